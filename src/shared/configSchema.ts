@@ -1,0 +1,185 @@
+import Type, { type Static, type TSchema } from "typebox";
+import { DURATION_PATTERN } from "./duration.ts";
+
+/** `env`: the environment variable that overrides the key. `secret`: never shown in a log or by a command. */
+type Extra = { readonly env?: string; readonly secret?: true };
+
+const section = <P extends Record<string, TSchema>>(properties: P, description: string) =>
+  Type.Object(properties, { additionalProperties: false, default: {}, description });
+
+const text = (options: { description: string; pattern?: string; minLength?: number; default?: string } & Extra) =>
+  Type.String({ minLength: 1, ...options });
+
+const whole = (options: { description: string; default: number; minimum: number; maximum: number } & Extra) =>
+  Type.Integer(options);
+
+const optionalDuration = (description: string) =>
+  Type.Optional(Type.String({ pattern: DURATION_PATTERN, description, examples: ["30d"] }));
+
+/**
+ * Every key of the configuration file, with its default and what it means.
+ * docs/configuration.md and .env.example are generated from here (`npm run docs`).
+ */
+export const ConfigSchema = Type.Object(
+  {
+    server: section(
+      {
+        port: whole({
+          default: 3000,
+          minimum: 0,
+          maximum: 65535,
+          env: "PORT",
+          description: "Port the API listens on; 0 takes a free one.",
+        }),
+        host: text({
+          default: "127.0.0.1",
+          env: "HOST",
+          description: "Address the API binds to. Anything but loopback needs `server.apiToken`.",
+        }),
+        apiToken: Type.Optional(
+          text({
+            minLength: 16,
+            secret: true,
+            description:
+              "Clients of `/api` send it as `Authorization: Bearer …`. At least 16 characters. Without it `/api` is open, which is refused beyond loopback.",
+          }),
+        ),
+        allowUnauthenticated: Type.Boolean({
+          default: false,
+          description:
+            "Allows a bind beyond loopback without `server.apiToken`, for networks that are guarded otherwise.",
+        }),
+        trustProxy: whole({
+          default: 0,
+          minimum: 0,
+          maximum: 10,
+          description:
+            "How many proxies stand in front and set `X-Forwarded-For` and `X-Forwarded-Proto`. At 0 these headers are ignored.",
+        }),
+        bodyLimit: whole({
+          default: 4 * 1024 * 1024,
+          minimum: 1024,
+          maximum: 5 * 1024 * 1024,
+          description:
+            "Largest request body in bytes. At most 5 MiB: a job keeps input, metadata and output in one MongoDB document, which ends at 16 MiB.",
+        }),
+        concurrency: whole({
+          default: 1,
+          minimum: 1,
+          maximum: 64,
+          env: "WEB_CONCURRENCY",
+          description: "How many web processes share the port on this machine.",
+        }),
+        shutdownSeconds: whole({
+          default: 25,
+          minimum: 1,
+          maximum: 600,
+          description: "How long a stopping web process waits for requests under way.",
+        }),
+      },
+      "The API.",
+    ),
+    mongodb: section(
+      {
+        uri: Type.Optional(
+          text({
+            pattern: "^mongodb(\\+srv)?://",
+            env: "MONGODB_URI",
+            secret: true,
+            description: "MongoDB connection string. Without it `npm start` runs an embedded mongod.",
+          }),
+        ),
+      },
+      "Where everything is kept.",
+    ),
+    redis: section(
+      {
+        url: Type.Optional(
+          text({
+            pattern: "^rediss?://",
+            env: "REDIS_URL",
+            secret: true,
+            description:
+              "Redis for the queues (`maxmemory-policy noeviction`). Without it `npm start` runs an embedded redis-server.",
+          }),
+        ),
+        prefix: text({
+          default: "signalbox",
+          pattern: "^[A-Za-z0-9_-]{1,40}$",
+          description: "What every key in Redis begins with; two installations on one Redis need two.",
+        }),
+      },
+      "What moves the work.",
+    ),
+    dataDir: text({
+      default: ".signalbox",
+      env: "SIGNALBOX_DATA_DIR",
+      description: "Where the embedded MongoDB keeps its data; relative to the working directory.",
+    }),
+    log: section(
+      {
+        level: Type.Enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"], {
+          default: "info",
+          env: "LOG_LEVEL",
+          description: "Least severe level that is logged.",
+        }),
+      },
+      "Logs: JSON lines, readable ones on a terminal.",
+    ),
+    jobs: section(
+      {
+        staleAfterSeconds: whole({
+          default: 900,
+          minimum: 1,
+          maximum: 31_536_000,
+          description:
+            "A running job or step without a report for so long reads `stale: true`. A job may set its own `staleAfterSeconds`.",
+        }),
+      },
+      "Job tracking.",
+    ),
+    retention: section(
+      {
+        completedAfter: optionalDuration("Completed jobs are deleted so long after their end. Off by default."),
+        failedAfter: optionalDuration("Failed jobs are deleted so long after their end. Off by default."),
+      },
+      "Deletion of old jobs, carried out by the worker. Running jobs are never deleted.",
+    ),
+    worker: section(
+      {
+        shutdownSeconds: whole({
+          default: 25,
+          minimum: 1,
+          maximum: 600,
+          description: "How long a stopping worker process waits for the work under way.",
+        }),
+      },
+      "The worker processes.",
+    ),
+  },
+  { additionalProperties: false, default: {} },
+);
+
+type Frozen<T> = T extends object ? { readonly [K in keyof T]: Frozen<T[K]> } : T;
+
+export type Config = Frozen<Static<typeof ConfigSchema>>;
+
+/** A schema of this file as a program that walks it sees it. */
+export interface ConfigNode extends Extra {
+  readonly type?: string;
+  readonly enum?: readonly string[];
+  readonly default?: unknown;
+  readonly description?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly examples?: readonly unknown[];
+  readonly properties?: Readonly<Record<string, ConfigNode>>;
+}
+
+/** Every key that holds a value, as `[dotted key, schema]`, in the order of the file. */
+export function configKeys(node: ConfigNode = ConfigSchema as ConfigNode, path = ""): [string, ConfigNode][] {
+  return Object.entries(node.properties ?? {}).flatMap(([name, child]) => {
+    const key = path ? `${path}.${name}` : name;
+    return child.properties ? configKeys(child, key) : [[key, child] as [string, ConfigNode]];
+  });
+}

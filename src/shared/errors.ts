@@ -1,0 +1,68 @@
+/**
+ * Every failure this service can name. Codes are public: added, never renamed or reused.
+ * `retry` says whether the same request may succeed later without being changed.
+ */
+export const ERRORS = {
+  invalid_json: { status: 400, retry: false, title: "The body is not valid JSON." },
+  invalid_body: { status: 400, retry: false, title: "The body does not match its schema." },
+  invalid_query: { status: 400, retry: false, title: "The path or the query of the URL is not valid." },
+  output_required: { status: 400, retry: false, title: "The report that reaches 100 % must carry output." },
+  unauthorized: { status: 401, retry: false, title: "A valid token is needed." },
+  not_found: { status: 404, retry: false, title: "There is nothing at this address." },
+  job_not_found: { status: 404, retry: false, title: "There is no such job." },
+  step_not_found: { status: 404, retry: false, title: "The job has no such step." },
+  method_not_allowed: { status: 405, retry: false, title: "This address does not take this method." },
+  body_too_large: { status: 413, retry: false, title: "The body is too large." },
+  unsupported_media_type: { status: 415, retry: false, title: "The body must be JSON." },
+  rate_limited: { status: 429, retry: true, title: "Too many requests." },
+  internal: { status: 500, retry: true, title: "Something went wrong inside the service." },
+  unavailable: { status: 503, retry: true, title: "A server that this service needs cannot be reached." },
+} as const satisfies Record<string, { status: number; retry: boolean; title: string }>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+/** One fault in a body or a URL: where it is (JSON Pointer for bodies, parameter name for URLs) and what to do. */
+export interface ErrorItem {
+  readonly pointer?: string;
+  readonly parameter?: string;
+  readonly detail: string;
+}
+
+export interface AppErrorOptions {
+  readonly detail?: string;
+  readonly errors?: readonly ErrorItem[];
+  readonly retryAfterSeconds?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly cause?: unknown;
+}
+
+/** The only error that reaches a client with its own words. */
+export class AppError extends Error {
+  readonly code: ErrorCode;
+  readonly errors: readonly ErrorItem[] | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(code: ErrorCode, options: AppErrorOptions = {}) {
+    super(options.detail ?? ERRORS[code].title, { cause: options.cause });
+    this.name = "AppError";
+    this.code = code;
+    this.errors = options.errors;
+    this.headers = {
+      ...(options.retryAfterSeconds !== undefined && { "Retry-After": String(Math.ceil(options.retryAfterSeconds)) }),
+      ...options.headers,
+    };
+  }
+
+  get status(): number {
+    return ERRORS[this.code].status;
+  }
+
+  get retry(): boolean {
+    return ERRORS[this.code].retry;
+  }
+}
+
+/** Anything thrown becomes an AppError; what nobody named is `internal` and keeps its cause for the log. */
+export function toAppError(thrown: unknown): AppError {
+  return thrown instanceof AppError ? thrown : new AppError("internal", { cause: thrown });
+}
