@@ -1,0 +1,11 @@
+/**
+ * Makes a fresh clone ready, and does only what is missing: `node script/bootstrap.mjs start` for a run,
+ * `node script/bootstrap.mjs test` for the tests. Plain Node, no dependencies: it runs before there are any.
+ */
+const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+if (major < 20 || (major === 20 && minor < 19)) {
+  console.error(`Signalbox needs Node 20.19 or later, and this is Node ${process.versions.node}: install a newer one.`);
+  process.exit(1);
+}
+const { bootstrap } = await import("./bootstrap/steps.mjs");
+process.exitCode = await bootstrap(process.argv[2] === "test" ? "test" : "start");

@@ -1,0 +1,74 @@
+import { mkdirSync, renameSync, symlinkSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { run } from "./run.mjs";
+import { makeScratch } from "./scratch.mjs";
+import { SetupError } from "./setupError.mjs";
+
+/**
+ * @typedef {import("./steps.mjs").Context} Context
+ *
+ * @typedef {object} Program
+ * @property {string} name its place is .tools/bin/<name>
+ * @property {string} title
+ * @property {readonly [number, number]} minimum major and minor version
+ */
+
+/**
+ * Goes through the sources until one gives a program that runs on this machine and is new enough, and puts that in its
+ * place.
+ * @param {Context} context
+ * @param {Program} program
+ * @param {readonly ((context: Context) => Promise<string | undefined>)[]} sources give a path, or undefined when they
+ *   have none, or throw a SetupError with the reason as a clause
+ * @returns {Promise<readonly string[] | undefined>} why none of them served; undefined when one did
+ */
+export async function placeFirst(context, program, sources) {
+  /** @type {string[]} */
+  const refusals = [];
+  for (const source of sources) {
+    try {
+      const path = await source(context);
+      if (path === undefined) continue;
+      const version = await prove(path, program.minimum);
+      place(context.tools, program.name, path);
+      context.progress.end(`${program.title} ${version} is ready.`);
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof SetupError)) throw error;
+      refusals.push(error.message);
+    }
+  }
+  return refusals;
+}
+
+/**
+ * @param {string} path
+ * @param {Program["minimum"]} minimum
+ * @returns {Promise<string>} the version
+ * @throws {SetupError} when it does not run on this machine, or is too old
+ */
+async function prove(path, [major, minor]) {
+  const { code, stdout } = await run(path, ["--version"], { timeoutMs: 20_000 });
+  const found = stdout.match(/\bv=?((\d+)\.(\d+)[.\d]*)/);
+  if (code !== 0 || !found) throw new SetupError(`${path} does not run on this machine`);
+  const [, version = "", itsMajor = 0, itsMinor = 0] = found;
+  if (Number(itsMajor) > major || (Number(itsMajor) === major && Number(itsMinor) >= minor)) return version;
+  throw new SetupError(`${path} is too old (${version})`);
+}
+
+/**
+ * By one rename: the file itself when it was fetched, a link when it is installed.
+ * @param {string} tools
+ * @param {string} name
+ * @param {string} path
+ */
+function place(tools, name, path) {
+  const bin = join(tools, "bin");
+  mkdirSync(bin, { recursive: true });
+  let made = path;
+  if (!path.startsWith(tools)) {
+    made = join(makeScratch(tools), name);
+    symlinkSync(resolve(path), made);
+  }
+  renameSync(made, join(bin, name));
+}

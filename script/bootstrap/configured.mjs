@@ -1,0 +1,33 @@
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { parseEnv } from "node:util";
+
+/**
+ * Whether a server of the user's own is configured, in the environment, in .env or in the configuration file. The
+ * service checks the value; here it only matters that there is one.
+ * @param {string} root
+ * @param {string} variable
+ * @param {string} section
+ * @param {string} key
+ */
+export async function isConfigured(root, variable, section, key) {
+  const env = { ...parseEnv(read(join(root, ".env")) ?? ""), ...process.env };
+  if (env[variable]) return true;
+  const text = read(resolve(root, env.SIGNALBOX_CONFIG ?? "signalbox.json5"));
+  if (text === undefined) return false;
+  const { default: json5 } = await import("json5");
+  try {
+    return Boolean(json5.parse(text)?.[section]?.[key]);
+  } catch {
+    return false; // the service says what is wrong with it
+  }
+}
+
+/** @param {string} path */
+function read(path) {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,80 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { isExecutable, run, systemPath } from "./run.mjs";
+import { SetupError } from "./setupError.mjs";
+
+/** @type {readonly (readonly [RegExp, string])[]} what npm says, and what that means */
+const REASONS = [
+  [
+    /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|network/i,
+    "the package registry cannot be reached: check the network (or the proxy) and start again",
+  ],
+  [/ENOSPC/, "the disk is full: free some space and start again"],
+  [/EACCES|EPERM|EROFS/, "node_modules cannot be written: change its owner or its permissions and start again"],
+  [/EUSAGE/, "package-lock.json does not match package.json: run `npm install`"],
+  [
+    /EINTEGRITY/,
+    "a package is not the one that package-lock.json names: run `npm cache clean --force` and start again",
+  ],
+];
+
+/** The npm packages, as package-lock.json has them. */
+export const packages = {
+  /** @param {import("./steps.mjs").Context} context */
+  isDone({ root }) {
+    return isInstalled(root) && isExecutable(join(root, "node_modules", ".bin", "node"));
+  },
+
+  /** @param {import("./steps.mjs").Context} context */
+  async run(context) {
+    const { root, progress } = context;
+    progress.begin("Installing packages from the npm registry (npm ci)");
+    const args = ["ci", "--include=dev", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"];
+    const retries = ["--fetch-retries=2", "--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000"];
+    const { code, stderr } = await run("npm", [...args, ...retries], {
+      cwd: root,
+      // npm replaces node_modules, so it must not run on the Node that lies in it
+      env: { PATH: systemPath(), MONGOMS_DISABLE_POSTINSTALL: "1", SCARF_ANALYTICS: "false" },
+      watch: () => progress.tick(),
+    });
+    if (code === 127) throw new SetupError("There is no npm on PATH: install the one that belongs to Node.");
+    if (code !== 0) throw new SetupError(`The packages cannot be installed: ${explain(stderr)}.`);
+    if (!this.isDone(context)) {
+      throw new SetupError("npm ci has not installed all that package-lock.json names: run `npm ci` to see why.");
+    }
+    progress.end("Packages installed.");
+  },
+};
+
+/** @param {string} stderr */
+function explain(stderr) {
+  const known = REASONS.find(([pattern]) => pattern.test(stderr))?.[1];
+  const first = stderr.match(/^npm error (?!code|errno)(.+)$/m)?.[1];
+  return known ?? `npm ci failed (${first ?? "no reason given"}); run it alone to see more`;
+}
+
+/**
+ * npm notes in node_modules/.package-lock.json what it has installed, as its last act. An install made by hand is as
+ * good as ours, so the two lists are compared rather than a stamp of ours.
+ * @param {string} root
+ */
+function isInstalled(root) {
+  const wanted = readPackages(join(root, "package-lock.json"));
+  const present = readPackages(join(root, "node_modules", ".package-lock.json"));
+  if (!wanted || !present) return false;
+  return Object.entries(wanted).every(
+    ([path, { version, optional }]) => path === "" || optional || present[path]?.version === version,
+  );
+}
+
+/**
+ * @param {string} path
+ * @returns {Record<string, { version?: string, optional?: boolean }> | undefined}
+ */
+function readPackages(path) {
+  try {
+    return JSON.parse(readFileSync(path, "utf8")).packages;
+  } catch {
+    return undefined; // missing or cut off: as good as not installed
+  }
+}
