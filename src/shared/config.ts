@@ -3,9 +3,9 @@ import { isIPv4 } from "node:net";
 import { resolve } from "node:path";
 import { Ajv, type ErrorObject } from "ajv";
 import JSON5 from "json5";
-import leven from "leven";
 import { type Config, type ConfigNode, ConfigSchema, configKeys } from "./configSchema.ts";
 import { StartError } from "./lifecycle.ts";
+import { nearest } from "./nearest.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 type Json = Record<string, unknown>;
@@ -118,10 +118,9 @@ function explain(error: ErrorObject, env: Environment): string[] {
   const node = error.parentSchema as ConfigNode | undefined;
   if (error.keyword === "additionalProperties") {
     const unknown = String(error.params.additionalProperty);
-    const known = Object.keys(node?.properties ?? {});
-    const nearest = known.sort((a, b) => leven(a, unknown) - leven(b, unknown))[0];
+    const known = nearest(unknown, Object.keys(node?.properties ?? {}));
     const prefix = path ? `${path}.` : "";
-    return [`${prefix}${unknown} is not a known key; did you mean ${prefix}${nearest}?`];
+    return [`${prefix}${unknown} is not a known key; did you mean ${prefix}${known}?`];
   }
   const leaf = configKeys().find(([key]) => key === path)?.[1];
   const name = leaf?.env && env[leaf.env] ? `${leaf.env} (${path})` : path;

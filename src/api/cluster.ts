@@ -1,0 +1,78 @@
+import cluster, { type Worker } from "node:cluster";
+import { AggregatorRegistry, type Registry, type RegistryContentType } from "prom-client";
+import { type Lifecycle, StartError } from "../shared/lifecycle.ts";
+import type { Logger } from "../shared/logger.ts";
+
+interface MetricsAnswer {
+  readonly metrics: string;
+}
+
+const ASK = "signalbox:metrics";
+
+/**
+ * Runs the same program `count` times behind one port. The first must be ready before the others start, so that a
+ * fault is told once. One that dies is replaced.
+ * @returns what the first one said when it was ready
+ * @throws StartError when the first does not get ready; it has told why by then
+ */
+export async function runCluster(count: number, log: Logger, lifecycle: Lifecycle): Promise<unknown> {
+  const aggregator = new AggregatorRegistry();
+  let stopping = false;
+  const start = (): Promise<unknown> => {
+    const worker = cluster.fork();
+    worker.on("message", (message: unknown) => {
+      if (message === ASK) void answerMetrics(worker, aggregator);
+    });
+    return new Promise((resolve, reject) => {
+      let ready = false;
+      worker.on("message", (message: { ready?: unknown }) => {
+        if (message.ready === undefined) return;
+        ready = true;
+        resolve(message.ready);
+      });
+      worker.once("exit", (code, signal) => {
+        reject(new StartError("The web process could not start."));
+        if (stopping || !ready) return;
+        log.error({ worker: worker.process.pid, code, signal }, "a web process died; starting another");
+        setTimeout(() => start().catch(() => {}), 1_000);
+      });
+    });
+  };
+  lifecycle.onClose("web processes", async () => {
+    stopping = true;
+    const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
+    await Promise.all(workers.map(stopWorker));
+  });
+  const first = await start();
+  await Promise.all(Array.from({ length: count - 1 }, start));
+  return first;
+}
+
+async function stopWorker(worker: Worker): Promise<void> {
+  const gone = new Promise((resolve) => worker.once("exit", resolve));
+  worker.process.kill("SIGTERM");
+  await gone;
+}
+
+async function answerMetrics(worker: Worker, aggregator: AggregatorRegistry<RegistryContentType>): Promise<void> {
+  const metrics = await aggregator.clusterMetrics().catch(() => "");
+  if (worker.isConnected()) worker.send({ metrics } satisfies MetricsAnswer);
+}
+
+/** The metrics of this process, or of all of them when it is one of a cluster. */
+export function metricsReader(registry: Registry): () => Promise<{ type: string; text: string }> {
+  const type = registry.contentType;
+  if (!cluster.isWorker) return async () => ({ type, text: await registry.metrics() });
+  AggregatorRegistry.setRegistries(registry);
+  new AggregatorRegistry(); // makes this process answer when the primary asks for its figures
+  return () =>
+    new Promise((resolve) => {
+      const listener = (message: Partial<MetricsAnswer>) => {
+        if (message.metrics === undefined) return;
+        process.off("message", listener);
+        resolve({ type, text: message.metrics });
+      };
+      process.on("message", listener);
+      process.send?.(ASK);
+    });
+}

@@ -1,0 +1,22 @@
+import type { Stores } from "../models/stores.ts";
+import type { Clock } from "../shared/clock.ts";
+import type { Logger } from "../shared/logger.ts";
+import type { Metrics } from "./metrics.ts";
+
+/** One thing this process cannot work without, or cannot work well without. */
+export interface Probe {
+  readonly name: string;
+  /** Rejects while the thing is missing. */
+  check(): Promise<unknown>;
+}
+
+/** What handlers and middleware are given. */
+export interface ApiDeps {
+  readonly stores: Stores;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly probes: readonly Probe[];
+  /** True once the process was told to stop: it finishes what it has and wants no more. */
+  readonly isStopping: () => boolean;
+}

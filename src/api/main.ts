@@ -1,0 +1,70 @@
+import cluster from "node:cluster";
+import { connectDatabase } from "../models/database.ts";
+import { openStores } from "../models/stores.ts";
+import { systemClock } from "../shared/clock.ts";
+import { readConfig } from "../shared/config.ts";
+import { Queues } from "../shared/enqueue.ts";
+import { runProcess, StartError } from "../shared/lifecycle.ts";
+import { createLogger } from "../shared/logger.ts";
+import { connectRedis, producerConnection } from "../shared/redis.ts";
+import { version } from "../shared/version.ts";
+import { buildApp } from "./app.ts";
+import { metricsReader, runCluster } from "./cluster.ts";
+import { Metrics } from "./metrics.ts";
+import { failureCounter } from "./middleware/auth.ts";
+import { listen } from "./server.ts";
+
+await runProcess(async (lifecycle) => {
+  const config = readConfig(process.env);
+  const { server, mongodb, redis } = config;
+  const log = createLogger({ level: config.log.level, name: "web", pretty: process.stdout.isTTY });
+  const running = {
+    deadlineMs: server.shutdownSeconds * 1_000,
+    onError: (name: string, error: unknown) => log.error({ err: error }, `${name} did not close well`),
+  };
+  if (server.concurrency > 1 && cluster.isPrimary) {
+    return { ...running, ready: await runCluster(server.concurrency, log, lifecycle) };
+  }
+
+  if (!mongodb.uri || !redis.url) {
+    const missing = mongodb.uri ? "REDIS_URL (redis.url)" : "MONGODB_URI (mongodb.uri)";
+    throw new StartError(`${missing} is not set: set it, or use \`npm start\`, which brings its own servers.`);
+  }
+  const database = await connectDatabase(mongodb.uri);
+  lifecycle.onClose("MongoDB", () => database.close());
+  await database.checkIndexes();
+  const connection = producerConnection(redis.url, log);
+  lifecycle.onClose("Redis", async () => connection.disconnect());
+  await connectRedis(connection);
+  const queues = new Queues(connection, redis.prefix);
+  lifecycle.onClose("queues", () => queues.close());
+
+  let stopping = false;
+  const metrics = new Metrics(() => queues.depths());
+  const app = buildApp(
+    {
+      stores: openStores(database, systemClock, config.jobs),
+      clock: systemClock,
+      log,
+      metrics,
+      probes: [
+        { name: "mongodb", check: () => database.ping() },
+        { name: "redis", check: () => connection.ping() },
+      ],
+      isStopping: () => stopping,
+    },
+    {
+      version,
+      ...server,
+      countFailure: failureCounter(connection, redis.prefix),
+      readMetrics: metricsReader(metrics.registry),
+    },
+  );
+  const http = await listen(app.callback(), { ...server, isStopping: () => stopping });
+  lifecycle.onClose("HTTP server", () => {
+    stopping = true;
+    return http.close();
+  });
+  log.info({ url: http.url }, "the API is ready");
+  return { ...running, ready: { url: http.url } };
+});

@@ -1,0 +1,58 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+
+/** Reads the queues' depths; rejects while Redis is away. */
+export type ReadDepths = () => Promise<{ queue: string; state: string; count: number }[]>;
+
+/** What this process has counted, for GET /metrics. Counters only grow while the process lives. */
+export class Metrics {
+  readonly registry = new Registry();
+  readonly requestSeconds: Histogram<"method" | "route" | "status">;
+  readonly reports: Counter<"status">;
+  readonly jobs: Counter<"outcome">;
+  readonly refused: Counter<"reason">;
+
+  constructor(readDepths?: ReadDepths) {
+    const registers = [this.registry];
+    collectDefaultMetrics({ register: this.registry });
+    this.requestSeconds = new Histogram({
+      name: "signalbox_http_request_duration_seconds",
+      help: "Time from a request's head to the end of its answer.",
+      labelNames: ["method", "route", "status"],
+      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+      registers,
+    });
+    this.reports = new Counter({
+      name: "signalbox_reports_total",
+      help: "Reports of steps that took effect, by the status of the step after them.",
+      labelNames: ["status"],
+      registers,
+    });
+    this.jobs = new Counter({
+      name: "signalbox_jobs_total",
+      help: "Jobs created, completed and failed.",
+      labelNames: ["outcome"],
+      registers,
+    });
+    this.refused = new Counter({
+      name: "signalbox_refused_requests_total",
+      help: "Requests refused before they were read, by reason.",
+      labelNames: ["reason"],
+      registers,
+    });
+    if (readDepths) this.#queueDepths(readDepths);
+  }
+
+  #queueDepths(readDepths: ReadDepths): void {
+    new Gauge({
+      name: "signalbox_queue_jobs",
+      help: "Jobs in each queue by state; absent while Redis is away.",
+      labelNames: ["queue", "state"],
+      registers: [this.registry],
+      aggregator: "first",
+      async collect() {
+        this.reset();
+        for (const { queue, state, count } of await readDepths().catch(() => [])) this.set({ queue, state }, count);
+      },
+    });
+  }
+}

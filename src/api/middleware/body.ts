@@ -1,0 +1,37 @@
+import type { Middleware } from "koa";
+import bodyParser from "koa-bodyparser";
+import { AppError } from "../../shared/errors.ts";
+
+/**
+ * Reads a JSON body into `ctx.request.body`; an absent one is `{}`.
+ * @throws AppError unsupported_media_type, invalid_json, body_too_large
+ */
+export function jsonBody(limit: number): Middleware {
+  const parse = bodyParser({
+    enableTypes: ["json"],
+    jsonLimit: String(limit),
+    detectJSON: () => true, // the type has been checked by then
+    onerror: (error) => {
+      throw named(error, limit);
+    },
+  });
+  return (ctx, next) => {
+    if (ctx.request.is("application/json", "application/*+json") === false) {
+      const type = ctx.get("Content-Type") || "none";
+      const detail = `Content-Type is ${type}; send JSON as application/json.`;
+      throw new AppError("unsupported_media_type", { detail });
+    }
+    return parse(ctx as Parameters<typeof parse>[0], next);
+  };
+}
+
+/** The parser's errors carry the body; only their kind goes on. */
+function named(error: Error & { status?: number; type?: string }, limit: number): AppError {
+  if (error.status === 413) {
+    return new AppError("body_too_large", { detail: `The body is larger than ${limit} bytes (server.bodyLimit).` });
+  }
+  if (error.status === 415)
+    return new AppError("unsupported_media_type", { detail: "The encoding of the body is not known." });
+  if (error.type === "request.aborted") return new AppError("invalid_json", { detail: "The body ended early." });
+  return new AppError("invalid_json", { detail: "The body is not a JSON object." });
+}

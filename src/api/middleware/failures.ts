@@ -1,0 +1,33 @@
+import type { Middleware } from "koa";
+import { type AppError, ERRORS, toAppError } from "../../shared/errors.ts";
+import type { Logger } from "../../shared/logger.ts";
+
+/** Answers whatever is thrown behind it as RFC 9457 problem details. Nothing of an `internal` error goes outside. */
+export function failures(log: Logger): Middleware {
+  return async (ctx, next) => {
+    try {
+      await next();
+    } catch (thrown) {
+      const error = toAppError(thrown);
+      if (error.status >= 500)
+        log.error({ reqId: ctx.state.requestId, code: error.code, err: error.cause }, "request failed");
+      ctx.status = error.status;
+      ctx.set(error.headers);
+      ctx.type = "application/problem+json";
+      ctx.body = JSON.stringify(problem(error));
+      ctx.state.code = error.code;
+    }
+  };
+}
+
+function problem(error: AppError): object {
+  const { title, status } = ERRORS[error.code];
+  return {
+    type: `/docs/errors#${error.code}`,
+    title,
+    status,
+    detail: error.message,
+    code: error.code,
+    ...(error.errors && { errors: error.errors }),
+  };
+}

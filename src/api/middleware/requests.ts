@@ -1,0 +1,31 @@
+import { randomUUID } from "node:crypto";
+import type { Middleware } from "koa";
+import type { Logger } from "../../shared/logger.ts";
+import type { Metrics } from "../metrics.ts";
+
+const ACCEPTED_ID = /^[\w.:/+=-]{1,128}$/;
+
+/**
+ * Gives each request an id (the caller's own X-Request-Id where it is harmless), and notes it in the log and the
+ * metrics once it is answered. The path goes into the log without the query, which may hold a token.
+ */
+export function requests(log: Logger, metrics: Metrics): Middleware {
+  return async (ctx, next) => {
+    const started = performance.now();
+    const given = ctx.get("X-Request-Id");
+    const reqId = ACCEPTED_ID.test(given) ? given : randomUUID();
+    ctx.state.requestId = reqId;
+    ctx.set("X-Request-Id", reqId);
+    ctx.res.once("close", () => {
+      const seconds = (performance.now() - started) / 1_000;
+      const { method, path, status } = ctx;
+      const route: string = ctx.state.operation ?? "none";
+      metrics.requestSeconds.observe({ method: KNOWN_METHODS.has(method) ? method : "other", route, status }, seconds);
+      const line = { reqId, method, path, status, code: ctx.state.code, ms: Math.round(seconds * 1e5) / 100 };
+      log.info(ctx.res.writableFinished ? line : { ...line, aborted: true }, "request");
+    });
+    await next();
+  };
+}
+
+const KNOWN_METHODS = new Set(["GET", "HEAD", "PUT", "POST", "DELETE", "OPTIONS", "PATCH"]);

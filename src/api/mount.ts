@@ -1,0 +1,98 @@
+import Router from "@koa/router";
+import type { Context, Middleware } from "koa";
+import type { TObject, TSchema } from "typebox";
+import { AppError, toAppError } from "../shared/errors.ts";
+import type { ApiDeps } from "./deps.ts";
+import { jsonBody } from "./middleware/body.ts";
+import { type Answer, type Answers, type AnyRoute, errorsOf, type Input, type RouteSchemas } from "./route.ts";
+import { bodies, bodyCheck, urlCheck } from "./validate.ts";
+
+export interface MountOptions {
+  readonly bodyLimit: number;
+  /** Tests run with this on: an answer off its schema, or an error code that is not listed, becomes `internal`. */
+  readonly strict: boolean;
+}
+
+/** The routes as middleware. An address with another method is answered by `method_not_allowed`. */
+export function mount(routes: readonly AnyRoute[], deps: ApiDeps, options: MountOptions): Router {
+  const router = new Router({ strict: true, sensitive: true });
+  const parse = jsonBody(options.bodyLimit);
+  for (const r of routes) {
+    const layers: Middleware[] = [handle(r, deps, options.strict)];
+    if (r.schemas.body) layers.unshift(parse);
+    router[r.method](r.path, ...layers);
+  }
+  return router;
+}
+
+function handle(r: AnyRoute, deps: ApiDeps, strict: boolean): Middleware {
+  const readUrl = urlReader(r.schemas);
+  const checkBody = r.schemas.body && bodyCheck(r.schemas.body);
+  const call = strict ? strictly(r) : (input: Input<RouteSchemas>) => r.handler(input, deps);
+  return async (ctx) => {
+    ctx.state.operation = r.path;
+    const { params, query } = readUrl(ctx);
+    const body = r.schemas.body && ctx.request.body;
+    checkBody?.(body);
+    const answer = await call({ params, query, body } as Input<RouteSchemas>, deps);
+    ctx.status = answer.status;
+    ctx.body = answer.body;
+  };
+}
+
+function urlReader(schemas: RouteSchemas): (ctx: Context) => { params: object; query: object } {
+  const checkParams = urlCheck(schemas.params ?? EMPTY);
+  const checkQuery = urlCheck(schemas.query ?? EMPTY);
+  const lists = Object.entries(schemas.query?.properties ?? {}).flatMap(([name, schema]) =>
+    isList(schema) ? [name] : [],
+  );
+  return (ctx) => {
+    const params = { ...ctx.params };
+    const query: Record<string, unknown> = { ...ctx.query };
+    for (const name of lists) if (typeof query[name] === "string") query[name] = query[name].split(",");
+    checkParams(params);
+    checkQuery(query);
+    return { params, query };
+  };
+}
+
+const EMPTY = { type: "object", properties: {}, additionalProperties: false } as unknown as TObject;
+
+/** A list in one parameter, its items separated by commas; other lists repeat the parameter. */
+export const isList = (schema: TSchema): boolean => (schema as { explode?: boolean }).explode === false;
+
+function strictly(r: AnyRoute): (input: Input<RouteSchemas>, deps: ApiDeps) => Promise<Answer<Answers>> {
+  const listed = errorsOf(r);
+  return async (input, deps) => {
+    const answer = await r.handler(input, deps).catch((thrown: unknown) => {
+      const { code } = toAppError(thrown);
+      if (code !== "internal" && !listed.includes(code))
+        throw new Error(`${r.operationId} does not list the code ${code}`);
+      throw thrown;
+    });
+    const schema = r.answers[answer.status];
+    // What the client reads is the JSON, in which undefined is absent.
+    if (!schema || !bodies.validate(schema, JSON.parse(JSON.stringify(answer.body)))) {
+      throw new Error(`${r.operationId} answered ${answer.status} off its schema: ${bodies.errorsText()}`);
+    }
+    return answer;
+  };
+}
+
+/** Behind the router: nothing fitted. */
+export function noRoute(router: Router): Middleware {
+  return (ctx) => {
+    const { path } = router.match(ctx.path, ctx.method);
+    const methods = new Set(path.flatMap((layer) => layer.methods));
+    if (methods.size === 0) {
+      throw new AppError("not_found", { detail: `There is nothing at ${ctx.path}; see /docs for what there is.` });
+    }
+    const allow = [...methods, "OPTIONS"].join(", ");
+    if (ctx.method === "OPTIONS") {
+      ctx.status = 204;
+      ctx.set("Allow", allow);
+      return;
+    }
+    throw new AppError("method_not_allowed", { detail: `${ctx.path} takes ${allow}.`, headers: { Allow: allow } });
+  };
+}

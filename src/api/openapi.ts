@@ -1,0 +1,108 @@
+import type { TObject, TSchema } from "typebox";
+import { ERRORS, type ErrorCode } from "../shared/errors.ts";
+import { isList } from "./mount.ts";
+import { type AnyRoute, errorsOf } from "./route.ts";
+
+const PROBLEM = {
+  type: "object",
+  description: "RFC 9457 problem details.",
+  required: ["type", "title", "status", "detail", "code"],
+  properties: {
+    type: { type: "string", description: "Where the code is explained." },
+    title: { type: "string" },
+    status: { type: "integer" },
+    detail: { type: "string", description: "What is wrong with this request." },
+    code: { type: "string", enum: Object.keys(ERRORS), description: "Stable; what a program should look at." },
+    errors: {
+      type: "array",
+      items: {
+        type: "object",
+        required: ["detail"],
+        properties: {
+          pointer: { type: "string", description: "JSON Pointer into the body." },
+          parameter: { type: "string", description: "Name of the parameter in the URL." },
+          detail: { type: "string" },
+        },
+      },
+    },
+  },
+};
+
+/** The routes as an OpenAPI 3.1 document. There is no other source for openapi.json. */
+export function toOpenApi(routes: readonly AnyRoute[], info: { title: string; version: string; description: string }) {
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const r of routes) {
+    const path = r.path.replace(/:(\w+)/g, "{$1}");
+    paths[path] ??= {};
+    paths[path][r.method] = operation(r);
+  }
+  return {
+    openapi: "3.1.0",
+    info,
+    paths,
+    security: [{}, { token: [] }],
+    components: {
+      schemas: { Problem: PROBLEM },
+      securitySchemes: { token: { type: "http", scheme: "bearer", description: "server.apiToken, where one is set." } },
+    },
+  };
+}
+
+function operation(r: AnyRoute): object {
+  return {
+    operationId: r.operationId,
+    tags: [r.tag],
+    summary: r.summary,
+    ...(r.description && { description: r.description }),
+    ...(!r.path.startsWith("/api") && { security: [] }),
+    parameters: [...parameters(r.schemas.params, "path"), ...parameters(r.schemas.query, "query")],
+    ...(r.schemas.body && { requestBody: { content: { "application/json": { schema: r.schemas.body } } } }),
+    responses: {
+      ...Object.fromEntries(
+        Object.entries(r.answers).map(([status, schema]) => [status, answer(r, status, schema as TSchema)]),
+      ),
+      ...failures(r),
+    },
+  };
+}
+
+function parameters(schema: TObject | undefined, place: "path" | "query"): object[] {
+  const needed = (schema?.required ?? []) as readonly string[];
+  const named = Object.entries(schema?.properties ?? {}).map(([name, property]) => ({
+    name,
+    in: place,
+    required: place === "path" || needed.includes(name),
+    description: (property as { description?: string }).description,
+    schema: property,
+    ...(isList(property) && { style: "form", explode: false }),
+  }));
+  // OpenAPI has no parameter with a name of the caller's: KEY stands for it.
+  const patterns = Object.keys((schema as { patternProperties?: object } | undefined)?.patternProperties ?? {});
+  const free = patterns.map(() => ({
+    name: "metadata.KEY",
+    in: place,
+    required: false,
+    description:
+      "KEY is a key of the job's metadata (nested keys joined by dots); finds the jobs in which it has this value.",
+    schema: { type: "string", maxLength: 1_024 },
+  }));
+  return [...named, ...free];
+}
+
+function answer(r: AnyRoute, status: string, schema: TSchema): object {
+  const description = status === "201" ? "Created." : `${r.summary}.`;
+  return { description, content: { "application/json": { schema } } };
+}
+
+function failures(r: AnyRoute): Record<string, object> {
+  const codes = Map.groupBy(errorsOf(r), (code: ErrorCode) => ERRORS[code].status);
+  const taken = new Set<number>(Object.keys(r.answers).map(Number));
+  const content = { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } };
+  const described = (list: readonly ErrorCode[]) =>
+    list.map((code) => `\`${code}\`: ${ERRORS[code].title}`).join("\n\n");
+  return Object.fromEntries(
+    [...codes].flatMap(([status, list]) =>
+      taken.has(status) ? [] : [[status, { description: described(list), content }]],
+    ),
+  );
+}

@@ -1,0 +1,103 @@
+import Type from "typebox";
+import { listSteps, readStep } from "../../models/commands/readJobs.ts";
+import { reportStep } from "../../models/commands/reportStep.ts";
+import { AppError } from "../../shared/errors.ts";
+import { route } from "../route.ts";
+import * as s from "../schemas.ts";
+
+const params = Type.Object({ jobId: s.JobId, stepKey: s.StepKey });
+const closed = { additionalProperties: false } as const;
+
+const ReportBody = Type.Object(
+  {
+    stepName: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 1_024, description: "Needed by the first report." }),
+    ),
+    status: Type.Optional(s.Status),
+    progress: Type.Optional(s.Progress("The step's own progress.")),
+    jobProgressStart: Type.Optional(s.Progress("Where in the job's progress this step begins. Never stored.")),
+    jobProgressEnd: Type.Optional(s.Progress("Where in the job's progress this step ends. Never stored.")),
+    message: Type.Optional(s.nullable(s.Text, { description: "Becomes the job's message too." })),
+    output: Type.Optional(s.nullable(s.FreeObject("Required by the report that brings the job to 100."))),
+    failJob: Type.Optional(Type.Boolean({ description: "With status failed: the job has failed too. Never stored." })),
+    ...s.readOnly(
+      "stepId",
+      "jobId",
+      "stepKey",
+      "createdAt",
+      "updatedAt",
+      "startedAt",
+      "durationMs",
+      "attempts",
+      "lastReportAt",
+      "stale",
+    ),
+  },
+  closed,
+);
+
+export const putStep = route({
+  method: "put",
+  path: "/api/jobs/:jobId/steps/:stepKey",
+  operationId: "reportStep",
+  tag: "steps",
+  summary: "Create a step, or report on it",
+  description:
+    "Idempotent by stepKey: the same report may be sent again. With progress, jobProgressStart and jobProgressEnd the job moves to start + progress / 100 × (end − start), never back. At 100 the report must carry output, and completes the job.",
+  schemas: { params, body: ReportBody },
+  answers: { 200: s.StepReceipt, 201: s.StepReceipt },
+  errors: ["job_not_found", "output_required"],
+  async handler({ params, body }, { stores, metrics }) {
+    const { stepName, status, progress, jobProgressStart, jobProgressEnd, message, output, failJob } = body;
+    checkRange(jobProgressStart, jobProgressEnd);
+    const range = { jobProgressStart, jobProgressEnd };
+    // A message or an output that reads null may be sent back as null: it says nothing.
+    const said = { message: message ?? undefined, output: output ?? undefined };
+    const report = { stepName, status, progress, failJob, ...range, ...said };
+    const { created, step, ended } = await reportStep(stores, params.jobId, params.stepKey, report);
+    metrics.reports.inc({ status: step.status });
+    if (ended) metrics.jobs.inc({ outcome: ended });
+    return { status: created ? 201 : 200, body: step };
+  },
+});
+
+function checkRange(start: number | undefined, end: number | undefined): void {
+  if (start === undefined || end === undefined || start <= end) return;
+  const detail = "must not be less than jobProgressStart";
+  throw new AppError("invalid_body", {
+    detail: `jobProgressEnd ${detail}.`,
+    errors: [{ pointer: "/jobProgressEnd", detail }],
+  });
+}
+
+export const getSteps = route({
+  method: "get",
+  path: "/api/jobs/:jobId/steps",
+  operationId: "listSteps",
+  tag: "steps",
+  summary: "The steps of a job, oldest first, with their outputs",
+  description: "A page may be shorter than `limit` when its rows are large; only a null nextCursor ends the list.",
+  schemas: { params: Type.Object({ jobId: s.JobId }), query: Type.Object(s.paging, closed) },
+  answers: { 200: Type.Object({ steps: Type.Array(s.StepView), nextCursor: s.nextCursor }, closed) },
+  errors: ["job_not_found"],
+  async handler({ params, query }, { stores }) {
+    const { limit = 100, cursor } = query;
+    return { status: 200, body: await listSteps(stores, params.jobId, { limit, cursor }) };
+  },
+});
+
+export const getStep = route({
+  method: "get",
+  path: "/api/jobs/:jobId/steps/:stepKey",
+  operationId: "getStep",
+  tag: "steps",
+  summary: "One step with its output and, once completed, its duration",
+  schemas: { params },
+  answers: { 200: s.SingleStep },
+  errors: ["job_not_found", "step_not_found"],
+  async handler({ params }, { stores }) {
+    return { status: 200, body: await readStep(stores, params.jobId, params.stepKey) };
+  },
+});
+
+export const stepRoutes = [putStep, getSteps, getStep];

@@ -1,0 +1,110 @@
+import Type, { type TProperties, type TSchema } from "typebox";
+
+/** Building blocks of the routes' schemas. */
+
+export const nullable = <T extends TSchema>(schema: T, options = {}) => Type.Union([schema, Type.Null()], options);
+
+export const Identifier = (description: string) =>
+  Type.String({ minLength: 1, maxLength: 256, pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]*$", description });
+
+export const JobId = Identifier("The caller's own name for the job.");
+export const StepKey = Identifier("The orchestrator's name for the step, unique in its job.");
+
+export const Status = Type.Enum(["running", "completed", "failed"]);
+
+export const Progress = (description: string) => Type.Number({ minimum: 0, maximum: 100, description });
+
+export const FreeObject = (description: string) =>
+  Type.Unsafe<Record<string, unknown>>(Type.Object({}, { additionalProperties: true, description }));
+
+export const Timestamp = (description: string) => Type.String({ format: "date-time", description });
+
+export const Name = Type.String({ maxLength: 1_024 });
+export const Text = Type.String({ maxLength: 65_536 });
+
+/** Fields that a client may send back as it read them; they change nothing. */
+export const readOnly = (...names: string[]): TProperties =>
+  Object.fromEntries(names.map((name) => [name, Type.Optional(Type.Unknown({ readOnly: true }))]));
+
+const closed = { additionalProperties: false } as const;
+
+const receipt = {
+  stepId: Type.String({ format: "uuid", description: "Given by the service." }),
+  jobId: JobId,
+  stepKey: StepKey,
+  stepName: Name,
+  status: Status,
+  progress: Progress("The step's own progress."),
+  message: nullable(Text),
+  createdAt: Timestamp("When the step was first reported."),
+  updatedAt: Timestamp("When the step was last reported."),
+  startedAt: Timestamp("When the present attempt began."),
+};
+
+const summary = {
+  ...receipt,
+  attempts: Type.Integer({
+    minimum: 1,
+    description: "Grows when a failed or completed step is reported running again.",
+  }),
+  lastReportAt: Timestamp("When the step was last reported."),
+  stale: Type.Boolean({ description: "Running, and silent for longer than the job's time to stale." }),
+};
+
+const Output = nullable(FreeObject("What the step produced."));
+
+export const StepReceipt = Type.Object(receipt, closed);
+export const StepSummary = Type.Object(summary, closed);
+export const StepView = Type.Object({ ...summary, output: Output }, closed);
+export const SingleStep = Type.Object(
+  {
+    ...summary,
+    output: Output,
+    durationMs: Type.Optional(
+      Type.Integer({ minimum: 0, description: "Of the present attempt; once it is completed." }),
+    ),
+  },
+  closed,
+);
+
+export const StaleAfterSeconds = Type.Integer({ minimum: 1, maximum: 31_536_000 });
+
+const job = {
+  jobId: JobId,
+  name: nullable(Name),
+  description: nullable(Text),
+  input: nullable(FreeObject("What the job works on.")),
+  metadata: nullable(FreeObject("Whatever the caller wants to find the job by.")),
+  status: Status,
+  progress: Progress("Overall; never goes back."),
+  message: nullable(Text, { description: "The latest message of any step." }),
+  output: nullable(FreeObject("The final result.")),
+  createdAt: Timestamp("When the job was created."),
+  updatedAt: Timestamp("When anything of the job last changed."),
+  lastReportAt: nullable(
+    Timestamp("When the job or one of its steps was last reported; null before the first report."),
+  ),
+  stale: Type.Boolean({ description: "Running, and without a report for longer than staleAfterSeconds." }),
+  staleAfterSeconds: nullable(StaleAfterSeconds, { description: "The job's own; null takes jobs.staleAfterSeconds." }),
+  currentStep: nullable(StepSummary, { description: "Of the steps still running the one most recently reported." }),
+};
+
+export const JobFields = Object.keys(job) as (keyof typeof job)[];
+
+export const JobView = Type.Object(job, closed);
+export const JobRow = Type.Partial(JobView, closed);
+export const JobRead = Type.Object(
+  { ...job, step: Type.Optional(nullable(SingleStep)), steps: Type.Optional(Type.Array(StepView)) },
+  closed,
+);
+
+export const Ok = Type.Object({ ok: Type.Literal(true) }, closed);
+
+export const nextCursor = nullable(Type.String(), {
+  description: "Send as ?cursor= for the next page; null on the last.",
+});
+
+export const paging = {
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, default: 100, description: "Most rows of a page." })),
+  cursor: Type.Optional(Type.String({ minLength: 1, description: "The nextCursor of the page before." })),
+};

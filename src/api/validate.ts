@@ -1,0 +1,78 @@
+import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
+import addFormats from "ajv-formats";
+import type { TObject } from "typebox";
+import { AppError, type ErrorItem } from "../shared/errors.ts";
+import { nearest } from "../shared/nearest.ts";
+
+const options = { allErrors: true, strict: false, verbose: true } as const;
+// ajv-formats is CommonJS: its default export arrives one level deeper in the types than at run time.
+const withFormats = addFormats as unknown as typeof addFormats.default;
+
+/** For JSON: nothing is converted. */
+export const bodies = withFormats(new Ajv(options));
+/** For the URL, where everything is text: numbers, booleans and lists are read, defaults are filled in. */
+export const urls = withFormats(new Ajv({ ...options, coerceTypes: "array", useDefaults: true }));
+
+const MOST_ERRORS = 20;
+
+/** A check of a body. @throws AppError invalid_body, each fault with its JSON Pointer */
+export function bodyCheck(schema: TObject): (value: unknown) => void {
+  const validate = bodies.compile(schema);
+  return (value) => {
+    if (validate(value)) return;
+    const errors = faults(validate).map(({ error, field }) => ({
+      pointer: pointer(error, field),
+      detail: words(error, field),
+    }));
+    throw new AppError("invalid_body", { detail: summary(errors, ({ pointer }) => pointer), errors });
+  };
+}
+
+/**
+ * A check of the path's or the query's values, which converts them in place.
+ * @throws AppError invalid_query, each fault with the parameter's name
+ */
+export function urlCheck(schema: TObject): (value: unknown) => void {
+  const validate = urls.compile(schema);
+  return (value) => {
+    if (validate(value)) return;
+    const errors = faults(validate).map(({ error, field }) => ({
+      parameter: field ?? error.instancePath.split("/")[1] ?? "",
+      detail: words(error, field),
+    }));
+    throw new AppError("invalid_query", { detail: summary(errors, ({ parameter }) => parameter), errors });
+  };
+}
+
+/** The faults worth telling, with the name of the field where the error is about one that is missing or unknown. */
+function faults(validate: ValidateFunction): { error: ErrorObject; field: string | undefined }[] {
+  const told = (validate.errors ?? []).filter(({ keyword }) => keyword !== "if");
+  return told.slice(0, MOST_ERRORS).map((error) => ({
+    error,
+    field: error.params.additionalProperty ?? error.params.missingProperty,
+  }));
+}
+
+function pointer(error: ErrorObject, field: string | undefined): string {
+  return field === undefined
+    ? error.instancePath
+    : `${error.instancePath}/${field.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+}
+
+function words(error: ErrorObject, field: string | undefined): string {
+  if (error.keyword === "additionalProperties") {
+    const known = Object.keys((error.parentSchema as TObject | undefined)?.properties ?? {});
+    const close = nearest(field ?? "", known);
+    return close ? `is not known; did you mean ${close}?` : "is not known";
+  }
+  if (error.keyword === "required") return "is required";
+  if (error.keyword === "enum") return `must be one of ${error.params.allowedValues.join(", ")}`;
+  if (error.keyword === "pattern") return "must not hold control characters";
+  return error.message ?? "is not valid";
+}
+
+function summary(errors: readonly ErrorItem[], name: (item: never) => string): string {
+  const first = errors[0] as ErrorItem;
+  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : "";
+  return `${name(first as never) || "The value"} ${first.detail}${more}.`;
+}

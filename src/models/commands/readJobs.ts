@@ -1,0 +1,139 @@
+import type { mongo } from "mongoose";
+import { decodeCursor, encodeCursor, type Position } from "../cursor.ts";
+import { guard } from "../guard.ts";
+import type { JobDoc, JobView } from "../job.ts";
+import { type JobFilter, jobQuery, olderThan } from "../jobFilter.ts";
+import type { SingleStepView, StepDoc, StepSummary, StepView } from "../step.ts";
+import type { Stores } from "../stores.ts";
+
+/** A page ends early at so many bytes of free objects, so that no list is too large to hold. */
+const PAGE_BYTES = 8 * 1024 * 1024;
+
+export interface JobWithStep extends JobView {
+  currentStep: StepSummary | null;
+}
+
+export interface JobRead extends JobWithStep {
+  step?: SingleStepView | null;
+  steps?: StepView[];
+}
+
+export type JobField = keyof JobWithStep;
+
+/** The job with its current step. @throws AppError unavailable */
+export async function withCurrentStep({ jobs, steps }: Stores, job: JobDoc): Promise<JobWithStep> {
+  const current = (await steps.findCurrent([job])).get(job._id.toHexString());
+  return { ...jobs.view(job), currentStep: current ? steps.summary(current, jobs.staleAfterMs(job)) : null };
+}
+
+/**
+ * One job, with one of its steps (null when it has none of that key) and with all of them where asked for.
+ * @throws AppError job_not_found, unavailable
+ */
+export async function readJob(
+  stores: Stores,
+  jobId: string,
+  { stepKey, withSteps = false }: { stepKey?: string | undefined; withSteps?: boolean },
+): Promise<JobRead> {
+  const { jobs, steps } = stores;
+  const job = await jobs.find(jobId);
+  const read: JobRead = await withCurrentStep(stores, job);
+  if (stepKey !== undefined) {
+    const step = await guard(() => steps.collection.findOne({ jobId, job: job._id, stepKey }));
+    read.step = step && steps.single(step, jobs.staleAfterMs(job));
+  }
+  if (withSteps) {
+    const all = await guard(() => steps.collection.find({ job: job._id }).sort({ createdAt: 1, _id: 1 }).toArray());
+    read.steps = all.map((step) => steps.view(step, jobs.staleAfterMs(job)));
+  }
+  return read;
+}
+
+/** One step. @throws AppError job_not_found, step_not_found, unavailable */
+export async function readStep({ jobs, steps }: Stores, jobId: string, stepKey: string): Promise<SingleStepView> {
+  const job = await jobs.find(jobId);
+  return steps.single(await steps.find(job, stepKey), jobs.staleAfterMs(job));
+}
+
+/** A page of a job's steps, oldest first. @throws AppError job_not_found, invalid_query (cursor), unavailable */
+export async function listSteps(
+  { jobs, steps }: Stores,
+  jobId: string,
+  { limit, cursor }: { limit: number; cursor?: string | undefined },
+): Promise<{ steps: StepView[]; nextCursor: string | null }> {
+  const after = cursor === undefined ? undefined : decodeCursor(cursor);
+  const job = await jobs.find(jobId);
+  const query: mongo.Filter<StepDoc>[] = [{ job: job._id }, ...(after ? [newerThan(after)] : [])];
+  const found = steps.collection.find({ $and: query }).sort({ createdAt: 1, _id: 1 });
+  const page = await takePage(found, limit, (step) => step.output?.length ?? 0);
+  return { steps: page.rows.map((step) => steps.view(step, jobs.staleAfterMs(job))), nextCursor: page.nextCursor };
+}
+
+function newerThan({ createdAt, _id }: Position): mongo.Filter<StepDoc> {
+  return { createdAt: { $gte: createdAt }, $or: [{ createdAt: { $gt: createdAt } }, { _id: { $gt: _id } }] };
+}
+
+export interface JobListQuery {
+  readonly filter: JobFilter;
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+  /** The fields of a row, besides jobId; all of them when absent. */
+  readonly fields?: readonly JobField[] | undefined;
+}
+
+const HEAVY = ["input", "metadata", "output"] as const;
+
+/** A page of jobs, newest first by creation. @throws AppError invalid_query (cursor), unavailable */
+export async function listJobs(
+  stores: Stores,
+  { filter, limit, cursor, fields }: JobListQuery,
+  now: Date,
+): Promise<{ jobs: Partial<JobWithStep>[]; nextCursor: string | null }> {
+  const { jobs } = stores;
+  const query = [jobQuery(filter, now), ...(cursor === undefined ? [] : [olderThan(decodeCursor(cursor))])];
+  const wanted = (field: JobField) => !fields || fields.includes(field);
+  const projection = Object.fromEntries(
+    ["metadataTerms", ...HEAVY.filter((field) => !wanted(field))].map((f) => [f, 0]),
+  );
+  const found = jobs.collection.find<JobDoc>({ $and: query }, { projection }).sort({ createdAt: -1, _id: -1 });
+  const page = await takePage(found, limit, (job) => HEAVY.reduce((sum, field) => sum + (job[field]?.length ?? 0), 0));
+  const rows = await addCurrentSteps(stores, page.rows, wanted("currentStep"));
+  return { jobs: fields ? rows.map((row) => pick(row, ["jobId", ...fields])) : rows, nextCursor: page.nextCursor };
+}
+
+async function addCurrentSteps(
+  { jobs, steps }: Stores,
+  page: readonly JobDoc[],
+  wanted: boolean,
+): Promise<JobWithStep[]> {
+  const current = wanted && page.length > 0 ? await steps.findCurrent(page) : new Map<string, StepDoc>();
+  return page.map((job) => {
+    const step = current.get(job._id.toHexString());
+    return { ...jobs.view(job), currentStep: step ? steps.summary(step, jobs.staleAfterMs(job)) : null };
+  });
+}
+
+function pick<T extends object, K extends keyof T>(row: T, fields: readonly K[]): Pick<T, K> {
+  return Object.fromEntries(fields.map((field) => [field, row[field]])) as Pick<T, K>;
+}
+
+/** Reads rows up to the limit, or to the bytes a page may have; then says where the next page begins. */
+async function takePage<T extends Position>(
+  cursor: mongo.FindCursor<T>,
+  limit: number,
+  bytesOf: (row: T) => number,
+): Promise<{ rows: T[]; nextCursor: string | null }> {
+  const rows: T[] = [];
+  let bytes = 0;
+  let more = false;
+  await guard(async () => {
+    for await (const row of cursor.limit(limit + 1)) {
+      more = rows.length === limit || bytes > PAGE_BYTES;
+      if (more) break;
+      rows.push(row);
+      bytes += bytesOf(row);
+    }
+  });
+  const last = rows.at(-1);
+  return { rows, nextCursor: more && last ? encodeCursor(last) : null };
+}

@@ -1,0 +1,56 @@
+import { mongo } from "mongoose";
+import { AppError } from "../shared/errors.ts";
+
+/** BSONObjectTooLarge, and an update whose result would be. */
+const TOO_LARGE = new Set([10334, 17280, 17419]);
+
+/**
+ * The server is stopping, stepping down, not yet primary, or short of members: it passes by itself.
+ * Source: "retryable" errors of the MongoDB retryable reads and writes specifications, and WriteConcernTimeout (64).
+ */
+const PASSING = new Set([6, 7, 50, 64, 89, 91, 134, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436]);
+
+/**
+ * Runs an act on the database and names what can go wrong with it.
+ * @throws AppError unavailable, body_too_large; anything else as it was thrown
+ */
+export async function guard<T>(act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    throw named(error);
+  }
+}
+
+function named(error: unknown): unknown {
+  if (error instanceof mongo.MongoServerError && TOO_LARGE.has(Number(error.code))) {
+    const detail = "The document would pass MongoDB's 16 MiB: send less input, metadata or output.";
+    return new AppError("body_too_large", { detail, cause: error });
+  }
+  if (!isPassing(error)) return error;
+  const detail = "MongoDB cannot be reached. Send the same request again.";
+  return new AppError("unavailable", { detail, retryAfterSeconds: 2, cause: error });
+}
+
+function isPassing(error: unknown): boolean {
+  if (error instanceof mongo.MongoServerError) return PASSING.has(Number(error.code));
+  if (error instanceof mongo.MongoNotConnectedError || error instanceof mongo.MongoTopologyClosedError) return true;
+  return error instanceof mongo.MongoError && !(error instanceof mongo.MongoAPIError);
+}
+
+const UPSERT_TRIES = 5;
+
+/** Runs an upsert again when a concurrent one made the document first; the second run then finds it. */
+export async function retryUpsert<T>(upsert: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await upsert();
+    } catch (error) {
+      if (!isDuplicateKey(error) || tries === UPSERT_TRIES) throw error;
+    }
+  }
+}
+
+function isDuplicateKey(error: unknown): boolean {
+  return error instanceof mongo.MongoServerError && error.code === 11000;
+}

@@ -1,0 +1,258 @@
+import { type mongo, Schema } from "mongoose";
+import type { Clock } from "../shared/clock.ts";
+import { AppError } from "../shared/errors.ts";
+import { type FreeObject, packObject, searchTerms, unpackObject } from "./freeObject.ts";
+import { guard, retryUpsert } from "./guard.ts";
+
+export type Status = "running" | "completed" | "failed";
+
+export interface JobDoc {
+  /** The internal id; a job deleted and made again under the same jobId has another. */
+  _id: mongo.ObjectId;
+  jobId: string;
+  name: string | null;
+  /** The name in lower case, for the search by prefix. */
+  nameKey: string | null;
+  description: string | null;
+  input: string | null;
+  metadata: string | null;
+  metadataTerms: string[];
+  status: Status;
+  progress: number;
+  message: string | null;
+  output: string | null;
+  createdAt: Date;
+  updatedAt: Date;
+  endedAt: Date | null;
+  lastReportAt: Date | null;
+  /** The job's own time to stale, in seconds; null takes the configuration's. */
+  staleAfterSeconds: number | null;
+  /** From when on a running job is stale; null once it has ended. */
+  staleAt: Date | null;
+}
+
+export const jobSchema = new Schema<JobDoc>(
+  {
+    jobId: String,
+    name: String,
+    nameKey: String,
+    description: String,
+    input: String,
+    metadata: String,
+    metadataTerms: [String],
+    status: String,
+    progress: Number,
+    message: String,
+    output: String,
+    createdAt: Date,
+    updatedAt: Date,
+    endedAt: Date,
+    lastReportAt: Date,
+    staleAfterSeconds: Number,
+    staleAt: Date,
+  },
+  { versionKey: false },
+);
+jobSchema.index({ jobId: 1 }, { unique: true });
+jobSchema.index({ createdAt: -1, _id: -1 });
+jobSchema.index({ status: 1, createdAt: -1, _id: -1 });
+jobSchema.index({ nameKey: 1, createdAt: -1, _id: -1 });
+jobSchema.index({ metadataTerms: 1, createdAt: -1, _id: -1 });
+jobSchema.index({ updatedAt: -1 });
+jobSchema.index({ status: 1, endedAt: 1 });
+jobSchema.index({ staleAt: 1 }, { partialFilterExpression: { status: "running" } });
+
+/** What PUT /api/jobs/:jobId may set; a field that is not there stays as it is, null clears it. */
+export interface JobChange {
+  readonly name?: string | null;
+  readonly description?: string | null;
+  readonly input?: FreeObject | null;
+  readonly metadata?: FreeObject | null;
+  readonly staleAfterSeconds?: number | null;
+  readonly status?: Status;
+  readonly progress?: number;
+  readonly message?: string | null;
+  readonly output?: FreeObject | null;
+}
+
+/** What a report of a step does to its job. */
+export interface JobEffect {
+  readonly progress?: number | undefined;
+  readonly message?: string | undefined;
+  readonly ends?:
+    | { readonly status: "completed"; readonly output: FreeObject }
+    | { readonly status: "failed" }
+    | undefined;
+}
+
+/** The job as clients read it, without what its steps add. Times are ISO 8601 UTC in milliseconds. */
+export interface JobView {
+  jobId: string;
+  name: string | null;
+  description: string | null;
+  input: FreeObject | null;
+  metadata: FreeObject | null;
+  status: Status;
+  progress: number;
+  message: string | null;
+  output: FreeObject | null;
+  createdAt: string;
+  updatedAt: string;
+  lastReportAt: string | null;
+  stale: boolean;
+  staleAfterSeconds: number | null;
+}
+
+type Expression = Record<string, unknown>;
+
+/** A value as it is, whatever it looks like: without it `$`-strings would be read as expressions. */
+export const literal = (value: unknown): Expression => ({ $literal: value });
+const or = (field: string, fallback: unknown): Expression => ({ $ifNull: [field, literal(fallback)] });
+
+export class Jobs {
+  readonly collection: mongo.Collection<JobDoc>;
+  readonly #clock: Clock;
+  readonly #staleAfterSeconds: number;
+
+  constructor(collection: mongo.Collection<JobDoc>, clock: Clock, staleAfterSeconds: number) {
+    this.collection = collection;
+    this.#clock = clock;
+    this.#staleAfterSeconds = staleAfterSeconds;
+  }
+
+  /**
+   * Creates the job or changes the fields given. Progress only goes forward; `status: "completed"` brings it to 100.
+   * A change of status, progress, message or output counts as a report.
+   * @returns the job, whether it is new, and the status it ended in when this change ended it
+   * @throws AppError unavailable, body_too_large
+   */
+  async put(jobId: string, change: JobChange): Promise<{ created: boolean; ended: Status | null; job: JobDoc }> {
+    const now = this.#clock.now();
+    const pipeline = [{ $set: this.#changed(jobId, change, now) }, this.#staleStage()];
+    const { value: job, lastErrorObject } = await guard(() =>
+      retryUpsert(() =>
+        this.collection.findOneAndUpdate({ jobId }, pipeline, {
+          upsert: true,
+          returnDocument: "after",
+          includeResultMetadata: true,
+        }),
+      ),
+    );
+    if (!job) throw new Error("an upsert answered without its document");
+    const ended = job.endedAt?.getTime() === now.getTime() ? job.status : null;
+    return { created: lastErrorObject?.updatedExisting === false, ended, job };
+  }
+
+  #changed(jobId: string, change: JobChange, now: Date): Expression {
+    const isReport = ["status", "progress", "message", "output"].some((field) => field in change);
+    const given = <K extends keyof JobChange>(field: K, value: unknown = change[field]) =>
+      change[field] === undefined ? or(`$${field}`, null) : literal(value);
+    const status = change.status === undefined ? or("$status", "running") : literal(change.status);
+    return {
+      jobId: literal(jobId),
+      name: given("name"),
+      nameKey: change.name === undefined ? or("$nameKey", null) : literal(nameKey(change.name)),
+      description: given("description"),
+      input: given("input", packObject("input", change.input ?? null)),
+      metadata: given("metadata", packObject("metadata", change.metadata ?? null)),
+      metadataTerms: change.metadata === undefined ? or("$metadataTerms", []) : literal(searchTerms(change.metadata)),
+      staleAfterSeconds: given("staleAfterSeconds"),
+      status,
+      progress:
+        change.status === "completed" ? literal(100) : { $max: [or("$progress", 0), literal(change.progress ?? 0)] },
+      message: given("message"),
+      output: given("output", packObject("output", change.output ?? null)),
+      createdAt: or("$createdAt", now),
+      updatedAt: { $max: ["$updatedAt", now] },
+      lastReportAt: isReport ? { $max: ["$lastReportAt", now] } : or("$lastReportAt", null),
+      endedAt: change.status === undefined ? or("$endedAt", null) : endedAt(change.status, now),
+    };
+  }
+
+  /**
+   * Lets a report take effect on the job that it belongs to.
+   * @returns the status it ended in when this report ended it
+   * @throws AppError job_not_found when the job was deleted meanwhile, unavailable
+   */
+  async applyReport(jobId: string, id: mongo.ObjectId, effect: JobEffect): Promise<{ ended: Status | null }> {
+    const now = this.#clock.now();
+    const { progress, message, ends } = effect;
+    const set: Expression = {
+      updatedAt: { $max: ["$updatedAt", now] },
+      lastReportAt: { $max: ["$lastReportAt", now] },
+      ...(progress !== undefined && { progress: { $max: ["$progress", progress] } }),
+      ...(message !== undefined && { message: literal(message) }),
+      ...(ends && { status: ends.status, endedAt: endedAt(ends.status, now) }),
+      ...(ends?.status === "completed" && { output: literal(packObject("output", ends.output)) }),
+    };
+    const before = await guard(() =>
+      this.collection.findOneAndUpdate({ _id: id, jobId }, [{ $set: set }, this.#staleStage()], {
+        returnDocument: "before",
+        projection: { _id: 0, status: 1 },
+      }),
+    );
+    if (!before) throw jobNotFound(jobId);
+    return { ended: ends && ends.status !== before.status ? ends.status : null };
+  }
+
+  /** @throws AppError job_not_found, unavailable */
+  async find(jobId: string): Promise<JobDoc> {
+    const job = await guard(() => this.collection.findOne({ jobId }));
+    if (!job) throw jobNotFound(jobId);
+    return job;
+  }
+
+  /** The internal id alone. @throws AppError job_not_found, unavailable */
+  async findId(jobId: string): Promise<mongo.ObjectId> {
+    const job = await guard(() => this.collection.findOne({ jobId }, { projection: { _id: 1 } }));
+    if (!job) throw jobNotFound(jobId);
+    return job._id;
+  }
+
+  /** The second stage of every change: what decides when the job is stale has been set by the first. */
+  #staleStage(): { $set: Expression } {
+    const seconds = { $ifNull: ["$staleAfterSeconds", this.#staleAfterSeconds] };
+    const staleAt = { $add: [{ $ifNull: ["$lastReportAt", "$createdAt"] }, { $multiply: [seconds, 1_000] }] };
+    return { $set: { staleAt: { $cond: [{ $eq: ["$status", "running"] }, staleAt, null] } } };
+  }
+
+  /** How long a running job or step of this job may be silent before it is stale, in milliseconds. */
+  staleAfterMs(job: Pick<JobDoc, "staleAfterSeconds">): number {
+    return (job.staleAfterSeconds ?? this.#staleAfterSeconds) * 1_000;
+  }
+
+  view(job: JobDoc): JobView {
+    return {
+      jobId: job.jobId,
+      name: job.name,
+      description: job.description,
+      input: unpackObject(job.input),
+      metadata: unpackObject(job.metadata),
+      status: job.status,
+      progress: job.progress,
+      message: job.message,
+      output: unpackObject(job.output),
+      createdAt: job.createdAt.toISOString(),
+      updatedAt: job.updatedAt.toISOString(),
+      lastReportAt: job.lastReportAt?.toISOString() ?? null,
+      stale: job.staleAt !== null && job.staleAt <= this.#clock.now(),
+      staleAfterSeconds: job.staleAfterSeconds,
+    };
+  }
+}
+
+/** A status that is reported again keeps the time of its first report. */
+function endedAt(status: Status, now: Date): Expression {
+  return status === "running"
+    ? literal(null)
+    : { $cond: [{ $eq: ["$status", status] }, { $ifNull: ["$endedAt", now] }, now] };
+}
+
+/** What the search by name compares: lower case, so that it does not matter how the name was typed. */
+export function nameKey(name: string | null): string | null {
+  return name === null ? null : name.toLowerCase();
+}
+
+export function jobNotFound(jobId: string): AppError {
+  return new AppError("job_not_found", { detail: `There is no job ${JSON.stringify(jobId)}.` });
+}

@@ -1,0 +1,16 @@
+/** The numbers of a report: the step's own progress and the range that the step covers in its job, each 0–100. */
+export interface ReportedProgress {
+  readonly progress?: number | undefined;
+  readonly jobProgressStart?: number | undefined;
+  readonly jobProgressEnd?: number | undefined;
+}
+
+/**
+ * The job's progress that a report stands for, 0–100, or undefined when one of the three numbers is missing.
+ * Rounded to nine decimals, so that floating point never decides whether 100 is reached: 33.3 + 100/100 × 66.7 is 100.
+ */
+export function calculateJobProgress(report: ReportedProgress): number | undefined {
+  const { progress, jobProgressStart: start, jobProgressEnd: end } = report;
+  if (progress === undefined || start === undefined || end === undefined) return undefined;
+  return Math.round((start + (progress / 100) * (end - start)) * 1e9) / 1e9;
+}

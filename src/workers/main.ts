@@ -1,0 +1,44 @@
+import { connectDatabase } from "../models/database.ts";
+import { openStores } from "../models/stores.ts";
+import { systemClock } from "../shared/clock.ts";
+import { readConfig } from "../shared/config.ts";
+import { Queues } from "../shared/enqueue.ts";
+import { runProcess, StartError } from "../shared/lifecycle.ts";
+import { createLogger } from "../shared/logger.ts";
+import { retention } from "../shared/queues.ts";
+import { connectRedis, producerConnection, workerConnection } from "../shared/redis.ts";
+import { retentionProcessor } from "./processors/retention.ts";
+import { runWorkers } from "./run.ts";
+import { keepSchedules } from "./schedules.ts";
+
+await runProcess(async (lifecycle) => {
+  const config = readConfig(process.env);
+  const { mongodb, redis } = config;
+  const log = createLogger({ level: config.log.level, name: "worker", pretty: process.stdout.isTTY });
+  if (!mongodb.uri || !redis.url) {
+    const missing = mongodb.uri ? "REDIS_URL (redis.url)" : "MONGODB_URI (mongodb.uri)";
+    throw new StartError(`${missing} is not set: set it, or use \`npm start\`, which brings its own servers.`);
+  }
+  const database = await connectDatabase(mongodb.uri);
+  lifecycle.onClose("MongoDB", () => database.close());
+  await database.checkIndexes();
+  const producer = await connectRedis(producerConnection(redis.url, log));
+  lifecycle.onClose("Redis", async () => producer.disconnect());
+  const connection = await connectRedis(workerConnection(redis.url, log));
+  lifecycle.onClose("Redis", async () => connection.disconnect());
+
+  const stores = openStores(database, systemClock, config.jobs);
+  const processors = new Map([[retention, retentionProcessor(stores, config.retention)]]);
+  const workers = runWorkers(processors, { connection, prefix: redis.prefix, clock: systemClock, log });
+  lifecycle.onClose("workers", () => workers.close());
+  const queues = new Queues(producer, redis.prefix);
+  lifecycle.onClose("queues", () => queues.close());
+  const schedules = keepSchedules(queues, log);
+  lifecycle.onClose("schedules", schedules.close);
+  log.info("the worker is ready");
+  return {
+    ready: {},
+    deadlineMs: config.worker.shutdownSeconds * 1_000,
+    onError: (name, error) => log.error({ err: error }, `${name} did not close well`),
+  };
+});

@@ -1,0 +1,73 @@
+import { Ajv } from "ajv";
+import { type Job, Worker } from "bullmq";
+import type { Redis } from "ioredis";
+import type { Clock } from "../shared/clock.ts";
+import { AppError } from "../shared/errors.ts";
+import type { Logger } from "../shared/logger.ts";
+import { QUEUES, type QueueDef, queuePrefix } from "../shared/queues.ts";
+import { type Outcome, outcomeOfThrown, settle } from "./outcome.ts";
+
+/** What every processor is given besides its own deps. The signal fires on time-out and when the process stops. */
+export interface RunContext {
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Does the work of one job of a queue. It may be run twice for one job. */
+export type Processor = (
+  job: { readonly id: string; readonly payload: unknown },
+  context: RunContext,
+) => Promise<Outcome>;
+
+export interface RunOptions {
+  readonly connection: Redis;
+  readonly prefix: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+const ajv = new Ajv();
+
+/**
+ * Starts a BullMQ worker for every queue.
+ * @returns what stops them: tells the work under way to end, and waits for it
+ */
+export function runWorkers(
+  processors: ReadonlyMap<QueueDef, Processor>,
+  options: RunOptions,
+): { close(): Promise<void> } {
+  const orphan = QUEUES.find((queue) => !processors.has(queue));
+  if (orphan) throw new Error(`the queue ${orphan.name} has no processor`);
+  const stop = new AbortController();
+  const workers = [...processors].map(([queue, processor]) => startWorker(queue, processor, options, stop.signal));
+  return {
+    async close() {
+      stop.abort(new AppError("unavailable", { detail: "The worker is stopping." }));
+      await Promise.all(workers.map((worker) => worker.close()));
+    },
+  };
+}
+
+function startWorker(queue: QueueDef, processor: Processor, options: RunOptions, stopping: AbortSignal): Worker {
+  const { connection, clock } = options;
+  const log = options.log.child({ queue: queue.name });
+  const isPayload = ajv.compile(queue.payload);
+  const attempt = async (job: Job): Promise<unknown> => {
+    const signal = AbortSignal.any([stopping, AbortSignal.timeout(queue.timeoutMs)]);
+    const started = performance.now();
+    const outcome: Outcome = isPayload(job.data)
+      ? await processor({ id: String(job.id), payload: job.data }, { signal, clock, log }).catch(outcomeOfThrown)
+      : {
+          kind: "discard",
+          error: new AppError("internal", { detail: `The payload does not fit: ${ajv.errorsText(isPayload.errors)}` }),
+        };
+    const line = { job: job.id, outcome: outcome.kind, ms: Math.round(performance.now() - started) };
+    if (outcome.kind === "done") log.info({ ...line, ...outcome.result }, "job done");
+    else log.error({ ...line, code: outcome.error.code, err: outcome.error.cause ?? outcome.error }, "job failed");
+    return settle(outcome);
+  };
+  const worker = new Worker(queue.name, attempt, { connection, prefix: queuePrefix(options.prefix, queue.name) });
+  worker.on("error", (error) => log.debug({ err: error }, "the queue cannot be reached"));
+  return worker;
+}
