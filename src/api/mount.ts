@@ -47,6 +47,7 @@ function urlReader(schemas: RouteSchemas): (ctx: Context) => { params: object; q
     isList(schema) ? [name] : [],
   );
   return (ctx) => {
+    checkEncoding(ctx.path);
     const params = { ...ctx.params };
     const query: Record<string, unknown> = { ...ctx.query };
     for (const name of lists) if (typeof query[name] === "string") query[name] = query[name].split(",");
@@ -54,6 +55,15 @@ function urlReader(schemas: RouteSchemas): (ctx: Context) => { params: object; q
     checkQuery(query);
     return { params, query };
   };
+}
+
+/** A `%` that starts no character would otherwise be taken as it is, and name another job than it says. */
+function checkEncoding(path: string): void {
+  try {
+    decodeURIComponent(path);
+  } catch {
+    throw new AppError("invalid_query", { detail: "The path is not percent-encoded UTF-8: encode each identifier." });
+  }
 }
 
 const EMPTY = { type: "object", properties: {}, additionalProperties: false } as unknown as TObject;

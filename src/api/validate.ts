@@ -24,7 +24,7 @@ export function bodyCheck(schema: TObject): (value: unknown) => void {
       pointer: pointer(error, field),
       detail: words(error, field),
     }));
-    throw new AppError("invalid_body", { detail: summary(errors, ({ pointer }) => pointer), errors });
+    throw new AppError("invalid_body", { detail: summary(errors), errors });
   };
 }
 
@@ -40,7 +40,7 @@ export function urlCheck(schema: TObject): (value: unknown) => void {
       parameter: field ?? error.instancePath.split("/")[1] ?? "",
       detail: words(error, field),
     }));
-    throw new AppError("invalid_query", { detail: summary(errors, ({ parameter }) => parameter), errors });
+    throw new AppError("invalid_query", { detail: summary(errors), errors });
   };
 }
 
@@ -71,8 +71,8 @@ function words(error: ErrorObject, field: string | undefined): string {
   return error.message ?? "is not valid";
 }
 
-function summary(errors: readonly ErrorItem[], name: (item: never) => string): string {
-  const first = errors[0] as ErrorItem;
+function summary(errors: readonly ErrorItem[]): string {
+  const { pointer, parameter, detail } = errors[0] as ErrorItem;
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : "";
-  return `${name(first as never) || "The value"} ${first.detail}${more}.`;
+  return `${pointer?.slice(1) || parameter || "The value"} ${detail}${more}${detail.endsWith("?") ? "" : "."}`;
 }

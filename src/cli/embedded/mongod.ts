@@ -1,0 +1,108 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { ensureReplicaSet } from "../../models/replicaSet.ts";
+import { StartError } from "../../shared/lifecycle.ts";
+import { commandLine } from "../processIdentity.ts";
+import { logSince, logSize, rotateLog } from "./log.ts";
+import { freePort } from "./port.ts";
+import { listens, programPath, type Server, spawnServer } from "./server.ts";
+
+const REPLICA_SET = "signalbox";
+/** Long, because after a crash it first recovers what its journal holds. */
+const READY_WITHIN_MS = 120_000;
+export const MONGOD_STOPS_WITHIN_MS = 20_000;
+const LEFTOVER_MS = 10_000;
+
+export interface Mongod {
+  readonly uri: string;
+  launch(signal: AbortSignal): Promise<Server>;
+}
+
+/**
+ * A mongod with its data in <dataDir>/mongodb: a replica set of one, on a port that stays the same as long as it is free.
+ * @throws StartError when there is no mongod program
+ */
+export async function embeddedMongod(dataDir: string, onSpawn: (pid: number) => void): Promise<Mongod> {
+  const binary = programPath("mongod", "MONGODB_URI");
+  const dbPath = join(dataDir, "mongodb");
+  mkdirSync(dbPath, { recursive: true, mode: 0o700 });
+  const port = await rememberedPort(join(dataDir, "mongodb.port"));
+  const logPath = join(dataDir, "mongod.log");
+
+  const launch = async (signal: AbortSignal): Promise<Server> => {
+    rotateLog(logPath);
+    const logStart = logSize(logPath);
+    const server = spawnServer(binary, options(dbPath, port, logPath), MONGOD_STOPS_WITHIN_MS);
+    onSpawn(server.pid);
+    if (await listens(port, server, READY_WITHIN_MS, signal)) {
+      await ensureReplicaSet(REPLICA_SET, port, READY_WITHIN_MS).catch(async (error: Error) => {
+        await server.stop();
+        throw new StartError(`MongoDB does not accept writes (${error.message}): see ${logPath}.`);
+      });
+      return server;
+    }
+    await server.stop();
+    const log = logSince(logPath, logStart);
+    if (log.includes("DBPathInUse") && !signal.aborted && (await endLeftover(dbPath))) return launch(signal);
+    throw new StartError(explain(log, await server.exited, dataDir, logPath));
+  };
+  return { uri: `mongodb://127.0.0.1:${port}/signalbox?replicaSet=${REPLICA_SET}`, launch };
+}
+
+function options(dbPath: string, port: number, logPath: string): string[] {
+  return [
+    ["--dbpath", dbPath],
+    ["--port", String(port)],
+    ["--bind_ip", "127.0.0.1"],
+    ["--nounixsocket"],
+    ["--replSet", REPLICA_SET],
+    ["--oplogSize", "256"],
+    ["--wiredTigerCacheSizeGB", "0.25"],
+    ["--logpath", logPath, "--logappend", "--quiet", "--slowms", "1000"],
+    ["--setParameter", "diagnosticDataCollectionEnabled=false"],
+    // there is no other member that could take over while it waits
+    ["--setParameter", "shutdownTimeoutMillisForSignaledShutdown=100"],
+  ].flat();
+}
+
+async function rememberedPort(path: string): Promise<number> {
+  let remembered = 0;
+  try {
+    remembered = Number.parseInt(readFileSync(path, "utf8"), 10) || 0;
+  } catch {
+    // the first start in this directory
+  }
+  const port = await freePort(remembered);
+  if (port !== remembered) writeFileSync(path, `${port}\n`);
+  return port;
+}
+
+function explain(log: string, how: string, dataDir: string, logPath: string): string {
+  if (log.includes("DBPathInUse")) {
+    return `Another MongoDB uses the data in ${dataDir}: stop it, or name another directory in SIGNALBOX_DATA_DIR.`;
+  }
+  if (/UPGRADE PROBLEM|Invalid feature compatibility|unsupported WiredTiger file version/i.test(log)) {
+    return `The data in ${dataDir} belongs to another version of MongoDB: start it with that version, or name another directory in SIGNALBOX_DATA_DIR.`;
+  }
+  if (/No space left|InsufficientFreeSpace/i.test(log)) {
+    return `MongoDB has no space left for ${dataDir}: free some, or name another directory in SIGNALBOX_DATA_DIR.`;
+  }
+  return `MongoDB did not start (${how}): see ${logPath}.`;
+}
+
+/**
+ * Ends a mongod that a killed instance left on our data: it is on its way out, and killed when it does not get there.
+ * @returns false when the lock belongs to something else
+ */
+async function endLeftover(dbPath: string): Promise<boolean> {
+  const pid = Number.parseInt(readFileSync(join(dbPath, "mongod.lock"), "utf8"), 10);
+  const isOurs = () => /mongod\b/.test(commandLine(pid)) && commandLine(pid).includes(` ${dbPath} `);
+  if (!Number.isInteger(pid)) return false;
+  const deadline = Date.now() + LEFTOVER_MS;
+  if (!isOurs()) return commandLine(pid) === "";
+  while (isOurs() && Date.now() < deadline) await delay(50);
+  if (isOurs()) process.kill(pid, "SIGKILL");
+  while (isOurs()) await delay(20);
+  return true;
+}

@@ -1,0 +1,50 @@
+import { randomBytes } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { StartError } from "../../shared/lifecycle.ts";
+import { rotateLog } from "./log.ts";
+import { freePort } from "./port.ts";
+import { listens, programPath, type Server, spawnServer } from "./server.ts";
+
+const READY_WITHIN_MS = 20_000;
+export const REDIS_STOPS_WITHIN_MS = 5_000;
+
+export interface Redis {
+  readonly url: string;
+  launch(signal: AbortSignal): Promise<Server>;
+}
+
+/**
+ * A redis-server that keeps nothing: what it holds can be put back from MongoDB. Its password is a new one each time and
+ * stands in a file that only this user can read.
+ * @throws StartError when there is no redis-server program
+ */
+export async function embeddedRedis(dataDir: string, onSpawn: (pid: number) => void): Promise<Redis> {
+  const binary = programPath("redis-server", "REDIS_URL");
+  const port = await freePort();
+  const password = randomBytes(24).toString("base64url");
+  const logPath = join(dataDir, "redis.log");
+  const configPath = join(dataDir, "redis.conf");
+  const config = [
+    "bind 127.0.0.1",
+    `port ${port}`,
+    `requirepass ${password}`,
+    'save ""',
+    "appendonly no",
+    "maxmemory-policy noeviction",
+    `dir ${JSON.stringify(dataDir)}`,
+    `logfile ${JSON.stringify(logPath)}`,
+    "loglevel warning",
+  ];
+  writeFileSync(configPath, `${config.join("\n")}\n`, { mode: 0o600 });
+
+  const launch = async (signal: AbortSignal): Promise<Server> => {
+    rotateLog(logPath);
+    const server = spawnServer(binary, [configPath], REDIS_STOPS_WITHIN_MS);
+    onSpawn(server.pid);
+    if (await listens(port, server, READY_WITHIN_MS, signal)) return server;
+    await server.stop();
+    throw new StartError(`Redis did not start (${await server.exited}): see ${logPath}.`);
+  };
+  return { url: `redis://:${password}@127.0.0.1:${port}`, launch };
+}

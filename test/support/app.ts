@@ -1,0 +1,106 @@
+import { randomUUID } from "node:crypto";
+import { Redis } from "ioredis";
+import pino from "pino";
+import { type AppSettings, buildApp } from "../../src/api/app.ts";
+import { metricsReader } from "../../src/api/cluster.ts";
+import type { Probe } from "../../src/api/deps.ts";
+import { Metrics } from "../../src/api/metrics.ts";
+import { failureCounter } from "../../src/api/middleware/auth.ts";
+import { listen } from "../../src/api/server.ts";
+import { connectDatabase, type Database } from "../../src/models/database.ts";
+import { openStores, type Stores } from "../../src/models/stores.ts";
+import { systemClock } from "../../src/shared/clock.ts";
+import { Queues } from "../../src/shared/enqueue.ts";
+import { mongoUri, redisUrl } from "./servers.ts";
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  readonly body: any;
+}
+
+/** A clock that stands until a test moves it. */
+export class TestClock {
+  #ahead = 0;
+  now(): Date {
+    return new Date(systemClock.now().getTime() + this.#ahead);
+  }
+  advance(ms: number): void {
+    this.#ahead += ms;
+  }
+}
+
+export interface TestApp {
+  readonly url: string;
+  readonly clock: TestClock;
+  readonly stores: Stores;
+  readonly database: Database;
+  readonly queues: Queues;
+  /** What the service logged, one object a line. */
+  readonly log: Record<string, unknown>[];
+  /** Sends a request; a body that is no string goes as JSON. */
+  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+type Options = Partial<AppSettings> & { staleAfterSeconds?: number; mongo?: string; redis?: string; probes?: Probe[] };
+
+/** The real API on a port of its own, over a database and a queue prefix of its own, with the strict check on. */
+export async function startApp(options: Options = {}): Promise<TestApp> {
+  const name = `test-${randomUUID()}`;
+  const clock = new TestClock();
+  const lines: Record<string, unknown>[] = [];
+  const log = pino({ level: "trace" }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  const database = await connectDatabase(options.mongo ?? (await mongoUri(name)));
+  await database.createIndexes();
+  const redis = new Redis(options.redis ?? (await redisUrl()), { enableOfflineQueue: false, lazyConnect: true });
+  redis.on("error", () => {});
+  await redis.connect();
+  const queues = new Queues(redis, name);
+  const metrics = new Metrics(() => queues.depths());
+  const stores = openStores(database, clock, { staleAfterSeconds: options.staleAfterSeconds ?? 900 });
+  const probes = options.probes ?? [
+    { name: "mongodb", check: () => database.ping() },
+    { name: "redis", check: () => redis.ping() },
+  ];
+  const app = buildApp(
+    { stores, clock, log, metrics, probes, isStopping: () => false },
+    {
+      version: "0.0.0-test",
+      trustProxy: 0,
+      bodyLimit: 4 * 1024 * 1024,
+      strict: true,
+      countFailure: failureCounter(redis, name),
+      readMetrics: metricsReader(metrics.registry),
+      ...options,
+    },
+  );
+  const http = await listen(app.callback(), { port: 0, host: "127.0.0.1", isStopping: () => true });
+  return {
+    url: http.url,
+    clock,
+    stores,
+    database,
+    queues,
+    log: lines,
+    call: (method, path, body, headers) => call(http.url, method, path, body, headers),
+    async close() {
+      await http.close();
+      await queues.close();
+      redis.disconnect();
+      await database.close();
+    },
+  };
+}
+
+async function call(url: string, method: string, path: string, body?: unknown, headers = {}): Promise<Answer> {
+  const response = await fetch(url + path, {
+    method,
+    headers: { ...(body !== undefined && { "Content-Type": "application/json" }), ...headers },
+    ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const isJson = response.headers.get("Content-Type")?.includes("json");
+  return { status: response.status, headers: response.headers, body: isJson && text ? JSON.parse(text) : text };
+}

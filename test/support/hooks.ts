@@ -1,0 +1,14 @@
+import { stopServers } from "./servers.ts";
+
+/** Whatever a test left open keeps the process alive: then the run fails and says what it is. */
+const GRACE_MS = 5_000;
+
+export const mochaHooks = {
+  async afterAll(): Promise<void> {
+    await stopServers();
+    setTimeout(() => {
+      console.error(`A test left something open: ${process.getActiveResourcesInfo().join(", ")}`);
+      process.exit(1);
+    }, GRACE_MS).unref();
+  },
+};
