@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { setTimeout as delay } from "node:timers/promises";
 import { StartError } from "../shared/lifecycle.ts";
 import { endsWithin } from "./embedded/server.ts";
+import type { Instance } from "./instance.ts";
 import type { Running } from "./supervised.ts";
 
 const READY_WITHIN_MS = 60_000;
@@ -19,7 +20,7 @@ export interface ChildOptions {
   readonly script: string;
   readonly env: NodeJS.ProcessEnv;
   readonly stopsWithinMs: number;
-  readonly onSpawn: (pid: number) => void;
+  readonly instance: Instance | undefined;
 }
 
 /**
@@ -29,7 +30,7 @@ export interface ChildOptions {
  * @throws StartError when it ends otherwise, or does not become ready
  */
 export async function launchChild(options: ChildOptions, signal: AbortSignal): Promise<Child> {
-  const { name, script, env, stopsWithinMs, onSpawn } = options;
+  const { name, script, env, stopsWithinMs, instance } = options;
   const child = spawn(process.execPath, [script], {
     stdio: ["ignore", "inherit", "inherit", "ipc"],
     env,
@@ -40,7 +41,7 @@ export async function launchChild(options: ChildOptions, signal: AbortSignal): P
     child.once("exit", (code, how) => resolve(how ?? `exit code ${code}`));
   });
   const pid = child.pid ?? 0;
-  onSpawn(pid);
+  instance?.started(pid);
   const stop = async () => {
     child.kill("SIGTERM");
     await endsWithin(exited, stopsWithinMs, pid);
@@ -49,7 +50,9 @@ export async function launchChild(options: ChildOptions, signal: AbortSignal): P
   const outcome = await Promise.race([
     readiness(child),
     exited,
-    delay(READY_WITHIN_MS, "timeout" as const, { signal: AbortSignal.any([signal, timer.signal]) }).catch(() => "stopped"),
+    delay(READY_WITHIN_MS, "timeout" as const, { signal: AbortSignal.any([signal, timer.signal]) }).catch(
+      () => "stopped",
+    ),
   ]);
   timer.abort();
   if (typeof outcome === "object") return { exited, stop, url: outcome.url };

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import type { Lifecycle } from "../shared/lifecycle.ts";
 
 /** A process that is ready. */
 export interface Running {
@@ -12,9 +13,15 @@ export interface SupervisedOptions<R extends Running> {
   readonly name: string;
   /** Starts the process; resolves when it is ready, rejects when it ends before. Ends what it began when `signal` fires. */
   readonly launch: (signal: AbortSignal) => Promise<R>;
-  readonly log: (line: string) => void;
   /** False: after an unexpected end wait for `restart` (someone is editing the source). Default true. */
   readonly revive?: boolean;
+}
+
+/** A process that is stopped when the lifecycle closes; it is not started yet. */
+export function supervise<R extends Running>(options: SupervisedOptions<R>, lifecycle: Lifecycle): Supervised<R> {
+  const supervised = new Supervised(options);
+  lifecycle.onClose(options.name, () => supervised.stop());
+  return supervised;
 }
 
 const FIRST_PAUSE_MS = 1_000;
@@ -69,7 +76,7 @@ export class Supervised<R extends Running> {
   }
 
   async #watch(first: R): Promise<void> {
-    const { name, log, revive = true } = this.#options;
+    const { name, revive = true } = this.#options;
     let running: R | undefined = first;
     let pauseMs = FIRST_PAUSE_MS;
     while (!this.#stopped.signal.aborted) {
@@ -81,14 +88,16 @@ export class Supervised<R extends Running> {
       if (!this.#wake.signal.aborted) {
         if (Date.now() - since > STABLE_MS) pauseMs = FIRST_PAUSE_MS;
         if (running)
-          log(`${name} ended unexpectedly (${end}); ${revive ? "it is started again" : "waiting for a change"}.`);
+          console.error(
+            `${name} ended unexpectedly (${end}); ${revive ? "it is started again" : "waiting for a change"}.`,
+          );
         await delay(revive ? pauseMs : 2 ** 31 - 1, undefined, { signal: this.#wake.signal, ref: false }).catch(
           () => {},
         );
         pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
       }
       running = await this.#launch().catch((error: Error) => {
-        log(`${name} could not be started again: ${error.message}`);
+        console.error(`${name} could not be started again: ${error.message}`);
         return undefined;
       });
     }

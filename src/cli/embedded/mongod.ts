@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { ensureReplicaSet } from "../../models/replicaSet.ts";
 import { StartError } from "../../shared/lifecycle.ts";
+import type { Instance } from "../instance.ts";
 import { commandLine } from "../processIdentity.ts";
 import { logSince, logSize, rotateLog } from "./log.ts";
 import { freePort } from "./port.ts";
@@ -23,18 +24,19 @@ export interface Mongod {
  * A mongod with its data in <dataDir>/mongodb: a replica set of one, on a port that stays the same as long as it is free.
  * @throws StartError when there is no mongod program
  */
-export async function embeddedMongod(dataDir: string, onSpawn: (pid: number) => void): Promise<Mongod> {
+export async function embeddedMongod(instance: Instance): Promise<Mongod> {
+  const { dataDir } = instance;
   const binary = programPath("mongod", "MONGODB_URI");
   const dbPath = join(dataDir, "mongodb");
   mkdirSync(dbPath, { recursive: true, mode: 0o700 });
   const port = await rememberedPort(join(dataDir, "mongodb.port"));
   const logPath = join(dataDir, "mongod.log");
 
-  const launch = async (signal: AbortSignal): Promise<Server> => {
+  const launch = async (signal: AbortSignal, again = true): Promise<Server> => {
     rotateLog(logPath);
     const logStart = logSize(logPath);
     const server = spawnServer(binary, options(dbPath, port, logPath), MONGOD_STOPS_WITHIN_MS);
-    onSpawn(server.pid);
+    instance.started(server.pid);
     if (await listens(port, server, READY_WITHIN_MS, signal)) {
       await ensureReplicaSet(REPLICA_SET, port, READY_WITHIN_MS).catch(async (error: Error) => {
         await server.stop();
@@ -44,7 +46,8 @@ export async function embeddedMongod(dataDir: string, onSpawn: (pid: number) => 
     }
     await server.stop();
     const log = logSince(logPath, logStart);
-    if (log.includes("DBPathInUse") && !signal.aborted && (await endLeftover(dbPath))) return launch(signal);
+    const inUse = log.includes("DBPathInUse");
+    if (inUse && again && !signal.aborted && (await endLeftover(dbPath))) return launch(signal, false);
     throw new StartError(explain(log, await server.exited, dataDir, logPath));
   };
   return { uri: `mongodb://127.0.0.1:${port}/signalbox?replicaSet=${REPLICA_SET}`, launch };

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { StartError } from "../../shared/lifecycle.ts";
+import type { Instance } from "../instance.ts";
 import { rotateLog } from "./log.ts";
 import { freePort } from "./port.ts";
 import { listens, programPath, type Server, spawnServer } from "./server.ts";
@@ -19,7 +20,8 @@ export interface Redis {
  * stands in a file that only this user can read.
  * @throws StartError when there is no redis-server program
  */
-export async function embeddedRedis(dataDir: string, onSpawn: (pid: number) => void): Promise<Redis> {
+export async function embeddedRedis(instance: Instance): Promise<Redis> {
+  const { dataDir } = instance;
   const binary = programPath("redis-server", "REDIS_URL");
   const port = await freePort();
   const password = randomBytes(24).toString("base64url");
@@ -41,7 +43,7 @@ export async function embeddedRedis(dataDir: string, onSpawn: (pid: number) => v
   const launch = async (signal: AbortSignal): Promise<Server> => {
     rotateLog(logPath);
     const server = spawnServer(binary, [configPath], REDIS_STOPS_WITHIN_MS);
-    onSpawn(server.pid);
+    instance.started(server.pid);
     if (await listens(port, server, READY_WITHIN_MS, signal)) return server;
     await server.stop();
     throw new StartError(`Redis did not start (${await server.exited}): see ${logPath}.`);

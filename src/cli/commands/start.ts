@@ -1,0 +1,64 @@
+import { join } from "node:path";
+import { readConfig } from "../../shared/config.ts";
+import { runProcess } from "../../shared/lifecycle.ts";
+import { ChildFailed, launchChild } from "../child.ts";
+import { MONGOD_STOPS_WITHIN_MS } from "../embedded/mongod.ts";
+import { REDIS_STOPS_WITHIN_MS } from "../embedded/redis.ts";
+import { startServers } from "../embedded/servers.ts";
+import { followParent } from "../parent.ts";
+import { summary } from "../summary.ts";
+import { supervise } from "../supervised.ts";
+import { watchSource } from "../watchSource.ts";
+import { makeIndexes } from "./release.ts";
+
+const SOURCE = join(import.meta.dirname, "..", "..");
+/** What a process may need beyond the time it is configured to wait for work under way. */
+const GRACE_MS = 5_000;
+
+/**
+ * `start`: everything on one machine. Servers that are not configured are started beside the service, then the indexes
+ * are made, then web and worker run as processes of their own. A stop goes the way back: web, worker, Redis, MongoDB.
+ */
+export function start(env: NodeJS.ProcessEnv, { watch }: { watch: boolean }): Promise<void> {
+  return runProcess(async (lifecycle) => {
+    followParent(env);
+    const config = readConfig(env);
+    const webStopsMs = config.server.shutdownSeconds * 1_000 + GRACE_MS;
+    const workerStopsMs = config.worker.shutdownSeconds * 1_000 + GRACE_MS;
+    try {
+      const { mongodbUri, redisUrl, instance } = await startServers(config, lifecycle);
+      await makeIndexes(mongodbUri);
+
+      console.log("Starting the API and the worker …");
+      const childEnv: NodeJS.ProcessEnv = { ...env, MONGODB_URI: mongodbUri, REDIS_URL: redisUrl };
+      const child = (name: string, script: string, stopsWithinMs: number) => {
+        const options = { name, script: join(SOURCE, script), env: childEnv, stopsWithinMs, instance };
+        return supervise({ name, launch: (signal) => launchChild(options, signal), revive: !watch }, lifecycle);
+      };
+      const worker = child("worker", "workers/main.ts", workerStopsMs);
+      const web = child("web", "api/main.ts", webStopsMs);
+      lifecycle.onClose("instance", async () => instance?.stopping());
+      const [{ url = "" }] = await Promise.all([web.start(), worker.start()]);
+      // started again, it keeps the free port that it took
+      if (config.server.port === 0 && url) childEnv.PORT = new URL(url).port;
+      instance?.ready(url);
+      if (watch) {
+        const restart = (file: string) => {
+          console.log(`${file} changed: starting the API and the worker again …`);
+          for (const one of [web, worker]) void one.restart();
+        };
+        lifecycle.onClose("watch", watchSource(SOURCE, restart));
+      }
+      console.log(summary(config, url, watch));
+      return {
+        ready: { url },
+        deadlineMs: webStopsMs + workerStopsMs + REDIS_STOPS_WITHIN_MS + MONGOD_STOPS_WITHIN_MS,
+        onError: (name, error) => console.error(`${name} did not stop well: ${error}`),
+      };
+    } catch (error) {
+      if (!(error instanceof ChildFailed)) throw error;
+      await lifecycle.close(); // the process has told why
+      process.exit(1);
+    }
+  });
+}

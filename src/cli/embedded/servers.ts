@@ -1,0 +1,58 @@
+import { resolve } from "node:path";
+import type { Config } from "../../shared/configSchema.ts";
+import type { Lifecycle } from "../../shared/lifecycle.ts";
+import { createLogger } from "../../shared/logger.ts";
+import { connectRedis, producerConnection } from "../../shared/redis.ts";
+import { Instance } from "../instance.ts";
+import { supervise } from "../supervised.ts";
+import { embeddedMongod } from "./mongod.ts";
+import { embeddedRedis } from "./redis.ts";
+
+export interface Servers {
+  readonly mongodbUri: string;
+  readonly redisUrl: string;
+  /** The data directory, when something embedded uses it. */
+  readonly instance: Instance | undefined;
+}
+
+/**
+ * MongoDB and Redis, both ready: the configured ones, and embedded ones in the place of those that are not configured.
+ * @throws StartError when one cannot be used or started
+ */
+export async function startServers(config: Config, lifecycle: Lifecycle): Promise<Servers> {
+  const { uri } = config.mongodb;
+  const { url } = config.redis;
+  let instance: Instance | undefined;
+  if (!uri || !url) {
+    instance = await Instance.claim(resolve(config.dataDir));
+    lifecycle.onClose("data directory", async () => instance?.release());
+    const missing = [!uri && "MongoDB", !url && "Redis"].filter(Boolean);
+    console.log(`Starting ${missing.join(" and ")} …`);
+  }
+  const [mongodbUri, redisUrl] = await Promise.all([
+    uri ?? startMongod(instance as Instance, lifecycle),
+    url ? reachable(url) : startRedis(instance as Instance, lifecycle),
+  ]);
+  return { mongodbUri, redisUrl, instance };
+}
+
+async function startMongod(instance: Instance, lifecycle: Lifecycle): Promise<string> {
+  const { uri, launch } = await embeddedMongod(instance);
+  await supervise({ name: "MongoDB", launch }, lifecycle).start();
+  return uri;
+}
+
+async function startRedis(instance: Instance, lifecycle: Lifecycle): Promise<string> {
+  const { url, launch } = await embeddedRedis(instance);
+  await supervise({ name: "Redis", launch }, lifecycle).start();
+  return url;
+}
+
+/** Asked here, because web and worker would both tell that it is not. */
+async function reachable(url: string): Promise<string> {
+  const connection = await connectRedis(
+    producerConnection(url, createLogger({ level: "silent", name: "start", pretty: false })),
+  );
+  connection.disconnect();
+  return url;
+}

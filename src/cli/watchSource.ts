@@ -1,0 +1,20 @@
+import { watch } from "node:fs";
+
+const SETTLE_MS = 150;
+
+/**
+ * Calls `onChange` once for each burst of changes below the directory.
+ * @returns what ends the watching
+ */
+export function watchSource(directory: string, onChange: (file: string) => void): () => Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const watcher = watch(directory, { recursive: true }, (_, file) => {
+    if (!file || !/\.(ts|json)$/.test(file)) return;
+    clearTimeout(timer);
+    timer = setTimeout(() => onChange(file), SETTLE_MS);
+  });
+  return async () => {
+    clearTimeout(timer);
+    watcher.close();
+  };
+}
