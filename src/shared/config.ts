@@ -44,12 +44,16 @@ export function readConfig(env: Environment): Config {
  * @throws ConfigError naming every problem at once
  */
 export function parseConfig(text: string | undefined, env: Environment, source = "configuration"): Config {
-  const problems: string[] = [];
-  const value = substitute(parseFile(text, source), ConfigSchema as ConfigNode, "", env, problems) as Json;
+  const missing = new Map<string, string>();
+  const value = substitute(parseFile(text, source), ConfigSchema as ConfigNode, "", env, missing) as Json;
   applyEnvironment(value, env);
-  if (!validate(value)) problems.push(...(validate.errors ?? []).flatMap((error) => explain(error, env)));
+  const problems = [...missing].map(([key, name]) => `${key}: the environment variable ${name} is not set`);
+  if (!validate(value)) {
+    const told = (validate.errors ?? []).filter((error) => !missing.has(dotted(error)));
+    problems.push(...told.map((error) => explain(error, env)));
+  }
   problems.push(...refusedBind(value));
-  if (problems.length > 0) throw new ConfigError(source, [...new Set(problems)]);
+  if (problems.length > 0) throw new ConfigError(source, problems);
   return deepFreeze(value) as unknown as Config;
 }
 
@@ -65,26 +69,26 @@ function parseFile(text: string | undefined, source: string): Json {
   throw new ConfigError(source, ["it must hold one object"]);
 }
 
-/** A copy in which `${NAME}` in a string is replaced by that environment variable. */
+/** A copy in which `${NAME}` in a string is replaced by that environment variable; notes by key which are missing. */
 function substitute(
   value: unknown,
   node: ConfigNode | undefined,
   path: string,
   env: Environment,
-  problems: string[],
+  missing: Map<string, string>,
 ): unknown {
-  if (Array.isArray(value)) return value.map((item, i) => substitute(item, undefined, `${path}.${i}`, env, problems));
+  if (Array.isArray(value)) return value.map((item, i) => substitute(item, undefined, `${path}.${i}`, env, missing));
   if (isObject(value)) {
     return Object.fromEntries(
       Object.entries(value).map(([key, item]) => [
         key,
-        substitute(item, node?.properties?.[key], path ? `${path}.${key}` : key, env, problems),
+        substitute(item, node?.properties?.[key], path ? `${path}.${key}` : key, env, missing),
       ]),
     );
   }
   if (typeof value !== "string" || !value.includes("${")) return value;
   const filled = value.replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_, name: string) => {
-    if (env[name] === undefined) problems.push(`${path}: the environment variable ${name} is not set`);
+    if (env[name] === undefined) missing.set(path, name);
     return env[name] ?? "";
   });
   return typed(filled, node);
@@ -113,21 +117,23 @@ function applyEnvironment(value: Json, env: Environment): void {
   }
 }
 
-function explain(error: ErrorObject, env: Environment): string[] {
-  const path = error.instancePath.slice(1).replaceAll("/", ".");
+const dotted = (error: ErrorObject): string => error.instancePath.slice(1).replaceAll("/", ".");
+
+function explain(error: ErrorObject, env: Environment): string {
+  const path = dotted(error);
   const node = error.parentSchema as ConfigNode | undefined;
   if (error.keyword === "additionalProperties") {
     const unknown = String(error.params.additionalProperty);
     const known = nearest(unknown, Object.keys(node?.properties ?? {}));
     const prefix = path ? `${path}.` : "";
-    return [`${prefix}${unknown} is not a known key; did you mean ${prefix}${known}?`];
+    return `${prefix}${unknown} is not a known key; did you mean ${prefix}${known}?`;
   }
   const leaf = configKeys().find(([key]) => key === path)?.[1];
   const name = leaf?.env && env[leaf.env] ? `${leaf.env} (${path})` : path;
-  if (error.keyword === "enum") return [`${name} must be one of ${leaf?.enum?.join(", ")}`];
-  if (error.keyword === "minLength") return [`${name} must have at least ${error.params.limit} characters`];
-  if (error.keyword === "pattern") return [`${name} must look like ${leaf?.examples?.[0] ?? error.params.pattern}`];
-  return [`${name} ${error.message}`];
+  if (error.keyword === "enum") return `${name} must be one of ${leaf?.enum?.join(", ")}`;
+  if (error.keyword === "minLength") return `${name} must have at least ${error.params.limit} characters`;
+  if (error.keyword === "pattern") return `${name} must look like ${leaf?.examples?.[0] ?? error.params.pattern}`;
+  return `${name} ${error.message}`;
 }
 
 function refusedBind(value: Json): string[] {

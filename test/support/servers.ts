@@ -13,9 +13,10 @@ const bin = (name: string) => resolve(".tools/bin", name);
 let mongod: Promise<MongoMemoryReplSet> | undefined;
 
 export async function mongoUri(database: string): Promise<string> {
+  process.env.MONGOMS_SYSTEM_BINARY_VERSION_CHECK = "false"; // whichever the set-up has found serves
   mongod ??= MongoMemoryReplSet.create({
     replSet: { count: 1 },
-    binary: { systemBinary: bin("mongod"), checkMD5: false },
+    binary: { systemBinary: bin("mongod") },
     instanceOpts: [{ storageEngine: "wiredTiger" }],
   });
   return (await mongod).getUri(database);

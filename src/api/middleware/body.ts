@@ -7,15 +7,21 @@ import { AppError } from "../../shared/errors.ts";
  * @throws AppError unsupported_media_type, invalid_json, body_too_large
  */
 export function jsonBody(limit: number): Middleware {
-  const parse = bodyParser({
+  const options: bodyParser.Options & { onProtoPoisoning: "ignore" } = {
     enableTypes: ["json"],
     jsonLimit: String(limit),
     detectJSON: () => true, // the type has been checked by then
+    onProtoPoisoning: "ignore", // free objects may have any key; they are kept as text, never merged
     onerror: (error) => {
       throw named(error, limit);
     },
-  });
+  };
+  const parse = bodyParser(options);
   return (ctx, next) => {
+    if (ctx.request.length === 0) {
+      ctx.request.body = {};
+      return next();
+    }
     if (ctx.request.is("application/json", "application/*+json") === false) {
       const type = ctx.get("Content-Type") || "none";
       const detail = `Content-Type is ${type}; send JSON as application/json.`;

@@ -1,0 +1,82 @@
+import { expect } from "chai";
+import { cleanUpDeletions } from "../../src/models/commands/deleteJobs.ts";
+import { startApp, type TestApp } from "../support/app.ts";
+import { createJob, report, whole } from "../support/factories.ts";
+
+const inAnHour = () => new Date(Date.now() + 3_600_000);
+
+describe("a report in the moment of a deletion", () => {
+  let app: TestApp;
+  before(async () => {
+    app = await startApp();
+  });
+  after(() => app.close());
+
+  it("never shows up in a new job of the same name, and is taken away", async () => {
+    const { jobId, path } = await createJob(app);
+    const old = { _id: await app.stores.jobs.findId(jobId), jobId };
+    await app.call("DELETE", path);
+    await app.call("PUT", path, {});
+
+    await app.stores.steps.report(old, "late", { stepName: "Late", message: "too late" });
+
+    expect((await app.call("GET", `${path}?include=steps`)).body).to.deep.include({
+      message: null,
+      currentStep: null,
+      steps: [],
+    });
+    expect(await app.stores.steps.collection.countDocuments({ jobId })).to.equal(1);
+    await cleanUpDeletions(app.stores, inAnHour());
+    expect(await app.stores.steps.collection.countDocuments({ jobId })).to.equal(0);
+    expect((await app.call("GET", path)).status).to.equal(200);
+  });
+
+  it("is answered 404 when the job went between its two writes", async () => {
+    const { jobId, path } = await createJob(app);
+    const old = await app.stores.jobs.findId(jobId);
+    await app.call("DELETE", path);
+
+    const refused = await app.stores.jobs
+      .applyReport(jobId, old, { progress: 50 })
+      .catch((error: { code: string }) => error);
+
+    expect(refused).to.have.property("code", "job_not_found");
+  });
+
+  it("leaves the steps of a job alone whose deletion never happened", async () => {
+    const { jobId, path } = await createJob(app);
+    await report(app, path, "a", whole(10));
+    const job = { _id: await app.stores.jobs.findId(jobId), jobId };
+    await app.stores.deletions.record([job]);
+
+    await cleanUpDeletions(app.stores, inAnHour());
+
+    expect((await app.call("GET", `${path}/steps`)).body.steps).to.have.length(1);
+    expect(await app.stores.deletions.collection.countDocuments({ _id: job._id })).to.equal(0);
+  });
+
+  it("finishes the deletion that a killed process began", async () => {
+    const { jobId, path } = await createJob(app);
+    await report(app, path, "a", whole(10));
+    const job = { _id: await app.stores.jobs.findId(jobId), jobId };
+    await app.stores.deletions.record([job]);
+    await app.stores.jobs.collection.deleteOne({ _id: job._id });
+
+    await cleanUpDeletions(app.stores, inAnHour());
+
+    expect(await app.stores.steps.collection.countDocuments({ jobId })).to.equal(0);
+  });
+
+  it("loses no report of a job that is made while all are deleted", async () => {
+    for (let round = 0; round < 5; round++) {
+      await Promise.all(Array.from({ length: 10 }, () => createJob(app)));
+
+      const [, made] = await Promise.all([app.call("DELETE", "/api/jobs"), createJob(app)]);
+
+      const sent = await app.call("PUT", `${made.path}/steps/a`, { stepName: "A", ...whole(30) });
+      const { status, body } = await app.call("GET", `${made.path}?include=steps`);
+      expect(status).to.equal(sent.status === 404 ? 404 : 200);
+      if (status === 200) expect(body.steps).to.have.length(1);
+    }
+  });
+});

@@ -1,0 +1,253 @@
+import { expect } from "chai";
+import { startApp, type TestApp } from "../support/app.ts";
+import { createJob, report } from "../support/factories.ts";
+
+const idsOf = (body: { jobs: { jobId: string }[] }) => body.jobs.map(({ jobId }) => jobId);
+
+describe("GET /api/jobs", () => {
+  let app: TestApp;
+  let start: number;
+  before(async () => {
+    app = await startApp();
+    start = app.clock.now().getTime();
+    // One job a minute, from old to new; `d` is the only one that is reported on later.
+    const jobs: [string, object][] = [
+      ["ci/a", { name: "Build app", metadata: { env: "prod", tags: ["x", "y"], git: { branch: "main" } } }],
+      ["ci/b", { name: "Build docs", metadata: { env: "test", tags: ["y"] }, status: "failed" }],
+      ["ci/c", { name: "build site", metadata: { env: "prod" }, status: "completed", output: { ok: 1 } }],
+      ["nightly-d", { name: "Report %_.*", input: { rows: 3 } }],
+      ["nightly-e", { status: "completed", output: { ok: 1 } }],
+    ];
+    for (const [jobId, body] of jobs) {
+      await app.call("PUT", `/api/jobs/${encodeURIComponent(jobId)}`, body);
+      app.clock.advance(60_000);
+    }
+    await report(app, "/api/jobs/nightly-d", "s", { progress: 10, output: { hidden: true } });
+  });
+  after(() => app.close());
+  const at = (minutes: number) => new Date(start + minutes * 60_000 + 30_000).toISOString();
+
+  it("lists all, newest first, with the current step of each", async () => {
+    const { status, body } = await app.call("GET", "/api/jobs");
+
+    expect(status).to.equal(200);
+    expect(idsOf(body)).to.deep.equal(["nightly-e", "nightly-d", "ci/c", "ci/b", "ci/a"]);
+    expect(body.nextCursor).to.equal(null);
+    expect(body.jobs[1].currentStep).to.include({ stepKey: "s", progress: 10 }).and.to.not.have.property("output");
+    expect(body.jobs[0]).to.deep.include({ currentStep: null, output: { ok: 1 } });
+  });
+
+  const filters: [string, () => string, string[]][] = [
+    ["a status", () => "status=failed", ["ci/b"]],
+    ["a repeated status", () => "status=failed&status=running", ["nightly-d", "ci/b", "ci/a"]],
+    ["a name's beginning in any case", () => "name=bUILD", ["ci/c", "ci/b", "ci/a"]],
+    ["a name's beginning as text, not as a pattern", () => `name=${encodeURIComponent("report %_.*")}`, ["nightly-d"]],
+    ["a pattern as text", () => `name=${encodeURIComponent(".*")}`, []],
+    ["an id's beginning", () => `jobId=${encodeURIComponent("ci/")}`, ["ci/c", "ci/b", "ci/a"]],
+    ["an id's beginning in its own case", () => "jobId=CI", []],
+    ["a metadata value", () => "metadata.env=prod", ["ci/c", "ci/a"]],
+    ["an item of a metadata list", () => "metadata.tags=y", ["ci/b", "ci/a"]],
+    ["two items of a metadata list", () => "metadata.tags=y&metadata.tags=x", ["ci/a"]],
+    ["a nested metadata value", () => "metadata.git.branch=main", ["ci/a"]],
+    ["a metadata value nobody has", () => "metadata.env=dev", []],
+    ["a time of creation from", () => `createdFrom=${at(2)}`, ["nightly-e", "nightly-d"]],
+    ["a time of creation before", () => `createdBefore=${at(0)}`, ["ci/a"]],
+    ["a range of creation", () => `createdFrom=${at(0)}&createdBefore=${at(2)}`, ["ci/c", "ci/b"]],
+    ["a time of change from", () => `updatedFrom=${at(3)}`, ["nightly-e", "nightly-d"]],
+    ["a time of change before", () => `updatedBefore=${at(1)}`, ["ci/b", "ci/a"]],
+    [
+      "many things at once",
+      () => `status=completed&name=build&metadata.env=prod&jobId=ci&createdFrom=${at(-1)}`,
+      ["ci/c"],
+    ],
+  ];
+  for (const [title, query, expected] of filters) {
+    it(`finds by ${title}`, async () => {
+      const { status, body } = await app.call("GET", `/api/jobs?${query()}`);
+
+      expect(status, JSON.stringify(body)).to.equal(200);
+      expect(idsOf(body)).to.deep.equal(expected);
+    });
+  }
+
+  it("gives only the fields asked for, and jobId", async () => {
+    const { body } = await app.call("GET", "/api/jobs?fields=status,progress,currentStep&limit=2");
+
+    expect(body.jobs[0]).to.deep.equal({ jobId: "nightly-e", status: "completed", progress: 100, currentStep: null });
+    expect(body.jobs[1].currentStep).to.include({ stepKey: "s" });
+    expect(body.jobs[1]).to.have.all.keys("jobId", "status", "progress", "currentStep");
+  });
+
+  it("gives heavy fields only when they are asked for", async () => {
+    const { body } = await app.call("GET", "/api/jobs?fields=input,output");
+
+    expect(body.jobs[1]).to.deep.equal({ jobId: "nightly-d", input: { rows: 3 }, output: null });
+  });
+
+  for (const limit of [1, 2, 3, 5, 1_000]) {
+    it(`gives every job once over pages of ${limit}`, async () => {
+      const seen: string[] = [];
+      let cursor: string | null = "";
+      while (cursor !== null) {
+        const { body } = await app.call("GET", `/api/jobs?limit=${limit}${cursor && `&cursor=${cursor}`}`);
+        expect(body.jobs.length).to.be.at.most(limit);
+        seen.push(...idsOf(body));
+        cursor = body.nextCursor;
+      }
+
+      expect(seen).to.deep.equal(["nightly-e", "nightly-d", "ci/c", "ci/b", "ci/a"]);
+    });
+  }
+
+  const refused: [string, string][] = [
+    ["limit=0", "limit"],
+    ["limit=1001", "limit"],
+    ["limit=ten", "limit"],
+    ["limit=1.5", "limit"],
+    ["limit=5&limit=6", "limit"],
+    ["cursor=", "cursor"],
+    ["cursor=nonsense", "cursor"],
+    ["cursor=e30", "cursor"],
+    ["status=done", "status"],
+    ["stale=maybe", "stale"],
+    ["createdFrom=yesterday", "createdFrom"],
+    ["createdFrom=2026-06-30T23:59:60Z", "createdFrom"],
+    ["fields=jobId,secret", "fields"],
+    ["sort=name", "sort"],
+    ["metadata.=x", "metadata."],
+  ];
+  for (const [query, parameter] of refused) {
+    it(`answers ?${query} with 400 invalid_query that names ${parameter}`, async () => {
+      const { status, body } = await app.call("GET", `/api/jobs?${query}`);
+
+      expect(status).to.equal(400);
+      expect(body.code).to.equal("invalid_query");
+      expect(body.errors[0].parameter).to.equal(parameter);
+    });
+  }
+});
+
+describe("pages while jobs come and go", () => {
+  let app: TestApp;
+  before(async () => {
+    app = await startApp();
+  });
+  after(() => app.close());
+
+  it("neither repeat nor skip a job that was there all the time", async () => {
+    const kept = [];
+    for (let i = 0; i < 12; i++) kept.push((await createJob(app)).jobId);
+    const gone = await createJob(app);
+    const first = await app.call("GET", "/api/jobs?limit=5");
+    await createJob(app);
+    await app.call("DELETE", gone.path);
+
+    const rest = await app.call("GET", `/api/jobs?cursor=${first.body.nextCursor}`);
+
+    const seen = [...idsOf(first.body), ...idsOf(rest.body)].filter((id) => id !== gone.jobId);
+    expect(seen).to.deep.equal(kept.reverse());
+  });
+});
+
+describe("staleness", () => {
+  let app: TestApp;
+  beforeEach(async () => {
+    app = await startApp({ staleAfterSeconds: 900 });
+  });
+  afterEach(() => app.close());
+
+  it("shows on a running job and step without a report for the configured time, and changes no status", async () => {
+    const { jobId, path } = await createJob(app);
+    await report(app, path, "a", { progress: 5 });
+    app.clock.advance(901_000);
+
+    const { body } = await app.call("GET", `${path}?stepKey=a`);
+
+    expect(body).to.include({ stale: true, status: "running" });
+    expect(body.lastReportAt).to.equal(body.updatedAt);
+    expect(body.step).to.include({ stale: true, status: "running" });
+    expect(body.currentStep).to.include({ stale: true });
+    expect(idsOf((await app.call("GET", "/api/jobs?stale=true")).body)).to.deep.equal([jobId]);
+    expect((await app.call("GET", "/api/stats")).body.jobs).to.include({ stale: 1, running: 1 });
+  });
+
+  it("ends with the next report", async () => {
+    const { path } = await createJob(app);
+    await report(app, path, "a", {});
+    app.clock.advance(901_000);
+
+    await report(app, path, "b", {});
+
+    const { body } = await app.call("GET", `${path}?stepKey=a`);
+    expect(body).to.include({ stale: false });
+    expect(body.step).to.include({ stale: true });
+    expect((await app.call("GET", "/api/jobs?stale=true")).body.jobs).to.deep.equal([]);
+  });
+
+  it("begins at the creation of a job that nobody reports on", async () => {
+    const { path } = await createJob(app);
+    app.clock.advance(899_000);
+    const before = await app.call("GET", path);
+    app.clock.advance(2_000);
+    const after = await app.call("GET", path);
+
+    expect(before.body).to.include({ stale: false, lastReportAt: null });
+    expect(after.body).to.include({ stale: true, lastReportAt: null });
+  });
+
+  it("is not put off by a change of name or metadata", async () => {
+    const { path } = await createJob(app);
+    app.clock.advance(901_000);
+
+    const { body } = await app.call("PUT", path, { name: "stuck", metadata: { seen: true } });
+
+    expect(body).to.include({ stale: true, lastReportAt: null });
+  });
+
+  it("follows the job's own staleAfterSeconds, also set later", async () => {
+    const { path } = await createJob(app, { staleAfterSeconds: 10 });
+    await report(app, path, "a", {});
+    app.clock.advance(11_000);
+    const own = await app.call("GET", `${path}?stepKey=a`);
+
+    const longer = await app.call("PUT", path, { staleAfterSeconds: 3_600 });
+    const again = await app.call("PUT", path, { staleAfterSeconds: null });
+
+    expect(own.body).to.include({ stale: true, staleAfterSeconds: 10 });
+    expect(own.body.step).to.include({ stale: true });
+    expect(longer.body).to.include({ stale: false, staleAfterSeconds: 3_600 });
+    expect(again.body).to.include({ stale: false, staleAfterSeconds: null });
+  });
+
+  it("never shows on a job that has ended, and stale=false lists all others", async () => {
+    const ended = await createJob(app, { status: "completed" });
+    const stale = await createJob(app);
+    app.clock.advance(901_000);
+    const fresh = await createJob(app);
+
+    const { body } = await app.call("GET", "/api/jobs?stale=false");
+
+    expect(idsOf(body)).to.deep.equal([fresh.jobId, ended.jobId]);
+    expect(idsOf((await app.call("GET", "/api/jobs?stale=true")).body)).to.deep.equal([stale.jobId]);
+  });
+});
+
+describe("GET /api/stats", () => {
+  it("counts jobs by status, and what the last hour brought", async () => {
+    const app = await startApp();
+    try {
+      for (const status of ["running", "completed", "completed", "failed"]) await createJob(app, { status });
+      app.clock.advance(3_601_000);
+      await createJob(app);
+      await createJob(app, { status: "failed" });
+
+      const { status, body } = await app.call("GET", "/api/stats");
+
+      expect(status).to.equal(200);
+      expect(body.jobs).to.deep.equal({ total: 6, running: 2, completed: 2, failed: 2, stale: 1 });
+      expect(body.lastHour).to.deep.equal({ created: 2, completed: 0, failed: 1 });
+    } finally {
+      await app.close();
+    }
+  });
+});

@@ -1,0 +1,379 @@
+import { expect } from "chai";
+import { startApp, type TestApp } from "../support/app.ts";
+import { createJob, report, whole } from "../support/factories.ts";
+
+const RECEIPT = [
+  "stepId",
+  "jobId",
+  "stepKey",
+  "stepName",
+  "status",
+  "progress",
+  "message",
+  "createdAt",
+  "updatedAt",
+  "startedAt",
+];
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+describe("PUT /api/jobs/:jobId/steps/:stepKey", () => {
+  let app: TestApp;
+  let job: { jobId: string; path: string };
+  before(async () => {
+    app = await startApp();
+  });
+  after(() => app.close());
+  beforeEach(async () => {
+    job = await createJob(app);
+  });
+  const readJob = async () => (await app.call("GET", job.path)).body;
+  const readStep = async (key: string) => (await app.call("GET", `${job.path}/steps/${key}`)).body;
+
+  it("creates the step with 201, running at 0, and answers without its output", async () => {
+    const { status, body } = await app.call("PUT", `${job.path}/steps/fetch`, { stepName: "Fetch", output: { a: 1 } });
+
+    expect(status).to.equal(201);
+    expect(body).to.have.all.keys(RECEIPT);
+    expect(body).to.include({
+      jobId: job.jobId,
+      stepKey: "fetch",
+      stepName: "Fetch",
+      status: "running",
+      progress: 0,
+      message: null,
+    });
+    expect(body.stepId).to.match(UUID);
+    expect(body.createdAt).to.equal(body.updatedAt).and.to.equal(body.startedAt);
+  });
+
+  it("reports on it with 200 and leaves what is not given", async () => {
+    const first = await report(app, job.path, "a", { message: "begun", output: { kept: true } });
+    app.clock.advance(50);
+
+    const { status, body } = await app.call("PUT", `${job.path}/steps/a`, { progress: 30 });
+
+    expect(status).to.equal(200);
+    expect(body).to.have.all.keys(RECEIPT);
+    expect(body).to.include({
+      stepId: first.body.stepId,
+      stepName: "a",
+      status: "running",
+      progress: 30,
+      message: "begun",
+    });
+    expect(body.startedAt).to.equal(first.body.startedAt);
+    expect(Date.parse(body.updatedAt)).to.be.greaterThan(Date.parse(body.createdAt));
+    expect((await readStep("a")).output).to.deep.equal({ kept: true });
+  });
+
+  it("never stores jobProgressStart, jobProgressEnd and failJob", async () => {
+    await report(app, job.path, "a", { ...whole(10), failJob: false });
+
+    const [stored] = await app.stores.steps.collection.find({ jobId: job.jobId }).toArray();
+
+    expect(stored).to.not.have.any.keys("jobProgressStart", "jobProgressEnd", "failJob");
+  });
+
+  it("takes a step back as it was read", async () => {
+    await report(app, job.path, "a", { status: "completed", progress: 100 });
+    const read = await readStep("a");
+
+    const { status, body } = await app.call("PUT", `${job.path}/steps/a`, read);
+
+    expect(status).to.equal(200);
+    expect(body).to.include({
+      stepId: read.stepId,
+      createdAt: read.createdAt,
+      startedAt: read.startedAt,
+      status: "completed",
+    });
+    expect(await readStep("a")).to.include({ attempts: 1, durationMs: read.durationMs });
+  });
+
+  it("is idempotent: the same report twice changes nothing but updatedAt", async () => {
+    const body = { stepName: "A", status: "completed", ...whole(40), message: "done", output: { n: 1 } };
+    await app.call("PUT", `${job.path}/steps/a`, body);
+    const before = { job: await readJob(), step: await readStep("a") };
+
+    await app.call("PUT", `${job.path}/steps/a`, body);
+
+    const changing = { updatedAt: "", lastReportAt: "" };
+    expect({ ...(await readStep("a")), ...changing }).to.deep.equal({ ...before.step, ...changing });
+    expect({ ...(await readJob()), ...changing }).to.deep.equal({ ...before.job, ...changing });
+  });
+
+  it("needs stepName in the report that creates the step: 400 invalid_body, and nothing is written", async () => {
+    const { status, body } = await app.call("PUT", `${job.path}/steps/a`, { ...whole(50), message: "lost" });
+
+    expect(status).to.equal(400);
+    expect(body).to.deep.include({ code: "invalid_body" });
+    expect(body.errors).to.have.length(1);
+    expect(body.errors[0].pointer).to.equal("/stepName");
+    expect(await readJob()).to.include({ progress: 0, message: null });
+    expect((await app.call("GET", `${job.path}/steps`)).body.steps).to.deep.equal([]);
+  });
+
+  it("renames the step", async () => {
+    await report(app, job.path, "a", {});
+
+    const { body } = await app.call("PUT", `${job.path}/steps/a`, { stepName: "New name" });
+
+    expect(body.stepName).to.equal("New name");
+  });
+
+  it("answers 404 job_not_found for a job that does not exist, and creates none", async () => {
+    const { status, body } = await app.call("PUT", "/api/jobs/nobody/steps/a", { stepName: "A" });
+
+    expect(status).to.equal(404);
+    expect(body.code).to.equal("job_not_found");
+    expect((await app.call("GET", "/api/jobs/nobody")).status).to.equal(404);
+  });
+
+  for (const ended of ["failed", "completed"]) {
+    it(`counts an attempt when a ${ended} step is reported running again, and starts it anew`, async () => {
+      await report(app, job.path, "a", {});
+      await report(app, job.path, "a", { status: ended });
+      const before = await readStep("a");
+      app.clock.advance(2_000);
+
+      await report(app, job.path, "a", { status: "running" });
+      await report(app, job.path, "a", { status: "running", progress: 5 });
+
+      const again = await readStep("a");
+      expect(again).to.include({ attempts: 2, status: "running", stepId: before.stepId, createdAt: before.createdAt });
+      expect(Date.parse(again.startedAt)).to.be.at.least(Date.parse(before.startedAt) + 2_000);
+      expect(again).to.not.have.property("durationMs");
+    });
+  }
+
+  it("measures the attempt that completed, not the ones before", async () => {
+    await report(app, job.path, "a", {});
+    app.clock.advance(60_000);
+    await report(app, job.path, "a", { status: "failed" });
+    await report(app, job.path, "a", { status: "running" });
+    app.clock.advance(1_000);
+
+    await report(app, job.path, "a", { status: "completed" });
+
+    expect((await readStep("a")).durationMs).to.be.within(1_000, 30_000);
+  });
+
+  describe("progress of the job", () => {
+    it("is calculated from progress and the range (rule 1)", async () => {
+      await report(app, job.path, "a", { progress: 50, jobProgressStart: 20, jobProgressEnd: 60 });
+
+      expect(await readJob()).to.include({ progress: 40, status: "running" });
+      expect(await readStep("a")).to.include({ progress: 50 });
+    });
+
+    for (const missing of ["progress", "jobProgressStart", "jobProgressEnd"]) {
+      it(`is left alone without ${missing} (rule 1)`, async () => {
+        const { [missing]: _, ...rest } = whole(50) as Record<string, number>;
+
+        await report(app, job.path, "a", rest);
+
+        expect(await readJob()).to.include({ progress: 0 });
+      });
+    }
+
+    it("never goes back (rule 2)", async () => {
+      await report(app, job.path, "a", whole(60));
+      await report(app, job.path, "b", whole(30));
+
+      expect(await readJob()).to.include({ progress: 60 });
+    });
+
+    it("comes with the message of the request (rule 3)", async () => {
+      await report(app, job.path, "a", { message: "first" });
+      await report(app, job.path, "b", { message: "second" });
+      await report(app, job.path, "a", { progress: 5 });
+
+      expect(await readJob()).to.include({ message: "second" });
+    });
+
+    it("keeps a message that looks like an operator as text", async () => {
+      await report(app, job.path, "a", { stepName: "$$ROOT", message: "$status" });
+
+      expect(await readJob()).to.include({ message: "$status" });
+      expect(await readStep("a")).to.include({ stepName: "$$ROOT" });
+    });
+
+    const final = { stepName: "Last", status: "completed", output: { url: "x" } };
+
+    for (const before of ["running", "failed", "completed"]) {
+      it(`completes a ${before} job at 100, with the output on both (rule 4)`, async () => {
+        await app.call("PUT", job.path, { status: before });
+
+        await report(app, job.path, "last", { ...final, progress: 100, jobProgressStart: 33.3, jobProgressEnd: 100 });
+
+        expect(await readJob()).to.deep.include({ status: "completed", progress: 100, output: { url: "x" } });
+        expect(await readStep("last")).to.deep.include({ status: "completed", output: { url: "x" } });
+      });
+    }
+
+    it("does not complete the job below 100, whatever the step's status", async () => {
+      await report(app, job.path, "a", { ...final, progress: 100, jobProgressStart: 0, jobProgressEnd: 99 });
+
+      expect(await readJob()).to.deep.include({ status: "running", progress: 99, output: null });
+      expect((await readStep("a")).output).to.deep.equal({ url: "x" });
+    });
+
+    for (const status of [undefined, "running", "completed"]) {
+      it(`at 100 without output and ${status ?? "no"} status is refused: 400 output_required, nothing is written (rule 4)`, async () => {
+        await report(app, job.path, "a", { message: "so far", output: { old: true } });
+        const before = { job: await readJob(), step: await readStep("a") };
+
+        const { status: code, body } = await app.call("PUT", `${job.path}/steps/a`, {
+          status,
+          ...whole(100),
+          message: "lost",
+        });
+
+        expect(code).to.equal(400);
+        expect(body.code).to.equal("output_required");
+        expect({ job: await readJob(), step: await readStep("a") }).to.deep.equal(before);
+      });
+    }
+
+    it("takes output: null as no output", async () => {
+      const { status, body } = await app.call("PUT", `${job.path}/steps/a`, {
+        stepName: "A",
+        ...whole(100),
+        output: null,
+      });
+
+      expect(status).to.equal(400);
+      expect(body.code).to.equal("output_required");
+    });
+
+    it("takes an empty object as output", async () => {
+      await report(app, job.path, "a", { ...whole(100), output: {} });
+
+      expect(await readJob()).to.deep.include({ status: "completed", output: {} });
+    });
+
+    it("fails the job with failJob, takes the message, forces no progress, writes no output (rule 5)", async () => {
+      await report(app, job.path, "a", { progress: 50, jobProgressStart: 0, jobProgressEnd: 40 });
+
+      await report(app, job.path, "a", { status: "failed", failJob: true, message: "disk full", output: { log: "…" } });
+
+      expect(await readJob()).to.deep.include({ status: "failed", progress: 20, message: "disk full", output: null });
+      expect((await readStep("a")).output).to.deep.equal({ log: "…" });
+    });
+
+    it("fails the job with the message that the step has from before (rule 5)", async () => {
+      await report(app, job.path, "a", { message: "copying" });
+      await report(app, job.path, "b", { message: "indexing" });
+
+      await report(app, job.path, "a", { status: "failed", failJob: true });
+
+      expect(await readJob()).to.include({ status: "failed", message: "copying" });
+    });
+
+    for (const failJob of [undefined, false]) {
+      it(`fails only the step with failJob ${failJob} (rule 5)`, async () => {
+        await report(app, job.path, "a", { status: "failed", failJob, message: "will be tried again" });
+
+        expect(await readJob()).to.include({ status: "running" });
+        expect(await readStep("a")).to.include({ status: "failed" });
+      });
+    }
+
+    it("ignores failJob on a report that is not failed", async () => {
+      await report(app, job.path, "a", { status: "running", failJob: true });
+
+      expect(await readJob()).to.include({ status: "running" });
+    });
+
+    for (const failJob of [false, true]) {
+      it(`is never completed nor brought to 100 by a failed report with failJob ${failJob}, which needs no output (rule 6)`, async () => {
+        await report(app, job.path, "a", whole(30));
+
+        await report(app, job.path, "a", { status: "failed", failJob, ...whole(100) });
+
+        expect(await readJob()).to.include({ status: failJob ? "failed" : "running", progress: 30 });
+      });
+    }
+
+    it("goes forward with a failed report below 100", async () => {
+      await report(app, job.path, "a", { status: "failed", ...whole(30) });
+
+      expect(await readJob()).to.include({ status: "running", progress: 30 });
+    });
+
+    it("leaves an output below 100 on the step alone (rule 7)", async () => {
+      await report(app, job.path, "a", { ...whole(99.99), output: { part: 1 } });
+
+      expect(await readJob()).to.deep.include({ output: null, progress: 99.99 });
+      expect((await readStep("a")).output).to.deep.equal({ part: 1 });
+    });
+
+    it("keeps the job's end when the last report is sent again", async () => {
+      const last = { ...final, ...whole(100) };
+      await report(app, job.path, "last", last);
+      const [before] = await app.stores.jobs.collection.find({ jobId: job.jobId }).toArray();
+      app.clock.advance(5_000);
+
+      await report(app, job.path, "last", last);
+
+      const [after] = await app.stores.jobs.collection.find({ jobId: job.jobId }).toArray();
+      expect(after?.endedAt).to.deep.equal(before?.endedAt);
+    });
+  });
+});
+
+describe("GET /api/jobs/:jobId/steps", () => {
+  let app: TestApp;
+  let path: string;
+  const keys = Array.from({ length: 7 }, (_, i) => `s${i}`);
+  before(async () => {
+    app = await startApp();
+    ({ path } = await createJob(app));
+    for (const key of keys) await report(app, path, key, { status: "completed", output: { key } });
+  });
+  after(() => app.close());
+
+  it("lists them oldest first with their outputs, without durationMs", async () => {
+    const { status, body } = await app.call("GET", `${path}/steps`);
+
+    expect(status).to.equal(200);
+    expect(body.nextCursor).to.equal(null);
+    expect(body.steps.map((step: { output: object }) => step.output)).to.deep.equal(keys.map((key) => ({ key })));
+    expect(body.steps[0]).to.have.property("attempts", 1).and.to.not.have.property("durationMs");
+  });
+
+  it("gives every step once over its pages", async () => {
+    const seen: string[] = [];
+    let cursor: string | null = "";
+    while (cursor !== null) {
+      const { body } = await app.call("GET", `${path}/steps?limit=3${cursor && `&cursor=${cursor}`}`);
+      seen.push(...body.steps.map((step: { stepKey: string }) => step.stepKey));
+      cursor = body.nextCursor;
+    }
+
+    expect(seen).to.deep.equal(keys);
+  });
+
+  it("ends a page early when its outputs are large", async () => {
+    const large = await createJob(app);
+    for (const key of ["a", "b", "c", "d"])
+      await report(app, large.path, key, { output: { text: "x".repeat(3_900_000) } });
+
+    const { body } = await app.call("GET", `${large.path}/steps`);
+    const rest = await app.call("GET", `${large.path}/steps?cursor=${body.nextCursor}`);
+
+    expect(body.steps).to.have.length(3);
+    expect(rest.body.steps.map((step: { stepKey: string }) => step.stepKey)).to.deep.equal(["d"]);
+    expect(rest.body.nextCursor).to.equal(null);
+  });
+
+  it("answers 404 for a job or a step that does not exist", async () => {
+    const job = await app.call("GET", "/api/jobs/nobody/steps");
+    const stepOfNobody = await app.call("GET", "/api/jobs/nobody/steps/a");
+    const step = await app.call("GET", `${path}/steps/none`);
+
+    expect([job.status, job.body.code]).to.deep.equal([404, "job_not_found"]);
+    expect([stepOfNobody.status, stepOfNobody.body.code]).to.deep.equal([404, "job_not_found"]);
+    expect([step.status, step.body.code]).to.deep.equal([404, "step_not_found"]);
+  });
+});

@@ -1,0 +1,40 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { beginsWith } from "../../src/models/jobFilter.ts";
+
+/** As MongoDB compares strings: by their UTF-8 bytes. */
+const compare = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
+const within = (text: string, { $gte, $lt }: ReturnType<typeof beginsWith>) =>
+  compare(text, $gte) >= 0 && ($lt === undefined || compare(text, $lt) < 0);
+
+const text = fc.string({ unit: "binary", minLength: 1 });
+
+describe("beginsWith", () => {
+  it("holds every text that begins with the prefix", () => {
+    fc.assert(
+      fc.property(text, text, (prefix, rest) => {
+        expect(within(prefix + rest, beginsWith(prefix))).to.equal(true);
+      }),
+    );
+  });
+
+  it("holds no other text", () => {
+    fc.assert(
+      fc.property(text, text, (prefix, other) => {
+        expect(within(other, beginsWith(prefix))).to.equal(other.startsWith(prefix));
+      }),
+    );
+  });
+
+  const cases: [string, string | undefined][] = [
+    ["ab", "ac"],
+    ["a\u{10ffff}", "b"],
+    ["\ud7ff", "\ue000"],
+    ["\u{10ffff}", undefined],
+  ];
+  for (const [prefix, end] of cases) {
+    it(`ends the range of ${JSON.stringify(prefix)} at ${JSON.stringify(end)}`, () => {
+      expect(beginsWith(prefix).$lt).to.equal(end);
+    });
+  }
+});
