@@ -1,7 +1,11 @@
+import { enableCompileCache } from "node:module";
+import { join } from "node:path";
 import { Command } from "commander";
 import { StartError } from "../shared/lifecycle.ts";
-import { release } from "./commands/release.ts";
-import { start } from "./commands/start.ts";
+
+// a start is mostly loading code; what is loaded after this line, and in the child processes, is compiled only once
+const { directory } = enableCompileCache(join(import.meta.dirname, "..", "..", "node_modules", ".cache", "compiled"));
+const env = { ...(directory && { NODE_COMPILE_CACHE: directory }), ...process.env };
 
 const program = new Command("signalbox").description("Job tracking and webhook gateway.");
 
@@ -9,12 +13,18 @@ program
   .command("start")
   .description("Run everything on this machine, with an embedded MongoDB and Redis where none is configured.")
   .option("--watch", "restart the API and the worker when a source file changes")
-  .action((options: { watch?: true }) => start(process.env, { watch: options.watch ?? false }));
+  .action(async (options: { watch?: true }) => {
+    const { start } = await import("./commands/start.ts");
+    await start(env, { watch: options.watch ?? false });
+  });
 
 program
   .command("release")
   .description("Make the indexes that this version needs in the configured MongoDB.")
-  .action(() => release(process.env));
+  .action(async () => {
+    const { release } = await import("./commands/release.ts");
+    await release(env);
+  });
 
 try {
   await program.parseAsync();

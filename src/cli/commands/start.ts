@@ -9,7 +9,6 @@ import { followParent } from "../parent.ts";
 import { summary } from "../summary.ts";
 import { supervise } from "../supervised.ts";
 import { watchSource } from "../watchSource.ts";
-import { makeIndexes } from "./release.ts";
 
 const SOURCE = join(import.meta.dirname, "..", "..");
 /** What a process may need beyond the time it is configured to wait for work under way. */
@@ -27,6 +26,7 @@ export function start(env: NodeJS.ProcessEnv, { watch }: { watch: boolean }): Pr
     const workerStopsMs = config.worker.shutdownSeconds * 1_000 + GRACE_MS;
     try {
       const { mongodbUri, redisUrl, instance } = await startServers(config, lifecycle);
+      const { makeIndexes } = await import("./release.ts"); // not before the servers are on their way
       await makeIndexes(mongodbUri);
 
       console.log("Starting the API and the worker …");

@@ -1,7 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { ensureReplicaSet } from "../../models/replicaSet.ts";
 import { StartError } from "../../shared/lifecycle.ts";
 import type { Instance } from "../instance.ts";
 import { commandLine } from "../processIdentity.ts";
@@ -37,7 +36,9 @@ export async function embeddedMongod(instance: Instance): Promise<Mongod> {
     const logStart = logSize(logPath);
     const server = spawnServer(binary, options(dbPath, port, logPath), MONGOD_STOPS_WITHIN_MS);
     instance.started(server.pid);
+    const driver = import("../../models/replicaSet.ts"); // takes as long to load as the server to start
     if (await listens(port, server, READY_WITHIN_MS, signal)) {
+      const { ensureReplicaSet } = await driver;
       await ensureReplicaSet(REPLICA_SET, port, READY_WITHIN_MS).catch(async (error: Error) => {
         await server.stop();
         throw new StartError(`MongoDB does not accept writes (${error.message}): see ${logPath}.`);

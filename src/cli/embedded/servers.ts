@@ -1,8 +1,6 @@
 import { resolve } from "node:path";
 import type { Config } from "../../shared/configSchema.ts";
 import type { Lifecycle } from "../../shared/lifecycle.ts";
-import { createLogger } from "../../shared/logger.ts";
-import { connectRedis, producerConnection } from "../../shared/redis.ts";
 import { Instance } from "../instance.ts";
 import { supervise } from "../supervised.ts";
 import { embeddedMongod } from "./mongod.ts";
@@ -50,6 +48,8 @@ async function startRedis(instance: Instance, lifecycle: Lifecycle): Promise<str
 
 /** Asked here, because web and worker would both tell that it is not. */
 async function reachable(url: string): Promise<string> {
+  const { createLogger } = await import("../../shared/logger.ts");
+  const { connectRedis, producerConnection } = await import("../../shared/redis.ts");
   const connection = await connectRedis(
     producerConnection(url, createLogger({ level: "silent", name: "start", pretty: false })),
   );
