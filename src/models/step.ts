@@ -49,7 +49,9 @@ export const stepSchema = new Schema<StepDoc>(
 );
 stepSchema.index({ jobId: 1, job: 1, stepKey: 1 }, { unique: true });
 stepSchema.index({ job: 1, createdAt: 1, _id: 1 });
-stepSchema.index({ job: 1, reportedAt: -1 }, { partialFilterExpression: { status: "running" } });
+/** Leads to a job's current step at once, however many steps it has. */
+const RUNNING = { job: 1, reportedAt: -1 } as const;
+stepSchema.index(RUNNING, { partialFilterExpression: { status: "running" } });
 
 /** What a report says of its step; a field that is not there stays as it is. */
 export interface StepChange {
@@ -166,17 +168,12 @@ export class Steps {
     });
   }
 
-  /** Of the steps still running the one most recently reported, for each job that has one; keyed by internal job id. */
-  async findCurrent(jobs: readonly JobRef[]): Promise<Map<string, StepDoc>> {
-    const ids = jobs.map((job) => job._id);
-    const pipeline = [
-      { $match: { job: { $in: ids }, status: "running" } },
-      { $sort: { job: 1, reportedAt: -1 } },
-      { $project: { output: 0 } },
-      { $group: { _id: "$job", step: { $first: "$$ROOT" } } },
-    ];
-    const found = await guard(() => this.collection.aggregate<{ step: StepDoc }>(pipeline).toArray());
-    return new Map(found.map(({ step }) => [step.job.toHexString(), step]));
+  /** Of the steps still running the one most recently reported, without its output. @throws AppError unavailable */
+  findCurrent(job: JobRef): Promise<StepDoc | null> {
+    const query = { jobId: job.jobId, job: job._id, status: "running" as const };
+    return guard(() =>
+      this.collection.findOne(query, { sort: { reportedAt: -1 }, hint: RUNNING, projection: { output: 0 } }),
+    );
   }
 
   /** Deletes the steps of jobs that are gone. @throws AppError unavailable */

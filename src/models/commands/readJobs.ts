@@ -22,7 +22,7 @@ export type JobField = keyof JobWithStep;
 
 /** The job with its current step. @throws AppError unavailable */
 export async function withCurrentStep({ jobs, steps }: Stores, job: JobDoc): Promise<JobWithStep> {
-  const current = (await steps.findCurrent([job])).get(job._id.toHexString());
+  const current = await steps.findCurrent(job);
   return { ...jobs.view(job), currentStep: current ? steps.summary(current, jobs.staleAfterMs(job)) : null };
 }
 
@@ -101,16 +101,40 @@ export async function listJobs(
   return { jobs: fields ? rows.map((row) => pick(row, ["jobId", ...fields])) : rows, nextCursor: page.nextCursor };
 }
 
-async function addCurrentSteps(
-  { jobs, steps }: Stores,
-  page: readonly JobDoc[],
-  wanted: boolean,
-): Promise<JobWithStep[]> {
-  const current = wanted && page.length > 0 ? await steps.findCurrent(page) : new Map<string, StepDoc>();
+async function addCurrentSteps(stores: Stores, page: readonly JobDoc[], wanted: boolean): Promise<JobWithStep[]> {
+  const { jobs, steps } = stores;
+  const current = wanted && page.length > 0 ? await findCurrentSteps(stores, page) : new Map<string, StepDoc>();
   return page.map((job) => {
     const step = current.get(job._id.toHexString());
     return { ...jobs.view(job), currentStep: step ? steps.summary(step, jobs.staleAfterMs(job)) : null };
   });
+}
+
+/** The current step of each job that has one, keyed by internal job id; reads one step of each, whatever else it has. */
+async function findCurrentSteps({ jobs, steps }: Stores, page: readonly JobDoc[]): Promise<Map<string, StepDoc>> {
+  const newestRunning = [
+    { $match: { status: "running" } },
+    { $sort: { reportedAt: -1 } },
+    { $limit: 1 },
+    { $project: { output: 0 } },
+  ];
+  const pipeline = [
+    { $match: { _id: { $in: page.map((job) => job._id) } } },
+    { $project: { _id: 1 } },
+    {
+      $lookup: {
+        from: steps.collection.collectionName,
+        localField: "_id",
+        foreignField: "job",
+        pipeline: newestRunning,
+        as: "current",
+      },
+    },
+    { $unwind: "$current" },
+    { $replaceRoot: { newRoot: "$current" } },
+  ];
+  const found = await guard(() => jobs.collection.aggregate<StepDoc>(pipeline).toArray());
+  return new Map(found.map((step) => [step.job.toHexString(), step]));
 }
 
 function pick<T extends object, K extends keyof T>(row: T, fields: readonly K[]): Pick<T, K> {

@@ -1,0 +1,145 @@
+import { randomUUID } from "node:crypto";
+import { expect } from "chai";
+import { type JobFilter, jobQuery, olderThan } from "../../src/models/jobFilter.ts";
+import { startApp, type TestApp } from "../support/app.ts";
+
+const JOBS = 100_000;
+const PAGE = 100;
+
+interface Stage {
+  stage: string;
+  inputStage?: Stage;
+  inputStages?: Stage[];
+}
+
+const stagesOf = (stage: Stage): string[] => [
+  stage.stage,
+  ...[...(stage.inputStages ?? []), ...(stage.inputStage ? [stage.inputStage] : [])].flatMap(stagesOf),
+];
+
+/** All subsets of a list, the empty one too. */
+const subsets = <T>(list: readonly T[]): T[][] =>
+  list.reduce<T[][]>((all, item) => [...all, ...all.map((subset) => [...subset, item])], [[]]);
+
+describe("lists over 100,000 jobs", () => {
+  let app: TestApp;
+  const now = new Date("2026-06-01T00:00:00Z");
+  const minutesAgo = (minutes: number) => new Date(now.getTime() - minutes * 60_000);
+
+  before(async function () {
+    this.timeout(120_000);
+    app = await startApp();
+    const { collection } = app.stores.jobs;
+    for (let from = 0; from < JOBS; from += 10_000) {
+      await collection.insertMany(Array.from({ length: 10_000 }, (_, i) => job(from + i)) as never, { ordered: false });
+    }
+  });
+  after(() => app.close());
+
+  /** Job n was created n minutes ago; the older half has ended. */
+  function job(n: number) {
+    const status = n < JOBS / 2 ? "running" : n % 10 === 0 ? "failed" : "completed";
+    const createdAt = minutesAgo(n);
+    const updatedAt = minutesAgo(n - 0.5);
+    return {
+      jobId: `team-${n % 100}/job-${n}`,
+      name: `Pipeline ${n % 1_000}`,
+      nameKey: `pipeline ${n % 1_000}`,
+      metadataTerms: [`env=${n % 50}`, `owner=${n % 7}`],
+      status,
+      progress: 0,
+      createdAt,
+      updatedAt,
+      lastReportAt: updatedAt,
+      staleAt:
+        status === "running" && n % 100 === 0 ? minutesAgo(n - 15) : status === "running" ? minutesAgo(-15) : null,
+      endedAt: status === "running" ? null : updatedAt,
+    };
+  }
+
+  const conditions: JobFilter[] = [
+    { status: ["failed", "completed"] },
+    { name: "pipeline 77" },
+    { jobId: "team-7/" },
+    { metadata: [["env", "7"]] },
+    { createdFrom: minutesAgo(80_000), createdBefore: minutesAgo(100) },
+    { updatedFrom: minutesAgo(90_000), updatedBefore: minutesAgo(50) },
+    { stale: true },
+  ];
+  const combinations = subsets(conditions).map((subset) => Object.assign({}, ...subset) as JobFilter);
+
+  async function explain(filter: JobFilter, cursor = {}) {
+    const query = { $and: [jobQuery(filter, now), cursor] };
+    const found = app.stores.jobs.collection.find(query).sort({ createdAt: -1, _id: -1 });
+    const plan = await found.limit(PAGE + 1).explain("executionStats");
+    return { stages: stagesOf(plan.queryPlanner.winningPlan), stats: plan.executionStats };
+  }
+
+  it(`are served by an index in each of the ${combinations.length} combinations of filters, on any page`, async function () {
+    this.timeout(120_000);
+    const middle = { createdAt: minutesAgo(60_000), _id: (await app.stores.jobs.find("team-0/job-60000"))._id };
+
+    for (const filter of combinations) {
+      for (const cursor of [{}, olderThan(middle)]) {
+        const { stages } = await explain(filter, cursor);
+        expect(stages, JSON.stringify(filter)).to.include("IXSCAN").and.to.not.include("COLLSCAN");
+      }
+    }
+  });
+
+  it("look at few documents for one condition alone", async () => {
+    const looked = [];
+    for (const filter of [{}, ...conditions]) {
+      const { stats } = await explain(filter);
+      looked.push({ filter: Object.keys(filter), documents: stats.totalDocsExamined, rows: stats.nReturned });
+    }
+    for (const { filter, documents, rows } of looked) {
+      expect(documents, filter.join()).to.be.at.most(Math.max(2_000, rows * 2));
+    }
+  });
+
+  it("are read by the page, however many pages went before", async () => {
+    const late = { createdAt: minutesAgo(90_000), _id: (await app.stores.jobs.find("team-0/job-90000"))._id };
+
+    const { stats } = await explain({}, olderThan(late));
+
+    expect(stats.nReturned).to.equal(PAGE + 1);
+    expect(stats.totalDocsExamined).to.be.at.most(PAGE + 2);
+  });
+
+  it("count for the statistics by index", async () => {
+    for (const query of [
+      { status: "failed" },
+      jobQuery({ stale: true }, now),
+      { createdAt: { $gte: minutesAgo(60) } },
+    ]) {
+      const plan = await app.stores.jobs.collection.find(query as never).explain("queryPlanner");
+      expect(stagesOf(plan.queryPlanner.winningPlan)).to.include("IXSCAN");
+    }
+  });
+
+  it("find the current step of each row whatever else its job holds", async () => {
+    const ids = ["team-0/job-0", "team-1/job-1"];
+    const steps = await Promise.all(
+      ids.map(async (jobId) => twoThousandSteps(jobId, await app.stores.jobs.findId(jobId))),
+    );
+    await app.stores.steps.collection.insertMany(steps.flat() as never);
+
+    const { body } = await app.call("GET", "/api/jobs?limit=2");
+
+    const current = body.jobs.map(({ jobId, currentStep }: { jobId: string; currentStep: { stepKey: string } }) => [
+      jobId,
+      currentStep.stepKey,
+    ]);
+    expect(current).to.deep.equal(ids.map((jobId) => [jobId, "running-1998"]));
+  });
+
+  function twoThousandSteps(jobId: string, job: unknown) {
+    const times = { createdAt: now, updatedAt: now, startedAt: now };
+    return Array.from({ length: 2_000 }, (_, n) => {
+      const status = n % 2 ? "completed" : "running";
+      const said = { stepName: "S", status, progress: 0, message: null, attempts: 1, reportedAt: n };
+      return { stepId: randomUUID(), jobId, job, stepKey: `${status}-${n}`, ...said, ...times };
+    });
+  }
+});
