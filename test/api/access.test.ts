@@ -1,0 +1,114 @@
+import { expect } from "chai";
+import { startApp, type TestApp } from "../support/app.ts";
+import { startRedis } from "../support/servers.ts";
+
+const TOKEN = "a-token-of-some-length";
+const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
+
+describe("server.apiToken", () => {
+  let app: TestApp;
+  beforeEach(async () => {
+    app = await startApp({ apiToken: TOKEN, trustProxy: 1 });
+  });
+  afterEach(() => app.close());
+  const get = (headers: Record<string, string> = {}, path = "/api/jobs") => app.call("GET", path, undefined, headers);
+
+  it("lets the right token in, however Bearer is written", async () => {
+    expect((await get(bearer(TOKEN))).status).to.equal(200);
+    expect((await get({ Authorization: `bearer ${TOKEN}` })).status).to.equal(200);
+  });
+
+  const wrong: [string, Record<string, string>][] = [
+    ["no token", {}],
+    ["a wrong token", bearer("another-token-of-that")],
+    ["a longer token", bearer(`${TOKEN}x`)],
+    ["a shorter token", bearer(TOKEN.slice(0, -1))],
+    ["another scheme", { Authorization: `Basic ${TOKEN}` }],
+    ["an empty token", { Authorization: "Bearer " }],
+  ];
+  for (const [title, headers] of wrong) {
+    it(`answers ${title} with 401 and WWW-Authenticate`, async () => {
+      const { status, body, headers: answered } = await get(headers);
+
+      expect([status, body.code]).to.deep.equal([401, "unauthorized"]);
+      expect(answered.get("WWW-Authenticate")).to.match(/^Bearer/);
+    });
+  }
+
+  it("is asked for before the name is looked up and before the body is read", async () => {
+    const unknown = await get({}, "/api/nowhere");
+    const broken = await app.call("PUT", "/api/jobs/a", "{ not json");
+
+    expect([unknown.status, broken.status]).to.deep.equal([401, 401]);
+  });
+
+  it("leaves probes, metrics and documents open", async () => {
+    for (const path of ["/healthz", "/readyz", "/metrics", "/openapi.json", "/docs"]) {
+      expect((await get({}, path)).status, path).to.equal(200);
+    }
+  });
+
+  it("answers the 21st failure of an address in a minute with 429 and Retry-After; others and the right token pass", async () => {
+    const from = (address: string) => ({ "X-Forwarded-For": address });
+    for (let i = 0; i < 20; i++) expect((await get(from("203.0.113.7"))).status).to.equal(401);
+
+    const refused = await get(from("203.0.113.7"));
+    const right = await get({ ...from("203.0.113.7"), ...bearer(TOKEN) });
+    const other = await get(from("203.0.113.8"));
+
+    expect([refused.status, refused.body.code]).to.deep.equal([429, "rate_limited"]);
+    expect(Number(refused.headers.get("Retry-After"))).to.be.within(1, 60);
+    expect(right.status).to.equal(200);
+    expect(other.status).to.equal(401);
+  });
+});
+
+describe("failed log-ins while Redis is away", () => {
+  it("are counted by the process itself", async () => {
+    const redis = await startRedis();
+    const app = await startApp({ apiToken: TOKEN, redis: redis.url });
+    try {
+      await redis.stop("SIGKILL");
+
+      const statuses: number[] = [];
+      for (let i = 0; i < 22; i++) statuses.push((await app.call("GET", "/api/jobs")).status);
+
+      expect(statuses.slice(0, 20)).to.deep.equal(Array(20).fill(401));
+      expect(statuses.slice(20)).to.deep.equal([429, 429]);
+      expect((await app.call("GET", "/api/jobs", undefined, bearer(TOKEN))).status).to.equal(200);
+    } finally {
+      await app.close();
+    }
+  });
+});
+
+describe("server.trustProxy", () => {
+  it("at 0 takes no address from X-Forwarded-For", async () => {
+    const app = await startApp({ apiToken: TOKEN });
+    try {
+      const statuses: number[] = [];
+      for (let i = 0; i < 21; i++) {
+        statuses.push((await app.call("GET", "/api/jobs", undefined, { "X-Forwarded-For": `203.0.113.${i}` })).status);
+      }
+
+      expect(statuses[20]).to.equal(429);
+    } finally {
+      await app.close();
+    }
+  });
+
+  it("at 1 takes the address that the proxy adds, not one that the client made up", async () => {
+    const app = await startApp({ apiToken: TOKEN, trustProxy: 1 });
+    try {
+      const statuses: number[] = [];
+      for (let i = 0; i < 21; i++) {
+        const headers = { "X-Forwarded-For": `203.0.113.${i}, 198.51.100.1` };
+        statuses.push((await app.call("GET", "/api/jobs", undefined, headers)).status);
+      }
+
+      expect(statuses[20]).to.equal(429);
+    } finally {
+      await app.close();
+    }
+  });
+});

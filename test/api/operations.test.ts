@@ -1,0 +1,140 @@
+import { expect } from "chai";
+import { retention } from "../../src/shared/queues.ts";
+import { startApp, type TestApp } from "../support/app.ts";
+import { createJob, report, whole } from "../support/factories.ts";
+import { startRedis } from "../support/servers.ts";
+
+/** One sample of the Prometheus text; 0 when there is none. */
+const sample = (text: string, name: string) => Number(text.match(new RegExp(`^${name} (.*)$`, "m"))?.[1] ?? 0);
+
+describe("operations", () => {
+  let app: TestApp;
+  before(async () => {
+    app = await startApp();
+  });
+  after(() => app.close());
+  const metrics = async () => (await app.call("GET", "/metrics")).body as string;
+
+  it("GET /healthz says that the process lives", async () => {
+    const { status, body } = await app.call("GET", "/healthz");
+
+    expect(status).to.equal(200);
+    expect(body).to.deep.equal({ status: "ok" });
+  });
+
+  it("GET /readyz says that everything is there", async () => {
+    const { status, body } = await app.call("GET", "/readyz");
+
+    expect(status).to.equal(200);
+    expect(body.status).to.equal("ready");
+    expect(body.checks).to.deep.include({ name: "mongodb", ok: true });
+  });
+
+  it("GET /readyz says with 503 which dependency is missing, and that it is back", async () => {
+    const redis = await startRedis();
+    const other = await startApp({ redis: redis.url });
+    try {
+      await redis.stop("SIGKILL");
+
+      const { status, body } = await other.call("GET", "/readyz");
+
+      expect(status).to.equal(503);
+      expect(body.status).to.equal("not_ready");
+      expect(body.checks).to.deep.include.members([
+        { name: "mongodb", ok: true },
+        { name: "redis", ok: false },
+      ]);
+      expect((await other.call("GET", "/metrics")).status).to.equal(200);
+      expect((await other.call("GET", "/api/jobs")).status).to.equal(200);
+    } finally {
+      await other.close();
+    }
+  });
+
+  it("GET /metrics counts reports, jobs by outcome and requests by route and status, in totals", async () => {
+    const before = await metrics();
+    const { path } = await createJob(app);
+    await report(app, path, "a", whole(50));
+    await report(app, path, "a", { ...whole(100), status: "completed", output: {} });
+    await report(app, path, "a", { ...whole(100), status: "completed", output: {} });
+    const failed = await createJob(app);
+    await report(app, failed.path, "a", { status: "failed", failJob: true });
+    await app.call("GET", "/api/jobs/nobody");
+    const after = await metrics();
+
+    const grown = (name: string) => sample(after, name) - sample(before, name);
+    expect(grown('signalbox_jobs_total{outcome="created"}')).to.equal(2);
+    expect(grown('signalbox_jobs_total{outcome="completed"}')).to.equal(1);
+    expect(grown('signalbox_jobs_total{outcome="failed"}')).to.equal(1);
+    expect(grown('signalbox_reports_total{status="running"}')).to.equal(1);
+    expect(grown('signalbox_reports_total{status="completed"}')).to.equal(2);
+    expect(
+      grown('signalbox_http_request_duration_seconds_count{method="GET",route="/api/jobs/:jobId",status="404"}'),
+    ).to.equal(1);
+    expect(after)
+      .to.match(/^process_resident_memory_bytes \d/m)
+      .and.to.match(/^nodejs_eventloop_lag_seconds/m);
+  });
+
+  it("GET /metrics shows the depth of each queue", async () => {
+    await app.queues.repeat(retention, 3_600_000);
+
+    const text = await metrics();
+
+    const depth = (state: string) => sample(text, `signalbox_queue_jobs{queue="retention",state="${state}"}`);
+    expect(depth("waiting") + depth("delayed")).to.equal(1);
+  });
+
+  it("GET /openapi.json is OpenAPI 3.1 with every call of the contract", async () => {
+    const { status, body } = await app.call("GET", "/openapi.json");
+
+    expect(status).to.equal(200);
+    expect(body.openapi).to.equal("3.1.0");
+    const calls = Object.entries(body.paths).flatMap(([path, methods]) =>
+      Object.keys(methods as object).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    expect(calls).to.include.members([
+      "PUT /api/jobs/{jobId}",
+      "GET /api/jobs/{jobId}",
+      "GET /api/jobs",
+      "DELETE /api/jobs/{jobId}",
+      "DELETE /api/jobs",
+      "PUT /api/jobs/{jobId}/steps/{stepKey}",
+      "GET /api/jobs/{jobId}/steps",
+      "GET /api/jobs/{jobId}/steps/{stepKey}",
+      "GET /api/stats",
+    ]);
+  });
+
+  it("GET /docs shows the viewer, all of it from here", async () => {
+    const { status, body, headers } = await app.call("GET", "/docs");
+
+    expect(status).to.equal(200);
+    expect(headers.get("Content-Security-Policy")).to.include("default-src 'none'").and.to.not.include("http");
+    expect(body).to.not.match(/https?:\/\//);
+    for (const [, path] of body.matchAll(/(?:href|src)="([^"]+)"/g)) {
+      const asset = await fetch(`${app.url}/${path}`);
+      expect(asset.status, path).to.equal(200);
+      expect((await asset.text()).length).to.be.greaterThan(50);
+    }
+  });
+
+  it("every answer has the security headers", async () => {
+    for (const path of ["/api/jobs", "/api/jobs/nobody", "/healthz", "/nowhere"]) {
+      const { headers } = await app.call("GET", path);
+      expect(headers.get("X-Content-Type-Options"), path).to.equal("nosniff");
+      expect(headers.get("Content-Security-Policy"), path).to.include("default-src 'none'");
+      expect(headers.get("Referrer-Policy"), path).to.equal("no-referrer");
+      expect(headers.has("X-Powered-By"), path).to.equal(false);
+    }
+  });
+
+  it("each request is one line in the log, with its id, route, status and time, and without its query", async () => {
+    await app.call("GET", "/api/jobs?limit=7", undefined, { "X-Request-Id": "one-line" });
+
+    const lines = app.log.filter((line) => line.reqId === "one-line");
+    expect(lines).to.have.length(1);
+    expect(lines[0]).to.include({ method: "GET", path: "/api/jobs", status: 200, msg: "request" });
+    expect(lines[0]?.ms).to.be.a("number");
+  });
+});
