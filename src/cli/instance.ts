@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { StartError } from "../shared/lifecycle.ts";
 import { killGroup } from "./embedded/server.ts";
-import { processIdentity } from "./processIdentity.ts";
+import { processIdentity } from "./processInfo.ts";
 
 interface Process {
   readonly pid: number;

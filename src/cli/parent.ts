@@ -1,3 +1,5 @@
+import { commandLine, parentOf } from "./processInfo.ts";
+
 const LOOK_EVERY_MS = 200;
 
 /**
@@ -9,10 +11,20 @@ export function followParent(env: NodeJS.ProcessEnv): void {
   process.on("SIGHUP", stop);
   if (!env.npm_lifecycle_event) return;
   const parent = process.ppid;
+  // npm runs a script by a shell, which may have made place for this process or wait for it
+  const npm = /^\S*sh -c /.test(commandLine(parent)) ? parentOf(parent) : undefined;
   const timer = setInterval(() => {
-    if (process.ppid === parent) return;
+    if (process.ppid === parent && (npm === undefined || exists(npm))) return;
     clearInterval(timer);
     stop();
   }, LOOK_EVERY_MS);
   timer.unref();
+}
+
+function exists(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { StartError } from "../../shared/lifecycle.ts";
 import type { Instance } from "../instance.ts";
-import { commandLine } from "../processIdentity.ts";
+import { commandLine } from "../processInfo.ts";
 import { logSince, logSize, rotateLog } from "./log.ts";
 import { freePort } from "./port.ts";
 import { listens, programPath, type Server, spawnServer } from "./server.ts";
