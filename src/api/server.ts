@@ -1,4 +1,4 @@
-import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http";
 import { type AddressInfo, Server as NetServer } from "node:net";
 import { StartError } from "../shared/lifecycle.ts";
 
@@ -17,8 +17,11 @@ export async function listen(
   listener: RequestListener,
   { port, host, isStopping }: { port: number; host: string; isStopping: () => boolean },
 ): Promise<HttpServer> {
+  const underWay = new Set<ServerResponse>();
   const server = createServer((req, res) => {
     if (isStopping()) res.setHeader("Connection", "close");
+    underWay.add(res);
+    res.once("close", () => underWay.delete(res));
     listener(req, res);
   });
   server.requestTimeout = 120_000;
@@ -27,7 +30,7 @@ export async function listen(
   await bind(server, port, host);
   const bound = server.address() as AddressInfo;
   const shown = bound.family === "IPv6" ? `[${bound.address}]` : bound.address;
-  return { url: `http://${shown}:${bound.port}`, close: () => close(server) };
+  return { url: `http://${shown}:${bound.port}`, close: () => close(server, underWay) };
 }
 
 function bind(server: Server, port: number, host: string): Promise<void> {
@@ -45,7 +48,8 @@ function explain({ code }: NodeJS.ErrnoException, port: number, host: string): s
   return `The address ${host}:${port} cannot be bound (${code}): correct HOST (server.host).`;
 }
 
-async function close(server: Server): Promise<void> {
+async function close(server: Server, underWay: ReadonlySet<ServerResponse>): Promise<void> {
+  for (const res of underWay) if (!res.headersSent) res.setHeader("Connection", "close");
   // http's own close() would also cut idle connections at once.
   const closed = new Promise<void>((resolve) => void NetServer.prototype.close.call(server, () => resolve()));
   const timer = setInterval(() => server.closeIdleConnections(), IDLE_GRACE_MS);

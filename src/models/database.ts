@@ -21,6 +21,7 @@ const SELECTION_TIMEOUT_MS = 2_500;
 export async function connectDatabase(uri: string): Promise<Database> {
   const connection = mongoose.createConnection(uri, {
     serverSelectionTimeoutMS: SELECTION_TIMEOUT_MS,
+    heartbeatFrequencyMS: 2_000, // how soon a server that is back is noticed
     socketTimeoutMS: 15_000,
     waitQueueTimeoutMS: 5_000,
     maxPoolSize: 100,

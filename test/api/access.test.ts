@@ -78,6 +78,7 @@ describe("failed log-ins while Redis is away", () => {
       expect((await app.call("GET", "/api/jobs", undefined, bearer(TOKEN))).status).to.equal(200);
     } finally {
       await app.close();
+      await redis.remove();
     }
   });
 });

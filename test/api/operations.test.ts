@@ -48,6 +48,7 @@ describe("operations", () => {
       expect((await other.call("GET", "/api/jobs")).status).to.equal(200);
     } finally {
       await other.close();
+      await redis.remove();
     }
   });
 

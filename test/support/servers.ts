@@ -22,33 +22,56 @@ export async function mongoUri(database: string): Promise<string> {
   return (await mongod).getUri(database);
 }
 
-export interface RedisServer {
+/** A server of a test's own that it may stop, kill, and start again where it was. */
+export interface TestServer {
   readonly url: string;
-  readonly port: number;
+  /** Ends the process and keeps its data. */
   stop(signal?: NodeJS.Signals): Promise<void>;
+  /** Starts it again on the same port, over the same data. */
+  start(): Promise<void>;
+  /** Ends it and takes its data away. */
+  remove(): Promise<void>;
 }
 
-/** A redis-server of its own, empty and without a disk. `port` takes up one that was stopped. */
-export async function startRedis(port?: number): Promise<RedisServer> {
-  const at = port ?? (await freePort());
-  const dir = mkdtempSync(join(tmpdir(), "signalbox-redis-"));
-  const args = ["--port", String(at), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", dir];
-  const child = spawn(bin("redis-server"), [...args, "--maxmemory-policy", "noeviction"], { stdio: "ignore" });
-  await eventually(() => canConnect(at), "redis-server to listen");
-  return { port: at, url: `redis://127.0.0.1:${at}`, stop: (signal) => stopRedis(child, dir, signal) };
+/** A redis-server that keeps nothing on disk: started again it is empty. */
+export function startRedis(): Promise<TestServer> {
+  const options = ["--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--maxmemory-policy", "noeviction"];
+  return startServer("redis-server", (port, dir) => ["--port", port, "--dir", dir, ...options], "redis:");
 }
 
-async function stopRedis(child: ChildProcess, dir: string, signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
-  if (child.exitCode === null && child.signalCode === null) {
+/** A mongod that stands alone. */
+export function startMongod(): Promise<TestServer> {
+  return startServer("mongod", (port, dir) => ["--port", port, "--dbpath", dir, "--bind_ip", "127.0.0.1"], "mongodb:");
+}
+
+async function startServer(
+  name: string,
+  argsFor: (port: string, dir: string) => string[],
+  protocol: string,
+): Promise<TestServer> {
+  const port = await freePort();
+  const dir = mkdtempSync(join(tmpdir(), `signalbox-${name}-`));
+  let child: ChildProcess;
+  const start = async () => {
+    child = spawn(bin(name), argsFor(String(port), dir), { stdio: "ignore" });
+    await eventually(() => canConnect(port), `${name} to listen`);
+  };
+  const stop = async (signal: NodeJS.Signals = "SIGTERM") => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
     const gone = once(child, "exit");
     child.kill(signal);
     await gone;
-  }
-  rmSync(dir, { recursive: true, force: true });
+  };
+  const remove = async () => {
+    await stop("SIGKILL");
+    rmSync(dir, { recursive: true, force: true });
+  };
+  await start();
+  return { url: `${protocol}//127.0.0.1:${port}`, start, stop, remove };
 }
 
 /** The test run's own redis-server; started by the first who asks. */
-let redis: Promise<RedisServer> | undefined;
+let redis: Promise<TestServer> | undefined;
 
 export async function redisUrl(): Promise<string> {
   redis ??= startRedis();
@@ -57,7 +80,7 @@ export async function redisUrl(): Promise<string> {
 
 export async function stopServers(): Promise<void> {
   await (await mongod)?.stop();
-  await (await redis)?.stop();
+  await (await redis)?.remove();
 }
 
 export async function freePort(): Promise<number> {

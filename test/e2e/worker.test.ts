@@ -1,0 +1,75 @@
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import pino from "pino";
+import { keepSchedules } from "../../src/workers/schedules.ts";
+import { startApp, type TestApp } from "../support/app.ts";
+import { eventually } from "../support/eventually.ts";
+import { createJob } from "../support/factories.ts";
+import { startProcess } from "../support/process.ts";
+import { freePort, mongoUri, redisUrl, startRedis } from "../support/servers.ts";
+
+const WORKER = "src/workers/main.ts";
+
+describe("the worker process", () => {
+  let app: TestApp;
+  let uri: string;
+  let dir: string;
+  before(async () => {
+    uri = await mongoUri(`test-${randomUUID()}`);
+    app = await startApp({ mongo: uri });
+    dir = mkdtempSync(join(tmpdir(), "signalbox-config-"));
+  });
+  after(async () => {
+    await app.close();
+    rmSync(dir, { recursive: true });
+  });
+
+  it("carries retention out as the configuration says, and ends with 0 when it is told to", async () => {
+    const { jobId, path } = await createJob(app, { status: "completed" });
+    const kept = await createJob(app, { status: "failed" });
+    await app.stores.jobs.collection.updateOne({ jobId }, { $set: { endedAt: new Date(0) } });
+    const file = join(dir, "signalbox.json5");
+    writeFileSync(file, `{ redis: { prefix: "test-${process.pid}" }, retention: { completedAfter: "1d" } }`);
+
+    const worker = startProcess(WORKER, { MONGODB_URI: uri, REDIS_URL: await redisUrl(), SIGNALBOX_CONFIG: file });
+    await worker.ready;
+    await eventually(async () => (await app.call("GET", path)).status === 404, "the job to be deleted");
+
+    expect(await worker.stop()).to.equal(0);
+    expect((await app.call("GET", kept.path)).status).to.equal(200);
+  });
+
+  it("says in a sentence that Redis does not answer, and ends with 1", async () => {
+    const worker = startProcess(WORKER, { MONGODB_URI: uri, REDIS_URL: `redis://127.0.0.1:${await freePort()}` });
+
+    expect(await worker.ended).to.equal(1);
+    expect(worker.output().stderr).to.match(/^Redis at 127\.0\.0\.1:\d+ cannot be used: .*\n$/);
+  });
+});
+
+describe("the schedules in Redis", () => {
+  it("are there again after Redis was emptied and started anew", async () => {
+    const redis = await startRedis();
+    const app = await startApp({ redis: redis.url });
+    const schedules = keepSchedules(app.queues, pino({ level: "silent" }), 50);
+    const scheduled = async () => {
+      const depths = await app.queues.depths().catch(() => []);
+      return depths.some(({ state, count }) => ["delayed", "waiting"].includes(state) && count > 0);
+    };
+    try {
+      await eventually(scheduled, "the first schedule");
+
+      await redis.stop("SIGKILL");
+      await redis.start();
+
+      await eventually(scheduled, "the schedule to be back");
+    } finally {
+      await schedules.close();
+      await app.close();
+      await redis.remove();
+    }
+  });
+});

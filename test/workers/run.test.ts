@@ -1,0 +1,120 @@
+import { randomUUID } from "node:crypto";
+import { Queue, QueueEvents } from "bullmq";
+import { expect } from "chai";
+import { Redis } from "ioredis";
+import pino from "pino";
+import { systemClock } from "../../src/shared/clock.ts";
+import { AppError } from "../../src/shared/errors.ts";
+import { queuePrefix, retention } from "../../src/shared/queues.ts";
+import { type Processor, runWorkers } from "../../src/workers/run.ts";
+import { redisUrl } from "../support/servers.ts";
+
+describe("runWorkers", () => {
+  let connection: Redis;
+  let queue: Queue;
+  let events: QueueEvents;
+  let prefix: string;
+  let lines: Record<string, unknown>[];
+  beforeEach(async () => {
+    prefix = `test-${randomUUID()}`;
+    lines = [];
+    connection = new Redis(await redisUrl(), { maxRetriesPerRequest: null });
+    const options = { connection, prefix: queuePrefix(prefix, retention.name) };
+    queue = new Queue(retention.name, options);
+    events = new QueueEvents(retention.name, options);
+    await events.waitUntilReady();
+  });
+  afterEach(async () => {
+    await events.close();
+    await queue.close();
+    connection.disconnect();
+  });
+  const start = (processor: Processor) => {
+    const log = pino({ level: "trace" }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+    return runWorkers(new Map([[retention, processor]]), { connection, prefix, clock: systemClock, log });
+  };
+  const outcomes: [string, Processor, object, { attempts: number; failed?: string }][] = [
+    ["ends a job that is done", async () => ({ kind: "done", result: { deleted: 3 } }), {}, { attempts: 1 }],
+    [
+      "tries a job again that may pass by itself",
+      async () => ({ kind: "retry", error: new AppError("unavailable", { detail: "later" }) }),
+      {},
+      { attempts: 3, failed: "later" },
+    ],
+    [
+      "gives a job up that never will",
+      async () => ({ kind: "discard", error: new AppError("job_not_found") }),
+      {},
+      { attempts: 1, failed: "job_not_found: There is no such job." },
+    ],
+    [
+      "goes by the table of errors when a processor throws",
+      async () => Promise.reject(new AppError("job_not_found")),
+      {},
+      { attempts: 1, failed: "job_not_found: There is no such job." },
+    ],
+    [
+      "tries again after what nobody named",
+      async () => Promise.reject("odd"),
+      {},
+      { attempts: 3, failed: "Something went wrong inside the service." },
+    ],
+  ];
+  for (const [title, processor, payload, expected] of outcomes) {
+    it(title, async () => {
+      const workers = start(processor);
+
+      const job = await queue.add("x", payload, { attempts: 3 });
+      const failed = await job.waitUntilFinished(events).then(
+        () => undefined,
+        (error: Error) => error.message,
+      );
+      await workers.close();
+
+      const stored = await queue.getJob(String(job.id));
+      expect({ attempts: stored?.attemptsMade, failed }).to.deep.equal({ failed: undefined, ...expected });
+    });
+  }
+
+  it("discards a payload that does not fit, without showing it in the log", async () => {
+    let called = false;
+    const workers = start(async () => {
+      called = true;
+      return { kind: "done" };
+    });
+
+    const job = await queue.add("x", "secret payload" as never, { attempts: 3 });
+    const failed = await job.waitUntilFinished(events).catch((error: Error) => error.message);
+    await workers.close();
+
+    expect(called).to.equal(false);
+    expect(failed).to.match(/^internal: The payload does not fit/);
+    expect(JSON.stringify(lines)).to.not.include("secret payload");
+  });
+
+  it("tells the work under way to end when it is closed, and waits for it", async () => {
+    let begun = () => {};
+    const running = new Promise<void>((resolve) => {
+      begun = resolve;
+    });
+    let finished = false;
+    const workers = start(async (_job, { signal }) => {
+      begun();
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      finished = true;
+      return { kind: "done" };
+    });
+    await queue.add("x", {});
+    await running;
+
+    await workers.close();
+
+    expect(finished).to.equal(true);
+  });
+
+  it("refuses to start without a processor for each queue", () => {
+    expect(() =>
+      runWorkers(new Map(), { connection, prefix, clock: systemClock, log: pino({ level: "silent" }) }),
+    ).to.throw("the queue retention has no processor");
+  });
+});
