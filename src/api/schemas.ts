@@ -1,11 +1,15 @@
 import Type, { type TProperties, type TSchema } from "typebox";
+import { CURSOR_PATTERN } from "../models/cursor.ts";
 
 /** Building blocks of the routes' schemas. */
 
 export const nullable = <T extends TSchema>(schema: T, options = {}) => Type.Union([schema, Type.Null()], options);
 
+/** No control characters. */
+export const IDENTIFIER_PATTERN = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$";
+
 export const Identifier = (description: string) =>
-  Type.String({ minLength: 1, maxLength: 256, pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]*$", description });
+  Type.String({ minLength: 1, maxLength: 256, pattern: IDENTIFIER_PATTERN, description });
 
 export const JobId = Identifier("The caller's own name for the job.");
 export const StepKey = Identifier("The orchestrator's name for the step, unique in its job.");
@@ -106,5 +110,5 @@ export const nextCursor = nullable(Type.String(), {
 
 export const paging = {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, default: 100, description: "Most rows of a page." })),
-  cursor: Type.Optional(Type.String({ minLength: 1, description: "The nextCursor of the page before." })),
+  cursor: Type.Optional(Type.String({ pattern: CURSOR_PATTERN, description: "The nextCursor of the page before." })),
 };

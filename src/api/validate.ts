@@ -1,8 +1,10 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import addFormats from "ajv-formats";
 import type { TObject } from "typebox";
+import { CURSOR_PATTERN } from "../models/cursor.ts";
 import { AppError, type ErrorItem } from "../shared/errors.ts";
 import { nearest } from "../shared/nearest.ts";
+import { IDENTIFIER_PATTERN } from "./schemas.ts";
 
 const options = { allErrors: true, strict: false, verbose: true } as const;
 // ajv-formats is CommonJS: its default export arrives one level deeper in the types than at run time.
@@ -67,9 +69,14 @@ function words(error: ErrorObject, field: string | undefined): string {
   }
   if (error.keyword === "required") return "is required";
   if (error.keyword === "enum") return `must be one of ${error.params.allowedValues.join(", ")}`;
-  if (error.keyword === "pattern") return "must not hold control characters";
+  if (error.keyword === "pattern") return PATTERNS[error.schema as string] ?? `must match ${error.schema}`;
   return error.message ?? "is not valid";
 }
+
+const PATTERNS: Readonly<Record<string, string>> = {
+  [IDENTIFIER_PATTERN]: "must not hold control characters",
+  [CURSOR_PATTERN]: "is not a cursor of this list: send the nextCursor of the page before, as it is",
+};
 
 function summary(errors: readonly ErrorItem[]): string {
   const { pointer, parameter, detail } = errors[0] as ErrorItem;

@@ -85,7 +85,7 @@ export const getJob = route({
 const instant = (description: string) => Type.Optional(s.Timestamp(description));
 
 const filters = {
-  status: Type.Optional(Type.Array(s.Status, { description: "May be repeated: any of them." })),
+  status: Type.Optional(Type.Array(s.Status, { minItems: 1, description: "May be repeated: any of them." })),
   name: Type.Optional(
     Type.String({ minLength: 1, maxLength: 1_024, description: "How the name begins; case does not matter." }),
   ),
@@ -151,6 +151,7 @@ export const getJobs = route({
         ...filters,
         fields: Type.Optional(
           Type.Array(Type.Enum(s.JobFields), {
+            minItems: 1,
             explode: false,
             description: "Only these fields of each row, separated by commas; jobId is always there.",
           }),

@@ -55,7 +55,7 @@ export async function readStep({ jobs, steps }: Stores, jobId: string, stepKey: 
   return steps.single(await steps.find(job, stepKey), jobs.staleAfterMs(job));
 }
 
-/** A page of a job's steps, oldest first. @throws AppError job_not_found, invalid_query (cursor), unavailable */
+/** A page of a job's steps, oldest first. @throws AppError job_not_found, unavailable */
 export async function listSteps(
   { jobs, steps }: Stores,
   jobId: string,
@@ -83,7 +83,7 @@ export interface JobListQuery {
 
 const HEAVY = ["input", "metadata", "output"] as const;
 
-/** A page of jobs, newest first by creation. @throws AppError invalid_query (cursor), unavailable */
+/** A page of jobs, newest first by creation. @throws AppError unavailable */
 export async function listJobs(
   stores: Stores,
   { filter, limit, cursor, fields }: JobListQuery,

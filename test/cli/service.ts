@@ -1,0 +1,65 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { commandLine, processIdentity } from "../../src/cli/processInfo.ts";
+import { eventually } from "../support/eventually.ts";
+
+const READY_WITHIN_MS = 30_000;
+
+/** `signalbox start` (or another command) as a person runs it. */
+export interface Service {
+  readonly pid: number;
+  /** What it has printed, both streams together. */
+  printed(): string;
+  /** Waits for the block that says that all is ready; gives the API's address. */
+  ready(): Promise<string>;
+  kill(signal: NodeJS.Signals): void;
+  /** Its exit code, or the signal that ended it, and its standard error. */
+  readonly ended: Promise<{ code: number | string; stderr: string }>;
+}
+
+/** Runs the command in an environment that holds nothing but what is given. */
+export function runCli(command: string, env: Record<string, string>): Service {
+  const child = spawn(process.execPath, ["src/cli/main.ts", command], {
+    env: { PATH: process.env.PATH, PORT: "0", ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let all = "";
+  let stderr = "";
+  child.stdout.on("data", (chunk) => {
+    all += chunk;
+  });
+  child.stderr.on("data", (chunk) => {
+    all += chunk;
+    stderr += chunk;
+  });
+  const ended = once(child, "close").then(([code, signal]) => ({ code: code ?? signal, stderr }));
+  let over = false;
+  void ended.then(() => {
+    over = true;
+  });
+  const ready = async () => {
+    await eventually(() => over || all.includes("Ctrl-C"), "the service to be ready", READY_WITHIN_MS);
+    const url = all.match(/^ {2}API +(\S+)$/m)?.[1];
+    if (!url) throw new Error(`it did not become ready: ${all}`);
+    return url;
+  };
+  return { pid: child.pid ?? 0, printed: () => all, ready, kill: (signal) => child.kill(signal), ended };
+}
+
+export const isRunning = (pid: number): boolean => processIdentity(pid) !== undefined;
+
+/** The processes that the instance in a data directory has started, by what they run. */
+export function processesOf(dataDir: string): { web: number; worker: number; redis: number; mongod: number } {
+  const file = join(dataDir, "instance.json");
+  const { children } = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : { children: [] };
+  const pids = (children as { pid: number }[]).map(({ pid }) => pid).filter(isRunning);
+  const find = (word: string) => pids.find((pid) => commandLine(pid).includes(word)) ?? 0;
+  return { web: find("api/main"), worker: find("workers/main"), redis: find("redis-server"), mongod: find("mongod ") };
+}
+
+/** The server below the shell that watches over it. */
+export function mongodPid(dataDir: string): number {
+  return Number.parseInt(readFileSync(join(dataDir, "mongodb", "mongod.lock"), "utf8"), 10);
+}

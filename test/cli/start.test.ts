@@ -1,0 +1,203 @@
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { eventually } from "../support/eventually.ts";
+import { freePort, mongoUri, redisUrl } from "../support/servers.ts";
+import { isRunning, mongodPid, processesOf, runCli, type Service } from "./service.ts";
+
+describe("signalbox start", function () {
+  this.timeout(60_000);
+  let home: string;
+  let dataDir: string;
+  const services: Service[] = [];
+
+  beforeEach(() => {
+    home = mkdtempSync(join(tmpdir(), "signalbox-start-"));
+    dataDir = join(home, "data");
+  });
+
+  afterEach(async () => {
+    for (const service of services.splice(0)) {
+      service.kill("SIGTERM");
+      await service.ended;
+    }
+    await eventually(() => !existsSync(dataDir) || !Object.values(processesOf(dataDir)).some(Boolean), "all to end");
+    rmSync(home, { recursive: true, force: true });
+  });
+
+  const start = (env: Record<string, string> = {}) => {
+    const service = runCli("start", { SIGNALBOX_DATA_DIR: dataDir, ...env });
+    services.push(service);
+    return service;
+  };
+  const putJob = async (url: string) => {
+    const answer = await fetch(`${url}/api/jobs/report`, {
+      method: "PUT",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ name: "Report" }),
+    });
+    expect(answer.status).to.equal(201);
+  };
+  const getJob = async (url: string) => (await fetch(`${url}/api/jobs/report`)).status;
+
+  it("prints where everything is, and stops web, worker, Redis, MongoDB in this order on Ctrl-C", async () => {
+    const service = start();
+    const url = await service.ready();
+    const { web, worker, redis, mongod } = processesOf(dataDir);
+    const order: string[] = [];
+    const watching = Promise.all(
+      Object.entries({ web, worker, redis, mongod }).map(async ([name, pid]) => {
+        await eventually(() => !isRunning(pid), `${name} to end`, 30_000);
+        order.push(name);
+      }),
+    );
+    service.kill("SIGINT");
+    service.kill("SIGINT"); // the terminal sends one, npm passes one on
+    await watching;
+    const { code, stderr } = await service.ended;
+
+    expect(service.printed()).to.match(/^Starting MongoDB and Redis …$/m);
+    expect(service.printed()).to.include(`  Docs      ${url}/docs\n  Data      ${dataDir}\n`);
+    expect(service.printed()).to.match(/MongoDB +embedded.*MONGODB_URI.*signalbox\.json5/);
+    expect(service.printed()).to.match(/Redis +embedded.*REDIS_URL.*signalbox\.json5/);
+    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: "" });
+    expect(order).to.deep.equal(["web", "worker", "redis", "mongod"]);
+    expect(existsSync(join(dataDir, "instance.json"))).to.equal(false);
+    expect(statSync(dataDir).mode & 0o777).to.equal(0o700);
+    expect(readFileSync(join(dataDir, "redis.conf"), "utf8")).to.match(/requirepass \S{30}/);
+    expect(statSync(join(dataDir, "redis.conf")).mode & 0o777).to.equal(0o600);
+  });
+
+  it("keeps its data, also when it is killed with -9 and started at once", async () => {
+    const first = start();
+    await putJob(await first.ready());
+    first.kill("SIGKILL");
+    const second = start();
+    const url = await second.ready();
+
+    expect(await getJob(url)).to.equal(200);
+  });
+
+  it("refuses a data directory that another instance uses, and names that one", async () => {
+    const first = start();
+    const url = await first.ready();
+    const { code, stderr } = await start().ended;
+
+    expect(code).to.equal(1);
+    expect(stderr).to.match(
+      new RegExp(`^The data directory ${dataDir} is in use by .*process ${first.pid}, ${url}\\).*\n$`),
+    );
+    expect(await getJob(url)).to.equal(404);
+  });
+
+  it("starts a web process, a worker and servers again that died", async () => {
+    const service = start();
+    const url = await service.ready();
+    await putJob(url);
+    const before = processesOf(dataDir);
+    const server = mongodPid(dataDir);
+    for (const pid of [before.web, before.worker, before.redis, server]) process.kill(pid, "SIGKILL");
+
+    await eventually(
+      () => {
+        const now = processesOf(dataDir);
+        return (["web", "worker", "redis", "mongod"] as const).every((name) => now[name] && now[name] !== before[name]);
+      },
+      "all to run again",
+      20_000,
+    );
+    expect(await eventually(async () => (await getJob(url).catch(() => 0)) === 200, "an answer", 20_000)).to.equal(
+      true,
+    );
+    expect(service.printed()).to.match(/^web ended unexpectedly \(SIGKILL\); it is started again\.$/m);
+  });
+
+  it("takes another port for MongoDB when somebody has taken the one before, and keeps the data", async () => {
+    const first = start();
+    await putJob(await first.ready());
+    first.kill("SIGTERM");
+    await first.ended;
+    const port = Number(readFileSync(join(dataDir, "mongodb.port"), "utf8"));
+    const squatter = createServer().listen(port, "127.0.0.1");
+    await once(squatter, "listening");
+    const second = start();
+
+    expect(await getJob(await second.ready())).to.equal(200);
+    expect(Number(readFileSync(join(dataDir, "mongodb.port"), "utf8"))).to.not.equal(port);
+    squatter.close();
+  });
+
+  it("uses configured servers, names their hosts without credentials, and touches no data directory", async () => {
+    const [uri, redis] = [await mongoUri("start"), await redisUrl()];
+    const env = { MONGODB_URI: uri, REDIS_URL: redis.replace("//", "//default:@") };
+    const service = start(env);
+    await service.ready();
+
+    expect(service.printed()).to.include(`Data      in MongoDB at ${new URL(uri).host}`);
+    expect(service.printed()).to.include(`Redis     ${new URL(redis).host}\n`);
+    expect(existsSync(dataDir)).to.equal(false);
+  });
+
+  it("ends with the web process's own sentence when the port is taken, and leaves nothing running", async () => {
+    const taken = createServer().listen(0, "127.0.0.1");
+    await once(taken, "listening");
+    const { port } = taken.address() as { port: number };
+    const { code, stderr } = await start({ PORT: String(port) }).ended;
+    taken.close();
+
+    expect(code).to.equal(1);
+    expect(stderr).to.match(new RegExp(`^[^\n]*${port}[^\n]*\n$`));
+    expect(existsSync(join(dataDir, "instance.json"))).to.equal(false);
+  });
+
+  it("ends with one sentence when a configured server cannot be reached", async () => {
+    const nobody = `127.0.0.1:${await freePort()}`;
+    const uri = await mongoUri("start");
+    const [mongodb, redis] = await Promise.all([
+      start({ MONGODB_URI: `mongodb://user:secret@${nobody}/x`, REDIS_URL: await redisUrl() }).ended,
+      start({ MONGODB_URI: uri, REDIS_URL: `redis://:secret@${nobody}` }).ended,
+    ]);
+
+    expect(mongodb.code).to.equal(1);
+    expect(mongodb.stderr).to.match(new RegExp(`^MongoDB at ${nobody} cannot be used.*\n$`));
+    expect(redis.code).to.equal(1);
+    expect(redis.stderr).to.match(new RegExp(`^Redis at ${nobody} cannot be used.*\n$`));
+    expect(mongodb.stderr + redis.stderr).to.not.include("secret");
+  });
+
+  it("ends with one sentence when the data directory cannot be made", async () => {
+    writeFileSync(join(home, "file"), "");
+    const { code, stderr } = await start({ SIGNALBOX_DATA_DIR: join(home, "file", "data") }).ended;
+
+    expect(code).to.equal(1);
+    expect(stderr).to.match(/^The data directory \S+\/file\/data cannot be used \(ENOTDIR\): make it writable.*\n$/);
+  });
+
+  it("names every fault of the configuration, without a stack", async () => {
+    const { code, stderr } = await start({ PORT: "99999", LOG_LEVEL: "loud" }).ended;
+
+    expect(code).to.equal(1);
+    expect(stderr)
+      .to.match(/PORT/)
+      .and.match(/LOG_LEVEL/)
+      .and.not.match(/^ {4}at /m);
+  });
+});
+
+describe("signalbox release", () => {
+  it("makes the indexes", async () => {
+    const { code, stderr } = await runCli("release", { MONGODB_URI: await mongoUri("release") }).ended;
+
+    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: "" });
+  });
+
+  it("wants to know which MongoDB", async () => {
+    const { code, stderr } = await runCli("release", {}).ended;
+
+    expect(code).to.equal(1);
+    expect(stderr).to.match(/^MONGODB_URI is not set: .*\n$/);
+  });
+});

@@ -1,0 +1,75 @@
+import { randomUUID } from "node:crypto";
+import { expect } from "chai";
+import { startApp, type TestApp } from "../support/app.ts";
+import { eventually } from "../support/eventually.ts";
+import { createJob, whole } from "../support/factories.ts";
+import { startProcess } from "../support/process.ts";
+import { mongoUri, redisUrl } from "../support/servers.ts";
+
+describe("a web process that is killed", () => {
+  let app: TestApp;
+  let env: Record<string, string>;
+  before(async () => {
+    const uri = await mongoUri(`test-${randomUUID()}`);
+    app = await startApp({ mongo: uri });
+    env = { MONGODB_URI: uri, REDIS_URL: await redisUrl(), LOG_LEVEL: "warn" };
+  });
+  after(() => app.close());
+
+  it("between its two writes leaves nothing that the same report does not put right", async () => {
+    const { jobId, path } = await createJob(app);
+    const job = { _id: await app.stores.jobs.findId(jobId), jobId };
+    const last = {
+      stepName: "Last",
+      status: "completed",
+      message: "done",
+      output: { ok: true },
+      ...whole(100),
+    } as const;
+    await app.stores.steps.report(job, "last", last);
+    const between = (await app.call("GET", path)).body;
+
+    const { status } = await app.call("PUT", `${path}/steps/last`, last);
+
+    const { body } = await app.call("GET", `${path}?include=steps`);
+    expect(between).to.deep.include({ status: "running", progress: 0, output: null });
+    expect(status).to.equal(200);
+    expect(body).to.deep.include({ status: "completed", progress: 100, message: "done", output: { ok: true } });
+    expect(body.steps).to.have.length(1);
+    expect(body.steps[0].attempts).to.equal(1);
+  });
+
+  it("under load has lost nothing that it answered; the rest is put right by sending it again", async () => {
+    const service = startProcess("src/api/main.ts", env);
+    const { url } = await service.ready;
+    const { path } = await createJob(app);
+    const reports = Array.from({ length: 400 }, (_, i) => ({
+      key: `s${i}`,
+      body: { stepName: "S", ...whole(i / 5), message: `m${i}` },
+    }));
+    const acknowledged = new Set<string>();
+    const send = async (to: string, { key, body }: (typeof reports)[number]) => {
+      const headers = { "Content-Type": "application/json" };
+      const response = await fetch(`${to}${path}/steps/${key}`, { method: "PUT", headers, body: JSON.stringify(body) });
+      if (response.ok) acknowledged.add(key);
+    };
+
+    const sending = Promise.all(reports.map((one) => send(url, one).catch(() => {})));
+    await eventually(() => acknowledged.size > 50, "some answers");
+    await service.stop("SIGKILL");
+    await sending;
+    const answered = new Set(acknowledged);
+    const kept = (await app.call("GET", `${path}?include=steps`)).body;
+    await Promise.all(reports.map((one) => send(app.url, one)));
+
+    const { body } = await app.call("GET", `${path}?include=steps`);
+    const keysOf = (job: { steps: { stepKey: string }[] }) => job.steps.map(({ stepKey }) => stepKey);
+    const highest = Math.max(...[...answered].map((key) => Number(key.slice(1)) / 5));
+    expect(answered.size).to.be.lessThan(reports.length);
+    expect(keysOf(kept)).to.include.members([...answered]);
+    expect(kept.progress).to.be.at.least(highest);
+    expect(keysOf(body)).to.have.members(reports.map(({ key }) => key));
+    expect(body.progress).to.equal(79.8);
+    expect(body.steps.every(({ attempts }: { attempts: number }) => attempts === 1)).to.equal(true);
+  });
+});
