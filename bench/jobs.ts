@@ -1,0 +1,67 @@
+import type { Service } from "./services.ts";
+
+/** Several hundred jobs of four steps: two are done, the third runs, the fourth has not begun. */
+export const JOB_IDS: readonly string[] = Array.from({ length: 400 }, (_, i) => `import-2026-${1_000 + i}`);
+
+const DONE = [
+  { stepKey: "download", stepName: "Download the archive", jobProgressStart: 0, jobProgressEnd: 20 },
+  { stepKey: "unpack", stepName: "Unpack and check", jobProgressStart: 20, jobProgressEnd: 40 },
+];
+const RUNNING = {
+  stepKey: "transform",
+  stepName: "Transform the records",
+  jobProgressStart: 40,
+  jobProgressEnd: 80,
+};
+
+export const jobPath = (jobId: string) => `/api/jobs/${jobId}`;
+export const runningStepPath = (jobId: string) => `${jobPath(jobId)}/steps/${RUNNING.stepKey}`;
+
+/** What the running step says when it is so far. */
+export function progressReport(progress: number): object {
+  const { stepKey: _, ...step } = RUNNING;
+  return { ...step, status: "running", progress, message: `${progress * 125} of 12500 records transformed` };
+}
+
+const AT_ONCE = 16;
+
+/**
+ * Puts the jobs into a service through its own API, then reads one to see that the answer is what the bench is about.
+ * @throws Error when an answer is not 2xx, or has no current step
+ */
+export async function fill(service: Service): Promise<void> {
+  const waiting = [...JOB_IDS];
+  const worker = async () => {
+    for (let jobId = waiting.pop(); jobId; jobId = waiting.pop()) await fillJob(service, jobId);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+
+  const read = (await call(service, "GET", jobPath(JOB_IDS[0]!))) as { currentStep?: { stepKey?: string } };
+  if (read.currentStep?.stepKey === RUNNING.stepKey) return;
+  throw new Error(`${service.name} answers without the current step: ${JSON.stringify(read)}`);
+}
+
+async function fillJob(service: Service, jobId: string): Promise<void> {
+  await call(service, "PUT", jobPath(jobId), {
+    name: `Import ${jobId}`,
+    description: "The nightly import of the partner's records.",
+    input: { source: `https://partner.example/exports/${jobId}.tar.gz`, records: 12_500, dryRun: false },
+    metadata: { tenant: `tenant-${jobId.length % 7}`, priority: "normal", requestedBy: "scheduler" },
+  });
+  for (const { stepKey, ...step } of DONE) {
+    const output = { bytes: 48_211_004, files: 12, checked: true };
+    const body = { ...step, status: "completed", progress: 100, message: `${step.stepName}: done`, output };
+    await call(service, "PUT", `${jobPath(jobId)}/steps/${stepKey}`, body);
+  }
+  await call(service, "PUT", runningStepPath(jobId), progressReport(5));
+}
+
+async function call({ name, url }: Service, method: string, path: string, body?: object): Promise<unknown> {
+  const response = await fetch(url + path, {
+    method,
+    ...(body && { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } }),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${name} answered ${method} ${path} with ${response.status}: ${text}`);
+  return JSON.parse(text);
+}

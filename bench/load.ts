@@ -1,0 +1,72 @@
+/** The load, in a process of its own so that it shares no event loop with what it measures. Does one task at a time. */
+import autocannon from "autocannon";
+import { type WorkName, type WorkRequest, works } from "./works.ts";
+
+export interface LoadTask {
+  readonly url: string;
+  readonly work: WorkName;
+  readonly connections: number;
+  readonly seconds: number;
+}
+
+/** Latencies in milliseconds. */
+export interface Measured {
+  readonly perSecond: number;
+  readonly p50: number;
+  readonly p99: number;
+}
+
+export type LoadAnswer = { readonly measured: Measured } | { readonly failure: string };
+
+const STOP_IS_SEEN_EVERY_MS = 20;
+const GIVE_UP_SECONDS = 60;
+
+/** Asks for `seconds`, and until there have been as many answers as connections. */
+async function measure({ url, work, connections, seconds }: LoadTask): Promise<LoadAnswer> {
+  let index = 0;
+  const latencies: number[] = [];
+  const started = performance.now();
+  let lastedMs = 0;
+  const options: autocannon.Options = {
+    url,
+    connections,
+    duration: GIVE_UP_SECONDS,
+    sampleInt: STOP_IS_SEEN_EVERY_MS,
+    setupClient: (client) => client.setRequests([inTurn(works[work].requests(index++, connections))]),
+  };
+  const { non2xx, errors, statusCodeStats } = await run(options, (latency, stop) => {
+    lastedMs = performance.now() - started;
+    latencies.push(latency);
+    if (lastedMs >= seconds * 1_000 && latencies.length >= connections) stop();
+  });
+  if (non2xx > 0) return { failure: `answers other than 2xx: ${JSON.stringify(statusCodeStats)}` };
+  if (errors > 0) return { failure: `${errors} requests without an answer` };
+  if (latencies.length < connections) return { failure: `${latencies.length} answers in ${GIVE_UP_SECONDS} s` };
+  latencies.sort((a, b) => a - b);
+  const perSecond = latencies.length / (lastedMs / 1_000);
+  return { measured: { perSecond, p50: quantile(latencies, 0.5), p99: quantile(latencies, 0.99) } };
+}
+
+/** Makes each request when its turn comes: to make them all first would delay the first ones. */
+function inTurn(requests: readonly WorkRequest[]): autocannon.Request {
+  let next = 0;
+  return { setupRequest: (request) => ({ ...request, ...requests[next++ % requests.length] }) };
+}
+
+type OnLatency = (ms: number, stop: () => void) => void;
+
+function run(options: autocannon.Options, onLatency: OnLatency): Promise<autocannon.Result> {
+  return new Promise((resolve, reject) => {
+    const instance = autocannon(options, (error, result) => (error ? reject(error) : resolve(result)));
+    const stop = () => instance.stop?.();
+    instance.on("response", (_client, _status, _bytes, latency) => onLatency(latency, stop));
+  });
+}
+
+function quantile(sorted: readonly number[], q: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))]!;
+}
+
+process.on("message", async (task: LoadTask) => process.send?.(await measure(task)));
+process.on("disconnect", () => process.exit());
+process.send?.({ ready: true });

@@ -1,0 +1,83 @@
+/**
+ * What one would write in an afternoon: job tracking with Koa and the raw driver, a query after the other. It keeps the
+ * same promises about a write (majority, journaled) and has the indexes that its queries need. It checks nothing.
+ */
+import { randomUUID } from "node:crypto";
+import type { AddressInfo } from "node:net";
+import Router from "@koa/router";
+import Koa from "koa";
+import bodyParser from "koa-bodyparser";
+import { mongo } from "mongoose";
+
+interface StepBody {
+  stepName?: string;
+  status?: string;
+  progress?: number;
+  message?: string;
+  output?: object;
+  jobProgressStart?: number;
+  jobProgressEnd?: number;
+}
+
+const client = new mongo.MongoClient(process.env.MONGODB_URI ?? "", {
+  writeConcern: { w: "majority", journal: true },
+  readConcern: { level: "majority" },
+});
+const jobs = client.db().collection("jobs");
+const steps = client.db().collection("steps");
+await jobs.createIndex({ jobId: 1 }, { unique: true });
+await steps.createIndex({ jobId: 1, stepKey: 1 }, { unique: true });
+await steps.createIndex({ jobId: 1, status: 1, updatedAt: -1 });
+
+const router = new Router();
+
+router.put("/api/jobs/:jobId", async (ctx) => {
+  const now = new Date();
+  const made = { status: "running", progress: 0, message: null, output: null, createdAt: now };
+  ctx.body = await jobs.findOneAndUpdate(
+    { jobId: ctx.params.jobId },
+    { $set: { ...(ctx.request.body as object), updatedAt: now }, $setOnInsert: made },
+    { upsert: true, returnDocument: "after" },
+  );
+});
+
+router.put("/api/jobs/:jobId/steps/:stepKey", async (ctx) => {
+  const { jobId, stepKey } = ctx.params;
+  const { jobProgressStart, jobProgressEnd, ...said } = ctx.request.body as StepBody;
+  const now = new Date();
+  const step = await steps.findOneAndUpdate(
+    { jobId, stepKey },
+    {
+      $set: { ...said, updatedAt: now },
+      $setOnInsert: { stepId: randomUUID(), createdAt: now, startedAt: now, attempts: 1 },
+    },
+    { upsert: true, returnDocument: "after", projection: { output: 0 } },
+  );
+  const { progress = 0, message, output } = said;
+  const calculated = (jobProgressStart ?? 0) + (progress / 100) * ((jobProgressEnd ?? 0) - (jobProgressStart ?? 0));
+  const { matchedCount } = await jobs.updateOne(
+    { jobId },
+    {
+      $set: { message, updatedAt: now, ...(calculated >= 100 && { status: "completed", output }) },
+      $max: { progress: calculated },
+    },
+  );
+  if (matchedCount === 0) ctx.throw(404);
+  ctx.body = step;
+});
+
+router.get("/api/jobs/:jobId", async (ctx) => {
+  const { jobId } = ctx.params;
+  const [job, currentStep] = await Promise.all([
+    jobs.findOne({ jobId }),
+    steps.findOne({ jobId, status: "running" }, { sort: { updatedAt: -1 }, projection: { output: 0 } }),
+  ]);
+  if (!job) ctx.throw(404);
+  ctx.body = { ...job, currentStep };
+});
+
+const app = new Koa().use(bodyParser()).use(router.routes());
+const server = app.listen(0, "127.0.0.1", () => {
+  process.send?.({ ready: { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` } });
+});
+process.on("disconnect", () => process.exit());

@@ -1,0 +1,43 @@
+import { JOB_IDS, jobPath, progressReport, runningStepPath } from "./jobs.ts";
+
+/** One request as autocannon takes it. */
+export interface WorkRequest {
+  readonly method: "GET" | "PUT" | "POST";
+  readonly path: string;
+  readonly headers?: Record<string, string>;
+  readonly body?: string;
+}
+
+/** One row of the table: what is asked of every service, again and again. */
+export interface Work {
+  readonly title: string;
+  /** The requests that connection `index` of `connections` sends in turn; from the start again after the last. */
+  requests(index: number, connections: number): WorkRequest[];
+}
+
+/** Each connection works on jobs of its own, like the workers of an orchestrator. */
+const ownJobs = (index: number, connections: number) => JOB_IDS.filter((_, i) => i % connections === index);
+
+const STEPS_OF_PROGRESS = Array.from({ length: 19 }, (_, i) => 5 * (i + 1));
+
+export const works = {
+  report: {
+    title: "report (PUT step)",
+    requests: (index, connections) =>
+      STEPS_OF_PROGRESS.flatMap((progress) =>
+        ownJobs(index, connections).map((jobId) => ({
+          method: "PUT" as const,
+          path: runningStepPath(jobId),
+          headers: { "Content-Type": "application/json" },
+          body: JSON.stringify(progressReport(progress)),
+        })),
+      ),
+  },
+  read: {
+    title: "read (GET job)",
+    requests: (index, connections) =>
+      ownJobs(index, connections).map((jobId) => ({ method: "GET" as const, path: jobPath(jobId) })),
+  },
+} satisfies Record<string, Work>;
+
+export type WorkName = keyof typeof works;
