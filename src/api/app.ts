@@ -13,7 +13,7 @@ import { probeRoutes } from "./routes/probes.ts";
 import { getStats } from "./routes/stats.ts";
 import { stepRoutes } from "./routes/steps.ts";
 
-export const routes: readonly AnyRoute[] = [...jobRoutes, ...stepRoutes, getStats, ...probeRoutes];
+const routes: readonly AnyRoute[] = [...jobRoutes, ...stepRoutes, getStats, ...probeRoutes];
 
 export interface AppSettings {
   readonly version: string;

@@ -46,19 +46,14 @@ export interface Route<S extends RouteSchemas = RouteSchemas, A extends Answers 
 // biome-ignore lint/suspicious/noExplicitAny: a list of routes holds routes of every shape
 export type AnyRoute = Route<any, any>;
 
-export const COMMON_ERRORS: readonly ErrorCode[] = [
+const COMMON_ERRORS: readonly ErrorCode[] = [
   "invalid_query",
   "unauthorized",
   "rate_limited",
   "internal",
   "unavailable",
 ];
-export const BODY_ERRORS: readonly ErrorCode[] = [
-  "invalid_json",
-  "invalid_body",
-  "body_too_large",
-  "unsupported_media_type",
-];
+const BODY_ERRORS: readonly ErrorCode[] = ["invalid_json", "invalid_body", "body_too_large", "unsupported_media_type"];
 
 /** Gives the definition its types; the answers' statuses stay literal. */
 export const route = <S extends RouteSchemas, const A extends Answers>(definition: Route<S, A>): Route<S, A> =>

@@ -58,7 +58,7 @@ const summary = {
 const Output = nullable(FreeObject("What the step produced."));
 
 export const StepReceipt = Type.Object(receipt, closed);
-export const StepSummary = Type.Object(summary, closed);
+const StepSummary = Type.Object(summary, closed);
 export const StepView = Type.Object({ ...summary, output: Output }, closed);
 export const SingleStep = Type.Object(
   {

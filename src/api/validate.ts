@@ -13,7 +13,7 @@ const withFormats = addFormats as unknown as typeof addFormats.default;
 /** For JSON: nothing is converted. */
 export const bodies = withFormats(new Ajv(options));
 /** For the URL, where everything is text: numbers, booleans and lists are read, defaults are filled in. */
-export const urls = withFormats(new Ajv({ ...options, coerceTypes: "array", useDefaults: true }));
+const urls = withFormats(new Ajv({ ...options, coerceTypes: "array", useDefaults: true }));
 
 const MOST_ERRORS = 20;
 

@@ -146,7 +146,7 @@ function refusedBind(value: Json): string[] {
 }
 
 /** Whether only programs on this machine can reach the address. */
-export function isLoopback(host: string): boolean {
+function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || (isIPv4(host) && host.startsWith("127."));
 }
 

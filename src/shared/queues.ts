@@ -1,4 +1,4 @@
-import Type, { type Static, type TSchema } from "typebox";
+import Type, { type TSchema } from "typebox";
 
 /** What producers and workers agree on for one queue. `attempts` counts the first try; `timeoutMs` bounds each. */
 export interface QueueDef<P extends TSchema = TSchema> {
@@ -19,8 +19,6 @@ export const retention = queue({
 });
 
 export const QUEUES: readonly QueueDef[] = [retention];
-
-export type Payload<Q extends QueueDef> = Static<Q["payload"]>;
 
 /** What the keys of a queue begin with: the braces keep one queue's keys on one node of a Redis Cluster. */
 export const queuePrefix = (prefix: string, name: string): string => `{${prefix}:${name}}`;

@@ -21,7 +21,7 @@ export interface Answer {
 }
 
 /** A clock that stands until a test moves it. */
-export class TestClock {
+class TestClock {
   #ahead = 0;
   now(): Date {
     return new Date(systemClock.now().getTime() + this.#ahead);

@@ -38,7 +38,7 @@ const CHANGES = [
   "output",
 ] as const satisfies readonly (keyof JobChange)[];
 
-export const putJob = route({
+const putJob = route({
   method: "put",
   path: "/api/jobs/:jobId",
   operationId: "putJob",
@@ -58,7 +58,7 @@ export const putJob = route({
   },
 });
 
-export const getJob = route({
+const getJob = route({
   method: "get",
   path: "/api/jobs/:jobId",
   operationId: "getJob",
@@ -137,7 +137,7 @@ function toDate(parameter: string, text: string): Date {
   throw new AppError("invalid_query", { detail: `${parameter} ${detail}.`, errors: [{ parameter, detail }] });
 }
 
-export const getJobs = route({
+const getJobs = route({
   method: "get",
   path: "/api/jobs",
   operationId: "listJobs",
@@ -172,7 +172,7 @@ export const getJobs = route({
   },
 });
 
-export const removeJob = route({
+const removeJob = route({
   method: "delete",
   path: "/api/jobs/:jobId",
   operationId: "deleteJob",
@@ -187,7 +187,7 @@ export const removeJob = route({
   },
 });
 
-export const removeJobs = route({
+const removeJobs = route({
   method: "delete",
   path: "/api/jobs",
   operationId: "deleteJobs",

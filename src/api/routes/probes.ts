@@ -5,7 +5,7 @@ import { route } from "../route.ts";
 const closed = { additionalProperties: false } as const;
 const PROBE_TIMEOUT_MS = 3_000;
 
-export const getHealth = route({
+const getHealth = route({
   method: "get",
   path: "/healthz",
   operationId: "getHealth",
@@ -27,7 +27,7 @@ const Readiness = Type.Object(
   closed,
 );
 
-export const getReadiness = route({
+const getReadiness = route({
   method: "get",
   path: "/readyz",
   operationId: "getReadiness",

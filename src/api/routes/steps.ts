@@ -36,7 +36,7 @@ const ReportBody = Type.Object(
   closed,
 );
 
-export const putStep = route({
+const putStep = route({
   method: "put",
   path: "/api/jobs/:jobId/steps/:stepKey",
   operationId: "reportStep",
@@ -70,7 +70,7 @@ function checkRange(start: number | undefined, end: number | undefined): void {
   });
 }
 
-export const getSteps = route({
+const getSteps = route({
   method: "get",
   path: "/api/jobs/:jobId/steps",
   operationId: "listSteps",
@@ -86,7 +86,7 @@ export const getSteps = route({
   },
 });
 
-export const getStep = route({
+const getStep = route({
   method: "get",
   path: "/api/jobs/:jobId/steps/:stepKey",
   operationId: "getStep",

@@ -18,7 +18,7 @@ export interface JobRead extends JobWithStep {
   steps?: StepView[];
 }
 
-export type JobField = keyof JobWithStep;
+type JobField = keyof JobWithStep;
 
 /** The job with its current step. @throws AppError unavailable */
 export async function withCurrentStep({ jobs, steps }: Stores, job: JobDoc): Promise<JobWithStep> {
