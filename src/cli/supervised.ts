@@ -91,9 +91,7 @@ export class Supervised<R extends Running> {
           console.error(
             `${name} ended unexpectedly (${end}); ${revive ? "it is started again" : "waiting for a change"}.`,
           );
-        await delay(revive ? pauseMs : 2 ** 31 - 1, undefined, { signal: this.#wake.signal, ref: false }).catch(
-          () => {},
-        );
+        await delay(revive ? pauseMs : 2 ** 31 - 1, undefined, { signal: this.#wake.signal }).catch(() => {});
         pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
       }
       running = await this.#launch().catch((error: Error) => {

@@ -6,7 +6,8 @@ const NOT_YET_INITIALIZED = 94;
 /**
  * Makes the mongod at that port of 127.0.0.1 the primary of a replica set of one. A set that it already is stays, its
  * address is corrected when the port is another than before. Resolves when it accepts writes.
- * @throws Error when that is not so within `withinMs`
+ * @throws Error when that is not so within `withinMs`; for one, when a program holds the port from before and does not
+ *   answer there, because the mongod asks at that address whether it is itself before it takes a correction
  */
 export async function ensureReplicaSet(name: string, port: number, withinMs: number): Promise<void> {
   const host = `127.0.0.1:${port}`;

@@ -203,7 +203,7 @@ describe("script/bootstrap", () => {
       program("python3", `echo $$ > ${root}/pip.pid; exec sleep 60`);
       symlinkSync("/bin/sleep", join(bin, "sleep"));
       const { child, ended } = begin("start", NO_DOWNLOAD);
-      const pip = () => existsSync(join(root, "pip.pid")) && Number(readFileSync(join(root, "pip.pid"), "utf8"));
+      const pip = () => (existsSync(join(root, "pip.pid")) ? Number(readFileSync(join(root, "pip.pid"), "utf8")) : 0);
       const pid = await eventually(pip, "pip to run");
       child.kill(signal);
 

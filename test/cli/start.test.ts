@@ -121,7 +121,7 @@ describe("signalbox start", function () {
     first.kill("SIGTERM");
     await first.ended;
     const port = Number(readFileSync(join(dataDir, "mongodb.port"), "utf8"));
-    const squatter = createServer().listen(port, "127.0.0.1");
+    const squatter = createServer((socket) => socket.destroy()).listen(port, "127.0.0.1");
     await once(squatter, "listening");
     const second = start();
 

@@ -10,7 +10,8 @@ import { listens, programPath, type Server, spawnServer } from "./server.ts";
 
 const REPLICA_SET = "signalbox";
 /** Long, because after a crash it first recovers what its journal holds. */
-const READY_WITHIN_MS = 120_000;
+const LISTENS_WITHIN_MS = 120_000;
+const PRIMARY_WITHIN_MS = 15_000;
 export const MONGOD_STOPS_WITHIN_MS = 20_000;
 const LEFTOVER_MS = 10_000;
 
@@ -37,9 +38,9 @@ export async function embeddedMongod(instance: Instance): Promise<Mongod> {
     const server = spawnServer(binary, options(dbPath, port, logPath), MONGOD_STOPS_WITHIN_MS);
     instance.started(server.pid);
     const driver = import("../../models/replicaSet.ts"); // takes as long to load as the server to start
-    if (await listens(port, server, READY_WITHIN_MS, signal)) {
+    if (await listens(port, server, LISTENS_WITHIN_MS, signal)) {
       const { ensureReplicaSet } = await driver;
-      await ensureReplicaSet(REPLICA_SET, port, READY_WITHIN_MS).catch(async (error: Error) => {
+      await ensureReplicaSet(REPLICA_SET, port, PRIMARY_WITHIN_MS).catch(async (error: Error) => {
         await server.stop();
         throw new StartError(`MongoDB does not accept writes (${error.message}): see ${logPath}.`);
       });
@@ -70,14 +71,17 @@ function options(dbPath: string, port: number, logPath: string): string[] {
   ].flat();
 }
 
+/** Below what systems give to outgoing connections, so that it is still free at the next start. */
+const randomPort = () => 20_000 + Math.floor(Math.random() * 10_000);
+
 async function rememberedPort(path: string): Promise<number> {
-  let remembered = 0;
+  let remembered: number | undefined;
   try {
-    remembered = Number.parseInt(readFileSync(path, "utf8"), 10) || 0;
+    remembered = Number.parseInt(readFileSync(path, "utf8"), 10) || undefined;
   } catch {
     // the first start in this directory
   }
-  const port = await freePort(remembered);
+  const port = await freePort(remembered ?? randomPort());
   if (port !== remembered) writeFileSync(path, `${port}\n`);
   return port;
 }

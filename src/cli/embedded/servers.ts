@@ -27,32 +27,20 @@ export async function startServers(config: Config, lifecycle: Lifecycle): Promis
     const missing = [!uri && "MongoDB", !url && "Redis"].filter(Boolean);
     console.log(`Starting ${missing.join(" and ")} …`);
   }
-  const [mongodbUri, redisUrl] = await Promise.all([
-    uri ?? startMongod(instance as Instance, lifecycle),
-    url ? reachable(url) : startRedis(instance as Instance, lifecycle),
-  ]);
-  return { mongodbUri, redisUrl, instance };
-}
-
-async function startMongod(instance: Instance, lifecycle: Lifecycle): Promise<string> {
-  const { uri, launch } = await embeddedMongod(instance);
-  await supervise({ name: "MongoDB", launch }, lifecycle).start();
-  return uri;
-}
-
-async function startRedis(instance: Instance, lifecycle: Lifecycle): Promise<string> {
-  const { url, launch } = await embeddedRedis(instance);
-  await supervise({ name: "Redis", launch }, lifecycle).start();
-  return url;
+  const mongod = uri ? undefined : await embeddedMongod(instance as Instance);
+  const mongodb = mongod && supervise({ name: "MongoDB", launch: mongod.launch }, lifecycle);
+  const server = url ? undefined : await embeddedRedis(instance as Instance);
+  const redis = server && supervise({ name: "Redis", launch: server.launch }, lifecycle);
+  await Promise.all([mongodb?.start(), redis?.start(), url && checkRedis(url)]);
+  return { mongodbUri: uri ?? mongod?.uri ?? "", redisUrl: url ?? server?.url ?? "", instance };
 }
 
 /** Asked here, because web and worker would both tell that it is not. */
-async function reachable(url: string): Promise<string> {
+async function checkRedis(url: string): Promise<void> {
   const { createLogger } = await import("../../shared/logger.ts");
   const { connectRedis, producerConnection } = await import("../../shared/redis.ts");
   const connection = await connectRedis(
     producerConnection(url, createLogger({ level: "silent", name: "start", pretty: false })),
   );
   connection.disconnect();
-  return url;
 }
