@@ -367,6 +367,20 @@ describe("GET /api/jobs/:jobId/steps", () => {
     expect(rest.body.nextCursor).to.equal(null);
   });
 
+  it("refuses ?include=steps of a job whose steps are too large for one answer, and lists them all the same", async () => {
+    const large = await createJob(app);
+    const job = { _id: await app.stores.jobs.findId(large.jobId), jobId: large.jobId };
+    const output = { text: "x".repeat(4_900_000) };
+    for (let i = 0; i < 15; i++) await app.stores.steps.report(job, `s${i}`, { stepName: "S", output });
+
+    const included = await app.call("GET", `${large.path}?include=steps`);
+    const listed = await app.call("GET", `${large.path}/steps`);
+
+    expect([included.status, included.body.code]).to.deep.equal([400, "invalid_query"]);
+    expect(included.body.detail).to.include("page by page");
+    expect(listed.body.steps).to.have.length(2);
+  });
+
   it("answers 404 for a job or a step that does not exist", async () => {
     const job = await app.call("GET", "/api/jobs/nobody/steps");
     const stepOfNobody = await app.call("GET", "/api/jobs/nobody/steps/a");

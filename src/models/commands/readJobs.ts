@@ -1,4 +1,5 @@
 import type { mongo } from "mongoose";
+import { AppError } from "../../shared/errors.ts";
 import { decodeCursor, encodeCursor, type Position } from "../cursor.ts";
 import { guard } from "../guard.ts";
 import type { JobDoc, JobView } from "../job.ts";
@@ -6,8 +7,10 @@ import { type JobFilter, jobQuery, olderThan } from "../jobFilter.ts";
 import type { SingleStepView, StepDoc, StepSummary, StepView } from "../step.ts";
 import type { Stores } from "../stores.ts";
 
-/** A page ends early at so many bytes of free objects, so that no list is too large to hold. */
+/** A page ends early at so many characters of free objects, so that no list is too large to hold. */
 const PAGE_BYTES = 8 * 1024 * 1024;
+/** The same for all steps of a job at once, which have no next page. */
+const INCLUDED_BYTES = 64 * 1024 * 1024;
 
 export interface JobWithStep extends JobView {
   currentStep: StepSummary | null;
@@ -28,7 +31,7 @@ export async function withCurrentStep({ jobs, steps }: Stores, job: JobDoc): Pro
 
 /**
  * One job, with one of its steps (null when it has none of that key) and with all of them where asked for.
- * @throws AppError job_not_found, unavailable
+ * @throws AppError job_not_found, invalid_query (all steps are too large for one answer), unavailable
  */
 export async function readJob(
   stores: Stores,
@@ -43,10 +46,24 @@ export async function readJob(
     read.step = step && steps.single(step, jobs.staleAfterMs(job));
   }
   if (withSteps) {
-    const all = await guard(() => steps.collection.find({ job: job._id }).sort({ createdAt: 1, _id: 1 }).toArray());
-    read.steps = all.map((step) => steps.view(step, jobs.staleAfterMs(job)));
+    const all = await takePage(stepsOf(stores, job), { bytes: INCLUDED_BYTES, bytesOf: stepBytes });
+    if (all.nextCursor !== null) throw stepsTooLarge();
+    read.steps = all.rows.map((step) => steps.view(step, jobs.staleAfterMs(job)));
   }
   return read;
+}
+
+function stepsOf({ steps }: Stores, job: JobDoc, after?: Position): mongo.FindCursor<StepDoc> {
+  const query: mongo.Filter<StepDoc>[] = [{ job: job._id }, ...(after ? [newerThan(after)] : [])];
+  return steps.collection.find({ $and: query }).sort({ createdAt: 1, _id: 1 });
+}
+
+const stepBytes = (step: StepDoc): number => step.output?.length ?? 0;
+
+function stepsTooLarge(): AppError {
+  const detail =
+    "cannot be had for this job, whose steps are too large for one answer: read them page by page at …/steps";
+  return new AppError("invalid_query", { detail: `include ${detail}.`, errors: [{ parameter: "include", detail }] });
 }
 
 /** One step. @throws AppError job_not_found, step_not_found, unavailable */
@@ -57,15 +74,14 @@ export async function readStep({ jobs, steps }: Stores, jobId: string, stepKey: 
 
 /** A page of a job's steps, oldest first. @throws AppError job_not_found, unavailable */
 export async function listSteps(
-  { jobs, steps }: Stores,
+  stores: Stores,
   jobId: string,
   { limit, cursor }: { limit: number; cursor?: string | undefined },
 ): Promise<{ steps: StepView[]; nextCursor: string | null }> {
+  const { jobs, steps } = stores;
   const after = cursor === undefined ? undefined : decodeCursor(cursor);
   const job = await jobs.find(jobId);
-  const query: mongo.Filter<StepDoc>[] = [{ job: job._id }, ...(after ? [newerThan(after)] : [])];
-  const found = steps.collection.find({ $and: query }).sort({ createdAt: 1, _id: 1 });
-  const page = await takePage(found, limit, (step) => step.output?.length ?? 0);
+  const page = await takePage(stepsOf(stores, job, after), { limit, bytes: PAGE_BYTES, bytesOf: stepBytes });
   return { steps: page.rows.map((step) => steps.view(step, jobs.staleAfterMs(job))), nextCursor: page.nextCursor };
 }
 
@@ -96,7 +112,8 @@ export async function listJobs(
     ["metadataTerms", ...HEAVY.filter((field) => !wanted(field))].map((f) => [f, 0]),
   );
   const found = jobs.collection.find<JobDoc>({ $and: query }, { projection }).sort({ createdAt: -1, _id: -1 });
-  const page = await takePage(found, limit, (job) => HEAVY.reduce((sum, field) => sum + (job[field]?.length ?? 0), 0));
+  const bytesOf = (job: JobDoc) => HEAVY.reduce((sum, field) => sum + (job[field]?.length ?? 0), 0);
+  const page = await takePage(found, { limit, bytes: PAGE_BYTES, bytesOf });
   const rows = await addCurrentSteps(stores, page.rows, wanted("currentStep"));
   return { jobs: fields ? rows.map((row) => pick(row, ["jobId", ...fields])) : rows, nextCursor: page.nextCursor };
 }
@@ -141,21 +158,28 @@ function pick<T extends object, K extends keyof T>(row: T, fields: readonly K[])
   return Object.fromEntries(fields.map((field) => [field, row[field]])) as Pick<T, K>;
 }
 
-/** Reads rows up to the limit, or to the bytes a page may have; then says where the next page begins. */
+interface PageSize<T> {
+  /** Most rows; any number when absent. */
+  readonly limit?: number;
+  /** The page ends with the row that passes so many bytes. */
+  readonly bytes: number;
+  bytesOf(row: T): number;
+}
+
+/** Reads rows until the page is full, and says where the next one begins. */
 async function takePage<T extends Position>(
-  cursor: mongo.FindCursor<T>,
-  limit: number,
-  bytesOf: (row: T) => number,
+  found: mongo.FindCursor<T>,
+  { limit = Number.POSITIVE_INFINITY, bytes, bytesOf }: PageSize<T>,
 ): Promise<{ rows: T[]; nextCursor: string | null }> {
   const rows: T[] = [];
-  let bytes = 0;
+  let taken = 0;
   let more = false;
   await guard(async () => {
-    for await (const row of cursor.limit(limit + 1)) {
-      more = rows.length === limit || bytes > PAGE_BYTES;
+    for await (const row of Number.isFinite(limit) ? found.limit(limit + 1) : found) {
+      more = rows.length === limit || taken > bytes;
       if (more) break;
       rows.push(row);
-      bytes += bytesOf(row);
+      taken += bytesOf(row);
     }
   });
   const last = rows.at(-1);
