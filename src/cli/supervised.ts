@@ -33,6 +33,7 @@ export class Supervised<R extends Running> {
   readonly #options: SupervisedOptions<R>;
   readonly #stopped = new AbortController();
   #wake = new AbortController();
+  #restart = false;
   #running: R | undefined;
   #launching: Promise<R> | undefined;
 
@@ -50,10 +51,11 @@ export class Supervised<R extends Running> {
     return running;
   }
 
-  /** Stops the process and starts it again at once. */
+  /** Stops the process, also one that is just starting, and starts it again at once. */
   async restart(): Promise<void> {
-    const running = this.#running;
+    this.#restart = true;
     this.#wake.abort();
+    const running = await this.#launching?.catch(() => undefined);
     await running?.stop();
   }
 
@@ -80,20 +82,22 @@ export class Supervised<R extends Running> {
     let running: R | undefined = first;
     let pauseMs = FIRST_PAUSE_MS;
     while (!this.#stopped.signal.aborted) {
-      this.#wake = new AbortController();
       const since = Date.now();
       const end: string = running ? await running.exited : "";
       this.#running = undefined;
       if (this.#stopped.signal.aborted) return;
-      if (!this.#wake.signal.aborted) {
+      if (!this.#restart) {
         if (Date.now() - since > STABLE_MS) pauseMs = FIRST_PAUSE_MS;
-        if (running)
+        if (running) {
           console.error(
             `${name} ended unexpectedly (${end}); ${revive ? "it is started again" : "waiting for a change"}.`,
           );
+        }
+        this.#wake = new AbortController();
         await delay(revive ? pauseMs : 2 ** 31 - 1, undefined, { signal: this.#wake.signal }).catch(() => {});
         pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
       }
+      this.#restart = false;
       running = await this.#launch().catch((error: Error) => {
         console.error(`${name} could not be started again: ${error.message}`);
         return undefined;
