@@ -14,7 +14,10 @@ describe("the documents", () => {
   }
 
   it("docs/errors.md names every code with its status, and no other", () => {
-    const rows = [...read("docs/errors.md").matchAll(/^\| `(\w+)` \| (\d+) \|/gm)].map(([, code, status]) => [code, Number(status)]);
+    const rows = [...read("docs/errors.md").matchAll(/^\| `(\w+)` \| (\d+) \|/gm)].map(([, code, status]) => [
+      code,
+      Number(status),
+    ]);
 
     expect(Object.fromEntries(rows)).to.deep.equal(
       Object.fromEntries(Object.entries(ERRORS).map(([code, { status }]) => [code, status])),
@@ -22,7 +25,12 @@ describe("the documents", () => {
   });
 
   it("link only to files that exist", () => {
-    const pages = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", ...readdirSync("docs").map((name) => join("docs", name))];
+    const pages = [
+      "README.md",
+      "CONTRIBUTING.md",
+      "CHANGELOG.md",
+      ...readdirSync("docs").map((name) => join("docs", name)),
+    ];
 
     const broken = pages.flatMap((page) =>
       [...read(page).matchAll(/\]\((?!https?:|#|mailto:)([^)#]+)/g)]

@@ -2,9 +2,9 @@ import cluster from "node:cluster";
 import { connectDatabase } from "../models/database.ts";
 import { openStores } from "../models/stores.ts";
 import { systemClock } from "../shared/clock.ts";
-import { readConfig } from "../shared/config.ts";
+import { readConfig, requireServers } from "../shared/config.ts";
 import { Queues } from "../shared/enqueue.ts";
-import { runProcess, StartError } from "../shared/lifecycle.ts";
+import { runProcess } from "../shared/lifecycle.ts";
 import { createLogger } from "../shared/logger.ts";
 import { connectRedis, producerConnection } from "../shared/redis.ts";
 import { version } from "../shared/version.ts";
@@ -16,7 +16,7 @@ import { listen } from "./server.ts";
 
 await runProcess(async (lifecycle) => {
   const config = readConfig(process.env);
-  const { server, mongodb, redis } = config;
+  const { server, redis } = config;
   const log = createLogger({ level: config.log.level, name: "web", pretty: process.stdout.isTTY });
   const running = {
     deadlineMs: server.shutdownSeconds * 1_000,
@@ -26,14 +26,11 @@ await runProcess(async (lifecycle) => {
     return { ...running, ready: await runCluster(server.concurrency, log, lifecycle) };
   }
 
-  if (!mongodb.uri || !redis.url) {
-    const missing = mongodb.uri ? "REDIS_URL (redis.url)" : "MONGODB_URI (mongodb.uri)";
-    throw new StartError(`${missing} is not set: set it, or use \`npm start\`, which brings its own servers.`);
-  }
-  const database = await connectDatabase(mongodb.uri);
+  const { mongodbUri, redisUrl } = requireServers(config);
+  const database = await connectDatabase(mongodbUri);
   lifecycle.onClose("MongoDB", () => database.close());
   await database.checkIndexes();
-  const connection = producerConnection(redis.url, log);
+  const connection = producerConnection(redisUrl, log);
   lifecycle.onClose("Redis", async () => connection.disconnect());
   await connectRedis(connection);
   const queues = new Queues(connection, redis.prefix);

@@ -136,6 +136,16 @@ function explain(error: ErrorObject, env: Environment): string {
   return `${name} ${error.message}`;
 }
 
+/**
+ * The servers that a process of its own needs.
+ * @throws StartError when one is not configured
+ */
+export function requireServers({ mongodb, redis }: Config): { mongodbUri: string; redisUrl: string } {
+  if (mongodb.uri && redis.url) return { mongodbUri: mongodb.uri, redisUrl: redis.url };
+  const missing = mongodb.uri ? "REDIS_URL (redis.url)" : "MONGODB_URI (mongodb.uri)";
+  throw new StartError(`${missing} is not set: set it, or use \`npm start\`, which brings its own servers.`);
+}
+
 function refusedBind(value: Json): string[] {
   const server = isObject(value.server) ? value.server : {};
   const { host, apiToken, allowUnauthenticated } = server;

@@ -1,9 +1,9 @@
 import { connectDatabase } from "../models/database.ts";
 import { openStores } from "../models/stores.ts";
 import { systemClock } from "../shared/clock.ts";
-import { readConfig } from "../shared/config.ts";
+import { readConfig, requireServers } from "../shared/config.ts";
 import { Queues } from "../shared/enqueue.ts";
-import { runProcess, StartError } from "../shared/lifecycle.ts";
+import { runProcess } from "../shared/lifecycle.ts";
 import { createLogger } from "../shared/logger.ts";
 import { retention } from "../shared/queues.ts";
 import { connectRedis, producerConnection, workerConnection } from "../shared/redis.ts";
@@ -13,18 +13,15 @@ import { keepSchedules } from "./schedules.ts";
 
 await runProcess(async (lifecycle) => {
   const config = readConfig(process.env);
-  const { mongodb, redis } = config;
+  const { redis } = config;
   const log = createLogger({ level: config.log.level, name: "worker", pretty: process.stdout.isTTY });
-  if (!mongodb.uri || !redis.url) {
-    const missing = mongodb.uri ? "REDIS_URL (redis.url)" : "MONGODB_URI (mongodb.uri)";
-    throw new StartError(`${missing} is not set: set it, or use \`npm start\`, which brings its own servers.`);
-  }
-  const database = await connectDatabase(mongodb.uri);
+  const { mongodbUri, redisUrl } = requireServers(config);
+  const database = await connectDatabase(mongodbUri);
   lifecycle.onClose("MongoDB", () => database.close());
   await database.checkIndexes();
-  const producer = await connectRedis(producerConnection(redis.url, log));
+  const producer = await connectRedis(producerConnection(redisUrl, log));
   lifecycle.onClose("Redis", async () => producer.disconnect());
-  const connection = await connectRedis(workerConnection(redis.url, log));
+  const connection = await connectRedis(workerConnection(redisUrl, log));
   lifecycle.onClose("Redis", async () => connection.disconnect());
 
   const stores = openStores(database, systemClock, config.jobs);

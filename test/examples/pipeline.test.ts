@@ -1,0 +1,234 @@
+import { createHash, randomUUID } from "node:crypto";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { expect } from "chai";
+import { startApp, type TestApp } from "../support/app.ts";
+import { type Program, runProgram } from "./program.ts";
+import { type Meet, type Relay, startRelay } from "./relay.ts";
+
+const PNG = Buffer.from("89504e470d0a1a0a0000000d49484452", "hex");
+const FILES: Record<string, { content: string | Buffer; kind: string }> = {
+  "a.txt": { content: "the same words\n", kind: "text" },
+  "empty.log": { content: "", kind: "empty" },
+  "no-extension": { content: "plain words\n", kind: "text" },
+  "picture.txt": { content: PNG, kind: "image" },
+  "sub/b.txt": { content: "the same words\n", kind: "text" },
+  "sub/deep/main.ts": { content: "export const one = 1;\n", kind: "code" },
+  "sub/deep/rows.csv": { content: "a,b\n1,2\n", kind: "data" },
+  "sub/packed.gz": { content: gzipSync("x".repeat(5_000)), kind: "archive" },
+  "zeros | and [brackets].bin": { content: Buffer.alloc(200_000), kind: "binary" },
+};
+const PATHS = Object.keys(FILES).sort();
+const RANGES = { scan: [0, 10], hash: [10, 70], classify: [70, 90], report: [90, 100] } as const;
+const STEP_KEYS = Object.keys(RANGES);
+
+const sha256 = (content: string | Buffer) => createHash("sha256").update(content).digest("hex");
+const sizeOf = (path: string) => Buffer.byteLength(FILES[path]!.content);
+
+describe("examples/pipeline", function () {
+  this.timeout(60_000);
+  let app: TestApp;
+  let room: string;
+  let folder: string;
+  let jobId: string;
+  const relays: Relay[] = [];
+  before(async () => {
+    app = await startApp();
+  });
+  after(() => app.close());
+  beforeEach(() => {
+    room = mkdtempSync(join(tmpdir(), "signalbox-pipeline-"));
+    folder = join(room, "folder");
+    jobId = randomUUID();
+    for (const [path, { content }] of Object.entries(FILES)) {
+      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      writeFileSync(join(folder, path), content);
+    }
+  });
+  afterEach(async () => {
+    await Promise.all(relays.splice(0).map((relay) => relay.close()));
+    rmSync(room, { recursive: true });
+  });
+
+  const relayed = async (meet?: Meet) => {
+    const relay = await startRelay(app.url, meet);
+    relays.push(relay);
+    return relay;
+  };
+  const start = (args: string[], url = app.url): Program =>
+    runProgram("examples/pipeline/main.ts", args, { SIGNALBOX_URL: url, SIGNALBOX_TOKEN: "" });
+  const arguments_ = () => [folder, "--job", jobId, "--out", join(room, "report.md")];
+  const readJob = async () => (await app.call("GET", `/api/jobs/${jobId}`)).body;
+  const readStep = async (key: string) => (await app.call("GET", `/api/jobs/${jobId}/steps/${key}`)).body;
+  const hashedPaths = async () => (await readStep("hash")).output.files.map(({ path }: { path: string }) => path);
+  const isReportOn = (path: string, stepKey: string) => path === `/api/jobs/${jobId}/steps/${stepKey}`;
+
+  it("completes the job with what lies in the folder", async () => {
+    symlinkSync(join(folder, "a.txt"), join(folder, "link.txt"));
+    symlinkSync(room, join(folder, "link-to-folder"));
+
+    const { code, stdout, stderr } = await start(arguments_()).ended;
+
+    expect(code, stderr).to.equal(0);
+    expect(stdout.trim().split("\n").at(-1)).to.equal(`${app.url}/api/jobs/${jobId}`);
+    const job = await readJob();
+    expect(job).to.include({ status: "completed", progress: 100 });
+    expect(job.output).to.deep.include({
+      files: PATHS.length,
+      bytes: PATHS.reduce((sum, path) => sum + sizeOf(path), 0),
+      wastedBytes: sizeOf("a.txt"),
+      duplicates: 1,
+      problems: 0,
+      report: join(room, "report.md"),
+    });
+    const written = JSON.parse(readFileSync(job.output.json, "utf8"));
+    const expected = PATHS.map((path) => {
+      const { content, kind } = FILES[path]!;
+      return { path, size: sizeOf(path), sha256: sha256(content), kind };
+    });
+    expect(written.all).to.deep.equal(expected);
+    expect(written.duplicates[0].paths).to.deep.equal(["a.txt", "sub/b.txt"]);
+    expect(written.largest[0].path).to.equal("zeros | and [brackets].bin");
+    const markdown = readFileSync(job.output.report, "utf8");
+    expect(markdown).to.include("zeros \\| and \\[brackets\\].bin").and.include("a.txt<br>sub/b.txt");
+  });
+
+  it("reports each step in its range, forward only, never the same twice in a row", async () => {
+    const progress: number[] = [];
+    const relay = await relayed(async () => {
+      const { body } = await app.call("GET", `/api/jobs/${jobId}`);
+      if (body.progress !== undefined) progress.push(body.progress);
+      return undefined;
+    });
+
+    const { code, stderr } = await start(arguments_(), relay.url).ended;
+
+    expect(code, stderr).to.equal(0);
+    for (const [stepKey, [from, to]] of Object.entries(RANGES)) {
+      const reports = relay.passed.filter(({ method, path }) => method === "PUT" && isReportOn(path, stepKey));
+      const bodies = reports.map(({ body }) => body);
+      expect(bodies.map((body) => [body.jobProgressStart, body.jobProgressEnd])).to.deep.equal(
+        bodies.map(() => [from, to]),
+      );
+      expect(bodies[0]).to.include({ status: "running", progress: 0 });
+      expect(bodies.at(-1)).to.include({ status: "completed", progress: 100 });
+      const said = bodies.map((body) => JSON.stringify([body.progress, body.message]));
+      expect(said.filter((text, i) => text === said[i - 1])).to.deep.equal([]);
+      expect(await readStep(stepKey)).to.include({ status: "completed", attempts: 1 });
+    }
+    expect(progress).to.deep.equal([...progress].sort((a, b) => a - b));
+    const { body } = await app.call("GET", `/api/jobs/${jobId}/steps`);
+    expect(body.steps.map((step: { stepKey: string }) => step.stepKey)).to.deep.equal(STEP_KEYS);
+  });
+
+  it("--flaky: fails once, goes on under the same key, and completes", async () => {
+    const relay = await relayed();
+
+    const { code, stdout, stderr } = await start([...arguments_(), "--flaky"], relay.url).ended;
+
+    expect(code, stderr).to.equal(0);
+    expect(stdout).to.match(/^hash +failed .*on purpose/m);
+    const said = relay.passed.filter(({ method, path }) => method === "PUT" && isReportOn(path, "hash"));
+    expect(said.map(({ body }) => body.status)).to.include("failed");
+    expect(said.some(({ body }) => body.failJob)).to.equal(false);
+    expect(await readStep("hash")).to.include({ status: "completed", attempts: 2 });
+    expect(await hashedPaths()).to.deep.equal(PATHS);
+    expect(await readJob()).to.include({ status: "completed", progress: 100 });
+  });
+
+  it("tries a file that has vanished once more, then notes it", async () => {
+    const relay = await relayed(({ method, path }) => {
+      if (method === "PUT" && isReportOn(path, "hash")) rmSync(join(folder, "a.txt"), { force: true });
+      return undefined;
+    });
+
+    const { code, stderr } = await start(arguments_(), relay.url).ended;
+
+    expect(code, stderr).to.equal(0);
+    const { attempts, output } = await readStep("hash");
+    expect(attempts).to.equal(2);
+    expect(output.problems).to.deep.equal([{ path: "a.txt", why: "has vanished" }]);
+    expect(await hashedPaths()).to.deep.equal(PATHS.filter((path) => path !== "a.txt"));
+    expect((await readJob()).output).to.include({ files: PATHS.length - 1, problems: 1 });
+  });
+
+  it("goes on after the orchestrator was killed, without doing again what was done", async () => {
+    const reached = Promise.withResolvers<void>();
+    const relay = await relayed(({ method, path }) => {
+      if (method !== "PUT" || !isReportOn(path, "classify")) return undefined;
+      reached.resolve();
+      return new Promise(() => {}); // held until the program is gone
+    });
+    const killed = start(arguments_(), relay.url);
+    await reached.promise;
+    killed.kill();
+    expect((await killed.ended).signal).to.equal("SIGKILL");
+    const before = await readStep("hash");
+
+    const { code, stdout, stderr } = await start(["--job", jobId]).ended;
+
+    expect(code, stderr).to.equal(0);
+    expect(stdout)
+      .to.match(/^scan +completed before, skipped$/m)
+      .and.match(/^hash +completed before, skipped$/m);
+    expect(await readStep("hash")).to.deep.equal(before);
+    expect(await readJob()).to.include({ status: "completed", progress: 100 });
+    expect((await readJob()).output).to.include({ files: PATHS.length, report: join(room, "report.md") });
+  });
+
+  it("waits while the service answers 503 and 429", async () => {
+    const busy = [503, 429, 503];
+    const relay = await relayed(({ path }) => {
+      const status = isReportOn(path, "hash") ? busy.pop() : undefined;
+      return status === undefined ? undefined : { status, headers: { "Retry-After": "0" } };
+    });
+
+    const { code, stderr } = await start(arguments_(), relay.url).ended;
+
+    expect(code, stderr).to.equal(0);
+    expect(busy).to.deep.equal([]);
+    expect(await readJob()).to.include({ status: "completed" });
+  });
+
+  it("fails the job when no further attempt would help, and goes on once that is put right", async () => {
+    const out = join(room, "not-there", "report.md");
+
+    const first = await start([folder, "--job", jobId, "--out", out]).ended;
+
+    expect(first.code).to.equal(1);
+    expect(first.stderr).to.include(`--job ${jobId}`);
+    expect(await readStep("report")).to.include({ status: "failed", attempts: 1 });
+    const failed = await readJob();
+    expect(failed).to.include({ status: "failed" });
+    expect(failed.message).to.include("cannot be written");
+    expect(failed.progress).to.be.lessThan(100);
+
+    mkdirSync(dirname(out));
+    const second = await start(["--job", jobId]).ended;
+
+    expect(second.code, second.stderr).to.equal(0);
+    expect(await readStep("report")).to.include({ status: "completed", attempts: 2 });
+    expect(await readJob()).to.include({ status: "completed", progress: 100 });
+  });
+
+  it("completes on an empty folder", async () => {
+    rmSync(folder, { recursive: true });
+    mkdirSync(folder);
+
+    const { code, stderr } = await start(arguments_()).ended;
+
+    expect(code, stderr).to.equal(0);
+    expect((await readJob()).output).to.include({ files: 0, bytes: 0, duplicates: 0 });
+  });
+
+  it("says in one sentence that the folder is missing, and makes no job", async () => {
+    const { code, stdout, stderr } = await start([join(room, "nowhere"), "--job", jobId]).ended;
+
+    expect(code).to.equal(2);
+    expect(stdout).to.equal("");
+    expect(stderr).to.equal(`There is no folder ${join(room, "nowhere")}.\n`);
+    expect((await app.call("GET", `/api/jobs/${jobId}`)).status).to.equal(404);
+  });
+});

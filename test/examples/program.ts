@@ -1,0 +1,32 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { text } from "node:stream/consumers";
+
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Program {
+  readonly ended: Promise<Ended>;
+  kill(): void;
+}
+
+/** Runs one of our files as a person would, with the environment of the test and what is given. */
+export function runProgram(file: string, args: readonly string[], env: Record<string, string> = {}): Program {
+  const child = spawn(process.execPath, [file, ...args], {
+    env: { ...process.env, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const end = async () => {
+    const [stdout, stderr, [code, signal]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, "exit"),
+    ]);
+    return { code, signal, stdout, stderr };
+  };
+  return { ended: end(), kill: () => void child.kill("SIGKILL") };
+}
