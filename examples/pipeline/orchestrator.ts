@@ -1,0 +1,85 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { type Print, Reporter, stepPath } from "./reporter.ts";
+import { Refused, type Signalbox, Unreachable } from "./signalbox.ts";
+import { AttemptFailed, type StepCode } from "./step.ts";
+import { classify } from "./steps/classify.ts";
+import { hash } from "./steps/hash.ts";
+import { scan } from "./steps/scan.ts";
+import { writeReport } from "./steps/writeReport.ts";
+
+/** The order of the steps, and the share of the job's progress that each has. */
+const STEPS = [
+  { stepKey: "scan", stepName: "Scan the folder", jobProgressStart: 0, jobProgressEnd: 10, code: scan },
+  { stepKey: "hash", stepName: "Hash the files", jobProgressStart: 10, jobProgressEnd: 70, code: hash },
+  { stepKey: "classify", stepName: "Classify the files", jobProgressStart: 70, jobProgressEnd: 90, code: classify },
+  { stepKey: "report", stepName: "Write the report", jobProgressStart: 90, jobProgressEnd: 100, code: writeReport },
+] as const satisfies readonly { code: StepCode; [field: string]: unknown }[];
+
+type Step = (typeof STEPS)[number];
+
+/** The step whose first attempt `--flaky` makes fail. */
+const FLAKY_STEP = "hash";
+const ATTEMPTS = 3;
+const FIRST_PAUSE_MS = 300;
+
+export interface Order {
+  readonly jobId: string;
+  readonly folder: string;
+  readonly out: string;
+  readonly flaky: boolean;
+}
+
+interface StepRecord {
+  readonly status: "running" | "completed" | "failed";
+  readonly output: object | null;
+}
+
+/**
+ * Runs the steps in order, each from the output that the service holds of the one before. Steps that the service knows
+ * to be completed are skipped, so an orchestrator that was killed goes on where it stopped.
+ * @throws Unreachable; anything else is why a step has failed for good, and has been reported
+ */
+export async function runPipeline(signalbox: Signalbox, order: Order, print: Print): Promise<void> {
+  let previous: unknown = null;
+  for (const step of STEPS) {
+    const done = await readStep(signalbox, order.jobId, step.stepKey);
+    if (done?.status === "completed") print(step.stepKey, "completed before, skipped");
+    else await runStep(signalbox, order, step, previous, print);
+    previous = (await readStep(signalbox, order.jobId, step.stepKey))?.output;
+  }
+}
+
+async function runStep(signalbox: Signalbox, order: Order, step: Step, previous: unknown, print: Print): Promise<void> {
+  const { code, ...known } = step;
+  const reporter = new Reporter(signalbox, { jobId: order.jobId, ...known }, print);
+  for (let attempt = 1; ; attempt++) {
+    const own = (await readStep(signalbox, order.jobId, step.stepKey))?.output ?? null;
+    const flaky = order.flaky && attempt === 1 && step.stepKey === FLAKY_STEP;
+    try {
+      return await code({ folder: order.folder, out: order.out, report: reporter, previous, own, flaky });
+    } catch (error) {
+      const isLast = attempt === ATTEMPTS || !(error instanceof AttemptFailed);
+      await reportFailure(reporter, error, isLast);
+      if (isLast) throw error;
+    }
+    const pauseMs = FIRST_PAUSE_MS * 2 ** (attempt - 1);
+    print(step.stepKey, `trying again in ${pauseMs} ms (attempt ${attempt + 1} of ${ATTEMPTS})`);
+    await delay(pauseMs);
+  }
+}
+
+/** Whether a step may be tried again is the orchestrator's to know, so it is also the one who fails the job. */
+async function reportFailure(reporter: Reporter, error: unknown, isLast: boolean): Promise<void> {
+  if (error instanceof Unreachable) throw error;
+  const output = error instanceof AttemptFailed ? error.output : undefined;
+  await reporter.failed((error as Error).message, { output, ...(isLast && { failJob: true }) });
+}
+
+async function readStep(signalbox: Signalbox, jobId: string, stepKey: string): Promise<StepRecord | null> {
+  try {
+    return await signalbox.call<StepRecord>("GET", stepPath(jobId, stepKey));
+  } catch (error) {
+    if (error instanceof Refused && error.code === "step_not_found") return null;
+    throw error;
+  }
+}

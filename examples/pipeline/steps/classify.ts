@@ -1,0 +1,41 @@
+import { open } from "node:fs/promises";
+import { join } from "node:path";
+import { HEAD_BYTES, type Kind, kindOf } from "../kind.ts";
+import { type Problem, progressOf, type StepCode, whyNot } from "../step.ts";
+import type { HashedFile, HashOutput } from "./hash.ts";
+
+export interface ClassifiedFile extends HashedFile {
+  readonly kind: Kind;
+}
+
+export interface ClassifyOutput {
+  readonly files: ClassifiedFile[];
+  readonly problems: Problem[];
+}
+
+/** Says what each file is. One that has vanished since it was hashed is noted and left out. */
+export const classify: StepCode = async ({ folder, report, previous }) => {
+  const { files, problems } = previous as HashOutput;
+  await report.stage("looking into the files", 0);
+  const output: ClassifyOutput = { files: [], problems: [...problems] };
+  for (const [i, file] of files.entries()) {
+    try {
+      output.files.push({ ...file, kind: kindOf(file.path, await readHead(join(folder, file.path))) });
+    } catch (error) {
+      output.problems.push({ path: file.path, why: whyNot(error) });
+    }
+    await report.progress(progressOf(i + 1, files.length), `${i + 1} of ${files.length} files classified`);
+  }
+  const kinds = new Set(output.files.map(({ kind }) => kind));
+  await report.completed(`${output.files.length} files, of kinds: ${[...kinds].sort().join(", ") || "none"}`, output);
+};
+
+async function readHead(path: string): Promise<Buffer> {
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,49 @@
+import type { Dirent } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { join, relative, sep } from "node:path";
+import { Hopeless, type Problem, type StepCode, whyNot } from "../step.ts";
+
+export interface ScanOutput {
+  /** Paths below the folder, with `/`, in order. */
+  readonly files: string[];
+  /** Symbolic links, which are not followed, and what is neither file nor folder. */
+  readonly skipped: number;
+  readonly problems: Problem[];
+}
+
+/** Walks the folder. How much there is shows only at the end, so it reports stages, not progress. */
+export const scan: StepCode = async ({ folder, out, report }) => {
+  await report.stage("looking for files", 0);
+  const files: string[] = [];
+  const problems: Problem[] = [];
+  const ours = new Set([out, jsonBeside(out)]);
+  let skipped = 0;
+  const waiting = [folder];
+  for (let dir = waiting.pop(); dir !== undefined; dir = waiting.pop()) {
+    for (const entry of await list(dir, folder, problems)) {
+      const path = join(dir, entry.name);
+      if (entry.isDirectory()) waiting.push(path);
+      else if (!entry.isFile()) skipped++;
+      else if (!ours.has(path)) files.push(below(folder, path));
+    }
+  }
+  files.sort();
+  const leftOut = skipped > 0 ? `, ${skipped} links and the like left out` : "";
+  await report.completed(`${files.length} files found${leftOut}`, { files, skipped, problems } satisfies ScanOutput);
+};
+
+export const jsonBeside = (out: string): string => `${out.replace(/\.md$/i, "")}.json`;
+
+function below(folder: string, path: string): string {
+  return relative(folder, path).split(sep).join("/");
+}
+
+async function list(dir: string, folder: string, problems: Problem[]): Promise<Dirent[]> {
+  try {
+    return await readdir(dir, { withFileTypes: true });
+  } catch (error) {
+    if (dir === folder) throw new Hopeless(`The folder ${folder} ${whyNot(error)}.`);
+    problems.push({ path: `${below(folder, dir)}/`, why: whyNot(error) });
+    return [];
+  }
+}

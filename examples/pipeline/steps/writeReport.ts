@@ -1,0 +1,34 @@
+import { rename, writeFile } from "node:fs/promises";
+import { findings, toMarkdown } from "../findings.ts";
+import { Hopeless, type StepCode, whyNot } from "../step.ts";
+import type { ClassifyOutput } from "./classify.ts";
+import { jsonBeside } from "./scan.ts";
+
+/** Writes both reports; its completion is the job's. */
+export const writeReport: StepCode = async ({ folder, out, report, previous }) => {
+  const { files, problems } = previous as ClassifyOutput;
+  await report.stage("writing the report", 0);
+  const found = findings(folder, files, problems);
+  const json = jsonBeside(out);
+  await write(json, `${JSON.stringify({ ...found, all: files }, null, 2)}\n`);
+  await write(out, toMarkdown(found));
+  const { totals, kinds, duplicates } = found;
+  await report.completed(`report written to ${out}`, {
+    ...totals,
+    kinds,
+    duplicates: duplicates.length,
+    problems: problems.length,
+    report: out,
+    json,
+  });
+};
+
+/** Whole or not at all. */
+async function write(path: string, text: string): Promise<void> {
+  try {
+    await writeFile(`${path}.part`, text);
+    await rename(`${path}.part`, path);
+  } catch (error) {
+    throw new Hopeless(`${path} cannot be written: ${whyNot(error)}.`);
+  }
+}
