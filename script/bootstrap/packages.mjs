@@ -11,7 +11,6 @@ const REASONS = [
   ],
   [/ENOSPC/, "the disk is full: free some space and start again"],
   [/EACCES|EPERM|EROFS/, "node_modules cannot be written: change its owner or its permissions and start again"],
-  [/EUSAGE/, "package-lock.json does not match package.json: run `npm install`"],
   [
     /EINTEGRITY/,
     "a package is not the one that package-lock.json names: run `npm cache clean --force` and start again",
@@ -29,14 +28,21 @@ export const packages = {
   async run(context) {
     const { root, progress } = context;
     progress.begin("Installing packages from the npm registry (npm ci)");
-    const args = ["ci", "--include=dev", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"];
+    const quiet = ["--include=dev", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"];
     const retries = ["--fetch-retries=2", "--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000"];
-    const { code, stderr } = await run("npm", [...args, ...retries], {
-      cwd: root,
-      // npm replaces node_modules, so it must not run on the Node that lies in it
-      env: { PATH: systemPath(), MONGOMS_DISABLE_POSTINSTALL: "1", SCARF_ANALYTICS: "false" },
-      watch: () => progress.tick(),
-    });
+    /** @param {readonly string[]} command */
+    const npm = (command) =>
+      run("npm", [...command, ...quiet, ...retries], {
+        cwd: root,
+        // npm replaces node_modules, so it must not run on the Node that lies in it
+        env: { PATH: systemPath(), MONGOMS_DISABLE_POSTINSTALL: "1", SCARF_ANALYTICS: "false" },
+        watch: () => progress.tick(),
+      });
+    let { code, stderr } = await npm(["ci"]);
+    if (/EUSAGE/.test(stderr)) {
+      // A registry mirror that lacks the builds for other systems makes the lock file look incomplete to npm ci.
+      ({ code, stderr } = await npm(["install", "--no-save"]));
+    }
     if (code === 127) throw new SetupError("There is no npm on PATH: install the one that belongs to Node.");
     if (code !== 0) throw new SetupError(`The packages cannot be installed: ${explain(stderr)}.`);
     if (!this.isDone(context)) {
