@@ -21,7 +21,7 @@ const embedded = (variable: string, key: string) =>
   `embedded, the default; for a server of your own set ${variable}, or ${key} in signalbox.json5`;
 
 /** The hosts of a connection string. */
-export function hosts(uri: string): string {
+function hosts(uri: string): string {
   return uri
     .replace(/^[a-z+]+:\/\//, "")
     .replace(/^[^/]*@/, "")
