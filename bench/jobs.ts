@@ -1,7 +1,7 @@
 import type { Service } from "./services.ts";
 
 /** Several hundred jobs of four steps: two are done, the third runs, the fourth has not begun. */
-export const JOB_IDS: readonly string[] = Array.from({ length: 400 }, (_, i) => `import-2026-${1_000 + i}`);
+export const JOB_IDS: readonly string[] = Array.from({ length: 300 }, (_, i) => `import-2026-${1_000 + i}`);
 
 const DONE = [
   { stepKey: "download", stepName: "Download the archive", jobProgressStart: 0, jobProgressEnd: 20 },
@@ -23,7 +23,7 @@ export function progressReport(progress: number): object {
   return { ...step, status: "running", progress, message: `${progress * 125} of 12500 records transformed` };
 }
 
-const AT_ONCE = 16;
+const AT_ONCE = 32;
 
 /**
  * Puts the jobs into a service through its own API, then reads one to see that the answer is what the bench is about.

@@ -3,7 +3,7 @@ import type { LoadAnswer, LoadTask, Measured } from "./load.ts";
 import type { Service } from "./services.ts";
 import { type WorkName, works } from "./works.ts";
 
-export const CONNECTIONS = [10, 100] as const;
+const CONNECTIONS = [10, 100] as const;
 export const TURNS = 5;
 const WARM_UP = { turns: 2, connections: 100 } as const;
 

@@ -43,7 +43,7 @@ async function bench(seconds: number): Promise<void> {
   const services = await startServices(lifecycle);
   const load = await startChild<true>(new URL("./load.ts", import.meta.url));
   lifecycle.onClose("load", load.stop);
-  for (const service of services) await fill(service);
+  await Promise.all(services.map(fill));
   await warmUp(load, services, seconds);
   console.log(head(services));
   for await (const measured of measure(load, services, seconds)) console.log(row(measured));

@@ -19,10 +19,10 @@ export async function startServices(lifecycle: Lifecycle): Promise<[ours: Servic
   const database = await connectDatabase(ours);
   await database.createIndexes().finally(() => database.close());
   const web = { MONGODB_URI: ours, REDIS_URL: redis, PORT: "0", HOST: "127.0.0.1", WEB_CONCURRENCY: "1" };
-  return [
-    await start(lifecycle, "signalbox", new URL("../src/api/main.ts", import.meta.url), { ...web, LOG_LEVEL: "warn" }),
-    await start(lifecycle, "naive", new URL("./naive.ts", import.meta.url), { MONGODB_URI: naive }),
-  ];
+  return Promise.all([
+    start(lifecycle, "signalbox", new URL("../src/api/main.ts", import.meta.url), { ...web, LOG_LEVEL: "warn" }),
+    start(lifecycle, "naive", new URL("./naive.ts", import.meta.url), { MONGODB_URI: naive }),
+  ]);
 }
 
 async function start(lifecycle: Lifecycle, name: string, file: URL, env: Record<string, string>): Promise<Service> {

@@ -1,7 +1,7 @@
 import type { Reporter } from "./reporter.ts";
 
 /** What the code of a step has at hand. */
-export interface Workplace {
+interface Workplace {
   /** The folder that is looked through, absolute. */
   readonly folder: string;
   /** Where the Markdown report goes, absolute; the JSON one lies beside it. */

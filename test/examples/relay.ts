@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 
-export interface Seen {
+interface Seen {
   readonly method: string;
   readonly path: string;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
@@ -11,7 +11,7 @@ export interface Seen {
 }
 
 /** What stands in for the service's answer; a request that is met by nothing goes on to the service. */
-export interface Instead {
+interface Instead {
   readonly status: number;
   readonly headers?: Record<string, string>;
 }
