@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type Router from "@koa/router";
 import type { Context } from "koa";
-import swaggerUi from "swagger-ui-dist";
+import swaggerUiPath from "swagger-ui-dist/absolute-path.js"; // the package itself would load the whole viewer
 import { ERRORS } from "../shared/errors.ts";
 
 /** The viewer's files, from its package; nothing is loaded from another host. */
@@ -67,7 +67,7 @@ export function mountDocs(router: Router, openApi: object): void {
   for (const name of ASSETS) {
     router.get(`/docs/${name}`, async (ctx) => {
       ctx.set("Cache-Control", "public, max-age=86400");
-      send(ctx, name.slice(name.lastIndexOf(".")), await readFile(join(swaggerUi.getAbsoluteFSPath(), name)));
+      send(ctx, name.slice(name.lastIndexOf(".")), await readFile(join(swaggerUiPath(), name)));
     });
   }
 }

@@ -2,7 +2,7 @@ import cluster from "node:cluster";
 import { connectDatabase } from "../models/database.ts";
 import { openStores } from "../models/stores.ts";
 import { systemClock } from "../shared/clock.ts";
-import { readConfig, requireServers } from "../shared/config.ts";
+import { loadDotEnv, readConfig, requireServers } from "../shared/config.ts";
 import { Queues } from "../shared/enqueue.ts";
 import { runProcess } from "../shared/lifecycle.ts";
 import { createLogger } from "../shared/logger.ts";
@@ -15,6 +15,7 @@ import { failureCounter } from "./middleware/auth.ts";
 import { listen } from "./server.ts";
 
 await runProcess(async (lifecycle) => {
+  loadDotEnv();
   const config = readConfig(process.env);
   const { server, redis } = config;
   const log = createLogger({ level: config.log.level, name: "web", pretty: process.stdout.isTTY });

@@ -5,7 +5,12 @@ import { StartError } from "../shared/lifecycle.ts";
 
 // a start is mostly loading code; what is loaded after this line, and in the child processes, is compiled only once
 const { directory } = enableCompileCache(join(import.meta.dirname, "..", "..", "node_modules", ".cache", "compiled"));
-const env = { ...(directory && { NODE_COMPILE_CACHE: directory }), ...process.env };
+
+async function environment(): Promise<NodeJS.ProcessEnv> {
+  const { loadDotEnv } = await import("../shared/config.ts");
+  loadDotEnv();
+  return { ...(directory && { NODE_COMPILE_CACHE: directory }), ...process.env };
+}
 
 const program = new Command("signalbox").description("Job tracking and webhook gateway.");
 
@@ -15,7 +20,7 @@ program
   .option("--watch", "restart the API and the worker when a source file changes")
   .action(async (options: { watch?: true }) => {
     const { start } = await import("./commands/start.ts");
-    await start(env, { watch: options.watch ?? false });
+    await start(await environment(), { watch: options.watch ?? false });
   });
 
 program
@@ -23,7 +28,7 @@ program
   .description("Make the indexes that this version needs in the configured MongoDB.")
   .action(async () => {
     const { release } = await import("./commands/release.ts");
-    await release(env);
+    await release(await environment());
   });
 
 try {

@@ -22,6 +22,16 @@ export class ConfigError extends StartError {
 
 const validate = new Ajv({ allErrors: true, useDefaults: true, strict: false, verbose: true }).compile(ConfigSchema);
 
+/** Adds what a file `.env` in the working directory sets to the environment, which wins. The file may be absent. */
+export function loadDotEnv(): void {
+  try {
+    process.loadEnvFile();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== "ENOENT") throw new StartError(`The file .env cannot be read (${code}): correct or remove it.`);
+  }
+}
+
 /**
  * Reads `SIGNALBOX_CONFIG` (default `signalbox.json5` in the working directory; absent is fine) and the environment.
  * @throws ConfigError naming every problem at once

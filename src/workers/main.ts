@@ -1,7 +1,7 @@
 import { connectDatabase } from "../models/database.ts";
 import { openStores } from "../models/stores.ts";
 import { systemClock } from "../shared/clock.ts";
-import { readConfig, requireServers } from "../shared/config.ts";
+import { loadDotEnv, readConfig, requireServers } from "../shared/config.ts";
 import { Queues } from "../shared/enqueue.ts";
 import { runProcess } from "../shared/lifecycle.ts";
 import { createLogger } from "../shared/logger.ts";
@@ -12,6 +12,7 @@ import { runWorkers } from "./run.ts";
 import { keepSchedules } from "./schedules.ts";
 
 await runProcess(async (lifecycle) => {
+  loadDotEnv();
   const config = readConfig(process.env);
   const { redis } = config;
   const log = createLogger({ level: config.log.level, name: "worker", pretty: process.stdout.isTTY });
