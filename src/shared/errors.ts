@@ -11,10 +11,19 @@ export const ERRORS = {
   not_found: { status: 404, retry: false, title: "There is nothing at this address." },
   job_not_found: { status: 404, retry: false, title: "There is no such job." },
   step_not_found: { status: 404, retry: false, title: "The job has no such step." },
+  hook_not_found: { status: 404, retry: false, title: "There is no hook of this name." },
+  run_not_found: { status: 404, retry: false, title: "There is no such run." },
+  session_not_found: { status: 404, retry: false, title: "There is no such session." },
   method_not_allowed: { status: 405, retry: false, title: "This address does not take this method." },
+  idempotency_conflict: { status: 409, retry: false, title: "The Idempotency-Key was used with another body." },
+  run_state_conflict: { status: 409, retry: false, title: "The run is not in a state that allows this." },
   body_too_large: { status: 413, retry: false, title: "The body is too large." },
   unsupported_media_type: { status: 415, retry: false, title: "The body must be JSON." },
   rate_limited: { status: 429, retry: true, title: "Too many requests." },
+  cancelled: { status: 409, retry: false, title: "The run was cancelled." },
+  agent_failed: { status: 502, retry: false, title: "The agent cannot do the run as it is." },
+  agent_unavailable: { status: 503, retry: true, title: "The agent cannot be reached." },
+  timeout: { status: 504, retry: false, title: "The run took longer than it may." },
   internal: { status: 500, retry: true, title: "Something went wrong inside the service." },
   unavailable: { status: 503, retry: true, title: "A server that this service needs cannot be reached." },
 } as const satisfies Record<string, { status: number; retry: boolean; title: string }>;
@@ -41,12 +50,15 @@ export class AppError extends Error {
   readonly code: ErrorCode;
   readonly errors: readonly ErrorItem[] | undefined;
   readonly headers: Readonly<Record<string, string>>;
+  /** When the same may be tried again, where that is known. */
+  readonly retryAfterSeconds: number | undefined;
 
   constructor(code: ErrorCode, options: AppErrorOptions = {}) {
     super(options.detail ?? ERRORS[code].title, { cause: options.cause });
     this.name = "AppError";
     this.code = code;
     this.errors = options.errors;
+    this.retryAfterSeconds = options.retryAfterSeconds;
     this.headers = {
       ...(options.retryAfterSeconds !== undefined && { "Retry-After": String(Math.ceil(options.retryAfterSeconds)) }),
       ...options.headers,
