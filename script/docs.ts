@@ -1,4 +1,5 @@
-import { type ConfigNode, configKeys } from "../src/shared/configSchema.ts";
+import type { ConfigNode } from "../src/shared/configNodes.ts";
+import { configKeys } from "../src/shared/configSchema.ts";
 import { ERRORS } from "../src/shared/errors.ts";
 
 /** The documents that are made from the code, by path. `npm run docs` writes them; a test holds them to the code. */

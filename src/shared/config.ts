@@ -3,7 +3,8 @@ import { isIPv4 } from "node:net";
 import { resolve } from "node:path";
 import { Ajv, type ErrorObject } from "ajv";
 import JSON5 from "json5";
-import { type Config, type ConfigNode, ConfigSchema, configKeys } from "./configSchema.ts";
+import type { ConfigNode } from "./configNodes.ts";
+import { type Config, ConfigSchema, configKeys } from "./configSchema.ts";
 import { StartError } from "./lifecycle.ts";
 import { nearest } from "./nearest.ts";
 

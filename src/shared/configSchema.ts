@@ -1,20 +1,8 @@
-import Type, { type Static, type TSchema } from "typebox";
-import { DURATION_PATTERN } from "./duration.ts";
-
-/** `env`: the environment variable that overrides the key. `secret`: never shown in a log or by a command. */
-type Extra = { readonly env?: string; readonly secret?: true };
-
-const section = <P extends Record<string, TSchema>>(properties: P, description: string) =>
-  Type.Object(properties, { additionalProperties: false, default: {}, description });
-
-const text = (options: { description: string; pattern?: string; minLength?: number; default?: string } & Extra) =>
-  Type.String({ minLength: 1, ...options });
-
-const whole = (options: { description: string; default: number; minimum: number; maximum: number } & Extra) =>
-  Type.Integer(options);
-
-const optionalDuration = (description: string) =>
-  Type.Optional(Type.String({ pattern: DURATION_PATTERN, description, examples: ["30d"] }));
+import Type, { type Static } from "typebox";
+import { AgentsSchema } from "./configAgents.ts";
+import { HooksSchema } from "./configHooks.ts";
+import { block, type ConfigNode, duration, flag, section, text, whole } from "./configNodes.ts";
+import { SessionSchema } from "./configSession.ts";
 
 /**
  * Every key of the configuration file, with its default and what it means.
@@ -39,12 +27,14 @@ export const ConfigSchema = Type.Object(
         apiToken: Type.Optional(
           text({
             minLength: 16,
+            env: "SIGNALBOX_API_TOKEN",
             secret: true,
+            examples: ["a secret of 16 characters or more"],
             description:
               "Clients of `/api` send it as `Authorization: Bearer …`. At least 16 characters. Without it `/api` is open, which is refused beyond loopback.",
           }),
         ),
-        allowUnauthenticated: Type.Boolean({
+        allowUnauthenticated: flag({
           default: false,
           description:
             "Allows a bind beyond loopback without `server.apiToken`, for networks that are guarded otherwise.",
@@ -85,7 +75,8 @@ export const ConfigSchema = Type.Object(
           text({
             pattern: "^mongodb(\\+srv)?://",
             env: "MONGODB_URI",
-            secret: true,
+            secret: "credentials",
+            examples: ["mongodb://127.0.0.1:27017/signalbox?replicaSet=rs0"],
             description: "MongoDB connection string. Without it `npm start` runs an embedded mongod.",
           }),
         ),
@@ -98,7 +89,8 @@ export const ConfigSchema = Type.Object(
           text({
             pattern: "^rediss?://",
             env: "REDIS_URL",
-            secret: true,
+            secret: "credentials",
+            examples: ["redis://127.0.0.1:6379"],
             description:
               "Redis for the queues (`maxmemory-policy noeviction`). Without it `npm start` runs an embedded redis-server.",
           }),
@@ -140,13 +132,31 @@ export const ConfigSchema = Type.Object(
     ),
     retention: section(
       {
-        completedAfter: optionalDuration("Completed jobs are deleted so long after their end. Off by default."),
-        failedAfter: optionalDuration("Failed jobs are deleted so long after their end. Off by default."),
+        completedAfter: Type.Optional(
+          duration({ description: "Completed jobs are deleted so long after their end. Off by default." }),
+        ),
+        failedAfter: Type.Optional(
+          duration({ description: "Failed jobs are deleted so long after their end. Off by default." }),
+        ),
       },
       "Deletion of old jobs, carried out by the worker. Running jobs are never deleted.",
     ),
+    hooks: HooksSchema,
+    agents: AgentsSchema,
+    channels: section(
+      { log: block({}, "Development: deliveries are written to the log as sent.") },
+      "Where replies are delivered.",
+    ),
+    session: SessionSchema,
     worker: section(
       {
+        concurrency: whole({
+          default: 10,
+          minimum: 1,
+          maximum: 1_000,
+          env: "WORKER_CONCURRENCY",
+          description: "How many agent turns one worker process runs side by side.",
+        }),
         shutdownSeconds: whole({
           default: 25,
           minimum: 1,
@@ -164,22 +174,13 @@ type Frozen<T> = T extends object ? { readonly [K in keyof T]: Frozen<T[K]> } : 
 
 export type Config = Frozen<Static<typeof ConfigSchema>>;
 
-/** A schema of this file as a program that walks it sees it. */
-export interface ConfigNode extends Extra {
-  readonly type?: string;
-  readonly enum?: readonly string[];
-  readonly default?: unknown;
-  readonly description?: string;
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly examples?: readonly unknown[];
-  readonly properties?: Readonly<Record<string, ConfigNode>>;
-}
+/** Whether the node has keys of its own; lists, maps and blocks without keys are values. */
+export const isSection = ({ properties }: ConfigNode): boolean => Object.keys(properties ?? {}).length > 0;
 
 /** Every key that holds a value, as `[dotted key, schema]`, in the order of the file. */
 export function configKeys(node: ConfigNode = ConfigSchema as ConfigNode, path = ""): [string, ConfigNode][] {
   return Object.entries(node.properties ?? {}).flatMap(([name, child]) => {
     const key = path ? `${path}.${name}` : name;
-    return child.properties ? configKeys(child, key) : [[key, child] as [string, ConfigNode]];
+    return isSection(child) ? configKeys(child, key) : [[key, child] as [string, ConfigNode]];
   });
 }

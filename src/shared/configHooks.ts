@@ -1,0 +1,58 @@
+import Type from "typebox";
+import { flag, section, text, whole } from "./configNodes.ts";
+
+const SESSION_KEY_PATTERN = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$";
+
+/** The section `hooks`. */
+export const HooksSchema = section(
+  {
+    enabled: flag({
+      default: false,
+      env: "SIGNALBOX_HOOKS_ENABLED",
+      description: "Opens the hooks. Off, every path under `hooks.path` is 404.",
+    }),
+    token: Type.Optional(
+      text({
+        minLength: 16,
+        env: "SIGNALBOX_HOOKS_TOKEN",
+        secret: true,
+        examples: ["a secret of 16 characters or more"],
+        description:
+          "Senders give it as `Authorization: Bearer …`. At least 16 characters, needed with `hooks.enabled`, and another one than `server.apiToken`.",
+      }),
+    ),
+    path: text({
+      default: "/hooks",
+      pattern: "^(/(?!\\.{1,2}(/|$))[A-Za-z0-9._~-]+)+$",
+      examples: ["/hooks"],
+      description: "What the hooks' paths begin with. Not `/`, and not what the service itself answers under.",
+    }),
+    maxBodyBytes: whole({
+      default: 256 * 1024,
+      minimum: 1024,
+      maximum: 8 * 1024 * 1024,
+      description: "Largest body of a hook in bytes.",
+    }),
+    defaultSessionKey: Type.Optional(
+      text({
+        maxLength: 256,
+        pattern: SESSION_KEY_PATTERN,
+        examples: ["hook:inbox"],
+        description:
+          "The session of requests that name none, which then share one conversation. Without it each has its own.",
+      }),
+    ),
+    allowRequestSessionKey: flag({
+      default: true,
+      description: "Whether a request may name its session (`sessionKey`).",
+    }),
+    allowedSessionKeyPrefixes: Type.Optional(
+      Type.Array(Type.String({ minLength: 1 }), {
+        minItems: 1,
+        examples: [["hook:"]],
+        description: "A session key must begin with one of these. Without it any will do.",
+      }),
+    ),
+  },
+  "The webhook gateway: outside systems wake the agent or have it do something.",
+);
