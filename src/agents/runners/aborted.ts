@@ -1,0 +1,6 @@
+import { AppError } from "../../shared/errors.ts";
+
+/** The error of a turn whose signal has fired: the reason, when somebody named one, else `timeout`. */
+export function aborted(signal: AbortSignal): AppError {
+  return signal.reason instanceof AppError ? signal.reason : new AppError("timeout");
+}

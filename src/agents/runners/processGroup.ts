@@ -1,0 +1,93 @@
+import { spawn } from "node:child_process";
+
+/** How long processes have from SIGTERM until SIGKILL. */
+const GRACE_MS = 2_000;
+
+/** How long a program's output is waited for after its end, when something that left its group holds it open. */
+const DRAIN_MS = 1_000;
+
+export interface Program {
+  readonly command: readonly [string, ...string[]];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string | undefined;
+  readonly input: string;
+  readonly maxOutputBytes: number;
+}
+
+export interface Ended {
+  readonly code: number | null;
+  readonly killedBy: NodeJS.Signals | null;
+  /** Why it was stopped from here, if it was. */
+  readonly stopped: "signal" | "output" | undefined;
+  readonly output: Buffer;
+}
+
+/** The leaders of all groups that run: they go when this process goes, as far as it is given the time. */
+const leaders = new Set<number>();
+process.on("exit", () => {
+  for (const leader of leaders) kill(leader, "SIGKILL");
+});
+
+/**
+ * Runs a program, without a shell, as the leader of a process group of its own, and settles when it has ended. When the
+ * signal fires or there is more output than allowed, the whole group gets SIGTERM, and SIGKILL after two seconds. What the
+ * program leaves behind in its group is killed at its end.
+ * @throws the error of the system that did not start it
+ */
+export function runProcessGroup(program: Program, signal: AbortSignal): Promise<Ended> {
+  return new Promise((resolve, reject) => {
+    const { command, env, cwd, input, maxOutputBytes } = program;
+    const child = spawn(command[0], command.slice(1), {
+      ...(cwd !== undefined && { cwd }),
+      env,
+      detached: true,
+      stdio: ["pipe", "pipe", "ignore"],
+    });
+    child.once("error", reject);
+    const leader = child.pid;
+    if (leader === undefined) return;
+    leaders.add(leader);
+
+    let stopped: Ended["stopped"];
+    let timer: NodeJS.Timeout | undefined;
+    const stop = (why: Ended["stopped"]) => {
+      if (stopped) return;
+      stopped = why;
+      kill(leader, "SIGTERM");
+      timer = setTimeout(() => kill(leader, "SIGKILL"), GRACE_MS);
+    };
+    const onAbort = () => stop("signal");
+    signal.addEventListener("abort", onAbort);
+
+    const chunks: Buffer[] = [];
+    let size = 0;
+    child.stdout.on("data", (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > maxOutputBytes) stop("output");
+      else chunks.push(chunk);
+    });
+    child.stdin.on("error", () => {}); // it need not read its input
+    child.stdin.end(input);
+
+    child.once("exit", () => {
+      kill(leader, "SIGKILL");
+      leaders.delete(leader);
+      signal.removeEventListener("abort", onAbort);
+      clearTimeout(timer);
+      child.stdin.destroy();
+      timer = setTimeout(() => child.stdout.destroy(), DRAIN_MS);
+    });
+    child.once("close", (code, killedBy) => {
+      clearTimeout(timer);
+      resolve({ code, killedBy, stopped, output: Buffer.concat(chunks) });
+    });
+  });
+}
+
+function kill(leader: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-leader, signal);
+  } catch {
+    // Nobody is left.
+  }
+}

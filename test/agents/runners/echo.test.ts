@@ -1,0 +1,33 @@
+import { expect } from "chai";
+import { createRunner } from "../../../src/agents/runner.ts";
+import { AppError } from "../../../src/shared/errors.ts";
+import { turn, whatWasThrown } from "./turn.ts";
+
+describe("the echo runner", () => {
+  const runner = createRunner("echo", {}, {});
+  const { signal } = new AbortController();
+
+  it("says the beginning of the last user's message, and who it is", async () => {
+    const messages = [
+      { role: "user", content: "first" },
+      { role: "assistant", content: "answer" },
+      { role: "user", content: ` ${"🚂".repeat(500)}` },
+    ] as const;
+
+    expect(await runner.run(turn("Hello."), signal)).to.deep.equal({ text: "The echo runner was told: Hello." });
+    expect(await runner.run(turn("", { messages }), signal)).to.deep.equal({
+      text: `The echo runner was told: ${"🚂".repeat(200)}…`,
+    });
+  });
+
+  it("acknowledges a heartbeat", async () => {
+    expect(await runner.run(turn("events", { kind: "heartbeat" }), signal)).to.deep.equal({ text: "HEARTBEAT_OK" });
+  });
+
+  it("does nothing when the signal has fired", async () => {
+    const reason = new AppError("cancelled");
+
+    expect(await whatWasThrown(runner.run(turn("Hello."), AbortSignal.abort(reason)))).to.equal(reason);
+    expect(await whatWasThrown(runner.run(turn("Hello."), AbortSignal.abort()))).to.include({ code: "timeout" });
+  });
+});

@@ -1,0 +1,115 @@
+import { once } from "node:events";
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { json } from "node:stream/consumers";
+import { setTimeout as delay } from "node:timers/promises";
+
+/** What the server was sent. */
+export interface ModelRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into it
+  readonly body: any;
+  /** Whether the connection was closed before the answer was complete. */
+  cancelled: boolean;
+}
+
+/** How one request is answered. */
+export type Behaviour = (response: ServerResponse, request: ModelRequest) => unknown;
+
+export interface ModelServer {
+  /** With the path that clients take as base URL. */
+  readonly url: string;
+  readonly requests: ModelRequest[];
+  /** What becomes of the next requests, one behaviour each; those after them are answered with "Hello from the model." */
+  script(...behaviours: Behaviour[]): void;
+  close(): Promise<void>;
+}
+
+/** A server that speaks OpenAI's chat completions, records what it is sent, and answers as scripted. */
+export async function startModelServer(): Promise<ModelServer> {
+  const requests: ModelRequest[] = [];
+  let scripted: Behaviour[] = [];
+  const server = createServer(async (incoming, response) => {
+    const { method = "", url = "", headers } = incoming;
+    const request: ModelRequest = { method, path: url, headers, body: await json(incoming), cancelled: false };
+    response.once("close", () => {
+      request.cancelled = !response.writableFinished;
+    });
+    requests.push(request);
+    const behave = scripted.shift() ?? says("Hello from the model.");
+    await behave(response, request);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    requests,
+    script(...behaviours) {
+      scripted = behaviours;
+    },
+    async close() {
+      server.closeAllConnections();
+      await new Promise((closed) => server.close(closed));
+    },
+  };
+}
+
+/** The text, streamed word by word when a stream was asked for; `gapMs` lies between the words. */
+export const says =
+  (text: string, { gapMs = 0 } = {}): Behaviour =>
+  async (response, request) => {
+    if (!request.body.stream) return saysPlain(text)(response, request);
+    openStream(response);
+    for (const word of text.split(/(?<= )/)) {
+      send(response, delta({ content: word }));
+      if (gapMs > 0) await delay(gapMs);
+      if (response.destroyed) return;
+    }
+    send(response, delta({}, "stop"));
+    response.end("data: [DONE]\n\n");
+  };
+
+/** The text in one JSON object, whatever was asked for, as servers do that stream nothing. */
+export const saysPlain = (text: string): Behaviour =>
+  answers(200, { choices: [{ index: 0, message: { role: "assistant", content: text }, finish_reason: "stop" }] });
+
+/** Never answers. With `text` it begins to, and then says no more. */
+export const hangs =
+  (text?: string): Behaviour =>
+  (response) => {
+    if (text === undefined) return;
+    openStream(response);
+    send(response, delta({ content: text }));
+  };
+
+/** A status, an object as it is, and headers, such as `answers(429, { error: … }, { "Retry-After": "7" })`. */
+export const answers =
+  (status: number, body: unknown, headers: Record<string, string> = {}): Behaviour =>
+  (response) => {
+    response.writeHead(status, { "Content-Type": "application/json", ...headers }).end(JSON.stringify(body));
+  };
+
+/** These chunks as a stream, which then ends well, or loses its connection. */
+export const streams =
+  (chunks: readonly unknown[], { cut = false } = {}): Behaviour =>
+  (response) => {
+    openStream(response);
+    for (const chunk of chunks) send(response, chunk);
+    if (!cut) response.end("data: [DONE]\n\n");
+    else response.write(": cut\n\n", () => response.destroy());
+  };
+
+/** One chunk of a stream. */
+export const delta = (delta: object, finish: string | null = null) => ({
+  choices: [{ index: 0, delta, finish_reason: finish }],
+});
+
+function openStream(response: ServerResponse): void {
+  response.writeHead(200, { "Content-Type": "text/event-stream" });
+}
+
+function send(response: ServerResponse, chunk: unknown): void {
+  response.write(`data: ${JSON.stringify(chunk)}\n\n`);
+}
