@@ -5,7 +5,7 @@ import { json } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 
 /** What the server was sent. */
-export interface ModelRequest {
+interface ModelRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;

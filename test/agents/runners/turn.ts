@@ -1,4 +1,4 @@
-import type { AgentTurn } from "../../../src/agents/runner.ts";
+import type { AgentReply, AgentTurn } from "../../../src/agents/runner.ts";
 import { AppError } from "../../../src/shared/errors.ts";
 
 /** A run with one user's message, and with whatever else is given. */
@@ -7,7 +7,7 @@ export function turn(content: string, given: Partial<AgentTurn> = {}): AgentTurn
 }
 
 /** The AppError that a turn ends with. */
-export async function whatWasThrown(running: Promise<unknown>): Promise<AppError> {
+export async function whatWasThrown(running: Promise<AgentReply>): Promise<AppError> {
   const thrown = await running.then(
     () => undefined,
     (error: unknown) => error,
