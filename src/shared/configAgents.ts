@@ -98,7 +98,7 @@ export const AgentsSchema = section(
         ),
         command: block(
           {
-            command: Type.Array(Type.String(), {
+            command: Type.Array(Type.String({ minLength: 1 }), {
               minItems: 1,
               examples: [["claude", "--print", "--model", "{model}"]],
               description:

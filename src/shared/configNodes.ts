@@ -57,7 +57,7 @@ export const whole = (options: NumberOptions) => Type.Integer({ ...options });
 export const flag = (options: { description: string; default: boolean } & Extra) => Type.Boolean({ ...options });
 
 export const duration = (options: { description: string; default?: string }) =>
-  Type.String({ pattern: DURATION_PATTERN, examples: ["30d"], ...options });
+  Type.String({ pattern: DURATION_PATTERN, examples: [options.default ?? "30d"], ...options });
 
 /** A map whose keys are free. */
 export const textMap = (options: { description: string; examples: readonly object[] } & Extra) =>

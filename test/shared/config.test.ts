@@ -19,6 +19,19 @@ describe("parseConfig", () => {
     expect(config.jobs.staleAfterSeconds).to.equal(900);
     expect(config.retention).to.deep.equal({});
     expect(config.mongodb.uri).to.equal(undefined);
+    expect(config.hooks).to.deep.equal({
+      enabled: false,
+      path: "/hooks",
+      maxBodyBytes: 262_144,
+      allowRequestSessionKey: true,
+    });
+    expect(config.agents).to.deep.equal({
+      defaults: { runner: "echo", timeoutSeconds: 600, heartbeat: { every: "30m" }, trackAsJob: false },
+      runners: {},
+    });
+    expect(config.session).to.deep.equal({ maxMessages: 50, maxChars: 100_000, retainSingleUse: "7d" });
+    expect(config.channels).to.deep.equal({});
+    expect(config.worker.concurrency).to.equal(10);
   });
 
   it("reads JSON5 and lets the environment win", () => {
@@ -37,6 +50,19 @@ describe("parseConfig", () => {
     expect(config.log.level).to.equal("debug");
   });
 
+  it("takes the variables of secrets, hooks and workers", () => {
+    const config = parseConfig("{ hooks: { token: 'the token of the file' } }", {
+      SIGNALBOX_API_TOKEN: "the token of the API",
+      SIGNALBOX_HOOKS_TOKEN: "the token of the hooks",
+      SIGNALBOX_HOOKS_ENABLED: "true",
+      WORKER_CONCURRENCY: "3",
+    });
+
+    expect(config.server.apiToken).to.equal("the token of the API");
+    expect(config.hooks).to.include({ enabled: true, token: "the token of the hooks" });
+    expect(config.worker.concurrency).to.equal(3);
+  });
+
   it("takes an empty environment variable as none", () => {
     expect(parseConfig(undefined, { PORT: "", HOST: "" }).server).to.include({ port: 3000, host: "127.0.0.1" });
   });
@@ -51,6 +77,22 @@ describe("parseConfig", () => {
       port: 4001,
       allowUnauthenticated: true,
     });
+  });
+
+  it("fills ${NAME} in below lists and maps too", () => {
+    const file = `{ agents: {
+      defaults: { timeoutSeconds: "\${SECONDS}", models: [{ id: "\${ID}", alias: "large" }] },
+      runners: {
+        openai: { headers: { "X-Key": "key \${KEY}" } },
+        command: { command: ["agent", "\${ID}"], env: { KEY: "\${KEY}" }, passEnv: ["KEY"] },
+      },
+    } }`;
+
+    const { defaults, runners } = parseConfig(file, { SECONDS: "1.5", ID: "openai/gpt-5", KEY: "k" }).agents;
+
+    expect(defaults).to.deep.include({ timeoutSeconds: 1.5, models: [{ id: "openai/gpt-5", alias: "large" }] });
+    expect(runners.openai).to.deep.equal({ headers: { "X-Key": "key k" } });
+    expect(runners.command).to.deep.include({ command: ["agent", "openai/gpt-5"], env: { KEY: "k" }, output: "text" });
   });
 
   it("is frozen all through", () => {
@@ -90,6 +132,203 @@ describe("parseConfig", () => {
       { HOST: "0.0.0.0" },
       /^server\.host is 0\.0\.0\.0.*server\.apiToken/,
     ],
+    [
+      "hooks that are on without a token",
+      "{ hooks: { enabled: true } }",
+      {},
+      /^hooks\.enabled is true and .* no hooks\.token/,
+    ],
+    ["hooks that a variable turns on", "{}", { SIGNALBOX_HOOKS_ENABLED: "true" }, /^hooks\.enabled is true/],
+    [
+      "a short hook token",
+      "{}",
+      { SIGNALBOX_HOOKS_TOKEN: "short" },
+      /^SIGNALBOX_HOOKS_TOKEN \(hooks\.token\) must have at/,
+    ],
+    [
+      "one token for two doors",
+      "{ hooks: { token: 'sixteen-letters!' }, server: { apiToken: 'sixteen-letters!' } }",
+      {},
+      /^hooks\.token is the same as server\.apiToken/,
+    ],
+    ...["/", "hooks", "/hooks/", "/a//b", "/a/../b", "/a b", "/:a", "/a?b", "/%61", ""].map(
+      (path): [string, string, Record<string, string>, RegExp] => [
+        `the hooks' path "${path}"`,
+        `{ hooks: { path: "${path}" } }`,
+        {},
+        path ? /^hooks\.path must look like \/hooks$/ : /^hooks\.path must not be empty$/,
+      ],
+    ),
+    ...["/api", "/api/hooks", "/docs", "/metrics", "/healthz", "/readyz", "/openapi.json"].map(
+      (path): [string, string, Record<string, string>, RegExp] => [
+        `the hooks' path ${path}`,
+        `{ hooks: { path: "${path}" } }`,
+        {},
+        /^hooks\.path must not begin with \/[a-z.]+, where the service itself answers$/,
+      ],
+    ),
+    [
+      "an empty list",
+      "{ hooks: { allowedSessionKeyPrefixes: [] } }",
+      {},
+      /^hooks\.allowedSessionKeyPrefixes must not be/,
+    ],
+    [
+      "an empty item of a list",
+      "{ hooks: { allowedSessionKeyPrefixes: ['a', ''] } }",
+      {},
+      /^hooks\.allowedSessionKeyPrefixes\.1 must not be empty$/,
+    ],
+    [
+      "a missing variable in a list",
+      "{ hooks: { allowedSessionKeyPrefixes: ['${NOWHERE}'] } }",
+      {},
+      /^hooks\.allowedSessionKeyPrefixes\.0: the environment variable NOWHERE is not set$/,
+    ],
+    [
+      "a default session that its own rule forbids",
+      "{ hooks: { defaultSessionKey: 'inbox', allowedSessionKeyPrefixes: ['hook:', 'ci:'] } }",
+      {},
+      /^hooks\.defaultSessionKey must begin with one of .* \(hook:, ci:\)$/,
+    ],
+    [
+      "the main session by default",
+      "{ hooks: { defaultSessionKey: 'main' } }",
+      {},
+      /^hooks\.defaultSessionKey must not be main/,
+    ],
+    [
+      "an unknown runner",
+      "{ agents: { defaults: { runner: 'gpt' } } }",
+      {},
+      /^agents\.defaults\.runner must be one of echo, openai, command$/,
+    ],
+    [
+      "openai without a model",
+      "{ agents: { defaults: { runner: 'openai' } } }",
+      {},
+      /no agents\.defaults\.model: name/,
+    ],
+    [
+      "command without a program",
+      "{ agents: { defaults: { runner: 'command' } } }",
+      {},
+      /no agents\.runners\.command\.command: name/,
+    ],
+    [
+      "a command block without a program",
+      "{ agents: { defaults: { runner: 'command' }, runners: { command: { cwd: '/' } } } }",
+      {},
+      /^agents\.runners\.command\.command is missing$/,
+    ],
+    [
+      "an empty command",
+      "{ agents: { runners: { command: { command: [] } } } }",
+      {},
+      /^agents\.runners\.command\.command must not be empty$/,
+    ],
+    [
+      "an empty program",
+      "{ agents: { runners: { command: { command: [''] } } } }",
+      {},
+      /^agents\.runners\.command\.command\.0 must not be empty$/,
+    ],
+    [
+      "a value in a map that is no text",
+      "{ agents: { runners: { openai: { headers: { 'X-Key': 1 } } } } }",
+      {},
+      /^agents\.runners\.openai\.headers\.X-Key must be string$/,
+    ],
+    [
+      "a time-out of nothing",
+      "{ agents: { defaults: { timeoutSeconds: 0 } } }",
+      {},
+      /^agents\.defaults\.timeoutSeconds must be > 0$/,
+    ],
+    [
+      "a heartbeat in words",
+      "{ agents: { defaults: { heartbeat: { every: 'often' } } } }",
+      {},
+      /heartbeat\.every must look like 30/,
+    ],
+    [
+      "models that are text",
+      "{ agents: { defaults: { models: 'a' } } }",
+      {},
+      /^agents\.defaults\.models must be array or object$/,
+    ],
+    [
+      "a number among the models",
+      "{ agents: { defaults: { models: ['a', 7] } } }",
+      {},
+      /^agents\.defaults\.models\.1 must be string or object$/,
+    ],
+    [
+      "a model with an empty id",
+      "{ agents: { defaults: { models: ['a', 'b', { id: '' }] } } }",
+      {},
+      /^agents\.defaults\.models\.2\.id must not be empty$/,
+    ],
+    [
+      "a model without an id",
+      "{ agents: { defaults: { models: [{ alias: 'a' }] } } }",
+      {},
+      /^agents\.defaults\.models\.0\.id is missing$/,
+    ],
+    [
+      "an unknown key of a model",
+      "{ agents: { defaults: { models: { 'a/b': { alais: 'c' } } } } }",
+      {},
+      /^agents\.defaults\.models\.a\/b\.alais is not a known key; did you mean agents\.defaults\.models\.a\/b\.alias\?$/,
+    ],
+    [
+      "a default model that is not allowed",
+      "{ agents: { defaults: { model: 'c', models: ['a', { id: 'x/b', alias: 'b' }] } } }",
+      {},
+      /^agents\.defaults\.model is c, which agents\.defaults\.models does not list \(a, x\/b, b\)$/,
+    ],
+    [
+      "an alias of two models",
+      "{ agents: { defaults: { models: { a: { alias: 'x' }, b: { alias: 'x' } } } } }",
+      {},
+      /models uses x for two models/,
+    ],
+    [
+      "an alias that is another's id",
+      "{ agents: { defaults: { models: ['a', { id: 'b', alias: 'a' }] } } }",
+      {},
+      /models uses a for two models/,
+    ],
+    [
+      "a model listed twice",
+      "{ agents: { defaults: { models: ['a', 'b', 'a'] } } }",
+      {},
+      /models uses a for two models/,
+    ],
+    [
+      "a route without a recipient",
+      "{ session: { main: { channel: 'telegram' } } }",
+      {},
+      /^session\.main\.to is missing$/,
+    ],
+    [
+      "a route to nowhere",
+      "{ session: { main: { channel: 'pigeon', to: 'x' } } }",
+      {},
+      /^session\.main\.channel must be one of whatsapp, /,
+    ],
+    [
+      "a key of what has none",
+      "{ channels: { log: { level: 'info' } } }",
+      {},
+      /^channels\.log\.level is not a known key$/,
+    ],
+    [
+      "too many turns at once",
+      "{}",
+      { WORKER_CONCURRENCY: "1001" },
+      /^WORKER_CONCURRENCY \(worker\.concurrency\) must be <= 1000$/,
+    ],
     ["what is not JSON5", "{ server: ", {}, /^it is not valid JSON5/],
     ["what is no object", "[]", {}, /^it must hold one object$/],
   ];
@@ -110,6 +349,61 @@ describe("parseConfig", () => {
 
     expect(problems).to.have.length(5);
   });
+
+  it("names faults between keys together with faults of keys, and none that only follows from another", () => {
+    const problems = problemsOf(
+      `{ hooks: { enabled: true, token: 'short', path: '/api', defaultSessionKey: 'main' },
+         agents: { defaults: { runner: 'openai', models: [1] }, runner: {} } }`,
+    );
+
+    expect(problems.map((problem) => problem.split(" ")[0]).sort()).to.deep.equal([
+      "agents.defaults.models.0",
+      "agents.defaults.runner",
+      "agents.runner",
+      "hooks.defaultSessionKey",
+      "hooks.path",
+      "hooks.token",
+    ]);
+  });
+
+  it("never tells a secret, whatever is wrong with it", () => {
+    const problems = problemsOf(
+      `{ server: { apiToken: "s3cret" }, hooks: { token: ["s3cret"] }, mongodb: { uri: "s3cret" }, redis: { url: "s3cret" },
+         agents: { runners: { openai: { baseUrl: "s3cret", apiKey: { is: "s3cret" }, headers: { a: ["s3cret"] } } } } }`,
+    );
+
+    expect(problems).to.have.length(7);
+    expect(problems.join()).to.not.include("s3cret");
+  });
+
+  const usable: [string, string][] = [
+    ["paths of several names", "{ hooks: { path: '/in/hooks.v1' } }"],
+    ["a path that only looks like one of the service's own", "{ hooks: { path: '/apis' } }"],
+    [
+      "hooks with a token",
+      "{ hooks: { enabled: true, token: 'sixteen-letters!' }, server: { apiToken: 'sixteen-letters?' } }",
+    ],
+    [
+      "a default session that its rule allows",
+      "{ hooks: { defaultSessionKey: 'hook:a', allowedSessionKeyPrefixes: ['hook:'] } }",
+    ],
+    ["openai with a model", "{ agents: { defaults: { runner: 'openai', model: 'a' } } }"],
+    [
+      "command with a program",
+      "{ agents: { defaults: { runner: 'command' }, runners: { command: { command: ['agent'] } } } }",
+    ],
+    [
+      "a default model named by its alias",
+      "{ agents: { defaults: { model: 'x', models: { 'a/b': { alias: 'x' }, c: {} } } } }",
+    ],
+    ["an alias that is its own model's id", "{ agents: { defaults: { models: [{ id: 'a', alias: 'a' }] } } }"],
+    ["a first route and the log channel", "{ channels: { log: {} }, session: { main: { channel: 'log', to: 'me' } } }"],
+  ];
+  for (const [title, file] of usable) {
+    it(`takes ${title}`, () => {
+      expect(problemsOf(file)).to.deep.equal([]);
+    });
+  }
 
   const allowed: [string, string][] = [
     ["a token", "{ server: { host: '0.0.0.0', apiToken: 'sixteen-letters!' } }"],

@@ -1,0 +1,121 @@
+import { isIPv4 } from "node:net";
+import type { Config } from "./configSchema.ts";
+import { modelEntries, resolveModel } from "./modelList.ts";
+
+interface Check {
+  /** What it looks at; it is asked only where the schema finds no fault in these keys. */
+  readonly reads: readonly string[];
+  /** A sentence for each fault. */
+  find(config: Config): readonly (string | false | undefined)[];
+}
+
+/** What the service itself answers under. */
+const OWN_PATHS = ["/api", "/docs", "/metrics", "/healthz", "/readyz", "/openapi.json"];
+
+/** The session that people talk to; hooks reach it by wake. */
+const MAIN_SESSION = "main";
+
+const CHECKS: readonly Check[] = [
+  {
+    reads: ["server.host", "server.apiToken", "server.allowUnauthenticated"],
+    find: ({ server: { host, apiToken, allowUnauthenticated } }) => [
+      !isLoopback(host) &&
+        !apiToken &&
+        !allowUnauthenticated &&
+        `server.host is ${host}, which others can reach, and there is no server.apiToken: set a token, bind to 127.0.0.1, or set server.allowUnauthenticated to true`,
+    ],
+  },
+  {
+    reads: ["hooks.enabled", "hooks.token"],
+    find: ({ hooks: { enabled, token } }) => [
+      enabled &&
+        !token &&
+        "hooks.enabled is true and there is no hooks.token: set a secret of at least 16 characters there, or in SIGNALBOX_HOOKS_TOKEN",
+    ],
+  },
+  {
+    reads: ["hooks.token", "server.apiToken"],
+    find: ({ hooks, server }) => [
+      hooks.token !== undefined &&
+        hooks.token === server.apiToken &&
+        "hooks.token is the same as server.apiToken: senders of hooks need a secret of their own",
+    ],
+  },
+  {
+    reads: ["hooks.path"],
+    find: ({ hooks: { path } }) => {
+      const own = OWN_PATHS.find((one) => path === one || path.startsWith(`${one}/`));
+      return [own && `hooks.path must not begin with ${own}, where the service itself answers`];
+    },
+  },
+  {
+    reads: ["hooks.defaultSessionKey"],
+    find: ({ hooks: { defaultSessionKey } }) => [
+      defaultSessionKey === MAIN_SESSION &&
+        `hooks.defaultSessionKey must not be ${MAIN_SESSION}: wake hooks speak to the main session`,
+    ],
+  },
+  {
+    reads: ["hooks.defaultSessionKey", "hooks.allowedSessionKeyPrefixes"],
+    find: ({ hooks: { defaultSessionKey: key, allowedSessionKeyPrefixes: prefixes } }) => [
+      key !== undefined &&
+        prefixes !== undefined &&
+        !prefixes.some((prefix) => key.startsWith(prefix)) &&
+        `hooks.defaultSessionKey must begin with one of hooks.allowedSessionKeyPrefixes (${prefixes.join(", ")})`,
+    ],
+  },
+  {
+    reads: ["agents.defaults.runner", "agents.defaults.model"],
+    find: ({ agents: { defaults } }) => [
+      defaults.runner === "openai" &&
+        !defaults.model &&
+        "agents.defaults.runner is openai and there is no agents.defaults.model: name the model to ask",
+    ],
+  },
+  {
+    reads: ["agents.defaults.runner", "agents.runners.command"],
+    find: ({ agents: { defaults, runners } }) => [
+      defaults.runner === "command" &&
+        !runners.command &&
+        "agents.defaults.runner is command and there is no agents.runners.command.command: name the program to start",
+    ],
+  },
+  {
+    reads: ["agents.defaults.model", "agents.defaults.models"],
+    find: ({ agents: { defaults } }) => {
+      const resolved = resolveModel(defaults, undefined);
+      return [
+        !resolved.ok &&
+          `agents.defaults.model is ${defaults.model}, which agents.defaults.models does not list (${resolved.allowed.join(", ")})`,
+      ];
+    },
+  },
+  {
+    reads: ["agents.defaults.models"],
+    find: ({ agents: { defaults } }) => {
+      const names = modelEntries(defaults.models ?? []).flatMap(({ id, alias }) =>
+        alias === undefined || alias === id ? [id] : [id, alias],
+      );
+      const twice = new Set(names.filter((name, i) => names.indexOf(name) !== i));
+      return [...twice].map((name) => `agents.defaults.models uses ${name} for two models: an id or alias names one`);
+    },
+  },
+];
+
+/**
+ * What is wrong between keys, each of them fine by itself, as one sentence for each fault.
+ * @param faulty the keys that are wrong by themselves: what rests on one of them is not judged
+ */
+export function crossChecks(config: Config, faulty: readonly string[]): string[] {
+  const isSound = (key: string) => !faulty.some((fault) => isWithin(fault, key) || isWithin(key, fault));
+  return CHECKS.filter(({ reads }) => reads.every(isSound)).flatMap((check) =>
+    check.find(config).filter((problem) => typeof problem === "string"),
+  );
+}
+
+const isWithin = (key: string, section: string): boolean => key === section || key.startsWith(`${section}.`);
+
+/** Whether only programs on this machine can reach the address. */
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || (isIPv4(host) && host.startsWith("127."));
+}

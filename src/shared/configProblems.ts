@@ -1,0 +1,44 @@
+import type { ErrorObject } from "ajv";
+import type { Environment } from "./configFill.ts";
+import type { ConfigNode } from "./configNodes.ts";
+import { nearest } from "./nearest.ts";
+
+/** The dotted key that a fault is about, such as `agents.defaults.models.2.id`. */
+export function faultyKey(error: ErrorObject): string {
+  const { missingProperty, additionalProperty } = error.params;
+  const names = error.instancePath.split("/").slice(1);
+  return [...names.map(unescapePointer), missingProperty ?? additionalProperty].filter(Boolean).join(".");
+}
+
+const unescapePointer = (name: string) => name.replaceAll("~1", "/").replaceAll("~0", "~");
+
+/** A fault that the schema has found, as a sentence. Never tells the value: it may be a secret. */
+export function explain(error: ErrorObject, env: Environment): string {
+  const { keyword, params } = error;
+  const node = (error.parentSchema ?? {}) as ConfigNode;
+  const key = faultyKey(error);
+  const name = node.env && env[node.env] ? `${node.env} (${key})` : key;
+  switch (keyword) {
+    case "additionalProperties": {
+      const known = nearest(params.additionalProperty, Object.keys(node.properties ?? {}));
+      const section = key.slice(0, key.length - String(params.additionalProperty).length);
+      return `${key} is not a known key${known ? `; did you mean ${section}${known}?` : ""}`;
+    }
+    case "required":
+      return `${key} is missing`;
+    case "type":
+      return `${name} must be ${[params.type].flat().join(" or ")}`;
+    case "enum":
+      return `${name} must be one of ${node.enum?.join(", ")}`;
+    case "minLength":
+    case "minItems":
+    case "minProperties":
+      return params.limit === 1
+        ? `${name} must not be empty`
+        : `${name} must have at least ${params.limit} ${keyword === "minLength" ? "characters" : "items"}`;
+    case "pattern":
+      return `${name} must look like ${node.examples?.[0] ?? params.pattern}`;
+    default:
+      return `${name} ${error.message}`;
+  }
+}
