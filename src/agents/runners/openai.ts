@@ -29,9 +29,7 @@ export function openAiRunner(settings: OpenAiSettings): AgentRunner {
         signal.throwIfAborted();
         const response = await ask(client, turn, signal);
         phase = "reading";
-        const text = await readReply(response, client);
-        signal.throwIfAborted(); // the SDK ends a cancelled stream as if it were complete
-        return { text };
+        return { text: await readReply(response, client) };
       } catch (error) {
         throw signal.aborted ? aborted(signal) : fromSdk(error, phase);
       }

@@ -47,7 +47,7 @@ describe("the command runner stops a program with all its children", () => {
   const leaders: [string, string][] = [
     ["that ends by itself on SIGTERM", ""],
     ["that ignores SIGTERM too", STUBBORN],
-    ["that ends well on SIGTERM", "process.on('SIGTERM', () => process.exit(0));"],
+    ["that ends well on SIGTERM", "process.on('SIGTERM', () => { writeFileSync('told', ''); process.exit(0); });"],
   ];
   for (const [title, leader] of leaders) {
     it(`${title}, when time is up`, async () => {
@@ -59,6 +59,7 @@ describe("the command runner stops a program with all its children", () => {
       const thrown = await running;
 
       expect(thrown.code).to.equal("timeout");
+      expect(existsSync(join(dir, "told")), "it was told before it was killed").to.equal(leader.includes("told"));
       expect(await state(main), "the leader is gone, not a zombie").to.equal("");
       for (const child of children) await eventually(async () => isOver(await state(child)), "a child to be gone");
     });
