@@ -1,19 +1,19 @@
-import Koa from "koa";
+import Koa, { type Context } from "koa";
 import helmet from "koa-helmet";
 import type { ApiDeps } from "./deps.ts";
 import { mountDocs } from "./docs.ts";
-import { type CountFailure, requireToken } from "./middleware/auth.ts";
+import { bearerToken, type CountFailure, hookTokenFinder, requireToken } from "./middleware/auth.ts";
 import { failures } from "./middleware/failures.ts";
 import { requests } from "./middleware/requests.ts";
 import { mount, noRoute } from "./mount.ts";
 import { toOpenApi } from "./openapi.ts";
 import type { AnyRoute } from "./route.ts";
+import { hookRoutes } from "./routes/hooks.ts";
 import { jobRoutes } from "./routes/jobs.ts";
 import { probeRoutes } from "./routes/probes.ts";
+import { runRoutes } from "./routes/runs.ts";
 import { getStats } from "./routes/stats.ts";
 import { stepRoutes } from "./routes/steps.ts";
-
-const routes: readonly AnyRoute[] = [...jobRoutes, ...stepRoutes, getStats, ...probeRoutes];
 
 export interface AppSettings {
   readonly version: string;
@@ -38,11 +38,16 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
     }),
   );
   app.use(failures(deps.log));
-  const { apiToken } = settings;
-  if (apiToken !== undefined) {
-    const guard = requireToken(apiToken, settings.countFailure, deps.metrics);
-    app.use((ctx, next) => (isApi(ctx.path) ? guard(ctx, next) : next()));
-  }
+  const { hooks } = deps;
+  guardPaths(app, deps, settings);
+  const routes: readonly AnyRoute[] = [
+    ...jobRoutes,
+    ...stepRoutes,
+    getStats,
+    ...hookRoutes(hooks),
+    ...runRoutes,
+    ...probeRoutes,
+  ];
   const router = mount(routes, deps, { bodyLimit: settings.bodyLimit, strict: settings.strict ?? false });
   mountDocs(router, toOpenApi(routes, { title: "Signalbox", version: settings.version, description: ABOUT }));
   router.get("/metrics", async (ctx) => {
@@ -51,11 +56,29 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
     ctx.body = text;
   });
   app.use(router.routes());
-  app.use(noRoute(router));
+  app.use(noRoute(router, (path) => hooks.enabled && isUnder(path, hooks.path)));
   return app;
 }
 
-const isApi = (path: string): boolean => path === "/api" || path.startsWith("/api/");
+const isUnder = (path: string, base: string): boolean => path === base || path.startsWith(`${base}/`);
+
+/** Who may pass: `/api` with the API token where there is one, hooks with theirs, which may also read runs. */
+function guardPaths(app: Koa, { hooks, metrics, log }: ApiDeps, { apiToken, countFailure }: AppSettings): void {
+  const hookToken = hooks.enabled && hooks.token ? [hooks.token] : [];
+  if (apiToken !== undefined) {
+    const deps = { countFailure, metrics, advice: "Send the API token as `Authorization: Bearer …`." };
+    const api = requireToken([apiToken], bearerToken, deps);
+    const runs = requireToken([apiToken, ...hookToken], bearerToken, deps);
+    const readsRuns = (ctx: Context) => isUnder(ctx.path, "/api/runs") && ["GET", "HEAD"].includes(ctx.method);
+    app.use((ctx, next) => (isUnder(ctx.path, "/api") ? (readsRuns(ctx) ? runs : api)(ctx, next) : next()));
+  }
+  if (hookToken.length > 0) {
+    const guard = requireToken(hookToken, hookTokenFinder(log), { countFailure, metrics, advice: HOOK_ADVICE });
+    app.use((ctx, next) => (isUnder(ctx.path, hooks.path) ? guard(ctx, next) : next()));
+  }
+}
+
+const HOOK_ADVICE = "Send the hook token as `Authorization: Bearer …` or `x-service-token`.";
 
 const ABOUT =
   "Job tracking: an orchestrator creates a job, the code that does the work reports its steps, everybody reads how far it is.";

@@ -1,5 +1,7 @@
 import type { Stores } from "../models/stores.ts";
 import type { Clock } from "../shared/clock.ts";
+import type { Config } from "../shared/configSchema.ts";
+import type { Queues } from "../shared/enqueue.ts";
 import type { Logger } from "../shared/logger.ts";
 import type { Metrics } from "./metrics.ts";
 
@@ -13,6 +15,9 @@ export interface Probe {
 /** What handlers and middleware are given. */
 export interface ApiDeps {
   readonly stores: Stores;
+  readonly queues: Queues;
+  readonly hooks: Config["hooks"];
+  readonly agent: Config["agents"]["defaults"];
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics;

@@ -42,6 +42,9 @@ await runProcess(async (lifecycle) => {
   const app = buildApp(
     {
       stores: openStores(database, systemClock, config.jobs),
+      queues,
+      hooks: config.hooks,
+      agent: config.agents.defaults,
       clock: systemClock,
       log,
       metrics,

@@ -10,6 +10,7 @@ export class Metrics {
   readonly reports: Counter<"status">;
   readonly jobs: Counter<"outcome">;
   readonly refused: Counter<"reason">;
+  readonly hooks: Counter<"hook">;
 
   constructor(readDepths?: ReadDepths) {
     const registers = [this.registry];
@@ -37,6 +38,12 @@ export class Metrics {
       name: "signalbox_refused_requests_total",
       help: "Requests refused before they were read, by reason.",
       labelNames: ["reason"],
+      registers,
+    });
+    this.hooks = new Counter({
+      name: "signalbox_hooks_accepted_total",
+      help: "Hook requests written down and answered, by hook.",
+      labelNames: ["hook"],
       registers,
     });
     if (readDepths) this.#queueDepths(readDepths);

@@ -16,10 +16,9 @@ export interface MountOptions {
 /** The routes as middleware. An address with another method is answered by `method_not_allowed`. */
 export function mount(routes: readonly AnyRoute[], deps: ApiDeps, options: MountOptions): Router {
   const router = new Router({ strict: true, sensitive: true });
-  const parse = jsonBody(options.bodyLimit);
   for (const r of routes) {
     const layers: Middleware[] = [handle(r, deps, options.strict)];
-    if (r.schemas.body) layers.unshift(parse);
+    if (r.schemas.body) layers.unshift(jsonBody(r.bodyLimit ?? options.bodyLimit));
     router[r.method](r.path, ...layers);
   }
   return router;
@@ -31,18 +30,20 @@ function handle(r: AnyRoute, deps: ApiDeps, strict: boolean): Middleware {
   const call = strict ? strictly(r) : (input: Input<RouteSchemas>) => r.handler(input, deps);
   return async (ctx) => {
     ctx.state.operation = r.path;
-    const { params, query } = readUrl(ctx);
+    const { params, query, headers } = readUrl(ctx);
     const body = r.schemas.body && ctx.request.body;
     checkBody?.(body);
-    const answer = await call({ params, query, body } as Input<RouteSchemas>, deps);
+    const answer = await call({ params, query, headers, body } as Input<RouteSchemas>, deps);
     ctx.status = answer.status;
+    if (answer.headers) ctx.set(answer.headers);
     ctx.body = answer.body;
   };
 }
 
-function urlReader(schemas: RouteSchemas): (ctx: Context) => { params: object; query: object } {
+function urlReader(schemas: RouteSchemas): (ctx: Context) => { params: object; query: object; headers: object } {
   const checkParams = urlCheck(schemas.params ?? EMPTY);
   const checkQuery = urlCheck(schemas.query ?? EMPTY);
+  const checkHeaders = schemas.headers && urlCheck(schemas.headers);
   const lists = Object.entries(schemas.query?.properties ?? {}).flatMap(([name, schema]) =>
     isList(schema) ? [name] : [],
   );
@@ -53,7 +54,9 @@ function urlReader(schemas: RouteSchemas): (ctx: Context) => { params: object; q
     for (const name of lists) if (typeof query[name] === "string") query[name] = query[name].split(",");
     checkParams(params);
     checkQuery(query);
-    return { params, query };
+    const headers = checkHeaders ? { ...ctx.headers } : {};
+    checkHeaders?.(headers);
+    return { params, query, headers };
   };
 }
 
@@ -90,10 +93,13 @@ function strictly(r: AnyRoute): (input: Input<RouteSchemas>, deps: ApiDeps) => P
 }
 
 /** Behind the router: nothing fitted. */
-export function noRoute(router: Router): Middleware {
+export function noRoute(router: Router, isHook: (path: string) => boolean): Middleware {
   return (ctx) => {
     const { path } = router.match(ctx.path, ctx.method);
     const methods = new Set(path.flatMap((layer) => layer.methods));
+    if (methods.size === 0 && isHook(ctx.path)) {
+      throw new AppError("hook_not_found", { detail: `There is no hook at ${ctx.path}.` });
+    }
     if (methods.size === 0) {
       throw new AppError("not_found", { detail: `There is nothing at ${ctx.path}; see /docs for what there is.` });
     }

@@ -54,8 +54,8 @@ function operation(r: AnyRoute): object {
     tags: [r.tag],
     summary: r.summary,
     ...(r.description && { description: r.description }),
-    ...(!r.path.startsWith("/api") && { security: [] }),
-    parameters: [...parameters(r.schemas.params, "path"), ...parameters(r.schemas.query, "query")],
+    ...(r.tag === "operations" && { security: [] }),
+    parameters: (["path", "query", "header"] as const).flatMap((place) => parameters(r.schemas[PLACES[place]], place)),
     ...(r.schemas.body && { requestBody: { content: { "application/json": { schema: r.schemas.body } } } }),
     responses: {
       ...Object.fromEntries(
@@ -66,7 +66,9 @@ function operation(r: AnyRoute): object {
   };
 }
 
-function parameters(schema: TObject | undefined, place: "path" | "query"): object[] {
+const PLACES = { path: "params", query: "query", header: "headers" } as const;
+
+function parameters(schema: TObject | undefined, place: keyof typeof PLACES): object[] {
   const needed = (schema?.required ?? []) as readonly string[];
   const named = Object.entries(schema?.properties ?? {}).map(([name, property]) => ({
     name,

@@ -5,6 +5,8 @@ import type { ApiDeps } from "./deps.ts";
 export interface RouteSchemas {
   readonly params?: TObject;
   readonly query?: TObject;
+  /** Header names in lower case. */
+  readonly headers?: TObject;
   readonly body?: TObject;
 }
 
@@ -16,11 +18,16 @@ type Value<S> = S extends TSchema ? Static<S> : undefined;
 export interface Input<S extends RouteSchemas> {
   readonly params: Value<S["params"]>;
   readonly query: Value<S["query"]>;
+  readonly headers: Value<S["headers"]>;
   readonly body: Value<S["body"]>;
 }
 
 export type Answer<A extends Answers> = {
-  [K in keyof A & number]: { readonly status: K; readonly body: Static<A[K]> };
+  [K in keyof A & number]: {
+    readonly status: K;
+    readonly body: Static<A[K]>;
+    readonly headers?: Readonly<Record<string, string>>;
+  };
 }[keyof A & number];
 
 /**
@@ -36,6 +43,8 @@ export interface Route<S extends RouteSchemas = RouteSchemas, A extends Answers 
   readonly summary: string;
   readonly description?: string;
   readonly schemas: S;
+  /** Largest body in bytes, where it is not `server.bodyLimit`. */
+  readonly bodyLimit?: number;
   readonly answers: A;
   /** The codes besides those that any call can answer with (`COMMON_ERRORS`, and `BODY_ERRORS` where there is a body). */
   readonly errors: readonly ErrorCode[];

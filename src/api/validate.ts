@@ -1,6 +1,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import addFormats from "ajv-formats";
 import type { TObject } from "typebox";
+import { RUN_CURSOR_PATTERN } from "../models/commands/readRuns.ts";
 import { CURSOR_PATTERN } from "../models/cursor.ts";
 import { AppError, type ErrorItem } from "../shared/errors.ts";
 import { nearest } from "../shared/nearest.ts";
@@ -73,9 +74,13 @@ function words(error: ErrorObject, field: string | undefined): string {
   return error.message ?? "is not valid";
 }
 
+const CURSOR = "is not a cursor of this list: send the nextCursor of the page before, as it is";
+
 const PATTERNS: Readonly<Record<string, string>> = {
   [IDENTIFIER_PATTERN]: "must not hold control characters",
-  [CURSOR_PATTERN]: "is not a cursor of this list: send the nextCursor of the page before, as it is",
+  [CURSOR_PATTERN]: CURSOR,
+  [RUN_CURSOR_PATTERN]: CURSOR,
+  "\\S": "must not be blank",
 };
 
 function summary(errors: readonly ErrorItem[]): string {

@@ -1,16 +1,36 @@
-import mongoose, { type Connection, type Model, mongo } from "mongoose";
+import mongoose, { type Connection, type Model, mongo, type Schema } from "mongoose";
 import { StartError } from "../shared/lifecycle.ts";
-import { type DeletionDoc, deletionSchema } from "./deletion.ts";
+import { deletionSchema } from "./deletion.ts";
+import { deliverySchema } from "./delivery.ts";
+import { eventSchema } from "./event.ts";
 import { guard } from "./guard.ts";
-import { type JobDoc, jobSchema } from "./job.ts";
-import { type StepDoc, stepSchema } from "./step.ts";
+import { idempotencyKeySchema } from "./idempotencyKey.ts";
+import { jobSchema } from "./job.ts";
+import { leaseSchema } from "./lease.ts";
+import { messageSchema } from "./message.ts";
+import { runSchema } from "./run.ts";
+import { sessionSchema } from "./session.ts";
+import { stepSchema } from "./step.ts";
+
+const SCHEMAS = {
+  jobs: jobSchema,
+  steps: stepSchema,
+  deletions: deletionSchema,
+  runs: runSchema,
+  sessions: sessionSchema,
+  messages: messageSchema,
+  events: eventSchema,
+  deliveries: deliverySchema,
+  idempotencyKeys: idempotencyKeySchema,
+  leases: leaseSchema,
+};
 
 /** The collections, as the driver's own: pipelines and documents go through as they are, checked before by the routes. */
-export interface Collections {
-  readonly jobs: mongo.Collection<JobDoc>;
-  readonly steps: mongo.Collection<StepDoc>;
-  readonly deletions: mongo.Collection<DeletionDoc>;
-}
+export type Collections = {
+  readonly [K in keyof typeof SCHEMAS]: (typeof SCHEMAS)[K] extends Schema<infer D>
+    ? mongo.Collection<D & object>
+    : never;
+};
 
 const SELECTION_TIMEOUT_MS = 2_500;
 
@@ -58,35 +78,33 @@ export class Database {
 
   constructor(connection: Connection) {
     this.#connection = connection;
-    const jobs = connection.model("Job", jobSchema, "jobs");
-    const steps = connection.model("Step", stepSchema, "steps");
-    const deletions = connection.model("Deletion", deletionSchema, "deletions");
-    this.#models = [jobs, steps, deletions] as unknown as Model<never>[];
-    const db = connection.db;
+    const { db } = connection;
     if (!db) throw new Error("the connection is not open");
-    this.collections = {
-      jobs: db.collection<JobDoc>("jobs"),
-      steps: db.collection<StepDoc>("steps"),
-      deletions: db.collection<DeletionDoc>("deletions"),
-    };
+    const entries = Object.entries(SCHEMAS) as [string, Schema][];
+    this.#models = entries.map(([name, schema]) => connection.model(name, schema, name) as unknown as Model<never>);
+    this.collections = Object.fromEntries(
+      entries.map(([name]) => [name, db.collection(name)]),
+    ) as unknown as Collections;
   }
 
   /** Makes the indexes that are missing; never drops one. Run by `npm run release`. */
   async createIndexes(): Promise<void> {
-    for (const model of this.#models) await model.createIndexes();
+    await Promise.all(this.#models.map((model) => model.createIndexes()));
   }
 
   /** @throws StartError when an index of this version is missing: without it a key could be stored twice */
   async checkIndexes(): Promise<void> {
-    for (const model of this.#models) {
-      const wanted = model.schema.indexes().map(([fields]) => JSON.stringify(fields));
-      const present = await model.listIndexes().catch(() => []);
-      const keys = new Set(present.map((index) => JSON.stringify(index.key)));
-      if (wanted.some((fields) => !keys.has(fields))) {
-        throw new StartError(
-          `MongoDB lacks indexes on "${model.collection.name}": run \`npm run release\` once, then start again.`,
-        );
-      }
+    await Promise.all(this.#models.map((model) => this.#checkIndexesOf(model)));
+  }
+
+  async #checkIndexesOf(model: Model<never>): Promise<void> {
+    const wanted = model.schema.indexes().map(([fields]) => JSON.stringify(fields));
+    const present = await model.listIndexes().catch(() => []);
+    const keys = new Set(present.map((index) => JSON.stringify(index.key)));
+    if (wanted.some((fields) => !keys.has(fields))) {
+      throw new StartError(
+        `MongoDB lacks indexes on "${model.collection.name}": run \`npm run release\` once, then start again.`,
+      );
     }
   }
 

@@ -51,6 +51,22 @@ export async function retryUpsert<T>(upsert: () => Promise<T>): Promise<T> {
   }
 }
 
-function isDuplicateKey(error: unknown): boolean {
+/** Whether a write failed because another one made the same key first. */
+export function isDuplicateKey(error: unknown): boolean {
   return error instanceof mongo.MongoServerError && error.code === 11000;
+}
+
+/** Inserts documents; those whose key is there already stay as they are. @throws AppError unavailable */
+export async function insertNew<T extends mongo.Document>(
+  collection: mongo.Collection<T>,
+  documents: readonly NoInfer<mongo.OptionalUnlessRequiredId<T>>[],
+): Promise<void> {
+  await guard(async () => {
+    try {
+      await collection.insertMany(documents, { ordered: false });
+    } catch (error) {
+      const faults = error instanceof mongo.MongoBulkWriteError ? [error.writeErrors].flat() : [];
+      if (faults.length === 0 || faults.some(({ code }) => code !== 11000)) throw error;
+    }
+  });
 }

@@ -1,6 +1,16 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { Queue } from "bullmq";
 import type { Redis } from "ioredis";
-import { QUEUES, type QueueDef, queuePrefix } from "./queues.ts";
+import type { Static, TSchema } from "typebox";
+import { heartbeat, QUEUES, type QueueDef, queuePrefix } from "./queues.ts";
+
+/** How long an answer waits for Redis to take a job. */
+const ADD_WITHIN_MS = 500;
+
+interface AddOptions {
+  readonly jobId: string;
+  readonly delayMs?: number;
+}
 
 const STATES = ["waiting", "active", "delayed", "failed", "prioritized"] as const;
 
@@ -15,10 +25,51 @@ export class Queues {
     for (const queue of this.#queues.values()) queue.on("error", () => {}); // the connection's owner logs it
   }
 
-  /** Has a job of the queue run at each interval from now on. Saying it again changes nothing. */
-  async repeat(def: QueueDef, everyMs: number): Promise<void> {
-    const template = { opts: { attempts: def.attempts, removeOnComplete: true, removeOnFail: 100 } };
-    await this.#get(def.name).upsertJobScheduler(def.name, { every: everyMs }, template);
+  /**
+   * Puts a job on its queue; one of the same id that is there already is left alone. Never rejects, and waits a short
+   * while at most: the record says that there is work, and a sweep puts on the queue what Redis does not know.
+   */
+  async add<P extends TSchema>(
+    def: QueueDef<P>,
+    payload: Static<P>,
+    { jobId, delayMs = 0 }: AddOptions,
+  ): Promise<void> {
+    const backoff = { type: "exponential", delay: 1_000 };
+    const options = { attempts: def.attempts, backoff, delay: delayMs, removeOnComplete: true, removeOnFail: true };
+    const added = this.#get(def.name).add(def.name, payload, { ...options, jobId });
+    await Promise.race([added, pause(ADD_WITHIN_MS, undefined, { ref: false })]).catch(() => {});
+    added.catch(() => {});
+  }
+
+  /** Has the main session take a turn: now, or once more after the one that runs. Never rejects, like `add`. */
+  async triggerHeartbeat(): Promise<void> {
+    const deduplication = { id: "trigger", keepLastIfActive: true };
+    const options = { deduplication, removeOnComplete: true, removeOnFail: true };
+    const added = this.#get(heartbeat.name).add(heartbeat.name, { scheduled: false }, options);
+    await Promise.race([added, pause(ADD_WITHIN_MS, undefined, { ref: false })]).catch(() => {});
+    added.catch(() => {});
+  }
+
+  /** Whether a job of this id waits, is delayed or runs. Rejects while Redis is away. */
+  async has(def: QueueDef, jobId: string): Promise<boolean> {
+    return (await this.#get(def.name).getJob(jobId)) !== undefined;
+  }
+
+  /** Has a job of the queue run at each interval, the first time at once or after one. Saying it again changes nothing. */
+  async repeat<P extends TSchema>(
+    def: QueueDef<P>,
+    data: Static<P>,
+    { everyMs, atOnce }: { everyMs: number; atOnce: boolean },
+  ): Promise<void> {
+    const queue = this.#get(def.name);
+    const known = await queue.getJobScheduler(def.name);
+    if (known?.every === everyMs) return;
+    const template = { data, opts: { attempts: def.attempts, removeOnComplete: true, removeOnFail: true } };
+    await queue.upsertJobScheduler(
+      def.name,
+      { every: everyMs, ...(!atOnce && { startDate: Date.now() + everyMs }) },
+      template,
+    );
   }
 
   /** How many jobs each queue holds in each state. Rejects while Redis is away. */

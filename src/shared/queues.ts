@@ -1,14 +1,37 @@
 import Type, { type TSchema } from "typebox";
 
-/** What producers and workers agree on for one queue. `attempts` counts the first try; `timeoutMs` bounds each. */
+/** What producers and workers agree on for one queue. `attempts` counts the first try. */
 export interface QueueDef<P extends TSchema = TSchema> {
   readonly name: string;
   readonly payload: P;
   readonly attempts: number;
-  readonly timeoutMs: number;
+  /** Bounds one attempt; absent where the processor bounds it itself. */
+  readonly timeoutMs?: number;
 }
 
 const queue = <P extends TSchema>(def: QueueDef<P>): QueueDef<P> => def;
+
+/** One agent turn for a hook's run. The run's record says how often it may be tried, so the queue tries once. */
+export const agentHook = queue({
+  name: "agent-hook",
+  payload: Type.Object({ runId: Type.String() }),
+  attempts: 1,
+});
+
+/** A turn of the main session over the events that wait. */
+export const heartbeat = queue({
+  name: "heartbeat",
+  payload: Type.Object({ scheduled: Type.Boolean() }),
+  attempts: 1,
+});
+
+/** Sends one reply to one channel. */
+export const delivery = queue({
+  name: "delivery",
+  payload: Type.Object({ deliveryId: Type.String() }),
+  attempts: 3,
+  timeoutMs: 60_000,
+});
 
 /** Deletes ended jobs that are older than the configuration keeps them, and what deletions left behind. */
 export const retention = queue({
@@ -18,7 +41,7 @@ export const retention = queue({
   timeoutMs: 10 * 60_000,
 });
 
-export const QUEUES: readonly QueueDef[] = [retention];
+export const QUEUES: readonly QueueDef[] = [agentHook, heartbeat, delivery, retention];
 
 /** What the keys of a queue begin with: the braces keep one queue's keys on one node of a Redis Cluster. */
 export const queuePrefix = (prefix: string, name: string): string => `{${prefix}:${name}}`;

@@ -5,11 +5,8 @@ import { loadDotEnv, readConfig, requireServers } from "../shared/config.ts";
 import { Queues } from "../shared/enqueue.ts";
 import { runProcess } from "../shared/lifecycle.ts";
 import { createLogger } from "../shared/logger.ts";
-import { retention } from "../shared/queues.ts";
 import { connectRedis, producerConnection, workerConnection } from "../shared/redis.ts";
-import { retentionProcessor } from "./processors/retention.ts";
-import { runWorkers } from "./run.ts";
-import { keepSchedules } from "./schedules.ts";
+import { startService } from "./service.ts";
 
 await runProcess(async (lifecycle) => {
   loadDotEnv();
@@ -26,13 +23,10 @@ await runProcess(async (lifecycle) => {
   lifecycle.onClose("Redis", async () => connection.disconnect());
 
   const stores = openStores(database, systemClock, config.jobs);
-  const processors = new Map([[retention, retentionProcessor(stores, config.retention)]]);
-  const workers = runWorkers(processors, { connection, prefix: redis.prefix, clock: systemClock, log });
-  lifecycle.onClose("workers", () => workers.close());
   const queues = new Queues(producer, redis.prefix);
   lifecycle.onClose("queues", () => queues.close());
-  const schedules = keepSchedules(queues, log);
-  lifecycle.onClose("schedules", schedules.close);
+  const service = startService(config, { stores, queues, connection, clock: systemClock, log, env: process.env });
+  lifecycle.onClose("service", service.close);
   log.info("the worker is ready");
   return {
     ready: {},

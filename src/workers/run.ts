@@ -25,13 +25,17 @@ export interface RunOptions {
   readonly prefix: string;
   readonly clock: Clock;
   readonly log: Logger;
+  /** How many jobs of a queue this process does side by side; one where nothing is said. */
+  readonly concurrency?: Readonly<Record<string, number>>;
+  /** How long work under way may go on after `close` before its signal fires. */
+  readonly graceMs?: number;
 }
 
 const ajv = new Ajv();
 
 /**
  * Starts a BullMQ worker for every queue.
- * @returns what stops them: tells the work under way to end, and waits for it
+ * @returns what stops them: takes no new work, and after the grace tells the work under way to end and waits for it
  */
 export function runWorkers(
   processors: ReadonlyMap<QueueDef, Processor>,
@@ -43,8 +47,10 @@ export function runWorkers(
   const workers = [...processors].map(([queue, processor]) => startWorker(queue, processor, options, stop.signal));
   return {
     async close() {
-      stop.abort(new AppError("unavailable", { detail: "The worker is stopping." }));
+      const reason = new AppError("unavailable", { detail: "The worker is stopping." });
+      const timer = setTimeout(() => stop.abort(reason), options.graceMs ?? 0);
       await Promise.all(workers.map((worker) => worker.close()));
+      clearTimeout(timer);
     },
   };
 }
@@ -54,7 +60,8 @@ function startWorker(queue: QueueDef, processor: Processor, options: RunOptions,
   const log = options.log.child({ queue: queue.name });
   const isPayload = ajv.compile(queue.payload);
   const attempt = async (job: Job): Promise<unknown> => {
-    const signal = AbortSignal.any([stopping, AbortSignal.timeout(queue.timeoutMs)]);
+    const bounds = queue.timeoutMs === undefined ? [] : [AbortSignal.timeout(queue.timeoutMs)];
+    const signal = AbortSignal.any([stopping, ...bounds]);
     const started = performance.now();
     const outcome: Outcome = isPayload(job.data)
       ? await processor({ id: String(job.id), payload: job.data }, { signal, clock, log }).catch(outcomeOfThrown)
@@ -67,7 +74,11 @@ function startWorker(queue: QueueDef, processor: Processor, options: RunOptions,
     else log.error({ ...line, code: outcome.error.code, err: outcome.error.cause ?? outcome.error }, "job failed");
     return settle(outcome);
   };
-  const worker = new Worker(queue.name, attempt, { connection, prefix: queuePrefix(options.prefix, queue.name) });
+  const worker = new Worker(queue.name, attempt, {
+    connection,
+    prefix: queuePrefix(options.prefix, queue.name),
+    concurrency: options.concurrency?.[queue.name] ?? 1,
+  });
   worker.on("error", (error) => log.debug({ err: error }, "the queue cannot be reached"));
   return worker;
 }

@@ -1,6 +1,6 @@
 import type { Queues } from "../shared/enqueue.ts";
 import type { Logger } from "../shared/logger.ts";
-import { retention } from "../shared/queues.ts";
+import { heartbeat, retention } from "../shared/queues.ts";
 
 /** How often retention runs. */
 const RETENTION_EVERY_MS = 60_000;
@@ -9,12 +9,21 @@ const RETENTION_EVERY_MS = 60_000;
  * Keeps the schedules that live in Redis there: says them again at an interval, from a timer of this process, since a
  * Redis that was emptied has lost them.
  */
-export function keepSchedules(queues: Queues, log: Logger, sayEveryMs = 60_000): { close(): Promise<void> } {
+export function keepSchedules(
+  queues: Queues,
+  log: Logger,
+  { heartbeatEveryMs, sayEveryMs = 60_000 }: { heartbeatEveryMs: number; sayEveryMs?: number },
+): { close(): Promise<void> } {
   let saying = Promise.resolve();
   const say = () => {
-    saying = queues.repeat(retention, RETENTION_EVERY_MS).catch((error: unknown) => {
-      log.debug({ err: error }, "the schedules could not be said; trying again");
-    });
+    const both = [
+      queues.repeat(retention, {}, { everyMs: RETENTION_EVERY_MS, atOnce: true }),
+      queues.repeat(heartbeat, { scheduled: true }, { everyMs: heartbeatEveryMs, atOnce: false }),
+    ];
+    saying = Promise.all(both).then(
+      () => {},
+      (error: unknown) => log.debug({ err: error }, "the schedules could not be said; trying again"),
+    );
   };
   say();
   const timer = setInterval(say, sayEveryMs);

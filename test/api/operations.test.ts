@@ -78,7 +78,7 @@ describe("operations", () => {
   });
 
   it("GET /metrics shows the depth of each queue", async () => {
-    await app.queues.repeat(retention, 3_600_000);
+    await app.queues.repeat(retention, {}, { everyMs: 3_600_000, atOnce: false });
 
     const text = await metrics();
 

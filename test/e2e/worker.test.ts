@@ -54,7 +54,10 @@ describe("the schedules in Redis", () => {
   it("are there again after Redis was emptied and started anew", async () => {
     const redis = await startRedis();
     const app = await startApp({ redis: redis.url });
-    const schedules = keepSchedules(app.queues, pino({ level: "silent" }), 50);
+    const schedules = keepSchedules(app.queues, pino({ level: "silent" }), {
+      heartbeatEveryMs: 3_600_000,
+      sayEveryMs: 50,
+    });
     const scheduled = async () => {
       const depths = await app.queues.depths().catch(() => []);
       return depths.some(({ state, count }) => ["delayed", "waiting"].includes(state) && count > 0);

@@ -10,6 +10,8 @@ import { listen } from "../../src/api/server.ts";
 import { connectDatabase, type Database } from "../../src/models/database.ts";
 import { openStores, type Stores } from "../../src/models/stores.ts";
 import { systemClock } from "../../src/shared/clock.ts";
+import { parseConfig } from "../../src/shared/config.ts";
+import type { Config } from "../../src/shared/configSchema.ts";
 import { Queues } from "../../src/shared/enqueue.ts";
 import { mongoUri, redisUrl } from "./servers.ts";
 
@@ -37,6 +39,9 @@ export interface TestApp {
   readonly stores: Stores;
   readonly database: Database;
   readonly queues: Queues;
+  readonly config: Config;
+  /** The prefix of its keys in Redis. */
+  readonly prefix: string;
   /** What the service logged, one object a line. */
   readonly log: Record<string, unknown>[];
   /** Sends a request; a body that is no string goes as JSON. */
@@ -44,7 +49,14 @@ export interface TestApp {
   close(): Promise<void>;
 }
 
-type Options = Partial<AppSettings> & { staleAfterSeconds?: number; mongo?: string; redis?: string; probes?: Probe[] };
+type Options = Partial<AppSettings> & {
+  /** A configuration file's text, for what the options do not say. */
+  config?: string;
+  staleAfterSeconds?: number;
+  mongo?: string;
+  redis?: string;
+  probes?: Probe[];
+};
 
 /** The real API on a port of its own, over a database and a queue prefix of its own, with the strict check on. */
 export async function startApp(options: Options = {}): Promise<TestApp> {
@@ -59,13 +71,19 @@ export async function startApp(options: Options = {}): Promise<TestApp> {
   await redis.connect();
   const queues = new Queues(redis, name);
   const metrics = new Metrics(() => queues.depths());
+  const config = parseConfig(options.config, {});
   const stores = openStores(database, clock, { staleAfterSeconds: options.staleAfterSeconds ?? 900 });
   const probes = options.probes ?? [
     { name: "mongodb", check: () => database.ping() },
     { name: "redis", check: () => redis.ping() },
   ];
   const app = buildApp(
-    { stores, clock, log, metrics, probes, isStopping: () => false },
+    {
+      ...{ stores, queues, clock, log, metrics, probes },
+      hooks: config.hooks,
+      agent: config.agents.defaults,
+      isStopping: () => false,
+    },
     {
       version: "0.0.0-test",
       trustProxy: 0,
@@ -83,6 +101,8 @@ export async function startApp(options: Options = {}): Promise<TestApp> {
     stores,
     database,
     queues,
+    config,
+    prefix: name,
     log: lines,
     call: (method, path, body, headers) => call(http.url, method, path, body, headers),
     async close() {

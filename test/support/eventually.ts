@@ -1,9 +1,13 @@
 /** Looks again and again, as fast as the answers come, until the look gives something true; fails after ten seconds. */
-export async function eventually<T>(look: () => Promise<T> | T, what: string, withinMs = 10_000): Promise<T> {
+export async function eventually<T>(
+  look: () => Promise<T> | T,
+  what: string,
+  withinMs = 10_000,
+): Promise<Exclude<T, false | 0 | "" | null | undefined>> {
   const deadline = performance.now() + withinMs;
   for (;;) {
     const seen = await look();
-    if (seen) return seen;
+    if (seen) return seen as Exclude<T, false | 0 | "" | null | undefined>;
     if (performance.now() > deadline) throw new Error(`waited ${withinMs} ms in vain for ${what}`);
     await new Promise((next) => setTimeout(next, 10));
   }

@@ -5,7 +5,7 @@ import { Redis } from "ioredis";
 import pino from "pino";
 import { systemClock } from "../../src/shared/clock.ts";
 import { AppError } from "../../src/shared/errors.ts";
-import { queuePrefix, retention } from "../../src/shared/queues.ts";
+import { QUEUES, type QueueDef, queuePrefix, retention } from "../../src/shared/queues.ts";
 import { type Processor, runWorkers } from "../../src/workers/run.ts";
 import { redisUrl } from "../support/servers.ts";
 
@@ -31,7 +31,8 @@ describe("runWorkers", () => {
   });
   const start = (processor: Processor) => {
     const log = pino({ level: "trace" }, { write: (line: string) => void lines.push(JSON.parse(line)) });
-    return runWorkers(new Map([[retention, processor]]), { connection, prefix, clock: systemClock, log });
+    const idle = QUEUES.map((def): [QueueDef, Processor] => [def, async () => ({ kind: "done" })]);
+    return runWorkers(new Map([...idle, [retention, processor]]), { connection, prefix, clock: systemClock, log });
   };
   const outcomes: [string, Processor, object, { attempts: number; failed?: string }][] = [
     ["ends a job that is done", async () => ({ kind: "done", result: { deleted: 3 } }), {}, { attempts: 1 }],
@@ -115,6 +116,6 @@ describe("runWorkers", () => {
   it("refuses to start without a processor for each queue", () => {
     expect(() =>
       runWorkers(new Map(), { connection, prefix, clock: systemClock, log: pino({ level: "silent" }) }),
-    ).to.throw("the queue retention has no processor");
+    ).to.throw("the queue agent-hook has no processor");
   });
 });

@@ -1,8 +1,9 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Redis } from "ioredis";
-import type { Middleware } from "koa";
+import type { Context, Middleware } from "koa";
 import { RateLimiterMemory, RateLimiterRedis, type RateLimiterRes } from "rate-limiter-flexible";
 import { AppError } from "../../shared/errors.ts";
+import type { Logger } from "../../shared/logger.ts";
 import type { Metrics } from "../metrics.ts";
 
 /** Counts one failure of an address. @throws AppError rate_limited when it has had too many */
@@ -33,19 +34,48 @@ export function failureCounter(redis: Redis, prefix: string): CountFailure {
   };
 }
 
+/** How a request may bring its token. */
+export type FindToken = (ctx: Context) => string | undefined;
+
+/** `Authorization: Bearer …` */
+export const bearerToken: FindToken = (ctx) => /^Bearer +(.+)$/i.exec(ctx.get("Authorization"))?.[1];
+
+/** The three ways of a hook's sender. A token in the URL ends up in the logs of proxies: it works, and is warned of once. */
+export function hookTokenFinder(log: Logger): FindToken {
+  let warned = false;
+  return (ctx) => {
+    const header = bearerToken(ctx) ?? (ctx.get("X-Service-Token") || undefined);
+    if (header !== undefined || typeof ctx.query.token !== "string") return header;
+    if (!warned) log.warn("a hook's sender puts its token into the URL (?token=), which is deprecated: use a header");
+    warned = true;
+    return ctx.query.token;
+  };
+}
+
+export interface GuardDeps {
+  readonly countFailure: CountFailure;
+  readonly metrics: Metrics;
+  /** What a client without the token is told to send. */
+  readonly advice: string;
+}
+
 /**
- * Lets only requests with the token pass, and judges before anything of them is read. A right token passes whatever
- * its address did before: senders may share one.
+ * Lets only requests with one of the tokens pass, and judges before anything of them is read. A right token passes
+ * whatever its address did before: senders may share one.
  * @throws AppError unauthorized, rate_limited
  */
-export function requireToken(token: string, countFailure: CountFailure, metrics: Metrics): Middleware {
+export function requireToken(
+  tokens: readonly string[],
+  find: FindToken,
+  { countFailure, metrics, advice }: GuardDeps,
+): Middleware {
   return async (ctx, next) => {
-    const given = /^Bearer +(.+)$/i.exec(ctx.get("Authorization"))?.[1];
-    if (given !== undefined && sameSecret(given, token)) return next();
+    const given = find(ctx);
+    if (given !== undefined && tokens.map((token) => sameSecret(given, token)).includes(true)) return next();
     metrics.refused.inc({ reason: "unauthorized" });
     await countFailure(ctx.ip);
     throw new AppError("unauthorized", {
-      detail: "Send the API token as `Authorization: Bearer …`.",
+      detail: advice,
       headers: { "WWW-Authenticate": 'Bearer realm="signalbox"' },
     });
   };

@@ -1,0 +1,147 @@
+import Type from "typebox";
+import { acceptAgentRun, acceptWake, type Idempotency } from "../../models/commands/acceptHook.ts";
+import { MAIN_SESSION } from "../../models/session.ts";
+import type { Config } from "../../shared/configSchema.ts";
+import { AppError } from "../../shared/errors.ts";
+import { resolveModel } from "../../shared/modelList.ts";
+import { agentHook } from "../../shared/queues.ts";
+import { type AnyRoute, route } from "../route.ts";
+import * as s from "../schemas.ts";
+
+type HookConfig = Config["hooks"];
+
+/** Senders add fields and parameters of their own; they are let pass. */
+const open = { additionalProperties: true } as const;
+const closed = { additionalProperties: false } as const;
+
+const NotBlank = (description: string) => Type.String({ pattern: "\\S", description });
+const WakeMode = Type.Enum(["now", "next-heartbeat"]);
+const Channel = Type.Enum(
+  ["last", "whatsapp", "telegram", "discord", "slack", "mattermost", "signal", "imessage", "msteams", "log"],
+  { description: "`last`: the main session's last channel." },
+);
+
+const query = Type.Object(
+  { token: Type.Optional(Type.String({ deprecated: true, description: "The hook token; better sent as a header." })) },
+  open,
+);
+const headers = Type.Object(
+  {
+    "idempotency-key": Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 255,
+        description: "The same key and body within 24 hours has one effect.",
+      }),
+    ),
+  },
+  open,
+);
+
+const idempotencyOf = (key: string | undefined, hook: string, body: unknown): Idempotency | undefined =>
+  key === undefined ? undefined : { key, request: [hook, body] };
+
+/** The hooks under their configured path; none when they are off. */
+export function hookRoutes({ enabled, path, maxBodyBytes }: HookConfig): AnyRoute[] {
+  if (!enabled) return [];
+  const common = { tag: "hooks", bodyLimit: maxBodyBytes, errors: ["idempotency_conflict"] } as const;
+  const wake = route({
+    ...common,
+    method: "post",
+    path: `${path}/wake`,
+    operationId: "wake",
+    summary: "Tell the main session something",
+    schemas: {
+      query,
+      headers,
+      body: Type.Object(
+        {
+          text: NotBlank("What happened."),
+          mode: Type.Optional(Type.Enum(["now", "next-heartbeat"], { description: "now (default): a turn at once." })),
+        },
+        open,
+      ),
+    },
+    answers: { 200: Type.Object({ ok: Type.Literal(true), mode: WakeMode, eventId: Type.String() }, closed) },
+    async handler({ headers, body }, { stores, queues, metrics }) {
+      const { text, mode = "now" } = body;
+      const idempotency = idempotencyOf(headers["idempotency-key"], "wake", body);
+      const { eventId } = await acceptWake(stores, { text, mode }, idempotency);
+      if (mode === "now") await queues.triggerHeartbeat();
+      metrics.hooks.inc({ hook: "wake" });
+      return { status: 200, body: { ok: true as const, mode, eventId } };
+    },
+  });
+  const agent = route({
+    ...common,
+    method: "post",
+    path: `${path}/agent`,
+    operationId: "runAgent",
+    summary: "Have the agent do something, in a session of its own or in one that goes on",
+    schemas: {
+      query,
+      headers,
+      body: Type.Object(
+        {
+          message: NotBlank("What the agent is told."),
+          name: Type.Optional(Type.String({ maxLength: 256, description: "Begins the summary." })),
+          sessionKey: Type.Optional(s.Identifier("A constant key continues its conversation.")),
+          wakeMode: Type.Optional(WakeMode),
+          deliver: Type.Optional(
+            Type.Boolean({ description: "Whether the reply goes to a channel; true by default." }),
+          ),
+          channel: Type.Optional(Channel),
+          to: Type.Optional(NotBlank("The recipient, as the channel names it.")),
+          model: Type.Optional(NotBlank("A model of the allow-list, or its alias.")),
+          thinking: Type.Optional(NotBlank("How hard the model thinks.")),
+          timeoutSeconds: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 86_400 })),
+        },
+        open,
+      ),
+    },
+    answers: { 202: Type.Object({ ok: Type.Literal(true), runId: Type.String(), sessionKey: s.JobId }, closed) },
+    async handler({ headers, body }, { stores, queues, hooks, agent: defaults, metrics }) {
+      const request = {
+        message: body.message,
+        wakeMode: body.wakeMode ?? "now",
+        deliver: body.deliver ?? true,
+        channel: body.channel ?? "last",
+        to: body.to ?? null,
+        model: checkModel(defaults, body.model),
+        thinking: body.thinking ?? defaults.thinking ?? null,
+        timeoutSeconds: body.timeoutSeconds ?? defaults.timeoutSeconds,
+      };
+      const sessionKey = checkSessionKey(hooks, body.sessionKey);
+      const idempotency = idempotencyOf(headers["idempotency-key"], "agent", body);
+      const run = await acceptAgentRun(stores, { name: body.name ?? null, sessionKey, request }, idempotency);
+      await queues.add(agentHook, { runId: run.runId }, { jobId: run.runId });
+      metrics.hooks.inc({ hook: "agent" });
+      const location = { Location: `/api/runs/${run.runId}` };
+      return { status: 202, headers: location, body: { ok: true as const, ...run } };
+    },
+  });
+  return [wake, agent];
+}
+
+function refuse(pointer: string, detail: string): never {
+  throw new AppError("invalid_body", { detail: `${pointer.slice(1)} ${detail}.`, errors: [{ pointer, detail }] });
+}
+
+function checkModel(agent: Config["agents"]["defaults"], requested: string | undefined): string | null {
+  const resolved = resolveModel(agent, requested);
+  if (resolved.ok) return resolved.model ?? null;
+  return refuse("/model", `must be one of ${resolved.allowed.join(", ")}`);
+}
+
+/** The key of the run's session; undefined for one of its own. */
+function checkSessionKey(hooks: HookConfig, requested: string | undefined): string | undefined {
+  const { allowRequestSessionKey, allowedSessionKeyPrefixes: prefixes, defaultSessionKey } = hooks;
+  if (requested === undefined) return defaultSessionKey;
+  if (!allowRequestSessionKey) refuse("/sessionKey", "may not be set by requests (hooks.allowRequestSessionKey)");
+  if (requested === MAIN_SESSION)
+    refuse("/sessionKey", `must not be ${MAIN_SESSION}: send a wake hook to the main session`);
+  if (prefixes && !prefixes.some((prefix) => requested.startsWith(prefix))) {
+    refuse("/sessionKey", `must begin with one of ${prefixes.join(", ")}`);
+  }
+  return requested;
+}

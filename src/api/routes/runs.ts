@@ -1,0 +1,156 @@
+import Type from "typebox";
+import { listRuns, RUN_CURSOR_PATTERN, readRun } from "../../models/commands/readRuns.ts";
+import { agentHook } from "../../shared/queues.ts";
+import { route } from "../route.ts";
+import * as s from "../schemas.ts";
+
+const closed = { additionalProperties: false } as const;
+const params = Type.Object({ runId: s.Identifier("The runId that the hook answered with.") });
+const RunStatus = Type.Enum(["queued", "running", "completed", "failed", "dropped"]);
+const time = (description: string) => s.nullable(s.Timestamp(description));
+
+const Delivery = Type.Object(
+  {
+    deliveryId: Type.String(),
+    channel: Type.String(),
+    to: s.nullable(Type.String()),
+    state: Type.Enum(["pending", "sent", "failed"]),
+    attempts: Type.Integer(),
+    reason: s.nullable(Type.String({ description: "Why it failed." })),
+    createdAt: s.Timestamp("When the reply was there."),
+    sentAt: time("When it was sent."),
+  },
+  closed,
+);
+
+const Run = Type.Object(
+  {
+    runId: Type.String(),
+    kind: Type.Enum(["agent"]),
+    name: s.nullable(Type.String()),
+    sessionKey: Type.String(),
+    status: RunStatus,
+    attempts: Type.Integer({ minimum: 0 }),
+    reply: s.nullable(Type.String()),
+    error: s.nullable(Type.Object({ code: Type.String(), message: Type.String() }, closed)),
+    deliveries: Type.Array(Delivery),
+    createdAt: s.Timestamp("When it was accepted."),
+    startedAt: time("When its latest try began."),
+    endedAt: time("When it ended."),
+  },
+  closed,
+);
+
+const getRuns = route({
+  method: "get",
+  path: "/api/runs",
+  operationId: "listRuns",
+  tag: "runs",
+  summary: "Runs of hooks, newest first",
+  schemas: {
+    query: Type.Object(
+      {
+        status: Type.Optional(Type.Array(RunStatus, { minItems: 1, description: "May be repeated: any of them." })),
+        sessionKey: Type.Optional(s.Identifier("Runs of this session.")),
+        limit: s.paging.limit,
+        cursor: Type.Optional(
+          Type.String({ pattern: RUN_CURSOR_PATTERN, description: "The nextCursor of the page before." }),
+        ),
+      },
+      closed,
+    ),
+  },
+  answers: { 200: Type.Object({ runs: Type.Array(Run), nextCursor: s.nextCursor }, closed) },
+  errors: [],
+  async handler({ query }, { stores }) {
+    const { limit = 100, ...rest } = query;
+    return { status: 200, body: await listRuns(stores, { limit, ...rest }) };
+  },
+});
+
+const getRun = route({
+  method: "get",
+  path: "/api/runs/:runId",
+  operationId: "getRun",
+  tag: "runs",
+  summary: "What became of a run",
+  schemas: { params },
+  answers: { 200: Run },
+  errors: ["run_not_found"],
+  async handler({ params }, { stores }) {
+    return { status: 200, body: await readRun(stores, params.runId) };
+  },
+});
+
+const retryRun = route({
+  method: "post",
+  path: "/api/runs/:runId/retry",
+  operationId: "retryRun",
+  tag: "runs",
+  summary: "Begin a failed run anew",
+  schemas: { params },
+  answers: { 202: Run },
+  errors: ["run_not_found", "run_state_conflict"],
+  async handler({ params }, { stores, queues }) {
+    const { _id, round } = await stores.runs.retry(params.runId);
+    await queues.add(agentHook, { runId: _id }, { jobId: `${_id}-round-${round}` });
+    return { status: 202, body: await readRun(stores, _id) };
+  },
+});
+
+const cancelRun = route({
+  method: "post",
+  path: "/api/runs/:runId/cancel",
+  operationId: "cancelRun",
+  tag: "runs",
+  summary: "End a run that has not ended; one under way is aborted within seconds",
+  schemas: { params },
+  answers: { 200: Run },
+  errors: ["run_not_found", "run_state_conflict"],
+  async handler({ params }, { stores }) {
+    await stores.runs.cancel(params.runId);
+    return { status: 200, body: await readRun(stores, params.runId) };
+  },
+});
+
+const getMessages = route({
+  method: "get",
+  path: "/api/sessions/:sessionKey/messages",
+  operationId: "listMessages",
+  tag: "runs",
+  summary: "The latest messages of a session, oldest first",
+  schemas: {
+    params: Type.Object({ sessionKey: s.Identifier("The session's key; `main` is the main session.") }),
+    query: Type.Object({ limit: s.paging.limit }, closed),
+  },
+  answers: {
+    200: Type.Object(
+      {
+        messages: Type.Array(
+          Type.Object(
+            {
+              role: Type.Enum(["user", "assistant"]),
+              content: Type.String(),
+              createdAt: s.Timestamp("When its turn ended."),
+            },
+            closed,
+          ),
+        ),
+      },
+      closed,
+    ),
+  },
+  errors: [],
+  async handler({ params, query }, { stores }) {
+    const bounds = { maxMessages: query.limit ?? 100, maxChars: 4 * 1024 * 1024 };
+    const found = await stores.messages.findRecent(params.sessionKey, bounds);
+    const messages = found.map(({ role, content, createdAt }) => ({
+      role,
+      content,
+      createdAt: createdAt.toISOString(),
+    }));
+    return { status: 200, body: { messages } };
+  },
+});
+
+export const runRoutes = [getRuns, getRun, retryRun, cancelRun, getMessages];

@@ -1,0 +1,43 @@
+import { randomUUID } from "node:crypto";
+import type { AgentRequest, WakeMode } from "../run.ts";
+import type { Stores } from "../stores.ts";
+
+/** A request's Idempotency-Key, and what must be the same when the key comes again. */
+export interface Idempotency {
+  readonly key: string;
+  readonly request: unknown;
+}
+
+/**
+ * Writes a run down, durably; the caller puts it on its queue.
+ * @param run without a sessionKey it gets one of its own
+ * @throws AppError idempotency_conflict, unavailable
+ */
+export async function acceptAgentRun(
+  { runs, idempotencyKeys }: Stores,
+  run: { readonly name: string | null; readonly sessionKey: string | undefined; readonly request: AgentRequest },
+  idempotency?: Idempotency,
+): Promise<{ runId: string; sessionKey: string }> {
+  const fresh = { runId: randomUUID(), sessionKey: run.sessionKey ?? `hook:${randomUUID()}` };
+  const ids = idempotency ? await idempotencyKeys.settle(idempotency.key, idempotency.request, fresh) : fresh;
+  const { name, request } = run;
+  await runs.accept([
+    { _id: ids.runId, sessionKey: ids.sessionKey, singleUse: run.sessionKey === undefined, name, request },
+  ]);
+  return ids;
+}
+
+/**
+ * Queues an event for the main session, durably; the caller triggers a heartbeat where the mode wants one.
+ * @throws AppError idempotency_conflict, unavailable
+ */
+export async function acceptWake(
+  { events, idempotencyKeys }: Stores,
+  { text, mode }: { readonly text: string; readonly mode: WakeMode },
+  idempotency?: Idempotency,
+): Promise<{ eventId: string }> {
+  const fresh = { eventId: randomUUID() };
+  const ids = idempotency ? await idempotencyKeys.settle(idempotency.key, idempotency.request, fresh) : fresh;
+  await events.add([{ _id: ids.eventId, text, source: "wake hook", wake: mode === "now" }]);
+  return ids;
+}

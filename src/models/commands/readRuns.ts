@@ -1,0 +1,85 @@
+import type { mongo } from "mongoose";
+import type { DeliveryDoc, DeliveryView } from "../delivery.ts";
+import { guard } from "../guard.ts";
+import type { RunDoc, RunError, RunStatus } from "../run.ts";
+import type { Stores } from "../stores.ts";
+
+/** A run as clients read it, without what the agent was told. Times are ISO 8601 UTC in milliseconds. */
+export interface RunView {
+  runId: string;
+  kind: "agent";
+  name: string | null;
+  sessionKey: string;
+  status: RunStatus;
+  attempts: number;
+  reply: string | null;
+  error: RunError | null;
+  deliveries: DeliveryView[];
+  createdAt: string;
+  startedAt: string | null;
+  endedAt: string | null;
+}
+
+export interface RunListQuery {
+  readonly status?: readonly RunStatus[] | undefined;
+  readonly sessionKey?: string | undefined;
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+}
+
+/** @throws AppError run_not_found, unavailable */
+export async function readRun(stores: Stores, runId: string): Promise<RunView> {
+  const run = await stores.runs.find(runId);
+  return view(stores, run, await stores.deliveries.findOfRuns([runId]));
+}
+
+/** A page of runs, newest first by acceptance. @throws AppError unavailable */
+export async function listRuns(
+  stores: Stores,
+  { status, sessionKey, limit, cursor }: RunListQuery,
+): Promise<{ runs: RunView[]; nextCursor: string | null }> {
+  const query: mongo.Filter<RunDoc>[] = [
+    ...(status ? [{ status: { $in: [...status] } }] : []),
+    ...(sessionKey === undefined ? [] : [{ sessionKey }]),
+    ...(cursor === undefined ? [] : [olderThan(cursor)]),
+  ];
+  const found = await guard(() =>
+    stores.runs.collection
+      .find(query.length > 0 ? { $and: query } : {}, { projection: { request: 0 } })
+      .sort({ createdAt: -1, _id: -1 })
+      .limit(limit + 1)
+      .toArray(),
+  );
+  const page = found.slice(0, limit);
+  const deliveries = Map.groupBy(await stores.deliveries.findOfRuns(page.map((run) => run._id)), (one) => one.runId);
+  const last = page.at(-1);
+  return {
+    runs: page.map((run) => view(stores, run, deliveries.get(run._id) ?? [])),
+    nextCursor: found.length > limit && last ? cursorOf(last) : null,
+  };
+}
+
+/** What a cursor of this list looks like: the time of acceptance in milliseconds, base 36, and the runId. */
+export const RUN_CURSOR_PATTERN = "^[0-9a-z]{1,10}-[0-9a-f-]{36}$";
+
+const cursorOf = ({ createdAt, _id }: RunDoc): string => `${createdAt.getTime().toString(36)}-${_id}`;
+
+function olderThan(cursor: string): mongo.Filter<RunDoc> {
+  const at = cursor.indexOf("-");
+  const createdAt = new Date(Number.parseInt(cursor.slice(0, at), 36));
+  return {
+    createdAt: { $lte: createdAt },
+    $or: [{ createdAt: { $lt: createdAt } }, { _id: { $lt: cursor.slice(at + 1) } }],
+  };
+}
+
+function view({ deliveries }: Stores, run: RunDoc, sent: readonly DeliveryDoc[]): RunView {
+  const { _id: runId, kind, name, sessionKey, status, attempts, reply, error } = run;
+  return {
+    ...{ runId, kind, name, sessionKey, status, attempts, reply, error },
+    deliveries: sent.map((one) => deliveries.view(one)),
+    createdAt: run.createdAt.toISOString(),
+    startedAt: run.startedAt?.toISOString() ?? null,
+    endedAt: run.endedAt?.toISOString() ?? null,
+  };
+}

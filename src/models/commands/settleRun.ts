@@ -1,0 +1,57 @@
+import type { RunDoc } from "../run.ts";
+import type { Route } from "../session.ts";
+import type { Stores } from "../stores.ts";
+
+const SUMMARY_CHARS = 600;
+const FALLBACK_CHANNEL = "whatsapp";
+
+/** What is to be put on the queues now that a run is settled. */
+export interface Settled {
+  readonly nextRunId: string | null;
+  readonly deliveryId: string | null;
+  readonly wake: boolean;
+}
+
+export interface SettleSettings {
+  /** Where the main session's replies go before a delivery or an operator gave it another route. */
+  readonly firstRoute: Route | null;
+  /** Whether a reply is worth delivering: not empty, and more than an acknowledgement. */
+  isWorthDelivering(reply: string): boolean;
+}
+
+/**
+ * Writes what follows from a run's end: transcript, summary for the main session, delivery; then frees its session.
+ * Each is named after the run and its round, so that doing it twice, after a crash in the middle, is doing it once.
+ * @param run one that has ended and is not settled
+ */
+export async function settleRun(stores: Stores, run: RunDoc, settings: SettleSettings): Promise<Settled> {
+  const { messages, events, sessions, runs } = stores;
+  const id = `${run._id}-${run.round}`;
+  if (run.status === "completed" && run.reply !== null) {
+    await messages.addTurn(id, run.sessionKey, run.request.message, run.reply, run.endedAt ?? run.createdAt);
+  }
+  const wake = run.request.wakeMode === "now";
+  await events.add([{ _id: `run-${id}`, text: summary(run), source: `run ${run._id}`, wake }]);
+  const deliveryId = (await addDelivery(stores, run, id, settings)) ? id : null;
+  await sessions.release(run.sessionKey, run._id);
+  await runs.markSettled(run._id, run.round);
+  const next = await runs.findNext(run.sessionKey);
+  return { nextRunId: next?._id ?? null, deliveryId, wake };
+}
+
+async function addDelivery(stores: Stores, run: RunDoc, id: string, settings: SettleSettings): Promise<boolean> {
+  const { request, reply, status } = run;
+  if (status !== "completed" || !request.deliver || reply === null || !settings.isWorthDelivering(reply)) return false;
+  const route = (await stores.sessions.route()) ?? settings.firstRoute;
+  const channel = request.channel === "last" ? (route?.channel ?? FALLBACK_CHANNEL) : request.channel;
+  const to = request.to ?? (route?.channel === channel ? route.to : null);
+  await stores.deliveries.add({ _id: id, runId: run._id, channel, to, text: reply });
+  return true;
+}
+
+/** What the main session is told of a run: its name, how it ended, and how its reply begins. */
+function summary({ name, status, attempts, error, reply }: RunDoc): string {
+  const title = `${name ?? "Hook"}: ${status}`;
+  if (status === "completed") return `${title}\n${(reply ?? "").slice(0, SUMMARY_CHARS)}`;
+  return `${title} after ${attempts} ${attempts === 1 ? "try" : "tries"} (${error?.code}): ${error?.message}`;
+}

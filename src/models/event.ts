@@ -1,0 +1,81 @@
+import { mongo, Schema } from "mongoose";
+import type { Clock } from "../shared/clock.ts";
+import { guard, insertNew } from "./guard.ts";
+
+/** Something that the main session is to be told with its next turn. */
+export interface EventDoc {
+  /** The eventId; one that follows from a run is named after it, so that it is there once. */
+  _id: string;
+  text: string;
+  /** Where it comes from, for the fence around it. */
+  source: string;
+  /** Wants a turn at once rather than with the next scheduled one. */
+  wake: boolean;
+  /** When MongoDB took it; the order of events. */
+  order: mongo.Timestamp;
+  createdAt: Date;
+  waiting: boolean;
+  /** When a turn that knew it succeeded; kept for a while so that it is never made again. */
+  takenAt: Date | null;
+}
+
+const KEEP_TAKEN_SECONDS = 7 * 86_400;
+
+export const eventSchema = new Schema<EventDoc>(
+  {
+    _id: String,
+    text: String,
+    source: String,
+    wake: Boolean,
+    order: Schema.Types.Mixed,
+    createdAt: Date,
+    waiting: Boolean,
+    takenAt: Date,
+  },
+  { versionKey: false },
+);
+eventSchema.index({ order: 1 }, { partialFilterExpression: { waiting: true } });
+eventSchema.index({ wake: 1 }, { partialFilterExpression: { waiting: true } });
+eventSchema.index({ takenAt: 1 }, { expireAfterSeconds: KEEP_TAKEN_SECONDS });
+
+export type NewEvent = Pick<EventDoc, "_id" | "text" | "source" | "wake">;
+
+export class Events {
+  readonly collection: mongo.Collection<EventDoc>;
+  readonly #clock: Clock;
+
+  constructor(collection: mongo.Collection<EventDoc>, clock: Clock) {
+    this.collection = collection;
+    this.#clock = clock;
+  }
+
+  /** Queues events; one that is or was there already is left alone. @throws AppError unavailable */
+  async add(events: readonly NewEvent[]): Promise<void> {
+    const fresh = { createdAt: this.#clock.now(), waiting: true, takenAt: null };
+    await insertNew(
+      this.collection,
+      events.map((event) => ({ ...event, ...fresh, order: new mongo.Timestamp({ t: 0, i: 0 }) })),
+    );
+  }
+
+  /** The events that wait, in order. */
+  findWaiting(limit: number): Promise<EventDoc[]> {
+    return guard(() => this.collection.find({ waiting: true }).sort({ order: 1 }).limit(limit).toArray());
+  }
+
+  countWaiting(): Promise<number> {
+    return guard(() => this.collection.countDocuments({ waiting: true }, { hint: "order_1" }));
+  }
+
+  /** Whether an event from before a time waits that wants a turn at once. */
+  async wantsTurn(before: Date): Promise<boolean> {
+    const query = { waiting: true, wake: true, createdAt: { $lt: before } };
+    return (await guard(() => this.collection.findOne(query, { projection: { _id: 1 } }))) !== null;
+  }
+
+  /** Takes events off the queue: a turn that knew them has succeeded. */
+  async take(ids: readonly string[]): Promise<void> {
+    const change = { $set: { waiting: false, takenAt: this.#clock.now() } };
+    await guard(() => this.collection.updateMany({ _id: { $in: [...ids] } }, change));
+  }
+}

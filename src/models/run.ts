@@ -1,0 +1,268 @@
+import { mongo, Schema } from "mongoose";
+import type { Clock } from "../shared/clock.ts";
+import { AppError, type ErrorCode } from "../shared/errors.ts";
+import { guard, insertNew } from "./guard.ts";
+
+export type RunStatus = "queued" | "running" | "completed" | "failed" | "dropped";
+export type WakeMode = "now" | "next-heartbeat";
+
+/** What the sender of an agent hook asked for, checked and with its defaults filled in. */
+export interface AgentRequest {
+  readonly message: string;
+  readonly wakeMode: WakeMode;
+  readonly deliver: boolean;
+  readonly channel: string;
+  readonly to: string | null;
+  readonly model: string | null;
+  readonly thinking: string | null;
+  readonly timeoutSeconds: number;
+}
+
+export interface RunError {
+  readonly code: ErrorCode;
+  readonly message: string;
+}
+
+export interface RunDoc {
+  /** The runId, a UUID. */
+  _id: string;
+  kind: "agent";
+  name: string | null;
+  sessionKey: string;
+  /** The session key was made for this run alone. */
+  singleUse: boolean;
+  request: AgentRequest;
+  /** When MongoDB took it: a run accepted after another was answered has the greater one, whichever process took it. */
+  order: mongo.Timestamp;
+  status: RunStatus;
+  /** Queued or running. */
+  open: boolean;
+  attempts: number;
+  /** How often it was begun anew by hand; each round has a summary and a delivery of its own. */
+  round: number;
+  reply: string | null;
+  error: RunError | null;
+  createdAt: Date;
+  startedAt: Date | null;
+  endedAt: Date | null;
+  /** Not tried again before this time. */
+  notBefore: Date | null;
+  /** Who runs it, and until when that is believed without another word; null unless it is running. */
+  claim: { readonly token: string; readonly until: Date } | null;
+  /** False from the end until all that follows from it is written; null before. */
+  settled: boolean | null;
+}
+
+export const runSchema = new Schema<RunDoc>(
+  {
+    _id: String,
+    kind: String,
+    name: String,
+    sessionKey: String,
+    singleUse: Boolean,
+    request: Schema.Types.Mixed,
+    order: Schema.Types.Mixed,
+    status: String,
+    open: Boolean,
+    attempts: Number,
+    round: Number,
+    reply: String,
+    error: Schema.Types.Mixed,
+    createdAt: Date,
+    startedAt: Date,
+    endedAt: Date,
+    notBefore: Date,
+    claim: Schema.Types.Mixed,
+    settled: Boolean,
+  },
+  { versionKey: false },
+);
+runSchema.index({ createdAt: -1, _id: -1 });
+runSchema.index({ status: 1, createdAt: -1, _id: -1 });
+runSchema.index({ sessionKey: 1, createdAt: -1, _id: -1 });
+/** Leads to the run of a session whose turn it is. */
+runSchema.index({ sessionKey: 1, order: 1 }, { partialFilterExpression: { open: true } });
+runSchema.index({ open: 1, createdAt: 1 }, { partialFilterExpression: { open: true } });
+runSchema.index({ settled: 1 }, { partialFilterExpression: { settled: false } });
+
+export type NewRun = Pick<RunDoc, "_id" | "name" | "sessionKey" | "singleUse" | "request">;
+
+/** How a turn ended. */
+export type RunEnd =
+  | { readonly status: "completed"; readonly reply: string }
+  | { readonly status: "failed"; readonly error: RunError };
+
+/** A run that should be on its queue. `running`: its worker has gone silent in the middle of it. */
+export interface DueRun {
+  readonly id: string;
+  readonly status: "queued" | "running";
+  readonly attempts: number;
+}
+
+export class Runs {
+  readonly collection: mongo.Collection<RunDoc>;
+  readonly #clock: Clock;
+
+  constructor(collection: mongo.Collection<RunDoc>, clock: Clock) {
+    this.collection = collection;
+    this.#clock = clock;
+  }
+
+  /** Writes accepted runs down; one that is there already stays as it is. @throws AppError unavailable */
+  async accept(runs: readonly NewRun[]): Promise<void> {
+    const fresh = {
+      kind: "agent" as const,
+      status: "queued" as const,
+      open: true,
+      attempts: 0,
+      round: 0,
+      reply: null,
+      error: null,
+      createdAt: this.#clock.now(),
+      startedAt: null,
+      endedAt: null,
+      notBefore: null,
+      claim: null,
+      settled: null,
+    };
+    // MongoDB puts its own time into an empty time stamp.
+    await insertNew(
+      this.collection,
+      runs.map((run) => ({ ...run, ...fresh, order: new mongo.Timestamp({ t: 0, i: 0 }) })),
+    );
+  }
+
+  /** @throws AppError run_not_found, unavailable */
+  async find(runId: string): Promise<RunDoc> {
+    const run = await guard(() => this.collection.findOne({ _id: runId }));
+    if (!run) throw new AppError("run_not_found", { detail: `There is no run ${JSON.stringify(runId)}.` });
+    return run;
+  }
+
+  /** The run of the session that comes next: of those not ended the one accepted first. */
+  findNext(sessionKey: string): Promise<RunDoc | null> {
+    return guard(() => this.collection.findOne({ sessionKey, open: true }, { sort: { order: 1 } }));
+  }
+
+  /** Takes a run that waits, or whose worker has gone silent. @returns null when another was faster */
+  claim(runId: string, token: string, until: Date): Promise<RunDoc | null> {
+    const now = this.#clock.now();
+    const free = { $or: [{ status: "queued" as const }, { status: "running" as const, "claim.until": { $lte: now } }] };
+    const taken = { status: "running" as const, startedAt: now, claim: { token, until }, notBefore: null };
+    return guard(() =>
+      this.collection.findOneAndUpdate(
+        { _id: runId, ...free },
+        { $set: taken, $inc: { attempts: 1 } },
+        { returnDocument: "after" },
+      ),
+    );
+  }
+
+  /** @returns false when the run is no longer this worker's: cancelled, or taken by another */
+  renew(runId: string, token: string, until: Date): Promise<boolean> {
+    return this.#changeClaimed(runId, token, { "claim.until": until });
+  }
+
+  /** Ends the run. @returns false when it is no longer this worker's */
+  end(runId: string, token: string, end: RunEnd): Promise<boolean> {
+    return this.#changeClaimed(runId, token, this.#ended(end));
+  }
+
+  /** Gives the run back, to be tried again after a while. @returns false when it is no longer this worker's */
+  retryLater(runId: string, token: string, notBefore: Date, error: RunError): Promise<boolean> {
+    return this.#changeClaimed(runId, token, { status: "queued", claim: null, notBefore, error });
+  }
+
+  /** Gives the run back as if it had never been taken. @returns false when it is no longer this worker's */
+  async handBack(runId: string, token: string): Promise<boolean> {
+    const change = { $set: { status: "queued" as const, claim: null }, $inc: { attempts: -1 } };
+    const { modifiedCount } = await guard(() =>
+      this.collection.updateOne({ _id: runId, status: "running", "claim.token": token }, change),
+    );
+    return modifiedCount === 1;
+  }
+
+  async #changeClaimed(runId: string, token: string, set: object): Promise<boolean> {
+    const { modifiedCount } = await guard(() =>
+      this.collection.updateOne({ _id: runId, status: "running", "claim.token": token }, { $set: set }),
+    );
+    return modifiedCount === 1;
+  }
+
+  #ended(end: RunEnd): object {
+    const outcome = end.status === "completed" ? { reply: end.reply, error: null } : { error: end.error };
+    const closed = { open: false, claim: null, notBefore: null, settled: false };
+    return { status: end.status, ...outcome, ...closed, endedAt: this.#clock.now() };
+  }
+
+  /** Ends a run that has not ended. @throws AppError run_not_found, run_state_conflict, unavailable */
+  async cancel(runId: string): Promise<RunDoc> {
+    const error = { code: "cancelled" as const, message: "The run was cancelled." };
+    const change = { $set: this.#ended({ status: "failed", error }) };
+    return this.#changeIn(runId, { open: true }, change, "has ended already");
+  }
+
+  /** Begins a failed run anew. @throws AppError run_not_found, run_state_conflict, unavailable */
+  async retry(runId: string): Promise<RunDoc> {
+    const anew = { status: "queued" as const, open: true, attempts: 0, error: null, endedAt: null, settled: null };
+    return this.#changeIn(
+      runId,
+      { status: "failed", settled: true },
+      { $set: anew, $inc: { round: 1 } },
+      "has not failed, or has only just",
+    );
+  }
+
+  async #changeIn(runId: string, state: mongo.Filter<RunDoc>, change: object, otherwise: string): Promise<RunDoc> {
+    const changed = await guard(() =>
+      this.collection.findOneAndUpdate({ ...state, _id: runId }, change, { returnDocument: "after" }),
+    );
+    if (changed) return changed;
+    await this.find(runId);
+    throw new AppError("run_state_conflict", { detail: `The run ${otherwise}.` });
+  }
+
+  async markSettled(runId: string, round: number): Promise<void> {
+    await guard(() => this.collection.updateOne({ _id: runId, round, settled: false }, { $set: { settled: true } }));
+  }
+
+  /** Runs that ended before a time and whose end has not been seen through. */
+  async findUnsettled(before: Date, limit: number): Promise<string[]> {
+    const query = { settled: false, endedAt: { $lt: before } };
+    const found = await guard(() =>
+      this.collection
+        .find(query, { projection: { _id: 1 } })
+        .limit(limit)
+        .toArray(),
+    );
+    return found.map((run) => run._id);
+  }
+
+  /** Of each session the run that comes next, where it waits since before a time or its worker has gone silent. */
+  async findDue(now: Date, before: Date, limit: number): Promise<DueRun[]> {
+    const pipeline = [
+      { $match: { open: true, createdAt: { $lt: before } } },
+      { $sort: { order: 1 } },
+      {
+        $group: {
+          _id: "$sessionKey",
+          next: {
+            $first: { id: "$_id", status: "$status", attempts: "$attempts", notBefore: "$notBefore", claim: "$claim" },
+          },
+        },
+      },
+      { $replaceRoot: { newRoot: "$next" } },
+      {
+        $match: {
+          $or: [
+            { status: "queued", notBefore: null },
+            { status: "queued", notBefore: { $lte: now } },
+            { status: "running", "claim.until": { $lte: now } },
+          ],
+        },
+      },
+      { $limit: limit },
+    ];
+    return guard(() => this.collection.aggregate<DueRun>(pipeline).toArray());
+  }
+}

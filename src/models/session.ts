@@ -1,0 +1,87 @@
+import { type mongo, Schema } from "mongoose";
+import type { Clock } from "../shared/clock.ts";
+import { guard, isDuplicateKey } from "./guard.ts";
+
+/** The session that people talk to: its events are what the agent is woken for. */
+export const MAIN_SESSION = "main";
+
+/** Where replies of the main session go. */
+export interface Route {
+  readonly channel: string;
+  readonly to: string;
+}
+
+export interface SessionDoc {
+  /** The session key. */
+  _id: string;
+  /** The turn that the session is busy with, and until when that is believed without another word. */
+  active: { readonly holder: string; readonly token: string; readonly until: Date } | null;
+  /** Of the main session: its last recipient. */
+  route?: Route;
+  /** Of the main session: after a turn that failed, the sweep triggers no other one before this time. */
+  pausedUntil?: Date;
+  lastUsedAt: Date;
+}
+
+export const sessionSchema = new Schema<SessionDoc>(
+  { _id: String, active: Schema.Types.Mixed, route: Schema.Types.Mixed, lastUsedAt: Date },
+  { versionKey: false },
+);
+
+export class Sessions {
+  readonly collection: mongo.Collection<SessionDoc>;
+  readonly #clock: Clock;
+
+  constructor(collection: mongo.Collection<SessionDoc>, clock: Clock) {
+    this.collection = collection;
+    this.#clock = clock;
+  }
+
+  /**
+   * Takes the session for one turn. A holder may take again what it held.
+   * @returns false while another turn has it
+   */
+  async claim(key: string, holder: string, token: string, until: Date): Promise<boolean> {
+    const now = this.#clock.now();
+    const free = { $or: [{ active: null }, { "active.holder": holder }, { "active.until": { $lte: now } }] };
+    const change = { $set: { active: { holder, token, until }, lastUsedAt: now } };
+    try {
+      await guard(() => this.collection.updateOne({ _id: key, ...free }, change, { upsert: true }));
+      return true;
+    } catch (error) {
+      if (isDuplicateKey(error)) return false; // it is there and not free, so the upsert tried to make it again
+      throw error;
+    }
+  }
+
+  async renew(key: string, token: string, until: Date): Promise<boolean> {
+    const change = { $set: { "active.until": until } };
+    const { matchedCount } = await guard(() => this.collection.updateOne({ _id: key, "active.token": token }, change));
+    return matchedCount === 1;
+  }
+
+  async release(key: string, holder: string): Promise<void> {
+    await guard(() => this.collection.updateOne({ _id: key, "active.holder": holder }, { $set: { active: null } }));
+  }
+
+  /** Keeps the sweep from triggering a turn of the main session for a while. */
+  async pauseMain(until: Date): Promise<void> {
+    await guard(() => this.collection.updateOne({ _id: MAIN_SESSION }, { $set: { pausedUntil: until } }));
+  }
+
+  async isMainPaused(now: Date): Promise<boolean> {
+    const query = { _id: MAIN_SESSION, pausedUntil: { $gt: now } };
+    return (await guard(() => this.collection.findOne(query, { projection: { _id: 1 } }))) !== null;
+  }
+
+  /** The main session's last recipient; null before it has one. */
+  async route(): Promise<Route | null> {
+    const main = await guard(() => this.collection.findOne({ _id: MAIN_SESSION }, { projection: { route: 1 } }));
+    return main?.route ?? null;
+  }
+
+  async setRoute(route: Route): Promise<void> {
+    const change = { $set: { route }, $setOnInsert: { active: null, lastUsedAt: this.#clock.now() } };
+    await guard(() => this.collection.updateOne({ _id: MAIN_SESSION }, change, { upsert: true }));
+  }
+}

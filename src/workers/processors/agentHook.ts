@@ -1,0 +1,93 @@
+import { randomUUID } from "node:crypto";
+import type { AgentRunner } from "../../agents/runner.ts";
+import { claimRun, renewClaim } from "../../models/commands/claimRun.ts";
+import type { RunDoc } from "../../models/run.ts";
+import type { Stores } from "../../models/stores.ts";
+import { AppError } from "../../shared/errors.ts";
+import type { Processor, RunContext } from "../run.ts";
+import type { Settle } from "../settle.ts";
+import { boundTurn, LEASE_MS, type TurnEnd } from "../turn.ts";
+
+const MOST_TRIES = 3;
+const RETRY_AFTER_MS = [2_000, 10_000] as const;
+
+export interface AgentHookDeps {
+  readonly stores: Stores;
+  readonly runner: AgentRunner;
+  readonly session: { readonly maxMessages: number; readonly maxChars: number };
+  readonly settle: Settle;
+  /** The prompt of a run, with what came from outside fenced in. */
+  prompt(run: RunDoc): string;
+  /** Puts the run on its queue again; `try` tells one time from another. */
+  requeue(runId: string, occasion: string, delayMs: number): Promise<void>;
+}
+
+/** One agent turn for a run whose turn it is; then everything that follows from its end. */
+export function agentHookProcessor(deps: AgentHookDeps): Processor {
+  return async ({ payload }, context) => {
+    const { runId } = payload as { runId: string };
+    const token = randomUUID();
+    const now = context.clock.now();
+    const run = await claimRun(deps.stores, runId, token, new Date(now.getTime() + LEASE_MS), now);
+    if (typeof run === "string") return { kind: "done", result: { run: run } };
+    const end = run.attempts > MOST_TRIES ? crashed() : await turn(deps, run, token, context);
+    return { kind: "done", result: { run: await conclude(deps, run, token, end, context) } };
+  };
+}
+
+/** Its workers died each time: another try would hardly end otherwise. */
+const crashed = (): TurnEnd => ({
+  kind: "failed",
+  error: new AppError("agent_failed", { detail: `The worker died in each of ${MOST_TRIES} tries.` }),
+});
+
+async function turn(deps: AgentHookDeps, run: RunDoc, token: string, context: RunContext): Promise<TurnEnd> {
+  const { stores, runner, session } = deps;
+  const history = await stores.messages.findRecent(run.sessionKey, session);
+  const messages = [
+    ...history.map(({ role, content }) => ({ role, content })),
+    { role: "user" as const, content: deps.prompt(run) },
+  ];
+  const { model, thinking, timeoutSeconds } = run.request;
+  const asked = { kind: "run" as const, messages, model: model ?? undefined, thinking: thinking ?? undefined, env: {} };
+  return boundTurn(async (signal) => (await runner.run(asked, signal)).text, {
+    timeoutMs: timeoutSeconds * 1_000,
+    stopping: context.signal,
+    renew: (until) => renewClaim(stores, run, token, until),
+    now: () => context.clock.now(),
+  });
+}
+
+async function conclude(
+  deps: AgentHookDeps,
+  run: RunDoc,
+  token: string,
+  end: TurnEnd,
+  { clock }: RunContext,
+): Promise<string> {
+  const { runs, sessions } = deps.stores;
+  const error = end.kind === "failed" ? { code: end.error.code, message: end.error.message } : null;
+  switch (end.kind) {
+    case "stopped":
+      if (await runs.handBack(run._id, token)) await sessions.release(run.sessionKey, run._id);
+      await deps.requeue(run._id, token, 0);
+      return "handed back";
+    case "lost":
+      await deps.settle(run._id); // cancelled while it ran; taken over by another worker otherwise
+      return "lost";
+    case "replied":
+      await runs.end(run._id, token, { status: "completed", reply: end.reply });
+      break;
+    case "failed":
+      if (end.error.retry && run.attempts < MOST_TRIES && error) {
+        const delayMs = Math.max(RETRY_AFTER_MS[run.attempts - 1] ?? 0, (end.error.retryAfterSeconds ?? 0) * 1_000);
+        await runs.retryLater(run._id, token, new Date(clock.now().getTime() + delayMs), error);
+        await sessions.release(run.sessionKey, run._id);
+        await deps.requeue(run._id, `try-${run.attempts + 1}`, delayMs);
+        return "waits for another try";
+      }
+      if (error) await runs.end(run._id, token, { status: "failed", error });
+  }
+  await deps.settle(run._id);
+  return end.kind;
+}

@@ -1,0 +1,97 @@
+import { randomUUID } from "node:crypto";
+import type { AgentRunner } from "../../agents/runner.ts";
+import type { EventDoc } from "../../models/event.ts";
+import { MAIN_SESSION, type Route } from "../../models/session.ts";
+import type { Stores } from "../../models/stores.ts";
+import type { Processor, RunContext } from "../run.ts";
+import { boundTurn, LEASE_MS, type TurnEnd } from "../turn.ts";
+
+/** Most events that one turn looks at; how many fit is for the prompt to say. */
+const MOST_EVENTS = 500;
+/** After a failed turn the events wait so long for another try, unless something new wakes the session. */
+const PAUSE_MS = 60_000;
+const CHANNEL_WITHOUT_ROUTE = "whatsapp";
+
+export interface HeartbeatDeps {
+  readonly stores: Stores;
+  readonly runner: AgentRunner;
+  readonly session: { readonly maxMessages: number; readonly maxChars: number };
+  readonly defaults: {
+    readonly model?: string | undefined;
+    readonly thinking?: string | undefined;
+    readonly timeoutSeconds: number;
+  };
+  readonly firstRoute: Route | null;
+  isWorthDelivering(reply: string): boolean;
+  /** The prompt over the events, and how many of them it holds: as many as fit, one at least. */
+  prompt(events: readonly EventDoc[]): { readonly text: string; readonly taken: number };
+  deliver(deliveryId: string): Promise<void>;
+}
+
+/**
+ * Turns of the main session over the events that wait, one after another until none waits. Events are taken off only
+ * when the turn that knew them has succeeded; after a failure they wait for the next trigger.
+ */
+export function heartbeatProcessor(deps: HeartbeatDeps): Processor {
+  return async ({ payload }, context) => {
+    const { scheduled } = payload as { scheduled: boolean };
+    const token = randomUUID();
+    const until = new Date(context.clock.now().getTime() + LEASE_MS);
+    const { sessions } = deps.stores;
+    if (!(await sessions.claim(MAIN_SESSION, token, token, until))) return { kind: "done", result: { turns: 0 } };
+    let turns = 0;
+    try {
+      for (let due = scheduled; ; due = false) {
+        const events = await deps.stores.events.findWaiting(MOST_EVENTS);
+        if (!due && events.length === 0) return { kind: "done", result: { turns } };
+        const { text, taken } = deps.prompt(events);
+        const end = await turn(deps, text, token, context);
+        if (end.kind === "failed") {
+          await sessions.pauseMain(new Date(context.clock.now().getTime() + PAUSE_MS));
+          return { kind: "discard", error: end.error };
+        }
+        if (end.kind !== "replied") return { kind: "done", result: { turns, end: end.kind } };
+        await conclude(deps, text, end.reply, events.slice(0, taken), context);
+        turns++;
+        if (taken >= events.length && events.length < MOST_EVENTS) return { kind: "done", result: { turns } };
+      }
+    } finally {
+      await sessions.release(MAIN_SESSION, token);
+    }
+  };
+}
+
+async function turn(deps: HeartbeatDeps, prompt: string, token: string, context: RunContext): Promise<TurnEnd> {
+  const { stores, runner, session, defaults } = deps;
+  const history = await stores.messages.findRecent(MAIN_SESSION, session);
+  const messages = [
+    ...history.map(({ role, content }) => ({ role, content })),
+    { role: "user" as const, content: prompt },
+  ];
+  const asked = { kind: "heartbeat" as const, messages, model: defaults.model, thinking: defaults.thinking, env: {} };
+  return boundTurn(async (signal) => (await runner.run(asked, signal)).text, {
+    timeoutMs: defaults.timeoutSeconds * 1_000,
+    stopping: context.signal,
+    renew: (until) => stores.sessions.renew(MAIN_SESSION, token, until),
+    now: () => context.clock.now(),
+  });
+}
+
+async function conclude(
+  { stores, firstRoute, isWorthDelivering, deliver }: HeartbeatDeps,
+  prompt: string,
+  reply: string,
+  events: readonly EventDoc[],
+  { clock }: RunContext,
+): Promise<void> {
+  const turnId = randomUUID();
+  const route = (await stores.sessions.route()) ?? firstRoute;
+  const worth = isWorthDelivering(reply);
+  if (worth) {
+    const { channel, to } = route ?? { channel: CHANNEL_WITHOUT_ROUTE, to: null };
+    await stores.deliveries.add({ _id: turnId, runId: null, channel, to, text: reply });
+  }
+  await stores.messages.addTurn(turnId, MAIN_SESSION, prompt, reply, clock.now());
+  await stores.events.take(events.map((event) => event._id));
+  if (worth) await deliver(turnId);
+}

@@ -1,0 +1,88 @@
+import type { Redis } from "ioredis";
+import { isAcknowledgement, isEmpty } from "../agents/prompt/acknowledgement.ts";
+import { agentPrompt } from "../agents/prompt/agentPrompt.ts";
+import { DEFAULT_HEARTBEAT_PROMPT, heartbeatPrompt } from "../agents/prompt/heartbeatPrompt.ts";
+import { createRunner } from "../agents/runner.ts";
+import type { Stores } from "../models/stores.ts";
+import type { Clock } from "../shared/clock.ts";
+import type { Config } from "../shared/configSchema.ts";
+import { durationMs } from "../shared/duration.ts";
+import type { Queues } from "../shared/enqueue.ts";
+import type { Logger } from "../shared/logger.ts";
+import { agentHook, delivery, heartbeat, type QueueDef, retention } from "../shared/queues.ts";
+import { agentHookProcessor } from "./processors/agentHook.ts";
+import { deliverProcessor } from "./processors/deliver.ts";
+import { heartbeatProcessor } from "./processors/heartbeat.ts";
+import { retentionProcessor } from "./processors/retention.ts";
+import { type Processor, runWorkers } from "./run.ts";
+import { keepSchedules } from "./schedules.ts";
+import { settler } from "./settle.ts";
+import { startSweep } from "./sweep.ts";
+
+const DELIVERIES_AT_ONCE = 5;
+
+export interface ServiceDeps {
+  readonly stores: Stores;
+  readonly queues: Queues;
+  /** For the workers: waits for Redis to come back. */
+  readonly connection: Redis;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** For the programs that a command runner starts. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** Everything a worker process does, from a configuration. Closed by whoever started it. */
+export function startService(config: Config, deps: ServiceDeps): { close(): Promise<void> } {
+  const { stores, queues, connection, clock, log, env } = deps;
+  const { agents, session, worker, channels } = config;
+  const runner = createRunner(agents.defaults.runner, agents.runners, env);
+  const firstRoute = session.main ?? null;
+  const isWorthDelivering = (reply: string) => !isEmpty(reply) && !isAcknowledgement(reply);
+  const settle = settler(stores, queues, { firstRoute, isWorthDelivering });
+  const processors = new Map<QueueDef, Processor>([
+    [
+      agentHook,
+      agentHookProcessor({
+        ...{ stores, runner, session, settle },
+        prompt: ({ request, name }) =>
+          agentPrompt({ message: request.message, source: name ?? "agent hook", allowUnsafe: false }),
+        requeue: (runId, occasion, delayMs) =>
+          queues.add(agentHook, { runId }, { jobId: `${runId}-${occasion}`, delayMs }),
+      }),
+    ],
+    [
+      heartbeat,
+      heartbeatProcessor({
+        ...{ stores, runner, session, firstRoute, isWorthDelivering },
+        defaults: agents.defaults,
+        prompt: (events) =>
+          heartbeatPrompt({
+            prompt: agents.defaults.heartbeat.prompt ?? DEFAULT_HEARTBEAT_PROMPT,
+            events: events.map(({ _id, text, source, createdAt }) => ({ eventId: _id, text, source, at: createdAt })),
+            maxChars: session.maxChars,
+          }),
+        deliver: (deliveryId) => queues.add(delivery, { deliveryId }, { jobId: deliveryId }),
+      }),
+    ],
+    [delivery, deliverProcessor(stores, channels)],
+    [retention, retentionProcessor(stores, config.retention)],
+  ]);
+  const workers = runWorkers(processors, {
+    ...{ connection, clock, log, prefix: config.redis.prefix },
+    concurrency: { [agentHook.name]: worker.concurrency, [delivery.name]: DELIVERIES_AT_ONCE },
+    graceMs: worker.shutdownSeconds * 1_000 * GRACE_SHARE,
+  });
+  const sweep = startSweep({ stores, queues, clock, log, settle });
+  const schedules = keepSchedules(queues, log, { heartbeatEveryMs: durationMs(agents.defaults.heartbeat.every) });
+  return {
+    async close() {
+      await schedules.close();
+      await sweep.close();
+      await workers.close();
+    },
+  };
+}
+
+/** Of the time that a stopping worker has, work under way gets so much before it is handed back. */
+const GRACE_SHARE = 0.6;

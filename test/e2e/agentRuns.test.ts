@@ -1,0 +1,221 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { startApp, type TestApp } from "../support/app.ts";
+import { eventually } from "../support/eventually.ts";
+import { startWorker, type TestWorker } from "../support/worker.ts";
+
+const TOKEN = "a-hook-token-of-length";
+const bearer = { Authorization: `Bearer ${TOKEN}` };
+
+interface Run {
+  runId: string;
+  status: string;
+  attempts: number;
+  reply: string | null;
+  error: { code: string } | null;
+  startedAt: string;
+  endedAt: string;
+  deliveries: { channel: string; to: string | null; state: string; reason: string | null }[];
+}
+
+describe("agent runs, carried out by a worker", () => {
+  let app: TestApp;
+  let worker: TestWorker;
+  let dir: string;
+
+  /** A worker whose agent is a program: it gets the prompt on standard input. */
+  async function start(program: string, more = ""): Promise<void> {
+    dir = mkdtempSync(join(tmpdir(), "signalbox-agent-"));
+    const file = join(dir, "agent.sh");
+    writeFileSync(file, `#!/bin/sh\ncd ${dir}\n${program}\n`);
+    chmodSync(file, 0o755);
+    app = await startApp({
+      config: `{
+        hooks: { enabled: true, token: "${TOKEN}" },
+        agents: { defaults: { runner: "command" }, runners: { command: { command: ["${file}"] } } },
+        channels: { log: {} }, ${more}
+      }`,
+    });
+    worker = await startWorker(app);
+  }
+  afterEach(async () => {
+    await worker.close();
+    await app.close();
+    rmSync(dir, { recursive: true });
+  });
+
+  const agent = async (body: object): Promise<string> => {
+    const { status, body: answer } = await app.call(
+      "POST",
+      "/hooks/agent",
+      { deliver: false, wakeMode: "next-heartbeat", ...body },
+      bearer,
+    );
+    expect(status).to.equal(202);
+    return answer.runId;
+  };
+  const read = async (runId: string): Promise<Run> => (await app.call("GET", `/api/runs/${runId}`)).body;
+  const ended = (runId: string) =>
+    eventually(async () => {
+      const run = await read(runId);
+      return ["completed", "failed", "dropped"].includes(run.status) && run;
+    }, "the run to end");
+
+  it("end with the agent's reply, one summary in the main session and one turn in the transcript", async () => {
+    await start('cat > prompt; echo "All fine."');
+
+    const runId = await agent({ message: "How is it?", name: "Check", sessionKey: "s" });
+    const run = await ended(runId);
+
+    expect(run).to.include({ status: "completed", reply: "All fine.", attempts: 1 });
+    const prompt = readFileSync(join(dir, "prompt"), "utf8");
+    expect(prompt).to.include("How is it?").and.to.not.equal("How is it?\n");
+    const events = await eventually(async () => {
+      const waiting = await app.stores.events.findWaiting(10);
+      return waiting.length > 0 && waiting;
+    }, "the summary");
+    expect(events.map(({ text }) => text)).to.deep.equal(["Check: completed\nAll fine."]);
+    const { body } = await app.call("GET", "/api/sessions/s/messages");
+    expect(body.messages.map(({ role, content }: { role: string; content: string }) => [role, content])).to.deep.equal([
+      ["user", "How is it?"],
+      ["assistant", "All fine."],
+    ]);
+  });
+
+  it("of one session go one at a time, in the order they were accepted; sessions go side by side", async () => {
+    await start(
+      'read -r line; cat > /dev/null; echo "begin $$" >> log; while [ ! -e go ]; do sleep 0.02; done; echo "end $$" >> log; echo ok',
+    );
+
+    const ids: string[] = [];
+    for (let i = 0; i < 3; i++) ids.push(await agent({ message: `m${i}`, sessionKey: "one" }));
+    const other = await agent({ message: "x", sessionKey: "two" });
+    await eventually(async () => (await read(other)).status === "running", "the other session's run");
+    await eventually(async () => (await read(ids[0] as string)).status === "running", "the first run");
+    const waiting = await Promise.all(ids.slice(1).map(async (id) => (await read(id)).status));
+    writeFileSync(join(dir, "go"), "");
+    const runs = await Promise.all([...ids, other].map(ended));
+
+    expect(waiting).to.deep.equal(["queued", "queued"]);
+    expect(runs.every(({ status, attempts }) => status === "completed" && attempts === 1)).to.equal(true);
+    for (let i = 1; i < 3; i++) expect((runs[i] as Run).startedAt >= (runs[i - 1] as Run).endedAt).to.equal(true);
+  });
+
+  it("fail as timeout when they take too long, and the program is gone", async () => {
+    await start("echo $$ > pid; sleep 600 & wait");
+
+    const runId = await agent({ message: "x", timeoutSeconds: 1 });
+    const run = await ended(runId);
+
+    expect(run).to.deep.include({ status: "failed", attempts: 1 });
+    expect(run.error?.code).to.equal("timeout");
+    const pid = Number(readFileSync(join(dir, "pid"), "utf8"));
+    expect(() => process.kill(pid, 0)).to.throw("ESRCH");
+  });
+
+  it("fail at once when the program does, and can be begun anew", async () => {
+    await start('cat > /dev/null; [ -e mended ] && echo "Better." || exit 3');
+
+    const runId = await agent({ message: "x" });
+    const failed = await ended(runId);
+    writeFileSync(join(dir, "mended"), "");
+    const retried = await eventually(async () => {
+      const answer = await app.call("POST", `/api/runs/${runId}/retry`);
+      return answer.status === 202 && answer;
+    }, "the failed run to be settled");
+    const run = await eventually(async () => {
+      const now = await read(runId);
+      return now.status === "completed" && now;
+    }, "the second round");
+
+    expect(failed).to.deep.include({ status: "failed", attempts: 1 });
+    expect(failed.error?.code).to.equal("agent_failed");
+    expect(retried.body.status).to.be.oneOf(["queued", "running", "completed"]);
+    expect(run.reply).to.equal("Better.");
+    expect((await app.call("POST", `/api/runs/${runId}/retry`)).body.code).to.equal("run_state_conflict");
+  });
+
+  it("are aborted by cancel within seconds, and the session goes on", async () => {
+    await start("cat > /dev/null; [ -e go ] && echo ok && exit; echo $$ > pid; sleep 600 & wait");
+
+    const runId = await agent({ message: "x", sessionKey: "s" });
+    const pid = await eventually(() => {
+      try {
+        return Number(readFileSync(join(dir, "pid"), "utf8").trim());
+      } catch {
+        return 0;
+      }
+    }, "the program to run");
+    writeFileSync(join(dir, "go"), "");
+    const next = await agent({ message: "y", sessionKey: "s" });
+    const { status, body } = await app.call("POST", `/api/runs/${runId}/cancel`);
+    const after = await ended(next);
+
+    expect(status).to.equal(200);
+    expect(body).to.deep.include({ status: "failed" });
+    expect(body.error.code).to.equal("cancelled");
+    expect(after.status).to.equal("completed");
+    expect(() => process.kill(pid, 0)).to.throw("ESRCH");
+  });
+
+  it("deliver their reply to the channel asked for, and say why they could not", async () => {
+    await start('cat > /dev/null; echo "Hello."');
+
+    const sent = await agent({ message: "x", deliver: true, channel: "log", to: "me" });
+    const delivered = await eventually(async () => {
+      const [one] = (await read(sent)).deliveries;
+      return one && one.state !== "pending" && one;
+    }, "the delivery");
+    const lost = await agent({ message: "x", deliver: true, channel: "telegram", to: "me" });
+    const failed = await eventually(async () => {
+      const [one] = (await read(lost)).deliveries;
+      return one && one.state !== "pending" && one;
+    }, "the failed delivery");
+    const last = await agent({ message: "x", deliver: true });
+    const toLast = await eventually(async () => {
+      const [one] = (await read(last)).deliveries;
+      return one && one.state !== "pending" && one;
+    }, "the delivery to the last recipient");
+
+    expect(delivered).to.include({ channel: "log", to: "me", state: "sent" });
+    expect(failed).to.include({ channel: "telegram", state: "failed" });
+    expect(failed.reason).to.equal("The channel telegram is not configured: add channels.telegram.");
+    expect((await read(lost)).status).to.equal("completed");
+    expect(toLast).to.include({ channel: "log", to: "me", state: "sent" });
+  });
+
+  it("wake the main session with their summary; its turn takes the events off", async () => {
+    await start('cat > "heartbeat.$$"; echo "HEARTBEAT_OK"');
+
+    await app.call("POST", "/hooks/wake", { text: "Disk is full" }, bearer);
+    await eventually(async () => (await app.stores.events.countWaiting()) === 0, "the event to be taken");
+
+    const { body } = await app.call("GET", "/api/sessions/main/messages");
+    expect(body.messages[0].content).to.include("Disk is full");
+    expect(body.messages[1].content).to.equal("HEARTBEAT_OK");
+    expect(await app.stores.deliveries.collection.countDocuments()).to.equal(0);
+  });
+
+  it("leave events waiting when the main session's turn fails", async () => {
+    await start("cat > /dev/null; echo x >> turns; exit 1");
+
+    await app.call("POST", "/hooks/wake", { text: "Disk is full" }, bearer);
+    await eventually(
+      () => worker.log.some(({ msg, queue }) => msg === "job failed" && queue === "heartbeat"),
+      "the turn to fail",
+    );
+
+    expect(await app.stores.events.countWaiting()).to.equal(1);
+  });
+
+  it("put no prompt, reply or token into the log", async () => {
+    await start('cat > /dev/null; echo "secret reply"');
+
+    await ended(await agent({ message: "secret message", name: "n" }));
+    await worker.close();
+
+    expect(JSON.stringify([worker.log, app.log])).to.not.include("secret");
+  });
+});

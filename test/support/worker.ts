@@ -1,0 +1,29 @@
+import { Redis } from "ioredis";
+import pino from "pino";
+import { startService } from "../../src/workers/service.ts";
+import type { TestApp } from "./app.ts";
+import { redisUrl } from "./servers.ts";
+
+export interface TestWorker {
+  /** What it logged, one object a line. */
+  readonly log: Record<string, unknown>[];
+  close(): Promise<void>;
+}
+
+/** A real worker beside a test's app, over the same database and queues. */
+export async function startWorker(app: TestApp, redis?: string): Promise<TestWorker> {
+  const lines: Record<string, unknown>[] = [];
+  const log = pino({ level: "trace" }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  const connection = new Redis(redis ?? (await redisUrl()), { maxRetriesPerRequest: null });
+  connection.on("error", () => {});
+  const { stores, queues, clock } = app;
+  const config = { ...app.config, redis: { ...app.config.redis, prefix: app.prefix } };
+  const service = startService(config, { stores, queues, connection, clock, log, env: process.env });
+  return {
+    log: lines,
+    async close() {
+      await service.close();
+      connection.disconnect();
+    },
+  };
+}
