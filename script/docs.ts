@@ -1,5 +1,6 @@
 import type { ConfigNode } from "../src/shared/configNodes.ts";
-import { configKeys } from "../src/shared/configSchema.ts";
+import { ConfigSchema, configKeys, isSection } from "../src/shared/configSchema.ts";
+import { DURATION_PATTERN } from "../src/shared/duration.ts";
 import { ERRORS } from "../src/shared/errors.ts";
 
 /** The documents that are made from the code, by path. `npm run docs` writes them; a test holds them to the code. */
@@ -7,10 +8,31 @@ export function generatedDocs(): Record<string, string> {
   return { "docs/configuration.md": configuration(), "docs/errors.md": errors(), ".env.example": environment() };
 }
 
+/** A file that does not only set defaults; a test holds it to the schema. */
+const EXAMPLE = `{
+  server: { host: "0.0.0.0", apiToken: "\${SIGNALBOX_API_TOKEN}", trustProxy: 1 },
+  mongodb: { uri: "\${MONGODB_URI}" },
+  redis: { url: "\${REDIS_URL}" },
+  retention: { completedAfter: "30d", failedAfter: "90d" },
+  hooks: { enabled: true, token: "\${SIGNALBOX_HOOKS_TOKEN}", allowedSessionKeyPrefixes: ["hook:"] },
+  agents: {
+    defaults: {
+      runner: "openai",
+      model: "large",
+      models: ["gpt-5-mini", { id: "gpt-5", alias: "large" }],
+      heartbeat: { every: "1h" },
+    },
+    runners: { openai: { apiKey: "\${OPENAI_API_KEY}" } },
+  },
+  session: { main: { channel: "log", to: "me" } },
+  channels: { log: {} },
+}`;
+
 function configuration(): string {
-  const rows = configKeys().map(([key, node]) => {
-    const env = node.env ? `\`${node.env}\`` : "";
-    return `| \`${key}\` | ${env} | ${kind(node)} | ${standard(node)} | ${node.description}${node.secret ? " *Secret.*" : ""} |`;
+  const sections = Object.entries((ConfigSchema as ConfigNode).properties ?? {}).map(([name, node]) => {
+    const words = isSection(node) ? `${node.description}\n\n` : "";
+    const rows = configKeys({ properties: { [name]: node } }).map(([key, one]) => row(key, one));
+    return `## ${name}\n\n${words}| key | environment | value | default | what it does |\n|---|---|---|---|---|\n${rows.join("\n")}`;
   });
   return `# Configuration
 
@@ -23,32 +45,44 @@ One JSON5 file, and the environment over it. Every problem is named at once, and
 - An unknown key is an error that names the nearest known one.
 - An empty environment variable counts as none. The npm scripts read a file \`.env\` beside package.json too.
 
+| command | |
+|---|---|
+| \`signalbox init\` | writes a file with every key explained, the hooks on, and fresh secrets for \`server.apiToken\` and \`hooks.token\`, which only you can read; \`--force\` replaces one that is there |
+| \`signalbox config check\` | says whether file and environment together are usable, or names every problem and ends with exit code 1 |
+| \`signalbox config show\` | prints as JSON what takes effect; secrets read \`[redacted]\` |
+
+Without a file \`npm start\` turns the hooks on (\`SIGNALBOX_HOOKS_ENABLED=false\` keeps them off). Their token is
+\`SIGNALBOX_HOOKS_TOKEN\`, or one that the first start makes, keeps in \`hooks-token\` in the data directory, and every start
+shows. With a file the hooks are on when it says so.
+
 \`\`\`json5
-{
-  server: { host: "0.0.0.0", apiToken: "\${SIGNALBOX_API_TOKEN}", trustProxy: 1 },
-  mongodb: { uri: "\${MONGODB_URI}" },
-  redis: { url: "\${REDIS_URL}" },
-  jobs: { staleAfterSeconds: 600 },
-  retention: { completedAfter: "30d", failedAfter: "90d" },
-}
+${EXAMPLE}
 \`\`\`
 
-| key | environment | value | default | what it does |
-|---|---|---|---|---|
-${rows.join("\n")}
-
 A duration is a whole number and a unit: \`s\`, \`m\`, \`h\`, \`d\` or \`w\`.
+
+${sections.join("\n\n")}
 `;
 }
 
-function kind(node: ConfigNode): string {
-  if (node.enum) return node.enum.map((one) => `\`${one}\``).join(", ");
-  if (node.examples) return "duration";
-  if (node.type === "integer") return `${node.minimum}–${node.maximum}`;
-  return node.type === "boolean" ? "`true`, `false`" : "text";
+function row(key: string, node: ConfigNode): string {
+  const env = node.env ? `\`${node.env}\`` : "";
+  const standard = node.default === undefined ? "none" : `\`${node.default}\``;
+  return `| \`${key}\` | ${env} | ${kind(node)} | ${standard} | ${node.description}${SECRET[String(node.secret)] ?? ""} |`;
 }
 
-const standard = (node: ConfigNode): string => (node.default === undefined ? "none" : `\`${node.default}\``);
+const SECRET: Readonly<Record<string, string>> = { true: " *Secret.*", credentials: " *Its credentials are secret.*" };
+
+function kind(node: ConfigNode): string {
+  if (node.enum) return node.enum.map((one) => `\`${one}\``).join(", ");
+  if (node.pattern === DURATION_PATTERN) return "duration";
+  if (node.type === "integer") return `${node.minimum}–${node.maximum}`;
+  if (node.type === "number") return `above ${node.exclusiveMinimum}, to ${node.maximum}`;
+  if (node.type === "array") return "list";
+  if (Array.isArray(node.type)) return "list or map";
+  if (node.type === "object") return node.properties ? "`{}`" : "map";
+  return node.type === "boolean" ? "`true`, `false`" : "text";
+}
 
 function errors(): string {
   const rows = Object.entries(ERRORS).map(

@@ -102,7 +102,7 @@ export const AgentsSchema = section(
               minItems: 1,
               examples: [["claude", "--print", "--model", "{model}"]],
               description:
-                "The program and its arguments, started without a shell. `{model}` and `{thinking}` are filled in. The prompt is its standard input, the reply its standard output.",
+                "The program and its arguments, needed by the runner `command`; started without a shell. `{model}` and `{thinking}` are filled in. The prompt is its standard input, the reply its standard output.",
             }),
             env: Type.Optional(
               textMap({

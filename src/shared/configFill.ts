@@ -1,4 +1,4 @@
-import type { ConfigNode } from "./configNodes.ts";
+import { type ConfigNode, childNode } from "./configNodes.ts";
 import { ConfigSchema, configKeys } from "./configSchema.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -29,11 +29,6 @@ export function substitute(file: Json, env: Environment): { value: Json; missing
     return isFilled ? typed(text, node) : value;
   };
   return { value: fill(file, ConfigSchema as ConfigNode, []) as Json, missing };
-}
-
-function childNode(node: ConfigNode | undefined, key: string): ConfigNode | undefined {
-  const { properties = {}, additionalProperties } = node ?? {};
-  return Object.hasOwn(properties, key) ? properties[key] : additionalProperties || undefined;
 }
 
 /** Environment variables are text: a number or a boolean is read where the schema wants one. */

@@ -27,6 +27,12 @@ export interface ConfigNode extends Extra {
   readonly items?: ConfigNode;
 }
 
+/** What is said of one key of a section or a map. */
+export function childNode(node: ConfigNode | undefined, key: string): ConfigNode | undefined {
+  const { properties = {}, additionalProperties } = node ?? {};
+  return Object.hasOwn(properties, key) ? properties[key] : additionalProperties || undefined;
+}
+
 interface TextOptions extends Extra {
   readonly description: string;
   readonly pattern?: string;

@@ -106,7 +106,8 @@ export const ConfigSchema = Type.Object(
     dataDir: text({
       default: ".signalbox",
       env: "SIGNALBOX_DATA_DIR",
-      description: "Where the embedded MongoDB keeps its data; relative to the working directory.",
+      description:
+        "Where the embedded MongoDB keeps its data and the first start its hook token; relative to the working directory.",
     }),
     log: section(
       {

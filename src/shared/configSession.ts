@@ -8,9 +8,12 @@ export const SessionSchema = section(
       {
         channel: Type.Enum(
           ["whatsapp", "telegram", "discord", "slack", "mattermost", "signal", "imessage", "msteams", "log"],
-          { examples: ["telegram"], description: "The channel." },
+          { examples: ["telegram"], description: "The channel; needed with `session.main.to`." },
         ),
-        to: text({ examples: ["123456789"], description: "The recipient, as the channel names it." }),
+        to: text({
+          examples: ["123456789"],
+          description: "The recipient, as the channel names it; needed with `session.main.channel`.",
+        }),
       },
       "The main session's first route, until a delivery gives it another.",
     ),

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import { ConfigError, parseConfig } from "../../src/shared/config.ts";
 
@@ -93,6 +94,20 @@ describe("parseConfig", () => {
     expect(defaults).to.deep.include({ timeoutSeconds: 1.5, models: [{ id: "openai/gpt-5", alias: "large" }] });
     expect(runners.openai).to.deep.equal({ headers: { "X-Key": "key k" } });
     expect(runners.command).to.deep.include({ command: ["agent", "openai/gpt-5"], env: { KEY: "k" }, output: "text" });
+  });
+
+  it("takes the example of docs/configuration.md", () => {
+    const [, example] = /```json5\n(.*?)```/s.exec(readFileSync("docs/configuration.md", "utf8")) ?? [];
+
+    const config = parseConfig(example, {
+      SIGNALBOX_API_TOKEN: "the token of the API",
+      SIGNALBOX_HOOKS_TOKEN: "the token of the hooks",
+      MONGODB_URI: "mongodb://db/x",
+      REDIS_URL: "redis://cache",
+      OPENAI_API_KEY: "key",
+    });
+
+    expect(config.hooks.enabled).to.equal(true);
   });
 
   it("is frozen all through", () => {
