@@ -24,6 +24,33 @@ program
   });
 
 program
+  .command("init")
+  .description("Write a configuration file that explains every key, with fresh secrets.")
+  .option("--force", "replace the file that is there")
+  .action(async (options: { force?: true }) => {
+    const { init } = await import("./commands/init.ts");
+    init(await environment(), { force: options.force ?? false });
+  });
+
+const config = program.command("config").description("Look at the configuration: file and environment together.");
+
+config
+  .command("check")
+  .description("Say whether it is usable, or name every problem.")
+  .action(async () => {
+    const { checkConfig } = await import("./commands/config.ts");
+    checkConfig(await environment());
+  });
+
+config
+  .command("show")
+  .description("Print it as it takes effect, without its secrets.")
+  .action(async () => {
+    const { showConfig } = await import("./commands/config.ts");
+    showConfig(await environment());
+  });
+
+program
   .command("release")
   .description("Make the indexes that this version needs in the configured MongoDB.")
   .action(async () => {

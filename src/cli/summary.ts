@@ -1,29 +1,40 @@
 import { resolve } from "node:path";
-import type { Config } from "../shared/configSchema.ts";
+import type { Settings } from "./firstUse.ts";
+import { hostsOf } from "./redact.ts";
 
-/** What a person wants to know once everything runs. Shows hosts of configured servers, never their credentials. */
-export function summary(config: Config, url: string, watch: boolean): string {
+/**
+ * What a person wants to know once everything runs. Shows hosts of configured servers, never their credentials; a hook
+ * token only where it was made here and so stands nowhere else.
+ */
+export function summary(settings: Pick<Settings, "config" | "madeToken">, url: string, watch: boolean): string {
+  const { config } = settings;
   const { uri } = config.mongodb;
   const { url: redisUrl } = config.redis;
   const rows = [
     ["API", url],
     ["Docs", `${url}/docs`],
-    ["Data", uri ? `in MongoDB at ${hosts(uri)}` : resolve(config.dataDir)],
-    ["MongoDB", uri ? hosts(uri) : embedded("MONGODB_URI", "mongodb.uri")],
-    ["Redis", redisUrl ? hosts(redisUrl) : embedded("REDIS_URL", "redis.url")],
+    ...hookRows(settings, url),
+    ["Data", uri ? `in MongoDB at ${hostsOf(uri)}` : resolve(config.dataDir)],
+    ["MongoDB", uri ? hostsOf(uri) : embedded("MONGODB_URI", "mongodb.uri")],
+    ["Redis", redisUrl ? hostsOf(redisUrl) : embedded("REDIS_URL", "redis.url")],
     ["Stop", `Ctrl-C${watch ? " (source files are watched)" : ""}`],
   ];
   const lines = rows.map(([name = "", value]) => `  ${name.padEnd(10)}${value}`);
   return `\nSignalbox is ready.\n\n${lines.join("\n")}\n`;
 }
 
+function hookRows({ config, madeToken }: Pick<Settings, "config" | "madeToken">, url: string): string[][] {
+  const { enabled, path } = config.hooks;
+  if (!enabled) return [["Hooks", "off; to turn them on set hooks.enabled and hooks.token in signalbox.json5"]];
+  const { runner, model } = config.agents.defaults;
+  const echo =
+    "echo, the embedded default, which only repeats what it is told; for a real one set agents.defaults.runner in signalbox.json5";
+  return [
+    ["Hooks", `POST ${url}${path}/agent`],
+    ["Token", `Authorization: Bearer ${madeToken ?? "… (the configured hooks.token)"}`],
+    ["Agent", runner === "echo" ? echo : `${runner}${model ? `, ${model}` : ""}`],
+  ];
+}
+
 const embedded = (variable: string, key: string) =>
   `embedded, the default; for a server of your own set ${variable}, or ${key} in signalbox.json5`;
-
-/** The hosts of a connection string. */
-function hosts(uri: string): string {
-  return uri
-    .replace(/^[a-z+]+:\/\//, "")
-    .replace(/^[^/]*@/, "")
-    .replace(/[/?].*$/, "");
-}

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { commandLine, processIdentity } from "../../src/cli/processInfo.ts";
 import { eventually } from "../support/eventually.ts";
 
@@ -15,26 +15,29 @@ export interface Service {
   /** Waits for the block that says that all is ready; gives the API's address. */
   ready(): Promise<string>;
   kill(signal: NodeJS.Signals): void;
-  /** Its exit code, or the signal that ended it, and its standard error. */
-  readonly ended: Promise<{ code: number | string; stderr: string }>;
+  /** Its exit code, or the signal that ended it, and what it has printed. */
+  readonly ended: Promise<{ code: number | string; stdout: string; stderr: string }>;
 }
 
-/** Runs the command in an environment that holds nothing but what is given. */
-export function runCli(command: string, env: Record<string, string>): Service {
-  const child = spawn(process.execPath, ["src/cli/main.ts", command], {
+/** Runs a command, such as `config show`, in an environment that holds nothing but what is given. */
+export function runCli(command: string, env: Record<string, string>, cwd = "."): Service {
+  const child = spawn(process.execPath, [resolve("src/cli/main.ts"), ...command.split(" ")], {
+    cwd,
     env: { PATH: process.env.PATH, PORT: "0", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let all = "";
+  let stdout = "";
   let stderr = "";
   child.stdout.on("data", (chunk) => {
     all += chunk;
+    stdout += chunk;
   });
   child.stderr.on("data", (chunk) => {
     all += chunk;
     stderr += chunk;
   });
-  const ended = once(child, "close").then(([code, signal]) => ({ code: code ?? signal, stderr }));
+  const ended = once(child, "close").then(([code, signal]) => ({ code: code ?? signal, stdout, stderr }));
   let over = false;
   void ended.then(() => {
     over = true;

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -60,7 +60,8 @@ describe("signalbox start", function () {
     const { code, stderr } = await service.ended;
 
     expect(service.printed()).to.match(/^Starting MongoDB and Redis …$/m);
-    expect(service.printed()).to.include(`  Docs      ${url}/docs\n  Data      ${dataDir}\n`);
+    expect(service.printed()).to.include(`  API       ${url}\n  Docs      ${url}/docs\n  Hooks     `);
+    expect(service.printed()).to.include(`\n  Data      ${dataDir}\n`);
     expect(service.printed()).to.match(/MongoDB +embedded.*MONGODB_URI.*signalbox\.json5/);
     expect(service.printed()).to.match(/Redis +embedded.*REDIS_URL.*signalbox\.json5/);
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: "" });
@@ -130,7 +131,7 @@ describe("signalbox start", function () {
     squatter.close();
   });
 
-  it("uses configured servers, names their hosts without credentials, and touches no data directory", async () => {
+  it("uses configured servers, names their hosts without credentials, and keeps nothing but the hook token", async () => {
     const [uri, redis] = [await mongoUri("start"), await redisUrl()];
     const env = { MONGODB_URI: uri, REDIS_URL: redis.replace("//", "//default:@") };
     const service = start(env);
@@ -138,7 +139,7 @@ describe("signalbox start", function () {
 
     expect(service.printed()).to.include(`Data      in MongoDB at ${new URL(uri).host}`);
     expect(service.printed()).to.include(`Redis     ${new URL(redis).host}\n`);
-    expect(existsSync(dataDir)).to.equal(false);
+    expect(readdirSync(dataDir)).to.deep.equal(["hooks-token"]);
   });
 
   it("ends with the web process's own sentence when the port is taken, and leaves nothing running", async () => {

@@ -1,10 +1,10 @@
 import { join } from "node:path";
-import { readConfig } from "../../shared/config.ts";
 import { runProcess } from "../../shared/lifecycle.ts";
 import { ChildFailed, launchChild } from "../child.ts";
 import { MONGOD_STOPS_WITHIN_MS } from "../embedded/mongod.ts";
 import { REDIS_STOPS_WITHIN_MS } from "../embedded/redis.ts";
 import { startServers } from "../embedded/servers.ts";
+import { readSettings } from "../firstUse.ts";
 import { followParent } from "../parent.ts";
 import { summary } from "../summary.ts";
 import { supervise } from "../supervised.ts";
@@ -18,10 +18,10 @@ const GRACE_MS = 5_000;
  * `start`: everything on one machine. Servers that are not configured are started beside the service, then the indexes
  * are made, then web and worker run as processes of their own. A stop goes the way back: web, worker, Redis, MongoDB.
  */
-export function start(env: NodeJS.ProcessEnv, { watch }: { watch: boolean }): Promise<void> {
+export function start(given: NodeJS.ProcessEnv, { watch }: { watch: boolean }): Promise<void> {
   return runProcess(async (lifecycle) => {
-    followParent(env);
-    const config = readConfig(env);
+    followParent(given);
+    const { config, env, madeToken } = readSettings(given);
     const webStopsMs = config.server.shutdownSeconds * 1_000 + GRACE_MS;
     const workerStopsMs = config.worker.shutdownSeconds * 1_000 + GRACE_MS;
     try {
@@ -49,7 +49,7 @@ export function start(env: NodeJS.ProcessEnv, { watch }: { watch: boolean }): Pr
         };
         lifecycle.onClose("watch", watchSource(SOURCE, restart));
       }
-      console.log(summary(config, url, watch));
+      console.log(summary({ config, madeToken }, url, watch));
       return {
         ready: { url },
         deadlineMs: webStopsMs + workerStopsMs + REDIS_STOPS_WITHIN_MS + MONGOD_STOPS_WITHIN_MS,

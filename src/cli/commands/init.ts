@@ -1,0 +1,37 @@
+import { configPath } from "../../shared/config.ts";
+import { StartError } from "../../shared/lifecycle.ts";
+import { configTemplate } from "../configTemplate.ts";
+import { newSecret } from "../firstUse.ts";
+import { writePrivateFile } from "../privateFile.ts";
+
+/**
+ * `init`: writes a configuration file that explains every key, with the hooks on and fresh secrets.
+ * @throws StartError when there is one already and it is not to be replaced, or it cannot be written
+ */
+export function init(env: NodeJS.ProcessEnv, { force }: { force: boolean }): void {
+  const path = configPath(env);
+  const text = configTemplate({
+    "server.apiToken": newSecret(),
+    "hooks.enabled": true,
+    "hooks.token": newSecret(),
+  });
+  if (!write(path, text, force)) {
+    throw new StartError(`There is a file ${path} already: --force replaces it, and its secrets are gone then.`);
+  }
+  console.log(
+    [
+      `Wrote ${path}, which only you can read. The hooks are on; fresh secrets are in it:`,
+      "  server.apiToken  clients of /api send it as `Authorization: Bearer …`",
+      "  hooks.token      senders of hooks send it likewise",
+      "Next: set agents.defaults.runner and what it needs, then `npm start`.",
+    ].join("\n"),
+  );
+}
+
+function write(path: string, text: string, replace: boolean): boolean {
+  try {
+    return writePrivateFile(path, text, { replace });
+  } catch (error) {
+    throw new StartError(`${path} cannot be written (${(error as NodeJS.ErrnoException).code}).`);
+  }
+}

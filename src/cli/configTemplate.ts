@@ -1,0 +1,52 @@
+import type { ConfigNode } from "../shared/configNodes.ts";
+import { ConfigSchema, isSection } from "../shared/configSchema.ts";
+
+const WIDTH = 100;
+
+const HEAD = `The configuration of Signalbox, in JSON5. A line with // right before a key shows the key's default, or an example where
+there is none: take the // away to set it. \${NAME} in a string takes the environment variable NAME, and a variable that is
+named with a key wins over it. \`signalbox config check\` says whether the file is usable.`;
+
+/** A configuration file that tells every key, and sets those that are given by their dotted names. */
+export function configTemplate(set: Readonly<Record<string, unknown>>): string {
+  const head = HEAD.split("\n").map((line) => `// ${line}`);
+  return [...head, "{", ...keys(ConfigSchema as ConfigNode, "", "  ", set), "}", ""].join("\n");
+}
+
+function keys(node: ConfigNode, path: string, indent: string, set: Readonly<Record<string, unknown>>): string[] {
+  return Object.entries(node.properties ?? {}).flatMap(([name, child]) => {
+    const key = path ? `${path}.${name}` : name;
+    const words = [child.description, child.env && `(${child.env})`].filter(Boolean).join(" ");
+    const comment = wrap(words, WIDTH - indent.length).map((line) => `${indent}// ${line}`);
+    if (!isSection(child)) return [...comment, `${indent}${line(name, child, set[key])}`];
+    // what has no default may be absent altogether
+    const off = child.default === undefined ? "//" : "";
+    return [...comment, `${indent}${off}${name}: {`, ...keys(child, key, `${indent}  `, set), `${indent}${off}},`];
+  });
+}
+
+function line(name: string, node: ConfigNode, value: unknown): string {
+  if (value !== undefined) return `${name}: ${literal(value)},`;
+  if (node.default !== undefined) return `//${name}: ${literal(node.default)},`;
+  if (node.properties) return `//${name}: {},`;
+  return `//${name}: ${literal(node.examples?.[0])}, // an example`;
+}
+
+function literal(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(literal).join(", ")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const entries = Object.entries(value).map(
+    ([key, item]) => `${/^[A-Za-z_]\w*$/.test(key) ? key : JSON.stringify(key)}: ${literal(item)}`,
+  );
+  return `{ ${entries.join(", ")} }`;
+}
+
+function wrap(words: string, width: number): string[] {
+  const lines = [""];
+  for (const word of words.split(" ")) {
+    const last = lines.at(-1) ?? "";
+    if (last && last.length + 1 + word.length > width) lines.push(word);
+    else lines[lines.length - 1] = last ? `${last} ${word}` : word;
+  }
+  return lines;
+}

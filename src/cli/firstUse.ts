@@ -1,0 +1,55 @@
+import { randomBytes } from "node:crypto";
+import { mkdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { configFile, readConfig } from "../shared/config.ts";
+import type { Config } from "../shared/configSchema.ts";
+import { StartError } from "../shared/lifecycle.ts";
+import { writePrivateFile } from "./privateFile.ts";
+
+export interface Settings {
+  readonly config: Config;
+  /** What says the same to the processes that are started. */
+  readonly env: NodeJS.ProcessEnv;
+  /** The hook token, when it is the one that was made here and not one that somebody has set. */
+  readonly madeToken: string | undefined;
+}
+
+/**
+ * The configuration as `start` takes it. Where there is no configuration file and no variable turns the hooks on or off,
+ * they are on; where no variable sets their token either, it is one made at the first start and kept in the data
+ * directory.
+ * @throws ConfigError
+ * @throws StartError when the data directory cannot hold the token
+ */
+export function readSettings(env: NodeJS.ProcessEnv): Settings {
+  const config = readConfig(env);
+  if (configFile(env) || env.SIGNALBOX_HOOKS_ENABLED) return { config, env, madeToken: undefined };
+  const madeToken = config.hooks.token ? undefined : keptToken(resolve(config.dataDir));
+  const withHooks = {
+    ...env,
+    SIGNALBOX_HOOKS_ENABLED: "true",
+    ...(madeToken && { SIGNALBOX_HOOKS_TOKEN: madeToken }),
+  };
+  return { config: readConfig(withHooks), env: withHooks, madeToken };
+}
+
+/** The token that the data directory keeps; made when there is none. */
+function keptToken(dataDir: string): string {
+  const path = join(dataDir, "hooks-token");
+  let token: string;
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    writePrivateFile(path, `${newSecret()}\n`, { replace: false });
+    token = readFileSync(path, "utf8").trim();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new StartError(
+      `The data directory ${dataDir} cannot be used (${code}): make it writable, or name another in SIGNALBOX_DATA_DIR.`,
+    );
+  }
+  if (/^\S{16,}$/.test(token)) return token;
+  throw new StartError(`${path} holds no token of 16 characters or more: remove it, and a new one is made.`);
+}
+
+/** A secret that nobody can guess, of characters that need no quoting anywhere. */
+export const newSecret = (): string => randomBytes(24).toString("base64url");

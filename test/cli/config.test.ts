@@ -1,0 +1,246 @@
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import fc from "fast-check";
+import JSON5 from "json5";
+import { configTemplate } from "../../src/cli/configTemplate.ts";
+import { hostsOf, redactConfig } from "../../src/cli/redact.ts";
+import { parseConfig } from "../../src/shared/config.ts";
+import { configKeys } from "../../src/shared/configSchema.ts";
+import { runCli } from "./service.ts";
+
+let home: string;
+
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "signalbox-config-"));
+});
+
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+const run = (command: string, env: Record<string, string> = {}) => runCli(command, env, home).ended;
+const file = () => join(home, "signalbox.json5");
+
+describe("signalbox config check", () => {
+  it("says that a usable configuration is usable, and which file it is", async () => {
+    writeFileSync(file(), "{ server: { port: 1 } }");
+
+    expect(await run("config check")).to.deep.equal({
+      code: 0,
+      stdout: `The configuration (${file()}) is usable.\n`,
+      stderr: "",
+    });
+  });
+
+  it("says that there is no file", async () => {
+    const { code, stdout } = await run("config check");
+
+    expect(code).to.equal(0);
+    expect(stdout).to.match(/there is no file\) is usable\.\n$/);
+  });
+
+  it("names every problem, of the file and of the environment, with exit code 1", async () => {
+    writeFileSync(file(), "{ hoks: {}, hooks: { enabled: true }, dataDir: '${NOWHERE}' }");
+
+    expect(await run("config check", { LOG_LEVEL: "loud" })).to.deep.equal({
+      code: 1,
+      stdout: "",
+      stderr: `The configuration (${file()}) is not usable:
+  - dataDir: the environment variable NOWHERE is not set
+  - hoks is not a known key; did you mean hooks?
+  - LOG_LEVEL (log.level) must be one of trace, debug, info, warn, error, fatal, silent
+  - hooks.enabled is true and there is no hooks.token: set a secret of at least 16 characters there, or in SIGNALBOX_HOOKS_TOKEN
+`,
+    });
+  });
+
+  it("refuses a file that is named and not there", async () => {
+    const { code, stderr } = await run("config check", { SIGNALBOX_CONFIG: "other.json5" });
+
+    expect(code).to.equal(1);
+    expect(stderr).to.include(join(home, "other.json5")).and.include("names a file that does not exist");
+  });
+});
+
+describe("signalbox config show", () => {
+  it("prints what takes effect, with the hosts of servers and without secrets", async () => {
+    writeFileSync(
+      file(),
+      `{ agents: { runners: { openai: { headers: { "X-Key": "\${KEY}" } } } }, server: { apiToken: "the token of the API" } }`,
+    );
+
+    const { code, stdout, stderr } = await run("config show", {
+      PORT: "81",
+      KEY: "the key",
+      SIGNALBOX_HOOKS_TOKEN: "the token of the hooks",
+      MONGODB_URI: "mongodb://user:pass@db.example:27017,db2.example/x?authSource=admin",
+      REDIS_URL: "redis://:pass@redis.example:6379/0",
+    });
+    const shown = JSON.parse(stdout);
+
+    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: "" });
+    expect(shown.server).to.include({ port: 81, host: "127.0.0.1", apiToken: "[redacted]" });
+    expect(shown.hooks).to.include({ enabled: false, token: "[redacted]" });
+    expect(shown.mongodb).to.deep.equal({
+      uri: "mongodb://[redacted]@db.example:27017,db2.example/x?[redacted]",
+    });
+    expect(shown.redis.url).to.equal("redis://[redacted]@redis.example:6379/0");
+    expect(shown.agents.runners.openai).to.deep.equal({ headers: { "X-Key": "[redacted]" } });
+    expect(Object.keys(shown).slice(0, 3)).to.deep.equal(["server", "mongodb", "redis"]);
+  });
+
+  it("names every problem of a configuration that is not usable, with exit code 1", async () => {
+    const { code, stdout, stderr } = await run("config show", { PORT: "x", LOG_LEVEL: "loud" });
+
+    expect({ code, stdout }).to.deep.equal({ code: 1, stdout: "" });
+    expect(stderr).to.match(/PORT.*\n.*LOG_LEVEL/);
+  });
+});
+
+describe("redactConfig", () => {
+  const secrets = configKeys().flatMap(([key, node]) => (node.secret ? [{ key, ...node }] : []));
+
+  it("knows the secrets", () => {
+    expect(secrets.map(({ key }) => key)).to.deep.equal([
+      "server.apiToken",
+      "mongodb.uri",
+      "redis.url",
+      "hooks.token",
+      "agents.runners.openai.baseUrl",
+      "agents.runners.openai.apiKey",
+      "agents.runners.openai.headers",
+      "agents.runners.command.env",
+    ]);
+  });
+
+  it("shows no secret, whatever characters it has", () => {
+    const secret = fc.string({ minLength: 16, unit: "grapheme" }).filter((text) => !/\$\{|[\u2028\u2029]/.test(text));
+
+    fc.assert(
+      fc.property(fc.array(secret, { minLength: 8, maxLength: 8 }), (given) => {
+        const [apiToken, password, redis, token, base, apiKey, header, variable] = given.map(
+          (text, i) => `${i}${text}`,
+        );
+        const config = parseConfig(
+          JSON.stringify({
+            server: { apiToken },
+            mongodb: { uri: `mongodb://user:${password}@db.example/x` },
+            redis: { url: `redis://:${redis}@redis.example` },
+            hooks: { token },
+            agents: {
+              runners: {
+                openai: { baseUrl: `https://me:${base}@ai.example/v1?key=${base}`, apiKey, headers: { a: header } },
+                command: { command: ["agent"], env: { A: variable } },
+              },
+            },
+          }),
+          {},
+        );
+
+        const shown = JSON.stringify(redactConfig(config));
+
+        for (const text of [apiToken, password, redis, token, base, apiKey, header, variable]) {
+          for (const part of [text?.slice(0, 8), text?.slice(-8)]) {
+            expect(shown).to.not.include(JSON.stringify(part).slice(1, -1));
+          }
+        }
+        if (!/[?#]/.test(`${password}`)) expect(hostsOf(config.mongodb.uri ?? "")).to.equal("db.example");
+      }),
+    );
+  });
+
+  const addresses: [string, string][] = [
+    ["mongodb://127.0.0.1:27017", "mongodb://127.0.0.1:27017"],
+    ["mongodb+srv://u:p@db.example/x", "mongodb+srv://[redacted]@db.example/x"],
+    ["mongodb://u:p@a:1,b:2/x?proxyPassword=p", "mongodb://[redacted]@a:1,b:2/x?[redacted]"],
+    ["redis://h?password=p", "redis://h?[redacted]"],
+    ["rediss://u:p@ss/word@h:1", "rediss://[redacted]@h:1"],
+    ["redis://u:p?ss@h", "redis://[redacted]"],
+    ["redis://u:p@h?password=p@ss", "redis://[redacted]"],
+    ["redis://u@h", "redis://[redacted]@h"],
+  ];
+  for (const [address, shown] of addresses) {
+    it(`shows ${address} as ${shown}`, () => {
+      const key = address.startsWith("redis") ? "redis" : "mongodb";
+      const config = parseConfig(JSON.stringify({ [key]: { [key === "redis" ? "url" : "uri"]: address } }), {});
+
+      expect(JSON.stringify(redactConfig(config))).to.include(`"${shown}"`);
+    });
+  }
+});
+
+describe("signalbox init", () => {
+  it("writes a usable file with fresh secrets that only its owner can read", async () => {
+    const { code, stdout, stderr } = await run("init");
+    const written = parseConfig(readFileSync(file(), "utf8"), {});
+
+    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: "" });
+    expect(stdout).to.include(`Wrote ${file()}`).and.include("npm start");
+    expect(stdout).to.not.include(written.hooks.token).and.not.include(written.server.apiToken);
+    expect(statSync(file()).mode & 0o777).to.equal(0o600);
+    expect(readdirSync(home)).to.deep.equal(["signalbox.json5"]);
+    expect(written.hooks.enabled).to.equal(true);
+    expect(written.hooks.token).to.match(/^[\w-]{32}$/);
+    expect(written.server.apiToken).to.match(/^[\w-]{32}$/);
+    expect((await run("config check")).stdout).to.include("is usable");
+  });
+
+  it("refuses to replace a file, and does with --force, with other secrets and for the owner alone", async () => {
+    await run("init", { SIGNALBOX_CONFIG: "own.json5" });
+    writeFileSync(file(), "{}", { mode: 0o644 });
+    const refused = await run("init");
+    const kept = readFileSync(file(), "utf8");
+    const forced = await run("init --force");
+
+    expect(refused.code).to.equal(1);
+    expect(refused.stderr).to.match(/^There is a file \S+signalbox\.json5 already: --force .*\n$/);
+    expect(kept).to.equal("{}");
+    expect(forced.code).to.equal(0);
+    expect(statSync(file()).mode & 0o777).to.equal(0o600);
+    expect(tokenOf(file())).to.not.equal(tokenOf(join(home, "own.json5")));
+    expect(readdirSync(home).sort()).to.deep.equal(["own.json5", "signalbox.json5"]);
+  });
+
+  it("does not write through a link", async () => {
+    symlinkSync(join(home, "elsewhere"), file());
+
+    expect((await run("init")).code).to.equal(1);
+    expect(existsSync(join(home, "elsewhere"))).to.equal(false);
+  });
+
+  it("says in one sentence that the file cannot be written", async () => {
+    const { code, stderr } = await run("init", { SIGNALBOX_CONFIG: "missing/own.json5" });
+
+    expect(code).to.equal(1);
+    expect(stderr).to.match(/^\S+missing\/own\.json5 cannot be written \(ENOENT\)\.\n$/);
+  });
+
+  const tokenOf = (path: string) => parseConfig(readFileSync(path, "utf8"), {}).hooks.token;
+});
+
+describe("configTemplate", () => {
+  it("with nothing taken in gives the defaults", () => {
+    expect(parseConfig(configTemplate({}), {})).to.deep.equal(parseConfig(undefined, {}));
+  });
+
+  it("with everything taken in is usable, and tells every key", () => {
+    const set = { "server.apiToken": "the token of the API", "hooks.token": "the token of the hooks" };
+    const text = configTemplate(set).replace(/^( *)\/\/(?! )/gm, "$1");
+    parseConfig(text, {});
+    const value = JSON5.parse(text);
+
+    for (const [key] of configKeys()) {
+      const found = key.split(".").reduce((part: Record<string, never> | undefined, name) => part?.[name], value);
+      expect(found, key).to.not.equal(undefined);
+    }
+  });
+});
