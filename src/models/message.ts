@@ -35,6 +35,11 @@ export class Messages {
     ]);
   }
 
+  /** Deletes the transcripts of sessions. @throws AppError unavailable */
+  async deleteOf(sessionKeys: readonly string[]): Promise<void> {
+    await guard(() => this.collection.deleteMany({ sessionKey: { $in: [...sessionKeys] } }));
+  }
+
   /** The latest messages, oldest first, as many whole turns as the bounds allow. */
   async findRecent(sessionKey: string, bounds: { maxMessages: number; maxChars: number }): Promise<MessageDoc[]> {
     const newest = await guard(() =>

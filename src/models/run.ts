@@ -16,6 +16,8 @@ export interface AgentRequest {
   readonly model: string | null;
   readonly thinking: string | null;
   readonly timeoutSeconds: number;
+  /** The run is also a job of the tracker, under the same id. */
+  readonly trackAsJob: boolean;
 }
 
 export interface RunError {
@@ -51,6 +53,8 @@ export interface RunDoc {
   claim: { readonly token: string; readonly until: Date } | null;
   /** False from the end until all that follows from it is written; null before. */
   settled: boolean | null;
+  /** Whether the transcript of its single-use session has been deleted. */
+  forgotten: boolean;
 }
 
 export const runSchema = new Schema<RunDoc>(
@@ -74,6 +78,7 @@ export const runSchema = new Schema<RunDoc>(
     notBefore: Date,
     claim: Schema.Types.Mixed,
     settled: Boolean,
+    forgotten: Boolean,
   },
   { versionKey: false },
 );
@@ -84,6 +89,8 @@ runSchema.index({ sessionKey: 1, createdAt: -1, _id: -1 });
 runSchema.index({ sessionKey: 1, order: 1 }, { partialFilterExpression: { open: true } });
 runSchema.index({ open: 1, createdAt: 1 }, { partialFilterExpression: { open: true } });
 runSchema.index({ settled: 1 }, { partialFilterExpression: { settled: false } });
+
+runSchema.index({ endedAt: 1 }, { partialFilterExpression: { singleUse: true, forgotten: false } });
 
 export type NewRun = Pick<RunDoc, "_id" | "name" | "sessionKey" | "singleUse" | "request">;
 
@@ -124,6 +131,7 @@ export class Runs {
       notBefore: null,
       claim: null,
       settled: null,
+      forgotten: false,
     };
     // MongoDB puts its own time into an empty time stamp.
     await insertNew(

@@ -64,6 +64,11 @@ export class Sessions {
     await guard(() => this.collection.updateOne({ _id: key, "active.holder": holder }, { $set: { active: null } }));
   }
 
+  /** Deletes sessions that nothing is under way in. @throws AppError unavailable */
+  async deleteIdle(keys: readonly string[]): Promise<void> {
+    await guard(() => this.collection.deleteMany({ _id: { $in: [...keys] }, active: null }));
+  }
+
   /** Keeps the sweep from triggering a turn of the main session for a while. */
   async pauseMain(until: Date): Promise<void> {
     await guard(() => this.collection.updateOne({ _id: MAIN_SESSION }, { $set: { pausedUntil: until } }));

@@ -47,6 +47,8 @@ export function startService(config: Config, deps: ServiceDeps): { close(): Prom
         ...{ stores, runner, session, settle },
         prompt: ({ request, name }) =>
           agentPrompt({ message: request.message, source: name ?? "agent hook", allowUnsafe: false }),
+        env: ({ _id, request }) =>
+          request.trackAsJob ? { SIGNALBOX_JOB_ID: _id, SIGNALBOX_URL: apiUrl(config, env) } : {},
         requeue: (runId, occasion, delayMs) =>
           queues.add(agentHook, { runId }, { jobId: `${runId}-${occasion}`, delayMs }),
       }),
@@ -66,7 +68,7 @@ export function startService(config: Config, deps: ServiceDeps): { close(): Prom
       }),
     ],
     [delivery, deliverProcessor(stores, channels)],
-    [retention, retentionProcessor(stores, config.retention)],
+    [retention, retentionProcessor(stores, { ...config.retention, retainSingleUse: session.retainSingleUse })],
   ]);
   const workers = runWorkers(processors, {
     ...{ connection, clock, log, prefix: config.redis.prefix },
@@ -82,6 +84,12 @@ export function startService(config: Config, deps: ServiceDeps): { close(): Prom
       await workers.close();
     },
   };
+}
+
+/** Where the agent itself can report steps of its job. */
+function apiUrl({ server }: Config, env: ServiceDeps["env"]): string {
+  const host = ["0.0.0.0", "::"].includes(server.host) ? "127.0.0.1" : server.host;
+  return env.SIGNALBOX_URL ?? `http://${host.includes(":") ? `[${host}]` : host}:${server.port}`;
 }
 
 /** Of the time that a stopping worker has, work under way gets so much before it is handed back. */

@@ -26,7 +26,7 @@ describe("agent runs, carried out by a worker", () => {
   let dir: string;
 
   /** A worker whose agent is a program: it gets the prompt on standard input. */
-  async function start(program: string, more = ""): Promise<void> {
+  async function start(program: string, { more = "", url = false } = {}): Promise<void> {
     dir = mkdtempSync(join(tmpdir(), "signalbox-agent-"));
     const file = join(dir, "agent.sh");
     writeFileSync(file, `#!/bin/sh\ncd ${dir}\n${program}\n`);
@@ -34,11 +34,11 @@ describe("agent runs, carried out by a worker", () => {
     app = await startApp({
       config: `{
         hooks: { enabled: true, token: "${TOKEN}" },
-        agents: { defaults: { runner: "command" }, runners: { command: { command: ["${file}"] } } },
-        channels: { log: {} }, ${more}
+        agents: { defaults: { runner: "command", ${more} }, runners: { command: { command: ["${file}"] } } },
+        channels: { log: {} },
       }`,
     });
-    worker = await startWorker(app);
+    worker = await startWorker(app, url ? { SIGNALBOX_URL: app.url } : {});
   }
   afterEach(async () => {
     await worker.close();
@@ -208,6 +208,38 @@ describe("agent runs, carried out by a worker", () => {
     );
 
     expect(await app.stores.events.countWaiting()).to.equal(1);
+  });
+
+  it("are jobs of the tracker too where trackAsJob is set, and the agent can report steps of its own", async () => {
+    const report = `curl -s -X PUT -H 'Content-Type: application/json' -d '{"stepName":"Own step"}'`;
+    await start(
+      `cat > /dev/null; ${report} "$SIGNALBOX_URL/api/jobs/$SIGNALBOX_JOB_ID/steps/own" > /dev/null; [ -e fail ] && exit 1; echo Done.`,
+      {
+        more: "trackAsJob: true",
+        url: true,
+      },
+    );
+
+    const good = await agent({ message: "x", name: "Tracked" });
+    await ended(good);
+    writeFileSync(join(dir, "fail"), "");
+    const bad = await agent({ message: "x" });
+    await ended(bad);
+    const jobOf = (runId: string, status: string) =>
+      eventually(async () => {
+        const { body } = await app.call("GET", `/api/jobs/${runId}?include=steps`);
+        return body.status === status && body;
+      }, `the job to be ${status}`);
+
+    const job = await jobOf(good, "completed");
+    expect(job).to.deep.include({ name: "Tracked", progress: 100, output: { reply: "Done." } });
+    expect(
+      job.steps.map(({ stepKey, status }: { stepKey: string; status: string }) => [stepKey, status]),
+    ).to.deep.equal([
+      ["agent", "completed"],
+      ["own", "running"],
+    ]);
+    expect((await jobOf(bad, "failed")).message).to.match(/exit code 1/);
   });
 
   it("put no prompt, reply or token into the log", async () => {

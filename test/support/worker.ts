@@ -11,14 +11,14 @@ export interface TestWorker {
 }
 
 /** A real worker beside a test's app, over the same database and queues. */
-export async function startWorker(app: TestApp, redis?: string): Promise<TestWorker> {
+export async function startWorker(app: TestApp, env: Record<string, string> = {}): Promise<TestWorker> {
   const lines: Record<string, unknown>[] = [];
   const log = pino({ level: "trace" }, { write: (line: string) => void lines.push(JSON.parse(line)) });
-  const connection = new Redis(redis ?? (await redisUrl()), { maxRetriesPerRequest: null });
+  const connection = new Redis(await redisUrl(), { maxRetriesPerRequest: null });
   connection.on("error", () => {});
   const { stores, queues, clock } = app;
   const config = { ...app.config, redis: { ...app.config.redis, prefix: app.prefix } };
-  const service = startService(config, { stores, queues, connection, clock, log, env: process.env });
+  const service = startService(config, { stores, queues, connection, clock, log, env: { ...process.env, ...env } });
   return {
     log: lines,
     async close() {

@@ -15,7 +15,7 @@ describe("retention", () => {
 
   const run = (settings: { completedAfter?: string; failedAfter?: string }, signal = new AbortController().signal) => {
     const context = { signal, clock: app.clock, log: pino({ level: "silent" }) };
-    return retentionProcessor(app.stores, settings)({ id: "1", payload: {} }, context);
+    return retentionProcessor(app.stores, { retainSingleUse: "7d", ...settings })({ id: "1", payload: {} }, context);
   };
   const exists = async (path: string) => (await app.call("GET", path)).status === 200;
   const ended = async (status: string) => {
@@ -112,4 +112,42 @@ describe("retention", () => {
     expect(soon).to.equal(1);
     expect(await app.stores.deletions.collection.countDocuments()).to.equal(0);
   });
+
+  it("forgets the transcript of a session made for one run, a week after its end, and keeps the run and other sessions", async () => {
+    const request = {
+      ...{ message: "x", wakeMode: "now" as const, deliver: false, channel: "last", to: null, model: null },
+      ...{ thinking: null, timeoutSeconds: 1, trackAsJob: false },
+    };
+    const run = (_id: string, sessionKey: string, singleUse: boolean) => ({
+      _id,
+      sessionKey,
+      singleUse,
+      name: null,
+      request,
+    });
+    const runs = [
+      run("a", "hook:a", true),
+      run("b", "hook:b", true),
+      run("c", "hook:b", false),
+      run("d", "constant", false),
+    ];
+    await app.stores.runs.accept(runs);
+    await app.stores.runs.collection.updateMany({}, { $set: { endedAt: app.clock.now(), open: false, settled: true } });
+    for (const key of ["hook:a", "hook:b", "constant"]) {
+      await app.stores.messages.addTurn(key, key, "asked", "answered", app.clock.now());
+    }
+
+    await afterDays(6);
+    const early = await app.stores.messages.collection.countDocuments();
+    await afterDays(2);
+
+    expect(early).to.equal(6);
+    expect(await app.stores.messages.collection.distinct("sessionKey")).to.deep.equal(["constant", "hook:b"]);
+    expect(await app.stores.runs.collection.countDocuments()).to.equal(4);
+  });
+
+  async function afterDays(days: number): Promise<void> {
+    app.clock.advance(days * DAY_MS);
+    await run({});
+  }
 });

@@ -110,6 +110,7 @@ export function hookRoutes({ enabled, path, maxBodyBytes }: HookConfig): AnyRout
         model: checkModel(defaults, body.model),
         thinking: body.thinking ?? defaults.thinking ?? null,
         timeoutSeconds: body.timeoutSeconds ?? defaults.timeoutSeconds,
+        trackAsJob: defaults.trackAsJob,
       };
       const sessionKey = checkSessionKey(hooks, body.sessionKey);
       const idempotency = idempotencyOf(headers["idempotency-key"], "agent", body);

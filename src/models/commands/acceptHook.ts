@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { AgentRequest, WakeMode } from "../run.ts";
 import type { Stores } from "../stores.ts";
+import { trackAccepted } from "./trackRun.ts";
 
 /** A request's Idempotency-Key, and what must be the same when the key comes again. */
 export interface Idempotency {
@@ -14,16 +15,18 @@ export interface Idempotency {
  * @throws AppError idempotency_conflict, unavailable
  */
 export async function acceptAgentRun(
-  { runs, idempotencyKeys }: Stores,
+  stores: Stores,
   run: { readonly name: string | null; readonly sessionKey: string | undefined; readonly request: AgentRequest },
   idempotency?: Idempotency,
 ): Promise<{ runId: string; sessionKey: string }> {
+  const { runs, idempotencyKeys } = stores;
   const fresh = { runId: randomUUID(), sessionKey: run.sessionKey ?? `hook:${randomUUID()}` };
   const ids = idempotency ? await idempotencyKeys.settle(idempotency.key, idempotency.request, fresh) : fresh;
   const { name, request } = run;
-  await runs.accept([
-    { _id: ids.runId, sessionKey: ids.sessionKey, singleUse: run.sessionKey === undefined, name, request },
-  ]);
+  const singleUse = run.sessionKey === undefined;
+  const accepted = { _id: ids.runId, sessionKey: ids.sessionKey, singleUse, name, request };
+  await runs.accept([accepted]);
+  await trackAccepted(stores, accepted);
   return ids;
 }
 

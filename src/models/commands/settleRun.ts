@@ -1,6 +1,7 @@
 import type { RunDoc } from "../run.ts";
 import type { Route } from "../session.ts";
 import type { Stores } from "../stores.ts";
+import { trackEnded } from "./trackRun.ts";
 
 const SUMMARY_CHARS = 600;
 const FALLBACK_CHANNEL = "whatsapp";
@@ -30,6 +31,7 @@ export async function settleRun(stores: Stores, run: RunDoc, settings: SettleSet
   if (run.status === "completed" && run.reply !== null) {
     await messages.addTurn(id, run.sessionKey, run.request.message, run.reply, run.endedAt ?? run.createdAt);
   }
+  await trackEnded(stores, run);
   const wake = run.request.wakeMode === "now";
   await events.add([{ _id: `run-${id}`, text: summary(run), source: `run ${run._id}`, wake }]);
   const deliveryId = (await addDelivery(stores, run, id, settings)) ? id : null;

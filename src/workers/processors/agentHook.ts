@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { AgentRunner } from "../../agents/runner.ts";
 import { claimRun, renewClaim } from "../../models/commands/claimRun.ts";
+import { trackRetry, trackStarted } from "../../models/commands/trackRun.ts";
 import type { RunDoc } from "../../models/run.ts";
 import type { Stores } from "../../models/stores.ts";
 import { AppError } from "../../shared/errors.ts";
@@ -18,6 +19,8 @@ export interface AgentHookDeps {
   readonly settle: Settle;
   /** The prompt of a run, with what came from outside fenced in. */
   prompt(run: RunDoc): string;
+  /** What a program that carries the run out finds in its environment. */
+  env(run: RunDoc): Readonly<Record<string, string>>;
   /** Puts the run on its queue again; `try` tells one time from another. */
   requeue(runId: string, occasion: string, delayMs: number): Promise<void>;
 }
@@ -43,13 +46,20 @@ const crashed = (): TurnEnd => ({
 
 async function turn(deps: AgentHookDeps, run: RunDoc, token: string, context: RunContext): Promise<TurnEnd> {
   const { stores, runner, session } = deps;
+  await trackStarted(stores, run);
   const history = await stores.messages.findRecent(run.sessionKey, session);
   const messages = [
     ...history.map(({ role, content }) => ({ role, content })),
     { role: "user" as const, content: deps.prompt(run) },
   ];
   const { model, thinking, timeoutSeconds } = run.request;
-  const asked = { kind: "run" as const, messages, model: model ?? undefined, thinking: thinking ?? undefined, env: {} };
+  const asked = {
+    kind: "run" as const,
+    messages,
+    model: model ?? undefined,
+    thinking: thinking ?? undefined,
+    env: deps.env(run),
+  };
   return boundTurn(async (signal) => (await runner.run(asked, signal)).text, {
     timeoutMs: timeoutSeconds * 1_000,
     stopping: context.signal,
@@ -81,6 +91,7 @@ async function conclude(
     case "failed":
       if (end.error.retry && run.attempts < MOST_TRIES && error) {
         const delayMs = Math.max(RETRY_AFTER_MS[run.attempts - 1] ?? 0, (end.error.retryAfterSeconds ?? 0) * 1_000);
+        await trackRetry(deps.stores, run, end.error.message);
         await runs.retryLater(run._id, token, new Date(clock.now().getTime() + delayMs), error);
         await sessions.release(run.sessionKey, run._id);
         await deps.requeue(run._id, `try-${run.attempts + 1}`, delayMs);

@@ -1,0 +1,30 @@
+import { guard } from "../guard.ts";
+import type { Stores } from "../stores.ts";
+
+const BATCH = 200;
+
+/**
+ * Deletes one batch of transcripts of sessions that were made for one run and have not been used since a time. The runs
+ * stay. A session that a later run goes on with is no longer of single use.
+ * @returns how many sessions were forgotten; 0 when there are none left
+ */
+export async function forgetSingleUse({ runs, messages, sessions }: Stores, before: Date): Promise<number> {
+  const old = await guard(() =>
+    runs.collection
+      .find({ singleUse: true, forgotten: false, endedAt: { $lt: before } }, { projection: { sessionKey: 1 } })
+      .limit(BATCH)
+      .toArray(),
+  );
+  if (old.length === 0) return 0;
+  const keys = old.map((run) => run.sessionKey);
+  const continued = await guard(() =>
+    runs.collection.distinct("sessionKey", { sessionKey: { $in: keys }, singleUse: false }),
+  );
+  const unused = keys.filter((key) => !continued.includes(key));
+  await messages.deleteOf(unused);
+  await sessions.deleteIdle(unused);
+  await guard(() =>
+    runs.collection.updateMany({ _id: { $in: old.map((run) => run._id) } }, { $set: { forgotten: true } }),
+  );
+  return old.length;
+}

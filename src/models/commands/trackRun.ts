@@ -1,0 +1,53 @@
+import { AppError } from "../../shared/errors.ts";
+import type { RunDoc } from "../run.ts";
+import type { Stores } from "../stores.ts";
+import { reportStep, type StepReport } from "./reportStep.ts";
+
+/** The one step of a run's job; what an agent reports itself are further steps. */
+const STEP = { key: "agent", stepName: "Agent turn" } as const;
+
+/** Makes the job that shows a run in the tracker, under the run's id. @throws AppError unavailable */
+export async function trackAccepted(
+  { jobs }: Stores,
+  run: Pick<RunDoc, "_id" | "name" | "sessionKey" | "request">,
+): Promise<void> {
+  if (!run.request.trackAsJob) return;
+  const metadata = { runId: run._id, sessionKey: run.sessionKey };
+  await jobs.put(run._id, { name: run.name ?? "Hook", metadata, staleAfterSeconds: staleAfter(run) });
+}
+
+/** A turn may be silent for as long as it may take. */
+const staleAfter = ({ request }: Pick<RunDoc, "request">): number =>
+  Math.max(60, Math.ceil(request.timeoutSeconds) + 60);
+
+/** Shows a try that begins. @throws AppError unavailable */
+export async function trackStarted(stores: Stores, run: RunDoc): Promise<void> {
+  await trackAccepted(stores, run); // the process that accepted it may have died before it made the job
+  await track(stores, run, { status: "running", progress: 0, message: `Try ${run.attempts}` });
+}
+
+/** Shows a try that failed and will be followed by another. @throws AppError unavailable */
+export async function trackRetry(stores: Stores, run: RunDoc, reason: string): Promise<void> {
+  await track(stores, run, { status: "failed", message: `${reason} It will be tried again.` });
+}
+
+/** Ends the job as the run has ended; its output is the reply. @throws AppError unavailable */
+export async function trackEnded(stores: Stores, run: RunDoc): Promise<void> {
+  if (run.status === "completed") {
+    const output = { reply: run.reply ?? "" };
+    await track(stores, run, { status: "completed", progress: 100, message: "Completed", output });
+  } else {
+    await track(stores, run, { status: "failed", failJob: true, message: run.error?.message });
+  }
+}
+
+async function track(stores: Stores, run: RunDoc, report: StepReport): Promise<void> {
+  if (!run.request.trackAsJob) return;
+  const whole = { jobProgressStart: 0, jobProgressEnd: 100, stepName: STEP.stepName };
+  try {
+    await reportStep(stores, run._id, STEP.key, { ...whole, ...report });
+  } catch (error) {
+    // Somebody has deleted the job: the run goes on without it.
+    if (!(error instanceof AppError && error.code === "job_not_found")) throw error;
+  }
+}
