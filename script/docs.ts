@@ -45,7 +45,7 @@ One JSON5 file, and the environment over it. Every problem is named at once, and
 - An unknown key is an error that names the nearest known one.
 - An empty environment variable counts as none. The npm scripts read a file \`.env\` beside package.json too.
 
-| command | |
+| command (in a clone \`npx signalbox …\`) | |
 |---|---|
 | \`signalbox init\` | writes a file with every key explained, the hooks on, and fresh secrets for \`server.apiToken\` and \`hooks.token\`, which only you can read; \`--force\` replaces one that is there |
 | \`signalbox config check\` | says whether file and environment together are usable, or names every problem and ends with exit code 1 |

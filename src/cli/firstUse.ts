@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { mkdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { configFile, readConfig } from "../shared/config.ts";
 import type { Config } from "../shared/configSchema.ts";
@@ -38,8 +38,10 @@ function keptToken(dataDir: string): string {
   const path = join(dataDir, "hooks-token");
   let token: string;
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-    writePrivateFile(path, `${newSecret()}\n`, { replace: false });
+    if (!existsSync(path)) {
+      mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+      writePrivateFile(path, `${newSecret()}\n`, { replace: false }); // false: another start was quicker
+    }
     token = readFileSync(path, "utf8").trim();
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

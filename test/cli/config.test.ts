@@ -42,7 +42,7 @@ describe("signalbox config check", () => {
   });
 
   it("says that there is no file", async () => {
-    const { code, stdout } = await run("config check");
+    const { code, stdout } = await run("config check", { SIGNALBOX_CONFIG: "" });
 
     expect(code).to.equal(0);
     expect(stdout).to.match(/there is no file\) is usable\.\n$/);
