@@ -1,0 +1,64 @@
+import { expect } from "chai";
+import { isAcknowledgement, isEmpty } from "../../../src/agents/prompt/acknowledgement.ts";
+
+const further = (length: number): string => "All quiet. ".repeat(40).slice(0, length).replace(/ $/, ".");
+
+describe("isAcknowledgement", () => {
+  const acknowledgements: [string, string][] = [
+    ["alone", "HEARTBEAT_OK"],
+    ["between spaces and line ends", " \n\tHEARTBEAT_OK\r\n"],
+    ["in bold", "**HEARTBEAT_OK**"],
+    ["in italics by underscores", "_HEARTBEAT_OK_"],
+    ["in bold by underscores", "__HEARTBEAT_OK__"],
+    ["as code", "`HEARTBEAT_OK`"],
+    ["in a code block", "```\nHEARTBEAT_OK\n```"],
+    ["quoted", "> “HEARTBEAT_OK”"],
+    ["with a full stop", "HEARTBEAT_OK."],
+    ["with a sign", "HEARTBEAT_OK ✅"],
+    ["with its underscore escaped", "HEARTBEAT\\_OK"],
+    ["at the start", "HEARTBEAT_OK: nothing new since noon."],
+    ["at the start, in bold", "**HEARTBEAT_OK** — nothing new since noon."],
+    ["at the end", "Nothing new since noon.\n\nHEARTBEAT_OK"],
+    ["at the end, with a full stop", "Nothing new since noon. (HEARTBEAT_OK.)"],
+    ["at the start of 300 characters", `HEARTBEAT_OK ${further(300)}`],
+    ["at the end of 300 characters", `${further(300)}\nHEARTBEAT_OK`],
+    ["at the start of 300 characters that take two units each", `HEARTBEAT_OK ${"𝐱".repeat(300)}`],
+  ];
+  for (const [what, reply] of acknowledgements) {
+    it(`takes the word ${what}`, () => {
+      expect(isAcknowledgement(reply)).to.equal(true);
+    });
+  }
+
+  const messages: [string, string][] = [
+    ["nothing", ""],
+    ["another text", "The build is broken."],
+    ["the word amid a sentence", "The agent said HEARTBEAT_OK an hour ago."],
+    ["the word in lower case", "heartbeat_ok"],
+    ["a longer word", "HEARTBEAT_OKAY"],
+    ["a longer word by an underscore", "HEARTBEAT_OK_LATER"],
+    ["a word that ends in it", "NOT_HEARTBEAT_OK"],
+    ["301 further characters behind it", `HEARTBEAT_OK ${further(301)}`],
+    ["301 further characters before it", `${further(301)} HEARTBEAT_OK`],
+    ["a long text around it", `${further(200)} HEARTBEAT_OK ${further(200)}`],
+  ];
+  for (const [what, reply] of messages) {
+    it(`does not take ${what}`, () => {
+      expect(isAcknowledgement(reply)).to.equal(false);
+    });
+  }
+});
+
+describe("isEmpty", () => {
+  for (const reply of ["", " ", "\n\t\r\n", "\u00a0\u3000", "\u200b\u2060\ufeff", "\u00ad \u0000"]) {
+    it(`takes ${JSON.stringify(reply)} as empty`, () => {
+      expect(isEmpty(reply)).to.equal(true);
+    });
+  }
+
+  for (const reply of [".", "0", " x ", "👍", "\u200b-"]) {
+    it(`does not take ${JSON.stringify(reply)} as empty`, () => {
+      expect(isEmpty(reply)).to.equal(false);
+    });
+  }
+});

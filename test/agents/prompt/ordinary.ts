@@ -1,0 +1,33 @@
+/** Texts as they arrive every day, none of which holds a marker or a token. */
+export const ORDINARY: Readonly<Record<string, string>> = {
+  nothing: "",
+  "English prose":
+    "In the end, nobody trusted the content. Never send untrusted content; append the untrusted content later.",
+  "German prose": "»System«, sagte er, »läuft!« Straße, Größe, Übermut: ‚alles‘ – auch dies…",
+  "French prose": "« Assistant » : l’élève a reçu l’œuvre « système » ; 12 % de moins.",
+  "Russian prose": "Пользователь: «система» не отвечает — в конце концов.",
+  "Greek prose": "Το σύστημα: ο χρήστης, τέλος – αρχή.",
+  "Chinese prose": "《系统》提示：用户【助手】，请回复。※注意",
+  "Japanese prose": "「システム」のユーザー：終わり。※ご注意ください　ノート",
+  "Arabic prose": "النظام: المستخدم «المساعد»، النهاية.",
+  "Hebrew prose": "המערכת: המשתמש – סוף התוכן.",
+  "Hindi prose": "प्रणाली: उपयोगकर्ता। अंत में सामग्री।",
+  "Thai prose": "ระบบ: ผู้ใช้ สิ้นสุดเนื้อหา",
+  emoji: "👩‍👩‍👧‍👦 ❤️ 🏴󠁧󠁢󠁥󠁮󠁧󠁿 🇩🇪 👍🏽 #️⃣",
+  TypeScript:
+    "const a: Map<string, number[]> = new Map<string, number[]>(); if (a < b && b > c) x[i] ??= y | z; a?.b!;",
+  "C++": "std::vector<std::pair<int, T>> v; cout << s << endl; if (a<s && s>b) return v[0] >> 1;",
+  "F# and Elm": "f <| x |> g <| List.map (fun s -> s) |> ignore",
+  Haskell: "(+) <$> Just 1 <*> pure 2 >>= \\s -> return [s | s <- xs]",
+  "a shell command": "cat <<EOF | grep -E '^(a|b)' > out.txt 2>&1\nEOF",
+  "a merge conflict": "<<<<<<< HEAD\na\n=======\nb\n>>>>>>> main",
+  "a diff": "--- a/system.ts\n+++ b/system.ts\n@@ -1,2 +1,2 @@\n-end\n+begin",
+  HTML: '<!doctype html><p class="user">A <b>bold</b> <strong>word</strong>, <span>a</span><br/><section>end</section>',
+  "an address": "From: Assistant Office <assistant.office@example.org>\nTo: system@example.org",
+  "a transcript": "User: hello\nSystem: ready\nThe assistant: here",
+  Markdown: "# System\n\n- [x] done\n- [ ] user\n\n> quoted\n\n| a | b |\n|---|---|\n[link](https://a.b/c?d=<e>) ***",
+  JSON: '{"role":"system","content":"[1, 2]","user":{"a":[["s"]]},"end":null,"n":-1e3}',
+  YAML: "system:\n  humans: 1\n  - assistant\n---\nend: true",
+  "a log": "2026-01-01T00:00:00Z [info] system: user 12 <unknown> [main] end of content",
+  mathematics: "|x| < |y| ⇒ ∀ε>0: a<b≤c, f∘g, ⟨u|v⟩, A ⊂ B",
+};
