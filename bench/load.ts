@@ -1,5 +1,6 @@
 /** The load, in a process of its own so that it shares no event loop with what it measures. Does one task at a time. */
 import autocannon from "autocannon";
+import { quantile } from "./quantile.ts";
 import { type WorkName, type WorkRequest, works } from "./works.ts";
 
 export interface LoadTask {
@@ -61,10 +62,6 @@ function run(options: autocannon.Options, onLatency: OnLatency): Promise<autocan
     const stop = () => instance.stop?.();
     instance.on("response", (_client, _status, _bytes, latency) => onLatency(latency, stop));
   });
-}
-
-function quantile(sorted: readonly number[], q: number): number {
-  return sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))]!;
 }
 
 process.on("message", async (task: LoadTask) => process.send?.(await measure(task)));

@@ -1,7 +1,7 @@
 import type { Child } from "./child.ts";
 import type { LoadAnswer, LoadTask, Measured } from "./load.ts";
 import type { Service } from "./services.ts";
-import { type WorkName, works } from "./works.ts";
+import { type Work, type WorkName, works } from "./works.ts";
 
 const CONNECTIONS = [10, 100] as const;
 export const TURNS = 5;
@@ -46,6 +46,8 @@ export async function* measure(load: Child<true>, services: readonly Service[], 
 async function ask(load: Child<true>, service: Service, task: Omit<LoadTask, "url">): Promise<Measured> {
   load.process.send({ ...task, url: service.url } satisfies LoadTask);
   const answer = (await load.nextMessage()) as LoadAnswer;
+  const { accumulates }: Work = works[task.work];
+  if (accumulates) await service.clear();
   if ("measured" in answer) return answer.measured;
   throw new Error(`${service.name}, ${task.work} at ${task.connections} connections: ${answer.failure}`);
 }

@@ -1,10 +1,13 @@
 /**
- * What one would write in an afternoon: job tracking with Koa and the raw driver, a query after the other. It keeps the
- * same promises about a write (majority, journaled) and has the indexes that its queries need. It checks nothing.
+ * What one would write in an afternoon: job tracking and hooks with Koa, the raw driver and BullMQ, a query after the
+ * other. It keeps the same promises about a write (majority, journaled) and has the indexes that its queries need. It
+ * checks nothing, not even who rings.
  */
 import { randomUUID } from "node:crypto";
 import type { AddressInfo } from "node:net";
 import Router from "@koa/router";
+import { Queue } from "bullmq";
+import { Redis } from "ioredis";
 import Koa from "koa";
 import bodyParser from "koa-bodyparser";
 import { mongo } from "mongoose";
@@ -25,9 +28,17 @@ const client = new mongo.MongoClient(process.env.MONGODB_URI ?? "", {
 });
 const jobs = client.db().collection("jobs");
 const steps = client.db().collection("steps");
+const runs = client.db().collection<{ _id: string }>("runs");
+const events = client.db().collection<{ _id: string }>("events");
 await jobs.createIndex({ jobId: 1 }, { unique: true });
 await steps.createIndex({ jobId: 1, stepKey: 1 }, { unique: true });
 await steps.createIndex({ jobId: 1, status: 1, updatedAt: -1 });
+await runs.createIndex({ createdAt: -1 });
+await events.createIndex({ waiting: 1, createdAt: 1 });
+
+const connection = new Redis(process.env.REDIS_URL ?? "");
+const runQueue = new Queue("runs", { connection, prefix: "naive" });
+const eventQueue = new Queue("events", { connection, prefix: "naive" });
 
 const router = new Router();
 
@@ -74,6 +85,25 @@ router.get("/api/jobs/:jobId", async (ctx) => {
   ]);
   if (!job) ctx.throw(404);
   ctx.body = { ...job, currentStep };
+});
+
+router.post("/hooks/agent", async (ctx) => {
+  const body = ctx.request.body as { sessionKey?: string };
+  const runId = randomUUID();
+  const { sessionKey = `hook:${randomUUID()}` } = body;
+  const run = { ...body, sessionKey, status: "queued", attempts: 0, reply: null, error: null, createdAt: new Date() };
+  await runs.insertOne({ _id: runId, ...run });
+  await runQueue.add("run", { runId }, { jobId: runId });
+  ctx.status = 202;
+  ctx.body = { ok: true, runId, sessionKey };
+});
+
+router.post("/hooks/wake", async (ctx) => {
+  const { text, mode } = ctx.request.body as { text: string; mode: string };
+  const eventId = randomUUID();
+  await events.insertOne({ _id: eventId, text, mode, waiting: true, createdAt: new Date() } as { _id: string });
+  await eventQueue.add("event", { eventId }, { jobId: eventId });
+  ctx.body = { ok: true, mode, eventId };
 });
 
 const app = new Koa().use(bodyParser()).use(router.routes());

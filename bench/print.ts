@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { availableParallelism, cpus } from "node:os";
 import type { Row } from "./measure.ts";
 import type { Service } from "./services.ts";
+import type { StartTimes } from "./start.ts";
 import { works } from "./works.ts";
 
 /** What the figures depend on, in a few lines. */
@@ -38,7 +39,17 @@ function line(cells: readonly string[]): string {
     .trimEnd();
 }
 
+/** What is not in the table because the naive service has no worker. */
+export function starts({ runs, p50, p99 }: StartTimes): string {
+  return [
+    "From the 202 of an agent hook to the start of its run, on an idle worker of ours",
+    `(${runs} runs, one after another): p50 ${p50.toFixed(0)} ms, p99 ${p99.toFixed(0)} ms`,
+  ].join("\n");
+}
+
 export const MEASURED_ELSEWHERE = `\
 Measured elsewhere (2026-11-21, another run on 2 cores, load on the same machine), not comparable with the table:
   Prefect 3.8, set task state, 10 connections        93–142 requests/s, p50 25–66 ms
-  Prefect 3.8, update of a progress artifact        153–231 requests/s`;
+  Prefect 3.8, update of a progress artifact        153–231 requests/s
+  OpenClaw 2026.9.6, agent hook, 10 connections     2–4 requests/s, p50 2.3–3.1 s (it waits until the run is admitted)
+  OpenClaw 2026.9.6, wake hook, 10 connections      6,800–11,500 requests/s (kept in memory, the last 20)`;

@@ -6,10 +6,12 @@ import { Lifecycle } from "../src/shared/lifecycle.ts";
 import { startChild } from "./child.ts";
 import { fill } from "./jobs.ts";
 import { measure, TURNS, warmUp } from "./measure.ts";
-import { facts, head, MEASURED_ELSEWHERE, row } from "./print.ts";
+import { facts, head, MEASURED_ELSEWHERE, row, starts } from "./print.ts";
 import { startServices } from "./services.ts";
+import { measureStarts } from "./start.ts";
 
-const DEFAULT_SECONDS = 2.5;
+const DEFAULT_SECONDS = 1.25;
+const RUNS = 200;
 const lifecycle = new Lifecycle();
 let stopping = false;
 
@@ -47,5 +49,7 @@ async function bench(seconds: number): Promise<void> {
   await warmUp(load, services, seconds);
   console.log(head(services));
   for await (const measured of measure(load, services, seconds)) console.log(row(measured));
+  const runs = Math.ceil(RUNS * Math.min(1, seconds)); // fewer in a short form
+  console.log(`\n${starts(await measureStarts(services[0], runs))}`);
   console.log(`\n${MEASURED_ELSEWHERE}`);
 }

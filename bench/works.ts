@@ -1,3 +1,4 @@
+import { agentHookBody, HOOK_HEADERS, wakeHookBody } from "./hooks.ts";
 import { JOB_IDS, jobPath, progressReport, runningStepPath } from "./jobs.ts";
 
 /** One request as autocannon takes it. */
@@ -13,10 +14,19 @@ export interface Work {
   readonly title: string;
   /** The requests that connection `index` of `connections` sends in turn; from the start again after the last. */
   requests(index: number, connections: number): WorkRequest[];
+  /** Each request leaves a record and a job on a queue, which are cleared away after every turn. */
+  readonly accumulates?: true;
 }
 
 /** Each connection works on jobs of its own, like the workers of an orchestrator. */
 const ownJobs = (index: number, connections: number) => JOB_IDS.filter((_, i) => i % connections === index);
+
+const hook = (name: string, body: string): WorkRequest => ({
+  method: "POST",
+  path: `/hooks/${name}`,
+  headers: HOOK_HEADERS,
+  body,
+});
 
 const STEPS_OF_PROGRESS = Array.from({ length: 19 }, (_, i) => 5 * (i + 1));
 
@@ -37,6 +47,16 @@ export const works = {
     title: "read (GET job)",
     requests: (index, connections) =>
       ownJobs(index, connections).map((jobId) => ({ method: "GET" as const, path: jobPath(jobId) })),
+  },
+  agent: {
+    title: "agent hook (POST)",
+    requests: () => [hook("agent", agentHookBody("now"))],
+    accumulates: true,
+  },
+  wake: {
+    title: "wake hook (POST)",
+    requests: () => [hook("wake", wakeHookBody)],
+    accumulates: true,
   },
 } satisfies Record<string, Work>;
 

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { runProgram } from "./program.ts";
 
 const TURN_SECONDS = "0.2";
-const WORKS = ["report (PUT step)", "read (GET job)"];
+const WORKS = ["report (PUT step)", "read (GET job)", "agent hook (POST)", "wake hook (POST)"];
 
 describe("bench", function () {
   this.timeout(150_000); // starts servers and three programs on a machine that may be busy
@@ -23,6 +23,7 @@ describe("bench", function () {
       expect(figures).to.have.length(7);
       for (const figure of figures) expect(Number(figure), figure).to.be.finite.and.greaterThan(0);
     }
+    expect(stdout).to.match(/start of its run.*\n.*p50 -?\d+ ms, p99 \d+ ms/);
     expect(stdout).to.include("only within one run").and.include("Measured elsewhere");
   });
 
