@@ -13,7 +13,7 @@ import { parseEnv } from "node:util";
 export async function isConfigured(root, variable, section, key) {
   const env = { ...parseEnv(read(join(root, ".env")) ?? ""), ...process.env };
   if (env[variable]) return true;
-  const text = read(resolve(root, env.SIGNALBOX_CONFIG ?? "signalbox.json5"));
+  const text = read(resolve(root, env.SIGNALBOX_CONFIG || "signalbox.json5"));
   if (text === undefined) return false;
   const { default: json5 } = await import("json5");
   try {

@@ -38,10 +38,14 @@ await runProcess(async (lifecycle) => {
   lifecycle.onClose("queues", () => queues.close());
 
   let stopping = false;
-  const metrics = new Metrics(() => queues.depths());
+  const stores = openStores(database, systemClock, config.jobs);
+  const metrics = new Metrics(
+    () => queues.depths(),
+    () => stores.events.countWaiting(),
+  );
   const app = buildApp(
     {
-      stores: openStores(database, systemClock, config.jobs),
+      stores,
       queues,
       hooks: config.hooks,
       agent: config.agents.defaults,

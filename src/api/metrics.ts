@@ -12,7 +12,7 @@ export class Metrics {
   readonly refused: Counter<"reason">;
   readonly hooks: Counter<"hook">;
 
-  constructor(readDepths?: ReadDepths) {
+  constructor(readDepths?: ReadDepths, countWaiting?: () => Promise<number>) {
     const registers = [this.registry];
     collectDefaultMetrics({ register: this.registry });
     this.requestSeconds = new Histogram({
@@ -47,6 +47,23 @@ export class Metrics {
       registers,
     });
     if (readDepths) this.#queueDepths(readDepths);
+    if (countWaiting) this.#eventsWaiting(countWaiting);
+  }
+
+  #eventsWaiting(countWaiting: () => Promise<number>): void {
+    new Gauge({
+      name: "signalbox_events_waiting",
+      help: "Events that wait for the main session; absent while MongoDB is away.",
+      registers: [this.registry],
+      aggregator: "first",
+      async collect() {
+        this.remove();
+        await countWaiting().then(
+          (count) => this.set(count),
+          () => {},
+        );
+      },
+    });
   }
 
   #queueDepths(readDepths: ReadDepths): void {

@@ -51,6 +51,24 @@ config
     showConfig(await environment());
   });
 
+const route = program.command("route").description("Where replies of the main session go.");
+
+route
+  .command("show")
+  .description("Print the channel and the recipient.")
+  .action(async () => {
+    const { showRoute } = await import("./commands/route.ts");
+    await showRoute(await environment());
+  });
+
+route
+  .command("set <channel> <to>")
+  .description("Send them there from now on, until a delivery goes elsewhere.")
+  .action(async (channel: string, to: string) => {
+    const { setRoute } = await import("./commands/route.ts");
+    await setRoute(await environment(), channel, to);
+  });
+
 program
   .command("release")
   .description("Make the indexes that this version needs in the configured MongoDB.")

@@ -158,6 +158,15 @@ export const ConfigSchema = Type.Object(
           env: "WORKER_CONCURRENCY",
           description: "How many agent turns one worker process runs side by side.",
         }),
+        metricsPort: Type.Optional(
+          Type.Integer({
+            minimum: 0,
+            maximum: 65535,
+            examples: [9464],
+            env: "WORKER_METRICS_PORT",
+            description: "Where a worker process serves its own `/metrics` and `/healthz`; nowhere when not set.",
+          }),
+        ),
         shutdownSeconds: whole({
           default: 25,
           minimum: 1,

@@ -1,15 +1,28 @@
 import Type from "typebox";
 import { block, duration, section, text, whole } from "./configNodes.ts";
 
+/** Where replies can go. */
+export const CHANNELS = [
+  "whatsapp",
+  "telegram",
+  "discord",
+  "slack",
+  "mattermost",
+  "signal",
+  "imessage",
+  "msteams",
+  "log",
+] as const;
+
 /** The section `session`. */
 export const SessionSchema = section(
   {
     main: block(
       {
-        channel: Type.Enum(
-          ["whatsapp", "telegram", "discord", "slack", "mattermost", "signal", "imessage", "msteams", "log"],
-          { examples: ["telegram"], description: "The channel; needed with `session.main.to`." },
-        ),
+        channel: Type.Enum(CHANNELS, {
+          examples: ["telegram"],
+          description: "The channel; needed with `session.main.to`.",
+        }),
         to: text({
           examples: ["123456789"],
           description: "The recipient, as the channel names it; needed with `session.main.channel`.",

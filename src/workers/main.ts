@@ -6,6 +6,7 @@ import { Queues } from "../shared/enqueue.ts";
 import { runProcess } from "../shared/lifecycle.ts";
 import { createLogger } from "../shared/logger.ts";
 import { connectRedis, producerConnection, workerConnection } from "../shared/redis.ts";
+import { serveMetrics, WorkerMetrics } from "./metrics.ts";
 import { startService } from "./service.ts";
 
 await runProcess(async (lifecycle) => {
@@ -25,7 +26,14 @@ await runProcess(async (lifecycle) => {
   const stores = openStores(database, systemClock, config.jobs);
   const queues = new Queues(producer, redis.prefix);
   lifecycle.onClose("queues", () => queues.close());
-  const service = startService(config, { stores, queues, connection, clock: systemClock, log, env: process.env });
+  const metrics = new WorkerMetrics();
+  const { metricsPort } = config.worker;
+  if (metricsPort !== undefined) {
+    const served = await serveMetrics(metrics.registry, { port: metricsPort, host: config.server.host });
+    lifecycle.onClose("metrics", served.close);
+  }
+  const common = { stores, queues, connection, clock: systemClock, log, metrics };
+  const service = startService(config, { ...common, env: process.env });
   lifecycle.onClose("service", service.close);
   log.info("the worker is ready");
   return {

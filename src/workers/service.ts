@@ -10,6 +10,7 @@ import { durationMs } from "../shared/duration.ts";
 import type { Queues } from "../shared/enqueue.ts";
 import type { Logger } from "../shared/logger.ts";
 import { agentHook, delivery, heartbeat, type QueueDef, retention } from "../shared/queues.ts";
+import type { WorkerMetrics } from "./metrics.ts";
 import { agentHookProcessor } from "./processors/agentHook.ts";
 import { deliverProcessor } from "./processors/deliver.ts";
 import { heartbeatProcessor } from "./processors/heartbeat.ts";
@@ -28,13 +29,14 @@ export interface ServiceDeps {
   readonly connection: Redis;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly metrics: WorkerMetrics;
   /** For the programs that a command runner starts. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
 /** Everything a worker process does, from a configuration. Closed by whoever started it. */
 export function startService(config: Config, deps: ServiceDeps): { close(): Promise<void> } {
-  const { stores, queues, connection, clock, log, env } = deps;
+  const { stores, queues, connection, clock, log, env, metrics } = deps;
   const { agents, session, worker, channels } = config;
   const runner = createRunner(agents.defaults.runner, agents.runners, env);
   const firstRoute = session.main ?? null;
@@ -44,7 +46,7 @@ export function startService(config: Config, deps: ServiceDeps): { close(): Prom
     [
       agentHook,
       agentHookProcessor({
-        ...{ stores, runner, session, settle },
+        ...{ stores, runner, session, settle, metrics },
         prompt: ({ request, name }) =>
           agentPrompt({ message: request.message, source: name ?? "agent hook", allowUnsafe: false }),
         env: ({ _id, request }) =>
@@ -56,7 +58,7 @@ export function startService(config: Config, deps: ServiceDeps): { close(): Prom
     [
       heartbeat,
       heartbeatProcessor({
-        ...{ stores, runner, session, firstRoute, isWorthDelivering },
+        ...{ stores, runner, session, firstRoute, isWorthDelivering, metrics },
         defaults: agents.defaults,
         prompt: (events) =>
           heartbeatPrompt({
@@ -67,7 +69,7 @@ export function startService(config: Config, deps: ServiceDeps): { close(): Prom
         deliver: (deliveryId) => queues.add(delivery, { deliveryId }, { jobId: deliveryId }),
       }),
     ],
-    [delivery, deliverProcessor(stores, channels)],
+    [delivery, deliverProcessor(stores, channels, metrics)],
     [retention, retentionProcessor(stores, { ...config.retention, retainSingleUse: session.retainSingleUse })],
   ]);
   const workers = runWorkers(processors, {

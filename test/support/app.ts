@@ -70,9 +70,12 @@ export async function startApp(options: Options = {}): Promise<TestApp> {
   redis.on("error", () => {});
   await redis.connect();
   const queues = new Queues(redis, name);
-  const metrics = new Metrics(() => queues.depths());
   const config = parseConfig(options.config, {});
   const stores = openStores(database, clock, { staleAfterSeconds: options.staleAfterSeconds ?? 900 });
+  const metrics = new Metrics(
+    () => queues.depths(),
+    () => stores.events.countWaiting(),
+  );
   const probes = options.probes ?? [
     { name: "mongodb", check: () => database.ping() },
     { name: "redis", check: () => redis.ping() },

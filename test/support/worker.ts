@@ -1,10 +1,12 @@
 import { Redis } from "ioredis";
 import pino from "pino";
+import { WorkerMetrics } from "../../src/workers/metrics.ts";
 import { startService } from "../../src/workers/service.ts";
 import type { TestApp } from "./app.ts";
 import { redisUrl } from "./servers.ts";
 
 export interface TestWorker {
+  readonly metrics: WorkerMetrics;
   /** What it logged, one object a line. */
   readonly log: Record<string, unknown>[];
   close(): Promise<void>;
@@ -18,8 +20,13 @@ export async function startWorker(app: TestApp, env: Record<string, string> = {}
   connection.on("error", () => {});
   const { stores, queues, clock } = app;
   const config = { ...app.config, redis: { ...app.config.redis, prefix: app.prefix } };
-  const service = startService(config, { stores, queues, connection, clock, log, env: { ...process.env, ...env } });
+  const metrics = new WorkerMetrics();
+  const service = startService(config, {
+    ...{ stores, queues, connection, clock, log, metrics },
+    env: { ...process.env, ...env },
+  });
   return {
+    metrics,
     log: lines,
     async close() {
       await service.close();

@@ -2,6 +2,7 @@ import Type from "typebox";
 import { acceptAgentRun, acceptWake, type Idempotency } from "../../models/commands/acceptHook.ts";
 import { MAIN_SESSION } from "../../models/session.ts";
 import type { Config } from "../../shared/configSchema.ts";
+import { CHANNELS } from "../../shared/configSession.ts";
 import { AppError } from "../../shared/errors.ts";
 import { resolveModel } from "../../shared/modelList.ts";
 import { agentHook } from "../../shared/queues.ts";
@@ -16,10 +17,7 @@ const closed = { additionalProperties: false } as const;
 
 const NotBlank = (description: string) => Type.String({ pattern: "\\S", description });
 const WakeMode = Type.Enum(["now", "next-heartbeat"]);
-const Channel = Type.Enum(
-  ["last", "whatsapp", "telegram", "discord", "slack", "mattermost", "signal", "imessage", "msteams", "log"],
-  { description: "`last`: the main session's last channel." },
-);
+const Channel = Type.Enum(["last", ...CHANNELS], { description: "`last`: the main session's last channel." });
 
 const query = Type.Object(
   { token: Type.Optional(Type.String({ deprecated: true, description: "The hook token; better sent as a header." })) },

@@ -5,6 +5,7 @@ import { trackRetry, trackStarted } from "../../models/commands/trackRun.ts";
 import type { RunDoc } from "../../models/run.ts";
 import type { Stores } from "../../models/stores.ts";
 import { AppError } from "../../shared/errors.ts";
+import type { WorkerMetrics } from "../metrics.ts";
 import type { Processor, RunContext } from "../run.ts";
 import type { Settle } from "../settle.ts";
 import { boundTurn, LEASE_MS, type TurnEnd } from "../turn.ts";
@@ -17,6 +18,7 @@ export interface AgentHookDeps {
   readonly runner: AgentRunner;
   readonly session: { readonly maxMessages: number; readonly maxChars: number };
   readonly settle: Settle;
+  readonly metrics: WorkerMetrics;
   /** The prompt of a run, with what came from outside fenced in. */
   prompt(run: RunDoc): string;
   /** What a program that carries the run out finds in its environment. */
@@ -33,7 +35,11 @@ export function agentHookProcessor(deps: AgentHookDeps): Processor {
     const now = context.clock.now();
     const run = await claimRun(deps.stores, runId, token, new Date(now.getTime() + LEASE_MS), now);
     if (typeof run === "string") return { kind: "done", result: { run: run } };
+    const began = performance.now();
+    if (run.attempts === 1) deps.metrics.queuedSeconds.observe((now.getTime() - run.createdAt.getTime()) / 1_000);
     const end = run.attempts > MOST_TRIES ? crashed() : await turn(deps, run, token, context);
+    deps.metrics.runs.inc({ outcome: end.kind, code: end.kind === "failed" ? end.error.code : "" });
+    deps.metrics.runSeconds.observe({ outcome: end.kind }, (performance.now() - began) / 1_000);
     return { kind: "done", result: { run: await conclude(deps, run, token, end, context) } };
   };
 }

@@ -1,11 +1,16 @@
 import type { Stores } from "../../models/stores.ts";
+import type { WorkerMetrics } from "../metrics.ts";
 import type { Processor } from "../run.ts";
 
 /**
  * Sends a reply to its channel. The one channel so far is `log`, for development: it notes in the log that a delivery
  * was made, to whom, and how long it was. A channel that is not configured, or an unknown recipient, is a failed delivery.
  */
-export function deliverProcessor(stores: Stores, channels: Readonly<Record<string, unknown>>): Processor {
+export function deliverProcessor(
+  stores: Stores,
+  channels: Readonly<Record<string, unknown>>,
+  metrics: WorkerMetrics,
+): Processor {
   return async ({ payload }, { log }) => {
     const { deliveryId } = payload as { deliveryId: string };
     const delivery = await stores.deliveries.find(deliveryId);
@@ -13,10 +18,12 @@ export function deliverProcessor(stores: Stores, channels: Readonly<Record<strin
     const { channel, to, text } = delivery;
     const fault = faultOf(channel, to, channels);
     if (fault !== null || to === null) {
+      metrics.deliveries.inc({ channel, outcome: "failed" });
       await stores.deliveries.markFailed(deliveryId, fault ?? "");
       return { kind: "done", result: { delivery: "failed" } };
     }
     log.info({ deliveryId, channel, to, chars: text.length }, "delivered to the log");
+    metrics.deliveries.inc({ channel, outcome: "sent" });
     await stores.deliveries.markSent(deliveryId);
     await stores.sessions.setRoute({ channel, to });
     return { kind: "done", result: { delivery: "sent" } };

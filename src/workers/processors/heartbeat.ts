@@ -3,6 +3,7 @@ import type { AgentRunner } from "../../agents/runner.ts";
 import type { EventDoc } from "../../models/event.ts";
 import { MAIN_SESSION, type Route } from "../../models/session.ts";
 import type { Stores } from "../../models/stores.ts";
+import type { WorkerMetrics } from "../metrics.ts";
 import type { Processor, RunContext } from "../run.ts";
 import { boundTurn, LEASE_MS, type TurnEnd } from "../turn.ts";
 
@@ -22,6 +23,7 @@ export interface HeartbeatDeps {
     readonly timeoutSeconds: number;
   };
   readonly firstRoute: Route | null;
+  readonly metrics: WorkerMetrics;
   isWorthDelivering(reply: string): boolean;
   /** The prompt over the events, and how many of them it holds: as many as fit, one at least. */
   prompt(events: readonly EventDoc[]): { readonly text: string; readonly taken: number };
@@ -46,6 +48,7 @@ export function heartbeatProcessor(deps: HeartbeatDeps): Processor {
         if (!due && events.length === 0) return { kind: "done", result: { turns } };
         const { text, taken } = deps.prompt(events);
         const end = await turn(deps, text, token, context);
+        deps.metrics.heartbeats.inc({ outcome: end.kind });
         if (end.kind === "failed") {
           await sessions.pauseMain(new Date(context.clock.now().getTime() + PAUSE_MS));
           return { kind: "discard", error: end.error };

@@ -1,0 +1,85 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Counter, collectDefaultMetrics, Histogram, Registry } from "prom-client";
+import { StartError } from "../shared/lifecycle.ts";
+
+const SECONDS = [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 900, 3_600];
+
+/** What this worker process has counted. Counters only grow while the process lives. */
+export class WorkerMetrics {
+  readonly registry = new Registry();
+  readonly runs: Counter<"outcome" | "code">;
+  readonly queuedSeconds: Histogram;
+  readonly runSeconds: Histogram<"outcome">;
+  readonly heartbeats: Counter<"outcome">;
+  readonly deliveries: Counter<"channel" | "outcome">;
+
+  constructor() {
+    const registers = [this.registry];
+    collectDefaultMetrics({ register: this.registry });
+    this.runs = new Counter({
+      name: "signalbox_runs_total",
+      help: "Tries of runs that this worker carried out, by how they ended.",
+      labelNames: ["outcome", "code"],
+      registers,
+    });
+    this.queuedSeconds = new Histogram({
+      name: "signalbox_run_queued_seconds",
+      help: "Time from a run's acceptance to its first try.",
+      buckets: SECONDS,
+      registers,
+    });
+    this.runSeconds = new Histogram({
+      name: "signalbox_run_duration_seconds",
+      help: "Time that a try of a run took.",
+      labelNames: ["outcome"],
+      buckets: SECONDS,
+      registers,
+    });
+    this.heartbeats = new Counter({
+      name: "signalbox_heartbeat_turns_total",
+      help: "Turns of the main session, by how they ended.",
+      labelNames: ["outcome"],
+      registers,
+    });
+    this.deliveries = new Counter({
+      name: "signalbox_deliveries_total",
+      help: "Attempts to deliver a reply, by channel and how they ended.",
+      labelNames: ["channel", "outcome"],
+      registers,
+    });
+  }
+}
+
+/**
+ * Serves a worker's figures at /metrics, and /healthz.
+ * @throws StartError when the port is taken
+ */
+export function serveMetrics(
+  registry: Registry,
+  { port, host }: { port: number; host: string },
+): Promise<{ url: string; close(): Promise<void> }> {
+  const server = createServer(async (req, res) => {
+    if (req.url === "/metrics") res.setHeader("Content-Type", registry.contentType).end(await registry.metrics());
+    else if (req.url === "/healthz") res.setHeader("Content-Type", "application/json").end('{"status":"ok"}');
+    else res.writeHead(404).end();
+  });
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  return new Promise((resolve, reject) => {
+    server.once("error", ({ code }: NodeJS.ErrnoException) =>
+      reject(
+        new StartError(
+          `Port ${port} on ${host} cannot be used for the worker's metrics (${code}): set worker.metricsPort to another.`,
+        ),
+      ),
+    );
+    server.listen(port, host, () => {
+      const bound = server.address() as AddressInfo;
+      resolve({ url: `http://${host.includes(":") ? `[${host}]` : host}:${bound.port}`, close });
+    });
+  });
+}

@@ -1,0 +1,30 @@
+import { randomUUID } from "node:crypto";
+import { expect } from "chai";
+import { mongoUri } from "../support/servers.ts";
+import { runCli } from "./service.ts";
+
+describe("signalbox route", () => {
+  let env: Record<string, string>;
+  before(async () => {
+    env = { MONGODB_URI: await mongoUri(`test-${randomUUID()}`) };
+  });
+
+  it("show says that there is none, then the one that set has set", async () => {
+    const none = await runCli("route show", env).ended;
+    const set = await runCli("route set telegram 12345", env).ended;
+    const shown = await runCli("route show", env).ended;
+
+    expect([none.code, set.code, shown.code]).to.deep.equal([0, 0, 0]);
+    expect(none.stdout).to.include("There is no route yet");
+    expect(shown.stdout).to.equal("telegram 12345\n");
+  });
+
+  it("set refuses a channel that does not exist in a sentence", async () => {
+    const { code, stderr } = await runCli("route set fax 12345", env).ended;
+
+    expect(code).to.equal(1);
+    expect(stderr).to.equal(
+      "There is no channel fax: take one of whatsapp, telegram, discord, slack, mattermost, signal, imessage, msteams, log.\n",
+    );
+  });
+});

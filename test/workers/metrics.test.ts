@@ -1,0 +1,62 @@
+import { expect } from "chai";
+import { serveMetrics, WorkerMetrics } from "../../src/workers/metrics.ts";
+import { startApp, type TestApp } from "../support/app.ts";
+import { eventually } from "../support/eventually.ts";
+import { startWorker, type TestWorker } from "../support/worker.ts";
+
+const TOKEN = "a-hook-token-of-length";
+const bearer = { Authorization: `Bearer ${TOKEN}` };
+
+describe("the worker's metrics", () => {
+  let app: TestApp;
+  let worker: TestWorker;
+  before(async () => {
+    app = await startApp({ config: `{ hooks: { enabled: true, token: "${TOKEN}" } }` });
+    worker = await startWorker(app);
+  });
+  after(async () => {
+    await worker.close();
+    await app.close();
+  });
+
+  it("count runs by outcome, their time queued and running, heartbeat turns and deliveries", async () => {
+    const { body } = await app.call("POST", "/hooks/agent", { message: "x" }, bearer);
+    await eventually(async () => {
+      const run = (await app.call("GET", `/api/runs/${body.runId}`)).body;
+      return run.deliveries[0]?.state === "failed" && (await app.stores.events.countWaiting()) === 0;
+    }, "the run and all that follows");
+
+    const text = await eventually(async () => {
+      const seen = await worker.metrics.registry.metrics();
+      return seen.includes("signalbox_heartbeat_turns_total{") && seen;
+    }, "the heartbeat to be counted");
+    expect(text).to.match(/^signalbox_runs_total\{outcome="replied",code=""\} 1$/m);
+    expect(text).to.match(/^signalbox_run_queued_seconds_count 1$/m);
+    expect(text).to.match(/^signalbox_run_duration_seconds_count\{outcome="replied"\} 1$/m);
+    expect(text).to.match(/^signalbox_heartbeat_turns_total\{outcome="replied"\} 1$/m);
+    expect(text).to.match(/^signalbox_deliveries_total\{channel="whatsapp",outcome="failed"\} 1$/m);
+  });
+
+  it("show the events that wait on the API's /metrics", async () => {
+    await app.call("POST", "/hooks/wake", { text: "x", mode: "next-heartbeat" }, bearer);
+
+    const { body } = await app.call("GET", "/metrics");
+
+    expect(body).to.match(/^signalbox_events_waiting 1$/m);
+    expect(body).to.match(/^signalbox_hooks_accepted_total\{hook="wake"\} 1$/m);
+  });
+
+  it("are served on a port of their own, and nothing else", async () => {
+    const served = await serveMetrics(new WorkerMetrics().registry, { port: 0, host: "127.0.0.1" });
+    try {
+      const metrics = await fetch(`${served.url}/metrics`);
+
+      expect(metrics.status).to.equal(200);
+      expect(await metrics.text()).to.include("process_resident_memory_bytes");
+      expect(await (await fetch(`${served.url}/healthz`)).json()).to.deep.equal({ status: "ok" });
+      expect((await fetch(`${served.url}/api/jobs`)).status).to.equal(404);
+    } finally {
+      await served.close();
+    }
+  });
+});
