@@ -1,0 +1,196 @@
+import { expect } from "chai";
+import { startApp, type TestApp } from "../support/app.ts";
+import { eventually } from "../support/eventually.ts";
+import { answers, type Behaviour, type ModelServer, says, startModelServer } from "../support/modelServer.ts";
+import { startWorker, type TestWorker } from "../support/worker.ts";
+
+const TOKEN = "a-hook-token-of-length";
+const bearer = { Authorization: `Bearer ${TOKEN}` };
+const ACK = "HEARTBEAT_OK";
+const FENCED = /<<<BEGIN_UNTRUSTED_CONTENT id="([0-9a-f]{32})">>>\n([\s\S]*?)\n<<<END_UNTRUSTED_CONTENT id="\1">>>/g;
+
+/** One turn that the model server was asked for. */
+interface Turn {
+  readonly prompt: string;
+  /** What stands between markers, in order. */
+  readonly events: string[];
+}
+
+describe("the main session's turns", () => {
+  let model: ModelServer;
+  let app: TestApp;
+  let worker: TestWorker;
+
+  async function start({ every = "1d", session = "" } = {}): Promise<void> {
+    app = await startApp({
+      config: `{
+        hooks: { enabled: true, token: "${TOKEN}" },
+        agents: {
+          defaults: { runner: "openai", model: "small", heartbeat: { every: "${every}", prompt: "See to it." } },
+          runners: { openai: { baseUrl: "${model.url}" } },
+        },
+        session: { main: { channel: "log", to: "me" }, ${session} },
+        channels: { log: {} },
+      }`,
+    });
+    worker = await startWorker(app);
+  }
+  beforeEach(async () => {
+    model = await startModelServer();
+    model.script(...Array<Behaviour>(50).fill(says(ACK)));
+  });
+  afterEach(async () => {
+    await worker.close();
+    await app.close();
+    await model.close();
+  });
+
+  const wake = async (text: string, mode = "now"): Promise<void> => {
+    const { status } = await app.call("POST", "/hooks/wake", { text, mode }, bearer);
+    expect(status).to.equal(200);
+  };
+  const turns = (): Turn[] =>
+    model.requests.map(({ body }) => {
+      const prompt: string = body.messages.at(-1).content;
+      return { prompt, events: [...prompt.matchAll(FENCED)].map(([, , text = ""]) => text) };
+    });
+  const events = () => turns().map((turn) => turn.events);
+  const allTaken = () => eventually(async () => (await app.stores.events.countWaiting()) === 0, "every event's turn");
+  const deliveries = () => app.stores.deliveries.collection.find({}).sort({ createdAt: 1 }).toArray();
+
+  it("take several wakes that come while one runs together, in order, each behind a fence", async () => {
+    await start();
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const slow: Behaviour = async (response, request) => {
+      await released;
+      return says(ACK)(response, request);
+    };
+    model.script(slow, ...Array<Behaviour>(9).fill(says(ACK)));
+
+    await wake("Disk is full");
+    await eventually(() => model.requests.length === 1, "the first turn");
+    for (const text of ["b", "c", "d", "e", "f"]) await wake(text);
+    release();
+    await allTaken();
+    await wake("g"); // a turn too many would come before this one's
+    await allTaken();
+
+    expect(events()).to.deep.equal([["Disk is full"], ["b", "c", "d", "e", "f"], ["g"]]);
+    for (const { prompt } of turns()) {
+      expect(prompt).to.match(/^See to it\./);
+      expect(prompt.replaceAll(FENCED, "")).to.include("came from outside").and.not.include("Disk is full");
+    }
+  });
+
+  const quiet = [ACK, `${ACK} ${"x".repeat(300)}`, `${"x".repeat(300)}\n${ACK}`];
+  const telling = ["The disk is full.", `${ACK} ${"x".repeat(301)}`, `${"x".repeat(200)} ${ACK} ${"x".repeat(200)}`];
+
+  it("deliver a reply, unless it is HEARTBEAT_OK with at most 300 further characters", async () => {
+    await start();
+    model.script(...[...quiet, ...telling].map((reply) => says(reply)));
+
+    for (let n = 0; n < quiet.length + telling.length; n++) {
+      await wake(`event ${n}`);
+      await allTaken();
+    }
+    const sent = await eventually(async () => {
+      const all = await deliveries();
+      return all.every(({ state }) => state === "sent") && all;
+    }, "the deliveries");
+
+    expect(model.requests).to.have.length(quiet.length + telling.length);
+    expect(sent.map(({ text }) => text)).to.deep.equal(telling);
+    for (const { channel, to, runId } of sent) expect([channel, to, runId]).to.deep.equal(["log", "me", null]);
+  });
+
+  it("deliver to the last recipient, whoever that has become", async () => {
+    await start();
+    model.script(says("For you."), says("Something happened."));
+
+    const told = { message: "x", channel: "log", to: "you", wakeMode: "next-heartbeat" };
+    await app.call("POST", "/hooks/agent", told, bearer);
+    await eventually(async () => (await app.stores.sessions.route())?.to === "you", "the run's delivery");
+    await wake("event");
+    await allTaken();
+
+    const sent = await deliveries();
+    expect(sent.map(({ text, channel, to }) => [text, channel, to])).to.deep.equal([
+      ["For you.", "log", "you"],
+      ["Something happened.", "log", "you"],
+    ]);
+  });
+
+  it("that fail leave their events, which a later wake's turn has before its own", async () => {
+    await start();
+    model.script(answers(401, { error: {} }), says(ACK));
+
+    await wake("a");
+    await eventually(
+      () => worker.log.some(({ msg, queue }) => msg === "job failed" && queue === "heartbeat"),
+      "the turn to fail",
+    );
+    const left = await app.stores.events.findWaiting(10);
+    await wake("b", "next-heartbeat");
+    await wake("c");
+    await allTaken();
+
+    expect(left.map(({ text }) => text)).to.deep.equal(["a"]);
+    expect(events()).to.deep.equal([["a"], ["a", "b", "c"]]);
+    expect(await deliveries()).to.deep.equal([]);
+  });
+
+  it("are as many as it takes when the events do not fit session.maxChars; none is lost", async () => {
+    await start({ session: "maxChars: 5000" });
+    const texts = Array.from({ length: 20 }, (_, n) => `${n} ${"x".repeat(400)}`);
+
+    for (const text of texts) await wake(text, "next-heartbeat");
+    await wake("the last");
+    await allTaken();
+
+    expect(events().length).to.be.within(3, texts.length - 1);
+    expect(events().flat()).to.deep.equal([...texts, "the last"]);
+    for (const { prompt } of turns()) expect(prompt.length).to.be.at.most(5_000);
+  });
+
+  it("take more events than are looked up at once", async () => {
+    await start({ session: "maxChars: 10000000" });
+    const texts = Array.from({ length: 600 }, (_, n) => `event ${n}`);
+
+    await app.stores.events.add(texts.map((text) => ({ _id: text, text, source: "test", wake: false })));
+    await wake("the last");
+    await allTaken();
+
+    expect(events().length).to.be.greaterThan(1);
+    expect(events().flat()).to.deep.equal([...texts, "the last"]);
+  });
+
+  it("are not triggered by wakeMode next-heartbeat; a later now takes what it left", async () => {
+    await start();
+
+    await wake("a", "next-heartbeat");
+    await app.call("POST", "/hooks/agent", { message: "x", wakeMode: "next-heartbeat", deliver: false }, bearer);
+    await eventually(async () => (await app.stores.events.countWaiting()) === 2, "the run's summary");
+    const triggers = (await app.queues.depths()).filter(
+      ({ queue, state }) => queue === "heartbeat" && state !== "delayed",
+    );
+    await wake("b");
+    await allTaken();
+
+    expect(triggers.map(({ count }) => count)).to.deep.equal([0, 0, 0, 0]);
+    expect(events()).to.deep.equal([["x"], ["a", `Hook: completed\n${ACK}`, "b"]]);
+  });
+
+  it("come at each agents.defaults.heartbeat.every, with what waits or with nothing", async () => {
+    await start({ every: "1s" });
+
+    await eventually(() => model.requests.length > 0, "a turn without events");
+    await wake("a", "next-heartbeat");
+    await allTaken();
+
+    expect(turns()[0]?.prompt).to.equal("See to it.\n\nNo events are waiting.");
+    expect(turns().at(-1)?.events).to.deep.equal(["a"]);
+  });
+});
