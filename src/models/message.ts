@@ -8,6 +8,8 @@ export interface MessageDoc {
   sessionKey: string;
   role: "user" | "assistant";
   content: string;
+  /** It came from outside as it is, and is fenced in whenever an agent is shown it. */
+  outside: boolean;
   /** The turn's end; the turns of a session follow each other. */
   createdAt: Date;
   /** 0 for what the agent was told, 1 for what it answered. */
@@ -15,10 +17,20 @@ export interface MessageDoc {
 }
 
 export const messageSchema = new Schema<MessageDoc>(
-  { _id: String, sessionKey: String, role: String, content: String, createdAt: Date, part: Number },
+  { _id: String, sessionKey: String, role: String, content: String, outside: Boolean, createdAt: Date, part: Number },
   { versionKey: false },
 );
 messageSchema.index({ sessionKey: 1, createdAt: -1, part: -1 });
+
+/** What one turn adds to a transcript. */
+export interface Turn {
+  readonly sessionKey: string;
+  readonly told: string;
+  /** Whether `told` came from outside as it is. */
+  readonly outside: boolean;
+  readonly answered: string;
+  readonly endedAt: Date;
+}
 
 export class Messages {
   readonly collection: mongo.Collection<MessageDoc>;
@@ -28,10 +40,11 @@ export class Messages {
   }
 
   /** Adds a turn to the transcript; one that is there already is left alone. @throws AppError unavailable */
-  addTurn(turnId: string, sessionKey: string, told: string, answered: string, createdAt: Date): Promise<void> {
+  addTurn(turnId: string, { sessionKey, told, outside, answered, endedAt }: Turn): Promise<void> {
+    const common = { sessionKey, createdAt: endedAt };
     return insertNew(this.collection, [
-      { _id: `${turnId}-0`, sessionKey, role: "user", content: told, createdAt, part: 0 },
-      { _id: `${turnId}-1`, sessionKey, role: "assistant", content: answered, createdAt, part: 1 },
+      { ...common, _id: `${turnId}-0`, role: "user", content: told, outside, part: 0 },
+      { ...common, _id: `${turnId}-1`, role: "assistant", content: answered, outside: false, part: 1 },
     ]);
   }
 

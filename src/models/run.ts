@@ -203,11 +203,19 @@ export class Runs {
     return { status: end.status, ...outcome, ...closed, endedAt: this.#clock.now() };
   }
 
-  /** Ends a run that has not ended. @throws AppError run_not_found, run_state_conflict, unavailable */
-  async cancel(runId: string): Promise<RunDoc> {
+  /**
+   * Ends a run that has not ended.
+   * @returns whether a worker was busy with it: that one sees to what follows once the turn is over
+   * @throws AppError run_not_found, run_state_conflict, unavailable
+   */
+  async cancel(runId: string): Promise<{ wasRunning: boolean }> {
     const error = { code: "cancelled" as const, message: "The run was cancelled." };
     const change = { $set: this.#ended({ status: "failed", error }) };
-    return this.#changeIn(runId, { open: true }, change, "has ended already");
+    const waiting = { _id: runId, status: "queued" as const };
+    const { modifiedCount } = await guard(() => this.collection.updateOne(waiting, change));
+    if (modifiedCount === 1) return { wasRunning: false };
+    await this.#changeIn(runId, { open: true }, change, "has ended already");
+    return { wasRunning: true };
   }
 
   /** Begins a failed run anew. @throws AppError run_not_found, run_state_conflict, unavailable */

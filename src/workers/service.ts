@@ -47,8 +47,7 @@ export function startService(config: Config, deps: ServiceDeps): { close(): Prom
       agentHook,
       agentHookProcessor({
         ...{ stores, runner, session, settle, metrics },
-        prompt: ({ request, name }) =>
-          agentPrompt({ message: request.message, source: name ?? "agent hook", allowUnsafe: false }),
+        prompt: ({ name }, message) => agentPrompt({ message, source: name ?? "agent hook", allowUnsafe: false }),
         env: ({ _id, request }) =>
           request.trackAsJob ? { SIGNALBOX_JOB_ID: _id, SIGNALBOX_URL: apiUrl(config, env) } : {},
         requeue: (runId, occasion, delayMs) =>

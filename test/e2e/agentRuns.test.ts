@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -158,6 +158,43 @@ describe("agent runs, carried out by a worker", () => {
     expect(body.error.code).to.equal("cancelled");
     expect(after.status).to.equal("completed");
     expect(() => process.kill(pid, 0)).to.throw("ESRCH");
+  });
+
+  it("are over at once when they are cancelled before they begin, with a summary", async () => {
+    await start("cat > /dev/null; while [ ! -e go ]; do sleep 0.02; done; echo ok");
+
+    const first = await agent({ message: "x", sessionKey: "s" });
+    const second = await agent({ message: "y", sessionKey: "s", name: "Second" });
+    const third = await agent({ message: "z", sessionKey: "s" });
+    const { status } = await app.call("POST", `/api/runs/${second}/cancel`);
+    const summary = await eventually(async () => {
+      const waiting = await app.stores.events.findWaiting(10);
+      return waiting.find(({ text }) => text.startsWith("Second"));
+    }, "the summary of the cancelled run");
+    writeFileSync(join(dir, "go"), "");
+    const runs = await Promise.all([first, second, third].map(ended));
+
+    expect(status).to.equal(200);
+    expect(summary.text).to.equal("Second: failed after 0 tries (cancelled): The run was cancelled.");
+    expect(runs.map((run) => run.status)).to.deep.equal(["completed", "failed", "completed"]);
+  });
+
+  it("fence in what came from outside also in later turns of the session", async () => {
+    await start('cat > "prompt.$(ls | wc -l)"; echo "Reply."');
+
+    for (const message of ["first words", "second words"]) await ended(await agent({ message, sessionKey: "s" }));
+
+    const prompts = readdirSync(dir).filter((name) => name.startsWith("prompt"));
+    const last = readFileSync(join(dir, prompts.sort().at(-1) as string), "utf8");
+    for (const words of ["first words", "second words"]) {
+      expect(last).to.match(
+        new RegExp(
+          `<<<BEGIN_UNTRUSTED_CONTENT id="([0-9a-f]{32})">>>\\n${words}\\n<<<END_UNTRUSTED_CONTENT id="\\1">>>`,
+        ),
+      );
+    }
+    const { body } = await app.call("GET", "/api/sessions/s/messages");
+    expect(body.messages[0].content).to.equal("first words");
   });
 
   it("deliver their reply to the channel asked for, and say why they could not", async () => {

@@ -134,7 +134,8 @@ describe("retention", () => {
     await app.stores.runs.accept(runs);
     await app.stores.runs.collection.updateMany({}, { $set: { endedAt: app.clock.now(), open: false, settled: true } });
     for (const key of ["hook:a", "hook:b", "constant"]) {
-      await app.stores.messages.addTurn(key, key, "asked", "answered", app.clock.now());
+      const turn = { sessionKey: key, told: "asked", outside: true, answered: "answered", endedAt: app.clock.now() };
+      await app.stores.messages.addTurn(key, turn);
     }
 
     await afterDays(6);

@@ -107,9 +107,11 @@ const cancelRun = route({
   schemas: { params },
   answers: { 200: Run },
   errors: ["run_not_found", "run_state_conflict"],
-  async handler({ params }, { stores }) {
-    await stores.runs.cancel(params.runId);
-    return { status: 200, body: await readRun(stores, params.runId) };
+  async handler({ params }, { stores, queues }) {
+    const { runId } = params;
+    const { wasRunning } = await stores.runs.cancel(runId);
+    if (!wasRunning) await queues.add(agentHook, { runId }, { jobId: `${runId}-cancelled` });
+    return { status: 200, body: await readRun(stores, runId) };
   },
 });
 

@@ -29,7 +29,9 @@ export async function settleRun(stores: Stores, run: RunDoc, settings: SettleSet
   const { messages, events, sessions, runs } = stores;
   const id = `${run._id}-${run.round}`;
   if (run.status === "completed" && run.reply !== null) {
-    await messages.addTurn(id, run.sessionKey, run.request.message, run.reply, run.endedAt ?? run.createdAt);
+    const { sessionKey, reply: answered, endedAt } = run;
+    const told = run.request.message;
+    await messages.addTurn(id, { sessionKey, told, outside: true, answered, endedAt: endedAt ?? run.createdAt });
   }
   await trackEnded(stores, run);
   const wake = run.request.wakeMode === "now";

@@ -19,8 +19,8 @@ export interface AgentHookDeps {
   readonly session: { readonly maxMessages: number; readonly maxChars: number };
   readonly settle: Settle;
   readonly metrics: WorkerMetrics;
-  /** The prompt of a run, with what came from outside fenced in. */
-  prompt(run: RunDoc): string;
+  /** A message of a run's session as the agent is shown it: fenced in, since it came from outside. */
+  prompt(run: RunDoc, message: string): string;
   /** What a program that carries the run out finds in its environment. */
   env(run: RunDoc): Readonly<Record<string, string>>;
   /** Puts the run on its queue again; `try` tells one time from another. */
@@ -34,7 +34,8 @@ export function agentHookProcessor(deps: AgentHookDeps): Processor {
     const token = randomUUID();
     const now = context.clock.now();
     const run = await claimRun(deps.stores, runId, token, new Date(now.getTime() + LEASE_MS), now);
-    if (typeof run === "string") return { kind: "done", result: { run: run } };
+    if (run === "over") await deps.settle(runId); // cancelled before it began
+    if (typeof run === "string") return { kind: "done", result: { run } };
     const began = performance.now();
     if (run.attempts === 1) deps.metrics.queuedSeconds.observe((now.getTime() - run.createdAt.getTime()) / 1_000);
     const end = run.attempts > MOST_TRIES ? crashed() : await turn(deps, run, token, context);
@@ -55,8 +56,9 @@ async function turn(deps: AgentHookDeps, run: RunDoc, token: string, context: Ru
   await trackStarted(stores, run);
   const history = await stores.messages.findRecent(run.sessionKey, session);
   const messages = [
-    ...history.map(({ role, content }) => ({ role, content })),
-    { role: "user" as const, content: deps.prompt(run) },
+    // What came from outside is as untrusted in a later turn as it was in its own.
+    ...history.map(({ role, content, outside }) => ({ role, content: outside ? deps.prompt(run, content) : content })),
+    { role: "user" as const, content: deps.prompt(run, run.request.message) },
   ];
   const { model, thinking, timeoutSeconds } = run.request;
   const asked = {

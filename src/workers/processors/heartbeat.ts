@@ -94,7 +94,8 @@ async function conclude(
     const { channel, to } = route ?? { channel: CHANNEL_WITHOUT_ROUTE, to: null };
     await stores.deliveries.add({ _id: turnId, runId: null, channel, to, text: reply });
   }
-  await stores.messages.addTurn(turnId, MAIN_SESSION, prompt, reply, clock.now());
+  const turn = { sessionKey: MAIN_SESSION, told: prompt, outside: false, answered: reply, endedAt: clock.now() };
+  await stores.messages.addTurn(turnId, turn);
   await stores.events.take(events.map((event) => event._id));
   if (worth) await deliver(turnId);
 }
