@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
+import { hostsOf } from "../shared/address.ts";
 import type { Settings } from "./firstUse.ts";
-import { hostsOf } from "./redact.ts";
 
 /**
  * What a person wants to know once everything runs. Shows hosts of configured servers, never their credentials; a hook

@@ -1,4 +1,5 @@
 import mongoose, { type Connection, type Model, mongo, type Schema } from "mongoose";
+import { hostsOf } from "../shared/address.ts";
 import { StartError } from "../shared/lifecycle.ts";
 import { deletionSchema } from "./deletion.ts";
 import { deliverySchema } from "./delivery.ts";
@@ -62,12 +63,8 @@ export async function connectDatabase(uri: string): Promise<Database> {
 }
 
 function unreachable(uri: string, error: unknown): string {
-  const hosts = uri
-    .replace(/^mongodb(\+srv)?:\/\//, "")
-    .replace(/^[^/]*@/, "")
-    .replace(/[/?].*$/, "");
   const reason = error instanceof mongo.MongoServerError ? ` (${error.codeName ?? error.code})` : "";
-  return `MongoDB at ${hosts} cannot be used${reason}: start it, or correct MONGODB_URI (mongodb.uri in the configuration).`;
+  return `MongoDB at ${hostsOf(uri)} cannot be used${reason}: start it, or correct MONGODB_URI (mongodb.uri in the configuration).`;
 }
 
 /** One connection pool and the collections behind it. Closed by whoever opened it. */
