@@ -8,12 +8,13 @@ import { expect } from "chai";
 import { startApp, type TestApp } from "../support/app.ts";
 
 const TOOL = resolve(".tools/python");
+const TOKEN = "a-hook-token-of-length";
 
 describe("/openapi.json, tried by schemathesis with every check on", () => {
   let app: TestApp;
   let dir: string;
   before(async () => {
-    app = await startApp();
+    app = await startApp({ config: `{ hooks: { enabled: true, token: "${TOKEN}" } }` });
     dir = mkdtempSync(join(tmpdir(), "signalbox-schemathesis-"));
   });
   after(async () => {
@@ -25,10 +26,11 @@ describe("/openapi.json, tried by schemathesis with every check on", () => {
     this.timeout(300_000);
     const args = ["--config-file", resolve("test/api/schemathesis.toml"), "run", `${app.url}/openapi.json`];
     const phases = ["--phases", "examples,coverage,fuzzing,stateful"];
+    const token = ["-H", `Authorization: Bearer ${TOKEN}`];
 
     const child = spawn(
       "python3",
-      ["-m", "schemathesis.cli", ...args, ...phases, "--max-examples", "25", "--seed", "7"],
+      ["-m", "schemathesis.cli", ...args, ...phases, ...token, "--max-examples", "25", "--seed", "7"],
       {
         cwd: dir,
         env: { ...process.env, PYTHONPATH: [TOOL, process.env.PYTHONPATH].filter(Boolean).join(delimiter) },
@@ -38,7 +40,7 @@ describe("/openapi.json, tried by schemathesis with every check on", () => {
     const [report, [code]] = await Promise.all([text(child.stdout), once(child, "exit")]);
 
     expect(code, report).to.equal(0);
-    expect(report).to.match(/Tested: 11/);
+    expect(report).to.match(/Tested: 18/);
     expect(app.log.filter(({ code }) => code === "internal")).to.deep.equal([]);
   });
 });
