@@ -43,7 +43,11 @@ export function toOpenApi(routes: readonly AnyRoute[], info: { title: string; ve
     security: [{}, { token: [] }],
     components: {
       schemas: { Problem: PROBLEM },
-      securitySchemes: { token: { type: "http", scheme: "bearer", description: "server.apiToken, where one is set." } },
+      securitySchemes: {
+        token: { type: "http", scheme: "bearer", description: "server.apiToken, where one is set." },
+        hookToken: { type: "http", scheme: "bearer", description: "hooks.token; it may also read runs." },
+        hookServiceToken: { type: "apiKey", in: "header", name: "x-service-token", description: "hooks.token." },
+      },
     },
   };
 }
@@ -55,8 +59,11 @@ function operation(r: AnyRoute): object {
     summary: r.summary,
     ...(r.description && { description: r.description }),
     ...(r.tag === "operations" && { security: [] }),
+    ...(r.tag === "hooks" && { security: [{ hookToken: [] }, { hookServiceToken: [] }] }),
     parameters: (["path", "query", "header"] as const).flatMap((place) => parameters(r.schemas[PLACES[place]], place)),
-    ...(r.schemas.body && { requestBody: { content: { "application/json": { schema: r.schemas.body } } } }),
+    ...(r.schemas.body && {
+      requestBody: { required: needsBody(r), content: { "application/json": { schema: r.schemas.body } } },
+    }),
     responses: {
       ...Object.fromEntries(
         Object.entries(r.answers).map(([status, schema]) => [status, answer(r, status, schema as TSchema)]),
@@ -65,6 +72,8 @@ function operation(r: AnyRoute): object {
     },
   };
 }
+
+const needsBody = (r: AnyRoute): boolean => (r.schemas.body?.required ?? []).length > 0;
 
 const PLACES = { path: "params", query: "query", header: "headers" } as const;
 

@@ -28,7 +28,7 @@ export interface TurnBounds {
 export async function boundTurn(work: (signal: AbortSignal) => Promise<string>, bounds: TurnBounds): Promise<TurnEnd> {
   const lost = new AbortController();
   const over = new AbortController();
-  const timeout = AbortSignal.timeout(bounds.timeoutMs);
+  const timeout = AbortSignal.timeout(Math.ceil(bounds.timeoutMs));
   const renewing = keepClaim(bounds, lost, over.signal);
   try {
     return { kind: "replied", reply: await work(AbortSignal.any([timeout, lost.signal, bounds.stopping])) };

@@ -42,10 +42,13 @@ export function heartbeatProcessor(deps: HeartbeatDeps): Processor {
     const { sessions } = deps.stores;
     if (!(await sessions.claim(MAIN_SESSION, token, token, until))) return { kind: "done", result: { turns: 0 } };
     let turns = 0;
+    let left = 0;
     try {
       for (let due = scheduled; ; due = false) {
         const events = await deps.stores.events.findWaiting(MOST_EVENTS);
-        if (!due && events.length === 0) return { kind: "done", result: { turns } };
+        // After a turn another follows for what did not fit, and for what has come meanwhile and wants a turn at once.
+        const more = events.length > 0 && (turns === 0 || left > 0 || events.some(({ wake }) => wake));
+        if (!due && !more) return { kind: "done", result: { turns } };
         const { text, taken } = deps.prompt(events);
         const end = await turn(deps, text, token, context);
         deps.metrics.heartbeats.inc({ outcome: end.kind });
@@ -56,7 +59,7 @@ export function heartbeatProcessor(deps: HeartbeatDeps): Processor {
         if (end.kind !== "replied") return { kind: "done", result: { turns, end: end.kind } };
         await conclude(deps, text, end.reply, events.slice(0, taken), context);
         turns++;
-        if (taken >= events.length && events.length < MOST_EVENTS) return { kind: "done", result: { turns } };
+        left = events.length === MOST_EVENTS ? MOST_EVENTS : events.length - taken;
       }
     } finally {
       await sessions.release(MAIN_SESSION, token);
