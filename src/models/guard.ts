@@ -8,7 +8,7 @@ const TOO_LARGE = new Set([10334, 17280, 17419]);
  * The server is stopping, stepping down, not yet primary, or short of members: it passes by itself.
  * Source: "retryable" errors of the MongoDB retryable reads and writes specifications, and WriteConcernTimeout (64).
  */
-const PASSING = new Set([6, 7, 50, 64, 89, 91, 134, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436]);
+const PASSING = new Set([6, 7, 50, 64, 89, 91, 134, 189, 262, 9001, 10107, 11600, 11601, 11602, 13435, 13436]);
 
 /**
  * Runs an act on the database and names what can go wrong with it.
@@ -32,10 +32,16 @@ function named(error: unknown): unknown {
   return new AppError("unavailable", { detail, retryAfterSeconds: 2, cause: error });
 }
 
+/** The connection broke under an act before the driver had made an error of its own of it. */
+const BROKEN = new Set(["ECONNRESET", "ECONNREFUSED", "EPIPE", "ETIMEDOUT"]);
+
+/** What a server answered counts by its code or label; what the driver says of its connections, sessions and pools passes. */
 function isPassing(error: unknown): boolean {
-  if (error instanceof mongo.MongoServerError) return PASSING.has(Number(error.code));
-  if (error instanceof mongo.MongoNotConnectedError || error instanceof mongo.MongoTopologyClosedError) return true;
-  return error instanceof mongo.MongoError && !(error instanceof mongo.MongoAPIError);
+  if (error instanceof mongo.MongoServerError) {
+    return PASSING.has(Number(error.code)) || error.hasErrorLabel("RetryableWriteError");
+  }
+  if (error instanceof mongo.MongoInvalidArgumentError) return false;
+  return error instanceof mongo.MongoError || BROKEN.has((error as NodeJS.ErrnoException)?.code ?? "");
 }
 
 const UPSERT_TRIES = 5;

@@ -206,7 +206,7 @@ describe("while MongoDB is away", () => {
     await eventually(async () => (await fetch(`${url}/readyz`)).ok, "the service to recover", 30_000);
 
     for (const response of [written, read]) {
-      expect(response.status).to.equal(503);
+      expect(response.status, service.output().stdout).to.equal(503);
       expect(Number(response.headers.get("Retry-After"))).to.be.at.least(1);
       expect(await response.json()).to.include({ code: "unavailable" });
     }
