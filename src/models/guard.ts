@@ -62,6 +62,26 @@ export function isDuplicateKey(error: unknown): boolean {
   return error instanceof mongo.MongoServerError && error.code === 11000;
 }
 
+/**
+ * Writes to a document when it is free, and makes it when it is not there.
+ * @param query names the document by its _id and says when it is free
+ * @returns false when it is there and not free
+ * @throws AppError unavailable
+ */
+export async function takeIfFree<T extends mongo.Document>(
+  collection: mongo.Collection<T>,
+  query: mongo.Filter<T>,
+  change: mongo.UpdateFilter<T>,
+): Promise<boolean> {
+  try {
+    await guard(() => collection.updateOne(query, change, { upsert: true }));
+    return true;
+  } catch (error) {
+    if (isDuplicateKey(error)) return false; // the upsert tried to make it again
+    throw error;
+  }
+}
+
 /** Inserts documents; those whose key is there already stay as they are. @throws AppError unavailable */
 export async function insertNew<T extends mongo.Document>(
   collection: mongo.Collection<T>,

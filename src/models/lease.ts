@@ -1,6 +1,6 @@
 import { type mongo, Schema } from "mongoose";
 import type { Clock } from "../shared/clock.ts";
-import { guard, isDuplicateKey } from "./guard.ts";
+import { takeIfFree } from "./guard.ts";
 
 /** Work that one process at a time does. */
 export interface LeaseDoc {
@@ -21,16 +21,10 @@ export class Leases {
   }
 
   /** @returns false while another holder has it */
-  async take(name: string, holder: string, forMs: number): Promise<boolean> {
+  take(name: string, holder: string, forMs: number): Promise<boolean> {
     const now = this.#clock.now();
     const change = { $set: { holder, until: new Date(now.getTime() + forMs) } };
     const query = { _id: name, $or: [{ holder }, { until: { $lte: now } }] };
-    try {
-      await guard(() => this.collection.updateOne(query, change, { upsert: true }));
-      return true;
-    } catch (error) {
-      if (isDuplicateKey(error)) return false;
-      throw error;
-    }
+    return takeIfFree(this.collection, query, change);
   }
 }

@@ -147,6 +147,11 @@ export class Runs {
     return run;
   }
 
+  /** The run when it has ended and its end has not been seen through; null otherwise. */
+  findEnded(runId: string): Promise<RunDoc | null> {
+    return guard(() => this.collection.findOne({ _id: runId, settled: false }));
+  }
+
   /** The run of the session that comes next: of those not ended the one accepted first. */
   findNext(sessionKey: string): Promise<RunDoc | null> {
     return guard(() => this.collection.findOne({ sessionKey, open: true }, { sort: { order: 1 } }));

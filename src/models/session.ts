@@ -1,6 +1,6 @@
 import { type mongo, Schema } from "mongoose";
 import type { Clock } from "../shared/clock.ts";
-import { guard, isDuplicateKey } from "./guard.ts";
+import { guard, takeIfFree } from "./guard.ts";
 
 /** The session that people talk to: its events are what the agent is woken for. */
 export const MAIN_SESSION = "main";
@@ -41,17 +41,11 @@ export class Sessions {
    * Takes the session for one turn. A holder may take again what it held.
    * @returns false while another turn has it
    */
-  async claim(key: string, holder: string, token: string, until: Date): Promise<boolean> {
+  claim(key: string, holder: string, token: string, until: Date): Promise<boolean> {
     const now = this.#clock.now();
     const free = { $or: [{ active: null }, { "active.holder": holder }, { "active.until": { $lte: now } }] };
     const change = { $set: { active: { holder, token, until }, lastUsedAt: now } };
-    try {
-      await guard(() => this.collection.updateOne({ _id: key, ...free }, change, { upsert: true }));
-      return true;
-    } catch (error) {
-      if (isDuplicateKey(error)) return false; // it is there and not free, so the upsert tried to make it again
-      throw error;
-    }
+    return takeIfFree(this.collection, { _id: key, ...free }, change);
   }
 
   async renew(key: string, token: string, until: Date): Promise<boolean> {

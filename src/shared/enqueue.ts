@@ -7,6 +7,12 @@ import { heartbeat, QUEUES, type QueueDef, queuePrefix } from "./queues.ts";
 /** How long an answer waits for Redis to take a job. */
 const ADD_WITHIN_MS = 500;
 
+/** Waits for Redis to take a job, but not for long, and whatever comes of it. */
+async function briefly(added: Promise<unknown>): Promise<void> {
+  const settled = added.catch(() => {});
+  await Promise.race([settled, pause(ADD_WITHIN_MS, undefined, { ref: false })]);
+}
+
 interface AddOptions {
   readonly jobId: string;
   readonly delayMs?: number;
@@ -36,18 +42,14 @@ export class Queues {
   ): Promise<void> {
     const backoff = { type: "exponential", delay: 1_000 };
     const options = { attempts: def.attempts, backoff, delay: delayMs, removeOnComplete: true, removeOnFail: true };
-    const added = this.#get(def.name).add(def.name, payload, { ...options, jobId });
-    await Promise.race([added, pause(ADD_WITHIN_MS, undefined, { ref: false })]).catch(() => {});
-    added.catch(() => {});
+    await briefly(this.#get(def.name).add(def.name, payload, { ...options, jobId }));
   }
 
   /** Has the main session take a turn: now, or once more after the one that runs. Never rejects, like `add`. */
   async triggerHeartbeat(): Promise<void> {
     const deduplication = { id: "trigger", keepLastIfActive: true };
     const options = { deduplication, removeOnComplete: true, removeOnFail: true };
-    const added = this.#get(heartbeat.name).add(heartbeat.name, { scheduled: false }, options);
-    await Promise.race([added, pause(ADD_WITHIN_MS, undefined, { ref: false })]).catch(() => {});
-    added.catch(() => {});
+    await briefly(this.#get(heartbeat.name).add(heartbeat.name, { scheduled: false }, options));
   }
 
   /** Whether a job of this id waits, is delayed or runs. Rejects while Redis is away. */

@@ -8,7 +8,7 @@ export type Settle = (runId: string) => Promise<void>;
 
 export function settler(stores: Stores, queues: Queues, settings: SettleSettings): Settle {
   return async (runId) => {
-    const run = await stores.runs.collection.findOne({ _id: runId, settled: false });
+    const run = await stores.runs.findEnded(runId);
     if (!run) return;
     const { nextRunId, deliveryId, wake } = await settleRun(stores, run, settings);
     // Named after this end: the next run's own entry may be on its way off the queue in this very moment.

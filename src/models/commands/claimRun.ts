@@ -1,3 +1,4 @@
+import { guard } from "../guard.ts";
 import type { RunDoc } from "../run.ts";
 import type { Stores } from "../stores.ts";
 
@@ -15,7 +16,7 @@ export async function claimRun(
   until: Date,
   now: Date,
 ): Promise<RunDoc | NotClaimed> {
-  const run = await runs.collection.findOne({ _id: runId });
+  const run = await guard(() => runs.collection.findOne({ _id: runId }));
   if (!run?.open) return "over";
   if (run.status === "running" && run.claim && run.claim.until > now) return "over";
   if (run.notBefore && run.notBefore > now) return "waiting";

@@ -23,7 +23,7 @@ export interface AgentHookDeps {
   prompt(run: RunDoc, message: string): string;
   /** What a program that carries the run out finds in its environment. */
   env(run: RunDoc): Readonly<Record<string, string>>;
-  /** Puts the run on its queue again; `try` tells one time from another. */
+  /** Puts the run on its queue again; `occasion` tells one time from another. */
   requeue(runId: string, occasion: string, delayMs: number): Promise<void>;
 }
 
