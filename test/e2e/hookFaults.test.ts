@@ -35,7 +35,7 @@ describe("accepted hooks survive", () => {
     writeFileSync(join(dir, "signalbox.json5"), config);
     redis = await startRedis();
     const mongo = await mongoUri(`test-${randomUUID()}`);
-    app = await startApp({ mongo, redis: redis.url, config });
+    app = await startApp({ mongo, redis: redis.url, config, prefix: "faults" });
     env = { MONGODB_URI: mongo, REDIS_URL: redis.url, SIGNALBOX_CONFIG: join(dir, "signalbox.json5") };
   });
   afterEach(async () => {

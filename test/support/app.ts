@@ -50,6 +50,8 @@ export interface TestApp {
 }
 
 type Options = Partial<AppSettings> & {
+  /** The queues' prefix, where a process of its own is to share them. */
+  prefix?: string;
   /** A configuration file's text, for what the options do not say. */
   config?: string;
   staleAfterSeconds?: number;
@@ -69,7 +71,8 @@ export async function startApp(options: Options = {}): Promise<TestApp> {
   const redis = new Redis(options.redis ?? (await redisUrl()), { enableOfflineQueue: false, lazyConnect: true });
   redis.on("error", () => {});
   await redis.connect();
-  const queues = new Queues(redis, name);
+  const prefix = options.prefix ?? name;
+  const queues = new Queues(redis, prefix);
   const config = parseConfig(options.config, {});
   const stores = openStores(database, clock, { staleAfterSeconds: options.staleAfterSeconds ?? 900 });
   const metrics = new Metrics(
@@ -105,7 +108,7 @@ export async function startApp(options: Options = {}): Promise<TestApp> {
     database,
     queues,
     config,
-    prefix: name,
+    prefix,
     log: lines,
     call: (method, path, body, headers) => call(http.url, method, path, body, headers),
     async close() {
