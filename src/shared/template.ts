@@ -1,0 +1,219 @@
+/** A parsed template. Made once by parseTemplate, rendered any number of times. */
+export type Template = readonly (string | Reference)[];
+
+/** Where a path begins, and the keys that lead from there to the value. */
+interface Reference {
+  readonly root: "payload" | "headers" | "query" | "path" | "now" | "item";
+  readonly keys: readonly string[];
+}
+
+/** What the paths of a template look into. */
+export interface TemplateScope {
+  readonly payload: unknown;
+  /** By lower-case name; without what a template may not see, such as the sender's token. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** Likewise without what a template may not see. */
+  readonly query: Readonly<Record<string, string | string[] | undefined>>;
+  readonly path: string;
+  readonly now: Date;
+  /** The item of a forEach. Without it `item` is a key of the body like any other. */
+  readonly item?: { readonly value: unknown } | undefined;
+}
+
+/** A template cannot be parsed. The message says where, what is wrong and what to write. */
+export class TemplateError extends Error {
+  constructor(text: string, at: number, problem: string) {
+    const before = text.slice(0, at).split("\n");
+    super(`line ${before.length}, column ${(before.at(-1) as string).length + 1}: ${problem}`);
+    this.name = "TemplateError";
+  }
+}
+
+const SPACE = /\s*/y;
+const NAME = /[\p{L}\p{M}\p{N}_$-]+/uy;
+const INDEX = /\[(0|[1-9]\d*)\]/y;
+const QUOTED = /"([^"]*)"|'([^']*)'/y;
+
+/**
+ * Parses a template: text in which `{{…}}` stands for a value.
+ *
+ * - `{{a.b[0].c}}` and `{{payload.a}}` look into the body, `{{payload}}` is the whole of it. Names are letters, digits,
+ *   `_`, `-` and `$`; any other key is written `["any key"]` or `['any key']`.
+ * - `{{headers.x}}` (in any case), `{{query.x}}`, `{{path}}` and `{{now}}` (ISO 8601, UTC) look into the request,
+ *   `{{item.x}}` and `{{item}}` into the item of a forEach. These words win over keys of the body, which are then
+ *   reached as `payload.headers` or `["headers"]`. `path` and `now` have no parts: `{{path.x}}` looks into the body.
+ * - `{{"…"}}` is the text in the quotation marks: two literal braces are written `{{"{{"}}`.
+ *
+ * White space just inside the braces counts for nothing. Single braces and a lone `}}` are text.
+ * @throws TemplateError
+ */
+export function parseTemplate(text: string): Template {
+  const parts: (string | Reference)[] = [];
+  let at = 0;
+  for (;;) {
+    const open = text.indexOf("{{", at);
+    if (open < 0) break;
+    parts.push(text.slice(at, open));
+    const expression = new Expression(text, open);
+    parts.push(expression.read());
+    at = expression.end;
+  }
+  parts.push(text.slice(at));
+  return parts.filter((part) => part !== "");
+}
+
+/** What stands between one pair of braces. */
+class Expression {
+  readonly #text: string;
+  readonly #open: number;
+  /** Where reading goes on; behind the closing braces when `read` has returned. */
+  end: number;
+
+  constructor(text: string, open: number) {
+    this.#text = text;
+    this.#open = open;
+    this.end = open + 2;
+  }
+
+  read(): string | Reference {
+    this.#take(SPACE);
+    const literal = this.#take(QUOTED);
+    const part = literal ? (literal[1] ?? literal[2] ?? "") : this.#path();
+    this.#take(SPACE);
+    if (!this.#text.startsWith("}}", this.end)) throw this.#stray();
+    this.end += 2;
+    return part;
+  }
+
+  #path(): Reference {
+    if (this.#text.startsWith("}}", this.end)) {
+      throw this.#error("the braces are empty: write a path between them, such as {{payload.title}}");
+    }
+    const first = this.#take(NAME)?.[0];
+    const keys: string[] = [];
+    if (first === undefined) {
+      const key = this.#bracket();
+      if (key === undefined) throw this.#stray();
+      keys.push(key);
+    }
+    for (;;) {
+      const key = this.#skip(".") ? this.#name() : this.#bracket();
+      if (key === undefined) return reference(first, keys);
+      keys.push(key);
+    }
+  }
+
+  #name(): string {
+    const name = this.#take(NAME)?.[0];
+    if (name !== undefined) return name;
+    throw this.#error('a name must follow the dot; any other key is written without a dot, such as a["any key"]');
+  }
+
+  #bracket(): string | undefined {
+    const index = this.#take(INDEX)?.[1];
+    if (index !== undefined || !this.#skip("[")) return index;
+    const key = this.#take(QUOTED);
+    if (key && this.#skip("]")) return key[1] ?? key[2] ?? "";
+    throw this.#error('brackets take an index such as [0], or a key in quotation marks such as ["any key"]');
+  }
+
+  /** An error about what stands here. */
+  #stray(): TemplateError {
+    if (!this.#text.includes("}}", this.end)) {
+      return this.#error(
+        'these braces are never closed: write }} behind the path, or {{"{{"}} for two braces as text',
+        this.#open,
+      );
+    }
+    const found = String.fromCodePoint(this.#text.codePointAt(this.end) as number);
+    return this.#error(
+      `${JSON.stringify(found)} cannot stand here: between {{ and }} write one path such as a.b[0]["any key"], and nothing else`,
+    );
+  }
+
+  /** What the pattern, a sticky one, matches here, if it does; reading then goes on behind it. */
+  #take(pattern: RegExp): RegExpExecArray | null {
+    pattern.lastIndex = this.end;
+    const match = pattern.exec(this.#text);
+    if (match) this.end = pattern.lastIndex;
+    return match;
+  }
+
+  #skip(char: string): boolean {
+    const found = this.#text[this.end] === char;
+    if (found) this.end += 1;
+    return found;
+  }
+
+  #error(problem: string, at = this.end): TemplateError {
+    return new TemplateError(this.#text, at, problem);
+  }
+}
+
+/** Only a plain first name can be a word of ours; where a path begins with brackets there is none. */
+function reference(first: string | undefined, keys: readonly string[]): Reference {
+  switch (first) {
+    case undefined:
+      return { root: "payload", keys };
+    case "payload":
+    case "query":
+    case "item":
+      return { root: first, keys };
+    case "headers":
+      return { root: first, keys: keys.map((key, i) => (i === 0 ? key.toLowerCase() : key)) };
+    case "path":
+    case "now":
+      if (keys.length === 0) return { root: first, keys };
+  }
+  return { root: "payload", keys: [first, ...keys] };
+}
+
+/**
+ * The text with the values in their places: strings as they are, never read as templates again, objects and arrays as
+ * JSON. Only own properties are looked up, and of arrays only items. A value that is not there, or is null, becomes
+ * nothing; `missing` says whether any value was so, or was the empty string.
+ */
+export function renderTemplate(template: Template, scope: TemplateScope): { text: string; missing: boolean } {
+  let missing = false;
+  const texts = template.map((part) => {
+    if (typeof part === "string") return part;
+    const text = toText(lookUp(part, scope));
+    if (text === "") missing = true;
+    return text;
+  });
+  return { text: texts.join(""), missing };
+}
+
+function lookUp({ root, keys }: Reference, scope: TemplateScope): unknown {
+  switch (root) {
+    case "now":
+      return scope.now.toISOString();
+    case "item":
+      return scope.item ? descend(scope.item.value, keys) : descend(scope.payload, ["item", ...keys]);
+    default:
+      return descend(scope[root], keys);
+  }
+}
+
+function descend(from: unknown, keys: readonly string[]): unknown {
+  let value = from;
+  for (const key of keys) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return undefined;
+    // JSON can make `__proto__` an own property. No honest sender has one.
+    if (key === "__proto__" || (Array.isArray(value) && key === "length")) return undefined;
+    value = (value as Record<string, unknown>)[key];
+  }
+  return value;
+}
+
+function toText(value: unknown): string {
+  if (value === undefined || value === null) return "";
+  if (typeof value !== "object") return String(value);
+  try {
+    return JSON.stringify(value);
+  } catch (error) {
+    // Some thousand levels deep: JSON.parse takes it, JSON.stringify does not.
+    if (error instanceof RangeError) return "";
+    throw error;
+  }
+}
