@@ -20,12 +20,12 @@ export function producerConnection(url: string, log: Logger): Redis {
   );
 }
 
-/** A connection that waits for Redis to come back, for workers. */
+/**
+ * A connection that waits for Redis to come back, for workers. It connects by itself: what BullMQ makes of a lazy one
+ * never begins to work when Redis goes away in the middle of its first connect.
+ */
 export function workerConnection(url: string, log: Logger): Redis {
-  return watched(
-    new Redis(url, { connectTimeout: 2_000, maxRetriesPerRequest: null, lazyConnect: true, retryStrategy }),
-    log,
-  );
+  return watched(new Redis(url, { connectTimeout: 2_000, maxRetriesPerRequest: null, retryStrategy }), log);
 }
 
 /** Connects. @throws StartError when Redis does not answer */

@@ -20,7 +20,7 @@ await runProcess(async (lifecycle) => {
   await database.checkIndexes();
   const producer = await connectRedis(producerConnection(redisUrl, log));
   lifecycle.onClose("Redis", async () => producer.disconnect());
-  const connection = await connectRedis(workerConnection(redisUrl, log));
+  const connection = workerConnection(redisUrl, log);
   lifecycle.onClose("Redis", async () => connection.disconnect());
 
   const stores = openStores(database, systemClock, config.jobs);

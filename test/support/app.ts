@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { Redis } from "ioredis";
 import pino from "pino";
 import { type AppSettings, buildApp } from "../../src/api/app.ts";
 import { metricsReader } from "../../src/api/cluster.ts";
@@ -13,6 +12,7 @@ import { systemClock } from "../../src/shared/clock.ts";
 import { parseConfig } from "../../src/shared/config.ts";
 import type { Config } from "../../src/shared/configSchema.ts";
 import { Queues } from "../../src/shared/enqueue.ts";
+import { connectRedis, producerConnection } from "../../src/shared/redis.ts";
 import { mongoUri, redisUrl } from "./servers.ts";
 
 export interface Answer {
@@ -68,9 +68,7 @@ export async function startApp(options: Options = {}): Promise<TestApp> {
   const log = pino({ level: "trace" }, { write: (line: string) => void lines.push(JSON.parse(line)) });
   const database = await connectDatabase(options.mongo ?? (await mongoUri(name)));
   await database.createIndexes();
-  const redis = new Redis(options.redis ?? (await redisUrl()), { enableOfflineQueue: false, lazyConnect: true });
-  redis.on("error", () => {});
-  await redis.connect();
+  const redis = await connectRedis(producerConnection(options.redis ?? (await redisUrl()), log));
   const prefix = options.prefix ?? name;
   const queues = new Queues(redis, prefix);
   const config = parseConfig(options.config, {});

@@ -27,6 +27,8 @@ export interface TestServer {
   readonly url: string;
   /** Ends the process and keeps its data. */
   stop(signal?: NodeJS.Signals): Promise<void>;
+  /** Has the process freeze, say. */
+  signal(signal: NodeJS.Signals): void;
   /** Starts it again on the same port, over the same data. */
   start(): Promise<void>;
   /** Ends it and takes its data away. */
@@ -62,12 +64,13 @@ async function startServer(
     child.kill(signal);
     await gone;
   };
+  const signal = (name: NodeJS.Signals) => void child.kill(name);
   const remove = async () => {
     await stop("SIGKILL");
     rmSync(dir, { recursive: true, force: true });
   };
   await start();
-  return { url: `${protocol}//127.0.0.1:${port}`, start, stop, remove };
+  return { url: `${protocol}//127.0.0.1:${port}`, start, stop, signal, remove };
 }
 
 /** The test run's own redis-server; started by the first who asks. */

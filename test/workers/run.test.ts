@@ -6,9 +6,10 @@ import pino from "pino";
 import { systemClock } from "../../src/shared/clock.ts";
 import { AppError } from "../../src/shared/errors.ts";
 import { QUEUES, type QueueDef, queuePrefix, retention } from "../../src/shared/queues.ts";
+import { workerConnection } from "../../src/shared/redis.ts";
 import { type Processor, runWorkers } from "../../src/workers/run.ts";
 import { eventually } from "../support/eventually.ts";
-import { redisUrl } from "../support/servers.ts";
+import { redisUrl, startRedis } from "../support/servers.ts";
 
 describe("runWorkers", () => {
   let connection: Redis;
@@ -115,5 +116,37 @@ describe("runWorkers", () => {
     expect(() =>
       runWorkers(new Map(), { connection, prefix, clock: systemClock, log: pino({ level: "silent" }) }),
     ).to.throw("the queue agent-hook has no processor");
+  });
+
+  it("begins to work once Redis is back, when it goes away in the middle of the start", async function () {
+    this.timeout(30_000);
+    const redis = await startRedis();
+    const log = pino({ level: "silent" });
+    const own = workerConnection(redis.url, log);
+    await own.ping();
+    redis.signal("SIGSTOP"); // what connects now is not answered
+    let seen: (def: QueueDef) => void = () => {};
+    const worked = new Promise<QueueDef>((resolve) => {
+      seen = resolve;
+    });
+    const processor =
+      (def: QueueDef): Processor =>
+      async () => {
+        seen(def);
+        return { kind: "done" };
+      };
+    const processors = new Map(QUEUES.map((def) => [def, processor(def)]));
+    const workers = runWorkers(processors, { connection: own, prefix, clock: systemClock, log });
+
+    await redis.stop("SIGKILL");
+    await redis.start();
+    const producer = new Queue(retention.name, { connection: own, prefix: queuePrefix(prefix, retention.name) });
+    await producer.add(retention.name, {});
+
+    expect(await worked).to.equal(retention);
+    await workers.close();
+    await producer.close();
+    own.disconnect();
+    await redis.remove();
   });
 });
