@@ -82,14 +82,9 @@ export class Deliveries {
     );
   }
 
-  findPending(limit: number): Promise<Pick<DeliveryDoc, "_id">[]> {
-    return guard(() =>
-      this.collection
-        .find({ state: "pending" }, { projection: { _id: 1 } })
-        .sort({ createdAt: 1 })
-        .limit(limit)
-        .toArray(),
-    );
+  /** Those not sent yet, oldest first. */
+  findPending(): AsyncIterable<Pick<DeliveryDoc, "_id">> {
+    return this.collection.find({ state: "pending" }, { projection: { _id: 1 } }).sort({ createdAt: 1 });
   }
 
   markSent(deliveryId: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { type mongo, Schema } from "mongoose";
+import { mongo, Schema } from "mongoose";
 import { guard, insertNew } from "./guard.ts";
 
 /** One message of a session's transcript. */
@@ -10,17 +10,25 @@ export interface MessageDoc {
   content: string;
   /** It came from outside as it is, and is fenced in whenever an agent is shown it. */
   outside: boolean;
-  /** The turn's end; the turns of a session follow each other. */
+  /** The turn's end. */
   createdAt: Date;
-  /** 0 for what the agent was told, 1 for what it answered. */
-  part: 0 | 1;
+  /** When MongoDB took it: the turns of a session follow each other, whichever worker's clock is wrong. */
+  order: mongo.Timestamp;
 }
 
 export const messageSchema = new Schema<MessageDoc>(
-  { _id: String, sessionKey: String, role: String, content: String, outside: Boolean, createdAt: Date, part: Number },
+  {
+    _id: String,
+    sessionKey: String,
+    role: String,
+    content: String,
+    outside: Boolean,
+    createdAt: Date,
+    order: Schema.Types.Mixed,
+  },
   { versionKey: false },
 );
-messageSchema.index({ sessionKey: 1, createdAt: -1, part: -1 });
+messageSchema.index({ sessionKey: 1, order: -1 });
 
 /** What one turn adds to a transcript. */
 export interface Turn {
@@ -41,10 +49,11 @@ export class Messages {
 
   /** Adds a turn to the transcript; one that is there already is left alone. @throws AppError unavailable */
   addTurn(turnId: string, { sessionKey, told, outside, answered, endedAt }: Turn): Promise<void> {
-    const common = { sessionKey, createdAt: endedAt };
+    // MongoDB puts its own time into an empty time stamp, a later one into the second.
+    const common = () => ({ sessionKey, createdAt: endedAt, order: new mongo.Timestamp({ t: 0, i: 0 }) });
     return insertNew(this.collection, [
-      { ...common, _id: `${turnId}-0`, role: "user", content: told, outside, part: 0 },
-      { ...common, _id: `${turnId}-1`, role: "assistant", content: answered, outside: false, part: 1 },
+      { ...common(), _id: `${turnId}-0`, role: "user", content: told, outside },
+      { ...common(), _id: `${turnId}-1`, role: "assistant", content: answered, outside: false },
     ]);
   }
 
@@ -53,23 +62,19 @@ export class Messages {
     await guard(() => this.collection.deleteMany({ sessionKey: { $in: [...sessionKeys] } }));
   }
 
-  /** The latest messages, oldest first, as many whole turns as the bounds allow. */
-  async findRecent(sessionKey: string, bounds: { maxMessages: number; maxChars: number }): Promise<MessageDoc[]> {
-    const newest = await guard(() =>
-      this.collection
-        .find({ sessionKey })
-        .sort({ createdAt: -1, part: -1 })
-        .limit(bounds.maxMessages - (bounds.maxMessages % 2))
-        .toArray(),
-    );
-    const kept: MessageDoc[] = [];
-    let chars = 0;
-    for (let i = 0; i + 1 < newest.length; i += 2) {
-      const turn = newest.slice(i, i + 2);
-      chars += turn.reduce((sum, { content }) => sum + content.length, 0);
-      if (chars > bounds.maxChars) break;
-      kept.push(...turn);
-    }
-    return kept.reverse();
+  /** The latest messages, oldest first, as many whole turns as the bounds allow. @throws AppError unavailable */
+  findRecent(sessionKey: string, bounds: { maxMessages: number; maxChars: number }): Promise<MessageDoc[]> {
+    return guard(async () => {
+      const newestFirst: MessageDoc[] = [];
+      let chars = 0;
+      let answer: MessageDoc | undefined;
+      for await (const message of this.collection.find({ sessionKey }).sort({ order: -1 })) {
+        chars += message.content.length;
+        if (chars > bounds.maxChars || newestFirst.length + 2 > bounds.maxMessages) break;
+        if (answer) newestFirst.push(answer, message);
+        answer = answer ? undefined : message;
+      }
+      return newestFirst.reverse();
+    });
   }
 }

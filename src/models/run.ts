@@ -85,9 +85,9 @@ export const runSchema = new Schema<RunDoc>(
 runSchema.index({ createdAt: -1, _id: -1 });
 runSchema.index({ status: 1, createdAt: -1, _id: -1 });
 runSchema.index({ sessionKey: 1, createdAt: -1, _id: -1 });
-/** Leads to the run of a session whose turn it is. */
-runSchema.index({ sessionKey: 1, order: 1 }, { partialFilterExpression: { open: true } });
-runSchema.index({ open: 1, createdAt: 1 }, { partialFilterExpression: { open: true } });
+/** Leads to the run of a session whose turn it is, and of every session at once. */
+const NEXT_OF_SESSION = { open: 1, sessionKey: 1, order: 1 } as const;
+runSchema.index(NEXT_OF_SESSION, { partialFilterExpression: { open: true } });
 runSchema.index({ settled: 1 }, { partialFilterExpression: { settled: false } });
 
 runSchema.index({ endedAt: 1 }, { partialFilterExpression: { singleUse: true, forgotten: false } });
@@ -248,33 +248,33 @@ export class Runs {
   }
 
   /** Runs that ended before a time and whose end has not been seen through. */
-  async findUnsettled(before: Date, limit: number): Promise<string[]> {
-    const query = { settled: false, endedAt: { $lt: before } };
-    const found = await guard(() =>
-      this.collection
-        .find(query, { projection: { _id: 1 } })
-        .limit(limit)
-        .toArray(),
-    );
-    return found.map((run) => run._id);
+  findUnsettled(before: Date): AsyncIterable<Pick<RunDoc, "_id">> {
+    return this.collection.find({ settled: false, endedAt: { $lt: before } }, { projection: { _id: 1 } });
   }
 
-  /** Of each session the run that comes next, where it waits since before a time or its worker has gone silent. */
-  async findDue(now: Date, before: Date, limit: number): Promise<DueRun[]> {
+  /**
+   * Of each session the run that comes next, where it waits since before a time or its worker has gone silent. Reads one
+   * document of each session with open runs, however many runs those have.
+   */
+  findDue(now: Date, before: Date): AsyncIterable<DueRun> {
+    const first = (field: string) => ({ $first: `$${field}` });
     const pipeline = [
-      { $match: { open: true, createdAt: { $lt: before } } },
-      { $sort: { order: 1 } },
+      { $match: { open: true } },
+      { $sort: { sessionKey: 1, order: 1 } },
       {
         $group: {
           _id: "$sessionKey",
-          next: {
-            $first: { id: "$_id", status: "$status", attempts: "$attempts", notBefore: "$notBefore", claim: "$claim" },
-          },
+          id: first("_id"),
+          status: first("status"),
+          attempts: first("attempts"),
+          createdAt: first("createdAt"),
+          notBefore: first("notBefore"),
+          claim: first("claim"),
         },
       },
-      { $replaceRoot: { newRoot: "$next" } },
       {
         $match: {
+          createdAt: { $lt: before },
           $or: [
             { status: "queued", notBefore: null },
             { status: "queued", notBefore: { $lte: now } },
@@ -282,8 +282,7 @@ export class Runs {
           ],
         },
       },
-      { $limit: limit },
     ];
-    return guard(() => this.collection.aggregate<DueRun>(pipeline).toArray());
+    return this.collection.aggregate<DueRun>(pipeline, { hint: NEXT_OF_SESSION });
   }
 }

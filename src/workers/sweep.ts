@@ -10,6 +10,8 @@ const EVERY_MS = 5_000;
 /** What is younger is most likely on its way. */
 const YOUNG_MS = 5_000;
 const BATCH = 500;
+/** A sweep over very many runs takes its time; at least so many times as long passes before the next one. */
+const REST = 5;
 
 export interface SweepDeps {
   readonly stores: Stores;
@@ -27,13 +29,16 @@ export function startSweep(deps: SweepDeps, everyMs = EVERY_MS): { close(): Prom
   const holder = randomUUID();
   let sweeping = Promise.resolve();
   let idle = true;
+  let notBefore = 0;
   const timer = setInterval(() => {
-    if (!idle) return;
+    const began = performance.now();
+    if (!idle || began < notBefore) return;
     idle = false;
     sweeping = sweep(deps, holder, everyMs)
       .catch((error: unknown) => deps.log.debug({ err: error }, "the sweep could not finish; trying again"))
       .finally(() => {
         idle = true;
+        notBefore = began + REST * (performance.now() - began);
       });
   }, everyMs);
   return {
@@ -58,20 +63,33 @@ async function sweep(deps: SweepDeps, holder: string, everyMs: number): Promise<
 const before = ({ clock }: SweepDeps) => new Date(clock.now().getTime() - YOUNG_MS);
 
 async function settleEnded(deps: SweepDeps): Promise<void> {
-  for (const runId of await deps.stores.runs.findUnsettled(before(deps), BATCH)) await deps.settle(runId);
+  for await (const { _id } of deps.stores.runs.findUnsettled(before(deps))) await deps.settle(_id);
 }
 
 async function requeueRuns(deps: SweepDeps): Promise<void> {
   const { stores, queues, clock } = deps;
-  for (const { id: runId, status, attempts } of await stores.runs.findDue(clock.now(), before(deps), BATCH)) {
+  const due = stores.runs.findDue(clock.now(), before(deps));
+  await inBatches(due, async ({ id: runId, status, attempts }) => {
     // The entry that a dead worker has taken is still there, so another one is made beside it.
     const jobId = status === "running" ? `${runId}-lost-${attempts}` : runId;
     if (!(await queues.has(agentHook, jobId))) await queues.add(agentHook, { runId }, { jobId });
+  });
+}
+
+/** Does an act for each item, a batch of them side by side. */
+async function inBatches<T>(items: AsyncIterable<T>, act: (item: T) => Promise<void>): Promise<void> {
+  let batch: T[] = [];
+  for await (const item of items) {
+    batch.push(item);
+    if (batch.length < BATCH) continue;
+    await Promise.all(batch.map(act));
+    batch = [];
   }
+  await Promise.all(batch.map(act));
 }
 
 async function requeueDeliveries({ stores, queues }: SweepDeps): Promise<void> {
-  for (const { _id } of await stores.deliveries.findPending(BATCH)) {
+  await inBatches(stores.deliveries.findPending(), async ({ _id }) => {
     if (!(await queues.has(delivery, _id))) await queues.add(delivery, { deliveryId: _id }, { jobId: _id });
-  }
+  });
 }

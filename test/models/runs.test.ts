@@ -1,0 +1,65 @@
+import { randomUUID } from "node:crypto";
+import { expect } from "chai";
+import type { AgentRequest } from "../../src/models/run.ts";
+import { startApp, type TestApp } from "../support/app.ts";
+
+const request: AgentRequest = {
+  ...{ message: "x", wakeMode: "next-heartbeat", deliver: false, channel: "last", to: null, model: null },
+  ...{ thinking: null, timeoutSeconds: 60, trackAsJob: false },
+};
+
+describe("runs", () => {
+  let app: TestApp;
+  beforeEach(async () => {
+    app = await startApp();
+  });
+  afterEach(() => app.close());
+
+  const accept = async (sessionKey: string): Promise<string> => {
+    const _id = randomUUID();
+    await app.stores.runs.accept([{ _id, name: null, sessionKey, singleUse: false, request }]);
+    return _id;
+  };
+
+  it("that are due: of each session the next, waiting or left by its worker, found by index", async () => {
+    const { runs } = app.stores;
+    const [first, , cancelled] = [await accept("a"), await accept("a"), await accept("b")];
+    const [next, busy, lost] = [await accept("b"), await accept("c"), await accept("d")];
+    const later = await accept("e");
+    const inSeconds = (n: number) => new Date(app.clock.now().getTime() + n * 1_000);
+    await runs.cancel(cancelled);
+    await runs.claim(busy, "t", inSeconds(60));
+    await runs.claim(lost, "t", inSeconds(1));
+    await runs.claim(later, "t", inSeconds(60));
+    await runs.retryLater(later, "t", inSeconds(60), { code: "internal", message: "" });
+
+    const find = async (before: Date) => {
+      const ids: string[] = [];
+      for await (const { id } of runs.findDue(inSeconds(2), before)) ids.push(id);
+      return ids;
+    };
+    expect(await find(inSeconds(2))).to.have.members([first, next, lost]);
+    expect(await find(inSeconds(-2))).to.deep.equal([]);
+  });
+});
+
+describe("a transcript", () => {
+  it("has its turns in the order they were written, whatever the clocks of the workers said", async () => {
+    const app = await startApp();
+    const { messages } = app.stores;
+    const turn = (n: number, endedAt: Date) =>
+      messages.addTurn(`t${n}`, { sessionKey: "s", told: `q${n}`, outside: false, answered: `a${n}`, endedAt });
+
+    await turn(1, new Date("2026-06-01T00:00:10Z"));
+    await turn(2, new Date("2026-06-01T00:00:00Z"));
+    await turn(1, new Date("2026-06-01T00:00:20Z"));
+
+    const bounds = { maxMessages: 5, maxChars: 1_000 };
+    const read = async (bounds: { maxMessages: number; maxChars: number }) =>
+      (await messages.findRecent("s", bounds)).map(({ content }) => content);
+    expect(await read(bounds)).to.deep.equal(["q1", "a1", "q2", "a2"]);
+    expect(await read({ ...bounds, maxChars: 7 })).to.deep.equal(["q2", "a2"]);
+    expect(await read({ ...bounds, maxMessages: 1 })).to.deep.equal([]);
+    await app.close();
+  });
+});
