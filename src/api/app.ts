@@ -37,7 +37,7 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
       strictTransportSecurity: false, // whoever ends TLS in front knows whether it is for good
     }),
   );
-  app.use(failures(deps.log));
+  app.use(failures(deps.log, deps.metrics));
   const { hooks } = deps;
   guardPaths(app, deps, settings);
   const routes: readonly AnyRoute[] = [
@@ -63,17 +63,17 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
 const isUnder = (path: string, base: string): boolean => path === base || path.startsWith(`${base}/`);
 
 /** Who may pass: `/api` with the API token where there is one, hooks with theirs, which may also read runs. */
-function guardPaths(app: Koa, { hooks, metrics, log }: ApiDeps, { apiToken, countFailure }: AppSettings): void {
+function guardPaths(app: Koa, { hooks, log }: ApiDeps, { apiToken, countFailure }: AppSettings): void {
   const hookToken = hooks.enabled && hooks.token ? [hooks.token] : [];
   if (apiToken !== undefined) {
-    const deps = { countFailure, metrics, advice: "Send the API token as `Authorization: Bearer …`." };
+    const deps = { countFailure, advice: "Send the API token as `Authorization: Bearer …`." };
     const api = requireToken([apiToken], bearerToken, deps);
     const runs = requireToken([apiToken, ...hookToken], bearerToken, deps);
     const readsRuns = (ctx: Context) => isUnder(ctx.path, "/api/runs") && ["GET", "HEAD"].includes(ctx.method);
     app.use((ctx, next) => (isUnder(ctx.path, "/api") ? (readsRuns(ctx) ? runs : api)(ctx, next) : next()));
   }
   if (hookToken.length > 0) {
-    const guard = requireToken(hookToken, hookTokenFinder(log), { countFailure, metrics, advice: HOOK_ADVICE });
+    const guard = requireToken(hookToken, hookTokenFinder(log), { countFailure, advice: HOOK_ADVICE });
     app.use((ctx, next) => (isUnder(ctx.path, hooks.path) ? guard(ctx, next) : next()));
   }
 }

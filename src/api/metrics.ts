@@ -36,7 +36,7 @@ export class Metrics {
     });
     this.refused = new Counter({
       name: "signalbox_refused_requests_total",
-      help: "Requests refused before they were read, by reason.",
+      help: "Requests refused for what they are, by the code of the error.",
       labelNames: ["reason"],
       registers,
     });

@@ -1,9 +1,7 @@
 import { type mongo, Schema } from "mongoose";
 import type { Clock } from "../shared/clock.ts";
+import { MAIN_SESSION } from "../shared/sessionKey.ts";
 import { guard, takeIfFree } from "./guard.ts";
-
-/** The session that people talk to: its events are what the agent is woken for. */
-export const MAIN_SESSION = "main";
 
 /** Where replies of the main session go. */
 export interface Route {

@@ -49,6 +49,12 @@ export const AgentsSchema = section(
             description: "How hard the model thinks, in the words of the model's server or program.",
           }),
         ),
+        systemPrompt: Type.Optional(
+          text({
+            examples: ["You are the assistant of the operations team. Answer briefly."],
+            description: "The operator's own words that begin every conversation, as the system message.",
+          }),
+        ),
         timeoutSeconds: Type.Number({
           default: 600,
           exclusiveMinimum: 0,

@@ -1,6 +1,7 @@
 import { isIPv4 } from "node:net";
 import type { Config } from "./configSchema.ts";
 import { modelEntries, resolveModel } from "./modelList.ts";
+import { sessionKeyFault } from "./sessionKey.ts";
 
 interface Check {
   /** What it looks at; it is asked only where the schema finds no fault in these keys. */
@@ -11,9 +12,6 @@ interface Check {
 
 /** What the service itself answers under. */
 const OWN_PATHS = ["/api", "/docs", "/metrics", "/healthz", "/readyz", "/openapi.json"];
-
-/** The session that people talk to; hooks reach it by wake. */
-const MAIN_SESSION = "main";
 
 const CHECKS: readonly Check[] = [
   {
@@ -49,20 +47,11 @@ const CHECKS: readonly Check[] = [
     },
   },
   {
-    reads: ["hooks.defaultSessionKey"],
-    find: ({ hooks: { defaultSessionKey } }) => [
-      defaultSessionKey === MAIN_SESSION &&
-        `hooks.defaultSessionKey must not be ${MAIN_SESSION}: wake hooks speak to the main session`,
-    ],
-  },
-  {
     reads: ["hooks.defaultSessionKey", "hooks.allowedSessionKeyPrefixes"],
-    find: ({ hooks: { defaultSessionKey: key, allowedSessionKeyPrefixes: prefixes } }) => [
-      key !== undefined &&
-        prefixes !== undefined &&
-        !prefixes.some((prefix) => key.startsWith(prefix)) &&
-        `hooks.defaultSessionKey must begin with one of hooks.allowedSessionKeyPrefixes (${prefixes.join(", ")})`,
-    ],
+    find: ({ hooks: { defaultSessionKey: key, allowedSessionKeyPrefixes: prefixes } }) => {
+      const fault = key === undefined ? null : sessionKeyFault(key, prefixes);
+      return [fault !== null && `hooks.defaultSessionKey ${fault}`];
+    },
   },
   {
     reads: ["agents.defaults.runner", "agents.defaults.model"],

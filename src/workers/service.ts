@@ -46,7 +46,7 @@ export function startService(config: Config, deps: ServiceDeps): { close(): Prom
     [
       agentHook,
       agentHookProcessor({
-        ...{ stores, runner, session, settle, metrics },
+        ...{ stores, runner, session, settle, metrics, systemPrompt: agents.defaults.systemPrompt },
         prompt: ({ name }, message) => agentPrompt({ message, source: name ?? "agent hook", allowUnsafe: false }),
         env: ({ _id, request }) =>
           request.trackAsJob ? { SIGNALBOX_JOB_ID: _id, SIGNALBOX_URL: apiUrl(config, env) } : {},

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { type Answer, startApp, type TestApp } from "../support/app.ts";
-import { startRedis } from "../support/servers.ts";
+import { eventually } from "../support/eventually.ts";
+import { startMongod, startRedis, type TestServer } from "../support/servers.ts";
 
 const TOKEN = "a-hook-token-of-length";
 const bearer = { Authorization: `Bearer ${TOKEN}` };
@@ -160,6 +161,16 @@ describe("POST /hooks/agent and /hooks/wake", () => {
     expect(rest.nextCursor).to.equal(null);
   });
 
+  it("answers for a session that does not exist with 404, for one whose first run waits with no messages", async () => {
+    await app.call("POST", "/hooks/agent", { message: "x", sessionKey: "hook:waits" }, bearer);
+
+    const read = (key: string) => app.call("GET", `/api/sessions/${key}/messages`);
+    expect((await read("hook:waits")).body).to.deep.equal({ messages: [] });
+    expect((await read("main")).body).to.deep.equal({ messages: [] });
+    expect(await read("nobody")).to.deep.include({ status: 404 });
+    expect((await read("nobody")).body).to.include({ code: "session_not_found" });
+  });
+
   it("answers for a run that does not exist with 404", async () => {
     for (const [method, path] of [
       ["GET", ""],
@@ -227,20 +238,60 @@ describe("the hook token and /api", () => {
 });
 
 describe("hooks while Redis is away", () => {
-  it("are accepted all the same, durably", async () => {
-    const redis = await startRedis();
-    const app = await startApp({ config: config(), redis: redis.url });
+  const ways = [
+    ["dead", (redis: TestServer) => redis.stop("SIGKILL")],
+    ["frozen", (redis: TestServer) => redis.signal("SIGSTOP")],
+  ] as const;
+  for (const [title, takeAway] of ways) {
+    it(`(${title}) are accepted all the same, durably; wrong tokens are counted here`, async () => {
+      const redis = await startRedis();
+      const app = await startApp({ config: config(), redis: redis.url });
+      try {
+        await takeAway(redis);
+
+        const agent = await app.call("POST", "/hooks/agent", { message: "x" }, bearer);
+        const wake = await app.call("POST", "/hooks/wake", { text: "x" }, bearer);
+        const wrong = await Promise.all(
+          Array.from({ length: 21 }, () => app.call("POST", "/hooks/wake", {}, { "x-service-token": "wrong" })),
+        );
+
+        expect([agent.status, wake.status]).to.deep.equal([202, 200]);
+        expect((await app.call("GET", `/api/runs/${agent.body.runId}`)).body.status).to.equal("queued");
+        expect(await app.stores.events.countWaiting()).to.equal(1);
+        expect(wrong.map(({ status }) => status).sort()).to.deep.equal([...Array(20).fill(401), 429]);
+      } finally {
+        await redis.remove();
+        await app.close();
+      }
+    });
+  }
+});
+
+describe("hooks while MongoDB is away", () => {
+  it("are answered 503 with Retry-After; the same Idempotency-Key then has one effect", async function () {
+    this.timeout(60_000);
+    const mongod = await startMongod();
+    const app = await startApp({ config: config(), mongo: `${mongod.url}/x` });
+    const send = (hook: string, body: object) =>
+      app.call("POST", `/hooks/${hook}`, body, { ...bearer, "Idempotency-Key": hook });
     try {
-      await redis.stop("SIGKILL");
+      await mongod.stop("SIGKILL");
+      const away = [await send("agent", { message: "x" }), await send("wake", { text: "x" })];
+      await mongod.start();
+      await eventually(async () => (await app.call("GET", "/readyz")).status === 200, "the recovery", 30_000);
+      const back = [await send("agent", { message: "x" }), await send("agent", { message: "x" })];
 
-      const agent = await app.call("POST", "/hooks/agent", { message: "x" }, bearer);
-      const wake = await app.call("POST", "/hooks/wake", { text: "x" }, bearer);
-
-      expect([agent.status, wake.status]).to.deep.equal([202, 200]);
-      expect((await app.call("GET", `/api/runs/${agent.body.runId}`)).body.status).to.equal("queued");
+      for (const { status, headers, body } of away) {
+        expect(status).to.equal(503);
+        expect(Number(headers.get("Retry-After"))).to.be.at.least(1);
+        expect(body).to.include({ code: "unavailable" });
+      }
+      expect(back.map(({ status }) => status)).to.deep.equal([202, 202]);
+      expect(back[0]?.body).to.deep.equal(back[1]?.body);
+      expect(await app.stores.runs.collection.countDocuments()).to.equal(1);
     } finally {
       await app.close();
-      await redis.remove();
+      await mongod.remove();
     }
   });
 });

@@ -6,18 +6,22 @@ import { delimiter, join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import { startApp, type TestApp } from "../support/app.ts";
+import { startWorker, type TestWorker } from "../support/worker.ts";
 
 const TOOL = resolve(".tools/python");
 const TOKEN = "a-hook-token-of-length";
 
 describe("/openapi.json, tried by schemathesis with every check on", () => {
   let app: TestApp;
+  let worker: TestWorker;
   let dir: string;
   before(async () => {
     app = await startApp({ config: `{ hooks: { enabled: true, token: "${TOKEN}" } }` });
+    worker = await startWorker(app);
     dir = mkdtempSync(join(tmpdir(), "signalbox-schemathesis-"));
   });
   after(async () => {
+    await worker.close();
     await app.close();
     rmSync(dir, { recursive: true });
   });
@@ -42,5 +46,6 @@ describe("/openapi.json, tried by schemathesis with every check on", () => {
     expect(code, report).to.equal(0);
     expect(report).to.match(/Tested: 18/);
     expect(app.log.filter(({ code }) => code === "internal")).to.deep.equal([]);
+    expect(worker.log.filter(({ msg }) => msg === "job failed")).to.deep.equal([]);
   });
 });

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,7 +5,7 @@ import { expect } from "chai";
 import { startApp, type TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Service, startProcess } from "../support/process.ts";
-import { mongoUri, startRedis, type TestServer } from "../support/servers.ts";
+import { startMongod, startRedis, type TestServer } from "../support/servers.ts";
 
 const TOKEN = "a-hook-token-of-length";
 const headers = { Authorization: `Bearer ${TOKEN}`, "Content-Type": "application/json" };
@@ -15,6 +14,7 @@ const headers = { Authorization: `Bearer ${TOKEN}`, "Content-Type": "application
 describe("accepted hooks survive", () => {
   let dir: string;
   let redis: TestServer;
+  let mongod: TestServer;
   let app: TestApp;
   let env: Record<string, string>;
   const running: Service[] = [];
@@ -24,7 +24,7 @@ describe("accepted hooks survive", () => {
     const agent = join(dir, "agent.sh");
     writeFileSync(
       agent,
-      `#!/bin/sh\nread -r line\ncat > /dev/null\necho x >> ${dir}/begun\nwhile [ -e ${dir}/hold ]; do sleep 0.05; done\necho done\n`,
+      `#!/bin/sh\nread -r line\ncat > /dev/null\necho x >> ${dir}/begun\nwhile [ -e ${dir}/hold ]; do sleep 0.05; done\necho x >> ${dir}/ended\necho done\n`,
     );
     chmodSync(agent, 0o755);
     const config = `{
@@ -34,7 +34,8 @@ describe("accepted hooks survive", () => {
     }`;
     writeFileSync(join(dir, "signalbox.json5"), config);
     redis = await startRedis();
-    const mongo = await mongoUri(`test-${randomUUID()}`);
+    mongod = await startMongod();
+    const mongo = `${mongod.url}/x`;
     app = await startApp({ mongo, redis: redis.url, config, prefix: "faults" });
     env = { MONGODB_URI: mongo, REDIS_URL: redis.url, SIGNALBOX_CONFIG: join(dir, "signalbox.json5") };
   });
@@ -42,6 +43,7 @@ describe("accepted hooks survive", () => {
     for (const service of running.splice(0)) if (service.child.exitCode === null) await service.stop("SIGKILL");
     await app.close();
     await redis.remove();
+    await mongod.remove();
     rmSync(dir, { recursive: true });
   });
 
@@ -113,6 +115,34 @@ describe("accepted hooks survive", () => {
     await start("workers");
 
     await allCompletedOnce(ids, 90_000);
+  });
+
+  it("Redis away while they are accepted", async function () {
+    this.timeout(120_000);
+    await start("workers");
+    await redis.stop("SIGKILL");
+    const ids = await Promise.all(Array.from({ length: 5 }, (_, i) => post(app.url, { message: `m${i}` })));
+
+    await redis.start();
+
+    await allCompletedOnce(ids, 90_000);
+  });
+
+  it("MongoDB away from the middle of a run to after its end: the reply is kept, the agent is asked once", async function () {
+    this.timeout(120_000);
+    writeFileSync(join(dir, "hold"), "");
+    await start("workers");
+    const id = await post(app.url, { message: "a" });
+    await eventually(() => existsSync(join(dir, "begun")), "the run to begin");
+
+    await mongod.stop("SIGKILL");
+    rmSync(join(dir, "hold"));
+    await eventually(() => existsSync(join(dir, "ended")), "the agent to answer");
+    await mongod.start();
+
+    const [run] = await allCompletedOnce([id]);
+    expect(run?.attempts).to.equal(1);
+    expect(readFileSync(join(dir, "begun"), "utf8")).to.equal("x\n");
   });
 
   it("a worker that is told to stop: it hands back what it cannot finish", async function () {

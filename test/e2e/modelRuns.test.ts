@@ -133,6 +133,19 @@ describe("agent runs, carried out by a model server", () => {
     ]);
   });
 
+  it("begin with agents.defaults.systemPrompt, however little of the conversation is kept", async () => {
+    await start({ defaults: `systemPrompt: "You answer briefly.",`, session: "maxMessages: 1" });
+
+    for (const n of [1, 2]) await ended(await agent({ message: `question ${n}`, sessionKey: "s" }));
+    await app.call("POST", "/hooks/wake", { text: "The disk is full." }, bearer);
+    await eventually(() => model.requests.length === 3, "the main session's turn");
+
+    for (const { body } of model.requests) {
+      expect(body.messages[0]).to.deep.equal({ role: "system", content: "You answer briefly." });
+      expect(body.messages.slice(1).map(({ role }: { role: string }) => role)).to.deep.equal(["user"]);
+    }
+  });
+
   it("ask for models of the allow-list alone: an alias becomes its id, another model is refused with 400", async () => {
     await start({ defaults: 'models: ["small", { id: "lab/large-2", alias: "large" }]' });
 

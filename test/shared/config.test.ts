@@ -204,7 +204,7 @@ describe("parseConfig", () => {
       "a default session that its own rule forbids",
       "{ hooks: { defaultSessionKey: 'inbox', allowedSessionKeyPrefixes: ['hook:', 'ci:'] } }",
       {},
-      /^hooks\.defaultSessionKey must begin with one of .* \(hook:, ci:\)$/,
+      /^hooks\.defaultSessionKey must begin with one of the allowed prefixes \(hook:, ci:\)$/,
     ],
     [
       "the main session by default",

@@ -22,6 +22,14 @@ export function enclose(defused: string, id: string): string {
   return `<<<${MARKER_WORDS.begin} id="${id}">>>\n${defused}\n<<<${MARKER_WORDS.end} id="${id}">>>`;
 }
 
+const ENCLOSED = new RegExp(
+  `^<<<${MARKER_WORDS.begin} id="(\\w+)">>>\n([^]*?)\n<<<${MARKER_WORDS.end} id="\\1">>>$`,
+  "m",
+);
+
+/** What stands between the first two markers of a prompt; the whole prompt where there are none. */
+export const unfenced = (prompt: string): string => ENCLOSED.exec(prompt)?.[2] ?? prompt;
+
 /** An untrusted name on one line, defused, in quotation marks that it cannot leave, at most 80 characters of it. */
 export function quoteSource(source: string): string {
   // Far more than is kept, so that a name with much to leave out is still read, and a huge one costs nothing.

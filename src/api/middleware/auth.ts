@@ -4,7 +4,6 @@ import type { Context, Middleware } from "koa";
 import { RateLimiterMemory, RateLimiterRedis, type RateLimiterRes } from "rate-limiter-flexible";
 import { AppError } from "../../shared/errors.ts";
 import type { Logger } from "../../shared/logger.ts";
-import type { Metrics } from "../metrics.ts";
 
 /** Counts one failure of an address. @throws AppError rate_limited when it has had too many */
 export type CountFailure = (address: string) => Promise<void>;
@@ -54,7 +53,6 @@ export function hookTokenFinder(log: Logger): FindToken {
 
 export interface GuardDeps {
   readonly countFailure: CountFailure;
-  readonly metrics: Metrics;
   /** What a client without the token is told to send. */
   readonly advice: string;
 }
@@ -67,13 +65,12 @@ export interface GuardDeps {
 export function requireToken(
   tokens: readonly string[],
   find: FindToken,
-  { countFailure, metrics, advice }: GuardDeps,
+  { countFailure, advice }: GuardDeps,
 ): Middleware {
   const known = tokens.map(digest);
   return async (ctx, next) => {
     const given = find(ctx);
     if (given !== undefined && isAmong(known, digest(given))) return next();
-    metrics.refused.inc({ reason: "unauthorized" });
     await countFailure(ctx.ip);
     throw new AppError("unauthorized", {
       detail: advice,

@@ -1,9 +1,10 @@
 import type { Middleware } from "koa";
 import { type AppError, ERRORS, toAppError } from "../../shared/errors.ts";
 import type { Logger } from "../../shared/logger.ts";
+import type { Metrics } from "../metrics.ts";
 
 /** Answers whatever is thrown behind it as RFC 9457 problem details. Nothing of an `internal` error goes outside. */
-export function failures(log: Logger): Middleware {
+export function failures(log: Logger, metrics: Metrics): Middleware {
   return async (ctx, next) => {
     try {
       await next();
@@ -11,6 +12,7 @@ export function failures(log: Logger): Middleware {
       const error = toAppError(thrown);
       if (error.status >= 500)
         log.error({ reqId: ctx.state.requestId, code: error.code, err: error.cause }, "request failed");
+      else metrics.refused.inc({ reason: error.code });
       ctx.status = error.status;
       ctx.set(error.headers);
       ctx.type = "application/problem+json";

@@ -1,11 +1,11 @@
 import Type from "typebox";
 import { acceptAgentRun, acceptWake, type Idempotency } from "../../models/commands/acceptHook.ts";
-import { MAIN_SESSION } from "../../models/session.ts";
 import type { Config } from "../../shared/configSchema.ts";
 import { CHANNELS } from "../../shared/configSession.ts";
 import { AppError } from "../../shared/errors.ts";
 import { resolveModel } from "../../shared/modelList.ts";
 import { agentHook } from "../../shared/queues.ts";
+import { sessionKeyFault } from "../../shared/sessionKey.ts";
 import { type AnyRoute, route } from "../route.ts";
 import * as s from "../schemas.ts";
 
@@ -134,13 +134,9 @@ function checkModel(agent: Config["agents"]["defaults"], requested: string | und
 
 /** The key of the run's session; undefined for one of its own. */
 function checkSessionKey(hooks: HookConfig, requested: string | undefined): string | undefined {
-  const { allowRequestSessionKey, allowedSessionKeyPrefixes: prefixes, defaultSessionKey } = hooks;
-  if (requested === undefined) return defaultSessionKey;
-  if (!allowRequestSessionKey) refuse("/sessionKey", "may not be set by requests (hooks.allowRequestSessionKey)");
-  if (requested === MAIN_SESSION)
-    refuse("/sessionKey", `must not be ${MAIN_SESSION}: send a wake hook to the main session`);
-  if (prefixes && !prefixes.some((prefix) => requested.startsWith(prefix))) {
-    refuse("/sessionKey", `must begin with one of ${prefixes.join(", ")}`);
-  }
+  if (requested === undefined) return hooks.defaultSessionKey;
+  if (!hooks.allowRequestSessionKey) refuse("/sessionKey", "may not be set by requests (hooks.allowRequestSessionKey)");
+  const fault = sessionKeyFault(requested, hooks.allowedSessionKeyPrefixes);
+  if (fault) refuse("/sessionKey", fault);
   return requested;
 }

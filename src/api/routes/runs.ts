@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { listRuns, RUN_CURSOR_PATTERN, readRun } from "../../models/commands/readRuns.ts";
+import { listRuns, RUN_CURSOR_PATTERN, readMessages, readRun } from "../../models/commands/readRuns.ts";
 import { agentHook } from "../../shared/queues.ts";
 import { route } from "../route.ts";
 import * as s from "../schemas.ts";
@@ -142,10 +142,10 @@ const getMessages = route({
       closed,
     ),
   },
-  errors: [],
+  errors: ["session_not_found"],
   async handler({ params, query }, { stores }) {
     const bounds = { maxMessages: query.limit ?? 100, maxChars: 4 * 1024 * 1024 };
-    const found = await stores.messages.findRecent(params.sessionKey, bounds);
+    const found = await readMessages(stores, params.sessionKey, bounds);
     const messages = found.map(({ role, content, createdAt }) => ({
       role,
       content,

@@ -1,6 +1,9 @@
 import type { mongo } from "mongoose";
+import { AppError } from "../../shared/errors.ts";
+import { MAIN_SESSION } from "../../shared/sessionKey.ts";
 import type { DeliveryDoc, DeliveryView } from "../delivery.ts";
 import { guard } from "../guard.ts";
+import type { MessageDoc } from "../message.ts";
 import type { RunDoc, RunError, RunStatus } from "../run.ts";
 import type { Stores } from "../stores.ts";
 
@@ -31,6 +34,22 @@ export interface RunListQuery {
 export async function readRun(stores: Stores, runId: string): Promise<RunView> {
   const run = await stores.runs.find(runId);
   return view(stores, run, await stores.deliveries.findOfRuns([runId]));
+}
+
+/**
+ * The latest messages of a session, oldest first. A session is known from its first run or turn on, the main session always.
+ * @throws AppError session_not_found, unavailable
+ */
+export async function readMessages(
+  { messages, runs }: Stores,
+  sessionKey: string,
+  bounds: { readonly maxMessages: number; readonly maxChars: number },
+): Promise<MessageDoc[]> {
+  const found = await messages.findRecent(sessionKey, bounds);
+  if (found.length > 0 || sessionKey === MAIN_SESSION) return found;
+  const run = await guard(() => runs.collection.findOne({ sessionKey }, { projection: { _id: 1 } }));
+  if (run) return found;
+  throw new AppError("session_not_found", { detail: `There is no session ${JSON.stringify(sessionKey)}.` });
 }
 
 /** A page of runs, newest first by acceptance. @throws AppError unavailable */

@@ -1,11 +1,13 @@
 import { randomUUID } from "node:crypto";
-import type { AgentRunner } from "../../agents/runner.ts";
+import type { AgentMessage, AgentRunner } from "../../agents/runner.ts";
 import { claimRun, renewClaim } from "../../models/commands/claimRun.ts";
 import { trackRetry, trackStarted } from "../../models/commands/trackRun.ts";
 import type { RunDoc } from "../../models/run.ts";
 import type { Stores } from "../../models/stores.ts";
 import { AppError } from "../../shared/errors.ts";
+import { conversation } from "../conversation.ts";
 import type { WorkerMetrics } from "../metrics.ts";
+import { persist } from "../persist.ts";
 import type { Processor, RunContext } from "../run.ts";
 import type { Settle } from "../settle.ts";
 import { boundTurn, LEASE_MS, type TurnEnd } from "../turn.ts";
@@ -17,6 +19,7 @@ export interface AgentHookDeps {
   readonly stores: Stores;
   readonly runner: AgentRunner;
   readonly session: { readonly maxMessages: number; readonly maxChars: number };
+  readonly systemPrompt: string | undefined;
   readonly settle: Settle;
   readonly metrics: WorkerMetrics;
   /** A message of a run's session as the agent is shown it: fenced in, since it came from outside. */
@@ -41,7 +44,8 @@ export function agentHookProcessor(deps: AgentHookDeps): Processor {
     const end = run.attempts > MOST_TRIES ? crashed() : await turn(deps, run, token, context);
     deps.metrics.runs.inc({ outcome: end.kind, code: end.kind === "failed" ? end.error.code : "" });
     deps.metrics.runSeconds.observe({ outcome: end.kind }, (performance.now() - began) / 1_000);
-    return { kind: "done", result: { run: await conclude(deps, run, token, end, context) } };
+    const concluded = await persist(() => conclude(deps, run, token, end, context), context.signal);
+    return { kind: "done", result: { run: concluded } };
   };
 }
 
@@ -52,28 +56,31 @@ const crashed = (): TurnEnd => ({
 });
 
 async function turn(deps: AgentHookDeps, run: RunDoc, token: string, context: RunContext): Promise<TurnEnd> {
-  const { stores, runner, session } = deps;
-  await trackStarted(stores, run);
-  const history = await stores.messages.findRecent(run.sessionKey, session);
-  const messages = [
-    // What came from outside is as untrusted in a later turn as it was in its own.
-    ...history.map(({ role, content, outside }) => ({ role, content: outside ? deps.prompt(run, content) : content })),
-    { role: "user" as const, content: deps.prompt(run, run.request.message) },
-  ];
-  const { model, thinking, timeoutSeconds } = run.request;
-  const asked = {
-    kind: "run" as const,
-    messages,
-    model: model ?? undefined,
-    thinking: thinking ?? undefined,
-    env: deps.env(run),
+  const { stores, runner } = deps;
+  const work = async (signal: AbortSignal) => {
+    const messages = await persist(() => prepare(deps, run), signal);
+    const model = run.request.model ?? undefined;
+    const thinking = run.request.thinking ?? undefined;
+    return (await runner.run({ kind: "run", messages, model, thinking, env: deps.env(run) }, signal)).text;
   };
-  return boundTurn(async (signal) => (await runner.run(asked, signal)).text, {
-    timeoutMs: timeoutSeconds * 1_000,
+  return boundTurn(work, {
+    timeoutMs: run.request.timeoutSeconds * 1_000,
     stopping: context.signal,
     renew: (until) => renewClaim(stores, run, token, until),
     now: () => context.clock.now(),
   });
+}
+
+/** Shows that the try begins, and gathers what the agent is shown. */
+async function prepare({ stores, session, systemPrompt, prompt }: AgentHookDeps, run: RunDoc): Promise<AgentMessage[]> {
+  await trackStarted(stores, run);
+  const recent = await stores.messages.findRecent(run.sessionKey, session);
+  // What came from outside is as untrusted in a later turn as it was in its own.
+  const history = recent.map(({ role, content, outside }) => ({
+    role,
+    content: outside ? prompt(run, content) : content,
+  }));
+  return conversation(systemPrompt, history, prompt(run, run.request.message));
 }
 
 async function conclude(

@@ -24,8 +24,8 @@ export function deliverProcessor(
     }
     log.info({ deliveryId, channel, to, chars: text.length }, "delivered to the log");
     metrics.deliveries.inc({ channel, outcome: "sent" });
-    await stores.deliveries.markSent(deliveryId);
     await stores.sessions.setRoute({ channel, to });
+    await stores.deliveries.markSent(deliveryId);
     return { kind: "done", result: { delivery: "sent" } };
   };
 }

@@ -1,9 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { AgentRunner } from "../../agents/runner.ts";
 import type { EventDoc } from "../../models/event.ts";
-import { MAIN_SESSION, type Route } from "../../models/session.ts";
+import type { Route } from "../../models/session.ts";
 import type { Stores } from "../../models/stores.ts";
+import { MAIN_SESSION } from "../../shared/sessionKey.ts";
+import { conversation } from "../conversation.ts";
 import type { WorkerMetrics } from "../metrics.ts";
+import { persist } from "../persist.ts";
 import type { Processor, RunContext } from "../run.ts";
 import { boundTurn, LEASE_MS, type TurnEnd } from "../turn.ts";
 
@@ -18,6 +21,7 @@ export interface HeartbeatDeps {
   readonly runner: AgentRunner;
   readonly session: { readonly maxMessages: number; readonly maxChars: number };
   readonly defaults: {
+    readonly systemPrompt?: string | undefined;
     readonly model?: string | undefined;
     readonly thinking?: string | undefined;
     readonly timeoutSeconds: number;
@@ -57,7 +61,9 @@ export function heartbeatProcessor(deps: HeartbeatDeps): Processor {
           return { kind: "discard", error: end.error };
         }
         if (end.kind !== "replied") return { kind: "done", result: { turns, end: end.kind } };
-        await conclude(deps, text, end.reply, events.slice(0, taken), context);
+        const turnId = randomUUID();
+        const { reply } = end;
+        await persist(() => conclude(deps, turnId, text, reply, events.slice(0, taken), context), context.signal);
         turns++;
         left = events.length === MOST_EVENTS ? MOST_EVENTS : events.length - taken;
       }
@@ -69,13 +75,13 @@ export function heartbeatProcessor(deps: HeartbeatDeps): Processor {
 
 async function turn(deps: HeartbeatDeps, prompt: string, token: string, context: RunContext): Promise<TurnEnd> {
   const { stores, runner, session, defaults } = deps;
-  const history = await stores.messages.findRecent(MAIN_SESSION, session);
-  const messages = [
-    ...history.map(({ role, content }) => ({ role, content })),
-    { role: "user" as const, content: prompt },
-  ];
-  const asked = { kind: "heartbeat" as const, messages, model: defaults.model, thinking: defaults.thinking, env: {} };
-  return boundTurn(async (signal) => (await runner.run(asked, signal)).text, {
+  const work = async (signal: AbortSignal) => {
+    const history = await persist(() => stores.messages.findRecent(MAIN_SESSION, session), signal);
+    const messages = conversation(defaults.systemPrompt, history, prompt);
+    const { model, thinking } = defaults;
+    return (await runner.run({ kind: "heartbeat", messages, model, thinking, env: {} }, signal)).text;
+  };
+  return boundTurn(work, {
     timeoutMs: defaults.timeoutSeconds * 1_000,
     stopping: context.signal,
     renew: (until) => stores.sessions.renew(MAIN_SESSION, token, until),
@@ -85,12 +91,12 @@ async function turn(deps: HeartbeatDeps, prompt: string, token: string, context:
 
 async function conclude(
   { stores, firstRoute, isWorthDelivering, deliver }: HeartbeatDeps,
+  turnId: string,
   prompt: string,
   reply: string,
   events: readonly EventDoc[],
   { clock }: RunContext,
 ): Promise<void> {
-  const turnId = randomUUID();
   const route = (await stores.sessions.route()) ?? firstRoute;
   const worth = isWorthDelivering(reply);
   if (worth) {

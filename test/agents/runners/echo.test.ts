@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { agentPrompt } from "../../../src/agents/prompt/agentPrompt.ts";
 import { createRunner } from "../../../src/agents/runner.ts";
 import { AppError } from "../../../src/shared/errors.ts";
 import { turn, whatWasThrown } from "./turn.ts";
@@ -18,6 +19,17 @@ describe("the echo runner", () => {
     expect(await runner.run(turn("", { messages }), signal)).to.deep.equal({
       text: `The echo runner was told: ${"🚂".repeat(200)}…`,
     });
+  });
+
+  it("says the message itself, not what stands around it in the prompt", async () => {
+    const prompt = agentPrompt({
+      message: "Hello\nthere.",
+      source: "a hook",
+      instructions: "Do it.",
+      allowUnsafe: false,
+    });
+
+    expect(await runner.run(turn(prompt), signal)).to.deep.equal({ text: "The echo runner was told: Hello\nthere." });
   });
 
   it("acknowledges a heartbeat", async () => {
