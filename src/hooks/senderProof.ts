@@ -1,0 +1,57 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import { type Claim, type HeaderValues, readClaim, type SignedAuth } from "./readClaim.ts";
+import { checkClaim, type RefusalReason, Refused } from "./signatureClaim.ts";
+
+/** How the sender of a mapping proves itself: by a token of its own, or by a signature. */
+export type SenderAuth = { readonly type: "token"; readonly token: string } | SignedAuth;
+
+export interface SenderRequest {
+  /** By lower-case name. */
+  readonly headers: HeaderValues;
+  /** The token that came with the request, wherever it may stand. */
+  readonly token: string | undefined;
+  readonly rawBody: Buffer;
+  readonly now: Date;
+}
+
+/**
+ * `replayKey` is the same for a message that arrives again and another for any other message of this sender, so that it
+ * serves as an idempotency key; null where the scheme does not tell the two apart. It gives no secret away.
+ * `reason` is for the log, all of them get the same answer; `expired` does not mean that the signature was right.
+ */
+export type Proof =
+  | { readonly ok: true; readonly replayKey: string | null }
+  | { readonly ok: false; readonly reason: RefusalReason };
+
+/**
+ * Whether a request comes from the sender that knows the secret, by that sender's own rules.
+ * @throws Error when the secret is empty, or is no base64 where it says that it is
+ */
+export function checkSender(auth: SenderAuth, request: SenderRequest): Proof {
+  try {
+    if (auth.type === "token") {
+      checkToken(auth.token, request.token);
+      return { ok: true, replayKey: null };
+    }
+    const claim = readClaim(auth, request.headers);
+    const digest = checkClaim(claim, request.rawBody, request.now);
+    return { ok: true, replayKey: replayKey(auth, claim, digest) };
+  } catch (error) {
+    if (error instanceof Refused) return { ok: false, reason: error.reason };
+    throw error;
+  }
+}
+
+function checkToken(token: string, given: string | undefined): void {
+  if (token === "") throw new Error("The token of a sender must not be empty");
+  if (!given) throw new Refused("missing");
+  if (!timingSafeEqual(sha256(token), sha256(given))) throw new Refused("wrong");
+}
+
+function replayKey({ type }: SignedAuth, { id, sentAtSeconds }: Claim, digest: Buffer): string | null {
+  if (id !== undefined) return `${type}:${id}`;
+  // Not the signature itself, which would open the door to whoever reads the key in time.
+  return sentAtSeconds === null ? null : `${type}:${sha256(digest).toString("base64url")}`;
+}
+
+const sha256 = (data: string | Buffer): Buffer => createHash("sha256").update(data).digest();
