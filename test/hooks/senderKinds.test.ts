@@ -1,0 +1,186 @@
+import { expect } from "chai";
+import { Webhook } from "standardwebhooks";
+import type { Proof, SenderAuth } from "../../src/hooks/senderProof.ts";
+import {
+  AT,
+  BODY,
+  check,
+  hmac,
+  hmacWith,
+  KEY,
+  KEY_BYTES,
+  PLAIN,
+  type Refusal,
+  refused,
+  SECRET,
+  STAMPED,
+  STANDARD,
+  STRIPE,
+} from "./senders.ts";
+
+describe("checkSender with several signatures", () => {
+  const right = hmac("sha256", "hex", `${AT}.${BODY}`);
+  const wrong = hmacWith("the secret of last year", "sha256", "hex", `${AT}.${BODY}`);
+  const stripe: [header: string, proof: Proof["ok"] | Refusal][] = [
+    [`t=${AT},v1=${wrong},v1=${right}`, true],
+    [`t=${AT},v1=${right},v1=${wrong}`, true],
+    [`v1=${right},t=${AT}`, true],
+    [`t=${AT},v1=${right},v0=${wrong}`, true],
+    [`t=${AT},v1=junk,v1=${right},v1`, true],
+    [`t=${AT},v1=${wrong},v1=${wrong}`, "wrong"],
+    [`t=${AT},v1=${wrong},v0=${right}`, "wrong"],
+    [`t=${AT},v0=${right}`, "malformed"],
+    [`t=${AT}`, "malformed"],
+    [`t=,v1=${right}`, "malformed"],
+    [`v1=${right}`, "malformed"],
+    [`t=${AT},t=${AT},v1=${right}`, "malformed"],
+    [`t=${AT};v1=${right}`, "malformed"],
+    [right, "malformed"],
+    [",=,", "malformed"],
+  ];
+  for (const [header, proof] of stripe) {
+    const shown = header.replaceAll(right, "RIGHT").replaceAll(wrong, "WRONG");
+    it(`answers stripe's ${shown} with ${proof}`, () => {
+      const found = check(STRIPE.auth, { "stripe-signature": header });
+
+      expect(found.ok ? true : found.reason).to.equal(proof);
+    });
+  }
+
+  const fits = (STANDARD.sign()["webhook-signature"] as string).slice(3);
+  const other = hmac("sha256", "base64", "something else");
+  const standard: [header: string, proof: Proof["ok"] | Refusal][] = [
+    [`v1,${other} v1,${fits}`, true],
+    [`v1,${fits} v1,${other}`, true],
+    [`v1a,${other} v2,${other} v1,${fits}`, true],
+    [`v1,junk  v1,${fits} v1`, true],
+    [`v1,${other} v1,${other}`, "wrong"],
+    [`v1,${other} v1a,${fits} v2,${fits}`, "wrong"],
+    [`v1a,${fits}`, "malformed"],
+    [`v1=${fits}`, "malformed"],
+    [`V1,${fits}`, "malformed"],
+    [fits, "malformed"],
+  ];
+  for (const [header, proof] of standard) {
+    const shown = header.replaceAll(fits, "RIGHT").replaceAll(other, "WRONG");
+    it(`answers the standard's ${shown} with ${proof}`, () => {
+      const found = check(STANDARD.auth, { ...STANDARD.sign(), "webhook-signature": header });
+
+      expect(found.ok ? true : found.reason).to.equal(proof);
+    });
+  }
+});
+
+describe("checkSender with Standard Webhooks", () => {
+  it("signs the id", () => {
+    expect(check(STANDARD.auth, { ...STANDARD.sign(), "webhook-id": "msg_2" })).to.deep.equal(refused("wrong"));
+  });
+
+  it("takes its own headers where both families are there, and mixes none", () => {
+    const svix = { "svix-id": "msg_2", "svix-timestamp": "1", "svix-signature": "v1,x" };
+    const { "webhook-id": _, ...withoutId } = STANDARD.sign();
+
+    expect(check(STANDARD.auth, { ...STANDARD.sign(), ...svix }).ok).to.equal(true);
+    expect(check(STANDARD.auth, { ...withoutId, ...svix })).to.deep.equal(refused("missing"));
+  });
+
+  const secrets: [what: string, secret: string, key: Buffer][] = [
+    ["base64 behind whsec_", KEY, KEY_BYTES],
+    ["base64 without whsec_", KEY.slice(6), KEY_BYTES],
+    ["the key itself, which could be base64", KEY.slice(6), Buffer.from(KEY.slice(6))],
+    ["the key itself", SECRET, Buffer.from(SECRET)],
+    ["base64 with padding", `whsec_${Buffer.from(SECRET).toString("base64")}`, Buffer.from(SECRET)],
+  ];
+  for (const [what, secret, key] of secrets) {
+    it(`takes as a secret ${what}`, () => {
+      const signature = new Webhook(key, { format: "raw" }).sign("msg_1", new Date(AT * 1000), BODY);
+      const headers = { ...STANDARD.sign(), "webhook-signature": signature };
+
+      expect(check({ type: "standard-webhooks", secret }, headers).ok).to.equal(true);
+    });
+  }
+
+  for (const secret of ["whsec_", "whsec_A", "whsec_a secret", "whsec_ü", "whsec_=="]) {
+    it(`cannot be set up with the secret ${secret}`, () => {
+      expect(() => check({ type: "standard-webhooks", secret }, STANDARD.sign())).to.throw(
+        /must be base64 behind whsec_/,
+      );
+    });
+  }
+
+  it("never signs with the empty key that a short secret would decode to", () => {
+    const signature = new Webhook(Buffer.from("A"), { format: "raw" }).sign("msg_1", new Date(AT * 1000), BODY);
+    const empty = hmacWith("", "sha256", "base64", `msg_1.${AT}.${BODY}`);
+    const answer = (value: string) =>
+      check({ type: "standard-webhooks", secret: "A" }, { ...STANDARD.sign(), "webhook-signature": value }).ok;
+
+    expect(answer(signature)).to.equal(true);
+    expect(answer(`v1,${empty}`)).to.equal(false);
+  });
+});
+
+describe("checkSender with an hmac of the sender's own kind", () => {
+  const kinds: [algorithm: "sha1" | "sha256" | "sha512", encoding: "hex" | "base64" | "base64url", prefix: string][] = [
+    ["sha1", "hex", "sha1="],
+    ["sha1", "base64", ""],
+    ["sha256", "base64", ""],
+    ["sha256", "base64", "HMAC "],
+    ["sha256", "base64url", "v1."],
+    ["sha512", "hex", ""],
+    ["sha512", "base64url", "sha512="],
+  ];
+  for (const [algorithm, encoding, prefix] of kinds) {
+    const auth: SenderAuth = { type: "hmac", secret: SECRET, header: "X-Sig", algorithm, encoding, prefix };
+    const digest = hmac(algorithm, encoding, BODY);
+
+    it(`takes ${algorithm} in ${encoding} behind "${prefix}"`, () => {
+      expect(check(auth, { "x-sig": prefix + digest })).to.deep.equal({ ok: true, replayKey: null });
+    });
+
+    it(`refuses other digests in place of ${algorithm} in ${encoding}`, () => {
+      for (const other of ["sha1", "sha256", "sha512"].filter((one) => one !== algorithm)) {
+        const value = prefix + hmac(other, encoding, BODY);
+
+        expect(check(auth, { "x-sig": value })).to.deep.equal(refused("malformed"));
+      }
+    });
+
+    if (prefix) {
+      it(`wants the prefix "${prefix}" as it is`, () => {
+        for (const other of ["", prefix.slice(1), ` ${prefix}`]) {
+          expect(check(auth, { "x-sig": other + digest }).ok).to.equal(false);
+        }
+      });
+    }
+  }
+
+  it("takes base64 with its padding and without", () => {
+    const auth: SenderAuth = { type: "hmac", secret: SECRET, header: "x-sig", encoding: "base64" };
+    const digest = hmac("sha256", "base64", BODY);
+
+    expect(digest).to.match(/=$/);
+    expect(check(auth, { "x-sig": digest }).ok).to.equal(true);
+    expect(check(auth, { "x-sig": digest.replace("=", "") }).ok).to.equal(true);
+  });
+
+  it("does not take one alphabet of base64 for the other", () => {
+    const body = "signs - and _";
+    const url = hmac("sha256", "base64url", body);
+    expect(url).to.match(/[-_]/);
+
+    const auth: SenderAuth = { type: "hmac", secret: SECRET, header: "x-sig", encoding: "base64" };
+
+    expect(check(auth, { "x-sig": url }, { body })).to.deep.equal(refused("malformed"));
+  });
+
+  it("signs no time stamp where none is set up", () => {
+    expect(check(PLAIN.auth, STAMPED.sign())).to.deep.equal(refused("malformed"));
+    expect(check(PLAIN.auth, PLAIN.sign(), { at: AT + 10_000_000 }).ok).to.equal(true);
+  });
+
+  it("wants the time stamp signed where one is set up", () => {
+    const headers = { "x-timestamp": `${AT}`, "x-signature": `v1=${hmac("sha256", "hex", BODY)}` };
+
+    expect(check(STAMPED.auth, headers)).to.deep.equal(refused("wrong"));
+  });
+});
