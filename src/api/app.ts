@@ -1,15 +1,18 @@
 import Koa, { type Context } from "koa";
 import helmet from "koa-helmet";
+import { compileMappings, hookName, mappingsAt } from "../hooks/mapping.ts";
 import type { ApiDeps } from "./deps.ts";
 import { mountDocs } from "./docs.ts";
-import { bearerToken, type CountFailure, hookTokenFinder, requireToken } from "./middleware/auth.ts";
+import { bearerToken, type CountFailure, Gate, hookTokenFinder, requireToken } from "./middleware/auth.ts";
 import { failures } from "./middleware/failures.ts";
+import { admitSender, hookGuard, ignoreTrailingSlash } from "./middleware/mappedSender.ts";
 import { requests } from "./middleware/requests.ts";
 import { mount, noRoute } from "./mount.ts";
 import { toOpenApi } from "./openapi.ts";
 import type { AnyRoute } from "./route.ts";
 import { hookRoutes } from "./routes/hooks.ts";
 import { jobRoutes } from "./routes/jobs.ts";
+import { mappedHookRoute } from "./routes/mappedHooks.ts";
 import { probeRoutes } from "./routes/probes.ts";
 import { runRoutes } from "./routes/runs.ts";
 import { getStats } from "./routes/stats.ts";
@@ -38,17 +41,33 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
     }),
   );
   app.use(failures(deps.log, deps.metrics));
-  const { hooks } = deps;
-  guardPaths(app, deps, settings);
+  const { hooks, log, clock } = deps;
+  const mappings = hooks.enabled ? compileMappings(hooks) : [];
+  const gate = new Gate(hooks.enabled && hooks.token ? [hooks.token] : [], {
+    ...{ find: hookTokenFinder(log), countFailure: settings.countFailure, advice: HOOK_ADVICE },
+  });
+  const senders = { mappings, basePath: hooks.path, gate, clock, log };
+  guardApi(app, deps, settings);
+  if (hooks.enabled) {
+    const guard = hookGuard(senders);
+    app.use((ctx, next) => (isUnder(ctx.path, hooks.path) ? ignoreTrailingSlash(ctx, next) : next()));
+    app.use((ctx, next) => (isUnder(ctx.path, hooks.path) ? guard(ctx, next) : next()));
+  }
   const routes: readonly AnyRoute[] = [
     ...jobRoutes,
     ...stepRoutes,
     getStats,
     ...hookRoutes(hooks),
+    ...(mappings.length > 0 ? [mappedHookRoute(hooks, Math.max(...mappings.map((one) => one.maxBodyBytes)))] : []),
     ...runRoutes,
     ...probeRoutes,
   ];
-  const router = mount(routes, deps, { bodyLimit: settings.bodyLimit, strict: settings.strict ?? false });
+  const router = mount(
+    routes,
+    deps,
+    { bodyLimit: settings.bodyLimit, strict: settings.strict ?? false },
+    { callHook: admitSender(senders) },
+  );
   mountDocs(router, toOpenApi(routes, { title: "Signalbox", version: settings.version, description: ABOUT }));
   router.get("/metrics", async (ctx) => {
     const { type, text } = await settings.readMetrics();
@@ -56,26 +75,24 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
     ctx.body = text;
   });
   app.use(router.routes());
-  app.use(noRoute(router, (path) => hooks.enabled && isUnder(path, hooks.path)));
+  const isKnown = (name: string) => ["wake", "agent"].includes(name) || mappingsAt(mappings, name).length > 0;
+  app.use(
+    noRoute(router, (path) => hooks.enabled && isUnder(path, hooks.path) && !isKnown(hookName(hooks.path, path))),
+  );
   return app;
 }
 
 const isUnder = (path: string, base: string): boolean => path === base || path.startsWith(`${base}/`);
 
-/** Who may pass: `/api` with the API token where there is one, hooks with theirs, which may also read runs. */
-function guardPaths(app: Koa, { hooks, log }: ApiDeps, { apiToken, countFailure }: AppSettings): void {
+/** Who may pass to `/api`: with the API token where there is one; the hook token may read runs. */
+function guardApi(app: Koa, { hooks }: ApiDeps, { apiToken, countFailure }: AppSettings): void {
+  if (apiToken === undefined) return;
+  const options = { find: bearerToken, countFailure, advice: "Send the API token as `Authorization: Bearer …`." };
+  const api = requireToken(new Gate([apiToken], options));
   const hookToken = hooks.enabled && hooks.token ? [hooks.token] : [];
-  if (apiToken !== undefined) {
-    const deps = { countFailure, advice: "Send the API token as `Authorization: Bearer …`." };
-    const api = requireToken([apiToken], bearerToken, deps);
-    const runs = requireToken([apiToken, ...hookToken], bearerToken, deps);
-    const readsRuns = (ctx: Context) => isUnder(ctx.path, "/api/runs") && ["GET", "HEAD"].includes(ctx.method);
-    app.use((ctx, next) => (isUnder(ctx.path, "/api") ? (readsRuns(ctx) ? runs : api)(ctx, next) : next()));
-  }
-  if (hookToken.length > 0) {
-    const guard = requireToken(hookToken, hookTokenFinder(log), { countFailure, advice: HOOK_ADVICE });
-    app.use((ctx, next) => (isUnder(ctx.path, hooks.path) ? guard(ctx, next) : next()));
-  }
+  const runs = requireToken(new Gate([apiToken, ...hookToken], options));
+  const readsRuns = (ctx: Context) => isUnder(ctx.path, "/api/runs") && ["GET", "HEAD"].includes(ctx.method);
+  app.use((ctx, next) => (isUnder(ctx.path, "/api") ? (readsRuns(ctx) ? runs : api)(ctx, next) : next()));
 }
 
 const HOOK_ADVICE = "Send the hook token as `Authorization: Bearer …` or `x-service-token`.";

@@ -13,12 +13,20 @@ export interface MountOptions {
   readonly strict: boolean;
 }
 
-/** The routes as middleware. An address with another method is answered by `method_not_allowed`. */
-export function mount(routes: readonly AnyRoute[], deps: ApiDeps, options: MountOptions): Router {
+/**
+ * The routes as middleware. An address with another method is answered by `method_not_allowed`.
+ * @param readers what reads the body of a route, by operationId, where that is not the common one
+ */
+export function mount(
+  routes: readonly AnyRoute[],
+  deps: ApiDeps,
+  options: MountOptions,
+  readers: Readonly<Record<string, Middleware>> = {},
+): Router {
   const router = new Router({ strict: true, sensitive: true });
   for (const r of routes) {
     const layers: Middleware[] = [handle(r, deps, options.strict)];
-    if (r.schemas.body) layers.unshift(jsonBody(r.bodyLimit ?? options.bodyLimit));
+    if (r.schemas.body) layers.unshift(readers[r.operationId] ?? jsonBody(r.bodyLimit ?? options.bodyLimit));
     router[r.method](r.path, ...layers);
   }
   return router;
@@ -33,7 +41,8 @@ function handle(r: AnyRoute, deps: ApiDeps, strict: boolean): Middleware {
     const { params, query, headers } = readUrl(ctx);
     const body = r.schemas.body && ctx.request.body;
     checkBody?.(body);
-    const answer = await call({ params, query, headers, body } as Input<RouteSchemas>, deps);
+    const { admitted } = ctx.state;
+    const answer = await call({ params, query, headers, body, admitted } as Input<RouteSchemas>, deps);
     ctx.status = answer.status;
     if (answer.headers) ctx.set(answer.headers);
     ctx.body = answer.body;
@@ -93,13 +102,11 @@ function strictly(r: AnyRoute): (input: Input<RouteSchemas>, deps: ApiDeps) => P
 }
 
 /** Behind the router: nothing fitted. */
-export function noRoute(router: Router, isHook: (path: string) => boolean): Middleware {
+export function noRoute(router: Router, isUnknownHook: (path: string) => boolean): Middleware {
   return (ctx) => {
+    if (isUnknownHook(ctx.path)) throw new AppError("hook_not_found", { detail: `There is no hook at ${ctx.path}.` });
     const { path } = router.match(ctx.path, ctx.method);
     const methods = new Set(path.flatMap((layer) => layer.methods));
-    if (methods.size === 0 && isHook(ctx.path)) {
-      throw new AppError("hook_not_found", { detail: `There is no hook at ${ctx.path}.` });
-    }
     if (methods.size === 0) {
       throw new AppError("not_found", { detail: `There is nothing at ${ctx.path}; see /docs for what there is.` });
     }

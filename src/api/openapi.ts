@@ -32,7 +32,7 @@ const PROBLEM = {
 export function toOpenApi(routes: readonly AnyRoute[], info: { title: string; version: string; description: string }) {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const r of routes) {
-    const path = r.path.replace(/:(\w+)/g, "{$1}");
+    const path = r.path.replace(/[:*](\w+)/g, "{$1}");
     paths[path] ??= {};
     paths[path][r.method] = operation(r);
   }

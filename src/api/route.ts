@@ -20,6 +20,8 @@ export interface Input<S extends RouteSchemas> {
   readonly query: Value<S["query"]>;
   readonly headers: Value<S["headers"]>;
   readonly body: Value<S["body"]>;
+  /** What a layer of the route's own has found out before, for the handler to know. */
+  readonly admitted: unknown;
 }
 
 export type Answer<A extends Answers> = {

@@ -1,12 +1,10 @@
 import Type, { type TProperties, type TSchema } from "typebox";
 import { CURSOR_PATTERN } from "../models/cursor.ts";
+import { IDENTIFIER_PATTERN } from "../shared/identifier.ts";
 
 /** Building blocks of the routes' schemas. */
 
 export const nullable = <T extends TSchema>(schema: T, options = {}) => Type.Union([schema, Type.Null()], options);
-
-/** No control characters. */
-export const IDENTIFIER_PATTERN = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$";
 
 export const Identifier = (description: string) =>
   Type.String({ minLength: 1, maxLength: 256, pattern: IDENTIFIER_PATTERN, description });

@@ -4,8 +4,7 @@ import type { TObject } from "typebox";
 import { RUN_CURSOR_PATTERN } from "../models/commands/readRuns.ts";
 import { CURSOR_PATTERN } from "../models/cursor.ts";
 import { AppError, type ErrorItem } from "../shared/errors.ts";
-import { nearest } from "../shared/nearest.ts";
-import { IDENTIFIER_PATTERN } from "./schemas.ts";
+import { faultWords, faultyField } from "../shared/faultWords.ts";
 
 const options = { allErrors: true, strict: false, verbose: true } as const;
 // ajv-formats is CommonJS: its default export arrives one level deeper in the types than at run time.
@@ -25,7 +24,7 @@ export function bodyCheck(schema: TObject): (value: unknown) => void {
     if (validate(value)) return;
     const errors = faults(validate).map(({ error, field }) => ({
       pointer: pointer(error, field),
-      detail: words(error, field),
+      detail: faultWords(error, PATTERNS),
     }));
     throw new AppError("invalid_body", { detail: summary(errors), errors });
   };
@@ -41,7 +40,7 @@ export function urlCheck(schema: TObject): (value: unknown) => void {
     if (validate(value)) return;
     const errors = faults(validate).map(({ error, field }) => ({
       parameter: field ?? error.instancePath.split("/")[1] ?? "",
-      detail: words(error, field),
+      detail: faultWords(error, PATTERNS),
     }));
     throw new AppError("invalid_query", { detail: summary(errors), errors });
   };
@@ -52,7 +51,7 @@ function faults(validate: ValidateFunction): { error: ErrorObject; field: string
   const told = (validate.errors ?? []).filter(({ keyword }) => keyword !== "if");
   return told.slice(0, MOST_ERRORS).map((error) => ({
     error,
-    field: error.params.additionalProperty ?? error.params.missingProperty,
+    field: faultyField(error),
   }));
 }
 
@@ -62,26 +61,9 @@ function pointer(error: ErrorObject, field: string | undefined): string {
     : `${error.instancePath}/${field.replaceAll("~", "~0").replaceAll("/", "~1")}`;
 }
 
-function words(error: ErrorObject, field: string | undefined): string {
-  if (error.keyword === "additionalProperties") {
-    const known = Object.keys((error.parentSchema as TObject | undefined)?.properties ?? {});
-    const close = nearest(field ?? "", known);
-    return close ? `is not known; did you mean ${close}?` : "is not known";
-  }
-  if (error.keyword === "required") return "is required";
-  if (error.keyword === "enum") return `must be one of ${error.params.allowedValues.join(", ")}`;
-  if (error.keyword === "pattern") return PATTERNS[error.schema as string] ?? `must match ${error.schema}`;
-  return error.message ?? "is not valid";
-}
-
 const CURSOR = "is not a cursor of this list: send the nextCursor of the page before, as it is";
 
-const PATTERNS: Readonly<Record<string, string>> = {
-  [IDENTIFIER_PATTERN]: "must not hold control characters",
-  [CURSOR_PATTERN]: CURSOR,
-  [RUN_CURSOR_PATTERN]: CURSOR,
-  "\\S": "must not be blank",
-};
+const PATTERNS: Readonly<Record<string, string>> = { [CURSOR_PATTERN]: CURSOR, [RUN_CURSOR_PATTERN]: CURSOR };
 
 function summary(errors: readonly ErrorItem[]): string {
   const { pointer, parameter, detail } = errors[0] as ErrorItem;

@@ -1,4 +1,5 @@
 import { AppError } from "../shared/errors.ts";
+import { toJson } from "../shared/json.ts";
 
 /** An object whose content is the caller's: input, metadata, output. */
 export type FreeObject = Record<string, unknown>;
@@ -9,11 +10,11 @@ const MAX_BYTES = 5 * 1024 * 1024;
 /**
  * Free objects are kept as their JSON text: it holds any key (`$where`, `a.b`, `__proto__`, `_bsontype`) and any depth
  * as the caller sent it, and nothing in it can act as an operator.
- * @throws AppError body_too_large
+ * @throws AppError body_too_large, invalid_body
  */
 export function packObject(field: string, value: FreeObject | null): string | null {
   if (value === null) return null;
-  const text = JSON.stringify(value);
+  const text = toJson(value);
   if (Buffer.byteLength(text) > MAX_BYTES) {
     throw new AppError("body_too_large", { detail: `${field} is larger than ${MAX_BYTES} bytes of JSON.` });
   }

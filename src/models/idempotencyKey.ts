@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { type mongo, Schema } from "mongoose";
 import type { Clock } from "../shared/clock.ts";
 import { AppError } from "../shared/errors.ts";
+import { toJson } from "../shared/json.ts";
 import { guard, isDuplicateKey } from "./guard.ts";
 
 const KEEP_SECONDS = 86_400;
@@ -10,7 +11,7 @@ const KEEP_SECONDS = 86_400;
 export interface IdempotencyKeyDoc {
   _id: string;
   fingerprint: string;
-  ids: Readonly<Record<string, string>>;
+  ids: Readonly<Record<string, string | readonly string[]>>;
   createdAt: Date;
 }
 
@@ -32,10 +33,14 @@ export class IdempotencyKeys {
   /**
    * The ids that belong to a key: the ones given now when the key is new, those of the first request otherwise.
    * @param request the hook and the body that the key came with
-   * @throws AppError idempotency_conflict when the first request with the key was another, unavailable
+   * @throws AppError invalid_body, idempotency_conflict when the first request with the key was another, unavailable
    */
-  async settle<T extends Record<string, string>>(key: string, request: unknown, ids: T): Promise<T> {
-    const fingerprint = hash(JSON.stringify(request));
+  async settle<T extends Record<string, string | readonly string[]>>(
+    key: string,
+    request: unknown,
+    ids: T,
+  ): Promise<T> {
+    const fingerprint = hash(toJson(request));
     const _id = hash(key);
     const first = { _id, fingerprint, ids, createdAt: this.#clock.now() };
     try {

@@ -1,9 +1,12 @@
 import { mongo, Schema } from "mongoose";
 import type { Clock } from "../shared/clock.ts";
 import { AppError, type ErrorCode } from "../shared/errors.ts";
+import { MAIN_SESSION } from "../shared/sessionKey.ts";
 import { guard, insertNew } from "./guard.ts";
 
 export type RunStatus = "queued" | "running" | "completed" | "failed" | "dropped";
+/** `wake`: an event of the main session. */
+export type RunKind = "agent" | "wake";
 export type WakeMode = "now" | "next-heartbeat";
 
 /** What the sender of an agent hook asked for, checked and with its defaults filled in. */
@@ -18,6 +21,18 @@ export interface AgentRequest {
   readonly timeoutSeconds: number;
   /** The run is also a job of the tracker, under the same id. */
   readonly trackAsJob: boolean;
+  /** The operator's own words before the message. */
+  readonly instructions?: string | undefined;
+  /** The operator vouches for the message: it is the prompt as it is. */
+  readonly allowUnsafe?: boolean | undefined;
+}
+
+/** What a mapped hook was sent. */
+export interface MappedCall {
+  /** The mapping's key. */
+  readonly mapping: string;
+  /** The call as JSON: headers, url, path, query and payload, without the sender's secrets. */
+  readonly call: string;
 }
 
 export interface RunError {
@@ -28,12 +43,18 @@ export interface RunError {
 export interface RunDoc {
   /** The runId, a UUID. */
   _id: string;
-  kind: "agent";
+  kind: RunKind;
   name: string | null;
+  /** Of a mapped run it is what the mapping alone says, until its transform has been asked. */
   sessionKey: string;
   /** The session key was made for this run alone. */
   singleUse: boolean;
-  request: AgentRequest;
+  /** Null where the sender asked for the run itself. */
+  mapped: MappedCall | null;
+  /** Whether the mapping is still to be applied, or the run waits for its turn, or is past that. */
+  stage: "mapping" | "turn";
+  /** Null while `stage` is mapping, and for a run that became an event. */
+  request: AgentRequest | null;
   /** When MongoDB took it: a run accepted after another was answered has the greater one, whichever process took it. */
   order: mongo.Timestamp;
   status: RunStatus;
@@ -64,6 +85,8 @@ export const runSchema = new Schema<RunDoc>(
     name: String,
     sessionKey: String,
     singleUse: Boolean,
+    mapped: Schema.Types.Mixed,
+    stage: String,
     request: Schema.Types.Mixed,
     order: Schema.Types.Mixed,
     status: String,
@@ -88,11 +111,22 @@ runSchema.index({ sessionKey: 1, createdAt: -1, _id: -1 });
 /** Leads to the run of a session whose turn it is, and of every session at once. */
 const NEXT_OF_SESSION = { open: 1, sessionKey: 1, order: 1 } as const;
 runSchema.index(NEXT_OF_SESSION, { partialFilterExpression: { open: true } });
+runSchema.index({ createdAt: 1 }, { partialFilterExpression: { open: true, stage: "mapping" } });
 runSchema.index({ settled: 1 }, { partialFilterExpression: { settled: false } });
 
 runSchema.index({ endedAt: 1 }, { partialFilterExpression: { singleUse: true, forgotten: false } });
 
-export type NewRun = Pick<RunDoc, "_id" | "name" | "sessionKey" | "singleUse" | "request">;
+export type NewRun = Pick<RunDoc, "_id" | "kind" | "name" | "sessionKey" | "singleUse" | "mapped" | "request">;
+
+/** A run that a worker has taken for an agent turn. */
+export type AgentRun = RunDoc & { readonly request: AgentRequest };
+
+/** What a mapping made of a run. */
+export type MappedTo =
+  | ({ readonly kind: "agent" } & Pick<AgentRun, "name" | "sessionKey" | "singleUse" | "request">)
+  | { readonly kind: "event"; readonly name: string | null }
+  | { readonly kind: "dropped" }
+  | { readonly kind: "failed"; readonly error: RunError };
 
 /** How a turn ended. */
 export type RunEnd =
@@ -118,7 +152,6 @@ export class Runs {
   /** Writes accepted runs down; one that is there already stays as it is. @throws AppError unavailable */
   async accept(runs: readonly NewRun[]): Promise<void> {
     const fresh = {
-      kind: "agent" as const,
       status: "queued" as const,
       open: true,
       attempts: 0,
@@ -136,7 +169,12 @@ export class Runs {
     // MongoDB puts its own time into an empty time stamp.
     await insertNew(
       this.collection,
-      runs.map((run) => ({ ...run, ...fresh, order: new mongo.Timestamp({ t: 0, i: 0 }) })),
+      runs.map((run) => ({
+        ...run,
+        ...fresh,
+        stage: run.request ? "turn" : "mapping",
+        order: new mongo.Timestamp({ t: 0, i: 0 }),
+      })),
     );
   }
 
@@ -158,17 +196,46 @@ export class Runs {
   }
 
   /** Takes a run that waits, or whose worker has gone silent. @returns null when another was faster */
-  claim(runId: string, token: string, until: Date): Promise<RunDoc | null> {
+  claim(runId: string, token: string, until: Date): Promise<AgentRun | null> {
     const now = this.#clock.now();
     const free = { $or: [{ status: "queued" as const }, { status: "running" as const, "claim.until": { $lte: now } }] };
     const taken = { status: "running" as const, startedAt: now, claim: { token, until }, notBefore: null };
     return guard(() =>
       this.collection.findOneAndUpdate(
-        { _id: runId, ...free },
+        { _id: runId, stage: "turn", ...free },
         { $set: taken, $inc: { attempts: 1 } },
         { returnDocument: "after" },
       ),
+    ) as Promise<AgentRun | null>;
+  }
+
+  /**
+   * Notes what the mapping made of a run that waits for that.
+   * @returns false when it waits no longer: cancelled, or seen to by another worker
+   */
+  async mapTo(runId: string, mapped: MappedTo): Promise<boolean> {
+    const waiting = { _id: runId, open: true, stage: "mapping" as const };
+    const { modifiedCount } = await guard(() =>
+      this.collection.updateOne(waiting, { $set: { stage: "turn" as const, ...this.#mappedTo(mapped) } }),
     );
+    return modifiedCount === 1;
+  }
+
+  #mappedTo(mapped: MappedTo): Partial<RunDoc> {
+    const over = { open: false, endedAt: this.#clock.now() };
+    switch (mapped.kind) {
+      case "agent":
+        return mapped;
+      case "event":
+        return {
+          ...{ ...over, kind: "wake", name: mapped.name, status: "completed", settled: true },
+          ...{ sessionKey: MAIN_SESSION, singleUse: false },
+        };
+      case "dropped":
+        return { ...over, status: "dropped", settled: true };
+      case "failed":
+        return { ...over, stage: "mapping", status: "failed", error: mapped.error, settled: false };
+    }
   }
 
   /** @returns false when the run is no longer this worker's: cancelled, or taken by another */
@@ -252,6 +319,12 @@ export class Runs {
     return this.collection.find({ settled: false, endedAt: { $lt: before } }, { projection: { _id: 1 } });
   }
 
+  /** Runs that wait for their mapping since before a time. */
+  findUnmapped(before: Date): AsyncIterable<Pick<RunDoc, "_id">> {
+    const query = { open: true, stage: "mapping" as const, createdAt: { $lt: before } };
+    return this.collection.find(query, { projection: { _id: 1 } });
+  }
+
   /**
    * Of each session the run that comes next, where it waits since before a time or its worker has gone silent. Reads one
    * document of each session with open runs, however many runs those have.
@@ -267,6 +340,7 @@ export class Runs {
           id: first("_id"),
           status: first("status"),
           attempts: first("attempts"),
+          stage: first("stage"),
           createdAt: first("createdAt"),
           notBefore: first("notBefore"),
           claim: first("claim"),
@@ -275,6 +349,7 @@ export class Runs {
       {
         $match: {
           createdAt: { $lt: before },
+          stage: "turn",
           $or: [
             { status: "queued", notBefore: null },
             { status: "queued", notBefore: { $lte: now } },

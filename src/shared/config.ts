@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { Ajv } from "ajv";
 import JSON5 from "json5";
 import { crossChecks } from "./configChecks.ts";
@@ -55,21 +55,23 @@ export function configFile(env: Environment): { readonly path: string; readonly 
  */
 export function readConfig(env: Environment): Config {
   const file = configFile(env);
-  return parseConfig(file?.text, env, file?.path ?? "environment");
+  return parseConfig(file?.text, env, file?.path);
 }
 
 /**
  * Turns a configuration file's text (JSON5, or undefined for none) and the environment into a frozen, checked value.
+ * @param path where the file is, for what is relative to it; the working directory where there is none
  * @throws ConfigError naming every problem at once
  */
-export function parseConfig(text: string | undefined, env: Environment, source = "configuration"): Config {
+export function parseConfig(text: string | undefined, env: Environment, path?: string): Config {
+  const source = path ?? "environment";
   const { value, missing } = substitute(parseFile(text, source), env);
   applyEnvironment(value, env);
   const errors = validate(value) ? [] : (validate.errors ?? []);
   const faulty = [...missing.keys(), ...errors.map(faultyKey)];
   // the first fault of a key is told: an empty text, say, also does not look like what it should
   const told = errors.filter((error, i) => faulty.indexOf(faultyKey(error)) === missing.size + i);
-  const config = value as unknown as Config;
+  const config = placed(value as unknown as Config, path);
   const problems = [
     ...[...missing].map(([key, name]) => `${key}: the environment variable ${name} is not set`),
     ...told.map((error) => explain(error, env)),
@@ -77,6 +79,15 @@ export function parseConfig(text: string | undefined, env: Environment, source =
   ];
   if (problems.length > 0) throw new ConfigError(source, problems);
   return deepFreeze(config);
+}
+
+/** With a path that is relative to the configuration file made absolute. */
+function placed(config: Config, path: string | undefined): Config {
+  const { hooks } = config;
+  const base = path === undefined ? process.cwd() : dirname(path);
+  const given = hooks?.transformsDir;
+  if (!isObject(hooks) || (given !== undefined && typeof given !== "string")) return config; // what is wrong is told
+  return { ...config, hooks: { ...hooks, transformsDir: resolve(base, given ?? "hooks/transforms") } };
 }
 
 function parseFile(text: string | undefined, source: string): Json {

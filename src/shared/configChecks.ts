@@ -1,4 +1,5 @@
 import { isIPv4 } from "node:net";
+import { mappingFaults } from "./configMappingChecks.ts";
 import type { Config } from "./configSchema.ts";
 import { modelEntries, resolveModel } from "./modelList.ts";
 import { sessionKeyFault } from "./sessionKey.ts";
@@ -88,6 +89,10 @@ const CHECKS: readonly Check[] = [
       const twice = new Set(names.filter((name, i) => names.indexOf(name) !== i));
       return [...twice].map((name) => `agents.defaults.models uses ${name} for two models: an id or alias names one`);
     },
+  },
+  {
+    reads: ["hooks.mappings", "hooks.transformsDir", "hooks.allowedSessionKeyPrefixes", "agents.defaults.models"],
+    find: mappingFaults,
   },
 ];
 

@@ -1,7 +1,7 @@
 import Type from "typebox";
+import { MappingSchema, PRESETS } from "./configMapping.ts";
 import { flag, section, text, whole } from "./configNodes.ts";
-
-const SESSION_KEY_PATTERN = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$";
+import { IDENTIFIER_PATTERN } from "./identifier.ts";
 
 /** The section `hooks`. */
 export const HooksSchema = section(
@@ -36,7 +36,7 @@ export const HooksSchema = section(
     defaultSessionKey: Type.Optional(
       text({
         maxLength: 256,
-        pattern: SESSION_KEY_PATTERN,
+        pattern: IDENTIFIER_PATTERN,
         examples: ["hook:inbox"],
         description:
           "The session of requests that name none, which then share one conversation. Without it each has its own.",
@@ -53,6 +53,36 @@ export const HooksSchema = section(
         description: "A session key must begin with one of these. Without it any will do.",
       }),
     ),
+    presets: Type.Array(Type.Enum(PRESETS), {
+      default: [],
+      examples: [["gmail"]],
+      description: "Built-in mappings, which come after your own.",
+    }),
+    mappings: Type.Array(MappingSchema, {
+      default: [],
+      examples: [[{ match: { path: "ci" }, messageTemplate: "{{title}}" }]],
+      description:
+        "Hooks of names of your own; the first that matches takes the request. The keys of an entry are below.",
+    }),
+    transformsDir: Type.Optional(
+      text({
+        examples: ["hooks/transforms"],
+        description:
+          "Where transform modules are, from the configuration file's directory; `hooks/transforms` by default.",
+      }),
+    ),
+    transformTimeoutSeconds: Type.Number({
+      default: 10,
+      exclusiveMinimum: 0,
+      maximum: 600,
+      description: "How long a transform may take before it is ended and its run fails.",
+    }),
+    transformMemoryMiB: whole({
+      default: 128,
+      minimum: 16,
+      maximum: 4_096,
+      description: "How much memory a transform may take before it is ended and its run fails.",
+    }),
   },
   "The webhook gateway: outside systems wake the agent or have it do something.",
 );

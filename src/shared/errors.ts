@@ -23,6 +23,8 @@ export const ERRORS = {
   cancelled: { status: 409, retry: false, title: "The run was cancelled." },
   agent_failed: { status: 502, retry: false, title: "The agent cannot do the run as it is." },
   agent_unavailable: { status: 503, retry: true, title: "The agent cannot be reached." },
+  transform_failed: { status: 502, retry: false, title: "The transform could not be carried out." },
+  mapping_failed: { status: 502, retry: false, title: "The mapping makes no run of the request." },
   timeout: { status: 504, retry: false, title: "The run took longer than it may." },
   internal: { status: 500, retry: true, title: "Something went wrong inside the service." },
   unavailable: { status: 503, retry: true, title: "A server that this service needs cannot be reached." },

@@ -11,6 +11,13 @@ export interface QueueDef<P extends TSchema = TSchema> {
 
 const queue = <P extends TSchema>(def: QueueDef<P>): QueueDef<P> => def;
 
+/** Makes of a mapped hook's run what its mapping and its transform say. */
+export const mappedHook = queue({
+  name: "mapped-hook",
+  payload: Type.Object({ runId: Type.String() }),
+  attempts: 5,
+});
+
 /** One agent turn for a hook's run. The run's record says how often it may be tried, so the queue tries once. */
 export const agentHook = queue({
   name: "agent-hook",
@@ -41,7 +48,7 @@ export const retention = queue({
   timeoutMs: 10 * 60_000,
 });
 
-export const QUEUES: readonly QueueDef[] = [agentHook, heartbeat, delivery, retention];
+export const QUEUES: readonly QueueDef[] = [mappedHook, agentHook, heartbeat, delivery, retention];
 
 /** What the keys of a queue begin with: the braces keep one queue's keys on one node of a Redis Cluster. */
 export const queuePrefix = (prefix: string, name: string): string => `{${prefix}:${name}}`;

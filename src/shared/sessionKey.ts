@@ -1,5 +1,10 @@
+import { randomUUID } from "node:crypto";
+
 /** The session that people talk to: its events are what the agent is woken for. Hooks reach it by wake alone. */
 export const MAIN_SESSION = "main";
+
+/** The key of a session that is for one run alone. */
+export const randomSessionKey = (): string => `hook:${randomUUID()}`;
 
 /** What is wrong with a key that a run's session is to have, to be read after its name; null when nothing is. */
 export function sessionKeyFault(key: string, prefixes: readonly string[] | undefined): string | null {

@@ -11,6 +11,7 @@ export class WorkerMetrics {
   readonly runs: Counter<"outcome" | "code">;
   readonly queuedSeconds: Histogram;
   readonly runSeconds: Histogram<"outcome">;
+  readonly mapped: Counter<"outcome">;
   readonly heartbeats: Counter<"outcome">;
   readonly deliveries: Counter<"channel" | "outcome">;
 
@@ -34,6 +35,12 @@ export class WorkerMetrics {
       help: "Time that a try of a run took.",
       labelNames: ["outcome"],
       buckets: SECONDS,
+      registers,
+    });
+    this.mapped = new Counter({
+      name: "signalbox_mapped_hooks_total",
+      help: "Runs of mapped hooks, by what their mapping made of them.",
+      labelNames: ["outcome"],
       registers,
     });
     this.heartbeats = new Counter({

@@ -1,19 +1,23 @@
 import type { Redis } from "ioredis";
 import { isAcknowledgement, isEmpty } from "../agents/prompt/acknowledgement.ts";
 import { agentPrompt } from "../agents/prompt/agentPrompt.ts";
+import { fence } from "../agents/prompt/fence.ts";
 import { DEFAULT_HEARTBEAT_PROMPT, heartbeatPrompt } from "../agents/prompt/heartbeatPrompt.ts";
 import { createRunner } from "../agents/runner.ts";
+import { compileMappings } from "../hooks/mapping.ts";
+import { Transforms } from "../hooks/transforms.ts";
 import type { Stores } from "../models/stores.ts";
 import type { Clock } from "../shared/clock.ts";
-import type { Config } from "../shared/configSchema.ts";
+import { type Config, configKeys } from "../shared/configSchema.ts";
 import { durationMs } from "../shared/duration.ts";
 import type { Queues } from "../shared/enqueue.ts";
 import type { Logger } from "../shared/logger.ts";
-import { agentHook, delivery, heartbeat, type QueueDef, retention } from "../shared/queues.ts";
+import { agentHook, delivery, heartbeat, mappedHook, type QueueDef, retention } from "../shared/queues.ts";
 import type { WorkerMetrics } from "./metrics.ts";
 import { agentHookProcessor } from "./processors/agentHook.ts";
 import { deliverProcessor } from "./processors/deliver.ts";
 import { heartbeatProcessor } from "./processors/heartbeat.ts";
+import { mappedHookProcessor } from "./processors/mappedHook.ts";
 import { retentionProcessor } from "./processors/retention.ts";
 import { type Processor, runWorkers } from "./run.ts";
 import { keepSchedules } from "./schedules.ts";
@@ -21,6 +25,9 @@ import { settler } from "./settle.ts";
 import { startSweep } from "./sweep.ts";
 
 const DELIVERIES_AT_ONCE = 5;
+/** Most of them wait for a thread; the others pass them. */
+const MAPPINGS_AT_ONCE = 100;
+const TRANSFORM_THREADS = 32;
 
 export interface ServiceDeps {
   readonly stores: Stores;
@@ -37,17 +44,38 @@ export interface ServiceDeps {
 /** Everything a worker process does, from a configuration. Closed by whoever started it. */
 export function startService(config: Config, deps: ServiceDeps): { close(): Promise<void> } {
   const { stores, queues, connection, clock, log, env, metrics } = deps;
-  const { agents, session, worker, channels } = config;
+  const { agents, hooks, session, worker, channels } = config;
   const runner = createRunner(agents.defaults.runner, agents.runners, env);
   const firstRoute = session.main ?? null;
   const isWorthDelivering = (reply: string) => !isEmpty(reply) && !isAcknowledgement(reply);
   const settle = settler(stores, queues, { firstRoute, isWorthDelivering });
+  const transforms = new Transforms({
+    dir: hooks.transformsDir ?? "",
+    timeoutMs: hooks.transformTimeoutSeconds * 1_000,
+    maxMemoryMiB: hooks.transformMemoryMiB,
+    maxThreads: TRANSFORM_THREADS,
+    env: withoutOwnSecrets(env),
+    onOutput: (run, stream, line) => log.info({ run, stream, line }, "a transform printed"),
+  });
   const processors = new Map<QueueDef, Processor>([
+    [
+      mappedHook,
+      mappedHookProcessor({
+        ...{ stores, hooks, defaults: agents.defaults, metrics, settle, mappings: compileMappings(hooks) },
+        transform: (request, signal) => transforms.run(request, signal),
+        enqueue: (runId) => queues.add(agentHook, { runId }, { jobId: runId }),
+        triggerHeartbeat: () => queues.triggerHeartbeat(),
+      }),
+    ],
     [
       agentHook,
       agentHookProcessor({
         ...{ stores, runner, session, settle, metrics, systemPrompt: agents.defaults.systemPrompt },
-        prompt: ({ name }, message) => agentPrompt({ message, source: name ?? "agent hook", allowUnsafe: false }),
+        prompt: ({ name, request }) => {
+          const { message, instructions, allowUnsafe = false } = request;
+          return agentPrompt({ message, source: name ?? "agent hook", instructions, allowUnsafe });
+        },
+        earlier: ({ name }, message) => fence(message, name ?? "agent hook"),
         env: ({ _id, request }) =>
           request.trackAsJob ? { SIGNALBOX_JOB_ID: _id, SIGNALBOX_URL: apiUrl(config, env) } : {},
         requeue: (runId, occasion, delayMs) =>
@@ -73,7 +101,11 @@ export function startService(config: Config, deps: ServiceDeps): { close(): Prom
   ]);
   const workers = runWorkers(processors, {
     ...{ connection, clock, log, prefix: config.redis.prefix },
-    concurrency: { [agentHook.name]: worker.concurrency, [delivery.name]: DELIVERIES_AT_ONCE },
+    concurrency: {
+      [mappedHook.name]: MAPPINGS_AT_ONCE,
+      [agentHook.name]: worker.concurrency,
+      [delivery.name]: DELIVERIES_AT_ONCE,
+    },
     graceMs: worker.shutdownSeconds * 1_000 * GRACE_SHARE,
   });
   const sweep = startSweep({ stores, queues, clock, log, settle });
@@ -83,9 +115,16 @@ export function startService(config: Config, deps: ServiceDeps): { close(): Prom
       await schedules.close();
       await sweep.close();
       await workers.close();
+      await transforms.close();
     },
   };
 }
+
+/** What the service is told in its environment and a transform has no need to know. */
+const OWN_SECRETS: readonly string[] = configKeys().flatMap(([, { env, secret }]) => (env && secret ? [env] : []));
+
+const withoutOwnSecrets = (env: ServiceDeps["env"]): ServiceDeps["env"] =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => !OWN_SECRETS.includes(name)));
 
 /** Where the agent itself can report steps of its job. */
 function apiUrl({ server }: Config, env: ServiceDeps["env"]): string {

@@ -3,7 +3,7 @@ import type { Stores } from "../models/stores.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { Queues } from "../shared/enqueue.ts";
 import type { Logger } from "../shared/logger.ts";
-import { agentHook, delivery } from "../shared/queues.ts";
+import { agentHook, delivery, mappedHook } from "../shared/queues.ts";
 import type { Settle } from "./settle.ts";
 
 const EVERY_MS = 5_000;
@@ -52,6 +52,7 @@ export function startSweep(deps: SweepDeps, everyMs = EVERY_MS): { close(): Prom
 async function sweep(deps: SweepDeps, holder: string, everyMs: number): Promise<void> {
   if (!(await deps.stores.leases.take("sweep", holder, everyMs * 3))) return;
   await settleEnded(deps);
+  await requeueUnmapped(deps);
   await requeueRuns(deps);
   await requeueDeliveries(deps);
   const { events, sessions } = deps.stores;
@@ -64,6 +65,13 @@ const before = ({ clock }: SweepDeps) => new Date(clock.now().getTime() - YOUNG_
 
 async function settleEnded(deps: SweepDeps): Promise<void> {
   for await (const { _id } of deps.stores.runs.findUnsettled(before(deps))) await deps.settle(_id);
+}
+
+async function requeueUnmapped(deps: SweepDeps): Promise<void> {
+  const { stores, queues } = deps;
+  await inBatches(stores.runs.findUnmapped(before(deps)), async ({ _id }) => {
+    if (!(await queues.has(mappedHook, _id))) await queues.add(mappedHook, { runId: _id }, { jobId: _id });
+  });
 }
 
 async function requeueRuns(deps: SweepDeps): Promise<void> {

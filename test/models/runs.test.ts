@@ -17,7 +17,9 @@ describe("runs", () => {
 
   const accept = async (sessionKey: string): Promise<string> => {
     const _id = randomUUID();
-    await app.stores.runs.accept([{ _id, name: null, sessionKey, singleUse: false, request }]);
+    await app.stores.runs.accept([
+      { _id, name: null, sessionKey, singleUse: false, request, kind: "agent", mapped: null },
+    ]);
     return _id;
   };
 

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { expect } from "chai";
 import { ConfigError, parseConfig } from "../../src/shared/config.ts";
 
@@ -25,6 +26,11 @@ describe("parseConfig", () => {
       path: "/hooks",
       maxBodyBytes: 262_144,
       allowRequestSessionKey: true,
+      presets: [],
+      mappings: [],
+      transformsDir: resolve("hooks/transforms"),
+      transformTimeoutSeconds: 10,
+      transformMemoryMiB: 128,
     });
     expect(config.agents).to.deep.equal({
       defaults: { runner: "echo", timeoutSeconds: 600, heartbeat: { every: "30m" }, trackAsJob: false },

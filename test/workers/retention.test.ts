@@ -124,6 +124,8 @@ describe("retention", () => {
       singleUse,
       name: null,
       request,
+      kind: "agent" as const,
+      mapped: null,
     });
     const runs = [
       run("a", "hook:a", true),

@@ -51,33 +51,51 @@ export function hookTokenFinder(log: Logger): FindToken {
   };
 }
 
-export interface GuardDeps {
+export interface GateOptions {
+  readonly find: FindToken;
   readonly countFailure: CountFailure;
   /** What a client without the token is told to send. */
   readonly advice: string;
 }
 
 /**
- * Lets only requests with one of the tokens pass, and judges before anything of them is read. A right token passes
- * whatever its address did before: senders may share one.
- * @throws AppError unauthorized, rate_limited
+ * Knows requests with one of the tokens from others, before anything of them is read. A right token passes whatever its
+ * address did before: senders may share one.
  */
-export function requireToken(
-  tokens: readonly string[],
-  find: FindToken,
-  { countFailure, advice }: GuardDeps,
-): Middleware {
-  const known = tokens.map(digest);
-  return async (ctx, next) => {
-    const given = find(ctx);
-    if (given !== undefined && isAmong(known, digest(given))) return next();
-    await countFailure(ctx.ip);
+export class Gate {
+  readonly #known: readonly Buffer[];
+  readonly #options: GateOptions;
+
+  constructor(tokens: readonly string[], options: GateOptions) {
+    this.#known = tokens.map(digest);
+    this.#options = options;
+  }
+
+  /** The token that a request brought, right or wrong. */
+  tokenOf(ctx: Context): string | undefined {
+    return this.#options.find(ctx);
+  }
+
+  isOpenTo(ctx: Context): boolean {
+    const given = this.tokenOf(ctx);
+    return given !== undefined && isAmong(this.#known, digest(given));
+  }
+
+  /** Counts a failure of the request's address. @throws AppError unauthorized, or rate_limited when there were too many */
+  async refuse(ctx: Context): Promise<never> {
+    await this.#options.countFailure(ctx.ip);
     throw new AppError("unauthorized", {
-      detail: advice,
+      detail: this.#options.advice,
       headers: { "WWW-Authenticate": 'Bearer realm="signalbox"' },
     });
-  };
+  }
 }
+
+/** Lets only requests with one of the gate's tokens pass. @throws AppError unauthorized, rate_limited */
+export const requireToken =
+  (gate: Gate): Middleware =>
+  (ctx, next) =>
+    gate.isOpenTo(ctx) ? next() : gate.refuse(ctx);
 
 /** Secrets are compared by their digests: that takes a time which tells nothing of where they differ or how long they are. */
 const digest = (secret: string): Buffer => createHash("sha256").update(secret).digest();

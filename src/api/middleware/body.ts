@@ -1,4 +1,4 @@
-import type { Middleware } from "koa";
+import type { Context, Middleware } from "koa";
 import bodyParser from "koa-bodyparser";
 import { AppError } from "../../shared/errors.ts";
 
@@ -13,7 +13,7 @@ export function jsonBody(limit: number): Middleware {
     detectJSON: () => true, // the type has been checked by then
     onProtoPoisoning: "ignore", // free objects may have any key; they are kept as text, never merged
     onerror: (error) => {
-      throw named(error, limit);
+      throw namedBodyError(error, limit);
     },
   };
   const parse = bodyParser(options);
@@ -22,22 +22,26 @@ export function jsonBody(limit: number): Middleware {
       ctx.request.body = {};
       return next();
     }
-    if (ctx.request.is("application/json", "application/*+json") === false) {
-      const type = ctx.get("Content-Type") || "none";
-      const detail = `Content-Type is ${type}; send JSON as application/json.`;
-      throw new AppError("unsupported_media_type", { detail });
-    }
+    checkType(ctx);
     return parse(ctx as Parameters<typeof parse>[0], next);
   };
 }
 
+/** @throws AppError unsupported_media_type */
+export function checkType(ctx: Context): void {
+  if (ctx.request.is("application/json", "application/*+json") !== false) return;
+  const type = ctx.get("Content-Type") || "none";
+  throw new AppError("unsupported_media_type", { detail: `Content-Type is ${type}; send JSON as application/json.` });
+}
+
 /** The parser's errors carry the body; only their kind goes on. */
-function named(error: Error & { status?: number; type?: string }, limit: number): AppError {
+export function namedBodyError(error: object & { status?: number; type?: string }, limit: number): AppError {
   if (error.status === 413) {
-    return new AppError("body_too_large", { detail: `The body is larger than ${limit} bytes (server.bodyLimit).` });
+    return new AppError("body_too_large", { detail: `The body is larger than the ${limit} bytes that it may have.` });
   }
   if (error.status === 415)
     return new AppError("unsupported_media_type", { detail: "The encoding of the body is not known." });
-  if (error.type === "request.aborted") return new AppError("invalid_json", { detail: "The body ended early." });
+  if (error.type === "request.aborted" || error.type === "request.size.invalid")
+    return new AppError("invalid_json", { detail: "The body ended early." });
   return new AppError("invalid_json", { detail: "The body is not a JSON object." });
 }

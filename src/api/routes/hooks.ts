@@ -1,7 +1,7 @@
 import Type from "typebox";
+import { agentFields, wakeFields } from "../../hooks/fields.ts";
 import { acceptAgentRun, acceptWake, type Idempotency } from "../../models/commands/acceptHook.ts";
 import type { Config } from "../../shared/configSchema.ts";
-import { CHANNELS } from "../../shared/configSession.ts";
 import { AppError } from "../../shared/errors.ts";
 import { resolveModel } from "../../shared/modelList.ts";
 import { agentHook } from "../../shared/queues.ts";
@@ -15,15 +15,13 @@ type HookConfig = Config["hooks"];
 const open = { additionalProperties: true } as const;
 const closed = { additionalProperties: false } as const;
 
-const NotBlank = (description: string) => Type.String({ pattern: "\\S", description });
 const WakeMode = Type.Enum(["now", "next-heartbeat"]);
-const Channel = Type.Enum(["last", ...CHANNELS], { description: "`last`: the main session's last channel." });
 
-const query = Type.Object(
+export const hookQuery = Type.Object(
   { token: Type.Optional(Type.String({ deprecated: true, description: "The hook token; better sent as a header." })) },
   open,
 );
-const headers = Type.Object(
+export const hookHeaders = Type.Object(
   {
     "idempotency-key": Type.Optional(
       Type.String({
@@ -36,7 +34,7 @@ const headers = Type.Object(
   open,
 );
 
-const idempotencyOf = (key: string | undefined, hook: string, body: unknown): Idempotency | undefined =>
+export const idempotencyOf = (key: string | undefined, hook: string, body: unknown): Idempotency | undefined =>
   key === undefined ? undefined : { key, request: [hook, body] };
 
 /** The hooks under their configured path; none when they are off. */
@@ -50,15 +48,9 @@ export function hookRoutes({ enabled, path, maxBodyBytes }: HookConfig): AnyRout
     operationId: "wake",
     summary: "Tell the main session something",
     schemas: {
-      query,
-      headers,
-      body: Type.Object(
-        {
-          text: NotBlank("What happened."),
-          mode: Type.Optional(Type.Enum(["now", "next-heartbeat"], { description: "now (default): a turn at once." })),
-        },
-        open,
-      ),
+      query: hookQuery,
+      headers: hookHeaders,
+      body: Type.Object(wakeFields, open),
     },
     answers: { 200: Type.Object({ ok: Type.Literal(true), mode: WakeMode, eventId: Type.String() }, closed) },
     async handler({ headers, body }, { stores, queues, metrics }) {
@@ -77,25 +69,9 @@ export function hookRoutes({ enabled, path, maxBodyBytes }: HookConfig): AnyRout
     operationId: "runAgent",
     summary: "Have the agent do something, in a session of its own or in one that goes on",
     schemas: {
-      query,
-      headers,
-      body: Type.Object(
-        {
-          message: NotBlank("What the agent is told."),
-          name: Type.Optional(Type.String({ maxLength: 256, description: "Begins the summary." })),
-          sessionKey: Type.Optional(s.Identifier("A constant key continues its conversation.")),
-          wakeMode: Type.Optional(WakeMode),
-          deliver: Type.Optional(
-            Type.Boolean({ description: "Whether the reply goes to a channel; true by default." }),
-          ),
-          channel: Type.Optional(Channel),
-          to: Type.Optional(NotBlank("The recipient, as the channel names it.")),
-          model: Type.Optional(NotBlank("A model of the allow-list, or its alias.")),
-          thinking: Type.Optional(NotBlank("How hard the model thinks.")),
-          timeoutSeconds: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 86_400 })),
-        },
-        open,
-      ),
+      query: hookQuery,
+      headers: hookHeaders,
+      body: Type.Object(agentFields, open),
     },
     answers: { 202: Type.Object({ ok: Type.Literal(true), runId: Type.String(), sessionKey: s.JobId }, closed) },
     async handler({ headers, body }, { stores, queues, hooks, agent: defaults, metrics }) {

@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { listRuns, RUN_CURSOR_PATTERN, readMessages, readRun } from "../../models/commands/readRuns.ts";
-import { agentHook } from "../../shared/queues.ts";
+import { agentHook, mappedHook } from "../../shared/queues.ts";
 import { route } from "../route.ts";
 import * as s from "../schemas.ts";
 
@@ -26,7 +26,7 @@ const Delivery = Type.Object(
 const Run = Type.Object(
   {
     runId: Type.String(),
-    kind: Type.Enum(["agent"]),
+    kind: Type.Enum(["agent", "wake"], { description: "`wake`: an event of the main session." }),
     name: s.nullable(Type.String()),
     sessionKey: Type.String(),
     status: RunStatus,
@@ -92,8 +92,9 @@ const retryRun = route({
   answers: { 202: Run },
   errors: ["run_not_found", "run_state_conflict"],
   async handler({ params }, { stores, queues }) {
-    const { _id, round } = await stores.runs.retry(params.runId);
-    await queues.add(agentHook, { runId: _id }, { jobId: `${_id}-round-${round}` });
+    const { _id, round, stage } = await stores.runs.retry(params.runId);
+    const queue = stage === "mapping" ? mappedHook : agentHook;
+    await queues.add(queue, { runId: _id }, { jobId: `${_id}-round-${round}` });
     return { status: 202, body: await readRun(stores, _id) };
   },
 });

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import type { AgentRequest, WakeMode } from "../run.ts";
+import { randomSessionKey } from "../../shared/sessionKey.ts";
+import type { AgentRequest, MappedCall, RunKind, WakeMode } from "../run.ts";
 import type { Stores } from "../stores.ts";
 import { trackAccepted } from "./trackRun.ts";
 
@@ -20,14 +21,53 @@ export async function acceptAgentRun(
   idempotency?: Idempotency,
 ): Promise<{ runId: string; sessionKey: string }> {
   const { runs, idempotencyKeys } = stores;
-  const fresh = { runId: randomUUID(), sessionKey: run.sessionKey ?? `hook:${randomUUID()}` };
+  const fresh = { runId: randomUUID(), sessionKey: run.sessionKey ?? randomSessionKey() };
   const ids = idempotency ? await idempotencyKeys.settle(idempotency.key, idempotency.request, fresh) : fresh;
   const { name, request } = run;
   const singleUse = run.sessionKey === undefined;
-  const accepted = { _id: ids.runId, sessionKey: ids.sessionKey, singleUse, name, request };
+  const accepted = {
+    _id: ids.runId,
+    sessionKey: ids.sessionKey,
+    singleUse,
+    name,
+    request,
+    kind: "agent" as const,
+    mapped: null,
+  };
   await runs.accept([accepted]);
   await trackAccepted(stores, accepted);
   return ids;
+}
+
+/** A run of which so far only its mapping is known. */
+export interface NewMappedRun {
+  readonly kind: RunKind;
+  readonly name: string;
+  /** What the mapping alone says; without it the run gets a session of its own. */
+  readonly sessionKey: string | undefined;
+  readonly mapped: MappedCall;
+}
+
+/**
+ * Writes the runs of one request to a mapped hook down, durably; the caller puts them on their queue.
+ * @throws AppError idempotency_conflict, unavailable
+ */
+export async function acceptMappedRuns(
+  { runs, idempotencyKeys }: Stores,
+  wanted: readonly NewMappedRun[],
+  idempotency?: Idempotency,
+): Promise<string[]> {
+  const fresh = { runIds: wanted.map(() => randomUUID() as string) };
+  const { runIds } = idempotency ? await idempotencyKeys.settle(idempotency.key, idempotency.request, fresh) : fresh;
+  const accepted = wanted.flatMap(({ sessionKey, ...run }, i) => {
+    const _id = runIds[i];
+    const singleUse = sessionKey === undefined;
+    return _id === undefined
+      ? []
+      : [{ ...run, _id, request: null, singleUse, sessionKey: sessionKey ?? randomSessionKey() }];
+  });
+  if (accepted.length > 0) await runs.accept(accepted);
+  return runIds;
 }
 
 /**

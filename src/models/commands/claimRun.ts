@@ -1,5 +1,5 @@
 import { guard } from "../guard.ts";
-import type { RunDoc } from "../run.ts";
+import type { AgentRun, RunDoc } from "../run.ts";
 import type { Stores } from "../stores.ts";
 
 /** Why a worker does not get a run: it is over or somebody else's; or others of its session come first. */
@@ -15,9 +15,10 @@ export async function claimRun(
   token: string,
   until: Date,
   now: Date,
-): Promise<RunDoc | NotClaimed> {
+): Promise<AgentRun | NotClaimed> {
   const run = await guard(() => runs.collection.findOne({ _id: runId }));
   if (!run?.open) return "over";
+  if (run.stage === "mapping") return "waiting";
   if (run.status === "running" && run.claim && run.claim.until > now) return "over";
   if (run.notBefore && run.notBefore > now) return "waiting";
   const next = await runs.findNext(run.sessionKey);

@@ -4,13 +4,13 @@ import { MAIN_SESSION } from "../../shared/sessionKey.ts";
 import type { DeliveryDoc, DeliveryView } from "../delivery.ts";
 import { guard } from "../guard.ts";
 import type { MessageDoc } from "../message.ts";
-import type { RunDoc, RunError, RunStatus } from "../run.ts";
+import type { RunDoc, RunError, RunKind, RunStatus } from "../run.ts";
 import type { Stores } from "../stores.ts";
 
 /** A run as clients read it, without what the agent was told. Times are ISO 8601 UTC in milliseconds. */
 export interface RunView {
   runId: string;
-  kind: "agent";
+  kind: RunKind;
   name: string | null;
   sessionKey: string;
   status: RunStatus;

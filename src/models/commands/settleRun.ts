@@ -28,13 +28,14 @@ export interface SettleSettings {
 export async function settleRun(stores: Stores, run: RunDoc, settings: SettleSettings): Promise<Settled> {
   const { messages, events, sessions, runs } = stores;
   const id = `${run._id}-${run.round}`;
-  if (run.status === "completed" && run.reply !== null) {
+  if (run.status === "completed" && run.reply !== null && run.request) {
     const { sessionKey, reply: answered, endedAt } = run;
-    const told = run.request.message;
-    await messages.addTurn(id, { sessionKey, told, outside: true, answered, endedAt: endedAt ?? run.createdAt });
+    const { message: told, allowUnsafe } = run.request;
+    const outside = !allowUnsafe;
+    await messages.addTurn(id, { sessionKey, told, outside, answered, endedAt: endedAt ?? run.createdAt });
   }
   await trackEnded(stores, run);
-  const wake = run.request.wakeMode === "now";
+  const wake = run.request?.wakeMode === "now";
   await events.add([{ _id: `run-${id}`, text: summary(run), source: `run ${run._id}`, wake }]);
   const deliveryId = (await addDelivery(stores, run, id, settings)) ? id : null;
   await sessions.release(run.sessionKey, run._id);
@@ -45,7 +46,7 @@ export async function settleRun(stores: Stores, run: RunDoc, settings: SettleSet
 
 async function addDelivery(stores: Stores, run: RunDoc, id: string, settings: SettleSettings): Promise<boolean> {
   const { request, reply, status } = run;
-  if (status !== "completed" || !request.deliver || reply === null || !settings.isWorthDelivering(reply)) return false;
+  if (status !== "completed" || !request?.deliver || reply === null || !settings.isWorthDelivering(reply)) return false;
   const route = (await stores.sessions.route()) ?? settings.firstRoute;
   const channel = request.channel === "last" ? (route?.channel ?? FALLBACK_CHANNEL) : request.channel;
   const to = request.to ?? (route?.channel === channel ? route.to : null);
@@ -57,5 +58,6 @@ async function addDelivery(stores: Stores, run: RunDoc, id: string, settings: Se
 function summary({ name, status, attempts, error, reply }: RunDoc): string {
   const title = `${name ?? "Hook"}: ${status}`;
   if (status === "completed") return `${title}\n${(reply ?? "").slice(0, SUMMARY_CHARS)}`;
-  return `${title} after ${attempts} ${attempts === 1 ? "try" : "tries"} (${error?.code}): ${error?.message}`;
+  const tries = attempts === 0 ? "" : ` after ${attempts} ${attempts === 1 ? "try" : "tries"}`;
+  return `${title}${tries} (${error?.code}): ${error?.message}`;
 }

@@ -1,5 +1,5 @@
 import { AppError } from "../../shared/errors.ts";
-import type { RunDoc } from "../run.ts";
+import type { AgentRequest, RunDoc } from "../run.ts";
 import type { Stores } from "../stores.ts";
 import { reportStep, type StepReport } from "./reportStep.ts";
 
@@ -11,14 +11,13 @@ export async function trackAccepted(
   { jobs }: Stores,
   run: Pick<RunDoc, "_id" | "name" | "sessionKey" | "request">,
 ): Promise<void> {
-  if (!run.request.trackAsJob) return;
+  if (!run.request?.trackAsJob) return;
   const metadata = { runId: run._id, sessionKey: run.sessionKey };
-  await jobs.put(run._id, { name: run.name ?? "Hook", metadata, staleAfterSeconds: staleAfter(run) });
+  await jobs.put(run._id, { name: run.name ?? "Hook", metadata, staleAfterSeconds: staleAfter(run.request) });
 }
 
 /** A turn may be silent for as long as it may take. */
-const staleAfter = ({ request }: Pick<RunDoc, "request">): number =>
-  Math.max(60, Math.ceil(request.timeoutSeconds) + 60);
+const staleAfter = ({ timeoutSeconds }: AgentRequest): number => Math.max(60, Math.ceil(timeoutSeconds) + 60);
 
 /** Shows a try that begins. @throws AppError unavailable */
 export async function trackStarted(stores: Stores, run: RunDoc): Promise<void> {
@@ -42,7 +41,7 @@ export async function trackEnded(stores: Stores, run: RunDoc): Promise<void> {
 }
 
 async function track(stores: Stores, run: RunDoc, report: StepReport): Promise<void> {
-  if (!run.request.trackAsJob) return;
+  if (!run.request?.trackAsJob) return;
   const whole = { jobProgressStart: 0, jobProgressEnd: 100, stepName: STEP.stepName };
   try {
     await reportStep(stores, run._id, STEP.key, { ...whole, ...report });

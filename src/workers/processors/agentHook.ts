@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { AgentMessage, AgentRunner } from "../../agents/runner.ts";
 import { claimRun, renewClaim } from "../../models/commands/claimRun.ts";
 import { trackRetry, trackStarted } from "../../models/commands/trackRun.ts";
-import type { RunDoc } from "../../models/run.ts";
+import type { AgentRun } from "../../models/run.ts";
 import type { Stores } from "../../models/stores.ts";
 import { AppError } from "../../shared/errors.ts";
 import { conversation } from "../conversation.ts";
@@ -22,10 +22,12 @@ export interface AgentHookDeps {
   readonly systemPrompt: string | undefined;
   readonly settle: Settle;
   readonly metrics: WorkerMetrics;
-  /** A message of a run's session as the agent is shown it: fenced in, since it came from outside. */
-  prompt(run: RunDoc, message: string): string;
+  /** What a run tells the agent: its message, fenced in unless the operator vouches for it. */
+  prompt(run: AgentRun): string;
+  /** An earlier message of the run's session, fenced in, since it came from outside. */
+  earlier(run: AgentRun, message: string): string;
   /** What a program that carries the run out finds in its environment. */
-  env(run: RunDoc): Readonly<Record<string, string>>;
+  env(run: AgentRun): Readonly<Record<string, string>>;
   /** Puts the run on its queue again; `occasion` tells one time from another. */
   requeue(runId: string, occasion: string, delayMs: number): Promise<void>;
 }
@@ -55,7 +57,7 @@ const crashed = (): TurnEnd => ({
   error: new AppError("agent_failed", { detail: `The worker died in each of ${MOST_TRIES} tries.` }),
 });
 
-async function turn(deps: AgentHookDeps, run: RunDoc, token: string, context: RunContext): Promise<TurnEnd> {
+async function turn(deps: AgentHookDeps, run: AgentRun, token: string, context: RunContext): Promise<TurnEnd> {
   const { stores, runner } = deps;
   const work = async (signal: AbortSignal) => {
     const messages = await persist(() => prepare(deps, run), signal);
@@ -72,20 +74,23 @@ async function turn(deps: AgentHookDeps, run: RunDoc, token: string, context: Ru
 }
 
 /** Shows that the try begins, and gathers what the agent is shown. */
-async function prepare({ stores, session, systemPrompt, prompt }: AgentHookDeps, run: RunDoc): Promise<AgentMessage[]> {
+async function prepare(
+  { stores, session, systemPrompt, prompt, earlier }: AgentHookDeps,
+  run: AgentRun,
+): Promise<AgentMessage[]> {
   await trackStarted(stores, run);
   const recent = await stores.messages.findRecent(run.sessionKey, session);
   // What came from outside is as untrusted in a later turn as it was in its own.
   const history = recent.map(({ role, content, outside }) => ({
     role,
-    content: outside ? prompt(run, content) : content,
+    content: outside ? earlier(run, content) : content,
   }));
-  return conversation(systemPrompt, history, prompt(run, run.request.message));
+  return conversation(systemPrompt, history, prompt(run));
 }
 
 async function conclude(
   deps: AgentHookDeps,
-  run: RunDoc,
+  run: AgentRun,
   token: string,
   end: TurnEnd,
   { clock }: RunContext,

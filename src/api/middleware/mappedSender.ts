@@ -1,0 +1,127 @@
+import type { Context, Middleware } from "koa";
+import getRawBody from "raw-body";
+import { type HookCall, hookName, type Mapping, mappingsAt, matchBody } from "../../hooks/mapping.ts";
+import { checkSender, type Proof } from "../../hooks/senderProof.ts";
+import type { Clock } from "../../shared/clock.ts";
+import { AppError } from "../../shared/errors.ts";
+import type { Logger } from "../../shared/logger.ts";
+import type { Gate } from "./auth.ts";
+import { checkType, namedBodyError } from "./body.ts";
+
+/** A request that a mapping takes, from a sender that has proved itself. */
+export interface Admitted {
+  readonly mapping: Mapping;
+  readonly call: HookCall;
+  /** The same for a signed message that arrives again; null where its scheme does not say so. */
+  readonly replayKey: string | null;
+}
+
+export interface MappedSenderDeps {
+  readonly mappings: readonly Mapping[];
+  /** hooks.path */
+  readonly basePath: string;
+  readonly gate: Gate;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Takes one slash off the end of a hook's path. */
+export const ignoreTrailingSlash: Middleware = (ctx, next) => {
+  if (ctx.path.endsWith("/")) ctx.path = ctx.path.slice(0, -1);
+  return next();
+};
+
+/**
+ * Lets only senders with the hook token pass, before anything is read; for names with a mapping that has a proof of its
+ * own, `admitSender` judges the others by their body.
+ * @throws AppError unauthorized, rate_limited
+ */
+export function hookGuard({ mappings, basePath, gate }: MappedSenderDeps): Middleware {
+  return (ctx, next) => {
+    ctx.state.byToken = gate.isOpenTo(ctx);
+    const hasProof = mappingsAt(mappings, hookName(basePath, ctx.path)).some(({ auth }) => auth);
+    return ctx.state.byToken || (hasProof && ctx.method === "POST") ? next() : gate.refuse(ctx);
+  };
+}
+
+/**
+ * Reads the body of a request to a mapped hook, finds its mapping, and has the sender prove itself to that: into
+ * `ctx.state.admitted`.
+ * @throws AppError hook_not_found before anything is read where no mapping has the name; unauthorized, rate_limited,
+ *   unsupported_media_type, body_too_large, invalid_json, hook_not_found
+ */
+export function admitSender({ mappings, basePath, gate, clock, log }: MappedSenderDeps): Middleware {
+  return async (ctx, next) => {
+    const path = hookName(basePath, ctx.path);
+    const candidates = mappingsAt(mappings, path);
+    if (candidates.length === 0) throw noHook(ctx);
+    const rawBody = await readRaw(ctx, Math.max(...candidates.map(({ maxBodyBytes }) => maxBodyBytes)));
+    const signed = { headers: ctx.headers, token: gate.tokenOf(ctx), rawBody, now: clock.now() };
+    const proofs = new Map<Mapping, Proof>(
+      candidates.flatMap((one) => (one.auth ? [[one, checkSender(one.auth, signed)]] : [])),
+    );
+    const refuse = (mapping: string, proof: Proof | undefined) => {
+      // which of them it was is for the operator to know, not for the sender
+      log.info({ mapping, reason: proof && !proof.ok ? proof.reason : "token" }, "a sender could not prove itself");
+      return gate.refuse(ctx);
+    };
+    if (!ctx.state.byToken && ![...proofs.values()].some(({ ok }) => ok)) {
+      const [first] = proofs;
+      return refuse(first?.[0].key ?? path, first?.[1]);
+    }
+    const payload = parseObject(rawBody);
+    const mapping = matchBody(candidates, payload);
+    if (!mapping) throw noHook(ctx);
+    const proof = proofs.get(mapping);
+    if (mapping.auth ? !proof?.ok : !ctx.state.byToken) return refuse(mapping.key, proof);
+    if (rawBody.length > mapping.maxBodyBytes) throw namedBodyError({ status: 413 }, mapping.maxBodyBytes);
+    const admitted: Admitted = {
+      mapping,
+      call: { ...withoutSecrets(ctx), path, payload },
+      replayKey: proof?.ok ? proof.replayKey : null,
+    };
+    ctx.request.body = payload;
+    ctx.state.admitted = admitted;
+    return next();
+  };
+}
+
+const noHook = (ctx: Context) => new AppError("hook_not_found", { detail: `There is no hook at ${ctx.path}.` });
+
+async function readRaw(ctx: Context, limit: number): Promise<Buffer> {
+  const encoding = ctx.get("Content-Encoding") || "identity";
+  if (encoding !== "identity") {
+    throw new AppError("unsupported_media_type", { detail: "Send the body as it is, without a Content-Encoding." });
+  }
+  const length = ctx.request.length ?? null;
+  if (length !== 0) checkType(ctx);
+  return getRawBody(ctx.req, { limit, length }).catch((error) => {
+    throw namedBodyError(error, limit);
+  });
+}
+
+/** An absent body is `{}`. */
+function parseObject(raw: Buffer): Record<string, unknown> {
+  if (raw.length === 0) return {};
+  try {
+    const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(raw));
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  } catch {
+    // the parser's words quote the body
+  }
+  throw namedBodyError({}, 0);
+}
+
+const SECRET_HEADERS: readonly string[] = ["authorization", "proxy-authorization", "x-service-token", "cookie"];
+
+/** What a transform, a template and a record may see of the request. */
+function withoutSecrets({ headers, query, originalUrl }: Context): Pick<HookCall, "headers" | "url" | "query"> {
+  const [path, search = ""] = originalUrl.split("?", 2) as [string, string?];
+  const kept = search.split("&").filter((part) => part !== "" && !new URLSearchParams(part).has("token"));
+  const { token: _, ...rest } = query;
+  return {
+    headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !SECRET_HEADERS.includes(name))),
+    url: kept.length > 0 ? `${path}?${kept.join("&")}` : path,
+    query: rest,
+  };
+}

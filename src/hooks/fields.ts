@@ -1,0 +1,40 @@
+import Type, { type Static } from "typebox";
+import { CHANNELS } from "../shared/configSession.ts";
+import { IDENTIFIER_PATTERN } from "../shared/identifier.ts";
+
+const NotBlank = (description: string) => Type.String({ pattern: "\\S", description });
+
+/** What a sender or a transform may say of a run of the agent. */
+export const agentFields = {
+  message: NotBlank("What the agent is told."),
+  name: Type.Optional(Type.String({ maxLength: 256, description: "Begins the summary." })),
+  sessionKey: Type.Optional(
+    Type.String({
+      ...{ minLength: 1, maxLength: 256, pattern: IDENTIFIER_PATTERN },
+      description: "A constant key continues its conversation.",
+    }),
+  ),
+  wakeMode: Type.Optional(Type.Enum(["now", "next-heartbeat"])),
+  deliver: Type.Optional(Type.Boolean({ description: "Whether the reply goes to a channel; true by default." })),
+  channel: Type.Optional(Type.Enum(["last", ...CHANNELS], { description: "`last`: the main session's last channel." })),
+  to: Type.Optional(NotBlank("The recipient, as the channel names it.")),
+  model: Type.Optional(NotBlank("A model of the allow-list, or its alias.")),
+  thinking: Type.Optional(NotBlank("How hard the model thinks.")),
+  timeoutSeconds: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 86_400 })),
+};
+
+/** What a sender or a transform may say of an event of the main session. */
+export const wakeFields = {
+  text: NotBlank("What happened."),
+  mode: Type.Optional(Type.Enum(["now", "next-heartbeat"], { description: "now (default): a turn at once." })),
+};
+
+const closed = { additionalProperties: false } as const;
+
+/** A run that a mapping asks for. */
+export const MappedAgent = Type.Object({ kind: Type.Literal("agent"), ...agentFields }, closed);
+/** An event that a mapping asks for. */
+export const MappedWake = Type.Object({ kind: Type.Literal("wake"), name: agentFields.name, ...wakeFields }, closed);
+
+export type MappedAgent = Static<typeof MappedAgent>;
+export type MappedWake = Static<typeof MappedWake>;

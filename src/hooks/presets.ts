@@ -1,0 +1,25 @@
+import type { PRESETS } from "../shared/configMapping.ts";
+import type { Config } from "../shared/configSchema.ts";
+
+type MappingConfig = Config["hooks"]["mappings"][number];
+
+const GMAIL: MappingConfig = {
+  id: "preset:gmail",
+  match: { path: "gmail" },
+  action: "agent",
+  wakeMode: "now",
+  name: "Gmail",
+  forEach: "messages",
+  sessionKey: "hook:gmail:{{messages[0].id}}",
+  messageTemplate:
+    "New mail from {{messages[0].from}}\nSubject: {{messages[0].subject}}\n{{messages[0].snippet}}\n{{messages[0].body}}",
+  deliver: true,
+  channel: "last",
+  allowUnsafeExternalContent: false,
+  maxBodyBytes: 8 * 1024 * 1024,
+};
+
+const ALL: Readonly<Record<(typeof PRESETS)[number], MappingConfig>> = { gmail: GMAIL };
+
+/** A built-in mapping. It comes after the operator's own, which may take its name. */
+export const preset = (name: (typeof PRESETS)[number]): MappingConfig => ALL[name];

@@ -1,0 +1,74 @@
+import { Ajv, type ValidateFunction } from "ajv";
+import { AppError } from "../shared/errors.ts";
+import { faultWords, faultyField } from "../shared/faultWords.ts";
+import { parseTemplate, renderTemplate, type TemplateScope } from "../shared/template.ts";
+import { MappedAgent, MappedWake } from "./fields.ts";
+import { type HookCall, type Mapping, mappedName, mappedSessionKey, scopeOf } from "./mapping.ts";
+import type { TransformOutcome } from "./transforms.ts";
+
+const ajv = new Ajv({ verbose: true, strict: false });
+const isAgent = ajv.compile<MappedAgent>(MappedAgent);
+const isWake = ajv.compile<MappedWake>(MappedWake);
+
+/**
+ * What a call of a mapping asks for: the mapping's own words, over them what its transform said, checked as a whole. Null
+ * when the transform drops the request.
+ * @param now the time of acceptance
+ * @throws AppError mapping_failed, transform_failed: they name the field
+ */
+export function renderCall(
+  mapping: Mapping,
+  call: HookCall,
+  now: Date,
+  transformed: TransformOutcome,
+): MappedAgent | MappedWake | null {
+  if (transformed.kind === "dropped") return null;
+  const overrides = transformed.kind === "result" ? checkObject(transformed.value) : {};
+  const kind = overrides.kind ?? mapping.action;
+  const scope = scopeOf(mapping, call, now);
+  const result = { kind, ...own(mapping, scope, kind), ...overrides };
+  const blame = (field: string) => (Object.hasOwn(overrides, field) ? "transform_failed" : "mapping_failed");
+  if (kind === "wake") return check(isWake, result, blame);
+  return check(isAgent, result, blame);
+}
+
+function checkObject(value: unknown): Record<string, unknown> {
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+    // what is undefined says nothing
+    return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined));
+  }
+  throw new AppError("transform_failed", { detail: "The transform must return an object, null or undefined." });
+}
+
+const WHOLE_BODY = parseTemplate("{{payload}}");
+
+/** What the mapping says by itself. */
+function own(mapping: Mapping, scope: TemplateScope, kind: unknown): object {
+  const { templates, deliver, channel, model, thinking, timeoutSeconds, wakeMode } = mapping;
+  const text = (template: keyof typeof templates) => {
+    const parsed = templates[template];
+    return parsed && renderTemplate(parsed, scope).text;
+  };
+  const whole = () => renderTemplate(WHOLE_BODY, scope).text;
+  const name = mappedName(mapping, scope);
+  if (kind === "wake") return defined({ name, text: text("textTemplate") ?? whole(), mode: wakeMode });
+  const to = text("to") || undefined;
+  const sessionKey = mappedSessionKey(mapping, scope);
+  const message = text("messageTemplate") ?? whole();
+  return defined({ name, message, sessionKey, wakeMode, deliver, channel, to, model, thinking, timeoutSeconds });
+}
+
+const defined = (fields: object): object =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+
+function check<T>(
+  validate: ValidateFunction<T>,
+  value: unknown,
+  blame: (field: string) => "transform_failed" | "mapping_failed",
+): T {
+  if (validate(value)) return value;
+  const [error] = validate.errors ?? [];
+  if (!error) throw new Error("a check that fails says why");
+  const field = faultyField(error) ?? error.instancePath.split("/")[1] ?? "kind";
+  throw new AppError(blame(field), { detail: `${field} ${faultWords(error)}` });
+}

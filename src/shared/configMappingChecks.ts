@@ -1,0 +1,122 @@
+import type { MappingConfig } from "./configMapping.ts";
+import type { Config } from "./configSchema.ts";
+import { resolveModel } from "./modelList.ts";
+import { sessionKeyFault } from "./sessionKey.ts";
+import { parseTemplate, type Template, TemplateError } from "./template.ts";
+import { resolveTransform } from "./transformPath.ts";
+
+type Mapping = Config["hooks"]["mappings"][number];
+type Auth = NonNullable<Mapping["auth"]>;
+
+/** The keys of a mapping that hold a template. */
+export const TEMPLATES = [
+  "name",
+  "sessionKey",
+  "messageTemplate",
+  "textTemplate",
+  "to",
+] as const satisfies readonly (keyof MappingConfig)[];
+
+/** What a mapping is called in logs, metrics and records. */
+export const mappingKey = ({ id, match }: Mapping): string =>
+  id ?? ([match?.path, match?.source].filter((part) => part !== undefined).join(":") || "*");
+
+const BUILT_IN: readonly unknown[] = ["wake", "agent"];
+
+const HMAC_KEYS = ["header", "algorithm", "encoding", "prefix", "timestampHeader"] as const;
+const NEEDED: Readonly<Record<Auth["type"], readonly (keyof Auth)[]>> = {
+  token: ["token"],
+  github: ["secret"],
+  stripe: ["secret"],
+  slack: ["secret"],
+  "standard-webhooks": ["secret"],
+  hmac: ["secret", "header"],
+};
+const ALLOWED: Readonly<Record<Auth["type"], readonly (keyof Auth)[]>> = {
+  token: ["token"],
+  github: ["secret"],
+  stripe: ["secret", "toleranceSeconds"],
+  slack: ["secret", "toleranceSeconds"],
+  "standard-webhooks": ["secret", "toleranceSeconds"],
+  hmac: ["secret", "toleranceSeconds", ...HMAC_KEYS],
+};
+
+/** What is wrong with the mappings beyond what the schema says: one sentence for each fault, which begins with its key. */
+export function mappingFaults(config: Config): string[] {
+  const { mappings } = config.hooks;
+  const names = mappings.map(mappingKey);
+  return mappings.flatMap((mapping, i) => {
+    const key = `hooks.mappings.${i}`;
+    const name = names[i] as string;
+    const twin = names.indexOf(name);
+    return [
+      ...templateFaults(mapping),
+      BUILT_IN.includes(mapping.match?.path) &&
+        `match.path must not be ${mapping.match?.path}: it is a hook of its own`,
+      twin < i && `id is missing: this mapping and hooks.mappings.${twin} would both be called ${name}`,
+      modelFault(mapping, config),
+      transformFault(mapping, config),
+      ...sessionKeyFaults(mapping, config),
+      ...authFaults(mapping, config),
+    ].flatMap((fault) => (typeof fault === "string" ? [`${key}.${fault}`] : []));
+  });
+}
+
+function templateFaults(mapping: Mapping): string[] {
+  return TEMPLATES.flatMap((key) => {
+    const text = mapping[key];
+    if (text === undefined) return [];
+    const parsed = parsedOrFault(text);
+    return typeof parsed === "string" ? [`${key}: ${parsed}`] : [];
+  });
+}
+
+function parsedOrFault(text: string): Template | string {
+  try {
+    return parseTemplate(text);
+  } catch (error) {
+    if (error instanceof TemplateError) return error.message;
+    throw error;
+  }
+}
+
+function modelFault({ model }: Mapping, { agents }: Config): string | false {
+  const resolved = resolveModel(agents.defaults, model);
+  return !resolved.ok && model !== undefined && `model must be one of ${resolved.allowed.join(", ")}`;
+}
+
+function transformFault({ transform }: Mapping, { hooks }: Config): string | false {
+  if (!transform || hooks.transformsDir === undefined) return false;
+  const resolved = resolveTransform(hooks.transformsDir, transform.module);
+  return !resolved.ok && `transform.module: ${resolved.reason}`;
+}
+
+/** A key with values in it is judged when they are known; before that only by how it begins. */
+function sessionKeyFaults({ sessionKey }: Mapping, { hooks }: Config): (string | false)[] {
+  const parsed = sessionKey === undefined ? [] : parsedOrFault(sessionKey);
+  const [first, second] = typeof parsed === "string" ? [] : parsed;
+  if (typeof first !== "string") return [];
+  const prefixes = hooks.allowedSessionKeyPrefixes;
+  const fault =
+    second === undefined || !prefixes?.some((prefix) => prefix.startsWith(first))
+      ? sessionKeyFault(first, prefixes)
+      : null;
+  return [fault !== null && (second === undefined || prefixes !== undefined) && `sessionKey ${fault}`];
+}
+
+function authFaults({ auth, match }: Mapping, { hooks, server }: Config): (string | false)[] {
+  if (!auth) return [];
+  const given = Object.keys(auth).filter((key) => key !== "type") as (keyof Auth)[];
+  return [
+    match?.path === undefined && "auth needs match.path: without a name of its own the hook token is asked for first",
+    ...NEEDED[auth.type].map((key) => auth[key] === undefined && `auth.${key} is missing: type ${auth.type} needs it`),
+    ...given.map((key) => !ALLOWED[auth.type].includes(key) && `auth.${key} means nothing with type ${auth.type}`),
+    auth.type === "standard-webhooks" &&
+      auth.secret?.startsWith("whsec_") === true &&
+      !/^whsec_[A-Za-z0-9+/]{2,}={0,2}$/.test(auth.secret) &&
+      "auth.secret must be base64 behind whsec_",
+    auth.token !== undefined &&
+      [hooks.token, server.apiToken].includes(auth.token) &&
+      "auth.token must be another secret than hooks.token and server.apiToken",
+  ];
+}

@@ -1,0 +1,118 @@
+import type { MappedAgent } from "../../hooks/fields.ts";
+import type { HookCall, Mapping } from "../../hooks/mapping.ts";
+import { renderCall } from "../../hooks/render.ts";
+import type { TransformOutcome, TransformRequest } from "../../hooks/transforms.ts";
+import { trackAccepted } from "../../models/commands/trackRun.ts";
+import type { AgentRequest, MappedTo, RunDoc } from "../../models/run.ts";
+import type { Stores } from "../../models/stores.ts";
+import type { Config } from "../../shared/configSchema.ts";
+import { AppError, toAppError } from "../../shared/errors.ts";
+import { resolveModel } from "../../shared/modelList.ts";
+import { randomSessionKey, sessionKeyFault } from "../../shared/sessionKey.ts";
+import type { WorkerMetrics } from "../metrics.ts";
+import { persist } from "../persist.ts";
+import type { Processor, RunContext } from "../run.ts";
+import type { Settle } from "../settle.ts";
+
+export interface MappedHookDeps {
+  readonly stores: Stores;
+  readonly mappings: readonly Mapping[];
+  readonly hooks: Pick<Config["hooks"], "defaultSessionKey" | "allowedSessionKeyPrefixes">;
+  readonly defaults: Config["agents"]["defaults"];
+  readonly metrics: WorkerMetrics;
+  readonly settle: Settle;
+  transform(request: TransformRequest, signal: AbortSignal): Promise<TransformOutcome>;
+  enqueue(runId: string): Promise<void>;
+  triggerHeartbeat(): Promise<void>;
+}
+
+/** Makes of a mapped hook's run what its mapping and its transform say: a run of the agent, an event, or nothing. */
+export function mappedHookProcessor(deps: MappedHookDeps): Processor {
+  return async ({ payload }, context) => {
+    const { runId } = payload as { runId: string };
+    const run = await deps.stores.runs.find(runId);
+    if (!run.open || run.stage !== "mapping") return { kind: "done", result: { run: "over" } };
+    const end = (made: Made) => persist(() => conclude(deps, run, made), context.signal);
+    const fail = (thrown: unknown) => failed(thrown, context);
+    const made = await make(deps, run, context).catch(fail);
+    const ended = await end(made).catch((thrown) => end(fail(thrown)));
+    deps.metrics.mapped.inc({ outcome: ended.kind });
+    return { kind: "done", result: { run: ended.kind } };
+  };
+}
+
+type Made = Exclude<MappedTo, { kind: "event" }> | { kind: "event"; name: string | null; text: string; wake: boolean };
+
+/** Of its own fault a run fails; while a server is away, or this process is to stop, it waits. */
+function failed(thrown: unknown, { log }: RunContext): Made {
+  const { code, message, cause } = toAppError(thrown);
+  if (code === "unavailable") throw thrown;
+  if (code === "internal") log.error({ err: cause }, "a mapping broke");
+  return { kind: "failed", error: { code, message } };
+}
+
+async function make(deps: MappedHookDeps, run: RunDoc, { signal }: RunContext): Promise<Made> {
+  const mapping = deps.mappings.find(({ key }) => key === run.mapped?.mapping);
+  if (!mapping) throw unusable(`the configuration has no mapping ${run.mapped?.mapping} any more`);
+  const call = JSON.parse(run.mapped?.call ?? "") as HookCall;
+  const request = mapping.transform && { ...mapping.transform, input: call, label: run._id };
+  const transformed: TransformOutcome = request ? await deps.transform(request, signal) : { kind: "kept" };
+  const made = renderCall(mapping, call, run.createdAt, transformed);
+  if (made === null) return { kind: "dropped" };
+  if (made.kind === "agent") return agentRun(deps, mapping, run, made);
+  const { text, mode, name = null } = made;
+  return { kind: "event", name, text, wake: mode !== "next-heartbeat" };
+}
+
+function agentRun({ hooks, defaults }: MappedHookDeps, mapping: Mapping, run: RunDoc, made: MappedAgent): Made {
+  const resolved = resolveModel(defaults, made.model);
+  if (!resolved.ok) throw unusable(`model must be one of ${resolved.allowed.join(", ")}`);
+  const constant = made.sessionKey ?? hooks.defaultSessionKey;
+  const fault = constant === undefined ? null : sessionKeyFault(constant, hooks.allowedSessionKeyPrefixes);
+  if (fault) throw unusable(`sessionKey ${fault}`);
+  const request: AgentRequest = {
+    message: made.message,
+    wakeMode: made.wakeMode ?? "now",
+    deliver: made.deliver ?? true,
+    channel: made.channel ?? "last",
+    to: made.to ?? null,
+    model: resolved.model ?? null,
+    thinking: made.thinking ?? defaults.thinking ?? null,
+    timeoutSeconds: made.timeoutSeconds ?? defaults.timeoutSeconds,
+    trackAsJob: mapping.trackAsJob ?? defaults.trackAsJob,
+    allowUnsafe: mapping.allowUnsafeExternalContent,
+    ...(mapping.instructions !== undefined && { instructions: mapping.instructions }),
+  };
+  // a key of its own was made at acceptance
+  const sessionKey = constant ?? (run.singleUse ? run.sessionKey : randomSessionKey());
+  return { kind: "agent", name: made.name ?? run.name, sessionKey, singleUse: constant === undefined, request };
+}
+
+const unusable = (detail: string) => new AppError("mapping_failed", { detail: `${detail}.` });
+
+/** May be done twice: events and jobs are named after the run. */
+async function conclude(deps: MappedHookDeps, run: RunDoc, made: Made): Promise<Made> {
+  const { runs, events } = deps.stores;
+  const { _id } = run;
+  switch (made.kind) {
+    case "agent":
+      if (!(await runs.mapTo(_id, made))) break;
+      await trackAccepted(deps.stores, { _id, ...made });
+      await deps.enqueue(_id);
+      break;
+    case "event": {
+      const { name, text, wake } = made;
+      await events.add([{ _id: `hook-${_id}-${run.round}`, text, source: name ?? "wake hook", wake }]);
+      await runs.mapTo(_id, { kind: "event", name });
+      if (wake) await deps.triggerHeartbeat();
+      break;
+    }
+    case "failed":
+      await runs.mapTo(_id, made);
+      await deps.settle(_id);
+      break;
+    case "dropped":
+      await runs.mapTo(_id, made);
+  }
+  return made;
+}
