@@ -3,6 +3,7 @@ import { enableCompileCache } from "node:module";
 import { join } from "node:path";
 import { Command } from "commander";
 import { StartError } from "../shared/lifecycle.ts";
+import type { HookTestOptions } from "./commands/hooks.ts";
 
 // a start is mostly loading code; what is loaded after this line, and in the child processes, is compiled only once
 const { directory } = enableCompileCache(join(import.meta.dirname, "..", "..", "node_modules", ".cache", "compiled"));
@@ -67,6 +68,20 @@ route
   .action(async (channel: string, to: string) => {
     const { setRoute } = await import("./commands/route.ts");
     await setRoute(await environment(), channel, to);
+  });
+
+const hooks = program.command("hooks").description("The webhook gateway.");
+
+hooks
+  .command("test <name>")
+  .description("Carry out a mapping and its transform here and print what would come of it; nothing is sent.")
+  .requiredOption("--body <file>", "the JSON body, - for standard input")
+  .option("--header <line...>", 'a header of the request, as "name: value"', [])
+  .option("--query <text>", "the query of the request, as a=1&b=2", "")
+  .option("--json", "print JSON, one line for each run", false)
+  .action(async (name: string, options: HookTestOptions) => {
+    const { testHook } = await import("./commands/hooks.ts");
+    await testHook(await environment(), name, options);
   });
 
 program

@@ -76,6 +76,17 @@ export const scopeOf = (mapping: Mapping, call: HookCall, now: Date): TemplateSc
   item: itemOf(mapping, call.payload),
 });
 
+/**
+ * The calls that one becomes: with `forEach` one for each item, whose array then holds that item alone. Null when the body
+ * has no such array.
+ */
+export function expand({ forEach }: Mapping, call: HookCall): HookCall[] | null {
+  if (forEach === undefined) return [call];
+  const items = Object.hasOwn(call.payload, forEach) ? call.payload[forEach] : undefined;
+  if (!Array.isArray(items)) return null;
+  return items.map((item) => ({ ...call, payload: { ...call.payload, [forEach]: [item] } }));
+}
+
 /** What begins the summary; the mapping's key where its template says nothing. */
 export function mappedName({ key, templates }: Mapping, scope: TemplateScope): string {
   const text = templates.name && renderTemplate(templates.name, scope).text.slice(0, 256);

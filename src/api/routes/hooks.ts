@@ -1,4 +1,5 @@
 import Type from "typebox";
+import { agentRequest } from "../../hooks/agentRequest.ts";
 import { agentFields, wakeFields } from "../../hooks/fields.ts";
 import { acceptAgentRun, acceptWake, type Idempotency } from "../../models/commands/acceptHook.ts";
 import type { Config } from "../../shared/configSchema.ts";
@@ -75,17 +76,7 @@ export function hookRoutes({ enabled, path, maxBodyBytes }: HookConfig): AnyRout
     },
     answers: { 202: Type.Object({ ok: Type.Literal(true), runId: Type.String(), sessionKey: s.JobId }, closed) },
     async handler({ headers, body }, { stores, queues, hooks, agent: defaults, metrics }) {
-      const request = {
-        message: body.message,
-        wakeMode: body.wakeMode ?? "now",
-        deliver: body.deliver ?? true,
-        channel: body.channel ?? "last",
-        to: body.to ?? null,
-        model: checkModel(defaults, body.model),
-        thinking: body.thinking ?? defaults.thinking ?? null,
-        timeoutSeconds: body.timeoutSeconds ?? defaults.timeoutSeconds,
-        trackAsJob: defaults.trackAsJob,
-      };
+      const request = agentRequest(body, checkModel(defaults, body.model), defaults);
       const sessionKey = checkSessionKey(hooks, body.sessionKey);
       const idempotency = idempotencyOf(headers["idempotency-key"], "agent", body);
       const run = await acceptAgentRun(stores, { name: body.name ?? null, sessionKey, request }, idempotency);
@@ -102,9 +93,9 @@ function refuse(pointer: string, detail: string): never {
   throw new AppError("invalid_body", { detail: `${pointer.slice(1)} ${detail}.`, errors: [{ pointer, detail }] });
 }
 
-function checkModel(agent: Config["agents"]["defaults"], requested: string | undefined): string | null {
+function checkModel(agent: Config["agents"]["defaults"], requested: string | undefined): string | undefined {
   const resolved = resolveModel(agent, requested);
-  if (resolved.ok) return resolved.model ?? null;
+  if (resolved.ok) return resolved.model;
   return refuse("/model", `must be one of ${resolved.allowed.join(", ")}`);
 }
 

@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { type HookCall, type Mapping, mappedName, mappedSessionKey, scopeOf } from "../../hooks/mapping.ts";
+import { expand, type HookCall, type Mapping, mappedName, mappedSessionKey, scopeOf } from "../../hooks/mapping.ts";
 import { acceptMappedRuns } from "../../models/commands/acceptHook.ts";
 import type { Config } from "../../shared/configSchema.ts";
 import { AppError } from "../../shared/errors.ts";
@@ -59,7 +59,7 @@ export const mappedHookRoute = ({ path, ...hooks }: Config["hooks"], mostBytes: 
         replayKey === null
           ? idempotencyOf(headers["idempotency-key"], call.path, body)
           : { key: `${mapping.key} ${replayKey}`, request: [call.path, body] };
-      const runs = expand(mapping, call).map((one) => newRun(mapping, one, hooks, clock.now()));
+      const runs = callsOf(mapping, call).map((one) => newRun(mapping, one, hooks, clock.now()));
       const runIds = await acceptMappedRuns(stores, runs, idempotency);
       await Promise.all(runIds.map((runId) => queues.add(mappedHook, { runId }, { jobId: runId })));
       metrics.hooks.inc({ hook: mapping.key });
@@ -69,18 +69,18 @@ export const mappedHookRoute = ({ path, ...hooks }: Config["hooks"], mostBytes: 
     },
   });
 
-/** The calls that a request becomes: with `forEach` one for each item, whose array then holds that item alone. */
-function expand({ forEach }: Mapping, call: HookCall): HookCall[] {
+function callsOf(mapping: Mapping, call: HookCall): HookCall[] {
+  const { forEach } = mapping;
+  const calls = expand(mapping, call);
   if (forEach === undefined) return [call];
-  const items = Object.hasOwn(call.payload, forEach) ? call.payload[forEach] : undefined;
-  if (!Array.isArray(items)) throw refused(forEach, "must be an array: the mapping makes a run of each of its items");
-  if (items.length > MAX_ITEMS)
+  if (!calls) throw refused(forEach, "must be an array: the mapping makes a run of each of its items");
+  if (calls.length > MAX_ITEMS)
     throw refused(forEach, `must have at most ${MAX_ITEMS} items: send the rest by themselves`);
   const around = toJson({ ...call, payload: { ...call.payload, [forEach]: [] } }).length;
-  if (around * items.length > MAX_AROUND_CHARS) {
+  if (around * calls.length > MAX_AROUND_CHARS) {
     throw refused(forEach, "has too many items for what stands around it: each run carries the rest of the body along");
   }
-  return items.map((item) => ({ ...call, payload: { ...call.payload, [forEach]: [item] } }));
+  return calls;
 }
 
 function refused(field: string, detail: string): AppError {

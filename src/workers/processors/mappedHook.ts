@@ -1,14 +1,14 @@
+import { mappedRequest } from "../../hooks/agentRequest.ts";
 import type { MappedAgent } from "../../hooks/fields.ts";
 import type { HookCall, Mapping } from "../../hooks/mapping.ts";
 import { renderCall } from "../../hooks/render.ts";
 import type { TransformOutcome, TransformRequest } from "../../hooks/transforms.ts";
 import { trackAccepted } from "../../models/commands/trackRun.ts";
-import type { AgentRequest, MappedTo, RunDoc } from "../../models/run.ts";
+import type { MappedTo, RunDoc } from "../../models/run.ts";
 import type { Stores } from "../../models/stores.ts";
 import type { Config } from "../../shared/configSchema.ts";
 import { AppError, toAppError } from "../../shared/errors.ts";
-import { resolveModel } from "../../shared/modelList.ts";
-import { randomSessionKey, sessionKeyFault } from "../../shared/sessionKey.ts";
+import { randomSessionKey } from "../../shared/sessionKey.ts";
 import type { WorkerMetrics } from "../metrics.ts";
 import { persist } from "../persist.ts";
 import type { Processor, RunContext } from "../run.ts";
@@ -53,7 +53,10 @@ function failed(thrown: unknown, { log }: RunContext): Made {
 
 async function make(deps: MappedHookDeps, run: RunDoc, { signal }: RunContext): Promise<Made> {
   const mapping = deps.mappings.find(({ key }) => key === run.mapped?.mapping);
-  if (!mapping) throw unusable(`the configuration has no mapping ${run.mapped?.mapping} any more`);
+  if (!mapping) {
+    const detail = `The configuration has no mapping ${run.mapped?.mapping} any more.`;
+    throw new AppError("mapping_failed", { detail });
+  }
   const call = JSON.parse(run.mapped?.call ?? "") as HookCall;
   const request = mapping.transform && { ...mapping.transform, input: call, label: run._id };
   const transformed: TransformOutcome = request ? await deps.transform(request, signal) : { kind: "kept" };
@@ -65,30 +68,11 @@ async function make(deps: MappedHookDeps, run: RunDoc, { signal }: RunContext): 
 }
 
 function agentRun({ hooks, defaults }: MappedHookDeps, mapping: Mapping, run: RunDoc, made: MappedAgent): Made {
-  const resolved = resolveModel(defaults, made.model);
-  if (!resolved.ok) throw unusable(`model must be one of ${resolved.allowed.join(", ")}`);
-  const constant = made.sessionKey ?? hooks.defaultSessionKey;
-  const fault = constant === undefined ? null : sessionKeyFault(constant, hooks.allowedSessionKeyPrefixes);
-  if (fault) throw unusable(`sessionKey ${fault}`);
-  const request: AgentRequest = {
-    message: made.message,
-    wakeMode: made.wakeMode ?? "now",
-    deliver: made.deliver ?? true,
-    channel: made.channel ?? "last",
-    to: made.to ?? null,
-    model: resolved.model ?? null,
-    thinking: made.thinking ?? defaults.thinking ?? null,
-    timeoutSeconds: made.timeoutSeconds ?? defaults.timeoutSeconds,
-    trackAsJob: mapping.trackAsJob ?? defaults.trackAsJob,
-    allowUnsafe: mapping.allowUnsafeExternalContent,
-    ...(mapping.instructions !== undefined && { instructions: mapping.instructions }),
-  };
+  const { sessionKey: constant, request } = mappedRequest(made, mapping, hooks, defaults);
   // a key of its own was made at acceptance
   const sessionKey = constant ?? (run.singleUse ? run.sessionKey : randomSessionKey());
   return { kind: "agent", name: made.name ?? run.name, sessionKey, singleUse: constant === undefined, request };
 }
-
-const unusable = (detail: string) => new AppError("mapping_failed", { detail: `${detail}.` });
 
 /** May be done twice: events and jobs are named after the run. */
 async function conclude(deps: MappedHookDeps, run: RunDoc, made: Made): Promise<Made> {

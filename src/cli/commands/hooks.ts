@@ -1,0 +1,105 @@
+import { readFileSync } from "node:fs";
+import { agentPrompt } from "../../agents/prompt/agentPrompt.ts";
+import { mappedRequest } from "../../hooks/agentRequest.ts";
+import { compileMappings, expand, type HookCall, type Mapping, mappingsAt, matchBody } from "../../hooks/mapping.ts";
+import { renderCall } from "../../hooks/render.ts";
+import { Transforms } from "../../hooks/transforms.ts";
+import { readConfig } from "../../shared/config.ts";
+import type { Config } from "../../shared/configSchema.ts";
+import { AppError } from "../../shared/errors.ts";
+import { StartError } from "../../shared/lifecycle.ts";
+
+export interface HookTestOptions {
+  /** A file, or `-` for standard input. */
+  readonly body: string;
+  /** As `name: value`. */
+  readonly header: readonly string[];
+  /** As `a=1&b=2`. */
+  readonly query: string;
+  readonly json: boolean;
+}
+
+/**
+ * `hooks test NAME --body FILE`: carries out mapping and transform here, and prints what would come of it. Nothing is sent
+ * or written, and no proof of the sender is asked for.
+ * @throws StartError when the body cannot be read, nothing matches, or mapping or transform fail
+ */
+export async function testHook(env: NodeJS.ProcessEnv, name: string, options: HookTestOptions): Promise<void> {
+  const config = readConfig(env);
+  const { hooks } = config;
+  const payload = readBody(options.body);
+  const mapping = matchBody(mappingsAt(compileMappings(hooks), name), payload);
+  if (!mapping) throw new StartError(`No mapping takes ${name} with this body: see hooks.mappings and hooks.presets.`);
+  const call = { ...requestOf(hooks.path, name, options), payload };
+  const calls = expand(mapping, call);
+  if (!calls) throw new StartError(`The body has no array ${mapping.forEach}: the mapping is for each of its items.`);
+  const transforms = new Transforms({
+    dir: hooks.transformsDir ?? "",
+    timeoutMs: hooks.transformTimeoutSeconds * 1_000,
+    maxMemoryMiB: hooks.transformMemoryMiB,
+    maxThreads: 2,
+    env,
+    onOutput: (_run, _stream, line) => console.error(line),
+  });
+  try {
+    for (const one of calls) {
+      const made = await carryOut(config, mapping, one, transforms);
+      console.log(options.json ? JSON.stringify(made) : inWords(made));
+    }
+  } catch (error) {
+    if (error instanceof AppError) throw new StartError(`${mapping.key} fails (${error.code}): ${error.message}`);
+    throw error;
+  } finally {
+    await transforms.close();
+  }
+}
+
+async function carryOut(config: Config, mapping: Mapping, call: HookCall, transforms: Transforms) {
+  const request = mapping.transform && { ...mapping.transform, input: call, label: mapping.key };
+  const { signal } = new AbortController();
+  const transformed = request ? await transforms.run(request, signal) : ({ kind: "kept" } as const);
+  const made = renderCall(mapping, call, new Date(), transformed);
+  if (made?.kind !== "agent") return { mapping: mapping.key, ...(made ?? { kind: "dropped" as const }) };
+  const { hooks, agents } = config;
+  const { sessionKey = "one of its own", request: run } = mappedRequest(made, mapping, hooks, agents.defaults);
+  const { message, instructions, allowUnsafe, ...rest } = run;
+  const source = made.name ?? mapping.key;
+  const prompt = agentPrompt({ message, source, instructions, allowUnsafe });
+  return { mapping: mapping.key, kind: made.kind, name: source, sessionKey, ...rest, prompt };
+}
+
+function requestOf(basePath: string, path: string, { header, query }: HookTestOptions): Omit<HookCall, "payload"> {
+  const headers = header.map((line) => {
+    const at = line.indexOf(":");
+    if (at < 1) throw new StartError(`The header ${line} has no name: write it as "name: value".`);
+    return [line.slice(0, at).trim().toLowerCase(), line.slice(at + 1).trim()];
+  });
+  const url = `${basePath}/${path}${query && `?${query}`}`;
+  return { headers: Object.fromEntries(headers), url, path, query: Object.fromEntries(new URLSearchParams(query)) };
+}
+
+function readBody(file: string): Record<string, unknown> {
+  let text: string;
+  try {
+    text = readFileSync(file === "-" ? 0 : file, "utf8");
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new StartError(`The body cannot be read from ${file} (${code}).`);
+  }
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  } catch {
+    // said below
+  }
+  throw new StartError(`${file} does not hold a JSON object.`);
+}
+
+function inWords(made: Readonly<Record<string, unknown>>): string {
+  const { prompt, ...rest } = made;
+  const width = Math.max(...Object.keys(rest).map((key) => key.length));
+  const lines = Object.entries(rest).flatMap(([key, value]) =>
+    value === null || value === undefined ? [] : [`${key.padEnd(width)}  ${value}`],
+  );
+  return [...lines, ...(prompt === undefined ? [] : ["", String(prompt)]), ""].join("\n");
+}

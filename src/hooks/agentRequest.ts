@@ -1,0 +1,54 @@
+import type { Static, TObject } from "typebox";
+import type { Config } from "../shared/configSchema.ts";
+import { AppError } from "../shared/errors.ts";
+import { resolveModel } from "../shared/modelList.ts";
+import { sessionKeyFault } from "../shared/sessionKey.ts";
+import type { agentFields, MappedAgent } from "./fields.ts";
+import type { Mapping } from "./mapping.ts";
+
+type Defaults = Config["agents"]["defaults"];
+
+/** What is said of a run, with what holds where nothing is said. @param model already resolved */
+export function agentRequest(
+  fields: Static<TObject<typeof agentFields>>,
+  model: string | undefined,
+  { thinking, timeoutSeconds, trackAsJob }: Defaults,
+) {
+  return {
+    message: fields.message,
+    wakeMode: fields.wakeMode ?? "now",
+    deliver: fields.deliver ?? true,
+    channel: fields.channel ?? "last",
+    to: fields.to ?? null,
+    model: model ?? null,
+    thinking: fields.thinking ?? thinking ?? null,
+    timeoutSeconds: fields.timeoutSeconds ?? timeoutSeconds,
+    trackAsJob,
+  };
+}
+
+/**
+ * The run that a mapping asks for; without a sessionKey it is to have one of its own.
+ * @throws AppError mapping_failed when the model or the session key is not allowed
+ */
+export function mappedRequest(
+  made: MappedAgent,
+  { trackAsJob, instructions, allowUnsafeExternalContent }: Mapping,
+  hooks: Pick<Config["hooks"], "defaultSessionKey" | "allowedSessionKeyPrefixes">,
+  defaults: Defaults,
+) {
+  const resolved = resolveModel(defaults, made.model);
+  if (!resolved.ok) throw unusable(`model must be one of ${resolved.allowed.join(", ")}`);
+  const sessionKey = made.sessionKey ?? hooks.defaultSessionKey;
+  const fault = sessionKey === undefined ? null : sessionKeyFault(sessionKey, hooks.allowedSessionKeyPrefixes);
+  if (fault) throw unusable(`sessionKey ${fault}`);
+  const request = {
+    ...agentRequest(made, resolved.model, defaults),
+    ...(trackAsJob !== undefined && { trackAsJob }),
+    ...(instructions !== undefined && { instructions }),
+    allowUnsafe: allowUnsafeExternalContent,
+  };
+  return { sessionKey, request };
+}
+
+const unusable = (detail: string) => new AppError("mapping_failed", { detail: `${detail}.` });

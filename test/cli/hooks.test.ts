@@ -1,0 +1,84 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { runCli } from "./service.ts";
+
+describe("signalbox hooks test", () => {
+  let dir: string;
+  let env: Record<string, string>;
+  before(() => {
+    dir = mkdtempSync(join(tmpdir(), "signalbox-hooks-"));
+    const write = (name: string, text: string) => writeFileSync(join(dir, name), text);
+    write(
+      "signalbox.json5",
+      `{ hooks: { transformsDir: ".", presets: ["gmail"], mappings: [
+        { match: { path: "ci" }, name: "CI", messageTemplate: "{{headers.x-event}} of {{branch}} {{query.n}}", instructions: "Be brief." },
+        { match: { path: "alert" }, transform: { module: "alert.ts" } },
+        { match: { path: "broken" }, transform: { module: "broken.js" } },
+      ] } }`,
+    );
+    write(
+      "alert.ts",
+      `export default ({ payload }: { payload: { text?: string } }) => {
+        console.log("looked at it");
+        return payload.text === undefined ? null : { kind: "wake", text: payload.text };
+      };`,
+    );
+    write("broken.js", "export default () => {\n  throw new TypeError('no such thing');\n};");
+    write("body.json", '{ "branch": "main", "text": "down" }');
+    write("mails.json", '{ "messages": [{ "id": "1", "from": "Ada", "subject": "Hi" }, { "from": "Bob" }] }');
+    write("empty.json", "{}");
+    write("list.json", "[]");
+    env = { SIGNALBOX_CONFIG: join(dir, "signalbox.json5") };
+  });
+  after(() => rmSync(dir, { recursive: true }));
+  const run = (args: string, body: string) => runCli(`hooks test ${args} --body ${join(dir, body)}`, env).ended;
+
+  it("prints the prompt that a mapping would make, and sends nothing", async () => {
+    const { code, stdout } = await run("ci --header x-event:push --query n=2", "body.json");
+
+    expect(code).to.equal(0);
+    expect(stdout).to.match(/^mapping +ci\nkind +agent\nname +CI\nsessionKey +one of its own\n/);
+    expect(stdout).to.match(/\n\nBe brief\.\n\nOutside content follows[\s\S]*">>>\npush of main 2\n<<</);
+  });
+
+  it("carries the transform out, and shows what it prints apart", async () => {
+    const event = await run("alert --json", "body.json");
+    const dropped = await run("alert --json", "empty.json");
+
+    expect(JSON.parse(event.stdout)).to.deep.equal({
+      ...{ mapping: "alert", kind: "wake", name: "alert", text: "down", mode: "now" },
+    });
+    expect(event.stderr).to.equal("looked at it\n");
+    expect(JSON.parse(dropped.stdout)).to.deep.equal({ mapping: "alert", kind: "dropped" });
+  });
+
+  it("prints one run for each item of forEach", async () => {
+    const { stdout } = await run("gmail --json", "mails.json");
+
+    const runs = stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(runs.map(({ sessionKey }) => sessionKey)).to.deep.equal(["hook:gmail:1", "one of its own"]);
+    expect(runs[0].prompt).to.include("New mail from Ada\nSubject: Hi\n");
+  });
+
+  const refused = [
+    ["broken", "body.json", /^broken fails \(transform_failed\): .*TypeError at broken\.js:2:\d+: no such thing/],
+    ["nobody", "body.json", /^No mapping takes nobody with this body/],
+    ["gmail", "empty.json", /^The body has no array messages/],
+    ["ci", "list.json", /list\.json does not hold a JSON object\.$/],
+    ["ci", "missing.json", /^The body cannot be read from .*missing\.json \(ENOENT\)\.$/],
+    ["ci --header x", "body.json", /^The header x has no name/],
+  ] as const;
+  for (const [args, body, words] of refused) {
+    it(`says in a sentence what is wrong with ${args} and ${body}, and ends with 1`, async () => {
+      const { code, stderr } = await run(args, body);
+
+      expect(code).to.equal(1);
+      expect(stderr.trim()).to.match(words);
+    });
+  }
+});
