@@ -1,4 +1,5 @@
 import type { ConfigNode } from "../src/shared/configNodes.ts";
+import { MappingSchema } from "../src/shared/configMapping.ts";
 import { ConfigSchema, configKeys, isSection } from "../src/shared/configSchema.ts";
 import { DURATION_PATTERN } from "../src/shared/duration.ts";
 import { ERRORS } from "../src/shared/errors.ts";
@@ -32,7 +33,8 @@ function configuration(): string {
   const sections = Object.entries((ConfigSchema as ConfigNode).properties ?? {}).map(([name, node]) => {
     const words = isSection(node) ? `${node.description}\n\n` : "";
     const rows = configKeys({ properties: { [name]: node } }).map(([key, one]) => row(key, one));
-    return `## ${name}\n\n${words}| key | environment | value | default | what it does |\n|---|---|---|---|---|\n${rows.join("\n")}`;
+    const table = `${HEADING}\n${rows.join("\n")}`;
+    return `## ${name}\n\n${words}${table}${name === "hooks" ? `\n\n${mapping()}` : ""}`;
   });
   return `# Configuration
 
@@ -63,6 +65,15 @@ A duration is a whole number and a unit: \`s\`, \`m\`, \`h\`, \`d\` or \`w\`.
 
 ${sections.join("\n\n")}
 `;
+}
+
+const HEADING = "| key | environment | value | default | what it does |\n|---|---|---|---|---|";
+
+/** The keys of what the list `hooks.mappings` holds. */
+function mapping(): string {
+  const rows = configKeys(MappingSchema as ConfigNode).map(([key, node]) => row(key, node).replace(" |  | ", " | "));
+  const heading = "| key | value | default | what it does |\n|---|---|---|---|";
+  return `### An entry of hooks.mappings\n\n[hooks.md](hooks.md) says how they work, and what a template is.\n\n${heading}\n${rows.join("\n")}`;
 }
 
 function row(key: string, node: ConfigNode): string {
