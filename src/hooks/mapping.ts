@@ -47,8 +47,15 @@ function compile(config: MappingConfig, defaultMaxBodyBytes: number): Mapping {
   };
 }
 
-/** The name that a path under the base path asks for. */
-export const hookName = (basePath: string, path: string): string => path.slice(basePath.length + 1);
+/** The name that a path under the base path asks for, percent-decoded where it can be. */
+export function hookName(basePath: string, path: string): string {
+  const name = path.slice(basePath.length + 1);
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
+}
 
 /** Those that could take a request of this name; which of them does may rest on the body. */
 export function mappingsAt(mappings: readonly Mapping[], name: string): readonly Mapping[] {

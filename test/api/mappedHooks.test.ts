@@ -1,0 +1,313 @@
+import { once } from "node:events";
+import { type ClientRequest, request } from "node:http";
+import { text } from "node:stream/consumers";
+import { expect } from "chai";
+import { type Answer, startApp, type TestApp } from "../support/app.ts";
+
+const TOKEN = "a-hook-token-of-length";
+const bearer = { Authorization: `Bearer ${TOKEN}` };
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+const start = (mappings: string, more = "") =>
+  startApp({ config: `{ hooks: { enabled: true, token: "${TOKEN}", mappings: [${mappings}]${more} } }` });
+
+/** What is written down, whatever it is. */
+async function written({ stores }: TestApp): Promise<number[]> {
+  const { runs, events, idempotencyKeys, jobs } = stores;
+  const collections = [runs, events, idempotencyKeys, jobs].map(({ collection }) => collection);
+  return Promise.all(collections.map((one) => one.countDocuments()));
+}
+
+describe("which mapping takes a request", () => {
+  let app: TestApp;
+  before(async () => {
+    app = await start(
+      `{ id: "path", match: { path: "ci" } },
+       { id: "path again", match: { path: "ci" } },
+       { id: "nested", match: { path: "ci/build/nightly" } },
+       { id: "both", match: { path: "both", source: "grafana" } },
+       { id: "source", match: { source: "sentry" } },
+       { id: "both, later", match: { path: "both", source: "sentry" } },
+       { id: "own gmail", match: { path: "gmail", source: "mine" } },
+       { match: { path: "größe/a b" } }`,
+      ', presets: ["gmail"]',
+    );
+  });
+  after(() => app.close());
+
+  const source = (name: unknown) => ({ source: name, messages: [{ id: "m" }] });
+  const taken: [string, string, object, string][] = [
+    ["the path", "ci", {}, "path"],
+    ["the path, whatever the source", "ci", source("sentry"), "path"],
+    ["a nested path", "ci/build/nightly", {}, "nested"],
+    ["one slash behind the path", "ci/", {}, "path"],
+    ["one slash behind a nested path and a query", "ci/build/nightly/?a=1", {}, "nested"],
+    ["the source, under any name", "any/name", source("sentry"), "source"],
+    ["path and source", "both", source("grafana"), "both"],
+    ["the first of two that match", "both", source("sentry"), "source"],
+    ["an own mapping before the preset", "gmail", source("mine"), "own gmail"],
+    ["the preset where the own mapping does not match", "gmail", source("other"), "Gmail"],
+    ["a path that the URL has percent-encoded", "gr%C3%B6%C3%9Fe/a%20b", {}, "größe/a b"],
+  ];
+  for (const [title, path, body, name] of taken) {
+    it(`${title}: ${path} is taken by ${name}`, async () => {
+      const { status, body: answer } = await app.call("POST", `/hooks/${path}`, body, bearer);
+
+      expect(status).to.equal(202);
+      expect((await app.call("GET", `/api/runs/${answer.runId}`)).body).to.include({ name, status: "queued" });
+    });
+  }
+
+  const refused: [string, string, object | string][] = [
+    ["a name that no mapping has", "nobody", {}],
+    ["a name that begins like one", "ci/build", {}],
+    ["a name in other letters", "CI", {}],
+    ["two slashes behind the path", "ci//", {}],
+    ["two slashes in the path", "ci//build/nightly", {}],
+    ["a known name with another source", "both", source("other")],
+    ["a known name without a source", "both", {}],
+    ["a source that is no text", "both", source(["grafana"])],
+    ["a source that is inherited", "both", '{ "__proto__": { "source": "grafana" } }'],
+    ["a source in another place", "both", { payload: source("grafana") }],
+    ["the name of an object's own", "constructor", {}],
+    ["no name", "", {}],
+  ];
+  for (const [title, path, body] of refused) {
+    it(`${title}: /hooks/${path} is answered 404 hook_not_found, and nothing is written`, async () => {
+      const before = await written(app);
+
+      const answer = await app.call("POST", `/hooks/${path}`, body, { ...bearer, "Idempotency-Key": "unknown" });
+
+      expect([answer.status, answer.body.code]).to.deep.equal([404, "hook_not_found"]);
+      expect(await written(app)).to.deep.equal(before);
+    });
+  }
+
+  it("a path whose percent-encoding is broken is answered 404, under any mapping 400", async () => {
+    const unknown = await app.call("POST", "/hooks/ci%C3", {}, bearer);
+    const taken = await app.call("POST", "/hooks/ci%C3", source("sentry"), bearer);
+
+    expect([unknown.status, taken.status]).to.deep.equal([404, 400]);
+  });
+});
+
+describe("the names of hooks", () => {
+  let app: TestApp;
+  before(async () => {
+    app = await start(
+      `{ match: { path: "ci" } }, { match: { path: "both", source: "a" } },
+       { match: { path: "stripe" }, auth: { type: "stripe", secret: "x" } }`,
+    );
+  });
+  after(() => app.close());
+  /** Sends the head of a request whose body never comes. */
+  async function withoutBody(path: string): Promise<[number | undefined, string]> {
+    const headers = { ...bearer, "Content-Type": "application/json", "Content-Length": 100 };
+    const req: ClientRequest = request(`${app.url}${path}`, { method: "POST", headers });
+    req.flushHeaders();
+    const [answer] = await once(req, "response");
+    const { code } = JSON.parse(await text(answer));
+    req.destroy();
+    return [answer.statusCode, code];
+  }
+
+  it("wake and agent: one slash behind them is ignored, two are not", async () => {
+    const paths = ["wake/", "agent/", "wake//", "agent//"];
+    const answers = await Promise.all(
+      paths.map((path) => app.call("POST", `/hooks/${path}`, { text: "x", message: "x" }, bearer)),
+    );
+
+    expect(answers.map(({ status }) => status)).to.deep.equal([200, 202, 404, 404]);
+    expect(answers[2]?.body.code).to.equal("hook_not_found");
+  });
+
+  it("unknown: answered 404 before the body is read", async () => {
+    expect(await withoutBody("/hooks/nobody")).to.deep.equal([404, "hook_not_found"]);
+  });
+
+  it("known and unknown: without the token answered 401 before the body is read and the name looked up", async () => {
+    const paths = ["ci", "both", "nobody", "ci//", ""];
+    const answers = await Promise.all(paths.map((path) => app.call("POST", `/hooks/${path}`, "{ not json")));
+
+    for (const { status, headers, body } of answers) {
+      expect([status, body.code]).to.deep.equal([401, "unauthorized"]);
+      expect(headers.get("WWW-Authenticate")).to.match(/^Bearer/);
+    }
+  });
+
+  const methods: [string, string, number, string | undefined][] = [
+    ["GET", "ci", 405, "method_not_allowed"],
+    ["PUT", "ci", 405, "method_not_allowed"],
+    ["DELETE", "ci/", 405, "method_not_allowed"],
+    ["PATCH", "both", 405, "method_not_allowed"],
+    ["GET", "stripe", 405, "method_not_allowed"],
+    ["GET", "wake/", 405, "method_not_allowed"],
+    ["OPTIONS", "ci", 204, undefined],
+    ["GET", "nobody", 404, "hook_not_found"],
+    ["OPTIONS", "nobody", 404, "hook_not_found"],
+    ["DELETE", "ci//", 404, "hook_not_found"],
+  ];
+  for (const [method, path, status, code] of methods) {
+    it(`${method} /hooks/${path} is answered ${status}${code ? ` ${code}` : ""}`, async () => {
+      const answer = await app.call(method, `/hooks/${path}`, undefined, bearer);
+
+      expect([answer.status, answer.body.code]).to.deep.equal([status, code]);
+      expect(answer.headers.get("Allow")).to.equal(status === 404 ? null : "POST, OPTIONS");
+    });
+  }
+
+  it("any method without the token is answered 401, also where a mapping has a proof of its own", async () => {
+    const answers = await Promise.all(["ci", "stripe", "nobody"].map((path) => app.call("GET", `/hooks/${path}`)));
+
+    expect(answers.map(({ status }) => status)).to.deep.equal([401, 401, 401]);
+  });
+});
+
+describe("the answer of a mapped hook", () => {
+  let app: TestApp;
+  before(async () => {
+    app = await start(
+      `{ match: { path: "ci" }, name: "CI {{branch}}", sessionKey: "ci:{{branch}}" },
+       { match: { path: "alert" }, action: "wake" },
+       { match: { path: "mails" }, forEach: "mails", name: "{{item.id}} {{mails[0].id}} {{mails[1].id}}" },
+       { match: { path: "odd" }, forEach: "a/b~c" }`,
+    );
+  });
+  after(() => app.close());
+  const post = (name: string, body: object, headers = {}): Promise<Answer> =>
+    app.call("POST", `/hooks/${name}`, body, { ...bearer, ...headers });
+  const read = async (runId: string) => (await app.call("GET", `/api/runs/${runId}`)).body;
+  const written = () => app.stores.runs.collection.countDocuments();
+
+  it("is 202 with runId, runIds and the Location of the run, which is queued as the mapping alone says", async () => {
+    const { status, body, headers } = await post("ci", { branch: "main" });
+
+    expect(status).to.equal(202);
+    expect(body).to.deep.equal({ ok: true, runId: body.runId, runIds: [body.runId] });
+    expect(body.runId).to.match(UUID);
+    expect(headers.get("Location")).to.equal(`/api/runs/${body.runId}`);
+    const run = await read(body.runId);
+    expect(run).to.include({ kind: "agent", name: "CI main", sessionKey: "ci:main", status: "queued", attempts: 0 });
+    expect(run).to.deep.include({ reply: null, error: null, deliveries: [], startedAt: null, endedAt: null });
+  });
+
+  it("is the same for an event of the main session", async () => {
+    const { status, body } = await post("alert", {});
+
+    expect(status).to.equal(202);
+    expect(await read(body.runId)).to.include({ kind: "wake", name: "alert", sessionKey: "main", status: "queued" });
+  });
+
+  it("with forEach has a run of each item, in their order, and the Location of the first", async () => {
+    const { status, body, headers } = await post("mails", { mails: [{ id: 1 }, { id: 2 }, { id: 3 }] });
+
+    expect(status).to.equal(202);
+    expect(new Set(body.runIds)).to.have.property("size", 3);
+    expect(body.runId).to.equal(body.runIds[0]);
+    expect(headers.get("Location")).to.equal(`/api/runs/${body.runId}`);
+    const names = (await Promise.all(body.runIds.map(read))).map(({ name }) => name);
+    expect(names).to.deep.equal(["1 1", "2 2", "3 3"]);
+  });
+
+  it("with forEach and no items is 202 without a run or a Location", async () => {
+    const before = await written();
+
+    const { status, body, headers } = await post("mails", { mails: [] });
+
+    expect([status, body]).to.deep.equal([202, { ok: true, runId: null, runIds: [] }]);
+    expect(headers.get("Location")).to.equal(null);
+    expect(await written()).to.equal(before);
+  });
+
+  it("with forEach takes 1000 items", async () => {
+    const { status, body } = await post("mails", { mails: Array(1_000).fill(1) });
+
+    expect([status, new Set(body.runIds).size]).to.deep.equal([202, 1_000]);
+  });
+
+  const refused: [string, string, object, string][] = [
+    ["no such array", "mails", {}, "/mails"],
+    ["an object in its place", "mails", { mails: { 0: 1, length: 1 } }, "/mails"],
+    ["null in its place", "mails", { mails: null }, "/mails"],
+    ["1001 items", "mails", { mails: Array(1_001).fill(1) }, "/mails"],
+    ["1000 items and 60 KB around them", "mails", { mails: Array(1_000).fill(1), x: "x".repeat(60_000) }, "/mails"],
+    ["no array under a name with signs of its own", "odd", {}, "/a~1b~0c"],
+  ];
+  for (const [title, name, body, pointer] of refused) {
+    it(`with forEach and ${title} is 400 at ${pointer}, and nothing is written`, async () => {
+      const before = await written();
+
+      const answer = await post(name, body, { "Idempotency-Key": `refused ${title}` });
+
+      expect([answer.status, answer.body.code]).to.deep.equal([400, "invalid_body"]);
+      expect(answer.body.errors[0].pointer).to.equal(pointer);
+      expect(await written()).to.equal(before);
+      const mended = await post(name, { mails: [], "a/b~c": [] }, { "Idempotency-Key": `refused ${title}` });
+      expect(mended.status).to.equal(202);
+    });
+  }
+
+  it("with the same Idempotency-Key and body is the first one's, and no other run is made", async () => {
+    const body = { mails: [{ id: 1 }, { id: 2 }] };
+    const before = await written();
+
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => post("mails", body, { "Idempotency-Key": "mails-1" })),
+    );
+
+    expect(new Set(answers.map((answer) => `${answer.status} ${answer.body.runIds}`))).to.have.property("size", 1);
+    expect(answers[0]?.status).to.equal(202);
+    expect(answers[9]?.headers.get("Location")).to.equal(`/api/runs/${answers[0]?.body.runId}`);
+    expect(await written()).to.equal(before + 2);
+  });
+
+  it("with the same Idempotency-Key and another body, or under another name, is 409", async () => {
+    const headers = { "Idempotency-Key": "mails-2" };
+    const first = await post("mails", { mails: [1] }, headers);
+    const before = await written();
+
+    const answers = [
+      await post("mails", { mails: [2] }, headers),
+      await post("mails", { mails: [] }, headers),
+      await post("ci", { mails: [1] }, headers),
+      await post("agent", { message: "x", mails: [1] }, headers),
+    ];
+
+    expect(first.status).to.equal(202);
+    for (const { status, body } of answers) expect([status, body.code]).to.deep.equal([409, "idempotency_conflict"]);
+    expect(await written()).to.equal(before);
+  });
+
+  it("with an Idempotency-Key of 256 characters is 400", async () => {
+    expect(await post("ci", {}, { "Idempotency-Key": "k".repeat(256) })).to.include({ status: 400 });
+    expect(await post("ci", {}, { "Idempotency-Key": "k".repeat(255) })).to.include({ status: 202 });
+  });
+});
+
+describe("mapped hooks while hooks.enabled is false", () => {
+  it("are 404 like everything else under the path", async () => {
+    const app = await startApp({ config: '{ hooks: { mappings: [{ match: { path: "ci" } }], presets: ["gmail"] } }' });
+    try {
+      for (const name of ["ci", "gmail"]) {
+        expect(await app.call("POST", `/hooks/${name}`, {}, bearer)).to.include({ status: 404 });
+      }
+    } finally {
+      await app.close();
+    }
+  });
+});
+
+describe("mapped hooks under a hooks.path of its own", () => {
+  it("have the name that is left", async () => {
+    const app = await start('{ match: { path: "ci" } }', ', path: "/in/v1"');
+    try {
+      const answers = await Promise.all(
+        ["/in/v1/ci", "/in/v1/ci/", "/in/v1x/ci", "/hooks/ci"].map((path) => app.call("POST", path, {}, bearer)),
+      );
+
+      expect(answers.map(({ status }) => status)).to.deep.equal([202, 202, 404, 404]);
+    } finally {
+      await app.close();
+    }
+  });
+});
