@@ -71,27 +71,31 @@ export function matchBody(
   return candidates.find(({ match }) => match?.source === undefined || match.source === source);
 }
 
-/** The item that a call of a mapping with `forEach` is about; undefined without. */
-function itemOf({ forEach }: Mapping, payload: Readonly<Record<string, unknown>>): { value: unknown } | undefined {
-  const list = forEach !== undefined && Object.hasOwn(payload, forEach) ? payload[forEach] : undefined;
-  return Array.isArray(list) ? { value: list[0] } : undefined;
+/** The items that a call of a mapping with `forEach` is about; undefined where there is no such array. */
+export function itemsOf(
+  { forEach }: Mapping,
+  payload: Readonly<Record<string, unknown>>,
+): readonly unknown[] | undefined {
+  const items = forEach !== undefined && Object.hasOwn(payload, forEach) ? payload[forEach] : undefined;
+  return Array.isArray(items) ? items : undefined;
 }
 
 /** What the templates of a mapping look into. @param now the time of acceptance */
-export const scopeOf = (mapping: Mapping, call: HookCall, now: Date): TemplateScope => ({
-  ...{ payload: call.payload, headers: call.headers, query: call.query, path: call.path, now },
-  item: itemOf(mapping, call.payload),
-});
+export function scopeOf(mapping: Mapping, call: HookCall, now: Date): TemplateScope {
+  const { payload, headers, query, path } = call;
+  const items = itemsOf(mapping, payload);
+  return { payload, headers, query, path, now, item: items && { value: items[0] } };
+}
 
 /**
  * The calls that one becomes: with `forEach` one for each item, whose array then holds that item alone. Null when the body
  * has no such array.
  */
-export function expand({ forEach }: Mapping, call: HookCall): HookCall[] | null {
+export function expand(mapping: Mapping, call: HookCall): HookCall[] | null {
+  const { forEach } = mapping;
   if (forEach === undefined) return [call];
-  const items = Object.hasOwn(call.payload, forEach) ? call.payload[forEach] : undefined;
-  if (!Array.isArray(items)) return null;
-  return items.map((item) => ({ ...call, payload: { ...call.payload, [forEach]: [item] } }));
+  const items = itemsOf(mapping, call.payload);
+  return items?.map((item) => ({ ...call, payload: { ...call.payload, [forEach]: [item] } })) ?? null;
 }
 
 /** What begins the summary; the mapping's key where its template says nothing. */

@@ -1,5 +1,13 @@
 import Type from "typebox";
-import { expand, type HookCall, type Mapping, mappedName, mappedSessionKey, scopeOf } from "../../hooks/mapping.ts";
+import {
+  expand,
+  type HookCall,
+  itemsOf,
+  type Mapping,
+  mappedName,
+  mappedSessionKey,
+  scopeOf,
+} from "../../hooks/mapping.ts";
 import { acceptMappedRuns } from "../../models/commands/acceptHook.ts";
 import type { Config } from "../../shared/configSchema.ts";
 import { AppError } from "../../shared/errors.ts";
@@ -14,6 +22,8 @@ import { hookHeaders, hookQuery, idempotencyOf } from "./hooks.ts";
 /** Most items of a `forEach`, and most characters that the rest of the body becomes, which each run carries along. */
 const MAX_ITEMS = 1_000;
 const MAX_AROUND_CHARS = 32 * 1024 * 1024;
+/** Of one call as JSON, which is longer than the body where that has numbers like 1e20: MongoDB ends at 16 MiB. */
+const MAX_CALL_BYTES = 15 * 1024 * 1024;
 
 const closed = { additionalProperties: false } as const;
 
@@ -70,17 +80,19 @@ export const mappedHookRoute = ({ path, ...hooks }: Config["hooks"], mostBytes: 
   });
 
 function callsOf(mapping: Mapping, call: HookCall): HookCall[] {
-  const { forEach } = mapping;
-  const calls = expand(mapping, call);
-  if (forEach === undefined) return [call];
-  if (!calls) throw refused(forEach, "must be an array: the mapping makes a run of each of its items");
-  if (calls.length > MAX_ITEMS)
+  if (mapping.forEach !== undefined) checkItems(mapping.forEach, itemsOf(mapping, call.payload), call);
+  return expand(mapping, call) ?? [];
+}
+
+/** Before any call is made of them: a body has room for millions. */
+function checkItems(forEach: string, items: readonly unknown[] | undefined, call: HookCall): void {
+  if (!items) throw refused(forEach, "must be an array: the mapping makes a run of each of its items");
+  if (items.length > MAX_ITEMS)
     throw refused(forEach, `must have at most ${MAX_ITEMS} items: send the rest by themselves`);
   const around = toJson({ ...call, payload: { ...call.payload, [forEach]: [] } }).length;
-  if (around * calls.length > MAX_AROUND_CHARS) {
+  if (around * items.length > MAX_AROUND_CHARS) {
     throw refused(forEach, "has too many items for what stands around it: each run carries the rest of the body along");
   }
-  return calls;
 }
 
 function refused(field: string, detail: string): AppError {
@@ -97,6 +109,12 @@ function newRun(mapping: Mapping, call: HookCall, hooks: Omit<Config["hooks"], "
     name: mappedName(mapping, scope),
     // one that may not be used fails the run when the worker comes to it
     sessionKey: mapping.action === "wake" ? MAIN_SESSION : isUsable ? own : undefined,
-    mapped: { mapping: mapping.key, call: toJson(call) },
+    mapped: { mapping: mapping.key, call: pack(call) },
   };
+}
+
+function pack(call: HookCall): string {
+  const text = toJson(call);
+  if (Buffer.byteLength(text) <= MAX_CALL_BYTES) return text;
+  throw new AppError("body_too_large", { detail: `The body is larger than ${MAX_CALL_BYTES} bytes as it is kept.` });
 }

@@ -1,0 +1,211 @@
+import { once } from "node:events";
+import { request } from "node:http";
+import { text } from "node:stream/consumers";
+import { gzipSync } from "node:zlib";
+import { expect } from "chai";
+import { startApp, type TestApp } from "../support/app.ts";
+
+const TOKEN = "a-hook-token-of-length";
+const bearer = { Authorization: `Bearer ${TOKEN}` };
+const MIB = 1024 * 1024;
+
+type Sent = string | Buffer;
+type Answered = { status: number; code: unknown; body: Record<string, unknown> };
+
+/** An object nested so deeply. */
+const deep = (levels: number, key = "a") => `{"${key}":${"[".repeat(levels)}${"]".repeat(levels)}}`;
+/** An object whose JSON has so many bytes. */
+const large = (bytes: number, around = '{"a":""}') => around.replace('""', `"${"x".repeat(bytes - around.length)}"`);
+
+describe("the body of a mapped hook", () => {
+  let app: TestApp;
+  before(async () => {
+    app = await startApp({
+      config: `{ hooks: {
+        enabled: true, token: "${TOKEN}", maxBodyBytes: 400000, presets: ["gmail"],
+        mappings: [
+          { match: { path: "ci" } },
+          { match: { path: "items" }, forEach: "items" },
+          { match: { path: "small" }, maxBodyBytes: 1024 },
+          { match: { path: "large" }, maxBodyBytes: 1000000 },
+          { id: "mixed small", match: { path: "mixed", source: "small" }, maxBodyBytes: 1024 },
+          { id: "mixed large", match: { path: "mixed" }, maxBodyBytes: 1000000 },
+          { match: { path: "whole" }, maxBodyBytes: ${8 * MIB} },
+        ],
+      } }`,
+    });
+  });
+  after(() => app.close());
+
+  async function send(
+    method: string,
+    path: string,
+    body: Sent,
+    headers: Record<string, string> = {},
+  ): Promise<Answered> {
+    const sent = { ...bearer, "Content-Type": "application/json", ...headers };
+    const answer = await fetch(app.url + path, { method, headers: sent, body });
+    const read = (await answer.json()) as Record<string, unknown>;
+    return { status: answer.status, code: read.code, body: read };
+  }
+  const post = (name: string, body: Sent, headers?: Record<string, string>) =>
+    send("POST", `/hooks/${name}`, body, headers);
+  const payloadOf = async ({ body }: Answered) => {
+    const run = await app.stores.runs.find(body.runId as string);
+    return JSON.parse(run.mapped?.call ?? "").payload;
+  };
+
+  const refused: [string, Sent, string][] = [
+    ["an array", "[{}]", "invalid_json"],
+    ["text", '"x"', "invalid_json"],
+    ["a number", "7", "invalid_json"],
+    ["null", "null", "invalid_json"],
+    ["white space", "  ", "invalid_json"],
+    ["no JSON", "{ not json", "invalid_json"],
+    ["two objects", "{}{}", "invalid_json"],
+    ["JSON that ends early", '{"a":', "invalid_json"],
+    ["what is not UTF-8", Buffer.from('{"a":"\xff"}', "latin1"), "invalid_json"],
+    ["UTF-16", Buffer.from('{"a":1}', "utf16le"), "invalid_json"],
+  ];
+  for (const [title, body, code] of refused) {
+    it(`that is ${title} is answered 400 ${code}, without a word of it, and nothing is written`, async () => {
+      const before = await app.stores.runs.collection.countDocuments();
+
+      const answer = await post("ci", body);
+
+      expect([answer.status, answer.code]).to.deep.equal([400, code]);
+      expect(answer.body.detail).to.equal("The body is not a JSON object.");
+      expect(await app.stores.runs.collection.countDocuments()).to.equal(before);
+    });
+  }
+
+  const taken: [string, Sent, object][] = [
+    ["empty, as an object without anything", "", {}],
+    ["an object behind a byte order mark", '\ufeff{"a":1}', { a: 1 }],
+    ["of any letters", '{"Grüße":"💶\\u0000\\ud83d"}', { Grüße: "💶\u0000\ud83d" }],
+    ["of keys that MongoDB and JavaScript know", '{"$where":1,"a.b":2,"_id":3}', { $where: 1, "a.b": 2, _id: 3 }],
+  ];
+  for (const [title, body, payload] of taken) {
+    it(`that is ${title}, is taken`, async () => {
+      const answer = await post("ci", body);
+
+      expect(answer.status).to.equal(202);
+      expect(await payloadOf(answer)).to.deep.equal(payload);
+    });
+  }
+
+  it("keeps a key __proto__ as a key, and nothing inherits from it", async () => {
+    const answers = [
+      await post("ci", '{"__proto__":{"a":1}}'),
+      await post("items", '{"items":[1],"__proto__":{"a":1}}'),
+    ];
+
+    for (const answer of answers) {
+      expect(answer.status).to.equal(202);
+      const payload = await payloadOf(answer);
+      expect([Object.keys(payload).includes("__proto__"), payload.a]).to.deep.equal([true, undefined]);
+    }
+  });
+
+  it("may be of any JSON type, and of no other: others are answered 415", async () => {
+    const types = ["application/json; charset=utf-8", "application/cloudevents+json", "text/plain", "text/json", ""];
+    const answers = await Promise.all(types.map((type) => post("ci", "{}", { "Content-Type": type })));
+    const packed = await post("ci", gzipSync("{}"), { "Content-Encoding": "gzip" });
+
+    expect(answers.map(({ status }) => status)).to.deep.equal([202, 202, 415, 415, 415]);
+    expect([packed.status, packed.code]).to.deep.equal([415, "unsupported_media_type"]);
+  });
+
+  const sizes: [string, string, Sent, number][] = [
+    ["hooks.maxBodyBytes", "ci", large(400_000), 202],
+    ["one more than hooks.maxBodyBytes", "ci", large(400_001), 413],
+    ["a smaller limit of the mapping", "small", large(1_024), 202],
+    ["one more than a smaller limit of the mapping", "small", large(1_025), 413],
+    ["a larger limit of the mapping", "large", large(1_000_000), 202],
+    ["one more than a larger limit of the mapping", "large", large(1_000_001), 413],
+    ["the limit of another mapping of the name", "mixed", large(1_025, '{"source":"small","a":""}'), 413],
+    ["the limit of the mapping that matches", "mixed", large(1_000_000), 202],
+    ["8 MiB of one mail", "gmail", large(8 * MIB, '{"messages":[{"body":""}]}'), 202],
+    ["8 MiB and a byte of one mail", "gmail", large(8 * MIB + 1, '{"messages":[{"body":""}]}'), 413],
+    ["wake with hooks.maxBodyBytes and one more", "wake", large(400_001, '{"text":""}'), 413],
+  ];
+  for (const [title, name, body, status] of sizes) {
+    it(`of ${title} is answered ${status}`, async () => {
+      const answer = await post(name, body);
+
+      expect([answer.status, answer.code]).to.deep.equal([status, status === 413 ? "body_too_large" : undefined]);
+    });
+  }
+
+  it("above the limit is answered 413 also when its length is not said, before its end", async () => {
+    const headers = { ...bearer, "Content-Type": "application/json", "Transfer-Encoding": "chunked" };
+    const req = request(`${app.url}/hooks/small`, { method: "POST", headers });
+    req.write(large(2_000).slice(0, -2));
+
+    const [answer] = await once(req, "response");
+
+    expect([answer.statusCode, JSON.parse(await text(answer)).code]).to.deep.equal([413, "body_too_large"]);
+    req.destroy();
+  });
+
+  it("that becomes more than a document holds when it is written again is answered 413, not 500", async () => {
+    const numbers = `[${Array(1_500_000).fill("1e20").join()}]`;
+
+    const answers = [await post("whole", `{"a":${numbers}}`), await post("gmail", `{"messages":[${numbers}]}`)];
+
+    expect(answers.map(({ status, code }) => `${status} ${code}`)).to.deep.equal(Array(2).fill("413 body_too_large"));
+  });
+
+  it("of 8 MiB that are an array of millions is answered 400, before anything is made of its items", async () => {
+    const body = `{"messages":[${Array(4 * MIB - 20)
+      .fill(0)
+      .join()}]}`;
+    const began = process.memoryUsage().rss;
+
+    const answer = await post("gmail", body);
+
+    expect([answer.status, answer.code]).to.deep.equal([400, "invalid_body"]);
+    expect((process.memoryUsage().rss - began) / MIB).to.be.lessThan(300);
+  });
+
+  const nested: [string, string, string, Sent, Record<string, string>][] = [
+    ["a mapped hook", "POST", "/hooks/ci", deep(100_000), {}],
+    ["a mapped hook with an Idempotency-Key", "POST", "/hooks/ci", deep(100_000), { "Idempotency-Key": "deep" }],
+    ["a hook of 8 MiB", "POST", "/hooks/whole", deep(4 * MIB - 10), {}],
+    ["an item of forEach", "POST", "/hooks/items", `{"items":[1,${deep(100_000)}]}`, {}],
+    ["what stands around forEach", "POST", "/hooks/items", `{"items":[1],"a":${deep(100_000)}}`, {}],
+    [
+      "wake with an Idempotency-Key",
+      "POST",
+      "/hooks/wake",
+      `{"text":"x","a":${deep(100_000)}}`,
+      { "Idempotency-Key": "w" },
+    ],
+    [
+      "agent with an Idempotency-Key",
+      "POST",
+      "/hooks/agent",
+      `{"message":"x","a":${deep(100_000)}}`,
+      { "Idempotency-Key": "a" },
+    ],
+    ["the text of wake", "POST", "/hooks/wake", deep(100_000, "text"), {}],
+    ["the input of a job", "PUT", "/api/jobs/deep", deep(100_000, "input"), {}],
+    ["the metadata of a job", "PUT", "/api/jobs/deep", deep(100_000, "metadata"), {}],
+  ];
+  for (const [title, method, path, body, headers] of nested) {
+    it(`nested in ${title} some 100,000 levels deep is answered 400`, async () => {
+      const answer = await send(method, path, body, headers);
+
+      expect([answer.status, answer.code]).to.deep.equal([400, "invalid_body"]);
+    });
+  }
+
+  it("nested less deeply is taken or answered 400 at any depth, and never 500", async () => {
+    const depths = [100, 1_000, 2_000, 4_000, 5_000, 6_000, 7_000, 8_000, 10_000, 20_000];
+
+    const answers = await Promise.all(depths.map((levels) => post("ci", deep(levels))));
+
+    expect(answers.slice(0, 2).map(({ status }) => status)).to.deep.equal([202, 202]);
+    for (const { status } of answers) expect(status).to.be.oneOf([202, 400]);
+  });
+});
