@@ -1,0 +1,305 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync } from "node:fs";
+import { getPriority } from "node:os";
+import { createInterface } from "node:readline";
+import { expect } from "chai";
+import { AppError } from "../../src/shared/errors.ts";
+import { eventually } from "../support/eventually.ts";
+import { isOver, TransformBed, thrownBy } from "./transformBed.ts";
+
+const COUNTER = "let count = 0; export default () => ({ count: ++count })";
+const HANGS = 'export default () => { console.log("pid", process.pid); for (;;); }';
+
+describe("a transform that goes wrong", function () {
+  this.timeout(60_000);
+  let bed: TransformBed;
+  beforeEach(() => {
+    bed = new TransformBed({ timeoutMs: 45_000 });
+  });
+  afterEach(() => bed.close());
+  /** The process of the first run with this label that has printed one. */
+  const pidOf = async (label: string) =>
+    Number((await bed.lines(new RegExp(`^${label} stdout pid `), 1))[0]?.split(" ").at(-1));
+
+  const hogs: [string, string][] = [
+    ["many arrays", "const a = []; for (;;) a.push(new Array(1000).fill(1));"],
+    ["one array that grows", "const a = []; for (;;) a.push(1);"],
+    ["one large array", "new Array(5e7).fill(0).map((_, i) => ({ i }));"],
+    ["many objects", "const a = []; for (;;) a.push({ a: 1 });"],
+    ["a map", "const m = new Map(); for (let i = 0; ; i++) m.set(i, i);"],
+    ["an array larger than V8 can make", '"x".repeat(5e8).split("");'],
+    ["strings", 'const a = []; for (;;) a.push("x".repeat(1e6) + Math.random());'],
+    ["one large Buffer", "const b = Buffer.alloc(1e9, 1); for (;;) b[0]++;"],
+    ["many Buffers", "const a = []; for (;;) a.push(Buffer.alloc(1e6, 1));"],
+    ["many ArrayBuffers that it never touches", "const a = []; for (;;) a.push(new ArrayBuffer(1e6));"],
+    ["Buffers kept between pauses", "const a = []; for (;;) { a.push(Buffer.alloc(1e6, 1)); await null; }"],
+  ];
+  for (const [title, source] of hogs) {
+    it(`is ended when it takes too much memory with ${title}, and nobody else is`, async () => {
+      bed.put("other.js", COUNTER);
+      expect(await bed.valueOf({ module: "other.js" })).to.deep.equal({ count: 1 });
+
+      const thrown = await thrownBy(bed.runSource("hog.js", `export default async () => { ${source} }`));
+
+      expect(thrown).to.include({ code: "transform_failed" });
+      expect(thrown.message).to.equal("The transform hog.js used more than the 64 MiB of memory it may.");
+      expect(await bed.valueOf({ module: "other.js" })).to.deep.equal({ count: 2 });
+    });
+  }
+
+  const hangs: [string, string][] = [
+    ["an endless loop", HANGS],
+    ["a promise that never settles", "export default () => new Promise(() => {})"],
+    ["an endless loop while it is loaded", "for (;;);"],
+    ["an endless loop that prints", 'export default () => { for (;;) console.log("x"); }'],
+    [
+      "a call that waits",
+      'import { execSync } from "node:child_process"; export default () => execSync("sleep 1000");',
+    ],
+  ];
+  for (const [title, source] of hangs) {
+    it(`is ended at the time limit in ${title}`, async () => {
+      const short = new TransformBed({ timeoutMs: 250 });
+
+      const thrown = await thrownBy(short.runSource("hangs.mjs", source).finally(() => short.close()));
+
+      expect(thrown).to.include({ code: "transform_failed" });
+      expect(thrown.message).to.equal(
+        "The transform hangs.mjs took longer than hooks.transformTimeoutSeconds (0.25 s).",
+      );
+    });
+  }
+
+  it("is ended when the signal fires, and the run rejects with its reason", async () => {
+    const stop = new AbortController();
+    const running = thrownBy(bed.runSource("hangs.mjs", HANGS, { signal: stop.signal }));
+    const pid = await pidOf("run");
+    const reason = new AppError("cancelled");
+
+    stop.abort(reason);
+
+    expect(await running).to.equal(reason);
+    expect(await isOver(pid)).to.equal(true);
+  });
+
+  it("is not begun when the signal has fired before", async () => {
+    const reason = new AppError("cancelled");
+
+    const thrown = await thrownBy(bed.runSource("hangs.mjs", HANGS, { signal: AbortSignal.abort(reason) }));
+
+    expect(thrown).to.equal(reason);
+    expect(bed.printed).to.deep.equal([]);
+  });
+
+  const afterwards: [string, string][] = [
+    ["an error in a timer", "setImmediate(() => { throw new Error('late') });"],
+    ["a rejected promise", "void Promise.reject(new Error('stray'));"],
+    ["process.exit", "setImmediate(() => process.exit(3));"],
+  ];
+  for (const [title, source] of afterwards) {
+    it(`after it has answered, by ${title}, fails no run, its own neither`, async () => {
+      bed.put("late.js", `export default () => { console.log("pid", process.pid); ${source} return null; }`);
+
+      for (const label of ["first", "second", "third"]) {
+        expect(await bed.run({ module: "late.js", label })).to.deep.equal({ kind: "dropped" });
+        const pid = await pidOf(label);
+        await eventually(() => isOver(pid), "the thread to be thrown away");
+      }
+    });
+  }
+
+  it("in a later run because of an earlier one is tried again on a new thread", async () => {
+    bed.put(
+      "armed.js",
+      `export default ({ payload }) => {
+        if (globalThis.armed) process.exit(1);
+        globalThis.armed = true;
+        return payload;
+      }`,
+    );
+    await bed.run({ module: "armed.js" });
+
+    expect(await bed.valueOf({ module: "armed.js", payload: { b: 2 } })).to.deep.equal({ b: 2 });
+  });
+
+  it("by an endless loop after it has answered keeps the next run from nothing", async () => {
+    bed.put("busy.js", "export default () => { setImmediate(() => { for (;;); }); return null; }");
+    await bed.run({ module: "busy.js" });
+
+    expect(await bed.run({ module: "busy.js" })).to.deep.equal({ kind: "dropped" });
+  });
+
+  it("by an endless loop after it has answered is ended also when nobody asks again", async () => {
+    await bed.runSource(
+      "busy.js",
+      'export default () => { console.log("pid", process.pid); setImmediate(() => { for (;;); }); }',
+    );
+    const pid = await pidOf("run");
+
+    await eventually(() => isOver(pid), "the thread to be thrown away");
+  });
+
+  it("with what all share hurts later runs of its own module only", async () => {
+    bed.put("other.js", "export default ({ payload }) => ({ text: JSON.stringify(payload), list: [1].map(String) })");
+    const expected = { text: '{"a":1}', list: ["1"] };
+    expect(await bed.valueOf({ module: "other.js" })).to.deep.equal(expected);
+    await bed.runSource(
+      "replaces.js",
+      `export default () => {
+        JSON.stringify = () => "gotcha";
+        Array.prototype.map = () => { throw new Error("gotcha") };
+        globalThis.setTimeout = undefined;
+        process.stdout.write = () => {};
+      }`,
+    );
+
+    expect(await bed.valueOf({ module: "other.js" })).to.deep.equal(expected);
+    expect(JSON.stringify([1].map(String))).to.equal('["1"]');
+  });
+
+  it("takes with it what it has started", async () => {
+    const short = new TransformBed({ timeoutMs: 1_000 });
+    const running = thrownBy(
+      short.runSource(
+        "starts.mjs",
+        `import { spawn } from "node:child_process";
+        export default () => {
+          const child = spawn("sleep", ["1000"]);
+          console.log("pid", child.pid);
+          return new Promise(() => {});
+        }`,
+      ),
+    );
+    const [line] = await short.lines(/stdout pid/, 1);
+
+    expect((await running).message).to.include("transformTimeoutSeconds");
+    await eventually(() => isOver(Number(line?.split(" ").at(-1))), "the child to be gone");
+    await short.close();
+  });
+
+  it("keeps no other module waiting, however often it hangs", async () => {
+    bed.put("hangs.js", HANGS);
+    bed.put("other.js", COUNTER);
+    const stop = new AbortController();
+    const hanging = Array.from({ length: 20 }, (_, i) =>
+      thrownBy(bed.run({ module: "hangs.js", label: `hung-${i}`, signal: stop.signal })),
+    );
+    await bed.lines(/stdout pid/, 2);
+
+    for (let count = 1; count <= 5; count++) expect(await bed.valueOf({ module: "other.js" })).to.deep.equal({ count });
+
+    expect(bed.printed, "it holds half of the threads").to.have.length(2);
+    stop.abort(new AppError("cancelled"));
+    for (const thrown of await Promise.all(hanging)) expect(thrown.code).to.equal("cancelled");
+  });
+
+  if (process.platform === "linux") {
+    it("has a lower priority than the service, and goes first when memory is short", async () => {
+      bed.put(
+        "priority.js",
+        `import { readFileSync } from "node:fs";
+        const niceness = (file) => Number(readFileSync(file, "utf8").split(") ")[1].split(" ")[16]);
+        export default () => ({
+          thread: niceness("/proc/thread-self/stat"),
+          process: niceness("/proc/self/stat"),
+          score: Number(readFileSync("/proc/self/oom_score_adj", "utf8")),
+        });`,
+      );
+      const niceness = Math.max(getPriority(), 10);
+
+      const value = await bed.valueOf({ module: "priority.js" });
+
+      expect(value).to.deep.equal({ thread: niceness, process: niceness, score: 1000 });
+    });
+
+    it("has the lowest priority once it has used a second of processor time", async () => {
+      const stop = new AbortController();
+      const running = thrownBy(bed.runSource("hangs.js", HANGS, { signal: stop.signal }));
+      const tasks = `/proc/${await pidOf("run")}/task`;
+      const niceness = (task: string) => getPriority(Number(task));
+
+      await eventually(() => readdirSync(tasks).every((task) => niceness(task) === 19), "the lowest priority");
+
+      stop.abort(new AppError("cancelled"));
+      await running;
+    });
+  }
+
+  it("does not outlive a service that is killed", async () => {
+    bed.put("hangs.js", HANGS);
+    const service = spawn(
+      process.execPath,
+      [
+        "--input-type=module",
+        "-e",
+        `import { Transforms } from "./src/hooks/transforms.ts";
+        const onOutput = (label, stream, line) => console.log(line);
+        const transforms = new Transforms({
+          dir: ${JSON.stringify(bed.dir)}, timeoutMs: 60_000, maxMemoryMiB: 64, maxThreads: 1, env: {}, onOutput });
+        await transforms.run({ module: "hangs.js", label: "", input: {} }, new AbortController().signal);`,
+      ],
+      { stdio: ["ignore", "pipe", "inherit"] },
+    );
+    const [line] = await once(createInterface(service.stdout), "line");
+
+    service.kill("SIGKILL");
+
+    await eventually(() => isOver(Number(line.split(" ")[1])), "the thread to be gone");
+  });
+});
+
+describe("the threads of transforms", () => {
+  const open: TransformBed[] = [];
+  const bedOf = (...options: ConstructorParameters<typeof TransformBed>) => {
+    const bed = new TransformBed(...options);
+    open.push(bed);
+    return bed;
+  };
+  afterEach(() => Promise.all(open.splice(0).map((bed) => bed.close())));
+
+  it("make room for each other's modules when there are as many as there may be", async () => {
+    const bed = bedOf({ maxThreads: 2 });
+    const modules = ["a.js", "b.js", "c.js"];
+    for (const name of modules) bed.put(name, `export default () => ({ name: "${name}", pid: process.pid })`);
+    const pids: number[] = [];
+
+    for (const name of [...modules, ...modules]) {
+      const value = (await bed.valueOf({ module: name })) as { name: string; pid: number };
+      expect(value.name).to.equal(name);
+      pids.push(value.pid);
+    }
+
+    await eventually(
+      async () => (await Promise.all(pids.map(isOver))).filter((over) => !over).length <= 2,
+      "the threads beyond two to be gone",
+    );
+  });
+
+  it("serve many runs at a time, each with its own answer", async () => {
+    const bed = bedOf();
+    bed.put("echo.js", "export default async ({ payload }) => { await new Promise(setImmediate); return payload; }");
+    const payloads = Array.from({ length: 50 }, (_, n) => ({ n }));
+
+    expect(await Promise.all(payloads.map((payload) => bed.valueOf({ module: "echo.js", payload })))).to.deep.equal(
+      payloads,
+    );
+  });
+
+  it("are gone after close, which refuses what runs, waits or comes", async () => {
+    const openProcesses = () => process.getActiveResourcesInfo().filter((name) => name === "ProcessWrap").length;
+    const before = openProcesses();
+    const bed = bedOf({ maxThreads: 2 });
+    bed.put("hangs.js", HANGS);
+    await bed.runSource("idle.js", 'export default () => { console.log("pid", process.pid) }');
+    const waiting = ["one", "two", "three"].map((label) => thrownBy(bed.run({ module: "hangs.js", label })));
+    const lines = await bed.lines(/stdout pid/, 2);
+
+    await bed.transforms.close();
+
+    const coming = thrownBy(bed.run({ module: "hangs.js" }));
+    for (const { code } of await Promise.all([...waiting, coming])) expect(code).to.equal("unavailable");
+    for (const line of lines) expect(await isOver(Number(line.split(" ").at(-1)))).to.equal(true);
+    await eventually(() => openProcesses() <= before, "nothing to be left open");
+  });
+});

@@ -1,0 +1,371 @@
+import { appendFileSync, symlinkSync, unlinkSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "chai";
+import type { AgentOverrides } from "../../src/hooks/transform.ts";
+import { CHANNELS } from "../../src/shared/configSession.ts";
+import { INPUT, TransformBed, thrownBy } from "./transformBed.ts";
+
+describe("transforms", () => {
+  let bed: TransformBed;
+  before(() => {
+    bed = new TransformBed();
+  });
+  after(() => bed.close());
+
+  describe("find the function in", () => {
+    const message = (text: string) => `({ message: ${JSON.stringify(text)} })`;
+    const cases: [string, string, string | undefined][] = [
+      ["esm.js", `export default () => ${message("esm.js")}`, undefined],
+      ["cjs.js", `module.exports = () => ${message("cjs.js")}`, undefined],
+      ["named.js", `export const other = async () => ${message("named.js")}`, "other"],
+      ["a.mjs", `await null; export default async () => ${message("a.mjs")}`, undefined],
+      ["a.cjs", `module.exports = () => ${message("a.cjs")}`, undefined],
+      ["named.cjs", `exports.other = () => ${message("named.cjs")}`, "other"],
+      ["hidden.cjs", `module.exports = Object.fromEntries([["other", () => ${message("hidden.cjs")}]])`, "other"],
+      ["compiled.cjs", `exports.__esModule = true; exports.default = () => ${message("compiled.cjs")}`, undefined],
+      ["a.ts", `interface A { b: string }\nexport default (a: A): object => ${message("a.ts")}`, undefined],
+      ["named.mts", `export function other(a: unknown): object { return ${message("named.mts")} }`, "other"],
+      ["sub/with space.ts", `export default () => ${message("sub/with space.ts")}`, undefined],
+    ];
+    for (const [module, source, name] of cases) {
+      it(`${module}, ${name ? "named" : "by default"}`, async () => {
+        const outcome = await bed.runSource(module, source, name ? { export: name } : {});
+
+        expect(outcome).to.deep.equal({ kind: "result", value: { message: module } });
+      });
+    }
+
+    it("a file that imports others, in either kind of module", async () => {
+      bed.put("lib/one.ts", "export const one: number = 1;");
+      bed.put("lib/two.cjs", 'module.exports = require("./one.ts").one + require("./three.json").three;');
+      bed.put("lib/three.json", '{ "three": 3 }');
+      bed.put("both.mjs", 'import four from "./lib/two.cjs"; export default () => ({ four });');
+
+      expect(await bed.valueOf({ module: "both.mjs" })).to.deep.equal({ four: 4 });
+    });
+  });
+
+  it("are given a copy of the request", async () => {
+    bed.put("copy.js", "export default (input) => { input.payload.a = 2; delete input.headers; return { input }; }");
+    const payload = { a: 1, deep: [{ text: "ü🚂" }] };
+
+    const value = await bed.valueOf({ module: "copy.js", payload });
+
+    expect(value).to.deep.equal({
+      input: { payload: { ...payload, a: 2 }, url: INPUT.url, path: INPUT.path, query: INPUT.query },
+    });
+    expect(payload.a).to.equal(1);
+    expect(INPUT.headers).to.deep.equal({ "x-a": "b" });
+  });
+
+  it("take a body of 8 MiB", async () => {
+    bed.put("large.js", "export default ({ payload }) => ({ length: payload.text.length })");
+
+    const value = await bed.valueOf({ module: "large.js", payload: { text: "x".repeat(8 * 1024 * 1024) } });
+
+    expect(value).to.deep.equal({ length: 8 * 1024 * 1024 });
+  });
+
+  it("keep with undefined and drop with null", async () => {
+    expect(await bed.runSource("keep.js", "export default async () => {}")).to.deep.equal({ kind: "kept" });
+    expect(await bed.runSource("drop.js", "export default async () => null")).to.deep.equal({ kind: "dropped" });
+  });
+
+  it("have no environment but what they are given", async () => {
+    bed.put("env.js", "export default () => ({ names: Object.keys(process.env) })");
+
+    expect(await bed.valueOf({ module: "env.js" })).to.deep.equal({ names: ["PATH"] });
+  });
+
+  describe("fail as transform_failed", () => {
+    const cases: [string, string, RegExp][] = [
+      [
+        "thrown.ts",
+        "interface Body {\n  a?: { b: string };\n}\nexport default async ({ payload }: { payload: Body }) => {\n  await null;\n  return payload.a!.b.c;\n};",
+        /^The transform thrown\.ts failed: TypeError at thrown\.ts:6:\d+: Cannot read properties of undefined \(reading 'b'\)\.$/,
+      ],
+      [
+        "far.mjs",
+        'import { fail } from "./lib/fail.cjs";\nexport default () => fail();',
+        /^The transform far\.mjs failed: RangeError at lib\/fail\.cjs:2:9: of itself \(because of Error: the cause\)\.$/,
+      ],
+      [
+        "odd (100%)#é.mjs",
+        "export default () => { throw new Error('odd') }",
+        / failed: Error at odd \(100%\)#é\.mjs:1:30: odd\.$/,
+      ],
+      [
+        "odd (100%)#é.cjs",
+        "module.exports = () => { throw new Error('odd') }",
+        / failed: Error at odd \(100%\)#é\.cjs:1:32: odd\.$/,
+      ],
+      [
+        "text.js",
+        "export default () => { throw 'some text' }",
+        /failed: "some text" was thrown, which is not an Error\.$/,
+      ],
+      ["odd.js", "export default () => { throw { get message() { throw 1 } } }", /failed: an object was thrown/],
+      [
+        "proxy.js",
+        "export default () => { throw new Proxy(new Error(), { get() { throw 1 } }) }",
+        /cannot be looked at\.$/,
+      ],
+      [
+        "syntax.mjs",
+        "export default () => {\n  return {;\n};",
+        /not be loaded: SyntaxError at syntax\.mjs:2:11: Unexpected/,
+      ],
+      [
+        "syntax.cjs",
+        "module.exports = () => {\n  return {;\n};",
+        /not be loaded: SyntaxError at syntax\.cjs:2:11: Unexpected/,
+      ],
+      [
+        "syntax.ts",
+        "type A = string;\nexport default () => {\n  return {;\n};",
+        /SyntaxError at syntax\.ts:3:11: Unexpected/,
+      ],
+      [
+        "enum.ts",
+        "export default () => 1;\nenum A { B }",
+        /SyntaxError at enum\.ts:2:1: TypeScript enum is not supported/,
+      ],
+      [
+        "within.mjs",
+        'import "./syntax.mjs";\nexport default () => {};',
+        /within\.mjs could not be loaded: SyntaxError at syntax\.mjs:2:11/,
+      ],
+      [
+        "absent.mjs",
+        'import "./nowhere.mjs";',
+        /could not be loaded: Error: Cannot find module 'nowhere\.mjs' imported from absent\.mjs\.$/,
+      ],
+      ["top.mjs", "\nthrow new Error('at once');", /could not be loaded: Error at top\.mjs:2:7: at once\.$/],
+      ["none.js", "export const other = 1;", /^The transform none\.js has no default export that is a function\.$/],
+      ["none.cjs", "exports.other = 1;", /^The transform none\.cjs has no default export that is a function\.$/],
+      ["number.js", "export default () => 3", /returned a number: it may return an object, null .* or undefined/],
+      ["array.js", "export default () => []", /returned an array/],
+      ["function.js", "export default () => () => 1", /returned a function/],
+      [
+        "inner.js",
+        "export default () => ({ message() {} })",
+        /cannot hand over what it returned: .* could not be cloned\.$/,
+      ],
+      [
+        "huge.js",
+        "export default () => ({ message: 'x'.repeat(17_000_000) })",
+        /cannot hand over .* larger than 16 MiB\.$/,
+      ],
+      [
+        "exit.js",
+        "export default () => process.exit(3)",
+        /^The transform exit\.js ended its own thread with exit code 3\.$/,
+      ],
+      [
+        "stray.js",
+        "export default () => {\n  Promise.reject(new Error('stray'));\n  return new Promise(() => {});\n}",
+        /ended by what nothing caught: Error at stray\.js:2:18: stray\.$/,
+      ],
+      [
+        "timer.js",
+        "export default () => new Promise(() => {\n  setImmediate(() => { throw new Error('late') });\n})",
+        /ended by what nothing caught: Error at timer\.js:2:\d+: late\.$/,
+      ],
+    ];
+    for (const [module, source, expected] of cases) {
+      it(`with what went wrong and where: ${module}`, async () => {
+        bed.put(
+          "lib/fail.cjs",
+          'exports.fail = () => {\n  throw new RangeError("of itself", { cause: new Error("the cause") });\n};',
+        );
+        bed.put("syntax.mjs", "export default () => {\n  return {;\n};");
+
+        const thrown = await thrownBy(bed.runSource(module, source, { payload: { secret: "the payload" } }));
+
+        expect(thrown).to.include({ code: "transform_failed", retry: false });
+        expect(thrown.message).to.match(expected);
+        expect(thrown.message).to.not.include("the payload").and.not.include(bed.dir);
+      });
+    }
+
+    it("for an export that is not there, which is named", async () => {
+      const thrown = await thrownBy(bed.runSource("names.js", "export default () => {}", { export: "nope" }));
+
+      expect(thrown.message).to.equal("The transform names.js has no export nope that is a function.");
+    });
+
+    it("for a module that is not there, or no longer in the folder", async () => {
+      bed.put("inside.js", "export default () => null");
+      symlinkSync("inside.js", join(bed.dir, "link.js"));
+      expect(await bed.run({ module: "link.js" })).to.deep.equal({ kind: "dropped" });
+      unlinkSync(join(bed.dir, "link.js"));
+      symlinkSync(import.meta.filename, join(bed.dir, "link.js"));
+
+      const led = await thrownBy(bed.run({ module: "link.js" }));
+      const absent = await thrownBy(bed.run({ module: "absent.js" }));
+
+      expect(led).to.include({ code: "transform_failed" });
+      expect(led.message).to.match(/a link out of hooks\.transformsDir/);
+      expect(absent).to.include({ code: "transform_failed" });
+      expect(absent.message).to.match(/"absent.js" is not there/);
+    });
+  });
+
+  describe("use the same thread again", () => {
+    const COUNTER = "let count = 0;\nexport default () => ({ count: ++count, ";
+
+    it("for the same module, also after a failure of the transform's own", async () => {
+      bed.put("warm.js", `${COUNTER} b: (() => { if (count === 2) throw new Error("two") })() })`);
+      const value = () => bed.valueOf({ module: "warm.js" });
+
+      expect(await value()).to.deep.equal({ count: 1, b: undefined });
+      await thrownBy(value());
+      expect(await value()).to.deep.equal({ count: 3, b: undefined });
+    });
+
+    const changes: [string, Record<string, string>, string][] = [
+      ["the module itself", { "changed.ts": `${COUNTER} text: "old" as string })` }, "changed.ts"],
+      [
+        "a file that it imports",
+        {
+          "imports.mjs": `import { text } from "./lib/text.ts";\n${COUNTER} text })`,
+          "lib/text.ts": 'export const text = "old";',
+        },
+        "lib/text.ts",
+      ],
+      [
+        "a file that it requires",
+        {
+          "requires.cjs":
+            'let count = 0;\nconst { text } = require("./lib/data.json");\nmodule.exports = () => ({ count: ++count, text })',
+          "lib/data.json": '{ "text": "old" }',
+        },
+        "lib/data.json",
+      ],
+      [
+        "a file that it imports only when it runs",
+        {
+          "lazy.js": `${COUNTER} text: null, ...lazy });\nlet lazy;\nexport const load = async () => { lazy = { ...(await import("./lib/lazy.mjs")) } };`,
+          "lib/lazy.mjs": 'export const text = "old";',
+        },
+        "lib/lazy.mjs",
+      ],
+    ];
+    for (const [title, files, changed] of changes) {
+      it(`until ${title} changes`, async () => {
+        const [module = ""] = Object.keys(files);
+        for (const [name, source] of Object.entries(files)) bed.put(name, source);
+        const value = async () => {
+          if (module === "lazy.js") await bed.run({ module, export: "load" });
+          return bed.valueOf({ module });
+        };
+        expect(await value()).to.deep.equal({ count: 1, text: "old" });
+        expect(await value()).to.deep.equal({ count: 2, text: "old" });
+
+        bed.put(changed, (files[changed] as string).replace("old", "new"));
+
+        expect(await value()).to.deep.equal({ count: 1, text: "new" });
+      });
+    }
+
+    it("but not after a failed load: what was missing may be there now", async () => {
+      bed.put("mended.mjs", 'export { default } from "./lib/later.mjs"');
+      await thrownBy(bed.run({ module: "mended.mjs" }));
+
+      bed.put("lib/later.mjs", "export default () => null");
+
+      expect(await bed.run({ module: "mended.mjs" })).to.deep.equal({ kind: "dropped" });
+    });
+
+    it("and see an edit that only adds to the file", async () => {
+      bed.put("appended.js", "let text = 1;\nexport default () => ({ text });\n");
+      expect(await bed.valueOf({ module: "appended.js" })).to.deep.equal({ text: 1 });
+
+      appendFileSync(join(bed.dir, "appended.js"), "text = 2;\n");
+
+      expect(await bed.valueOf({ module: "appended.js" })).to.deep.equal({ text: 2 });
+    });
+  });
+
+  describe("print to onOutput", () => {
+    const printedBy = (label: string) =>
+      bed.printed.filter((line) => line.startsWith(`${label} `)).map((line) => line.slice(label.length + 1));
+
+    it("line by line, in order, with the run's label", async () => {
+      bed.put(
+        "prints.js",
+        `export default ({ payload }) => {
+          console.log("one", { a: payload.a });
+          console.error("two");
+          process.stdout.write("th");
+          process.stdout.write(Buffer.from("rée\\nfour").subarray(0, 2));
+          process.stdout.write(Buffer.from("rée\\nfour").subarray(2));
+          console.warn("five\\nsix");
+        }`,
+      );
+
+      await Promise.all([
+        bed.run({ module: "prints.js", label: "run-1", payload: { a: 1 } }),
+        bed.run({ module: "prints.js", label: "run-2", payload: { a: 2 } }),
+      ]);
+
+      for (const a of [1, 2]) {
+        expect(printedBy(`run-${a}`)).to.deep.equal([
+          `stdout one { a: ${a} }`,
+          "stderr two",
+          "stdout thrée",
+          "stderr five",
+          "stderr six",
+          "stdout four",
+        ]);
+      }
+    });
+
+    it("also what comes just before the end", async () => {
+      await thrownBy(
+        bed.runSource(
+          "last.js",
+          'export default () => { console.log("last"); process.stdout.write("words"); process.exit(); }',
+          { label: "exits" },
+        ),
+      );
+
+      expect(printedBy("exits")).to.deep.equal(["stdout last", "stdout words"]);
+    });
+
+    it("Node's own warnings in one line", async () => {
+      await bed.runSource(
+        "warns.js",
+        'export default () => { process.emitWarning("odd"); return new Promise(setImmediate).then(() => null) }',
+        { label: "warns" },
+      );
+
+      expect(printedBy("warns")).to.deep.equal(["stderr Warning: odd"]);
+    });
+
+    const floods: [string, string, number][] = [
+      ["lines", 'for (let i = 0; i < 100_000; i++) console.log("x")', 1_000],
+      ["bytes", 'for (let i = 0; i < 100_000; i++) console.log("x".repeat(1023))', 64],
+      ["bytes without a line's end", 'for (let i = 0; i < 100_000; i++) process.stdout.write("x".repeat(1023))', 1],
+    ];
+    for (const [title, source, kept] of floods) {
+      it(`no flood of ${title}, but a note`, async () => {
+        bed.put("floods.js", `export default () => { ${source}; return null; }`);
+
+        expect(await bed.run({ module: "floods.js", label: title })).to.deep.equal({ kind: "dropped" });
+
+        const lines = printedBy(title);
+        expect(lines).to.have.length(kept + 1);
+        expect(lines.at(-1)).to.equal("stderr … (this run printed more)");
+        expect(lines.join("").length).to.be.below(80 * 1024);
+      });
+    }
+  });
+
+  it("have a type that knows every channel, and no other", () => {
+    const typed: Exclude<AgentOverrides["channel"], "last" | undefined>[] = [...CHANNELS];
+    const known: (typeof CHANNELS)[number][] = typed;
+
+    expect(known).to.deep.equal(CHANNELS);
+  });
+});
