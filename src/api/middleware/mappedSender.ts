@@ -116,8 +116,11 @@ const SECRET_HEADERS: readonly string[] = ["authorization", "proxy-authorization
 
 /** What a transform, a template and a record may see of the request. */
 function withoutSecrets({ headers, query, originalUrl }: Context): Pick<HookCall, "headers" | "url" | "query"> {
-  const [path, search = ""] = originalUrl.split("?", 2) as [string, string?];
-  const kept = search.split("&").filter((part) => part !== "" && !new URLSearchParams(part).has("token"));
+  const [path = "", ...search] = originalUrl.split("?");
+  const kept = search
+    .join("?")
+    .split("&")
+    .filter((part) => part !== "" && !new URLSearchParams(part).has("token"));
   const { token: _, ...rest } = query;
   return {
     headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !SECRET_HEADERS.includes(name))),

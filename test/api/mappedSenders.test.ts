@@ -1,0 +1,252 @@
+import { expect } from "chai";
+import { BODY, SCHEMES, SLACK, STAMPED_SCHEMES, STRIPE } from "../hooks/senders.ts";
+import { type Answer, startApp, type TestApp } from "../support/app.ts";
+
+const TOKEN = "a-hook-token-of-length";
+const OWN_TOKEN = "a-token-of-its-own";
+const bearer = { Authorization: `Bearer ${TOKEN}` };
+
+type Headers = Record<string, string>;
+
+const nobodyCounts = { countFailure: async () => {} };
+const start = (mappings: string, options = {}) =>
+  startApp({
+    config: `{ hooks: { enabled: true, token: "${TOKEN}", presets: ["gmail"], mappings: [${mappings}] } }`,
+    ...options,
+  });
+const nowOf = ({ clock }: TestApp) => Math.floor(clock.now().getTime() / 1_000);
+const runsOf = ({ stores }: TestApp, mapping: string) =>
+  stores.runs.collection.countDocuments({ "mapped.mapping": mapping });
+
+function expectRefused({ status, headers, body }: Answer): void {
+  expect([status, body.code]).to.deep.equal([401, "unauthorized"]);
+  expect(headers.get("WWW-Authenticate")).to.match(/^Bearer/);
+}
+
+describe("a mapping with the proof of a sender", () => {
+  const slug = (title: string) => title.replaceAll(" ", "-");
+  let app: TestApp;
+  before(async () => {
+    const signed = SCHEMES.map(([title, { auth }]) => ({ match: { path: slug(title) }, auth }));
+    const token = { match: { path: "token" }, auth: { type: "token", token: OWN_TOKEN } };
+    app = await start(
+      `${[...signed, token].map((one) => JSON.stringify(one)).join()},
+       { id: "stripe test", match: { path: "two", source: "test" }, auth: { type: "stripe", secret: "another secret" } },
+       { id: "stripe live", match: { path: "two", source: "live" }, auth: ${JSON.stringify(STRIPE.auth)} },
+       { id: "by token", match: { path: "two", source: "cron" } },
+       { match: { path: "plain" } }`,
+      nobodyCounts,
+    );
+  });
+  after(() => app.close());
+  const post = (name: string, headers: Headers, body: object | string = BODY): Promise<Answer> =>
+    app.call("POST", `/hooks/${name}`, body, headers);
+
+  for (const [title, { sign, timestamp }] of SCHEMES) {
+    it(`${title}: a right proof is accepted without the hook token${timestamp ? ", and what comes again is answered as the first time without a second run" : ""}`, async () => {
+      const headers = sign(BODY, nowOf(app));
+
+      const answers = [await post(slug(title), headers), await post(slug(title), headers)];
+
+      expect(answers.map(({ status }) => status)).to.deep.equal([202, 202]);
+      const ids = answers.map(({ body }) => body.runId);
+      expect(ids[0] === ids[1]).to.equal(timestamp !== undefined);
+      expect(answers[1]?.headers.get("Location")).to.equal(`/api/runs/${ids[1]}`);
+      expect(await runsOf(app, slug(title))).to.equal(timestamp ? 1 : 2);
+    });
+
+    it(`${title}: a wrong proof, none, and the hook token alone are answered 401, and nothing is written`, async () => {
+      const before = await runsOf(app, slug(title));
+      const headers = sign(BODY, nowOf(app));
+
+      const answers = [
+        await post(slug(title), headers, BODY.replace("evt_1", "evt_2")),
+        await post(slug(title), {}),
+        await post(slug(title), bearer),
+        await post(slug(title), { ...bearer, ...headers }, '{"id":"another"}'),
+      ];
+
+      for (const answer of answers) expectRefused(answer);
+      expect(await runsOf(app, slug(title))).to.equal(before);
+    });
+  }
+
+  for (const [title, { sign }] of STAMPED_SCHEMES) {
+    it(`${title}: a time more than 300 seconds off is answered 401`, async () => {
+      for (const off of [-310, 310]) expectRefused(await post(slug(title), sign(BODY, nowOf(app) + off)));
+    });
+  }
+
+  it("token: the sender's own is accepted in each of the three ways, the hook token and others are not", async () => {
+    const right = [
+      await post("token", { Authorization: `Bearer ${OWN_TOKEN}` }),
+      await post("token", { "X-Service-Token": OWN_TOKEN }),
+      await post(`token?token=${OWN_TOKEN}`, {}),
+    ];
+    const wrong = [await post("token", {}), await post("token", bearer), await post("token?token=wrong", {})];
+
+    expect(right.map(({ status }) => status)).to.deep.equal([202, 202, 202]);
+    for (const answer of wrong) expectRefused(answer);
+  });
+
+  it("a proof opens no other name, and no other mapping of its name", async () => {
+    const stripe = (body: string) => STRIPE.sign(body, nowOf(app));
+    const bodyOf = (source: string) => JSON.stringify({ source });
+
+    const refused = [
+      await post("plain", stripe(BODY)),
+      await post("gmail", stripe(BODY)),
+      await post("agent", stripe(BODY)),
+      await post("nobody", stripe(BODY)),
+      await post("slack", stripe(BODY)),
+      await post("agent", { Authorization: `Bearer ${OWN_TOKEN}` }),
+      await post("two", stripe(bodyOf("test")), bodyOf("test")),
+      await post("two", stripe(bodyOf("cron")), bodyOf("cron")),
+      await post("two", bearer, bodyOf("live")),
+    ];
+    const taken = [
+      await post("two", stripe(bodyOf("live")), bodyOf("live")),
+      await post("two", bearer, bodyOf("cron")),
+      await post("two", { ...bearer, ...stripe(bodyOf("cron")) }, bodyOf("cron")),
+    ];
+
+    for (const answer of refused) expectRefused(answer);
+    expect(taken.map(({ status }) => status)).to.deep.equal([202, 202, 202]);
+  });
+
+  it("a right proof and a source that nothing takes is answered 404, a wrong one 401", async () => {
+    const body = '{"source":"nobody"}';
+
+    const right = await post("two", STRIPE.sign(body, nowOf(app)), body);
+    const wrong = await post("two", STRIPE.sign(BODY, nowOf(app)), body);
+
+    expect([right.status, right.body.code]).to.deep.equal([404, "hook_not_found"]);
+    expectRefused(wrong);
+  });
+
+  it("the proof is looked at before the JSON is read", async () => {
+    const body = "{ not json";
+
+    expectRefused(await post("stripe", {}, body));
+    expect(await post("stripe", STRIPE.sign(body, nowOf(app)), body)).to.include({ status: 400 });
+  });
+
+  it("a signed message is checked over its bytes, not over what they mean", async () => {
+    const body = '{ "id" : "evt_spaced",\n "a": 1.0 }';
+
+    expect(await post("stripe", STRIPE.sign(body, nowOf(app)), body)).to.include({ status: 202 });
+    expectRefused(await post("stripe", STRIPE.sign(body, nowOf(app)), JSON.stringify(JSON.parse(body))));
+  });
+
+  it("a signed message that comes again has no second run under another Idempotency-Key either", async () => {
+    const body = '{"id":"evt_keys"}';
+    const headers = STRIPE.sign(body, nowOf(app));
+
+    const first = await post("stripe", { ...headers, "Idempotency-Key": "a" }, body);
+    const again = await post("stripe", { ...headers, "Idempotency-Key": "b" }, body);
+
+    expect(again.body).to.deep.equal(first.body);
+  });
+
+  it("slack: the challenge is answered, from a sender with the right proof alone, and no run is made", async () => {
+    const body = JSON.stringify({ type: "url_verification", token: "x", challenge: "3eZbrw1aB" });
+    const before = await runsOf(app, "slack");
+
+    const right = await post("slack", SLACK.sign(body, nowOf(app)), body);
+    const wrong = await post("slack", SLACK.sign(BODY, nowOf(app)), body);
+    const elsewhere = await post("plain", bearer, body);
+
+    expect([right.status, right.body]).to.deep.equal([200, { challenge: "3eZbrw1aB" }]);
+    expectRefused(wrong);
+    expect(elsewhere.status).to.equal(202);
+    expect(await runsOf(app, "slack")).to.equal(before);
+  });
+
+  it("every refusal is the same to the sender; the log has the mapping and the reason", async () => {
+    const old = STRIPE.sign(BODY, nowOf(app) - 1_000);
+    const before = app.log.length;
+
+    const answers = [await post("stripe", {}), await post("stripe", old), await post("stripe", { ...old, ...bearer })];
+
+    const told = answers.map(({ status, body }) => JSON.stringify([status, body]));
+    expect(new Set(told)).to.have.property("size", 1);
+    const reasons = app.log.slice(before).filter(({ reason }) => reason !== undefined);
+    expect(reasons.map(({ mapping, reason }) => `${mapping} ${reason}`)).to.deep.equal([
+      "stripe missing",
+      "stripe expired",
+      "stripe expired",
+    ]);
+  });
+});
+
+describe("senders that fail to prove themselves", () => {
+  it("20 times in a minute are answered 429 with Retry-After; a right proof and the right token pass all the same", async () => {
+    const app = await start(
+      `{ match: { path: "stripe" }, auth: ${JSON.stringify(STRIPE.auth)} }, { match: { path: "plain" } }`,
+    );
+    const post = (name: string, headers: Headers) => app.call("POST", `/hooks/${name}`, BODY, headers);
+    try {
+      const wrong: Answer[] = [];
+      for (let i = 0; i < 22; i++) wrong.push(await post(i % 2 ? "stripe" : "nobody", { "X-Service-Token": "wrong" }));
+
+      const right = [await post("stripe", STRIPE.sign(BODY, nowOf(app))), await post("plain", bearer)];
+
+      expect(wrong.map(({ status }) => status)).to.deep.equal([...Array(20).fill(401), 429, 429]);
+      expect(Number(wrong[21]?.headers.get("Retry-After"))).to.be.within(1, 60);
+      expect(right.map(({ status }) => status)).to.deep.equal([202, 202]);
+    } finally {
+      await app.close();
+    }
+  });
+});
+
+describe("the secrets of a mapped hook's request", () => {
+  const SECRETS = ["proxy-s3cret", "service-s3cret", "cookie-s3cret", "query-s3cret"];
+  let app: TestApp;
+  before(async () => {
+    app = await start(
+      `{
+        match: { path: "ci" }, sessionKey: "ci:{{headers.x-kept}}",
+        name: "[{{headers.authorization}}{{headers.x-service-token}}{{headers.cookie}}{{query.token}}{{query.a}}]",
+      },
+      { match: { path: "own" }, auth: { type: "token", token: "${OWN_TOKEN}" } }`,
+      nobodyCounts,
+    );
+  });
+  after(() => app.close());
+  const secret = {
+    ...bearer,
+    ...{ "Proxy-Authorization": "Basic proxy-s3cret", "X-Service-Token": "service-s3cret", Cookie: "a=cookie-s3cret" },
+  };
+
+  it("stand in no record and no log, and no template sees them", async () => {
+    const path = "/hooks/ci/?a=1&%74oken=query-s3cret&b=x?y&c";
+    const { status, body } = await app.call("POST", path, {}, { ...secret, "X-Kept": "kept", "Idempotency-Key": "k" });
+
+    expect(status).to.equal(202);
+    const run = await app.stores.runs.find(body.runId);
+    const call = JSON.parse(run.mapped?.call ?? "");
+    expect(run).to.include({ name: "[1]", sessionKey: "ci:kept" });
+    expect(call).to.deep.include({ url: "/hooks/ci/?a=1&b=x?y&c", path: "ci", query: { a: "1", b: "x?y", c: "" } });
+    expect(call.headers).to.include({ "x-kept": "kept", "content-type": "application/json" });
+    const { runs, idempotencyKeys } = app.stores;
+    const kept = [await runs.collection.find().toArray(), await idempotencyKeys.collection.find().toArray(), app.log];
+    for (const text of [TOKEN, ...SECRETS]) expect(JSON.stringify(kept)).to.not.include(text);
+  });
+
+  it("stand in no record and no log where a mapping has a token of its own, or nothing fits", async () => {
+    const answers = [
+      await app.call("POST", "/hooks/own", {}, { "X-Service-Token": OWN_TOKEN }),
+      await app.call("POST", `/hooks/own?token=${OWN_TOKEN}`, {}),
+      await app.call("POST", "/hooks/own?token=query-s3cret", { body: "body-s3cret" }),
+      await app.call("POST", "/hooks/own", "{ body-s3cret", { "X-Service-Token": OWN_TOKEN }),
+      await app.call("POST", "/hooks/nobody?token=query-s3cret", { body: "body-s3cret" }, secret),
+      await app.call("POST", "/hooks/ci", { body: "body-s3cret" }, bearer),
+    ];
+
+    expect(answers.map(({ status }) => status)).to.deep.equal([202, 202, 401, 400, 404, 202]);
+    const kept = [await app.stores.runs.collection.find().toArray(), app.log];
+    for (const text of [TOKEN, OWN_TOKEN, ...SECRETS]) expect(JSON.stringify(kept)).to.not.include(text);
+    expect(JSON.stringify(app.log)).to.not.include("body-s3cret");
+  });
+});
