@@ -29,7 +29,7 @@ const Auth = Type.Object(
     toleranceSeconds: Type.Optional(
       Type.Integer({
         minimum: 1,
-        maximum: 86_400,
+        maximum: 43_200, // what was accepted is known for 24 hours: no message may be in time for longer
         description: "How old a signed time may be, or how far ahead; 300 by default.",
       }),
     ),

@@ -53,6 +53,7 @@ export function mappingFaults(config: Config): string[] {
       ...templateFaults(mapping),
       BUILT_IN.includes(mapping.match?.path) &&
         `match.path must not be ${mapping.match?.path}: it is a hook of its own`,
+      name.startsWith("preset:") && `id must not be ${name}, as a preset may be called`,
       twin < i && `id is missing: this mapping and hooks.mappings.${twin} would both be called ${name}`,
       modelFault(mapping, config),
       transformFault(mapping, config),

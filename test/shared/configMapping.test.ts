@@ -1,0 +1,349 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { redactConfig } from "../../src/cli/redact.ts";
+import { ConfigError, parseConfig } from "../../src/shared/config.ts";
+import type { Config } from "../../src/shared/configSchema.ts";
+
+const TOKEN = "a-hook-token-of-length";
+const API_TOKEN = "the token of the API";
+
+const fileWith = (mappings: string, hooks = "", rest = "") => `{
+  server: { apiToken: "${API_TOKEN}" },
+  hooks: { enabled: true, token: "${TOKEN}", mappings: ${mappings}, ${hooks} },
+  agents: { defaults: { models: ["small", { id: "org/large", alias: "large" }], model: "small" } }, ${rest}
+}`;
+
+function problemsOf(...file: Parameters<typeof fileWith>): readonly string[] {
+  try {
+    parseConfig(fileWith(...file), {});
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+/** The one problem of one mapping, behind its key. */
+function problemOf(mapping: string, hooks?: string): string {
+  const problems = problemsOf(`[${mapping}]`, hooks);
+  expect(problems, problems.join("\n")).to.have.length(1);
+  const [problem = ""] = problems;
+  expect(problem).to.match(/^hooks\.mappings\.0[. ]/);
+  return problem.slice("hooks.mappings.0".length).replace(/^\./, "");
+}
+
+describe("hooks.mappings: a fault is a problem of the configuration that names its place:", () => {
+  const auth = (text: string) => `{ match: { path: "x" }, auth: { ${text} } }`;
+  const faults: [string, string, RegExp][] = [
+    ["no object", '"ci"', /^ must be object$/],
+    ["null", "null", /^ must be object$/],
+    [
+      "an unknown key",
+      "{ mesageTemplate: 'x' }",
+      /^mesageTemplate is not a known key; did you mean \S+\.messageTemplate\?$/,
+    ],
+    ["an unknown key of match", "{ match: { pth: 'x' } }", /^match\.pth is not .* did you mean \S+\.match\.path\?$/],
+    [
+      "an unknown key of transform",
+      "{ transform: { module: 'in.ts', exprt: 'x' } }",
+      /did you mean \S+\.transform\.export\?$/,
+    ],
+    [
+      "an unknown key of auth",
+      auth("type: 'github', sceret: 'x'"),
+      /^auth\.sceret .* did you mean \S+\.auth\.secret\?$/,
+    ],
+    ["an unknown action", "{ action: 'run' }", /^action must be one of agent, wake$/],
+    ["an unknown wakeMode", "{ wakeMode: 'later' }", /^wakeMode must be one of now, next-heartbeat$/],
+    ["an unknown channel", "{ channel: 'fax' }", /^channel must be one of last, whatsapp, /],
+    ["deliver in words", "{ deliver: 'yes' }", /^deliver must be boolean$/],
+    ["a time of nothing", "{ timeoutSeconds: 0 }", /^timeoutSeconds must be > 0$/],
+    ["a limit below 1 KiB", "{ maxBodyBytes: 1023 }", /^maxBodyBytes must be >= 1024$/],
+    ["a limit above 8 MiB", "{ maxBodyBytes: 8388609 }", /^maxBodyBytes must be <= 8388608$/],
+    ["forEach as a list", "{ forEach: ['x'] }", /^forEach must be string$/],
+    ["a missing variable", "{ to: '${NOWHERE}' }", /^to: the environment variable NOWHERE is not set$/],
+    ...["wake", "agent"].map((path): [string, string, RegExp] => [
+      `the name ${path}`,
+      `{ match: { path: "${path}" } }`,
+      new RegExp(`^match\\.path must not be ${path}: it is a hook of its own$`),
+    ]),
+    ...["/x", "x/", "a//b", "a?b", "a#b"].map((path): [string, string, RegExp] => [
+      `the name ${path}`,
+      `{ match: { path: "${path}" } }`,
+      /^match\.path must look like ci\/build$/,
+    ]),
+    ["an empty name", "{ match: { path: '' } }", /^match\.path must not be empty$/],
+    ["the name of a preset's mapping", "{ id: 'preset:gmail' }", /^id must not be preset:gmail, .* preset/],
+    ["a model outside the list", "{ model: 'huge' }", /^model must be one of small, org\/large, large$/],
+    ["the main session", "{ sessionKey: 'main' }", /^sessionKey must not be main/],
+    ["a token of 15 characters", auth("type: 'token', token: '123456789012345'"), /^auth\.token must have at least 16/],
+    [
+      "the hook token",
+      auth(`type: 'token', token: '${TOKEN}'`),
+      /^auth\.token must be another secret than hooks\.token and/,
+    ],
+    [
+      "the API token",
+      auth(`type: 'token', token: '${API_TOKEN}'`),
+      /^auth\.token must be another secret than hooks\.token and/,
+    ],
+    [
+      "a proof for no name",
+      "{ match: { source: 'x' }, auth: { type: 'github', secret: 's' } }",
+      /^auth needs match\.path/,
+    ],
+    ["a proof for every name", "{ auth: { type: 'github', secret: 's' } }", /^auth needs match\.path/],
+    ["a proof without a type", auth("secret: 's'"), /^auth\.type is missing$/],
+    ["an unknown type of proof", auth("type: 'gitlab', secret: 'x'"), /^auth\.type must be one of token, github, /],
+    ["an empty secret", auth("type: 'github', secret: ''"), /^auth\.secret must not be empty$/],
+    [
+      "a whsec_ secret that is no base64",
+      auth("type: 'standard-webhooks', secret: 'whsec_no-base-64'"),
+      /must be base64 behind whsec_$/,
+    ],
+    [
+      "a tolerance of nothing",
+      auth("type: 'slack', secret: 's', toleranceSeconds: 0"),
+      /^auth\.toleranceSeconds must be >= 1$/,
+    ],
+    [
+      "a tolerance beyond what replays are known for",
+      auth("type: 'slack', secret: 's', toleranceSeconds: 43201"),
+      /^auth\.toleranceSeconds must be <= 43200$/,
+    ],
+    [
+      "an unknown algorithm",
+      auth("type: 'hmac', secret: 's', header: 'h', algorithm: 'md5'"),
+      /^auth\.algorithm must be one of sha1, sha256, sha512$/,
+    ],
+    [
+      "an unknown encoding",
+      auth("type: 'hmac', secret: 's', header: 'h', encoding: 'utf8'"),
+      /^auth\.encoding must be one of hex, base64, base64url$/,
+    ],
+  ];
+  for (const [title, mapping, problem] of faults) {
+    it(title, () => {
+      expect(problemOf(mapping)).to.match(problem);
+    });
+  }
+
+  const templates: [string, string, RegExp][] = [
+    ["messageTemplate", "Build {{build", /^line 1, column 7: these braces are never closed/],
+    ["textTemplate", "one\\ntwo {{a b}}", /^line 2, column 9: "b" cannot stand here/],
+    ["name", "{{}}", /^line 1, column 3: the braces are empty/],
+    ["sessionKey", "hook:{{a..b}}", /^line 1, column 10: a name must follow the dot/],
+    ["to", "{{a[b]}}", /^line 1, column 5: brackets take an index/],
+  ];
+  for (const [key, template, problem] of templates) {
+    it(`a broken template in ${key}`, () => {
+      const [name, ...rest] = problemOf(`{ ${key}: "${template}" }`).split(": ");
+
+      expect(name).to.equal(key);
+      expect(rest.join(": ")).to.match(problem);
+    });
+  }
+
+  const keys: [string, string, string[]][] = [
+    [
+      "token",
+      "secret: 's', header: 'h'",
+      ["auth.token is missing", "auth.secret means nothing", "auth.header means nothing"],
+    ],
+    ["github", "", ["auth.secret is missing"]],
+    ["github", "secret: 's', token: 'a token that is long'", ["auth.token means nothing"]],
+    ["github", "secret: 's', toleranceSeconds: 5", ["auth.toleranceSeconds means nothing"]],
+    ["stripe", "prefix: 'x'", ["auth.secret is missing", "auth.prefix means nothing"]],
+    ["slack", "", ["auth.secret is missing"]],
+    ["standard-webhooks", "timestampHeader: 'x'", ["auth.secret is missing", "auth.timestampHeader means nothing"]],
+    ["hmac", "", ["auth.secret is missing", "auth.header is missing"]],
+    ["hmac", "secret: 's', header: 'h', token: 'a token that is long'", ["auth.token means nothing"]],
+  ];
+  for (const [type, given, problems] of keys) {
+    it(`the keys of a proof: ${type} with { ${given} }`, () => {
+      const found = problemsOf(`[${auth(`type: '${type}', ${given}`)}]`);
+
+      const told = found.map((problem) => problem.replace(/^hooks\.mappings\.0\./, "").split(/:| with/)[0]);
+      expect(told).to.have.members(problems);
+    });
+  }
+
+  const twins: [string, string, string][] = [
+    ["two of a path", "{ match: { path: 'a' } }, { match: { path: 'a' } }", "a"],
+    ["two of a source", "{ match: { source: 'a' } }, { match: { source: 'a' } }", "a"],
+    ["two of an id", "{ id: 'a', match: { path: 'b' } }, { id: 'a', match: { path: 'c' } }", "a"],
+    ["an id that is another's path", "{ match: { path: 'a' } }, { id: 'a', match: { path: 'b' } }", "a"],
+    [
+      "a path that is another's path and source",
+      "{ match: { path: 'a', source: 'b' } }, { match: { path: 'a:b' } }",
+      "a:b",
+    ],
+    ["two that take everything", "{}, {}", "*"],
+  ];
+  for (const [title, mappings, name] of twins) {
+    it(`${title}, without an id to tell them apart`, () => {
+      expect(problemsOf(`[${mappings}]`)).to.deep.equal([
+        `hooks.mappings.1.id is missing: this mapping and hooks.mappings.0 would both be called ${name}`,
+      ]);
+    });
+  }
+
+  const sessionKeys: [string, boolean][] = [
+    ["ci:build", true],
+    ["hook:ci", false],
+    ["ci:{{branch}}", true],
+    ["hook:{{branch}}", false],
+    ["c{{branch}}", true],
+    ["{{branch}}", true],
+    ["ci", false],
+  ];
+  for (const [key, usable] of sessionKeys) {
+    it(`${usable ? "none" : "one"} in the sessionKey ${key} where keys must begin with ci:`, () => {
+      const problems = problemsOf(`[{ sessionKey: "${key}" }]`, "allowedSessionKeyPrefixes: ['ci:']");
+
+      const fault = "hooks.mappings.0.sessionKey must begin with one of the allowed prefixes (ci:)";
+      expect(problems).to.deep.equal(usable ? [] : [fault]);
+    });
+  }
+
+  it("every fault of every mapping at once", () => {
+    const problems = problemsOf(
+      "[{ match: { path: 'a' }, model: 'huge', to: '{{', auth: { type: 'stripe' } }, { match: { path: 'wake' }, name: '{{}}' }]",
+      "defaultSessionKey: 'main'",
+    );
+
+    expect(problems.map((problem) => problem.split(/:? /)[0]).sort()).to.deep.equal([
+      "hooks.defaultSessionKey",
+      "hooks.mappings.0.auth.secret",
+      "hooks.mappings.0.model",
+      "hooks.mappings.0.to",
+      "hooks.mappings.1.match.path",
+      "hooks.mappings.1.name",
+    ]);
+  });
+
+  it("an unknown preset, and mappings that are no list", () => {
+    expect(problemsOf("[]", "presets: ['gamil']")).to.deep.equal(["hooks.presets.0 must be one of gmail"]);
+    expect(problemsOf("{ ci: {} }")).to.deep.equal(["hooks.mappings must be array"]);
+  });
+
+  it("no secret, whatever is wrong with it", () => {
+    const problems = [
+      ...problemsOf(`[${auth("type: 'token', token: 's3cret'")}, ${auth("type: 'github', secret: ['s3cret']")}]`),
+      ...problemsOf(
+        `[${auth("type: 'standard-webhooks', secret: 'whsec_s3cret!'")}, { match: { path: 'y' }, auth: { type: 'github', token: 'a s3cret of length' } }]`,
+      ),
+    ];
+
+    expect(problems.length).to.be.at.least(5);
+    expect(problems.join()).to.not.include("s3cret");
+  });
+});
+
+describe("hooks.mappings: the module of a transform", () => {
+  let home: string;
+  before(() => {
+    home = mkdtempSync(join(tmpdir(), "signalbox-mappings-"));
+    for (const dir of ["hooks/transforms/sub.ts", "other"]) mkdirSync(join(home, dir), { recursive: true });
+    for (const file of ["hooks/transforms/in.ts", "hooks/transforms/in.txt", "hooks/out.ts", "other/in.ts"]) {
+      writeFileSync(join(home, file), "export default () => null;");
+    }
+    symlinkSync(join(home, "hooks/out.ts"), join(home, "hooks/transforms/link.ts"));
+    symlinkSync(join(home, "hooks/transforms/in.ts"), join(home, "hooks/transforms/inner.ts"));
+  });
+  after(() => rmSync(home, { recursive: true }));
+  const read = (module: string, hooks = "") =>
+    parseConfig(fileWith(`[{ transform: { module: "${module}" } }]`, hooks), {}, join(home, "signalbox.json5"));
+
+  const refused: [string, string, RegExp][] = [
+    ["that is not there", "nowhere.ts", /"nowhere\.ts" is not there in hooks\.transformsDir/],
+    ["outside of hooks.transformsDir", "../out.ts", /"\.\.\/out\.ts" lies outside hooks\.transformsDir/],
+    ["outside and not there", "../nowhere.ts", /"\.\.\/nowhere\.ts" lies outside hooks\.transformsDir/],
+    ["somewhere else altogether", "/etc/passwd", /"\/etc\/passwd" lies outside hooks\.transformsDir/],
+    ["that is a link out", "link.ts", /"link\.ts" is a link out of hooks\.transformsDir/],
+    ["that is a directory", "sub.ts", /"sub\.ts" is a directory/],
+    ["of another kind", "in.txt", /"in\.txt" must end in one of \.js, \.mjs, \.cjs, \.ts, \.mts/],
+  ];
+  for (const [title, module, problem] of refused) {
+    it(`${title} is refused`, () => {
+      expect(() => read(module))
+        .to.throw(ConfigError)
+        .with.property("problems")
+        .that.satisfies(
+          ([first, ...more]: string[]) =>
+            first?.startsWith("hooks.mappings.0.transform.module: ") && problem.test(first) && more.length === 0,
+        );
+    });
+  }
+
+  it("is looked for in hooks/transforms beside the configuration file, or in hooks.transformsDir from there", () => {
+    for (const config of [read("in.ts"), read("inner.ts"), read("in.ts", "transformsDir: 'other'")]) {
+      expect(config.hooks.mappings).to.have.length(1);
+    }
+    expect(read("in.ts").hooks.transformsDir).to.equal(join(home, "hooks/transforms"));
+    expect(() => read("in.ts", "transformsDir: 'nowhere'")).to.throw(/hooks\.transformsDir is not there/);
+  });
+});
+
+describe("hooks.mappings", () => {
+  const configOf = (mappings: string, hooks?: string): Config => parseConfig(fileWith(mappings, hooks), {});
+
+  it("has its defaults filled in", () => {
+    expect(configOf("[{}]").hooks.mappings).to.deep.equal([
+      {
+        ...{ action: "agent", wakeMode: "now", deliver: true, channel: "last" },
+        allowUnsafeExternalContent: false,
+      },
+    ]);
+  });
+
+  const usable: [string, string][] = [
+    ["a preset's name of one's own", "{ match: { path: 'gmail' } }"],
+    ["a name that only begins like wake", "{ match: { path: 'wake/up' } }, { match: { path: 'agents' } }"],
+    [
+      "two of a path, told apart by an id or a source",
+      "{ match: { path: 'a' } }, { id: 'b', match: { path: 'a' } }, { match: { path: 'a', source: 'c' } }",
+    ],
+    ["a model by id or alias", "{ id: 'a', model: 'org/large' }, { id: 'b', model: 'large' }"],
+    [
+      "a tolerance of half a day",
+      "{ match: { path: 'x' }, auth: { type: 'stripe', secret: 's', toleranceSeconds: 43200 } }",
+    ],
+    [
+      "a secret behind whsec_",
+      "{ match: { path: 'x' }, auth: { type: 'standard-webhooks', secret: 'whsec_MfKQ9r8GKYqrTwjU' } }",
+    ],
+    [
+      "every key of hmac",
+      "{ match: { path: 'x' }, auth: { type: 'hmac', secret: 's', header: 'h', algorithm: 'sha1', encoding: 'base64', prefix: 'p', timestampHeader: 't', toleranceSeconds: 5 } }",
+    ],
+    ["braces as text", "{ messageTemplate: '{ {{\"{{\"}} }} }' }"],
+  ];
+  for (const [title, mappings] of usable) {
+    it(`takes ${title}`, () => {
+      expect(problemsOf(`[${mappings}]`, "presets: ['gmail']")).to.deep.equal([]);
+    });
+  }
+
+  it("is shown by `config show` without its secrets and with everything else", () => {
+    const config = configOf(`[
+      { match: { path: "a" }, auth: { type: "token", token: "a s3cret of the sender" }, messageTemplate: "{{title}}" },
+      { match: { path: "b" }, auth: { type: "hmac", secret: "s3cret", header: "x-signature" }, instructions: "Sum up." },
+    ]`);
+
+    const { hooks } = redactConfig(config) as Config;
+
+    expect(JSON.stringify(hooks)).to.not.include("s3cret");
+    expect(hooks.mappings[0]).to.deep.include({
+      auth: { type: "token", token: "[redacted]" },
+      messageTemplate: "{{title}}",
+      match: { path: "a" },
+    });
+    expect(hooks.mappings[1]).to.deep.include({
+      auth: { type: "hmac", secret: "[redacted]", header: "x-signature" },
+      instructions: "Sum up.",
+    });
+  });
+});
