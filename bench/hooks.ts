@@ -21,11 +21,37 @@ export const wakeHookBody: string = JSON.stringify({
   mode: "now",
 });
 
-/** A configuration file with the hooks on and agents that only repeat what they are told. */
-export function writeHookConfig(): { readonly path: string; remove(): Promise<void> } {
+export const hookPaths = { endless: "/hooks/endless", other: "/hooks/other" } as const;
+
+/** The configuration file and what stands beside it. */
+export interface HookConfig {
+  readonly path: string;
+  /** To this file each run of the endless transform adds one character when it begins. */
+  readonly begun: string;
+  remove(): Promise<void>;
+}
+
+/**
+ * A configuration file with the hooks on, agents that only repeat what they are told, and two mappings with transforms:
+ * one that never ends, one that is done at once.
+ */
+export function writeHookConfig(transformTimeoutSeconds: number): HookConfig {
   const dir = mkdtempSync(join(tmpdir(), "signalbox-bench-"));
   const path = join(dir, "signalbox.json5");
-  const config = { hooks: { enabled: true, token: TOKEN }, agents: { defaults: { runner: "echo" } } };
+  const begun = join(dir, "begun");
+  const mapping = (name: string) => ({ match: { path: name }, transform: { module: `${name}.js` }, deliver: false });
+  const config = {
+    hooks: {
+      ...{ enabled: true, token: TOKEN, transformsDir: dir, transformTimeoutSeconds },
+      mappings: [mapping("endless"), mapping("other")],
+    },
+    agents: { defaults: { runner: "echo" } },
+  };
   writeFileSync(path, JSON.stringify(config), { mode: 0o600 });
-  return { path, remove: async () => rmSync(dir, { recursive: true }) };
+  const endless = `import { appendFileSync } from "node:fs";
+    export default () => { appendFileSync(${JSON.stringify(begun)}, "x"); for (;;); };`;
+  writeFileSync(join(dir, "endless.js"), endless);
+  writeFileSync(join(dir, "other.js"), `export default () => ({ message: "x", wakeMode: "next-heartbeat" });`);
+  writeFileSync(join(dir, "package.json"), '{ "type": "module" }');
+  return { path, begun, remove: async () => rmSync(dir, { recursive: true }) };
 }

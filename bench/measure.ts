@@ -43,7 +43,8 @@ export async function* measure(load: Child<true>, services: readonly Service[], 
   }
 }
 
-async function ask(load: Child<true>, service: Service, task: Omit<LoadTask, "url">): Promise<Measured> {
+/** One turn of a work. @throws Error when anything but 2xx was answered */
+export async function ask(load: Child<true>, service: Service, task: Omit<LoadTask, "url">): Promise<Measured> {
   load.process.send({ ...task, url: service.url } satisfies LoadTask);
   const answer = (await load.nextMessage()) as LoadAnswer;
   const { accumulates }: Work = works[task.work];

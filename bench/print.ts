@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { availableParallelism, cpus } from "node:os";
+import type { measureHanging } from "./hang.ts";
 import type { Row } from "./measure.ts";
 import type { Service } from "./services.ts";
 import type { StartTimes } from "./start.ts";
@@ -44,6 +45,16 @@ export function starts({ runs, p50, p99 }: StartTimes): string {
   return [
     "From the 202 of an agent hook to the start of its run, on an idle worker of ours",
     `(${runs} runs, one after another): p50 ${p50.toFixed(0)} ms, p99 ${p99.toFixed(0)} ms`,
+  ].join("\n");
+}
+
+export function hanging({ quiet, hanging }: Awaited<ReturnType<typeof measureHanging>>): string {
+  const both = (key: keyof typeof quiet) =>
+    `${quiet[key].toFixed(1)} ms, ${hanging[key].toFixed(1)} ms while they hang`;
+  return [
+    "While 20 requests to a mapping with an endless transform hang in the worker (the same without them first):",
+    `  read (GET job), 10 connections, p99: ${both("read")}`,
+    `  another mapping with a transform, from the 202 to the start of its run, p50: ${both("other")}`,
   ].join("\n");
 }
 

@@ -4,9 +4,10 @@
  */
 import { Lifecycle } from "../src/shared/lifecycle.ts";
 import { startChild } from "./child.ts";
+import { measureHanging } from "./hang.ts";
 import { fill } from "./jobs.ts";
 import { measure, TURNS, warmUp } from "./measure.ts";
-import { facts, head, MEASURED_ELSEWHERE, row, starts } from "./print.ts";
+import { facts, hanging, head, MEASURED_ELSEWHERE, row, starts } from "./print.ts";
 import { startServices } from "./services.ts";
 import { measureStarts } from "./start.ts";
 
@@ -42,7 +43,7 @@ function turnSeconds(given: string | undefined): number {
 
 async function bench(seconds: number): Promise<void> {
   console.log(`${facts(TURNS, seconds)}\n`);
-  const services = await startServices(lifecycle);
+  const services = await startServices(lifecycle, 2 + 2 * seconds);
   const load = await startChild<true>(new URL("./load.ts", import.meta.url));
   lifecycle.onClose("load", load.stop);
   await Promise.all(services.map(fill));
@@ -51,5 +52,6 @@ async function bench(seconds: number): Promise<void> {
   for await (const measured of measure(load, services, seconds)) console.log(row(measured));
   const runs = Math.ceil(RUNS * Math.min(1, seconds)); // fewer in a short form
   console.log(`\n${starts(await measureStarts(services[0], runs))}`);
+  console.log(`\n${hanging(await measureHanging(load, services[0], seconds))}`);
   console.log(`\n${MEASURED_ELSEWHERE}`);
 }

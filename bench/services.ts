@@ -5,7 +5,7 @@ import type { RunDoc } from "../src/models/run.ts";
 import type { Lifecycle } from "../src/shared/lifecycle.ts";
 import { mongoUri, redisUrl, stopServers } from "../test/support/servers.ts";
 import { startChild } from "./child.ts";
-import { writeHookConfig } from "./hooks.ts";
+import { type HookConfig, writeHookConfig } from "./hooks.ts";
 
 /** One of the programs that are compared. */
 export interface Service {
@@ -16,6 +16,7 @@ export interface Service {
 }
 
 export interface Ours extends Service {
+  readonly config: HookConfig;
   readonly runs: mongo.Collection<RunDoc>;
   /** Nothing carries out runs before. */
   startWorker(): Promise<void>;
@@ -25,7 +26,10 @@ export interface Ours extends Service {
  * Starts a mongod and a redis-server of the bench's own, then ours and the naive service, each a process with a database
  * of its own. `lifecycle` closes all of them.
  */
-export async function startServices(lifecycle: Lifecycle): Promise<[ours: Ours, naive: Service]> {
+export async function startServices(
+  lifecycle: Lifecycle,
+  transformTimeoutSeconds: number,
+): Promise<[ours: Ours, naive: Service]> {
   lifecycle.onClose("servers", stopServers);
   const [ours, naive, redis] = await Promise.all([mongoUri("bench-ours"), mongoUri("bench-naive"), redisUrl()]);
   const [oursDatabase, naiveDatabase] = await Promise.all([open(lifecycle, ours), open(lifecycle, naive)]);
@@ -37,7 +41,7 @@ export async function startServices(lifecycle: Lifecycle): Promise<[ours: Ours, 
     await queues.flushall();
   };
 
-  const config = writeHookConfig();
+  const config = writeHookConfig(transformTimeoutSeconds);
   lifecycle.onClose("configuration", config.remove);
   const env = { MONGODB_URI: ours, REDIS_URL: redis, SIGNALBOX_CONFIG: config.path, LOG_LEVEL: "warn" };
   const web = { ...env, PORT: "0", HOST: "127.0.0.1", WEB_CONCURRENCY: "1" };
@@ -50,6 +54,7 @@ export async function startServices(lifecycle: Lifecycle): Promise<[ours: Ours, 
       name: "signalbox",
       url: oursReady.url,
       runs: oursDatabase.collections.runs,
+      config,
       clear: () => clear(oursDatabase),
       startWorker: async () => void (await start(lifecycle, "worker", WORKER, env)),
     },
