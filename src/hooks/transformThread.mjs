@@ -42,21 +42,26 @@ function print(stream, text) {
 }
 
 /**
- * Every file that was loaded, as it was just before. Noted when it is resolved: a hook on loading itself would give
- * CommonJS modules another `require` (Node 22).
+ * Every file that was loaded, as it was just before, and what led to it if that is a symbolic link. Noted when it is
+ * resolved: a hook on loading itself would give CommonJS modules another `require` (Node 22).
  * @type {Map<string, string>}
  */
 const loaded = new Map();
 registerHooks({
   resolve(specifier, context, next) {
     const resolved = next(specifier, context);
-    if (resolved.url.startsWith("file:")) {
-      const file = fileURLToPath(resolved.url);
-      if (!loaded.has(file)) loaded.set(file, stamp(file));
-    }
+    note(resolved.url);
+    if (specifier.startsWith(".") && context.parentURL) note(new URL(specifier, context.parentURL).href);
     return resolved;
   },
 });
+
+/** @param {string} url */
+function note(url) {
+  if (!url.startsWith("file:")) return;
+  const file = fileURLToPath(url);
+  if (!loaded.has(file)) loaded.set(file, stamp(file));
+}
 
 /** @param {string} file */
 function stamp(file) {

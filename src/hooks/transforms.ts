@@ -83,15 +83,15 @@ export class Transforms {
     if (signal.aborted) end();
     try {
       const answer = await thread.run(request);
-      const lost =
-        answer.kind === "again" || answer.kind === "unavailable" || (answer.kind === "failed" && answer.spent);
-      if (!lost && !thread.worn) this.#keep(thread);
-      else await thread.end();
-      if (lost) signal.throwIfAborted();
-      if (lost && this.#closed) throw stopping();
+      if (answer.kind === "again" || answer.kind === "unavailable" || (answer.kind === "failed" && answer.spent)) {
+        signal.throwIfAborted();
+        if (this.#closed) throw stopping();
+      }
       return answer;
     } finally {
       signal.removeEventListener("abort", end);
+      if (thread.usable) this.#keep(thread);
+      else await thread.end();
     }
   }
 

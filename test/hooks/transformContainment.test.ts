@@ -43,7 +43,7 @@ describe("a transform that goes wrong", function () {
       const thrown = await thrownBy(bed.runSource("hog.js", `export default async () => { ${source} }`));
 
       expect(thrown).to.include({ code: "transform_failed" });
-      expect(thrown.message).to.equal("The transform hog.js used more than the 64 MiB of memory it may.");
+      expect(thrown.message).to.equal("The transform hog.js took more memory than hooks.transformMemoryMiB (64 MiB).");
       expect(await bed.valueOf({ module: "other.js" })).to.deep.equal({ count: 2 });
     });
   }

@@ -66,6 +66,16 @@ describe("transforms", () => {
     expect(value).to.deep.equal({ length: 8 * 1024 * 1024 });
   });
 
+  it("throw at what cannot be handed to them, and go on", async () => {
+    bed.put("copied.js", "let count = 0; export default () => ({ count: ++count })");
+    expect(await bed.valueOf({ module: "copied.js" })).to.deep.equal({ count: 1 });
+
+    const refused = await bed.run({ module: "copied.js", payload: { f: () => {} } }).catch((error) => error);
+
+    expect(refused).to.be.an("error").with.property("message").that.includes("could not be cloned");
+    expect(await bed.valueOf({ module: "copied.js" })).to.deep.equal({ count: 2 });
+  });
+
   it("keep with undefined and drop with null", async () => {
     expect(await bed.runSource("keep.js", "export default async () => {}")).to.deep.equal({ kind: "kept" });
     expect(await bed.runSource("drop.js", "export default async () => null")).to.deep.equal({ kind: "dropped" });
@@ -275,6 +285,19 @@ describe("transforms", () => {
       bed.put("lib/later.mjs", "export default () => null");
 
       expect(await bed.run({ module: "mended.mjs" })).to.deep.equal({ kind: "dropped" });
+    });
+
+    it("and see when a link that they import leads elsewhere", async () => {
+      bed.put("lib/v1.mjs", "export const v = 1;");
+      bed.put("lib/v2.mjs", "export const v = 2;");
+      symlinkSync("v1.mjs", join(bed.dir, "lib/current.mjs"));
+      bed.put("linked.mjs", 'import { v } from "./lib/current.mjs"; export default () => ({ v });');
+      expect(await bed.valueOf({ module: "linked.mjs" })).to.deep.equal({ v: 1 });
+
+      unlinkSync(join(bed.dir, "lib/current.mjs"));
+      symlinkSync("v2.mjs", join(bed.dir, "lib/current.mjs"));
+
+      expect(await bed.valueOf({ module: "linked.mjs" })).to.deep.equal({ v: 2 });
     });
 
     it("and see an edit that only adds to the file", async () => {
