@@ -4,7 +4,7 @@ import { AppError } from "../shared/errors.ts";
 import { resolveModel } from "../shared/modelList.ts";
 import { sessionKeyFault } from "../shared/sessionKey.ts";
 import type { agentFields, MappedAgent } from "./fields.ts";
-import type { Mapping } from "./mapping.ts";
+import { defaultKeyOf, type Mapping } from "./mapping.ts";
 
 type Defaults = Config["agents"]["defaults"];
 
@@ -33,13 +33,14 @@ export function agentRequest(
  */
 export function mappedRequest(
   made: MappedAgent,
-  { trackAsJob, instructions, allowUnsafeExternalContent }: Mapping,
+  mapping: Mapping,
   hooks: Pick<Config["hooks"], "defaultSessionKey" | "allowedSessionKeyPrefixes">,
   defaults: Defaults,
 ) {
+  const { trackAsJob, instructions, allowUnsafeExternalContent } = mapping;
   const resolved = resolveModel(defaults, made.model);
   if (!resolved.ok) throw unusable(`model must be one of ${resolved.allowed.join(", ")}`);
-  const sessionKey = made.sessionKey ?? hooks.defaultSessionKey;
+  const sessionKey = made.sessionKey ?? defaultKeyOf(mapping, hooks);
   const fault = sessionKey === undefined ? null : sessionKeyFault(sessionKey, hooks.allowedSessionKeyPrefixes);
   if (fault) throw unusable(`sessionKey ${fault}`);
   const request = {

@@ -104,9 +104,18 @@ export function mappedName({ key, templates }: Mapping, scope: TemplateScope): s
   return text?.trim() || key;
 }
 
-/** The key that the mapping's own template gives; undefined where there is none or a value in it is missing. */
+/**
+ * The key that the mapping's own template gives. Undefined where there is none or a value in it is missing: only the former
+ * has `defaultKeyOf`, so that strangers do not meet in the default session.
+ */
 export function mappedSessionKey({ templates }: Mapping, scope: TemplateScope): string | undefined {
   if (!templates.sessionKey) return undefined;
   const { text, missing } = renderTemplate(templates.sessionKey, scope);
   return missing ? undefined : text;
 }
+
+/** The session of runs to which nothing else gives one; undefined where each is to have its own. */
+export const defaultKeyOf = (
+  { templates }: Mapping,
+  { defaultSessionKey }: Pick<Config["hooks"], "defaultSessionKey">,
+): string | undefined => (templates.sessionKey ? undefined : defaultSessionKey);

@@ -31,8 +31,11 @@ export interface AgentRequest {
 export interface MappedCall {
   /** The mapping's key. */
   readonly mapping: string;
-  /** The call as JSON: headers, url, path, query and payload, without the sender's secrets. */
-  readonly call: string;
+  /**
+   * The call as JSON: headers, url, path, query and payload, without the sender's secrets. Null once the mapping has made
+   * something of it: beside the message that it became there may be no room for it in a document.
+   */
+  readonly call: string | null;
 }
 
 export interface RunError {
@@ -223,16 +226,17 @@ export class Runs {
 
   #mappedTo(mapped: MappedTo): Partial<RunDoc> {
     const over = { open: false, endedAt: this.#clock.now() };
+    const used = { "mapped.call": null };
     switch (mapped.kind) {
       case "agent":
-        return mapped;
+        return { ...mapped, ...used };
       case "event":
         return {
-          ...{ ...over, kind: "wake", name: mapped.name, status: "completed", settled: true },
+          ...{ ...over, ...used, kind: "wake", name: mapped.name, status: "completed", settled: true },
           ...{ sessionKey: MAIN_SESSION, singleUse: false },
         };
       case "dropped":
-        return { ...over, status: "dropped", settled: true };
+        return { ...over, ...used, status: "dropped", settled: true };
       case "failed":
         return { ...over, stage: "mapping", status: "failed", error: mapped.error, settled: false };
     }

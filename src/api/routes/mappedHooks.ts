@@ -1,5 +1,6 @@
 import Type from "typebox";
 import {
+  defaultKeyOf,
   expand,
   type HookCall,
   itemsOf,
@@ -102,7 +103,7 @@ function refused(field: string, detail: string): AppError {
 
 function newRun(mapping: Mapping, call: HookCall, hooks: Omit<Config["hooks"], "path">, now: Date) {
   const scope = scopeOf(mapping, call, now);
-  const own = mappedSessionKey(mapping, scope) ?? hooks.defaultSessionKey;
+  const own = mappedSessionKey(mapping, scope) ?? defaultKeyOf(mapping, hooks);
   const isUsable = own !== undefined && own.length <= 256 && !sessionKeyFault(own, hooks.allowedSessionKeyPrefixes);
   return {
     kind: mapping.action,
