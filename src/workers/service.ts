@@ -63,7 +63,8 @@ export function startService(config: Config, deps: ServiceDeps): { close(): Prom
       mappedHookProcessor({
         ...{ stores, hooks, defaults: agents.defaults, metrics, settle, mappings: compileMappings(hooks) },
         transform: (request, signal) => transforms.run(request, signal),
-        enqueue: (runId) => queues.add(agentHook, { runId }, { jobId: runId }),
+        enqueue: (runId, occasion) =>
+          queues.add(agentHook, { runId }, { jobId: occasion ? `${runId}-${occasion}` : runId }),
         triggerHeartbeat: () => queues.triggerHeartbeat(),
       }),
     ],

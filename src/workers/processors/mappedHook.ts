@@ -22,7 +22,8 @@ export interface MappedHookDeps {
   readonly metrics: WorkerMetrics;
   readonly settle: Settle;
   transform(request: TransformRequest, signal: AbortSignal): Promise<TransformOutcome>;
-  enqueue(runId: string): Promise<void>;
+  /** `occasion` tells one time from another, where the run may be on its queue already. */
+  enqueue(runId: string, occasion?: string): Promise<void>;
   triggerHeartbeat(): Promise<void>;
 }
 
@@ -74,7 +75,7 @@ function agentRun({ hooks, defaults }: MappedHookDeps, mapping: Mapping, run: Ru
   return { kind: "agent", name: made.name ?? run.name, sessionKey, singleUse: constant === undefined, request };
 }
 
-/** May be done twice: events and jobs are named after the run. */
+/** May be done twice: events and jobs are named after the run. Nothing comes of a run that was cancelled meanwhile. */
 async function conclude(deps: MappedHookDeps, run: RunDoc, made: Made): Promise<Made> {
   const { runs, events } = deps.stores;
   const { _id } = run;
@@ -83,12 +84,15 @@ async function conclude(deps: MappedHookDeps, run: RunDoc, made: Made): Promise<
       if (!(await runs.mapTo(_id, made))) break;
       await trackAccepted(deps.stores, { _id, ...made });
       await deps.enqueue(_id);
+      if (made.sessionKey !== run.sessionKey) await passOn(deps, run);
       break;
     case "event": {
       const { name, text, wake } = made;
+      if (!(await runs.find(_id)).open) break;
       await events.add([{ _id: `hook-${_id}-${run.round}`, text, source: name ?? "wake hook", wake }]);
       await runs.mapTo(_id, { kind: "event", name });
       if (wake) await deps.triggerHeartbeat();
+      await passOn(deps, run);
       break;
     }
     case "failed":
@@ -97,6 +101,13 @@ async function conclude(deps: MappedHookDeps, run: RunDoc, made: Made): Promise<
       break;
     case "dropped":
       await runs.mapTo(_id, made);
+      await passOn(deps, run);
   }
   return made;
+}
+
+/** The run has left its session: the next one there, which waited for it, has its turn. */
+async function passOn({ stores, enqueue }: MappedHookDeps, { _id, round, sessionKey }: RunDoc): Promise<void> {
+  const next = await stores.runs.findNext(sessionKey);
+  if (next?.stage === "turn") await enqueue(next._id, `after-${_id}-${round}`);
 }

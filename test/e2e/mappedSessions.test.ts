@@ -1,0 +1,226 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "chai";
+import { eventually } from "../support/eventually.ts";
+import { MappedBed } from "../support/mappedBed.ts";
+
+const OWN_SESSION = /^hook:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const quiet = 'deliver: false, wakeMode: "next-heartbeat"';
+
+describe("the session of a mapped run", () => {
+  let strict: MappedBed;
+  let free: MappedBed;
+  before(async () => {
+    const settings = {
+      files: { "key.mjs": "export default ({ payload }) => ({ sessionKey: payload.own })" },
+    };
+    const mappings = `
+      { match: { path: "none" }, ${quiet} },
+      { match: { path: "template" }, sessionKey: "{{key}}", ${quiet} },
+      { match: { path: "transform" }, sessionKey: "{{key}}", transform: { module: "key.mjs" }, ${quiet} },
+      { match: { path: "to-agent" }, action: "wake", transform: { module: "agent.mjs" }, wakeMode: "next-heartbeat" }`;
+    const files = { ...settings.files, "agent.mjs": 'export default () => ({ kind: "agent", deliver: false })' };
+    [free, strict] = await Promise.all([
+      MappedBed.start(mappings, { files }),
+      MappedBed.start(mappings, {
+        files,
+        hooks: 'defaultSessionKey: "hook:inbox", allowedSessionKeyPrefixes: ["hook:"]',
+      }),
+    ]);
+  });
+  after(() => Promise.all([free.close(), strict.close()]));
+
+  const own = OWN_SESSION;
+  const cases: [string, string, object, string | RegExp, string | RegExp][] = [
+    ["no template", "none", {}, own, "hook:inbox"],
+    ["a constant value", "template", { key: "hook:a" }, "hook:a", "hook:a"],
+    ["a value without an allowed prefix", "template", { key: "a" }, "a", /^sessionKey must begin with .* \(hook:\)\.$/],
+    ["a missing value", "template", {}, own, own],
+    ["an empty value", "template", { key: "" }, own, own],
+    [
+      "the main session's key",
+      "template",
+      { key: "main" },
+      /^sessionKey must not be main/,
+      /^sessionKey must not be main/,
+    ],
+    [
+      "a line feed",
+      "template",
+      { key: "hook:\n" },
+      /^sessionKey must not hold control/,
+      /^sessionKey must not hold control/,
+    ],
+    [
+      "257 characters",
+      "template",
+      { key: "hook:".padEnd(257, "x") },
+      /^sessionKey must NOT have more/,
+      /^sessionKey must NOT have more/,
+    ],
+    [
+      "256 characters beyond 16 bits",
+      "template",
+      { key: `hook:${"💶".repeat(251)}` },
+      `hook:${"💶".repeat(251)}`,
+      `hook:${"💶".repeat(251)}`,
+    ],
+    ["a transform's key over a missing value", "transform", { own: "hook:b" }, "hook:b", "hook:b"],
+    ["a transform's key over another", "transform", { key: "hook:a", own: "hook:b" }, "hook:b", "hook:b"],
+    ["a transform's key over one that may not be", "transform", { key: "main", own: "hook:b" }, "hook:b", "hook:b"],
+    ["a transform's key without an allowed prefix", "transform", { own: "b" }, "b", /^sessionKey must begin with/],
+    ["a transform that names none", "transform", { key: "hook:a" }, "hook:a", "hook:a"],
+    ["a wake mapping that a transform makes an agent's", "to-agent", { key: "x" }, own, "hook:inbox"],
+  ];
+  const saying = (expected: string | RegExp) => {
+    if (expected === OWN_SESSION) return "one of its own";
+    return expected instanceof RegExp ? "none, the run fails" : [...expected].slice(0, 20).join("");
+  };
+  for (const [title, name, body, freely, strictly] of cases) {
+    it(`by ${title}: ${saying(freely)}, with a default and allowed prefixes ${saying(strictly)}`, async () => {
+      for (const [bed, expected] of [
+        [free, freely],
+        [strict, strictly],
+      ] as const) {
+        const run = await bed.run(name, body);
+
+        const isFault = expected instanceof RegExp && expected !== OWN_SESSION;
+        expect(run.error?.code ?? null).to.equal(isFault ? "mapping_failed" : null);
+        const said = isFault ? run.error?.message : run.sessionKey;
+        if (typeof expected === "string") expect(said).to.equal(expected);
+        else expect(said).to.match(expected);
+        const { singleUse } = await bed.app.stores.runs.find(run.runId);
+        if (!isFault) expect(singleUse).to.equal(expected === OWN_SESSION);
+      }
+    });
+  }
+
+  it("by a missing value is for that run alone", async () => {
+    const runs = [await strict.run("template", {}), await strict.run("template", {})];
+
+    expect(runs[0]?.sessionKey).to.not.equal(runs[1]?.sessionKey);
+    expect(strict.model.requests.at(-1)?.body.messages).to.have.length(1);
+  });
+
+  it("by a constant value goes on with its conversation", async () => {
+    await strict.run("template", { key: "hook:goes-on", text: "first" });
+    const { runId } = await strict.run("template", { key: "hook:goes-on", text: "second" });
+    await strict.summaryOf(runId);
+
+    const { messages } = (await strict.app.call("GET", "/api/sessions/hook:goes-on/messages")).body;
+    expect(messages).to.have.length(4);
+    expect(strict.model.requests.at(-1)?.body.messages).to.have.length(3);
+  });
+});
+
+describe("the runs of one session", () => {
+  const slow = (result: string) =>
+    `import { existsSync } from "node:fs";
+     import { setTimeout as pause } from "node:timers/promises";
+     export default async ({ payload }) => {
+       console.log("begun");
+       while (!existsSync(new URL(payload.gate, import.meta.url))) await pause(10);
+       return ${result};
+     };`;
+  let bed: MappedBed;
+  before(async () => {
+    const mapping = (path: string, more = "") =>
+      `{ match: { path: "${path}" }, sessionKey: "{{key}}", messageTemplate: "{{text}}", ${more} ${quiet} }`;
+    const transformed = (path: string, more = "") => mapping(path, `transform: { module: "${path}.mjs" }, ${more}`);
+    bed = await MappedBed.start(
+      `${mapping("fast")}, ${["slow", "drop", "turn", "move", "fail"].map((path) => transformed(path)).join()},
+       ${transformed("event", 'action: "wake",')}`,
+      {
+        files: {
+          "slow.mjs": slow("undefined"),
+          "drop.mjs": slow("null"),
+          "turn.mjs": slow('{ kind: "wake", text: "x", mode: "next-heartbeat" }'),
+          "event.mjs": slow("undefined"),
+          "move.mjs": slow('{ sessionKey: "elsewhere" }'),
+          "fail.mjs": slow("fail()"),
+        },
+      },
+    );
+  });
+  after(() => bed.close());
+  const open = (gate: string) => writeFileSync(join(bed.dir, gate), "");
+  const told = () => bed.model.requests.map(({ body }) => String(body.messages.at(-1).content));
+  const order = (texts: string[]) => texts.map((text) => told().findIndex((one) => one.includes(text)));
+
+  it("go in the order of acceptance, also while the first one's transform is slow; other sessions go past them", async () => {
+    const ids = [
+      await bed.accepted("slow", { key: "one", text: "the first", gate: "first" }),
+      await bed.accepted("fast", { key: "one", text: "the second" }),
+      await bed.accepted("slow", { key: "one", text: "the third", gate: "third" }),
+      await bed.accepted("fast", { key: "one", text: "the fourth" }),
+    ];
+    await bed.run("fast", { key: "two", text: "from another session" });
+    expect(order(["the first", "the second"])).to.deep.equal([-1, -1]);
+    open("third");
+    open("first");
+    const runs = await Promise.all(ids.map((id) => bed.ended(id)));
+
+    expect(runs.map(({ status }) => status)).to.deep.equal(Array(4).fill("completed"));
+    const asked = order(["from another session", "the first", "the second", "the third", "the fourth"]);
+    expect(asked).to.deep.equal([...asked].sort((a, b) => a - b));
+  });
+
+  const leaves: [string, string][] = [
+    ["is dropped", "drop"],
+    ["becomes an event", "turn"],
+    ["goes to another session", "move"],
+    ["fails", "fail"],
+  ];
+  for (const [title, name] of leaves) {
+    it(`go on at once when the one before ${title}`, async () => {
+      const first = await bed.accepted(name, { key: `leaves-${name}`, text: "leaves", gate: name });
+      const second = await bed.accepted("fast", { key: `leaves-${name}`, text: "stays" });
+      await eventually(async () => (await bed.app.stores.runs.find(second)).stage === "turn", "the second's mapping");
+
+      open(name);
+
+      // far sooner than the sweep, which looks at what is older than five seconds
+      const run = await bed.ended(second, 3_000);
+      expect(run).to.include({ status: "completed", sessionKey: `leaves-${name}` });
+      expect((await bed.ended(first)).sessionKey).to.equal(
+        { drop: "leaves-drop", turn: "main", move: "elsewhere", fail: "leaves-fail" }[name],
+      );
+    });
+  }
+
+  it("are not held up by one that is cancelled while its transform goes on", async () => {
+    const first = await bed.accepted("slow", { key: "cancelled", text: "never told", gate: "cancelled" });
+    const second = await bed.accepted("fast", { key: "cancelled", text: "told after the cancelled one" });
+    await eventually(async () => (await bed.app.stores.runs.find(second)).stage === "turn", "the second's mapping");
+
+    const { status, body } = await bed.app.call("POST", `/api/runs/${first}/cancel`);
+    const run = await bed.ended(second, 3_000);
+    open("cancelled");
+
+    expect([status, body.status, body.error.code]).to.deep.equal([200, "failed", "cancelled"]);
+    expect(run.status).to.equal("completed");
+    expect((await bed.summaryOf(first)).text).to.include("failed (cancelled)");
+    await bed.run("fast", { key: "cancelled", text: "one more" });
+    expect(order(["never told"])).to.deep.equal([-1]);
+    expect(await bed.read(first)).to.deep.include({ status: "failed", error: body.error });
+  });
+
+  it("an event whose run is cancelled while its transform goes on never reaches the main session", async () => {
+    const id = await bed.accepted("event", { text: "never an event", gate: "event" });
+    await eventually(
+      () => bed.worker.log.some(({ run, line }) => run === id && line === "begun"),
+      "the transform to begin",
+    );
+
+    await bed.app.call("POST", `/api/runs/${id}/cancel`);
+    open("event");
+    await eventually(
+      () => bed.worker.log.some(({ job, outcome }) => job === id && outcome === "done"),
+      "the transform to end",
+    );
+
+    const { events } = bed.app.stores;
+    expect(await events.collection.findOne({ _id: `hook-${id}-0` })).to.equal(null);
+    expect((await bed.read(id)).error).to.include({ code: "cancelled" });
+  });
+});
