@@ -3,7 +3,7 @@ import helmet from "koa-helmet";
 import { compileMappings, hookName, mappingsAt } from "../hooks/mapping.ts";
 import type { ApiDeps } from "./deps.ts";
 import { mountDocs } from "./docs.ts";
-import { bearerToken, type CountFailure, Gate, hookTokenFinder, requireToken } from "./middleware/auth.ts";
+import { bearerToken, type CountFailure, Gate, headerTokens, hookTokens, requireToken } from "./middleware/auth.ts";
 import { failures } from "./middleware/failures.ts";
 import { admitSender, hookGuard, ignoreTrailingSlash } from "./middleware/mappedSender.ts";
 import { requests } from "./middleware/requests.ts";
@@ -44,7 +44,7 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
   const { hooks, log, clock } = deps;
   const mappings = hooks.enabled ? compileMappings(hooks) : [];
   const gate = new Gate(hooks.enabled && hooks.token ? [hooks.token] : [], {
-    ...{ find: hookTokenFinder(log), countFailure: settings.countFailure, advice: HOOK_ADVICE },
+    ...{ find: hookTokens, countFailure: settings.countFailure, advice: HOOK_ADVICE },
   });
   const senders = { mappings, basePath: hooks.path, gate, clock, log };
   guardApi(app, deps, settings);
@@ -90,7 +90,7 @@ function guardApi(app: Koa, { hooks }: ApiDeps, { apiToken, countFailure }: AppS
   const options = { find: bearerToken, countFailure, advice: "Send the API token as `Authorization: Bearer …`." };
   const api = requireToken(new Gate([apiToken], options));
   const hookToken = hooks.enabled && hooks.token ? [hooks.token] : [];
-  const runs = requireToken(new Gate([apiToken, ...hookToken], options));
+  const runs = requireToken(new Gate([apiToken, ...hookToken], { ...options, find: headerTokens }));
   const readsRuns = (ctx: Context) => isUnder(ctx.path, "/api/runs") && ["GET", "HEAD"].includes(ctx.method);
   app.use((ctx, next) => (isUnder(ctx.path, "/api") ? (readsRuns(ctx) ? runs : api)(ctx, next) : next()));
 }

@@ -1,4 +1,5 @@
 import cluster, { type Worker } from "node:cluster";
+import { setTimeout as pause } from "node:timers/promises";
 import { AggregatorRegistry, type Registry, type RegistryContentType } from "prom-client";
 import { type Lifecycle, StartError } from "../shared/lifecycle.ts";
 import type { Logger } from "../shared/logger.ts";
@@ -8,6 +9,7 @@ interface MetricsAnswer {
 }
 
 const ASK = "signalbox:metrics";
+const MOST_PAUSE_MS = 10_000;
 
 /**
  * Runs the same program `count` times behind one port. The first must be ready before the others start, so that a
@@ -34,9 +36,23 @@ export async function runCluster(count: number, log: Logger, lifecycle: Lifecycl
         reject(new StartError("The web process could not start."));
         if (stopping || !ready) return;
         log.error({ worker: worker.process.pid, code, signal }, "a web process died; starting another");
-        setTimeout(() => start().catch(() => {}), 1_000);
+        void replace();
       });
     });
+  };
+  /** What it needs may be away for now: it is tried again until it gets ready. */
+  const replace = async () => {
+    for (let tries = 0; !stopping; tries++) {
+      await pause(Math.min(1_000 * 2 ** tries, MOST_PAUSE_MS), undefined, { ref: false });
+      if (
+        stopping ||
+        (await start().then(
+          () => true,
+          () => false,
+        ))
+      )
+        return;
+    }
   };
   lifecycle.onClose("web processes", async () => {
     stopping = true;

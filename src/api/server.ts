@@ -18,12 +18,14 @@ export async function listen(
   { port, host, isStopping }: { port: number; host: string; isStopping: () => boolean },
 ): Promise<HttpServer> {
   const underWay = new Set<ServerResponse>();
-  const server = createServer((req, res) => {
+  const onRequest: RequestListener = (req, res) => {
     if (isStopping()) res.setHeader("Connection", "close");
     underWay.add(res);
     res.once("close", () => underWay.delete(res));
     listener(req, res);
-  });
+  };
+  const server = createServer(onRequest);
+  server.on("checkContinue", onRequest); // whoever reads the body says that it may come
   server.requestTimeout = 120_000;
   server.headersTimeout = 30_000;
   server.keepAliveTimeout = 65_000; // longer than the idle time-out of common balancers, so that they close first

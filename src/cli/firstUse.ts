@@ -18,13 +18,15 @@ export interface Settings {
  * The configuration as `start` takes it. Where there is no configuration file and no variable turns the hooks on or off,
  * they are on; where no variable sets their token either, it is one made at the first start and kept in the data
  * directory.
+ * @param makeToken false to leave the data directory alone: something stands in the token's place
  * @throws ConfigError
  * @throws StartError when the data directory cannot hold the token
  */
-export function readSettings(env: NodeJS.ProcessEnv): Settings {
+export function readSettings(env: NodeJS.ProcessEnv, { makeToken = true } = {}): Settings {
   const config = readConfig(env);
   if (configFile(env) || env.SIGNALBOX_HOOKS_ENABLED) return { config, env, madeToken: undefined };
-  const madeToken = config.hooks.token ? undefined : keptToken(resolve(config.dataDir));
+  const kept = () => (makeToken ? keptToken(resolve(config.dataDir)) : NOT_LOOKED_UP);
+  const madeToken = config.hooks.token ? undefined : kept();
   const withHooks = {
     ...env,
     SIGNALBOX_HOOKS_ENABLED: "true",
@@ -32,6 +34,8 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
   };
   return { config: readConfig(withHooks), env: withHooks, madeToken };
 }
+
+const NOT_LOOKED_UP = "the-token-of-the-data-directory";
 
 /** The token that the data directory keeps; made when there is none. */
 function keptToken(dataDir: string): string {

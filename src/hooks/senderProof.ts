@@ -8,8 +8,8 @@ export type SenderAuth = { readonly type: "token"; readonly token: string } | Si
 export interface SenderRequest {
   /** By lower-case name. */
   readonly headers: HeaderValues;
-  /** The token that came with the request, wherever it may stand. */
-  readonly token: string | undefined;
+  /** The tokens that came with the request, wherever they may stand. */
+  readonly tokens: readonly string[];
   readonly rawBody: Buffer;
   readonly now: Date;
 }
@@ -30,7 +30,7 @@ export type Proof =
 export function checkSender(auth: SenderAuth, request: SenderRequest): Proof {
   try {
     if (auth.type === "token") {
-      checkToken(auth.token, request.token);
+      checkToken(auth.token, request.tokens);
       return { ok: true, replayKey: null };
     }
     const claim = readClaim(auth, request.headers);
@@ -42,10 +42,11 @@ export function checkSender(auth: SenderAuth, request: SenderRequest): Proof {
   }
 }
 
-function checkToken(token: string, given: string | undefined): void {
+function checkToken(token: string, given: readonly string[]): void {
   if (token === "") throw new Error("The token of a sender must not be empty");
-  if (!given) throw new Refused("missing");
-  if (!timingSafeEqual(sha256(token), sha256(given))) throw new Refused("wrong");
+  if (given.length === 0) throw new Refused("missing");
+  const fits = given.map((one) => timingSafeEqual(sha256(token), sha256(one)));
+  if (!fits.includes(true)) throw new Refused("wrong");
 }
 
 function replayKey({ type }: SignedAuth, { id, sentAtSeconds }: Claim, digest: Buffer): string | null {

@@ -49,8 +49,9 @@ export async function connectDatabase(uri: string): Promise<Database> {
     bufferCommands: false,
     autoIndex: false,
     autoCreate: false,
-    writeConcern: { w: "majority", journal: true },
-    readConcern: { level: "majority" },
+    // each by itself too: what the address says of one would win over the whole
+    ...{ w: "majority", journal: true, writeConcern: { w: "majority", journal: true } },
+    ...{ readConcernLevel: "majority", readConcern: { level: "majority" } },
   });
   try {
     await connection.asPromise();

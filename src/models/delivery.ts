@@ -63,8 +63,8 @@ export class Deliveries {
     this.#clock = clock;
   }
 
-  /** Notes a delivery; one that is there already is left alone. @throws AppError unavailable */
-  add(delivery: NewDelivery): Promise<void> {
+  /** Notes a delivery; one that is there already is left alone. @returns how many are new @throws AppError unavailable */
+  add(delivery: NewDelivery): Promise<number> {
     const fresh = { state: "pending" as const, attempts: 0, reason: null, sentAt: null };
     return insertNew(this.collection, [{ ...delivery, ...fresh, createdAt: this.#clock.now() }]);
   }

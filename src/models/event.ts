@@ -1,6 +1,7 @@
 import { mongo, Schema } from "mongoose";
 import type { Clock } from "../shared/clock.ts";
 import { guard, insertNew } from "./guard.ts";
+import { takePage } from "./page.ts";
 
 /** Something that the main session is to be told with its next turn. */
 export interface EventDoc {
@@ -49,18 +50,28 @@ export class Events {
     this.#clock = clock;
   }
 
-  /** Queues events; one that is or was there already is left alone. @throws AppError unavailable */
-  async add(events: readonly NewEvent[]): Promise<void> {
+  /**
+   * Queues events; one that is or was there already is left alone.
+   * @returns how many are new
+   * @throws AppError unavailable
+   */
+  add(events: readonly NewEvent[]): Promise<number> {
     const fresh = { createdAt: this.#clock.now(), waiting: true, takenAt: null };
-    await insertNew(
+    return insertNew(
       this.collection,
       events.map((event) => ({ ...event, ...fresh, order: new mongo.Timestamp({ t: 0, i: 0 }) })),
     );
   }
 
-  /** The events that wait, in order. */
-  findWaiting(limit: number): Promise<EventDoc[]> {
-    return guard(() => this.collection.find({ waiting: true }).sort({ order: 1 }).limit(limit).toArray());
+  /**
+   * The events that wait, in order: at most `limit`, up to the one that passes `maxChars`, and whether there are more.
+   * @throws AppError unavailable
+   */
+  async findWaiting(bounds: { limit: number; maxChars: number }): Promise<{ events: EventDoc[]; more: boolean }> {
+    const { limit, maxChars: bytes } = bounds;
+    const found = this.collection.find({ waiting: true }).sort({ order: 1 });
+    const { rows, last } = await takePage(found, { limit, bytes, bytesOf: ({ text }) => text.length });
+    return { events: rows, more: last !== null };
   }
 
   countWaiting(): Promise<number> {

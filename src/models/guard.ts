@@ -22,7 +22,8 @@ export async function guard<T>(act: () => Promise<T>): Promise<T> {
   }
 }
 
-function named(error: unknown): unknown {
+function named(thrown: unknown): unknown {
+  const error = unwrapped(thrown);
   if (error instanceof mongo.MongoServerError && TOO_LARGE.has(Number(error.code))) {
     const detail = "The document would pass MongoDB's 16 MiB: send less input, metadata or output.";
     return new AppError("body_too_large", { detail, cause: error });
@@ -34,6 +35,12 @@ function named(error: unknown): unknown {
 
 /** The connection broke under an act before the driver had made an error of its own of it. */
 const BROKEN = new Set(["ECONNRESET", "ECONNREFUSED", "EPIPE", "ETIMEDOUT"]);
+
+/** What the driver throws of a bulk write that failed as a whole is wrapped. */
+const unwrapped = (error: unknown): unknown =>
+  error instanceof mongo.MongoBulkWriteError && (error.errorResponse as unknown) instanceof Error
+    ? error.errorResponse
+    : error;
 
 /** What a server answered counts by its code or label; what the driver says of its connections, sessions and pools passes. */
 function isPassing(error: unknown): boolean {
@@ -82,17 +89,27 @@ export async function takeIfFree<T extends mongo.Document>(
   }
 }
 
-/** Inserts documents; those whose key is there already stay as they are. @throws AppError unavailable */
-export async function insertNew<T extends mongo.Document>(
+/**
+ * Inserts documents; those whose key is there already stay as they are.
+ * @returns how many were not there
+ * @throws AppError unavailable, body_too_large
+ */
+export function insertNew<T extends mongo.Document>(
   collection: mongo.Collection<T>,
   documents: readonly NoInfer<mongo.OptionalUnlessRequiredId<T>>[],
-): Promise<void> {
-  await guard(async () => {
+): Promise<number> {
+  const [first] = documents;
+  if (!first) return Promise.resolve(0);
+  return guard(async () => {
     try {
-      await collection.insertMany(documents, { ordered: false });
+      if (documents.length > 1) return (await collection.insertMany(documents, { ordered: false })).insertedCount;
+      await collection.insertOne(first);
+      return 1;
     } catch (error) {
+      if (isDuplicateKey(error) && documents.length === 1) return 0;
       const faults = error instanceof mongo.MongoBulkWriteError ? [error.writeErrors].flat() : [];
       if (faults.length === 0 || faults.some(({ code }) => code !== 11000)) throw error;
+      return documents.length - faults.length;
     }
   });
 }

@@ -48,10 +48,10 @@ export class Messages {
   }
 
   /** Adds a turn to the transcript; one that is there already is left alone. @throws AppError unavailable */
-  addTurn(turnId: string, { sessionKey, told, outside, answered, endedAt }: Turn): Promise<void> {
+  async addTurn(turnId: string, { sessionKey, told, outside, answered, endedAt }: Turn): Promise<void> {
     // MongoDB puts its own time into an empty time stamp, a later one into the second.
     const common = () => ({ sessionKey, createdAt: endedAt, order: new mongo.Timestamp({ t: 0, i: 0 }) });
-    return insertNew(this.collection, [
+    await insertNew(this.collection, [
       { ...common(), _id: `${turnId}-0`, role: "user", content: told, outside },
       { ...common(), _id: `${turnId}-1`, role: "assistant", content: answered, outside: false },
     ]);
@@ -60,6 +60,20 @@ export class Messages {
   /** Deletes the transcripts of sessions. @throws AppError unavailable */
   async deleteOf(sessionKeys: readonly string[]): Promise<void> {
     await guard(() => this.collection.deleteMany({ sessionKey: { $in: [...sessionKeys] } }));
+  }
+
+  /** The latest messages, oldest first, at most `limit` and as many as come to `maxChars`. @throws AppError unavailable */
+  findLatest(sessionKey: string, { limit, maxChars }: { limit: number; maxChars: number }): Promise<MessageDoc[]> {
+    return guard(async () => {
+      const newestFirst: MessageDoc[] = [];
+      let chars = 0;
+      for await (const message of this.collection.find({ sessionKey }).sort({ order: -1 }).limit(limit)) {
+        chars += message.content.length;
+        if (chars > maxChars && newestFirst.length > 0) break;
+        newestFirst.push(message);
+      }
+      return newestFirst.reverse();
+    });
   }
 
   /** The latest messages, oldest first, as many whole turns as the bounds allow. @throws AppError unavailable */

@@ -134,7 +134,7 @@ export type MappedTo =
 /** How a turn ended. */
 export type RunEnd =
   | { readonly status: "completed"; readonly reply: string }
-  | { readonly status: "failed"; readonly error: RunError };
+  | { readonly status: "failed"; readonly error: RunError; readonly attempts?: number };
 
 /** A run that should be on its queue. `running`: its worker has gone silent in the middle of it. */
 export interface DueRun {
@@ -152,8 +152,12 @@ export class Runs {
     this.#clock = clock;
   }
 
-  /** Writes accepted runs down; one that is there already stays as it is. @throws AppError unavailable */
-  async accept(runs: readonly NewRun[]): Promise<void> {
+  /**
+   * Writes accepted runs down; one that is there already stays as it is.
+   * @returns how many are new
+   * @throws AppError unavailable, body_too_large
+   */
+  accept(runs: readonly NewRun[]): Promise<number> {
     const fresh = {
       status: "queued" as const,
       open: true,
@@ -170,7 +174,7 @@ export class Runs {
       forgotten: false,
     };
     // MongoDB puts its own time into an empty time stamp.
-    await insertNew(
+    return insertNew(
       this.collection,
       runs.map((run) => ({
         ...run,
@@ -274,9 +278,10 @@ export class Runs {
   }
 
   #ended(end: RunEnd): object {
-    const outcome = end.status === "completed" ? { reply: end.reply, error: null } : { error: end.error };
+    const { status, ...said } = end;
+    const outcome = status === "completed" ? { ...said, error: null } : said;
     const closed = { open: false, claim: null, notBefore: null, settled: false };
-    return { status: end.status, ...outcome, ...closed, endedAt: this.#clock.now() };
+    return { status, ...outcome, ...closed, endedAt: this.#clock.now() };
   }
 
   /**
@@ -296,7 +301,15 @@ export class Runs {
 
   /** Begins a failed run anew. @throws AppError run_not_found, run_state_conflict, unavailable */
   async retry(runId: string): Promise<RunDoc> {
-    const anew = { status: "queued" as const, open: true, attempts: 0, error: null, endedAt: null, settled: null };
+    const anew = {
+      status: "queued" as const,
+      open: true,
+      attempts: 0,
+      error: null,
+      endedAt: null,
+      settled: null,
+      forgotten: false,
+    };
     return this.#changeIn(
       runId,
       { status: "failed", settled: true },

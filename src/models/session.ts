@@ -36,12 +36,12 @@ export class Sessions {
   }
 
   /**
-   * Takes the session for one turn. A holder may take again what it held.
-   * @returns false while another turn has it
+   * Takes the session for one turn. What was taken comes free when it is released, or when its time is over.
+   * @returns false while a turn has it
    */
   claim(key: string, holder: string, token: string, until: Date): Promise<boolean> {
     const now = this.#clock.now();
-    const free = { $or: [{ active: null }, { "active.holder": holder }, { "active.until": { $lte: now } }] };
+    const free = { $or: [{ active: null }, { "active.until": { $lte: now } }] };
     const change = { $set: { active: { holder, token, until }, lastUsedAt: now } };
     return takeIfFree(this.collection, { _id: key, ...free }, change);
   }

@@ -68,12 +68,12 @@ export function parseConfig(text: string | undefined, env: Environment, path?: s
   const { value, missing } = substitute(parseFile(text, source), env);
   applyEnvironment(value, env);
   const errors = validate(value) ? [] : (validate.errors ?? []);
-  const faulty = [...missing.keys(), ...errors.map(faultyKey)];
+  const faulty = [...missing.map(({ key }) => key), ...errors.map(faultyKey)];
   // the first fault of a key is told: an empty text, say, also does not look like what it should
-  const told = errors.filter((error, i) => faulty.indexOf(faultyKey(error)) === missing.size + i);
+  const told = errors.filter((error, i) => faulty.indexOf(faultyKey(error)) === missing.length + i);
   const config = placed(value as unknown as Config, path);
   const problems = [
-    ...[...missing].map(([key, name]) => `${key}: the environment variable ${name} is not set`),
+    ...missing.map(({ key, name }) => `${key}: the environment variable ${name} is not set`),
     ...told.map((error) => explain(error, env)),
     ...crossChecks(config, faulty),
   ];
@@ -90,7 +90,8 @@ function placed(config: Config, path: string | undefined): Config {
   return { ...config, hooks: { ...hooks, transformsDir: resolve(base, given ?? "hooks/transforms") } };
 }
 
-function parseFile(text: string | undefined, source: string): Json {
+/** What a configuration file says, before anything is filled in. @throws ConfigError */
+export function parseFile(text: string | undefined, source: string): Json {
   if (text === undefined) return {};
   let value: unknown;
   try {

@@ -6,10 +6,13 @@ export type Json = Record<string, unknown>;
 
 /**
  * A copy of a configuration file's value in which `${NAME}` in a string is replaced by that environment variable.
- * `missing` has the names of those that are not set, by the key that wants them.
+ * `missing` has the names of those that are not set, each with the key that wants it.
  */
-export function substitute(file: Json, env: Environment): { value: Json; missing: Map<string, string> } {
-  const missing = new Map<string, string>();
+export function substitute(
+  file: Json,
+  env: Environment,
+): { value: Json; missing: { readonly key: string; readonly name: string }[] } {
+  const missing: { key: string; name: string }[] = [];
   const fill = (value: unknown, node: ConfigNode | undefined, path: readonly string[]): unknown => {
     if (Array.isArray(value)) return value.map((item, i) => fill(item, node?.items, [...path, String(i)]));
     if (isObject(value)) {
@@ -23,7 +26,7 @@ export function substitute(file: Json, env: Environment): { value: Json; missing
     let isFilled = false;
     const text = value.replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_, name: string) => {
       isFilled = true;
-      if (env[name] === undefined) missing.set(path.join("."), name);
+      if (env[name] === undefined) missing.push({ key: path.join("."), name });
       return env[name] ?? "";
     });
     return isFilled ? typed(text, node) : value;

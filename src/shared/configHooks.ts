@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { MappingSchema, PRESETS } from "./configMapping.ts";
-import { flag, section, text, whole } from "./configNodes.ts";
+import { flag, section, text, token, whole } from "./configNodes.ts";
 import { IDENTIFIER_PATTERN } from "./identifier.ts";
 
 /** The section `hooks`. */
@@ -12,11 +12,8 @@ export const HooksSchema = section(
       description: "Opens the hooks. Off, every path under `hooks.path` is 404.",
     }),
     token: Type.Optional(
-      text({
-        minLength: 16,
+      token({
         env: "SIGNALBOX_HOOKS_TOKEN",
-        secret: true,
-        examples: ["a secret of 16 characters or more"],
         description:
           "Senders give it as `Authorization: Bearer …`. At least 16 characters, needed with `hooks.enabled`, and another one than `server.apiToken`.",
       }),
@@ -50,7 +47,7 @@ export const HooksSchema = section(
       Type.Array(Type.String({ minLength: 1 }), {
         minItems: 1,
         examples: [["hook:"]],
-        description: "A session key must begin with one of these. Without it any will do.",
+        description: "A session key that is named must begin with one of these. Without it any will do.",
       }),
     ),
     presets: Type.Array(Type.Enum(PRESETS), {

@@ -1,5 +1,5 @@
 import Type, { type Static } from "typebox";
-import { text } from "./configNodes.ts";
+import { text, token } from "./configNodes.ts";
 import { CHANNELS } from "./configSession.ts";
 
 const optional = (description: string, extra: object = {}) => Type.Optional(text({ description, ...extra }));
@@ -14,7 +14,7 @@ const Auth = Type.Object(
     type: Type.Enum(["token", "github", "stripe", "slack", "standard-webhooks", "hmac"], {
       description: "The sender's scheme.",
     }),
-    token: optional("`token`: a token of this sender's own, at least 16 characters.", { secret: true, minLength: 16 }),
+    token: Type.Optional(token({ description: "`token`: a token of this sender's own, at least 16 characters." })),
     secret: optional("All but `token`: the secret that the sender signs with.", { secret: true }),
     header: optional("`hmac`: the header with the signature.", { examples: ["x-signature"] }),
     algorithm: Type.Optional(Type.Enum(["sha1", "sha256", "sha512"], { description: "`hmac`; `sha256` by default." })),

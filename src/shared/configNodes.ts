@@ -58,6 +58,16 @@ export const block = <P extends Record<string, TSchema>>(properties: P, descript
 
 export const text = (options: TextOptions) => Type.String({ minLength: 1, ...options });
 
+/** A secret that a client sends in a header: nothing there could carry a space or a letter beyond ASCII. */
+export const token = (options: Omit<TextOptions, "pattern" | "minLength" | "examples">) =>
+  text({
+    minLength: 16,
+    pattern: "^[!-~]+$",
+    secret: true,
+    examples: ["sixteen-or-more-characters-without-spaces"],
+    ...options,
+  });
+
 export const whole = (options: NumberOptions) => Type.Integer({ ...options });
 
 export const flag = (options: { description: string; default: boolean } & Extra) => Type.Boolean({ ...options });

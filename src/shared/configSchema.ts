@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
 import { AgentsSchema } from "./configAgents.ts";
 import { HooksSchema } from "./configHooks.ts";
-import { block, type ConfigNode, duration, flag, section, text, whole } from "./configNodes.ts";
+import { block, type ConfigNode, duration, flag, section, text, token, whole } from "./configNodes.ts";
 import { SessionSchema } from "./configSession.ts";
 
 /**
@@ -25,11 +25,8 @@ export const ConfigSchema = Type.Object(
           description: "Address the API binds to. Anything but loopback needs `server.apiToken`.",
         }),
         apiToken: Type.Optional(
-          text({
-            minLength: 16,
+          token({
             env: "SIGNALBOX_API_TOKEN",
-            secret: true,
-            examples: ["a secret of 16 characters or more"],
             description:
               "Clients of `/api` send it as `Authorization: Bearer …`. At least 16 characters. Without it `/api` is open, which is refused beyond loopback.",
           }),
@@ -169,7 +166,7 @@ export const ConfigSchema = Type.Object(
         ),
         shutdownSeconds: whole({
           default: 25,
-          minimum: 1,
+          minimum: 3,
           maximum: 600,
           description: "How long a stopping worker process waits for the work under way.",
         }),

@@ -33,6 +33,9 @@ export interface RunOptions {
 
 const ajv = new Ajv();
 
+/** A job whose worker has been silent for so long goes to another one. */
+const LOCK_MS = 15_000;
+
 /**
  * Starts a BullMQ worker for every queue.
  * @returns what stops them: takes no new work, and after the grace tells the work under way to end and waits for it
@@ -78,6 +81,8 @@ function startWorker(queue: QueueDef, processor: Processor, options: RunOptions,
     connection,
     prefix: queuePrefix(options.prefix, queue.name),
     concurrency: options.concurrency?.[queue.name] ?? 1,
+    lockDuration: LOCK_MS,
+    stalledInterval: LOCK_MS / 3,
   });
   worker.on("error", (error) => log.debug({ err: error }, "the queue cannot be reached"));
   return worker;

@@ -8,10 +8,11 @@ import { compileMappings } from "../hooks/mapping.ts";
 import { Transforms } from "../hooks/transforms.ts";
 import type { Stores } from "../models/stores.ts";
 import type { Clock } from "../shared/clock.ts";
-import { type Config, configKeys } from "../shared/configSchema.ts";
+import type { Config } from "../shared/configSchema.ts";
 import { durationMs } from "../shared/duration.ts";
 import type { Queues } from "../shared/enqueue.ts";
 import type { Logger } from "../shared/logger.ts";
+import { withoutOwnSecrets } from "../shared/ownSecrets.ts";
 import { agentHook, delivery, heartbeat, mappedHook, type QueueDef, retention } from "../shared/queues.ts";
 import type { WorkerMetrics } from "./metrics.ts";
 import { agentHookProcessor } from "./processors/agentHook.ts";
@@ -107,7 +108,7 @@ export function startService(config: Config, deps: ServiceDeps): { close(): Prom
       [agentHook.name]: worker.concurrency,
       [delivery.name]: DELIVERIES_AT_ONCE,
     },
-    graceMs: worker.shutdownSeconds * 1_000 * GRACE_SHARE,
+    graceMs: graceMs(worker.shutdownSeconds),
   });
   const sweep = startSweep({ stores, queues, clock, log, settle });
   const schedules = keepSchedules(queues, log, { heartbeatEveryMs: durationMs(agents.defaults.heartbeat.every) });
@@ -121,17 +122,15 @@ export function startService(config: Config, deps: ServiceDeps): { close(): Prom
   };
 }
 
-/** What the service is told in its environment and a transform has no need to know. */
-const OWN_SECRETS: readonly string[] = configKeys().flatMap(([, { env, secret }]) => (env && secret ? [env] : []));
-
-const withoutOwnSecrets = (env: ServiceDeps["env"]): ServiceDeps["env"] =>
-  Object.fromEntries(Object.entries(env).filter(([name]) => !OWN_SECRETS.includes(name)));
-
 /** Where the agent itself can report steps of its job. */
 function apiUrl({ server }: Config, env: ServiceDeps["env"]): string {
   const host = ["0.0.0.0", "::"].includes(server.host) ? "127.0.0.1" : server.host;
   return env.SIGNALBOX_URL ?? `http://${host.includes(":") ? `[${host}]` : host}:${server.port}`;
 }
 
-/** Of the time that a stopping worker has, work under way gets so much before it is handed back. */
-const GRACE_SHARE = 0.6;
+/**
+ * How much of the time that a stopping worker has work under way gets before it is handed back. A program that does not
+ * end by itself takes two seconds of the rest.
+ */
+const graceMs = (shutdownSeconds: number): number =>
+  Math.max(0, Math.min(shutdownSeconds * 600, shutdownSeconds * 1_000 - 3_000));

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Stores } from "../models/stores.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { Queues } from "../shared/enqueue.ts";
+import { toAppError } from "../shared/errors.ts";
 import type { Logger } from "../shared/logger.ts";
 import { agentHook, delivery, mappedHook } from "../shared/queues.ts";
 import type { Settle } from "./settle.ts";
@@ -64,7 +65,13 @@ async function sweep(deps: SweepDeps, holder: string, everyMs: number): Promise<
 const before = ({ clock }: SweepDeps) => new Date(clock.now().getTime() - YOUNG_MS);
 
 async function settleEnded(deps: SweepDeps): Promise<void> {
-  for await (const { _id } of deps.stores.runs.findUnsettled(before(deps))) await deps.settle(_id);
+  for await (const { _id: run } of deps.stores.runs.findUnsettled(before(deps))) {
+    await deps.settle(run).catch((error: unknown) => {
+      const { code } = toAppError(error);
+      if (code === "unavailable") throw error;
+      deps.log.error({ run, code, err: error }, "what follows from a run's end cannot be written"); // others can
+    });
+  }
 }
 
 async function requeueUnmapped(deps: SweepDeps): Promise<void> {

@@ -38,7 +38,7 @@ describe("POST /hooks/agent and /hooks/wake", () => {
     expect([now.status, later.status]).to.deep.equal([200, 200]);
     expect(now.body).to.include({ ok: true, mode: "now" });
     expect(later.body).to.include({ ok: true, mode: "next-heartbeat" });
-    const waiting = await app.stores.events.findWaiting(10);
+    const { events: waiting } = await app.stores.events.findWaiting({ limit: 10, maxChars: 1e6 });
     expect(waiting.map(({ _id, text, wake }) => ({ _id, text, wake }))).to.deep.equal([
       { _id: now.body.eventId, text: "Backup done", wake: true },
       { _id: later.body.eventId, text: "Disk at 80 %", wake: false },

@@ -57,9 +57,9 @@ describe("readSettings", () => {
   });
 
   it("takes a token that a variable sets, and makes none", () => {
-    const { config, madeToken } = read({ SIGNALBOX_HOOKS_TOKEN: "a token of one's own" });
+    const { config, madeToken } = read({ SIGNALBOX_HOOKS_TOKEN: "a-token-of-ones-own" });
 
-    expect(config.hooks).to.include({ enabled: true, token: "a token of one's own" });
+    expect(config.hooks).to.include({ enabled: true, token: "a-token-of-ones-own" });
     expect(madeToken).to.equal(undefined);
     expect(existsSync(dataDir)).to.equal(false);
   });
@@ -70,7 +70,7 @@ describe("readSettings", () => {
       "a file that says nothing of them, though a variable has a token",
       () => ({
         ...withFile("{}"),
-        SIGNALBOX_HOOKS_TOKEN: "a token of one's own",
+        SIGNALBOX_HOOKS_TOKEN: "a-token-of-ones-own",
       }),
     ],
     ["a variable that turns them off", () => ({ SIGNALBOX_HOOKS_ENABLED: "false" })],
@@ -117,7 +117,7 @@ describe("readSettings", () => {
 describe("the start block", () => {
   const block = (file: string, madeToken?: string) =>
     summary({ config: parseConfig(file, {}), madeToken }, "http://127.0.0.1:1", false);
-  const hooks = "hooks: { enabled: true, token: 'the configured token', path: '/in' }";
+  const hooks = "hooks: { enabled: true, token: 'the-configured-token', path: '/in' }";
 
   it("tells how to turn hooks on that are off", () => {
     expect(block("{}")).to.match(/^ {2}Hooks {5}off; .*hooks\.enabled and hooks\.token in signalbox\.json5$/m);
@@ -127,7 +127,7 @@ describe("the start block", () => {
     const text = block(`{ ${hooks} }`);
 
     expect(text).to.include("\n  Hooks     POST http://127.0.0.1:1/in/agent\n  Token     Authorization: Bearer …");
-    expect(text).to.not.include("the configured token");
+    expect(text).to.not.include("the-configured-token");
   });
 
   it("names the runner, and how to have another than echo", () => {

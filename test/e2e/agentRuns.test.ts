@@ -73,7 +73,7 @@ describe("agent runs, carried out by a worker", () => {
     const prompt = readFileSync(join(dir, "prompt"), "utf8");
     expect(prompt).to.include("How is it?").and.to.not.equal("How is it?\n");
     const events = await eventually(async () => {
-      const waiting = await app.stores.events.findWaiting(10);
+      const { events: waiting } = await app.stores.events.findWaiting({ limit: 10, maxChars: 1e6 });
       return waiting.length > 0 && waiting;
     }, "the summary");
     expect(events.map(({ text }) => text)).to.deep.equal(["Check: completed\nAll fine."]);
@@ -168,7 +168,7 @@ describe("agent runs, carried out by a worker", () => {
     const third = await agent({ message: "z", sessionKey: "s" });
     const { status } = await app.call("POST", `/api/runs/${second}/cancel`);
     const summary = await eventually(async () => {
-      const waiting = await app.stores.events.findWaiting(10);
+      const { events: waiting } = await app.stores.events.findWaiting({ limit: 10, maxChars: 1e6 });
       return waiting.find(({ text }) => text.startsWith("Second"));
     }, "the summary of the cancelled run");
     writeFileSync(join(dir, "go"), "");

@@ -132,7 +132,7 @@ describe("the main session's turns", () => {
       () => worker.log.some(({ msg, queue }) => msg === "job failed" && queue === "heartbeat"),
       "the turn to fail",
     );
-    const left = await app.stores.events.findWaiting(10);
+    const { events: left } = await app.stores.events.findWaiting({ limit: 10, maxChars: 1e6 });
     await wake("b", "next-heartbeat");
     await wake("c");
     await allTaken();

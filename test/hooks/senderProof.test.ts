@@ -32,7 +32,7 @@ describe("checkSender with a token", () => {
   ];
   for (const [what, token, proof] of cases) {
     it(what, () => {
-      const request = { headers: {}, token, rawBody: Buffer.from(BODY), now: new Date() };
+      const request = { headers: {}, tokens: token ? [token] : [], rawBody: Buffer.from(BODY), now: new Date() };
 
       expect(checkSender(auth, request)).to.deep.equal(proof);
     });
@@ -40,7 +40,7 @@ describe("checkSender with a token", () => {
 
   it("does not take the token for a signature", () => {
     for (const [, { auth: signed }] of SCHEMES) {
-      const request = { headers: {}, token: SECRET, rawBody: Buffer.from(BODY), now: new Date(AT * 1000) };
+      const request = { headers: {}, tokens: [SECRET], rawBody: Buffer.from(BODY), now: new Date(AT * 1000) };
 
       expect(checkSender(signed, request)).to.deep.equal(refused("missing"));
     }
@@ -184,7 +184,7 @@ describe("checkSender with a signature", () => {
   }
 
   it("cannot be set up with an empty token", () => {
-    const request = { headers: {}, token: "", rawBody: Buffer.from(BODY), now: new Date() };
+    const request = { headers: {}, tokens: [], rawBody: Buffer.from(BODY), now: new Date() };
 
     expect(() => checkSender({ type: "token", token: "" }, request)).to.throw(/must not be empty/);
   });

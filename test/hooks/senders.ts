@@ -29,7 +29,7 @@ export function hmacWith(
 
 /** The proof of a request with these headers that arrives at the time it was signed. */
 export const check = (auth: SenderAuth, headers: Headers, { body = BODY as string | Buffer, at = AT } = {}): Proof =>
-  checkSender(auth, { headers, token: undefined, rawBody: Buffer.from(body), now: new Date(at * 1000) });
+  checkSender(auth, { headers, tokens: [], rawBody: Buffer.from(body), now: new Date(at * 1000) });
 
 export const refused = (reason: Refusal): Proof => ({ ok: false, reason });
 

@@ -58,15 +58,15 @@ describe("parseConfig", () => {
   });
 
   it("takes the variables of secrets, hooks and workers", () => {
-    const config = parseConfig("{ hooks: { token: 'the token of the file' } }", {
-      SIGNALBOX_API_TOKEN: "the token of the API",
-      SIGNALBOX_HOOKS_TOKEN: "the token of the hooks",
+    const config = parseConfig("{ hooks: { token: 'the-token-of-the-file' } }", {
+      SIGNALBOX_API_TOKEN: "the-token-of-the-API",
+      SIGNALBOX_HOOKS_TOKEN: "the-token-of-the-hooks",
       SIGNALBOX_HOOKS_ENABLED: "true",
       WORKER_CONCURRENCY: "3",
     });
 
-    expect(config.server.apiToken).to.equal("the token of the API");
-    expect(config.hooks).to.include({ enabled: true, token: "the token of the hooks" });
+    expect(config.server.apiToken).to.equal("the-token-of-the-API");
+    expect(config.hooks).to.include({ enabled: true, token: "the-token-of-the-hooks" });
     expect(config.worker.concurrency).to.equal(3);
   });
 
@@ -106,8 +106,8 @@ describe("parseConfig", () => {
     const [, example] = /```json5\n(.*?)```/s.exec(readFileSync("docs/configuration.md", "utf8")) ?? [];
 
     const config = parseConfig(example, {
-      SIGNALBOX_API_TOKEN: "the token of the API",
-      SIGNALBOX_HOOKS_TOKEN: "the token of the hooks",
+      SIGNALBOX_API_TOKEN: "the-token-of-the-API",
+      SIGNALBOX_HOOKS_TOKEN: "the-token-of-the-hooks",
       MONGODB_URI: "mongodb://db/x",
       REDIS_URL: "redis://cache",
       OPENAI_API_KEY: "key",

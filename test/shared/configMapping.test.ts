@@ -7,7 +7,7 @@ import { ConfigError, parseConfig } from "../../src/shared/config.ts";
 import type { Config } from "../../src/shared/configSchema.ts";
 
 const TOKEN = "a-hook-token-of-length";
-const API_TOKEN = "the token of the API";
+const API_TOKEN = "the-token-of-the-API";
 
 const fileWith = (mappings: string, hooks = "", rest = "") => `{
   server: { apiToken: "${API_TOKEN}" },
@@ -153,13 +153,13 @@ describe("hooks.mappings: a fault is a problem of the configuration that names i
       ["auth.token is missing", "auth.secret means nothing", "auth.header means nothing"],
     ],
     ["github", "", ["auth.secret is missing"]],
-    ["github", "secret: 's', token: 'a token that is long'", ["auth.token means nothing"]],
+    ["github", "secret: 's', token: 'a-token-that-is-long'", ["auth.token means nothing"]],
     ["github", "secret: 's', toleranceSeconds: 5", ["auth.toleranceSeconds means nothing"]],
     ["stripe", "prefix: 'x'", ["auth.secret is missing", "auth.prefix means nothing"]],
     ["slack", "", ["auth.secret is missing"]],
     ["standard-webhooks", "timestampHeader: 'x'", ["auth.secret is missing", "auth.timestampHeader means nothing"]],
     ["hmac", "", ["auth.secret is missing", "auth.header is missing"]],
-    ["hmac", "secret: 's', header: 'h', token: 'a token that is long'", ["auth.token means nothing"]],
+    ["hmac", "secret: 's', header: 'h', token: 'a-token-that-is-long'", ["auth.token means nothing"]],
   ];
   for (const [type, given, problems] of keys) {
     it(`the keys of a proof: ${type} with { ${given} }`, () => {
@@ -233,7 +233,7 @@ describe("hooks.mappings: a fault is a problem of the configuration that names i
     const problems = [
       ...problemsOf(`[${auth("type: 'token', token: 's3cret'")}, ${auth("type: 'github', secret: ['s3cret']")}]`),
       ...problemsOf(
-        `[${auth("type: 'standard-webhooks', secret: 'whsec_s3cret!'")}, { match: { path: 'y' }, auth: { type: 'github', token: 'a s3cret of length' } }]`,
+        `[${auth("type: 'standard-webhooks', secret: 'whsec_s3cret!'")}, { match: { path: 'y' }, auth: { type: 'github', token: 'a-s3cret-of-length' } }]`,
       ),
     ];
 
@@ -329,7 +329,7 @@ describe("hooks.mappings", () => {
 
   it("is shown by `config show` without its secrets and with everything else", () => {
     const config = configOf(`[
-      { match: { path: "a" }, auth: { type: "token", token: "a s3cret of the sender" }, messageTemplate: "{{title}}" },
+      { match: { path: "a" }, auth: { type: "token", token: "a-s3cret-of-the-sender" }, messageTemplate: "{{title}}" },
       { match: { path: "b" }, auth: { type: "hmac", secret: "s3cret", header: "x-signature" }, instructions: "Sum up." },
     ]`);
 

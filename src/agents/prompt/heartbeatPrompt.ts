@@ -41,7 +41,7 @@ export function heartbeatPrompt(
   if (first === undefined) return { text: `${prompt}\n\nNo events are waiting.`, taken: 0 };
   const id = randomId();
   const title = ({ source, at }: WaitingEvent, index: number) =>
-    `Event ${index + 1} of ${events.length} waiting, accepted at ${at.toISOString()}, from ${quoteSource(source)}:`;
+    `Event ${index + 1}, accepted at ${at.toISOString()}, from ${quoteSource(source)}:`;
   const block = (event: WaitingEvent, index: number) =>
     `\n\n${title(event, index)}\n${enclose(defuse(event.text), id)}`;
 

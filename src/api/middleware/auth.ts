@@ -1,13 +1,14 @@
 import { createHash, timingSafeEqual } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
 import type { Redis } from "ioredis";
 import type { Context, Middleware } from "koa";
 import { RateLimiterMemory, RateLimiterRedis, type RateLimiterRes } from "rate-limiter-flexible";
 import { AppError } from "../../shared/errors.ts";
-import type { Logger } from "../../shared/logger.ts";
 
 /** Counts one failure of an address. @throws AppError rate_limited when it has had too many */
 export type CountFailure = (address: string) => Promise<void>;
 
+const REDIS_WITHIN_MS = 500;
 const FAILURES = { points: 20, duration: 60 } as const;
 
 /**
@@ -15,44 +16,59 @@ const FAILURES = { points: 20, duration: 60 } as const;
  * itself while Redis is away.
  */
 export function failureCounter(redis: Redis, prefix: string): CountFailure {
-  const limiter = new RateLimiterRedis({
+  const local = new RateLimiterMemory(FAILURES);
+  const shared = new RateLimiterRedis({
     ...FAILURES,
     storeClient: redis,
     keyPrefix: `${prefix}:auth`,
     rejectIfRedisNotReady: true,
-    insuranceLimiter: new RateLimiterMemory(FAILURES),
   });
   return async (address) => {
-    await limiter.consume(address).catch((refused: RateLimiterRes | Error) => {
+    try {
+      await inTime(shared.consume(address)).catch((refused: RateLimiterRes | Error) => {
+        if (refused instanceof Error) return local.consume(address);
+        throw refused;
+      });
+    } catch (refused) {
       if (refused instanceof Error) throw refused;
       throw new AppError("rate_limited", {
         detail: "Too many requests with a wrong token from this address.",
-        retryAfterSeconds: refused.msBeforeNext / 1_000,
+        retryAfterSeconds: (refused as RateLimiterRes).msBeforeNext / 1_000,
       });
-    });
+    }
   };
 }
 
-/** How a request may bring its token. */
-export type FindToken = (ctx: Context) => string | undefined;
+/** A Redis that hangs holds no answer up. */
+async function inTime<T>(answer: Promise<T>): Promise<T> {
+  const answered = new AbortController();
+  const late = pause(REDIS_WITHIN_MS, undefined, { signal: answered.signal }).then(() => {
+    throw new Error("Redis does not answer");
+  });
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    answered.abort();
+  }
+}
+
+/** The tokens that a request brings, right or wrong. */
+export type FindTokens = (ctx: Context) => readonly string[];
 
 /** `Authorization: Bearer …` */
-export const bearerToken: FindToken = (ctx) => /^Bearer +(.+)$/i.exec(ctx.get("Authorization"))?.[1];
+export const bearerToken: FindTokens = (ctx) => /^Bearer +(.+)$/i.exec(ctx.get("Authorization"))?.slice(1) ?? [];
 
-/** The three ways of a hook's sender. A token in the URL ends up in the logs of proxies: it works, and is warned of once. */
-export function hookTokenFinder(log: Logger): FindToken {
-  let warned = false;
-  return (ctx) => {
-    const header = bearerToken(ctx) ?? (ctx.get("X-Service-Token") || undefined);
-    if (header !== undefined || typeof ctx.query.token !== "string") return header;
-    if (!warned) log.warn("a hook's sender puts its token into the URL (?token=), which is deprecated: use a header");
-    warned = true;
-    return ctx.query.token;
-  };
-}
+/** The two ways of a hook's sender by header. */
+export const headerTokens: FindTokens = (ctx) => [
+  ...bearerToken(ctx),
+  ...[ctx.get("X-Service-Token")].filter((token) => token !== ""),
+];
+
+/** All three. A token in the URL ends up in the logs of proxies, so that way is deprecated. */
+export const hookTokens: FindTokens = (ctx) => [...headerTokens(ctx), ...[ctx.query.token ?? []].flat()];
 
 export interface GateOptions {
-  readonly find: FindToken;
+  readonly find: FindTokens;
   readonly countFailure: CountFailure;
   /** What a client without the token is told to send. */
   readonly advice: string;
@@ -71,14 +87,12 @@ export class Gate {
     this.#options = options;
   }
 
-  /** The token that a request brought, right or wrong. */
-  tokenOf(ctx: Context): string | undefined {
-    return this.#options.find(ctx);
+  isOpenTo(ctx: Context): boolean {
+    return this.#options.find(ctx).some((token) => this.knows(token));
   }
 
-  isOpenTo(ctx: Context): boolean {
-    const given = this.tokenOf(ctx);
-    return given !== undefined && isAmong(this.#known, digest(given));
+  knows(token: string): boolean {
+    return isAmong(this.#known, digest(token));
   }
 
   /** Counts a failure of the request's address. @throws AppError unauthorized, or rate_limited when there were too many */

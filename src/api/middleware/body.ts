@@ -23,8 +23,14 @@ export function jsonBody(limit: number): Middleware {
       return next();
     }
     checkType(ctx);
+    askForBody(ctx);
     return parse(ctx as Parameters<typeof parse>[0], next);
   };
+}
+
+/** A client that sent `Expect: 100-continue` sends its body only now. */
+export function askForBody({ req, res }: Context): void {
+  if (req.headers.expect?.toLowerCase() === "100-continue") res.writeContinue();
 }
 
 /** @throws AppError unsupported_media_type */

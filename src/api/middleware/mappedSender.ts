@@ -5,8 +5,8 @@ import { checkSender, type Proof } from "../../hooks/senderProof.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { Logger } from "../../shared/logger.ts";
-import type { Gate } from "./auth.ts";
-import { checkType, namedBodyError } from "./body.ts";
+import { type Gate, headerTokens, hookTokens } from "./auth.ts";
+import { askForBody, checkType, namedBodyError } from "./body.ts";
 
 /** A request that a mapping takes, from a sender that has proved itself. */
 export interface Admitted {
@@ -36,9 +36,14 @@ export const ignoreTrailingSlash: Middleware = (ctx, next) => {
  * own, `admitSender` judges the others by their body.
  * @throws AppError unauthorized, rate_limited
  */
-export function hookGuard({ mappings, basePath, gate }: MappedSenderDeps): Middleware {
+export function hookGuard({ mappings, basePath, gate, log }: MappedSenderDeps): Middleware {
+  let warned = false;
   return (ctx, next) => {
     ctx.state.byToken = gate.isOpenTo(ctx);
+    if (ctx.state.byToken && !warned && !headerTokens(ctx).some((token) => gate.knows(token))) {
+      log.warn("a hook's sender puts its token into the URL (?token=), which is deprecated: use a header");
+      warned = true;
+    }
     const hasProof = mappingsAt(mappings, hookName(basePath, ctx.path)).some(({ auth }) => auth);
     return ctx.state.byToken || (hasProof && ctx.method === "POST") ? next() : gate.refuse(ctx);
   };
@@ -56,7 +61,7 @@ export function admitSender({ mappings, basePath, gate, clock, log }: MappedSend
     const candidates = mappingsAt(mappings, path);
     if (candidates.length === 0) throw noHook(ctx);
     const rawBody = await readRaw(ctx, Math.max(...candidates.map(({ maxBodyBytes }) => maxBodyBytes)));
-    const signed = { headers: ctx.headers, token: gate.tokenOf(ctx), rawBody, now: clock.now() };
+    const signed = { headers: ctx.headers, tokens: hookTokens(ctx), rawBody, now: clock.now() };
     const proofs = new Map<Mapping, Proof>(
       candidates.flatMap((one) => (one.auth ? [[one, checkSender(one.auth, signed)]] : [])),
     );
@@ -78,12 +83,18 @@ export function admitSender({ mappings, basePath, gate, clock, log }: MappedSend
     const admitted: Admitted = {
       mapping,
       call: { ...withoutSecrets(ctx), path, payload },
-      replayKey: proof?.ok ? proof.replayKey : null,
+      replayKey: proof?.ok ? (signedId(mapping, payload) ?? proof.replayKey) : null,
     };
     ctx.request.body = payload;
     ctx.state.admitted = admitted;
     return next();
   };
+}
+
+/** These sign each attempt anew, so that their own id tells a message that comes again; the signature vouches for it. */
+function signedId({ auth }: Mapping, { id, event_id: eventId }: Readonly<Record<string, unknown>>): string | null {
+  const own = auth?.type === "stripe" ? id : auth?.type === "slack" ? eventId : undefined;
+  return typeof own === "string" ? `${auth?.type}:${own}` : null;
 }
 
 const noHook = (ctx: Context) => new AppError("hook_not_found", { detail: `There is no hook at ${ctx.path}.` });
@@ -95,6 +106,7 @@ async function readRaw(ctx: Context, limit: number): Promise<Buffer> {
   }
   const length = ctx.request.length ?? null;
   if (length !== 0) checkType(ctx);
+  askForBody(ctx);
   return getRawBody(ctx.req, { limit, length }).catch((error) => {
     throw namedBodyError(error, limit);
   });

@@ -19,7 +19,7 @@ const closed = { additionalProperties: false } as const;
 const WakeMode = Type.Enum(["now", "next-heartbeat"]);
 
 export const hookQuery = Type.Object(
-  { token: Type.Optional(Type.String({ deprecated: true, description: "The hook token; better sent as a header." })) },
+  { token: Type.Optional(Type.Unknown({ deprecated: true, description: "The hook token; better sent as a header." })) },
   open,
 );
 export const hookHeaders = Type.Object(
@@ -57,8 +57,8 @@ export function hookRoutes({ enabled, path, maxBodyBytes }: HookConfig): AnyRout
     async handler({ headers, body }, { stores, queues, metrics }) {
       const { text, mode = "now" } = body;
       const idempotency = idempotencyOf(headers["idempotency-key"], "wake", body);
-      const { eventId } = await acceptWake(stores, { text, mode }, idempotency);
-      if (mode === "now") await queues.triggerHeartbeat();
+      const { eventId, isNew } = await acceptWake(stores, { text, mode }, idempotency);
+      if (mode === "now" && isNew) await queues.triggerHeartbeat();
       metrics.hooks.inc({ hook: "wake" });
       return { status: 200, body: { ok: true as const, mode, eventId } };
     },

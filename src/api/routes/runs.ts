@@ -1,5 +1,6 @@
 import Type from "typebox";
 import { listRuns, RUN_CURSOR_PATTERN, readMessages, readRun } from "../../models/commands/readRuns.ts";
+import { trackRetried } from "../../models/commands/trackRun.ts";
 import { agentHook, mappedHook } from "../../shared/queues.ts";
 import { route } from "../route.ts";
 import * as s from "../schemas.ts";
@@ -92,7 +93,9 @@ const retryRun = route({
   answers: { 202: Run },
   errors: ["run_not_found", "run_state_conflict"],
   async handler({ params }, { stores, queues }) {
-    const { _id, round, stage } = await stores.runs.retry(params.runId);
+    const run = await stores.runs.retry(params.runId);
+    const { _id, round, stage } = run;
+    await trackRetried(stores, run);
     const queue = stage === "mapping" ? mappedHook : agentHook;
     await queues.add(queue, { runId: _id }, { jobId: `${_id}-round-${round}` });
     return { status: 202, body: await readRun(stores, _id) };
@@ -145,8 +148,7 @@ const getMessages = route({
   },
   errors: ["session_not_found"],
   async handler({ params, query }, { stores }) {
-    const bounds = { maxMessages: query.limit ?? 100, maxChars: 4 * 1024 * 1024 };
-    const found = await readMessages(stores, params.sessionKey, bounds);
+    const found = await readMessages(stores, params.sessionKey, query.limit ?? 100);
     const messages = found.map(({ role, content, createdAt }) => ({
       role,
       content,

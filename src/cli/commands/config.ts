@@ -1,4 +1,5 @@
-import { configFile, readConfig } from "../../shared/config.ts";
+import { configFile, parseFile, readConfig } from "../../shared/config.ts";
+import { readSettings } from "../firstUse.ts";
 import { redactConfig } from "../redact.ts";
 
 /**
@@ -12,9 +13,11 @@ export function checkConfig(env: NodeJS.ProcessEnv): void {
 }
 
 /**
- * `config show`: the configuration as it takes effect, as JSON, without its secrets.
+ * `config show`: the configuration as `start` takes it, as JSON, without its secrets.
  * @throws ConfigError naming every problem
  */
 export function showConfig(env: NodeJS.ProcessEnv): void {
-  console.log(JSON.stringify(redactConfig(readConfig(env)), null, 2));
+  const file = configFile(env);
+  const { config } = readSettings(env, { makeToken: false });
+  console.log(JSON.stringify(redactConfig(config, file && parseFile(file.text, file.path)), null, 2));
 }

@@ -8,6 +8,7 @@ import { readConfig } from "../../shared/config.ts";
 import type { Config } from "../../shared/configSchema.ts";
 import { AppError } from "../../shared/errors.ts";
 import { StartError } from "../../shared/lifecycle.ts";
+import { withoutOwnSecrets } from "../../shared/ownSecrets.ts";
 
 export interface HookTestOptions {
   /** A file, or `-` for standard input. */
@@ -38,7 +39,7 @@ export async function testHook(env: NodeJS.ProcessEnv, name: string, options: Ho
     timeoutMs: hooks.transformTimeoutSeconds * 1_000,
     maxMemoryMiB: hooks.transformMemoryMiB,
     maxThreads: 2,
-    env,
+    env: withoutOwnSecrets(env),
     onOutput: (_run, _stream, line) => console.error(line),
   });
   try {

@@ -34,8 +34,8 @@ export async function acceptAgentRun(
     kind: "agent" as const,
     mapped: null,
   };
-  await runs.accept([accepted]);
-  await trackAccepted(stores, accepted);
+  const isNew = (await runs.accept([accepted])) > 0;
+  if (isNew) await trackAccepted(stores, accepted);
   return ids;
 }
 
@@ -78,9 +78,9 @@ export async function acceptWake(
   { events, idempotencyKeys }: Stores,
   { text, mode }: { readonly text: string; readonly mode: WakeMode },
   idempotency?: Idempotency,
-): Promise<{ eventId: string }> {
+): Promise<{ eventId: string; isNew: boolean }> {
   const fresh = { eventId: randomUUID() };
   const ids = idempotency ? await idempotencyKeys.settle(idempotency.key, idempotency.request, fresh) : fresh;
-  await events.add([{ _id: ids.eventId, text, source: "wake hook", wake: mode === "now" }]);
-  return ids;
+  const added = await events.add([{ _id: ids.eventId, text, source: "wake hook", wake: mode === "now" }]);
+  return { ...ids, isNew: added > 0 };
 }

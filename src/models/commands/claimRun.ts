@@ -23,12 +23,15 @@ export async function claimRun(
   if (run.notBefore && run.notBefore > now) return "waiting";
   const next = await runs.findNext(run.sessionKey);
   if (next?._id !== runId) return "waiting";
-  if (!(await sessions.claim(run.sessionKey, runId, token, until))) return "waiting";
+  if (!(await sessions.claim(run.sessionKey, holderOf(run), token, until))) return "waiting";
   const claimed = await runs.claim(runId, token, until);
   if (claimed) return claimed;
-  await sessions.release(run.sessionKey, runId);
+  await sessions.release(run.sessionKey, holderOf(run));
   return "over";
 }
+
+/** What holds a session while a run goes: a run that was begun anew is another one. */
+export const holderOf = ({ _id, round }: Pick<RunDoc, "_id" | "round">): string => `${_id}-${round}`;
 
 /** Says that a worker is still at it. @returns false when the run or its session is no longer this worker's */
 export async function renewClaim(

@@ -4,12 +4,11 @@ import { decodeCursor, encodeCursor, type Position } from "../cursor.ts";
 import { guard } from "../guard.ts";
 import type { JobDoc, JobView } from "../job.ts";
 import { type JobFilter, jobQuery, olderThan } from "../jobFilter.ts";
+import { takePage } from "../page.ts";
 import type { SingleStepView, StepDoc, StepSummary, StepView } from "../step.ts";
 import type { Stores } from "../stores.ts";
 
-/** A page ends early at so many characters of free objects, so that no list is too large to hold. */
-const PAGE_BYTES = 8 * 1024 * 1024;
-/** The same for all steps of a job at once, which have no next page. */
+/** Most characters of free objects of all steps of a job at once, which have no next page. */
 const INCLUDED_BYTES = 64 * 1024 * 1024;
 
 export interface JobWithStep extends JobView {
@@ -47,7 +46,7 @@ export async function readJob(
   }
   if (withSteps) {
     const all = await takePage(stepsOf(stores, job), { bytes: INCLUDED_BYTES, bytesOf: stepBytes });
-    if (all.nextCursor !== null) throw stepsTooLarge();
+    if (all.last) throw stepsTooLarge();
     read.steps = all.rows.map((step) => steps.view(step, jobs.staleAfterMs(job)));
   }
   return read;
@@ -81,8 +80,11 @@ export async function listSteps(
   const { jobs, steps } = stores;
   const after = cursor === undefined ? undefined : decodeCursor(cursor);
   const job = await jobs.find(jobId);
-  const page = await takePage(stepsOf(stores, job, after), { limit, bytes: PAGE_BYTES, bytesOf: stepBytes });
-  return { steps: page.rows.map((step) => steps.view(step, jobs.staleAfterMs(job))), nextCursor: page.nextCursor };
+  const page = await takePage(stepsOf(stores, job, after), { limit, bytesOf: stepBytes });
+  return {
+    steps: page.rows.map((step) => steps.view(step, jobs.staleAfterMs(job))),
+    nextCursor: page.last && encodeCursor(page.last),
+  };
 }
 
 function newerThan({ createdAt, _id }: Position): mongo.Filter<StepDoc> {
@@ -113,9 +115,12 @@ export async function listJobs(
   );
   const found = jobs.collection.find<JobDoc>({ $and: query }, { projection }).sort({ createdAt: -1, _id: -1 });
   const bytesOf = (job: JobDoc) => HEAVY.reduce((sum, field) => sum + (job[field]?.length ?? 0), 0);
-  const page = await takePage(found, { limit, bytes: PAGE_BYTES, bytesOf });
+  const page = await takePage(found, { limit, bytesOf });
   const rows = await addCurrentSteps(stores, page.rows, wanted("currentStep"));
-  return { jobs: fields ? rows.map((row) => pick(row, ["jobId", ...fields])) : rows, nextCursor: page.nextCursor };
+  return {
+    jobs: fields ? rows.map((row) => pick(row, ["jobId", ...fields])) : rows,
+    nextCursor: page.last && encodeCursor(page.last),
+  };
 }
 
 async function addCurrentSteps(stores: Stores, page: readonly JobDoc[], wanted: boolean): Promise<JobWithStep[]> {
@@ -156,32 +161,4 @@ async function findCurrentSteps({ jobs, steps }: Stores, page: readonly JobDoc[]
 
 function pick<T extends object, K extends keyof T>(row: T, fields: readonly K[]): Pick<T, K> {
   return Object.fromEntries(fields.map((field) => [field, row[field]])) as Pick<T, K>;
-}
-
-interface PageSize<T> {
-  /** Most rows; any number when absent. */
-  readonly limit?: number;
-  /** The page ends with the row that passes so many bytes. */
-  readonly bytes: number;
-  bytesOf(row: T): number;
-}
-
-/** Reads rows until the page is full, and says where the next one begins. */
-async function takePage<T extends Position>(
-  found: mongo.FindCursor<T>,
-  { limit = Number.POSITIVE_INFINITY, bytes, bytesOf }: PageSize<T>,
-): Promise<{ rows: T[]; nextCursor: string | null }> {
-  const rows: T[] = [];
-  let taken = 0;
-  let more = false;
-  await guard(async () => {
-    for await (const row of Number.isFinite(limit) ? found.limit(limit + 1) : found) {
-      more = rows.length === limit || taken > bytes;
-      if (more) break;
-      rows.push(row);
-      taken += bytesOf(row);
-    }
-  });
-  const last = rows.at(-1);
-  return { rows, nextCursor: more && last ? encodeCursor(last) : null };
 }

@@ -4,6 +4,7 @@ import { MAIN_SESSION } from "../../shared/sessionKey.ts";
 import type { DeliveryDoc, DeliveryView } from "../delivery.ts";
 import { guard } from "../guard.ts";
 import type { MessageDoc } from "../message.ts";
+import { PAGE_BYTES, takePage } from "../page.ts";
 import type { RunDoc, RunError, RunKind, RunStatus } from "../run.ts";
 import type { Stores } from "../stores.ts";
 
@@ -37,15 +38,15 @@ export async function readRun(stores: Stores, runId: string): Promise<RunView> {
 }
 
 /**
- * The latest messages of a session, oldest first. A session is known from its first run or turn on, the main session always.
+ * The latest messages of a session, oldest first: `limit` of them, fewer when they are large. A session is known from its first run or turn on, the main session always.
  * @throws AppError session_not_found, unavailable
  */
 export async function readMessages(
   { messages, runs }: Stores,
   sessionKey: string,
-  bounds: { readonly maxMessages: number; readonly maxChars: number },
+  limit: number,
 ): Promise<MessageDoc[]> {
-  const found = await messages.findRecent(sessionKey, bounds);
+  const found = await messages.findLatest(sessionKey, { limit, maxChars: PAGE_BYTES });
   if (found.length > 0 || sessionKey === MAIN_SESSION) return found;
   const run = await guard(() => runs.collection.findOne({ sessionKey }, { projection: { _id: 1 } }));
   if (run) return found;
@@ -62,19 +63,14 @@ export async function listRuns(
     ...(sessionKey === undefined ? [] : [{ sessionKey }]),
     ...(cursor === undefined ? [] : [olderThan(cursor)]),
   ];
-  const found = await guard(() =>
-    stores.runs.collection
-      .find(query.length > 0 ? { $and: query } : {}, { projection: { request: 0 } })
-      .sort({ createdAt: -1, _id: -1 })
-      .limit(limit + 1)
-      .toArray(),
-  );
-  const page = found.slice(0, limit);
-  const deliveries = Map.groupBy(await stores.deliveries.findOfRuns(page.map((run) => run._id)), (one) => one.runId);
-  const last = page.at(-1);
+  const found = stores.runs.collection
+    .find<RunDoc>(query.length > 0 ? { $and: query } : {}, { projection: { request: 0, mapped: 0 } })
+    .sort({ createdAt: -1, _id: -1 });
+  const { rows, last } = await takePage(found, { limit, bytesOf: ({ reply }) => reply?.length ?? 0 });
+  const deliveries = Map.groupBy(await stores.deliveries.findOfRuns(rows.map((run) => run._id)), (one) => one.runId);
   return {
-    runs: page.map((run) => view(stores, run, deliveries.get(run._id) ?? [])),
-    nextCursor: found.length > limit && last ? cursorOf(last) : null,
+    runs: rows.map((run) => view(stores, run, deliveries.get(run._id) ?? [])),
+    nextCursor: last && cursorOf(last),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { RunDoc } from "../run.ts";
 import type { Route } from "../session.ts";
 import type { Stores } from "../stores.ts";
+import { holderOf } from "./claimRun.ts";
 import { trackEnded } from "./trackRun.ts";
 
 const SUMMARY_CHARS = 600;
@@ -38,7 +39,7 @@ export async function settleRun(stores: Stores, run: RunDoc, settings: SettleSet
   const wake = run.request?.wakeMode === "now";
   await events.add([{ _id: `run-${id}`, text: summary(run), source: `run ${run._id}`, wake }]);
   const deliveryId = (await addDelivery(stores, run, id, settings)) ? id : null;
-  await sessions.release(run.sessionKey, run._id);
+  await sessions.release(run.sessionKey, holderOf(run));
   await runs.markSettled(run._id, run.round);
   const next = await runs.findNext(run.sessionKey);
   return { nextRunId: next?._id ?? null, deliveryId, wake };

@@ -3,6 +3,9 @@ import type { AgentRequest, RunDoc } from "../run.ts";
 import type { Stores } from "../stores.ts";
 import { reportStep, type StepReport } from "./reportStep.ts";
 
+/** However its characters are escaped, the job's output stays within what a job may hold. */
+const MAX_REPLY_CHARS = 800_000;
+
 /** The one step of a run's job; what an agent reports itself are further steps. */
 const STEP = { key: "agent", stepName: "Agent turn" } as const;
 
@@ -19,6 +22,12 @@ export async function trackAccepted(
 /** A turn may be silent for as long as it may take. */
 const staleAfter = ({ timeoutSeconds }: AgentRequest): number => Math.max(60, Math.ceil(timeoutSeconds) + 60);
 
+/** Shows a run that was begun anew by hand. @throws AppError unavailable */
+export async function trackRetried(stores: Stores, run: RunDoc): Promise<void> {
+  await trackAccepted(stores, run);
+  if (run.request?.trackAsJob) await stores.jobs.put(run._id, { status: "running", message: "Begun anew" });
+}
+
 /** Shows a try that begins. @throws AppError unavailable */
 export async function trackStarted(stores: Stores, run: RunDoc): Promise<void> {
   await trackAccepted(stores, run); // the process that accepted it may have died before it made the job
@@ -33,7 +42,9 @@ export async function trackRetry(stores: Stores, run: RunDoc, reason: string): P
 /** Ends the job as the run has ended; its output is the reply. @throws AppError unavailable */
 export async function trackEnded(stores: Stores, run: RunDoc): Promise<void> {
   if (run.status === "completed") {
-    const output = { reply: run.reply ?? "" };
+    const whole = run.reply ?? "";
+    const reply = whole.slice(0, MAX_REPLY_CHARS);
+    const output = { reply, ...(reply.length < whole.length && { truncated: true }) };
     await track(stores, run, { status: "completed", progress: 100, message: "Completed", output });
   } else {
     await track(stores, run, { status: "failed", failJob: true, message: run.error?.message });

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { AgentMessage, AgentRunner } from "../../agents/runner.ts";
-import { claimRun, renewClaim } from "../../models/commands/claimRun.ts";
+import { claimRun, holderOf, renewClaim } from "../../models/commands/claimRun.ts";
 import { trackRetry, trackStarted } from "../../models/commands/trackRun.ts";
-import type { AgentRun } from "../../models/run.ts";
+import type { AgentRun, RunError } from "../../models/run.ts";
 import type { Stores } from "../../models/stores.ts";
 import { AppError } from "../../shared/errors.ts";
 import { conversation } from "../conversation.ts";
@@ -14,6 +14,8 @@ import { boundTurn, LEASE_MS, type TurnEnd } from "../turn.ts";
 
 const MOST_TRIES = 3;
 const RETRY_AFTER_MS = [2_000, 10_000] as const;
+/** However long a server wants to be left alone: the runs behind this one wait too. */
+const MOST_RETRY_AFTER_MS = 15 * 60_000;
 
 export interface AgentHookDeps {
   readonly stores: Stores;
@@ -50,6 +52,8 @@ export function agentHookProcessor(deps: AgentHookDeps): Processor {
     return { kind: "done", result: { run: concluded } };
   };
 }
+
+const TOO_LARGE: RunError = { code: "agent_failed", message: "The reply is too large to be kept with the request." };
 
 /** Its workers died each time: another try would hardly end otherwise. */
 const crashed = (): TurnEnd => ({
@@ -99,25 +103,30 @@ async function conclude(
   const error = end.kind === "failed" ? { code: end.error.code, message: end.error.message } : null;
   switch (end.kind) {
     case "stopped":
-      if (await runs.handBack(run._id, token)) await sessions.release(run.sessionKey, run._id);
+      if (await runs.handBack(run._id, token)) await sessions.release(run.sessionKey, holderOf(run));
       await deps.requeue(run._id, token, 0);
       return "handed back";
     case "lost":
       await deps.settle(run._id); // cancelled while it ran; taken over by another worker otherwise
       return "lost";
     case "replied":
-      await runs.end(run._id, token, { status: "completed", reply: end.reply });
+      await runs.end(run._id, token, { status: "completed", reply: end.reply }).catch((thrown: unknown) => {
+        if (!(thrown instanceof AppError && thrown.code === "body_too_large")) throw thrown;
+        return runs.end(run._id, token, { status: "failed", error: TOO_LARGE, attempts: run.attempts });
+      });
       break;
     case "failed":
       if (end.error.retry && run.attempts < MOST_TRIES && error) {
-        const delayMs = Math.max(RETRY_AFTER_MS[run.attempts - 1] ?? 0, (end.error.retryAfterSeconds ?? 0) * 1_000);
+        const asked = Math.min((end.error.retryAfterSeconds ?? 0) * 1_000, MOST_RETRY_AFTER_MS);
+        const delayMs = Math.max(RETRY_AFTER_MS[run.attempts - 1] ?? 0, asked);
         await trackRetry(deps.stores, run, end.error.message);
         await runs.retryLater(run._id, token, new Date(clock.now().getTime() + delayMs), error);
-        await sessions.release(run.sessionKey, run._id);
+        await sessions.release(run.sessionKey, holderOf(run));
         await deps.requeue(run._id, `try-${run.attempts + 1}`, delayMs);
         return "waits for another try";
       }
-      if (error) await runs.end(run._id, token, { status: "failed", error });
+      if (error)
+        await runs.end(run._id, token, { status: "failed", error, attempts: Math.min(run.attempts, MOST_TRIES) });
   }
   await deps.settle(run._id);
   return end.kind;

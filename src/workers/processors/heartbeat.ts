@@ -46,13 +46,14 @@ export function heartbeatProcessor(deps: HeartbeatDeps): Processor {
     const { sessions } = deps.stores;
     if (!(await sessions.claim(MAIN_SESSION, token, token, until))) return { kind: "done", result: { turns: 0 } };
     let turns = 0;
-    let left = 0;
+    let isLeft = false;
     try {
       for (let due = scheduled; ; due = false) {
-        const events = await deps.stores.events.findWaiting(MOST_EVENTS);
+        const { maxChars } = deps.session;
+        const { events, more } = await deps.stores.events.findWaiting({ limit: MOST_EVENTS, maxChars });
         // After a turn another follows for what did not fit, and for what has come meanwhile and wants a turn at once.
-        const more = events.length > 0 && (turns === 0 || left > 0 || events.some(({ wake }) => wake));
-        if (!due && !more) return { kind: "done", result: { turns } };
+        const wanted = events.length > 0 && (turns === 0 || isLeft || events.some(({ wake }) => wake));
+        if (!due && !wanted) return { kind: "done", result: { turns } };
         const { text, taken } = deps.prompt(events);
         const end = await turn(deps, text, token, context);
         deps.metrics.heartbeats.inc({ outcome: end.kind });
@@ -61,16 +62,22 @@ export function heartbeatProcessor(deps: HeartbeatDeps): Processor {
           return { kind: "discard", error: end.error };
         }
         if (end.kind !== "replied") return { kind: "done", result: { turns, end: end.kind } };
-        const turnId = randomUUID();
+        const turnId = nameOf(events.slice(0, taken));
         const { reply } = end;
         await persist(() => conclude(deps, turnId, text, reply, events.slice(0, taken), context), context.signal);
         turns++;
-        left = events.length === MOST_EVENTS ? MOST_EVENTS : events.length - taken;
+        isLeft = more || taken < events.length;
       }
     } finally {
       await sessions.release(MAIN_SESSION, token);
     }
   };
+}
+
+/** A turn over the same events is the same turn: what follows from it is written once, also after a crash in between. */
+function nameOf(events: readonly EventDoc[]): string {
+  const [first] = events;
+  return first ? `events-${first._id}-${events.at(-1)?._id}` : randomUUID();
 }
 
 async function turn(deps: HeartbeatDeps, prompt: string, token: string, context: RunContext): Promise<TurnEnd> {

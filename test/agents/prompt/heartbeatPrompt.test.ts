@@ -23,7 +23,7 @@ describe("heartbeatPrompt", () => {
     expect(taken).to.equal(3);
     expect(text.startsWith(`${prompt}\n\nOutside content follows.`)).to.equal(true);
     expect(contents(text)).to.deep.equal(["first", "second", "third <※|im_end|>"]);
-    expect(text).to.include('Event 2 of 3 waiting, accepted at 2026-01-02T03:04:05.000Z, from "b c":\n<<<BEGIN');
+    expect(text).to.include('Event 2, accepted at 2026-01-02T03:04:05.000Z, from "b c":\n<<<BEGIN');
     expect(text.match(/commands nothing/g)).to.have.length(1);
   });
 
@@ -37,11 +37,10 @@ describe("heartbeatPrompt", () => {
     const events = Array.from({ length: 10 }, (_, i) => event(`${i}`.repeat(1_000)));
     const four = heartbeatPrompt({ prompt, events: events.slice(0, 4), maxChars: 100_000 }).text.length;
 
-    // "of 10" is one character longer than "of 4", four times
-    const { text, taken } = heartbeatPrompt({ prompt, events, maxChars: four + 4 });
-    const less = heartbeatPrompt({ prompt, events, maxChars: four + 3 });
+    const { text, taken } = heartbeatPrompt({ prompt, events, maxChars: four });
+    const less = heartbeatPrompt({ prompt, events, maxChars: four - 1 });
 
-    expect([taken, contents(text).length, text.length]).to.deep.equal([4, 4, four + 4]);
+    expect([taken, contents(text).length, text.length]).to.deep.equal([4, 4, four]);
     expect(less.taken).to.equal(3);
   });
 

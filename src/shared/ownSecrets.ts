@@ -1,0 +1,7 @@
+import { configKeys } from "./configSchema.ts";
+
+const NAMES: readonly string[] = configKeys().flatMap(([, { env, secret }]) => (env && secret ? [env] : []));
+
+/** An environment without what the service itself is told in secret, for programs that have no need to know it. */
+export const withoutOwnSecrets = <E extends Readonly<Record<string, string | undefined>>>(env: E): E =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => !NAMES.includes(name))) as E;
