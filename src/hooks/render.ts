@@ -24,7 +24,10 @@ export function renderCall(
 ): MappedAgent | MappedWake | null {
   if (transformed.kind === "dropped") return null;
   const overrides = transformed.kind === "result" ? checkObject(transformed.value) : {};
-  const kind = overrides.kind ?? mapping.action;
+  const { kind = mapping.action } = overrides;
+  if (kind !== "agent" && kind !== "wake") {
+    throw new AppError("transform_failed", { detail: "kind must be one of agent, wake." });
+  }
   const scope = scopeOf(mapping, call, now);
   const result = { kind, ...own(mapping, scope, kind), ...overrides };
   const blame = (field: string) => (Object.hasOwn(overrides, field) ? "transform_failed" : "mapping_failed");
@@ -43,7 +46,7 @@ function checkObject(value: unknown): Record<string, unknown> {
 const WHOLE_BODY = parseTemplate("{{payload}}");
 
 /** What the mapping says by itself. */
-function own(mapping: Mapping, scope: TemplateScope, kind: unknown): object {
+function own(mapping: Mapping, scope: TemplateScope, kind: Mapping["action"]): object {
   const { templates, deliver, channel, model, thinking, timeoutSeconds, wakeMode } = mapping;
   const text = (template: keyof typeof templates) => {
     const parsed = templates[template];
