@@ -337,9 +337,9 @@ export class Runs {
   }
 
   /** Runs that wait for their mapping since before a time. */
-  findUnmapped(before: Date): AsyncIterable<Pick<RunDoc, "_id">> {
+  findUnmapped(before: Date): AsyncIterable<Pick<RunDoc, "_id" | "round">> {
     const query = { open: true, stage: "mapping" as const, createdAt: { $lt: before } };
-    return this.collection.find(query, { projection: { _id: 1 } });
+    return this.collection.find(query, { projection: { round: 1 } });
   }
 
   /**

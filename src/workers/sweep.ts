@@ -76,8 +76,10 @@ async function settleEnded(deps: SweepDeps): Promise<void> {
 
 async function requeueUnmapped(deps: SweepDeps): Promise<void> {
   const { stores, queues } = deps;
-  await inBatches(stores.runs.findUnmapped(before(deps)), async ({ _id }) => {
-    if (!(await queues.has(mappedHook, _id))) await queues.add(mappedHook, { runId: _id }, { jobId: _id });
+  await inBatches(stores.runs.findUnmapped(before(deps)), async ({ _id: runId, round }) => {
+    // As the API names the entry, so that no transform is carried out twice side by side.
+    const jobId = round === 0 ? runId : `${runId}-round-${round}`;
+    if (!(await queues.has(mappedHook, jobId))) await queues.add(mappedHook, { runId }, { jobId });
   });
 }
 
