@@ -135,16 +135,16 @@ describe("a mapped hook, carried out by a worker", () => {
   });
 
   it("without a value for its recipient goes to the main session's", async () => {
-    await bed.app.stores.sessions.setRoute({ channel: "log", to: "home" });
+    await bed.run("recipient", { room: "ops" });
+    await eventually(async () => (await bed.app.stores.sessions.route())?.to === "ops", "the delivery's route");
 
     const { runId } = await bed.run("recipient", {});
 
-    await bed.summaryOf(runId);
     const { deliveries } = await eventually(async () => {
       const run = await bed.read(runId);
       return run.deliveries.length > 0 && run;
     }, "the delivery");
-    expect(deliveries[0]).to.include({ channel: "log", to: "home" });
+    expect(deliveries[0]).to.include({ channel: "log", to: "ops" });
   });
 
   it("whose template gives no message fails, with a summary", async () => {

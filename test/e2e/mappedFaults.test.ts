@@ -1,0 +1,126 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { startApp, type TestApp } from "../support/app.ts";
+import { eventually } from "../support/eventually.ts";
+import { type Service, startProcess } from "../support/process.ts";
+import { mongoUri, startRedis, type TestServer } from "../support/servers.ts";
+
+const TOKEN = "a-hook-token-of-length";
+
+/** Each ends with everything accepted carried out, and told to the main session once. */
+describe("accepted mapped hooks survive", () => {
+  let dir: string;
+  let redis: TestServer;
+  let app: TestApp;
+  let env: Record<string, string>;
+  const running: Service[] = [];
+
+  before(async () => {
+    dir = mkdtempSync(join(tmpdir(), "signalbox-mapped-faults-"));
+    const quiet = 'deliver: false, wakeMode: "next-heartbeat"';
+    const config = `{
+      redis: { prefix: "mapped-faults" },
+      hooks: { enabled: true, token: "${TOKEN}", transformsDir: "${dir}", mappings: [
+        { match: { path: "plain" }, sessionKey: "{{key}}", messageTemplate: "{{text}}", ${quiet} },
+        { match: { path: "items" }, forEach: "items", messageTemplate: "{{item}}", ${quiet} },
+        { match: { path: "event" }, action: "wake", textTemplate: "{{text}}", wakeMode: "next-heartbeat" },
+        { match: { path: "slow" }, transform: { module: "slow.mjs" }, ${quiet} },
+        { match: { path: "slow-event" }, action: "wake", transform: { module: "slow.mjs" }, wakeMode: "next-heartbeat" },
+      ] },
+      agents: { defaults: { heartbeat: { every: "1d" } } },
+    }`;
+    writeFileSync(
+      join(dir, "slow.mjs"),
+      `import { appendFileSync, existsSync } from "node:fs";
+       import { setTimeout as pause } from "node:timers/promises";
+       const file = (name) => new URL(name, import.meta.url);
+       export default async ({ path }) => {
+         appendFileSync(file("begun"), path + "\\n");
+         while (existsSync(file("hold"))) await pause(20);
+       };`,
+    );
+    writeFileSync(join(dir, "signalbox.json5"), config);
+    redis = await startRedis();
+    const mongo = await mongoUri("mapped-faults");
+    app = await startApp({ mongo, redis: redis.url, config, prefix: "mapped-faults" });
+    env = { MONGODB_URI: mongo, REDIS_URL: redis.url, SIGNALBOX_CONFIG: join(dir, "signalbox.json5") };
+  });
+  afterEach(async () => {
+    for (const service of running.splice(0)) if (service.child.exitCode === null) await service.stop("SIGKILL");
+  });
+  after(async () => {
+    await app.close();
+    await redis.remove();
+    rmSync(dir, { recursive: true });
+  });
+
+  async function startWorker(): Promise<Service> {
+    const service = startProcess("src/workers/main.ts", env);
+    running.push(service);
+    await service.ready;
+    return service;
+  }
+  async function post(name: string, body: object): Promise<string[]> {
+    const answer = await app.call("POST", `/hooks/${name}`, body, { Authorization: `Bearer ${TOKEN}` });
+    expect(answer.status).to.equal(202);
+    return answer.body.runIds;
+  }
+  async function allCompletedOnce(ids: readonly string[]): Promise<void> {
+    const { runs, events } = app.stores;
+    await eventually(
+      async () => (await runs.collection.countDocuments({ _id: { $in: [...ids] }, settled: true })) === ids.length,
+      "every run to be settled",
+      100_000,
+    );
+    const ended = await runs.collection.find({ _id: { $in: [...ids] } }).toArray();
+    expect(ended.map(({ status, error }) => `${status} ${error}`)).to.deep.equal(ids.map(() => "completed null"));
+    for (const id of ids) {
+      const told = await events.collection.countDocuments({ $or: [{ source: `run ${id}` }, { _id: `hook-${id}-0` }] });
+      expect(told).to.equal(1);
+    }
+  }
+  const begun = () =>
+    existsSync(join(dir, "begun")) ? readFileSync(join(dir, "begun"), "utf8").trim().split("\n") : [];
+
+  it("Redis killed while they are accepted, and empty when it is back", async function () {
+    this.timeout(60_000);
+    await startWorker();
+    await redis.stop("SIGKILL");
+
+    const ids = [
+      ...(await post("plain", { key: "one", text: "first" })),
+      ...(await post("plain", { key: "one", text: "second" })),
+      ...(await post("items", { items: ["a", "b", "c"] })),
+      ...(await post("event", { text: "happened" })),
+      ...(await post("slow", { text: "transformed" })),
+    ];
+    await redis.start();
+
+    await allCompletedOnce(ids);
+    const turns = await app.stores.messages.findRecent("one", { maxMessages: 10, maxChars: 10_000 });
+    expect(turns.filter(({ role }) => role === "user").map(({ content }) => content)).to.deep.equal([
+      "first",
+      "second",
+    ]);
+  });
+
+  it("a worker killed in the middle of a transform", async function () {
+    this.timeout(120_000);
+    writeFileSync(join(dir, "hold"), "");
+    rmSync(join(dir, "begun"), { force: true });
+    const first = await startWorker();
+    const ids = [...(await post("slow", { text: "run" })), ...(await post("slow-event", { text: "event" }))];
+    await eventually(() => begun().length === 2, "both transforms to begin");
+
+    await first.stop("SIGKILL");
+    const { status, stage } = await app.stores.runs.find(ids[0] as string);
+    rmSync(join(dir, "hold"));
+    await startWorker();
+
+    expect([status, stage]).to.deep.equal(["queued", "mapping"]);
+    await allCompletedOnce(ids);
+    expect(begun().sort()).to.deep.equal(["slow", "slow", "slow-event", "slow-event"]);
+  });
+});
