@@ -1,3 +1,4 @@
+import { request as httpRequest } from "node:http";
 import { expect } from "chai";
 import { type Answer, startApp, type TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
@@ -56,6 +57,52 @@ describe("POST /hooks/agent and /hooks/wake", () => {
     expect(forms.map(({ status }) => status)).to.deep.equal([200, 200, 200, 200]);
     expect(app.log.filter(({ msg }) => String(msg).includes("deprecated"))).to.have.length(1);
     expect(JSON.stringify(app.log)).to.not.include(TOKEN);
+  });
+
+  it("takes a right token beside a wrong one, and warns of none in the URL that is wrong", async () => {
+    const app = await startApp({ config: config() });
+    const post = (query: string, headers: Record<string, string>) =>
+      app.call("POST", `/hooks/wake${query}`, { text: "x" }, headers);
+    try {
+      const wrong = await post("?token=wrong", {});
+      const right = [
+        await post("", { Authorization: "Bearer wrong", "x-service-token": TOKEN }),
+        await post("?token=a&token=b", bearer),
+        await post(`?token=${TOKEN}`, { Authorization: "Bearer wrong" }),
+      ];
+
+      expect([wrong, ...right].map(({ status }) => status)).to.deep.equal([401, 200, 200, 200]);
+      expect(app.log.filter(({ msg }) => String(msg).includes("?token="))).to.have.length(1);
+    } finally {
+      await app.close();
+    }
+  });
+
+  it("lets a client that waits for 100 Continue send its body only when the token is right", async () => {
+    const ask = (token: string) =>
+      new Promise<{ status: number | undefined; continued: boolean }>((resolve, reject) => {
+        const headers = {
+          Authorization: `Bearer ${token}`,
+          "Content-Type": "application/json",
+          Expect: "100-continue",
+        };
+        const request = httpRequest(`${app.url}/hooks/wake`, { method: "POST", headers });
+        let continued = false;
+        request.once("continue", () => {
+          continued = true;
+          request.end(JSON.stringify({ text: "x" }));
+        });
+        request.once("response", (response) => {
+          response.resume();
+          request.destroy();
+          resolve({ status: response.statusCode, continued });
+        });
+        request.once("error", reject);
+        request.flushHeaders();
+      });
+
+    expect(await ask(TOKEN)).to.deep.equal({ status: 200, continued: true });
+    expect(await ask("wrong")).to.deep.equal({ status: 401, continued: false });
   });
 
   it("answers a missing or wrong token with 401, before the body is read and the name looked up", async () => {
@@ -128,6 +175,29 @@ describe("POST /hooks/agent and /hooks/wake", () => {
     expect(await runs()).to.have.length(before + 1);
   });
 
+  it("wakes nobody again when the same Idempotency-Key comes again, and makes no job again", async () => {
+    const app = await startApp({
+      config: `{ hooks: { enabled: true, token: "${TOKEN}" }, agents: { defaults: { trackAsJob: true } } }`,
+    });
+    try {
+      let triggers = 0;
+      app.queues.triggerHeartbeat = async () => {
+        triggers++;
+      };
+      const key = { ...bearer, "Idempotency-Key": "k" };
+      for (let i = 0; i < 2; i++) await app.call("POST", "/hooks/wake", { text: "x" }, key);
+      const other = { ...bearer, "Idempotency-Key": "l" };
+      const { body } = await app.call("POST", "/hooks/agent", { message: "x" }, other);
+      await app.call("DELETE", `/api/jobs/${body.runId}`);
+      await app.call("POST", "/hooks/agent", { message: "x" }, other);
+
+      expect(triggers).to.equal(1);
+      expect((await app.call("GET", `/api/jobs/${body.runId}`)).status).to.equal(404);
+    } finally {
+      await app.close();
+    }
+  });
+
   it("answers the same Idempotency-Key with another body, or to another hook, with 409", async () => {
     const headers = { ...bearer, "Idempotency-Key": "order-8" };
     const first = await post("wake", { text: "once" }, headers);
@@ -169,6 +239,30 @@ describe("POST /hooks/agent and /hooks/wake", () => {
     expect((await read("main")).body).to.deep.equal({ messages: [] });
     expect(await read("nobody")).to.deep.include({ status: 404 });
     expect((await read("nobody")).body).to.include({ code: "session_not_found" });
+  });
+
+  it("ends a page of runs where their replies come to more than one answer should hold", async () => {
+    const app = await startApp({ config: config() });
+    try {
+      for (let i = 0; i < 4; i++) await app.call("POST", "/hooks/agent", { message: "x" }, bearer);
+      await app.stores.runs.collection.updateMany({}, { $set: { reply: "x".repeat(4 * 1024 * 1024) } });
+
+      const first = await app.call("GET", "/api/runs");
+      const second = await app.call("GET", `/api/runs?cursor=${first.body.nextCursor}`);
+
+      expect([first.body.runs.length, second.body.runs.length, second.body.nextCursor]).to.deep.equal([3, 1, null]);
+    } finally {
+      await app.close();
+    }
+  });
+
+  it("reads the latest messages of a session, as many as asked for", async () => {
+    const turn = { sessionKey: "s", told: "q", outside: false, answered: "a", endedAt: new Date() };
+    for (let i = 0; i < 3; i++) await app.stores.messages.addTurn(`turn-${i}`, { ...turn, told: `q${i}` });
+
+    const { body } = await app.call("GET", "/api/sessions/s/messages?limit=3");
+
+    expect(body.messages.map(({ content }: { content: string }) => content)).to.deep.equal(["a", "q2", "a"]);
   });
 
   it("answers for a run that does not exist with 404", async () => {
@@ -272,14 +366,18 @@ describe("hooks while MongoDB is away", () => {
     this.timeout(60_000);
     const mongod = await startMongod();
     const app = await startApp({ config: config(), mongo: `${mongod.url}/x` });
-    const send = (hook: string, body: object) =>
-      app.call("POST", `/hooks/${hook}`, body, { ...bearer, "Idempotency-Key": hook });
+    const send = (hook: string, body: object, key?: string) =>
+      app.call("POST", `/hooks/${hook}`, body, { ...bearer, ...(key && { "Idempotency-Key": key }) });
     try {
       await mongod.stop("SIGKILL");
-      const away = [await send("agent", { message: "x" }), await send("wake", { text: "x" })];
+      const away = [
+        await send("agent", { message: "x" }),
+        await send("wake", { text: "x" }),
+        await send("agent", { message: "x" }, "a"),
+      ];
       await mongod.start();
       await eventually(async () => (await app.call("GET", "/readyz")).status === 200, "the recovery", 30_000);
-      const back = [await send("agent", { message: "x" }), await send("agent", { message: "x" })];
+      const back = [await send("agent", { message: "x" }, "a"), await send("agent", { message: "x" }, "a")];
 
       for (const { status, headers, body } of away) {
         expect(status).to.equal(503);

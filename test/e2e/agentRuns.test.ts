@@ -2,6 +2,7 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import { agentHook } from "../../src/shared/queues.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
 import { startWorker, type TestWorker } from "../support/worker.ts";
@@ -175,7 +176,7 @@ describe("agent runs, carried out by a worker", () => {
     const runs = await Promise.all([first, second, third].map(ended));
 
     expect(status).to.equal(200);
-    expect(summary.text).to.equal("Second: failed after 0 tries (cancelled): The run was cancelled.");
+    expect(summary.text).to.equal("Second: failed (cancelled): The run was cancelled.");
     expect(runs.map((run) => run.status)).to.deep.equal(["completed", "failed", "completed"]);
   });
 
@@ -277,6 +278,67 @@ describe("agent runs, carried out by a worker", () => {
       ["own", "running"],
     ]);
     expect((await jobOf(bad, "failed")).message).to.match(/exit code 1/);
+
+    rmSync(join(dir, "fail"));
+    await eventually(async () => (await app.call("POST", `/api/runs/${bad}/retry`)).status === 202, "it to be settled");
+    expect((await jobOf(bad, "completed")).output).to.deep.equal({ reply: "Done." });
+  });
+
+  it("are carried out once, however many entries of the queue lead to them", async () => {
+    await start("read -r line; cat > /dev/null; echo x >> begun; echo ok", { more: "heartbeat: { every: '1d' }" });
+    await worker.close();
+    const ids: string[] = [];
+    for (let i = 0; i < 6; i++) ids.push(await agent({ message: `m${i}`, sessionKey: `s${i % 2}` }));
+    for (const runId of ids) {
+      for (const again of ["x", "y"]) await app.queues.add(agentHook, { runId }, { jobId: `${runId}-${again}` });
+    }
+
+    worker = await startWorker(app);
+    const runs = await Promise.all(ids.map(ended));
+
+    expect(runs.map(({ status, attempts }) => `${status} ${attempts}`)).to.deep.equal(ids.map(() => "completed 1"));
+    expect(readFileSync(join(dir, "begun"), "utf8")).to.equal("x\n".repeat(6));
+  });
+
+  it("fail after three tries when their worker died in each, and the summary counts three", async () => {
+    await start("cat > /dev/null; echo ok");
+    await worker.close();
+    const runId = await agent({ message: "x", name: "Doomed" });
+    const dead = { token: "t", until: new Date(0) };
+    await app.stores.runs.collection.updateOne(
+      { _id: runId },
+      { $set: { status: "running", attempts: 3, claim: dead } },
+    );
+
+    worker = await startWorker(app);
+    const run = await ended(runId);
+
+    expect(run).to.include({ status: "failed", attempts: 3 });
+    const summary = await eventually(() => app.stores.events.collection.findOne({ source: `run ${runId}` }), "it");
+    expect(summary.text).to.match(/^Doomed: failed after 3 tries \(agent_failed\)/);
+  });
+
+  it("whose end cannot be written hold up no other", async () => {
+    await start("cat > /dev/null; echo ok");
+    await worker.close();
+    const broken = await agent({ message: "x", sessionKey: "a" });
+    const other = await agent({ message: "x", sessionKey: "b" });
+    const end = { status: "completed" as const, open: false, settled: false, reply: "r", endedAt: new Date(0) };
+    // a transcript without a text cannot be read, nor written
+    await app.stores.runs.collection.updateOne(
+      { _id: broken },
+      { $set: { ...end, request: { message: null } as never } },
+    );
+    await app.stores.runs.collection.updateOne({ _id: other }, { $set: end });
+    const add = app.stores.messages.addTurn.bind(app.stores.messages);
+    app.stores.messages.addTurn = (id, turn) =>
+      turn.told === null ? Promise.reject(new Error("broken")) : add(id, turn);
+
+    worker = await startWorker(app);
+    await eventually(async () => (await app.stores.runs.find(other)).settled, "the other run's end to be seen through");
+
+    await eventually(() => worker.log.some(({ level, run }) => level === 50 && run === broken), "the sweep to say so");
+    expect((await app.stores.runs.find(broken)).settled).to.equal(false);
   });
 
   it("put no prompt, reply or token into the log", async () => {

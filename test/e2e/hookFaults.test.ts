@@ -145,6 +145,21 @@ describe("accepted hooks survive", () => {
     expect(readFileSync(join(dir, "begun"), "utf8")).to.equal("x\n");
   });
 
+  it("a worker killed in the middle of the main session's turn: the events are there for the next one", async function () {
+    this.timeout(120_000);
+    writeFileSync(join(dir, "hold"), "");
+    const first = await start("workers");
+    await fetch(`${app.url}/hooks/wake`, { method: "POST", headers, body: JSON.stringify({ text: "up" }) });
+    await eventually(() => existsSync(join(dir, "begun")), "the turn to begin");
+
+    await first.service.stop("SIGKILL");
+    rmSync(join(dir, "hold"));
+    await start("workers");
+
+    await eventually(async () => (await app.stores.events.countWaiting()) === 0, "the event's turn", 60_000);
+    expect(readFileSync(join(dir, "begun"), "utf8")).to.equal("x\nx\n");
+  });
+
   it("a worker that is told to stop: it hands back what it cannot finish", async function () {
     this.timeout(90_000);
     writeFileSync(join(dir, "hold"), "");

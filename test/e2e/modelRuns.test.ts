@@ -204,6 +204,19 @@ describe("agent runs, carried out by a model server", () => {
     expect(second - first).to.be.at.least(3_000);
   });
 
+  it("wait a quarter of an hour at most, whatever a 429 says", async () => {
+    await start();
+    model.script(answers(429, { error: { message: "slow down" } }, { "Retry-After": "1000000000" }));
+
+    const runId = await agent({ message: "x" });
+    const { notBefore } = await eventually(async () => {
+      const run = await app.stores.runs.find(runId);
+      return run.notBefore && run;
+    }, "the first try to fail");
+
+    expect(Number(notBefore) - Date.now()).to.be.within(1, 15 * 60_000);
+  });
+
   const hopeless: [string, Behaviour, string][] = [
     ["a 401", answers(401, { error: { message: "bad key" } }), "The model server answered 401."],
     ["a 200 without choices", answers(200, { id: "x" }), "The model server's answer has no choices."],

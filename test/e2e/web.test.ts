@@ -6,7 +6,7 @@ import { expect } from "chai";
 import { connectDatabase } from "../../src/models/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Service, startProcess } from "../support/process.ts";
-import { freePort, mongoUri, redisUrl, startMongod } from "../support/servers.ts";
+import { freePort, mongoUri, redisUrl, startMongod, startRedis } from "../support/servers.ts";
 
 const WEB = "src/api/main.ts";
 
@@ -112,6 +112,31 @@ describe("the web process", () => {
     expect(metrics).to.match(/^signalbox_jobs_total\{outcome="created"\} 20$/m);
     expect((await fetch(`${url}/api/jobs/c1`)).status).to.equal(200);
     expect(await service.stop()).to.equal(0);
+  });
+
+  it("replaces processes that die while Redis is away once it is back", async function () {
+    this.timeout(60_000);
+    const redis = await startRedis();
+    const service = web({
+      WEB_CONCURRENCY: "2",
+      LOG_LEVEL: "info",
+      REDIS_URL: redis.url,
+      PORT: String(await freePort()),
+    });
+    const { url } = await service.ready;
+    const pids = () =>
+      [...service.output().stdout.matchAll(/"pid":(\d+),"url".*is ready/g)].map(([, pid]) => Number(pid));
+    await eventually(() => pids().length === 2, "both processes to be ready");
+
+    await redis.stop("SIGKILL");
+    for (const pid of pids()) process.kill(pid, "SIGKILL");
+    await eventually(() => service.output().stderr.includes("cannot be used"), "one to start in vain");
+    await redis.start();
+
+    await eventually(() => pids().length === 4, "both to be ready again", 30_000);
+    expect((await put(`${url}/api/jobs/back`)).status).to.equal(201);
+    expect(await service.stop()).to.equal(0);
+    await redis.remove();
   });
 
   const refused: [string, () => Promise<Record<string, string>>, RegExp][] = [

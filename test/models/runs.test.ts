@@ -23,6 +23,16 @@ describe("runs", () => {
     return _id;
   };
 
+  it("are forgotten once more when one that was forgotten is begun anew", async () => {
+    const { runs } = app.stores;
+    const id = await accept("a");
+    await runs.cancel(id);
+    await runs.markSettled(id, 0);
+    await runs.collection.updateOne({ _id: id }, { $set: { forgotten: true } });
+
+    expect(await runs.retry(id)).to.include({ forgotten: false, round: 1, status: "queued" });
+  });
+
   it("that are due: of each session the next, waiting or left by its worker, found by index", async () => {
     const { runs } = app.stores;
     const [first, , cancelled] = [await accept("a"), await accept("a"), await accept("b")];
@@ -62,6 +72,26 @@ describe("a transcript", () => {
     expect(await read(bounds)).to.deep.equal(["q1", "a1", "q2", "a2"]);
     expect(await read({ ...bounds, maxChars: 7 })).to.deep.equal(["q2", "a2"]);
     expect(await read({ ...bounds, maxMessages: 1 })).to.deep.equal([]);
+    await app.close();
+  });
+});
+
+describe("waiting events", () => {
+  it("are read up to the one that passes the size asked for, and whether there are more", async () => {
+    const app = await startApp();
+    const { events } = app.stores;
+    const ids = ["a", "b", "c", "d"];
+    for (const _id of ids) await events.add([{ _id, text: "x".repeat(10), source: "s", wake: false }]);
+
+    const read = async (limit: number, maxChars: number) => {
+      const found = await events.findWaiting({ limit, maxChars });
+      return [found.events.map(({ _id }) => _id).join(""), found.more];
+    };
+
+    expect(await read(10, 1)).to.deep.equal(["a", true]);
+    expect(await read(10, 15)).to.deep.equal(["ab", true]);
+    expect(await read(3, 1_000)).to.deep.equal(["abc", true]);
+    expect(await read(4, 1_000)).to.deep.equal(["abcd", false]);
     await app.close();
   });
 });

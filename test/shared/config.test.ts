@@ -350,6 +350,18 @@ describe("parseConfig", () => {
       { WORKER_CONCURRENCY: "1001" },
       /^WORKER_CONCURRENCY \(worker\.concurrency\) must be <= 1000$/,
     ],
+    [
+      "a token with a space",
+      "{ hooks: { token: 'sixteen or more letters' } }",
+      {},
+      /^hooks\.token must look like .*without-spaces$/,
+    ],
+    [
+      "a token beyond ASCII",
+      "{ server: { apiToken: 'sixteen-or-môre-letters' } }",
+      {},
+      /^server\.apiToken must look like/,
+    ],
     ["what is not JSON5", "{ server: ", {}, /^it is not valid JSON5/],
     ["what is no object", "[]", {}, /^it must hold one object$/],
   ];
@@ -361,6 +373,13 @@ describe("parseConfig", () => {
       expect(problems[0]).to.match(problem);
     });
   }
+
+  it("names each variable that a text lacks", () => {
+    expect(problemsOf("{ dataDir: '${A}/${B}' }")).to.deep.equal([
+      "dataDir: the environment variable A is not set",
+      "dataDir: the environment variable B is not set",
+    ]);
+  });
 
   it("names every problem at once", () => {
     const problems = problemsOf("{ servr: {}, log: { level: 'loud' }, dataDir: '${NOWHERE}' }", {
