@@ -9,6 +9,24 @@ export function toJson(value: unknown): string {
     return JSON.stringify(value);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    throw new AppError("invalid_body", { detail: "The body is nested too deeply: some hundred levels are plenty." });
+    throw tooDeep();
   }
 }
+
+/** Anybody's JSON has fewer. How many a thread can be handed rests on its stack, and is above a thousand. */
+const MAX_LEVELS = 500;
+
+/** @throws AppError invalid_body for a value that came as JSON and is nested more than 500 levels deep */
+export function checkLevels(value: unknown): void {
+  if (isDeeper(value, MAX_LEVELS)) throw tooDeep();
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (levels === 0) return true;
+  for (const item of Array.isArray(value) ? value : Object.values(value)) if (isDeeper(item, levels - 1)) return true;
+  return false;
+}
+
+const tooDeep = () =>
+  new AppError("invalid_body", { detail: "The body is nested too deeply: some hundred levels are plenty." });

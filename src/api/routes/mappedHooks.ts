@@ -12,7 +12,7 @@ import {
 import { acceptMappedRuns } from "../../models/commands/acceptHook.ts";
 import type { Config } from "../../shared/configSchema.ts";
 import { AppError } from "../../shared/errors.ts";
-import { toJson } from "../../shared/json.ts";
+import { checkLevels, toJson } from "../../shared/json.ts";
 import { mappedHook } from "../../shared/queues.ts";
 import { MAIN_SESSION, sessionKeyFault } from "../../shared/sessionKey.ts";
 import type { Admitted } from "../middleware/mappedSender.ts";
@@ -66,6 +66,7 @@ export const mappedHookRoute = ({ path, ...hooks }: Config["hooks"], mostBytes: 
       if (mapping.auth?.type === "slack" && type === "url_verification" && typeof challenge === "string") {
         return { status: 200, body: { challenge } };
       }
+      checkLevels(body);
       const idempotency =
         replayKey === null
           ? idempotencyOf(headers["idempotency-key"], call.path, body)
