@@ -261,6 +261,17 @@ describe("the answer of a mapped hook", () => {
     expect(await written()).to.equal(before + 2);
   });
 
+  it("with the same Idempotency-Key completes what a process that died between key and runs has left undone", async () => {
+    const body = { mails: [{ id: 1 }, { id: 2 }] };
+    const first = await post("mails", body, { "Idempotency-Key": "mails-3" });
+    await app.stores.runs.collection.deleteOne({ _id: first.body.runIds[1] });
+
+    const again = await post("mails", body, { "Idempotency-Key": "mails-3" });
+
+    expect(again.body).to.deep.equal(first.body);
+    expect(await read(first.body.runIds[1])).to.include({ name: "2 2", status: "queued" });
+  });
+
   it("with the same Idempotency-Key and another body, or under another name, is 409", async () => {
     const headers = { "Idempotency-Key": "mails-2" };
     const first = await post("mails", { mails: [1] }, headers);

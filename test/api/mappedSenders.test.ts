@@ -148,6 +148,19 @@ describe("a mapping with the proof of a sender", () => {
     expect(again.body).to.deep.equal(first.body);
   });
 
+  it("a message that was signed anew has no second run under the same Idempotency-Key, and is 409 with another body", async () => {
+    const signedAnew = (body: string, at: number) =>
+      post("stripe", { ...STRIPE.sign(body, at), "Idempotency-Key": "signed-anew" }, body);
+    const first = await signedAnew('{"id":"evt_anew"}', nowOf(app) - 20);
+
+    const again = await signedAnew('{"id":"evt_anew"}', nowOf(app));
+    const other = await signedAnew('{"id":"evt_other"}', nowOf(app));
+
+    expect([first.status, again.status]).to.deep.equal([202, 202]);
+    expect(again.body).to.deep.equal(first.body);
+    expect([other.status, other.body.code]).to.deep.equal([409, "idempotency_conflict"]);
+  });
+
   it("slack: the challenge is answered, from a sender with the right proof alone, and no run is made", async () => {
     const body = JSON.stringify({ type: "url_verification", token: "x", challenge: "3eZbrw1aB" });
     const before = await runsOf(app, "slack");

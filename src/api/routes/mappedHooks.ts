@@ -67,10 +67,11 @@ export const mappedHookRoute = ({ path, ...hooks }: Config["hooks"], mostBytes: 
         return { status: 200, body: { challenge } };
       }
       checkLevels(body);
-      const idempotency =
-        replayKey === null
-          ? idempotencyOf(headers["idempotency-key"], call.path, body)
-          : { key: `${mapping.key} ${replayKey}`, request: [call.path, body] };
+      // The sender's own key comes first: a message that it signed anew is the same to it, an old one it never is.
+      const idempotency = [
+        idempotencyOf(headers["idempotency-key"], call.path, body),
+        replayKey === null ? undefined : idempotencyOf(`${mapping.key} ${replayKey}`, call.path, body),
+      ].filter((one) => one !== undefined);
       const runs = callsOf(mapping, call).map((one) => newRun(mapping, one, hooks, clock.now()));
       const runIds = await acceptMappedRuns(stores, runs, idempotency);
       await Promise.all(runIds.map((runId) => queues.add(mappedHook, { runId }, { jobId: runId })));

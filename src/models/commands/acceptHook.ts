@@ -50,15 +50,17 @@ export interface NewMappedRun {
 
 /**
  * Writes the runs of one request to a mapped hook down, durably; the caller puts them on their queue.
+ * @param idempotency where one of them is known already, the runs are those of the request that it first came with
  * @throws AppError idempotency_conflict, unavailable
  */
 export async function acceptMappedRuns(
   { runs, idempotencyKeys }: Stores,
   wanted: readonly NewMappedRun[],
-  idempotency?: Idempotency,
+  idempotency: readonly Idempotency[],
 ): Promise<string[]> {
-  const fresh = { runIds: wanted.map(() => randomUUID() as string) };
-  const { runIds } = idempotency ? await idempotencyKeys.settle(idempotency.key, idempotency.request, fresh) : fresh;
+  let ids = { runIds: wanted.map(() => randomUUID() as string) };
+  for (const { key, request } of idempotency) ids = await idempotencyKeys.settle(key, request, ids);
+  const { runIds } = ids;
   const accepted = wanted.flatMap(({ sessionKey, ...run }, i) => {
     const _id = runIds[i];
     const singleUse = sessionKey === undefined;
