@@ -1,5 +1,5 @@
-import type { ConfigNode } from "../src/shared/configNodes.ts";
 import { MappingSchema } from "../src/shared/configMapping.ts";
+import type { ConfigNode } from "../src/shared/configNodes.ts";
 import { ConfigSchema, configKeys, isSection } from "../src/shared/configSchema.ts";
 import { DURATION_PATTERN } from "../src/shared/duration.ts";
 import { ERRORS } from "../src/shared/errors.ts";

@@ -1,7 +1,8 @@
 import Type, { type Static } from "typebox";
 import { AgentsSchema } from "./configAgents.ts";
+import { ChannelsSchema } from "./configChannels.ts";
 import { HooksSchema } from "./configHooks.ts";
-import { block, type ConfigNode, duration, flag, section, text, token, whole } from "./configNodes.ts";
+import { type ConfigNode, duration, flag, section, text, token, whole } from "./configNodes.ts";
 import { SessionSchema } from "./configSession.ts";
 
 /**
@@ -141,10 +142,7 @@ export const ConfigSchema = Type.Object(
     ),
     hooks: HooksSchema,
     agents: AgentsSchema,
-    channels: section(
-      { log: block({}, "Development: deliveries are written to the log as sent.") },
-      "Where replies are delivered.",
-    ),
+    channels: ChannelsSchema,
     session: SessionSchema,
     worker: section(
       {

@@ -141,6 +141,20 @@ describe("redactConfig", () => {
       "agents.runners.openai.apiKey",
       "agents.runners.openai.headers",
       "agents.runners.command.env",
+      ...[
+        "telegram.botToken",
+        "telegram.apiUrl",
+        "slack.botToken",
+        "slack.apiUrl",
+        "discord.botToken",
+        "discord.apiUrl",
+      ].map((key) => `channels.${key}`),
+      ...["mattermost.apiUrl", "mattermost.botToken", "msteams.appPassword", "msteams.apiUrl", "msteams.loginUrl"].map(
+        (key) => `channels.${key}`,
+      ),
+      ...["whatsapp.accessToken", "whatsapp.apiUrl", "signal.apiUrl", "imessage.apiUrl", "imessage.password"].map(
+        (key) => `channels.${key}`,
+      ),
     ]);
   });
 

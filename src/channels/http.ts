@@ -1,0 +1,104 @@
+/** One request to a service. */
+export interface ApiRequest {
+  readonly method: "GET" | "POST";
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON, or as a form where it is URLSearchParams. */
+  readonly body?: object;
+  /** From the beginning to the end of the answer. */
+  readonly timeoutMs: number;
+}
+
+/**
+ * `answer`: the service has answered, whatever it says; `json` is undefined where the body is no JSON. `unsent`: surely
+ * nothing has reached it. `lost`: it may have; `timedOut` tells why.
+ */
+export type ApiAnswer =
+  | {
+      readonly kind: "answer";
+      readonly status: number;
+      readonly headers: Headers;
+      readonly text: string;
+      // biome-ignore lint/suspicious/noExplicitAny: a service's answer has whatever shape it has; each channel looks with care
+      readonly json: any;
+    }
+  | { readonly kind: "unsent"; readonly reason: string }
+  | { readonly kind: "lost"; readonly reason: string };
+
+/** What happens before anything of a request is on its way. */
+const BEFORE_SENDING: readonly unknown[] = [
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "UND_ERR_CONNECT_TIMEOUT",
+];
+
+const MAX_ANSWER_BYTES = 1024 * 1024;
+
+/**
+ * Asks a service once. Redirects are not followed: a token goes nowhere but where it was configured to go. Never throws;
+ * `reason` says the kind of failure and no address.
+ */
+export async function askApi(request: ApiRequest, signal: AbortSignal): Promise<ApiAnswer> {
+  const { method, url, headers, body, timeoutMs } = request;
+  if (signal.aborted) return { kind: "unsent", reason: "The worker is stopping." };
+  const timeout = AbortSignal.timeout(timeoutMs);
+  const isForm = body instanceof URLSearchParams;
+  try {
+    const response = await fetch(url, {
+      method,
+      redirect: "manual",
+      headers: { ...(body && !isForm && { "Content-Type": "application/json; charset=utf-8" }), ...headers },
+      signal: AbortSignal.any([signal, timeout]),
+      ...(body && { body: isForm ? body : JSON.stringify(body) }),
+    });
+    const text = await readText(response);
+    return { kind: "answer", status: response.status, headers: response.headers, text, json: parse(text) };
+  } catch (error) {
+    if (timeout.aborted) return { kind: "lost", reason: `There was no answer within ${timeoutMs / 1_000} seconds.` };
+    if (signal.aborted) return { kind: "lost", reason: "The worker stopped before there was an answer." };
+    const { code } = ((error as Error).cause ?? error) as NodeJS.ErrnoException;
+    const isUnsent = BEFORE_SENDING.includes(code) || String(code).includes("CERT") || error instanceof SyntaxError;
+    return isUnsent
+      ? { kind: "unsent", reason: `The service cannot be reached (${code ?? "network error"}).` }
+      : { kind: "lost", reason: `The connection broke before there was an answer (${code ?? "network error"}).` };
+  }
+}
+
+async function readText(response: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length;
+    text += decoder.decode(chunk, { stream: true });
+    if (bytes > MAX_ANSWER_BYTES) break;
+  }
+  return text + decoder.decode();
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Milliseconds that a `Retry-After` in seconds or as a date asks for; null where there is none that can be read. */
+export function retryAfterMs(headers: Headers, now = Date.now()): number | null {
+  const value = headers.get("Retry-After")?.trim();
+  if (!value) return null;
+  if (/^\d+(\.\d+)?$/.test(value)) return Number(value) * 1_000;
+  const at = Date.parse(value);
+  return Number.isNaN(at) ? null : Math.max(0, at - now);
+}
+
+/** A service's own words for a reason: on one line, and not too many. */
+export const inWords = (words: unknown): string =>
+  String(words ?? "")
+    .replace(/\s+/g, " ")
+    .trim()
+    .slice(0, 300);
