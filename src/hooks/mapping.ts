@@ -100,8 +100,8 @@ export function expand(mapping: Mapping, call: HookCall): HookCall[] | null {
 
 /** What begins the summary; the mapping's key where its template says nothing. */
 export function mappedName({ key, templates }: Mapping, scope: TemplateScope): string {
-  const text = templates.name && renderTemplate(templates.name, scope).text.slice(0, 256);
-  return text?.trim() || key;
+  const text = templates.name && renderTemplate(templates.name, scope).text;
+  return (text?.trim() || key).slice(0, 256);
 }
 
 /**

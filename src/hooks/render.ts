@@ -31,6 +31,7 @@ export function renderCall(
   const scope = scopeOf(mapping, call, now);
   const result = { kind, ...own(mapping, scope, kind), ...overrides };
   const blame = (field: string) => (Object.hasOwn(overrides, field) ? "transform_failed" : "mapping_failed");
+  checkSize(result, blame);
   if (kind === "wake") return check(isWake, result, blame);
   return check(isAgent, result, blame);
 }
@@ -41,6 +42,19 @@ function checkObject(value: unknown): Record<string, unknown> {
     return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined));
   }
   throw new AppError("transform_failed", { detail: "The transform must return an object, null or undefined." });
+}
+
+/** Of a message or text: a document of MongoDB's ends at 16 MiB. */
+const MAX_TEXT_MIB = 15;
+
+type Blame = (field: string) => "transform_failed" | "mapping_failed";
+
+function checkSize(result: Readonly<Record<string, unknown>>, blame: Blame): void {
+  for (const field of ["message", "text"]) {
+    const { [field]: text } = result;
+    if (typeof text !== "string" || Buffer.byteLength(text) <= MAX_TEXT_MIB * 1024 * 1024) continue;
+    throw new AppError(blame(field), { detail: `${field} is larger than ${MAX_TEXT_MIB} MiB.` });
+  }
 }
 
 const WHOLE_BODY = parseTemplate("{{payload}}");
@@ -64,11 +78,7 @@ function own(mapping: Mapping, scope: TemplateScope, kind: Mapping["action"]): o
 const defined = (fields: object): object =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 
-function check<T>(
-  validate: ValidateFunction<T>,
-  value: unknown,
-  blame: (field: string) => "transform_failed" | "mapping_failed",
-): T {
+function check<T>(validate: ValidateFunction<T>, value: unknown, blame: Blame): T {
   if (validate(value)) return value;
   const [error] = validate.errors ?? [];
   if (!error) throw new Error("a check that fails says why");

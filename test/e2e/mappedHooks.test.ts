@@ -36,7 +36,10 @@ describe("a mapped hook, carried out by a worker", () => {
       { match: { path: "short" }, timeoutSeconds: 0.2, messageTemplate: "short", deliver: false },
       { match: { path: "job" }, name: "Nightly", trackAsJob: true, messageTemplate: "x", deliver: false },
       { match: { path: "recipient" }, channel: "log", to: "{{room}}", messageTemplate: "x", wakeMode: "next-heartbeat" },
-      { match: { path: "blank" }, messageTemplate: "{{text}}" }`,
+      { match: { path: "blank" }, messageTemplate: "{{text}}" },
+      { match: { path: "doubled" }, messageTemplate: "{{text}}{{text}}", maxBodyBytes: 8388608 },
+      { match: { path: "named" }, name: "{{text}}", deliver: false, wakeMode: "next-heartbeat" },
+      { match: { path: "${"long/".repeat(60).slice(0, -1)}" }, deliver: false, wakeMode: "next-heartbeat" }`,
       { defaults: `models: ["small", { id: "org/large", alias: "large" }]` },
     );
   });
@@ -155,6 +158,21 @@ describe("a mapped hook, carried out by a worker", () => {
     expect((await bed.summaryOf(run.runId)).text).to.equal(
       "blank: failed (mapping_failed): message must not be blank.",
     );
+  });
+
+  it("whose template makes more of it than a record holds fails, and says so", async () => {
+    const run = await bed.run("doubled", { text: "x".repeat(8 * 1024 * 1024 - 20) });
+
+    expect(run.error).to.deep.equal({ code: "mapping_failed", message: "message is larger than 15 MiB." });
+  });
+
+  it("is called by the first 256 characters of its name", async () => {
+    const templated = await bed.run("named", { text: "x".repeat(300) });
+    const called = await bed.run("long/".repeat(60).slice(0, -1), {});
+
+    expect([templated, called].map(({ status }) => status)).to.deep.equal(["completed", "completed"]);
+    expect(templated.name).to.equal("x".repeat(256));
+    expect(called.name).to.equal("long/".repeat(60).slice(0, 256));
   });
 
   it("logs nothing of body, prompt or reply", async () => {

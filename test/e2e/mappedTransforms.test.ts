@@ -64,6 +64,8 @@ describe("the transform of a mapped hook", () => {
       expect(waiting.filter(({ _id, source }) => `${_id} ${source}`.includes(runId))).to.deep.equal([]);
       expect(bed.promptWith("dropped")).to.equal("");
     }
+    const { body } = await bed.app.call("GET", "/api/runs?status=dropped");
+    expect(body.runs.map(({ name }: { name: string }) => name)).to.deep.equal(["drop-event", "drop"]);
   });
 
   it("is given payload, headers, url, path and query, with forEach the one item, and no secret", async () => {
@@ -75,7 +77,7 @@ describe("the transform of a mapped hook", () => {
     const [first, second] = inputs.filter((text) => text.startsWith('{"')).map((text) => JSON.parse(text));
     expect(first).to.have.all.keys("payload", "headers", "url", "path", "query");
     expect(first).to.deep.include({ url: "/hooks/input/?a=1", path: "input", query: { a: "1" } });
-    expect([first.payload, second.payload]).to.deep.equal([
+    expect([first.payload, second.payload]).to.have.deep.members([
       { items: [{ id: 1 }], b: 2 },
       { items: [{ id: 2 }], b: 2 },
     ]);
@@ -83,6 +85,12 @@ describe("the transform of a mapped hook", () => {
     expect(JSON.stringify([first, second]))
       .to.not.include("s3cret")
       .and.not.include("a-hook-token");
+  });
+
+  it("is given a body nested as deeply as one may be", async () => {
+    const body = `{"result":{"message":"nested deeply"},"deep":${"[".repeat(499)}${"]".repeat(499)}}`;
+
+    expect(await bed.run("override", body)).to.deep.include({ status: "completed", error: null });
   });
 
   const overrides: [string, unknown, string, unknown][] = [
