@@ -14,9 +14,9 @@ export interface RunContext {
   readonly log: Logger;
 }
 
-/** Does the work of one job of a queue. It may be run twice for one job. */
+/** Does the work of one job of a queue. It may be run twice for one job. `lastTry`: the queue tries no more after this. */
 export type Processor = (
-  job: { readonly id: string; readonly payload: unknown },
+  job: { readonly id: string; readonly payload: unknown; readonly lastTry: boolean },
   context: RunContext,
 ) => Promise<Outcome>;
 
@@ -66,8 +66,9 @@ function startWorker(queue: QueueDef, processor: Processor, options: RunOptions,
     const bounds = queue.timeoutMs === undefined ? [] : [AbortSignal.timeout(queue.timeoutMs)];
     const signal = AbortSignal.any([stopping, ...bounds]);
     const started = performance.now();
+    const given = { id: String(job.id), payload: job.data, lastTry: job.attemptsMade + 1 >= (job.opts.attempts ?? 1) };
     const outcome: Outcome = isPayload(job.data)
-      ? await processor({ id: String(job.id), payload: job.data }, { signal, clock, log }).catch(outcomeOfThrown)
+      ? await processor(given, { signal, clock, log }).catch(outcomeOfThrown)
       : {
           kind: "discard",
           error: new AppError("internal", { detail: `The payload does not fit: ${ajv.errorsText(isPayload.errors)}` }),

@@ -15,7 +15,10 @@ describe("retention", () => {
 
   const run = (settings: { completedAfter?: string; failedAfter?: string }, signal = new AbortController().signal) => {
     const context = { signal, clock: app.clock, log: pino({ level: "silent" }) };
-    return retentionProcessor(app.stores, { retainSingleUse: "7d", ...settings })({ id: "1", payload: {} }, context);
+    return retentionProcessor(app.stores, { retainSingleUse: "7d", ...settings })(
+      { id: "1", payload: {}, lastTry: true },
+      context,
+    );
   };
   const exists = async (path: string) => (await app.call("GET", path)).status === 200;
   const ended = async (status: string) => {

@@ -76,6 +76,20 @@ describe("runWorkers", () => {
     });
   }
 
+  it("says which try of a job is the last", async () => {
+    const tries: boolean[] = [];
+    const workers = start(async ({ lastTry }) => {
+      tries.push(lastTry);
+      return { kind: "retry", error: new AppError("unavailable") };
+    });
+
+    await ended(await queue.add("x", {}, { attempts: 3 }));
+    await ended(await queue.add("x", {}));
+    await workers.close();
+
+    expect(tries).to.deep.equal([false, false, true, true]);
+  });
+
   it("discards a payload that does not fit, without showing it in the log", async () => {
     let called = false;
     const workers = start(async () => {
@@ -115,7 +129,7 @@ describe("runWorkers", () => {
   it("refuses to start without a processor for each queue", () => {
     expect(() =>
       runWorkers(new Map(), { connection, prefix, clock: systemClock, log: pino({ level: "silent" }) }),
-    ).to.throw("the queue agent-hook has no processor");
+    ).to.throw("the queue mapped-hook has no processor");
   });
 
   it("begins to work once Redis is back, when it goes away in the middle of the start", async function () {

@@ -29,12 +29,12 @@ export interface MappedHookDeps {
 
 /** Makes of a mapped hook's run what its mapping and its transform say: a run of the agent, an event, or nothing. */
 export function mappedHookProcessor(deps: MappedHookDeps): Processor {
-  return async ({ payload }, context) => {
+  return async ({ payload, lastTry }, context) => {
     const { runId } = payload as { runId: string };
     const run = await deps.stores.runs.find(runId);
     if (!run.open || run.stage !== "mapping") return { kind: "done", result: { run: "over" } };
     const end = (made: Made) => persist(() => conclude(deps, run, made), context.signal);
-    const fail = (thrown: unknown) => failed(thrown, context);
+    const fail = (thrown: unknown) => failed(thrown, lastTry, context);
     const made = await make(deps, run, context).catch(fail);
     const ended = await end(made).catch((thrown) => end(fail(thrown)));
     deps.metrics.mapped.inc({ outcome: ended.kind });
@@ -44,10 +44,10 @@ export function mappedHookProcessor(deps: MappedHookDeps): Processor {
 
 type Made = Exclude<MappedTo, { kind: "event" }> | { kind: "event"; name: string | null; text: string; wake: boolean };
 
-/** Of its own fault a run fails; while a server is away, or this process is to stop, it waits. */
-function failed(thrown: unknown, { log }: RunContext): Made {
+/** Of its own fault a run fails; while no thread can be had, for some tries, or this process is to stop, it waits. */
+function failed(thrown: unknown, lastTry: boolean, { signal, log }: RunContext): Made {
   const { code, message, cause } = toAppError(thrown);
-  if (code === "unavailable") throw thrown;
+  if (code === "unavailable" && (!lastTry || signal.aborted)) throw thrown;
   if (code === "internal") log.error({ err: cause }, "a mapping broke");
   return { kind: "failed", error: { code, message } };
 }
