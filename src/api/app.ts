@@ -10,6 +10,7 @@ import { requests } from "./middleware/requests.ts";
 import { mount, noRoute } from "./mount.ts";
 import { toOpenApi } from "./openapi.ts";
 import type { AnyRoute } from "./route.ts";
+import { deliveryRoutes } from "./routes/deliveries.ts";
 import { hookRoutes } from "./routes/hooks.ts";
 import { jobRoutes } from "./routes/jobs.ts";
 import { mappedHookRoute } from "./routes/mappedHooks.ts";
@@ -60,6 +61,7 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
     ...hookRoutes(hooks),
     ...(mappings.length > 0 ? [mappedHookRoute(hooks, Math.max(...mappings.map((one) => one.maxBodyBytes)))] : []),
     ...runRoutes,
+    ...deliveryRoutes,
     ...probeRoutes,
   ];
   const router = mount(

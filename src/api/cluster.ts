@@ -14,10 +14,14 @@ const MOST_PAUSE_MS = 10_000;
 /**
  * Runs the same program `count` times behind one port. The first must be ready before the others start, so that a
  * fault is told once. One that dies is replaced.
- * @returns what the first one said when it was ready
+ * @returns what the first one said when it was ready, and what has all of them read their configuration again
  * @throws StartError when the first does not get ready; it has told why by then
  */
-export async function runCluster(count: number, log: Logger, lifecycle: Lifecycle): Promise<unknown> {
+export async function runCluster(
+  count: number,
+  log: Logger,
+  lifecycle: Lifecycle,
+): Promise<{ ready: unknown; reload(): Promise<void> }> {
   const aggregator = new AggregatorRegistry();
   let stopping = false;
   const start = (): Promise<unknown> => {
@@ -56,13 +60,17 @@ export async function runCluster(count: number, log: Logger, lifecycle: Lifecycl
   };
   lifecycle.onClose("web processes", async () => {
     stopping = true;
-    const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
-    await Promise.all(workers.map(stopWorker));
+    await Promise.all(workers().map(stopWorker));
   });
   const first = await start();
   await Promise.all(Array.from({ length: count - 1 }, start));
-  return first;
+  const reload = async () => {
+    for (const worker of workers()) worker.process.kill("SIGHUP");
+  };
+  return { ready: first, reload };
 }
+
+const workers = (): Worker[] => Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
 
 async function stopWorker(worker: Worker): Promise<void> {
   const gone = new Promise((resolve) => worker.once("exit", resolve));

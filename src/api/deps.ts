@@ -1,3 +1,4 @@
+import type { Route } from "../models/session.ts";
 import type { Stores } from "../models/stores.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { Config } from "../shared/configSchema.ts";
@@ -18,6 +19,10 @@ export interface ApiDeps {
   readonly queues: Queues;
   readonly hooks: Config["hooks"];
   readonly agent: Config["agents"]["defaults"];
+  /** The channels that are configured. */
+  readonly channels: ReadonlySet<string>;
+  /** Where the main session's replies go before a delivery or an operator gave it another route. */
+  readonly firstRoute: Route | null;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics;

@@ -3,10 +3,12 @@ import { connectDatabase } from "../models/database.ts";
 import { openStores } from "../models/stores.ts";
 import { systemClock } from "../shared/clock.ts";
 import { loadDotEnv, readConfig, requireServers } from "../shared/config.ts";
+import type { Config } from "../shared/configSchema.ts";
 import { Queues } from "../shared/enqueue.ts";
 import { runProcess } from "../shared/lifecycle.ts";
 import { createLogger } from "../shared/logger.ts";
 import { connectRedis, producerConnection } from "../shared/redis.ts";
+import { rereadConfig } from "../shared/reload.ts";
 import { version } from "../shared/version.ts";
 import { buildApp } from "./app.ts";
 import { metricsReader, runCluster } from "./cluster.ts";
@@ -24,7 +26,8 @@ await runProcess(async (lifecycle) => {
     onError: (name: string, error: unknown) => log.error({ err: error }, `${name} did not close well`),
   };
   if (server.concurrency > 1 && cluster.isPrimary) {
-    return { ...running, ready: await runCluster(server.concurrency, log, lifecycle) };
+    const { ready, reload } = await runCluster(server.concurrency, log, lifecycle);
+    return { ...running, ready, reload };
   }
 
   const { mongodbUri, redisUrl } = requireServers(config);
@@ -38,38 +41,42 @@ await runProcess(async (lifecycle) => {
   lifecycle.onClose("queues", () => queues.close());
 
   let stopping = false;
-  const stores = openStores(database, systemClock, config.jobs);
   const metrics = new Metrics(
     () => queues.depths(),
-    () => stores.events.countWaiting(),
+    () => events.countWaiting(),
   );
-  const app = buildApp(
-    {
-      stores,
-      queues,
-      hooks: config.hooks,
-      agent: config.agents.defaults,
-      clock: systemClock,
-      log,
-      metrics,
-      probes: [
-        { name: "mongodb", check: () => database.ping() },
-        { name: "redis", check: () => connection.ping() },
-      ],
-      isStopping: () => stopping,
-    },
-    {
-      version,
-      ...server,
-      countFailure: failureCounter(connection, redis.prefix),
-      readMetrics: metricsReader(metrics.registry),
-    },
-  );
-  const http = await listen(app.callback(), { ...server, isStopping: () => stopping });
+  const { events } = openStores(database, systemClock, config.jobs);
+  const countFailure = failureCounter(connection, redis.prefix);
+  const appOf = ({ jobs, hooks, agents, channels, session, server }: Config) =>
+    buildApp(
+      {
+        ...{ queues, hooks, log, metrics },
+        stores: openStores(database, systemClock, jobs),
+        agent: agents.defaults,
+        channels: new Set(Object.keys(channels)),
+        firstRoute: session.main ?? null,
+        clock: systemClock,
+        probes: [
+          { name: "mongodb", check: () => database.ping() },
+          { name: "redis", check: () => connection.ping() },
+        ],
+        isStopping: () => stopping,
+      },
+      { version, ...server, countFailure, readMetrics: metricsReader(metrics.registry) },
+    ).callback();
+  let answer = appOf(config);
+  const http = await listen((req, res) => void answer(req, res), { ...server, isStopping: () => stopping });
   lifecycle.onClose("HTTP server", () => {
     stopping = true;
     return http.close();
   });
   log.info({ url: http.url }, "the API is ready");
-  return { ...running, ready: { url: http.url } };
+  let current = config;
+  const reload = async () => {
+    const changed = rereadConfig(process.env, current, log);
+    if (!changed) return;
+    current = changed;
+    answer = appOf(changed); // requests under way are answered as they began
+  };
+  return { ...running, ready: { url: http.url }, reload };
 });

@@ -30,6 +30,26 @@ export const readOnly = (...names: string[]): TProperties =>
 
 const closed = { additionalProperties: false } as const;
 
+export const Delivery = Type.Object(
+  {
+    deliveryId: Type.String(),
+    runId: nullable(Type.String({ description: "Null for a turn of the main session." })),
+    channel: Type.String(),
+    to: nullable(Type.String({ description: "The recipient, as the channel names it; null when none was known." })),
+    state: Type.Enum(["pending", "sent", "failed"]),
+    attempts: Type.Integer({ description: "Tries that failed since something of it was last sent." }),
+    parts: Type.Array(
+      Type.Object({ state: Type.Enum(["pending", "sending", "sent"]), id: nullable(Type.String()) }, closed),
+      { description: "The messages that it became, with the service's own ids; none before the first try." },
+    ),
+    maybeTwice: Type.Boolean({ description: "A part may have arrived twice: the service has no key to tell." }),
+    reason: nullable(Type.String({ description: "Why it failed, or why it waits." })),
+    createdAt: Timestamp("When the reply was there."),
+    sentAt: nullable(Timestamp("When all of it was sent.")),
+  },
+  closed,
+);
+
 const receipt = {
   stepId: Type.String({ format: "uuid", description: "Given by the service." }),
   jobId: JobId,

@@ -1,7 +1,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import addFormats from "ajv-formats";
 import type { TObject } from "typebox";
-import { RUN_CURSOR_PATTERN } from "../models/commands/readRuns.ts";
+import { ID_CURSOR_PATTERN } from "../models/commands/idCursor.ts";
 import { CURSOR_PATTERN } from "../models/cursor.ts";
 import { AppError, type ErrorItem } from "../shared/errors.ts";
 import { faultWords, faultyField } from "../shared/faultWords.ts";
@@ -63,7 +63,7 @@ function pointer(error: ErrorObject, field: string | undefined): string {
 
 const CURSOR = "is not a cursor of this list: send the nextCursor of the page before, as it is";
 
-const PATTERNS: Readonly<Record<string, string>> = { [CURSOR_PATTERN]: CURSOR, [RUN_CURSOR_PATTERN]: CURSOR };
+const PATTERNS: Readonly<Record<string, string>> = { [CURSOR_PATTERN]: CURSOR, [ID_CURSOR_PATTERN]: CURSOR };
 
 function summary(errors: readonly ErrorItem[]): string {
   const { pointer, parameter, detail } = errors[0] as ErrorItem;

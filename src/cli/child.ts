@@ -55,7 +55,8 @@ export async function launchChild(options: ChildOptions, signal: AbortSignal): P
     ),
   ]);
   timer.abort();
-  if (typeof outcome === "object") return { exited, stop, url: outcome.url };
+  const forward = (name: NodeJS.Signals) => void child.kill(name);
+  if (typeof outcome === "object") return { exited, stop, signal: forward, url: outcome.url };
   if (outcome === "exit code 1") throw new ChildFailed(`the ${name} process ended before it was ready`);
   await stop();
   if (outcome === "timeout") throw new StartError(`The ${name} process did not become ready within a minute.`);

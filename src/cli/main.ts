@@ -85,6 +85,26 @@ hooks
   });
 
 program
+  .command("deliver <channel>")
+  .description("Send one message to a channel, from here.")
+  .requiredOption("--to <id>", "the recipient, as the channel names it")
+  .requiredOption("--text <text>", "what is sent, in Markdown")
+  .action(async (channel: string, { to, text }: { to: string; text: string }) => {
+    const { deliverText } = await import("./commands/channels.ts");
+    await deliverText(await environment(), channel, to, text);
+  });
+
+program
+  .command("channels")
+  .description("Where replies are delivered.")
+  .command("check")
+  .description("Try each configured channel's credentials; nothing is sent.")
+  .action(async () => {
+    const { checkChannels } = await import("./commands/channels.ts");
+    if (!(await checkChannels(await environment()))) process.exitCode = 1;
+  });
+
+program
   .command("release")
   .description("Make the indexes that this version needs in the configured MongoDB.")
   .action(async () => {

@@ -7,6 +7,7 @@ export interface Running {
   readonly exited: Promise<string>;
   /** Stops it gently, and by force when that takes too long. */
   stop(): Promise<void>;
+  signal?(name: NodeJS.Signals): void;
 }
 
 export interface SupervisedOptions<R extends Running> {
@@ -57,6 +58,11 @@ export class Supervised<R extends Running> {
     this.#wake.abort();
     const running = await this.#launching?.catch(() => undefined);
     await running?.stop();
+  }
+
+  /** Signals the process, where it runs. */
+  signal(name: NodeJS.Signals): void {
+    this.#running?.signal?.(name);
   }
 
   async stop(): Promise<void> {

@@ -36,6 +36,8 @@ export interface MappedCall {
    * something of it: beside the message that it became there may be no room for it in a document.
    */
   readonly call: string | null;
+  /** When the main session is to hear of it, should the mapping fail. */
+  readonly wakeMode: WakeMode;
 }
 
 export interface RunError {
@@ -214,6 +216,12 @@ export class Runs {
         { returnDocument: "after" },
       ),
     ) as Promise<AgentRun | null>;
+  }
+
+  /** Whether a run still waits for its mapping. */
+  async isUnmapped(runId: string): Promise<boolean> {
+    const waiting = { _id: runId, open: true, stage: "mapping" as const };
+    return (await guard(() => this.collection.findOne(waiting, { projection: { _id: 1 } }))) !== null;
   }
 
   /**

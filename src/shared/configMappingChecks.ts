@@ -112,6 +112,10 @@ function authFaults({ auth, match }: Mapping, { hooks, server }: Config): (strin
     match?.path === undefined && "auth needs match.path: without a name of its own the hook token is asked for first",
     ...NEEDED[auth.type].map((key) => auth[key] === undefined && `auth.${key} is missing: type ${auth.type} needs it`),
     ...given.map((key) => !ALLOWED[auth.type].includes(key) && `auth.${key} means nothing with type ${auth.type}`),
+    auth.type === "hmac" &&
+      auth.toleranceSeconds !== undefined &&
+      auth.timestampHeader === undefined &&
+      "auth.toleranceSeconds means nothing without auth.timestampHeader",
     auth.type === "standard-webhooks" &&
       auth.secret?.startsWith("whsec_") === true &&
       !/^whsec_[A-Za-z0-9+/]{2,}={0,2}$/.test(auth.secret) &&

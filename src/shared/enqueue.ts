@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Queue } from "bullmq";
 import type { Redis } from "ioredis";
 import type { Static, TSchema } from "typebox";
-import { heartbeat, QUEUES, type QueueDef, queuePrefix } from "./queues.ts";
+import { deliveriesTo, heartbeat, QUEUES, type QueueDef, queuePrefix } from "./queues.ts";
 
 /** How long an answer waits for Redis to take a job. */
 const ADD_WITHIN_MS = 500;
@@ -43,6 +43,12 @@ export class Queues {
     const backoff = { type: "exponential", delay: 1_000 };
     const options = { attempts: def.attempts, backoff, delay: delayMs, removeOnComplete: true, removeOnFail: true };
     await briefly(this.#get(def.name).add(def.name, payload, { ...options, jobId }));
+  }
+
+  /** Puts a delivery on the queue of its channel. Never rejects, like `add`. */
+  deliver({ deliveryId, channel }: { deliveryId: string; channel: string }, occasion?: string): Promise<void> {
+    const jobId = occasion === undefined ? deliveryId : `${deliveryId}-${occasion}`;
+    return this.add(deliveriesTo(channel), { deliveryId }, { jobId });
   }
 
   /** Has the main session take a turn: now, or once more after the one that runs. Never rejects, like `add`. */

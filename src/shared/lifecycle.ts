@@ -23,17 +23,24 @@ export class Lifecycle {
   }
 }
 
+/** What a process that has started says of itself. */
+export interface Started {
+  /** Told to the process that started it. */
+  readonly ready: unknown;
+  /** How long a stop may take. */
+  readonly deadlineMs: number;
+  onError(name: string, error: unknown): void;
+  /** Takes a changed configuration up, on SIGHUP; never rejects. Without it SIGHUP is let pass. */
+  reload?(): Promise<void>;
+}
+
 /**
  * Runs a process: starts it, says so to the process that started it (an IPC message `{ ready: … }`), and stops it on
- * SIGTERM, SIGINT, or when that process is gone. A StartError is printed as its sentence alone. A second signal (from a
+ * SIGTERM, SIGINT, or when that process is gone. SIGHUP has it read its configuration again. A StartError is printed as its sentence alone. A second signal (from a
  * person: terminal and npm may each send the first one), or a stop that takes longer than `deadlineMs`, ends the process
  * at once.
  */
-export async function runProcess(
-  start: (
-    lifecycle: Lifecycle,
-  ) => Promise<{ ready: unknown; deadlineMs: number; onError(name: string, error: unknown): void }>,
-): Promise<void> {
+export async function runProcess(start: (lifecycle: Lifecycle) => Promise<Started>): Promise<void> {
   const lifecycle = new Lifecycle();
   let deadlineMs = 10_000;
   let onError: (name: string, error: unknown) => void = () => {};
@@ -51,9 +58,15 @@ export async function runProcess(
   process.on("SIGTERM", () => void stop(0));
   process.on("SIGINT", () => void stop(0));
   process.on("disconnect", () => void stop(0));
+  let reload = async () => {};
+  let reloading = Promise.resolve();
+  process.on("SIGHUP", () => {
+    reloading = reloading.then(() => reload());
+  });
   try {
     const started = await start(lifecycle);
     ({ deadlineMs, onError } = started);
+    reload = async () => started.reload?.();
     process.send?.({ ready: started.ready });
   } catch (error) {
     process.stderr.write(error instanceof StartError ? `${error.message}\n` : `${(error as Error).stack ?? error}\n`);

@@ -1,10 +1,13 @@
 import Type, { type TSchema } from "typebox";
+import { CHANNELS } from "./configSession.ts";
 
 /** What producers and workers agree on for one queue. `attempts` counts the first try. */
 export interface QueueDef<P extends TSchema = TSchema> {
   readonly name: string;
   readonly payload: P;
   readonly attempts: number;
+  /** A worker may leave it alone: what it is for is not configured there. */
+  readonly optional?: true;
   /** Bounds one attempt; absent where the processor bounds it itself. */
   readonly timeoutMs?: number;
 }
@@ -32,13 +35,26 @@ export const heartbeat = queue({
   attempts: 1,
 });
 
-/** Sends one reply to one channel. */
-export const delivery = queue({
-  name: "delivery",
-  payload: Type.Object({ deliveryId: Type.String() }),
-  attempts: 3,
-  timeoutMs: 60_000,
-});
+/**
+ * Sends replies to a channel; each has a queue of its own, so that one that is slow or limited holds up no other. The
+ * record says how often a delivery may be tried, so the queue tries once.
+ */
+const deliveryQueue = (channel: string) =>
+  queue({
+    name: `delivery-${channel}`,
+    payload: Type.Object({ deliveryId: Type.String() }),
+    attempts: 1,
+    optional: true,
+  });
+
+const DELIVERIES = new Map(CHANNELS.map((channel) => [channel as string, deliveryQueue(channel)]));
+
+/** The queue of a channel. @throws Error when there is no such channel */
+export function deliveriesTo(channel: string): ReturnType<typeof deliveryQueue> {
+  const found = DELIVERIES.get(channel);
+  if (!found) throw new Error(`there is no channel ${channel}`);
+  return found;
+}
 
 /** Deletes ended jobs that are older than the configuration keeps them, and what deletions left behind. */
 export const retention = queue({
@@ -48,7 +64,7 @@ export const retention = queue({
   timeoutMs: 10 * 60_000,
 });
 
-export const QUEUES: readonly QueueDef[] = [mappedHook, agentHook, heartbeat, delivery, retention];
+export const QUEUES: readonly QueueDef[] = [mappedHook, agentHook, heartbeat, ...DELIVERIES.values(), retention];
 
 /** What the keys of a queue begin with: the braces keep one queue's keys on one node of a Redis Cluster. */
 export const queuePrefix = (prefix: string, name: string): string => `{${prefix}:${name}}`;

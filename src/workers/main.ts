@@ -6,8 +6,9 @@ import { Queues } from "../shared/enqueue.ts";
 import { runProcess } from "../shared/lifecycle.ts";
 import { createLogger } from "../shared/logger.ts";
 import { connectRedis, producerConnection, workerConnection } from "../shared/redis.ts";
+import { rereadConfig } from "../shared/reload.ts";
 import { serveMetrics, WorkerMetrics } from "./metrics.ts";
-import { startService } from "./service.ts";
+import { type Service, startService } from "./service.ts";
 
 await runProcess(async (lifecycle) => {
   loadDotEnv();
@@ -33,12 +34,27 @@ await runProcess(async (lifecycle) => {
     lifecycle.onClose("metrics", served.close);
   }
   const common = { stores, queues, connection, clock: systemClock, log, metrics };
-  const service = startService(config, { ...common, env: process.env });
-  lifecycle.onClose("service", service.close);
+  let current = config;
+  let service = startService(config, { ...common, env: process.env });
+  const retired = new Set<Service>();
+  lifecycle.onClose("service", async () => {
+    await Promise.all([service, ...retired].map((one) => one.close()));
+  });
+  /** What the old one has under way it finishes; it takes nothing new. */
+  const reload = async () => {
+    const changed = rereadConfig(process.env, current, log);
+    if (!changed) return;
+    current = changed;
+    const old = service;
+    service = startService(changed, { ...common, env: process.env });
+    retired.add(old);
+    void old.retire().finally(() => retired.delete(old));
+  };
   log.info("the worker is ready");
   return {
     ready: {},
     deadlineMs: config.worker.shutdownSeconds * 1_000,
+    reload,
     onError: (name, error) => log.error({ err: error }, `${name} did not close well`),
   };
 });

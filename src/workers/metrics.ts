@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { Counter, collectDefaultMetrics, Histogram, Registry } from "prom-client";
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import { StartError } from "../shared/lifecycle.ts";
 
 const SECONDS = [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 900, 3_600];
@@ -14,6 +14,8 @@ export class WorkerMetrics {
   readonly mapped: Counter<"outcome">;
   readonly heartbeats: Counter<"outcome">;
   readonly deliveries: Counter<"channel" | "outcome">;
+  readonly deliveryAttempts: Counter<"channel" | "result">;
+  readonly channelStopped: Gauge<"channel">;
 
   constructor() {
     const registers = [this.registry];
@@ -51,8 +53,20 @@ export class WorkerMetrics {
     });
     this.deliveries = new Counter({
       name: "signalbox_deliveries_total",
-      help: "Attempts to deliver a reply, by channel and how they ended.",
+      help: "Deliveries that have ended, by channel and how.",
       labelNames: ["channel", "outcome"],
+      registers,
+    });
+    this.deliveryAttempts = new Counter({
+      name: "signalbox_delivery_attempts_total",
+      help: "Messages handed to a channel's service, by what became of them.",
+      labelNames: ["channel", "result"],
+      registers,
+    });
+    this.channelStopped = new Gauge({
+      name: "signalbox_channel_stopped",
+      help: "1 while nothing is sent to a channel because its credentials are not good.",
+      labelNames: ["channel"],
       registers,
     });
   }

@@ -27,8 +27,6 @@ export interface RunOptions {
   readonly log: Logger;
   /** How many jobs of a queue this process does side by side; one where nothing is said. */
   readonly concurrency?: Readonly<Record<string, number>>;
-  /** How long work under way may go on after `close` before its signal fires. */
-  readonly graceMs?: number;
 }
 
 const ajv = new Ajv();
@@ -37,21 +35,22 @@ const ajv = new Ajv();
 const LOCK_MS = 15_000;
 
 /**
- * Starts a BullMQ worker for every queue.
- * @returns what stops them: takes no new work, and after the grace tells the work under way to end and waits for it
+ * Starts a BullMQ worker for every queue that has a processor; only those of channels need none.
+ * @returns what stops them: takes no new work, waits for the work under way, and tells it to end after the grace, if one
+ *   is given; called again with one it does so from then
  */
 export function runWorkers(
   processors: ReadonlyMap<QueueDef, Processor>,
   options: RunOptions,
-): { close(): Promise<void> } {
-  const orphan = QUEUES.find((queue) => !processors.has(queue));
+): { close(graceMs?: number): Promise<void> } {
+  const orphan = QUEUES.find((queue) => !queue.optional && !processors.has(queue));
   if (orphan) throw new Error(`the queue ${orphan.name} has no processor`);
   const stop = new AbortController();
   const workers = [...processors].map(([queue, processor]) => startWorker(queue, processor, options, stop.signal));
   return {
-    async close() {
+    async close(graceMs) {
       const reason = new AppError("unavailable", { detail: "The worker is stopping." });
-      const timer = setTimeout(() => stop.abort(reason), options.graceMs ?? 0);
+      const timer = graceMs === undefined ? undefined : setTimeout(() => stop.abort(reason), graceMs);
       await Promise.all(workers.map((worker) => worker.close()));
       clearTimeout(timer);
     },

@@ -4,8 +4,10 @@ import { agentPrompt } from "../agents/prompt/agentPrompt.ts";
 import { fence } from "../agents/prompt/fence.ts";
 import { DEFAULT_HEARTBEAT_PROMPT, heartbeatPrompt } from "../agents/prompt/heartbeatPrompt.ts";
 import { createRunner } from "../agents/runner.ts";
+import { openChannels } from "../channels/channels.ts";
 import { compileMappings } from "../hooks/mapping.ts";
 import { Transforms } from "../hooks/transforms.ts";
+import type { NotedDelivery } from "../models/commands/addDelivery.ts";
 import type { Stores } from "../models/stores.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { Config } from "../shared/configSchema.ts";
@@ -13,7 +15,7 @@ import { durationMs } from "../shared/duration.ts";
 import type { Queues } from "../shared/enqueue.ts";
 import type { Logger } from "../shared/logger.ts";
 import { withoutOwnSecrets } from "../shared/ownSecrets.ts";
-import { agentHook, delivery, heartbeat, mappedHook, type QueueDef, retention } from "../shared/queues.ts";
+import { agentHook, deliveriesTo, heartbeat, mappedHook, type QueueDef, retention } from "../shared/queues.ts";
 import type { WorkerMetrics } from "./metrics.ts";
 import { agentHookProcessor } from "./processors/agentHook.ts";
 import { deliverProcessor } from "./processors/deliver.ts";
@@ -25,7 +27,8 @@ import { keepSchedules } from "./schedules.ts";
 import { settler } from "./settle.ts";
 import { startSweep } from "./sweep.ts";
 
-const DELIVERIES_AT_ONCE = 5;
+/** To different recipients of one channel. */
+const DELIVERIES_AT_ONCE = 10;
 /** Most of them wait for a thread; the others pass them. */
 const MAPPINGS_AT_ONCE = 100;
 const TRANSFORM_THREADS = 32;
@@ -42,14 +45,26 @@ export interface ServiceDeps {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
+export interface Service {
+  /** Takes nothing new; what is under way is handed back when it takes too long. */
+  close(): Promise<void>;
+  /** Takes nothing new, and resolves when all that is under way has ended, however long that takes. */
+  retire(): Promise<void>;
+}
+
 /** Everything a worker process does, from a configuration. Closed by whoever started it. */
-export function startService(config: Config, deps: ServiceDeps): { close(): Promise<void> } {
+export function startService(config: Config, deps: ServiceDeps): Service {
   const { stores, queues, connection, clock, log, env, metrics } = deps;
-  const { agents, hooks, session, worker, channels } = config;
+  const { agents, hooks, session, worker } = config;
   const runner = createRunner(agents.defaults.runner, agents.runners, env);
-  const firstRoute = session.main ?? null;
+  const channels = openChannels(config.channels, log);
   const isWorthDelivering = (reply: string) => !isEmpty(reply) && !isAcknowledgement(reply);
-  const settle = settler(stores, queues, { firstRoute, isWorthDelivering });
+  const delivery = { firstRoute: session.main ?? null, channels: new Set(channels.keys()) };
+  const deliver = async ({ fault, channel, deliveryId }: NotedDelivery) => {
+    if (fault === null) await queues.deliver({ deliveryId, channel });
+    else metrics.deliveries.inc({ channel, outcome: "failed" });
+  };
+  const settle = settler(stores, queues, { ...delivery, isWorthDelivering }, deliver);
   const transforms = new Transforms({
     dir: hooks.transformsDir ?? "",
     timeoutMs: hooks.transformTimeoutSeconds * 1_000,
@@ -87,7 +102,7 @@ export function startService(config: Config, deps: ServiceDeps): { close(): Prom
     [
       heartbeat,
       heartbeatProcessor({
-        ...{ stores, runner, session, firstRoute, isWorthDelivering, metrics },
+        ...{ stores, runner, session, delivery, deliver, isWorthDelivering, metrics },
         defaults: agents.defaults,
         prompt: (events) =>
           heartbeatPrompt({
@@ -95,10 +110,16 @@ export function startService(config: Config, deps: ServiceDeps): { close(): Prom
             events: events.map(({ _id, text, source, createdAt }) => ({ eventId: _id, text, source, at: createdAt })),
             maxChars: session.maxChars,
           }),
-        deliver: (deliveryId) => queues.add(delivery, { deliveryId }, { jobId: deliveryId }),
       }),
     ],
-    [delivery, deliverProcessor(stores, channels, metrics)],
+    ...[...channels].map(([name, channel]): [QueueDef, Processor] => [
+      deliveriesTo(name),
+      deliverProcessor({
+        ...{ stores, name, channel, metrics },
+        requeue: (deliveryId, occasion, delayMs) =>
+          queues.add(deliveriesTo(name), { deliveryId }, { jobId: `${deliveryId}-${occasion}`, delayMs }),
+      }),
+    ]),
     [retention, retentionProcessor(stores, { ...config.retention, retainSingleUse: session.retainSingleUse })],
   ]);
   const workers = runWorkers(processors, {
@@ -106,20 +127,18 @@ export function startService(config: Config, deps: ServiceDeps): { close(): Prom
     concurrency: {
       [mappedHook.name]: MAPPINGS_AT_ONCE,
       [agentHook.name]: worker.concurrency,
-      [delivery.name]: DELIVERIES_AT_ONCE,
+      ...Object.fromEntries([...channels.keys()].map((name) => [deliveriesTo(name).name, DELIVERIES_AT_ONCE])),
     },
-    graceMs: graceMs(worker.shutdownSeconds),
   });
   const sweep = startSweep({ stores, queues, clock, log, settle });
   const schedules = keepSchedules(queues, log, { heartbeatEveryMs: durationMs(agents.defaults.heartbeat.every) });
-  return {
-    async close() {
-      await schedules.close();
-      await sweep.close();
-      await workers.close();
-      await transforms.close();
-    },
+  const end = async (graceMs?: number) => {
+    await schedules.close();
+    await sweep.close();
+    await workers.close(graceMs);
+    await transforms.close();
   };
+  return { close: () => end(graceMs(worker.shutdownSeconds)), retire: () => end() };
 }
 
 /** Where the agent itself can report steps of its job. */

@@ -4,7 +4,7 @@ import type { Clock } from "../shared/clock.ts";
 import type { Queues } from "../shared/enqueue.ts";
 import { toAppError } from "../shared/errors.ts";
 import type { Logger } from "../shared/logger.ts";
-import { agentHook, delivery, mappedHook } from "../shared/queues.ts";
+import { agentHook, deliveriesTo, mappedHook } from "../shared/queues.ts";
 import type { Settle } from "./settle.ts";
 
 const EVERY_MS = 5_000;
@@ -105,8 +105,13 @@ async function inBatches<T>(items: AsyncIterable<T>, act: (item: T) => Promise<v
   await Promise.all(batch.map(act));
 }
 
-async function requeueDeliveries({ stores, queues }: SweepDeps): Promise<void> {
-  await inBatches(stores.deliveries.findPending(), async ({ _id }) => {
-    if (!(await queues.has(delivery, _id))) await queues.add(delivery, { deliveryId: _id }, { jobId: _id });
+async function requeueDeliveries(deps: SweepDeps): Promise<void> {
+  const { stores, queues, clock } = deps;
+  const due = stores.deliveries.findDue(clock.now(), before(deps));
+  await inBatches(due, async ({ _id: deliveryId, channel, claim, notBefore }) => {
+    // as of runs: an entry that a dead worker has taken is still there
+    const occasion = claim ? `lost-${claim.until.getTime()}` : notBefore ? `at-${notBefore.getTime()}` : undefined;
+    const jobId = occasion === undefined ? deliveryId : `${deliveryId}-${occasion}`;
+    if (!(await queues.has(deliveriesTo(channel), jobId))) await queues.deliver({ deliveryId, channel }, occasion);
   });
 }

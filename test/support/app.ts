@@ -86,6 +86,8 @@ export async function startApp(options: Options = {}): Promise<TestApp> {
       ...{ stores, queues, clock, log, metrics, probes },
       hooks: config.hooks,
       agent: config.agents.defaults,
+      channels: new Set(Object.keys(config.channels)),
+      firstRoute: config.session.main ?? null,
       isStopping: () => false,
     },
     {

@@ -23,7 +23,7 @@ describe("a mapped run whose transform finds no thread", () => {
   async function attempt({ lastTry, stopping = false }: { lastTry: boolean; stopping?: boolean }) {
     const { stores, config, clock } = app;
     const _id = randomUUID();
-    const mapped = { mapping: "x", call: "{}" };
+    const mapped = { mapping: "x", call: "{}", wakeMode: "now" as const };
     const common = { kind: "agent" as const, name: "x", sessionKey: `hook:${_id}`, singleUse: true, request: null };
     await stores.runs.accept([{ _id, mapped, ...common }]);
     const settled: string[] = [];

@@ -99,7 +99,7 @@ describe("runWorkers", () => {
 
     const job = await queue.add("x", "secret payload" as never, { attempts: 3 });
     const { failedReason } = await ended(job);
-    await workers.close();
+    await workers.close(0);
 
     expect(called).to.equal(false);
     expect(failedReason).to.match(/^internal: The payload does not fit/);
@@ -121,7 +121,7 @@ describe("runWorkers", () => {
     await queue.add("x", {});
     await running;
 
-    await workers.close();
+    await workers.close(0);
 
     expect(finished).to.equal(true);
   });

@@ -16,7 +16,7 @@ describe("the sweep over runs that wait for their mapping", () => {
   /** Writes a run down as if the process that accepted it had died before it put it on the queue. */
   async function accept(): Promise<string> {
     const _id = randomUUID();
-    const mapped = { mapping: "x", call: "{}" };
+    const mapped = { mapping: "x", call: "{}", wakeMode: "now" as const };
     const common = { kind: "agent" as const, name: "x", sessionKey: `hook:${_id}`, singleUse: true, request: null };
     await app.stores.runs.accept([{ _id, mapped, ...common }]);
     return _id;

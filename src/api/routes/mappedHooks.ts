@@ -112,7 +112,7 @@ function newRun(mapping: Mapping, call: HookCall, hooks: Omit<Config["hooks"], "
     name: mappedName(mapping, scope),
     // one that may not be used fails the run when the worker comes to it
     sessionKey: mapping.action === "wake" ? MAIN_SESSION : isUsable ? own : undefined,
-    mapped: { mapping: mapping.key, call: pack(call) },
+    mapped: { mapping: mapping.key, call: pack(call), wakeMode: mapping.wakeMode },
   };
 }
 

@@ -1,5 +1,6 @@
 import Type from "typebox";
-import { listRuns, RUN_CURSOR_PATTERN, readMessages, readRun } from "../../models/commands/readRuns.ts";
+import { ID_CURSOR_PATTERN } from "../../models/commands/idCursor.ts";
+import { listRuns, readMessages, readRun } from "../../models/commands/readRuns.ts";
 import { trackRetried } from "../../models/commands/trackRun.ts";
 import { agentHook, mappedHook } from "../../shared/queues.ts";
 import { route } from "../route.ts";
@@ -9,20 +10,6 @@ const closed = { additionalProperties: false } as const;
 const params = Type.Object({ runId: s.Identifier("The runId that the hook answered with.") });
 const RunStatus = Type.Enum(["queued", "running", "completed", "failed", "dropped"]);
 const time = (description: string) => s.nullable(s.Timestamp(description));
-
-const Delivery = Type.Object(
-  {
-    deliveryId: Type.String(),
-    channel: Type.String(),
-    to: s.nullable(Type.String()),
-    state: Type.Enum(["pending", "sent", "failed"]),
-    attempts: Type.Integer(),
-    reason: s.nullable(Type.String({ description: "Why it failed." })),
-    createdAt: s.Timestamp("When the reply was there."),
-    sentAt: time("When it was sent."),
-  },
-  closed,
-);
 
 const Run = Type.Object(
   {
@@ -34,7 +21,7 @@ const Run = Type.Object(
     attempts: Type.Integer({ minimum: 0 }),
     reply: s.nullable(Type.String()),
     error: s.nullable(Type.Object({ code: Type.String(), message: Type.String() }, closed)),
-    deliveries: Type.Array(Delivery),
+    deliveries: Type.Array(s.Delivery),
     createdAt: s.Timestamp("When it was accepted."),
     startedAt: time("When its latest try began."),
     endedAt: time("When it ended."),
@@ -55,7 +42,7 @@ const getRuns = route({
         sessionKey: Type.Optional(s.Identifier("Runs of this session.")),
         limit: s.paging.limit,
         cursor: Type.Optional(
-          Type.String({ pattern: RUN_CURSOR_PATTERN, description: "The nextCursor of the page before." }),
+          Type.String({ pattern: ID_CURSOR_PATTERN, description: "The nextCursor of the page before." }),
         ),
       },
       closed,

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { ConfigError } from "../../shared/config.ts";
 import { runProcess } from "../../shared/lifecycle.ts";
 import { ChildFailed, launchChild } from "../child.ts";
 import { MONGOD_STOPS_WITHIN_MS } from "../embedded/mongod.ts";
@@ -50,7 +51,19 @@ export function start(given: NodeJS.ProcessEnv, { watch }: { watch: boolean }): 
         lifecycle.onClose("watch", watchSource(SOURCE, restart));
       }
       console.log(summary({ config, madeToken }, url, watch));
+      /** Web and worker read the file themselves; one that is not usable is told here, and once. */
+      const reload = async () => {
+        try {
+          readSettings(given);
+        } catch (error) {
+          if (!(error instanceof ConfigError)) throw error;
+          return console.error(`${error.message}\nThe old configuration stays.`);
+        }
+        for (const one of [web, worker]) one.signal("SIGHUP");
+        console.log("The configuration is read again.");
+      };
       return {
+        reload,
         ready: { url },
         deadlineMs: webStopsMs + workerStopsMs + REDIS_STOPS_WITHIN_MS + MONGOD_STOPS_WITHIN_MS,
         onError: (name, error) => console.error(`${name} did not stop well: ${error}`),

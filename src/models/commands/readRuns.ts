@@ -1,12 +1,14 @@
 import type { mongo } from "mongoose";
 import { AppError } from "../../shared/errors.ts";
 import { MAIN_SESSION } from "../../shared/sessionKey.ts";
-import type { DeliveryDoc, DeliveryView } from "../delivery.ts";
+import type { DeliveryDoc } from "../delivery.ts";
 import { guard } from "../guard.ts";
 import type { MessageDoc } from "../message.ts";
 import { PAGE_BYTES, takePage } from "../page.ts";
 import type { RunDoc, RunError, RunKind, RunStatus } from "../run.ts";
 import type { Stores } from "../stores.ts";
+import { idCursor, olderThan } from "./idCursor.ts";
+import { type DeliveryView, viewDelivery } from "./readDeliveries.ts";
 
 /** A run as clients read it, without what the agent was told. Times are ISO 8601 UTC in milliseconds. */
 export interface RunView {
@@ -34,7 +36,7 @@ export interface RunListQuery {
 /** @throws AppError run_not_found, unavailable */
 export async function readRun(stores: Stores, runId: string): Promise<RunView> {
   const run = await stores.runs.find(runId);
-  return view(stores, run, await stores.deliveries.findOfRuns([runId]));
+  return view(run, await stores.deliveries.findOfRuns([runId]));
 }
 
 /**
@@ -61,7 +63,7 @@ export async function listRuns(
   const query: mongo.Filter<RunDoc>[] = [
     ...(status ? [{ status: { $in: [...status] } }] : []),
     ...(sessionKey === undefined ? [] : [{ sessionKey }]),
-    ...(cursor === undefined ? [] : [olderThan(cursor)]),
+    ...(cursor === undefined ? [] : [olderThan<RunDoc>(cursor)]),
   ];
   const found = stores.runs.collection
     .find<RunDoc>(query.length > 0 ? { $and: query } : {}, { projection: { request: 0, mapped: 0 } })
@@ -69,30 +71,16 @@ export async function listRuns(
   const { rows, last } = await takePage(found, { limit, bytesOf: ({ reply }) => reply?.length ?? 0 });
   const deliveries = Map.groupBy(await stores.deliveries.findOfRuns(rows.map((run) => run._id)), (one) => one.runId);
   return {
-    runs: rows.map((run) => view(stores, run, deliveries.get(run._id) ?? [])),
-    nextCursor: last && cursorOf(last),
+    runs: rows.map((run) => view(run, deliveries.get(run._id) ?? [])),
+    nextCursor: last && idCursor(last),
   };
 }
 
-/** What a cursor of this list looks like: the time of acceptance in milliseconds, base 36, and the runId. */
-export const RUN_CURSOR_PATTERN = "^[0-9a-z]{1,10}-[0-9a-f-]{36}$";
-
-const cursorOf = ({ createdAt, _id }: RunDoc): string => `${createdAt.getTime().toString(36)}-${_id}`;
-
-function olderThan(cursor: string): mongo.Filter<RunDoc> {
-  const at = cursor.indexOf("-");
-  const createdAt = new Date(Number.parseInt(cursor.slice(0, at), 36));
-  return {
-    createdAt: { $lte: createdAt },
-    $or: [{ createdAt: { $lt: createdAt } }, { _id: { $lt: cursor.slice(at + 1) } }],
-  };
-}
-
-function view({ deliveries }: Stores, run: RunDoc, sent: readonly DeliveryDoc[]): RunView {
+function view(run: RunDoc, sent: readonly DeliveryDoc[]): RunView {
   const { _id: runId, kind, name, sessionKey, status, attempts, reply, error } = run;
   return {
     ...{ runId, kind, name, sessionKey, status, attempts, reply, error },
-    deliveries: sent.map((one) => deliveries.view(one)),
+    deliveries: sent.map(viewDelivery),
     createdAt: run.createdAt.toISOString(),
     startedAt: run.startedAt?.toISOString() ?? null,
     endedAt: run.endedAt?.toISOString() ?? null,

@@ -1,22 +1,19 @@
 import type { RunDoc } from "../run.ts";
-import type { Route } from "../session.ts";
 import type { Stores } from "../stores.ts";
+import { addDelivery, type DeliverySettings, type NotedDelivery } from "./addDelivery.ts";
 import { holderOf } from "./claimRun.ts";
 import { trackEnded } from "./trackRun.ts";
 
 const SUMMARY_CHARS = 600;
-const FALLBACK_CHANNEL = "whatsapp";
 
 /** What is to be put on the queues now that a run is settled. */
 export interface Settled {
   readonly nextRunId: string | null;
-  readonly deliveryId: string | null;
+  readonly delivery: NotedDelivery | null;
   readonly wake: boolean;
 }
 
-export interface SettleSettings {
-  /** Where the main session's replies go before a delivery or an operator gave it another route. */
-  readonly firstRoute: Route | null;
+export interface SettleSettings extends DeliverySettings {
   /** Whether a reply is worth delivering: not empty, and more than an acknowledgement. */
   isWorthDelivering(reply: string): boolean;
 }
@@ -36,23 +33,24 @@ export async function settleRun(stores: Stores, run: RunDoc, settings: SettleSet
     await messages.addTurn(id, { sessionKey, told, outside, answered, endedAt: endedAt ?? run.createdAt });
   }
   await trackEnded(stores, run);
-  const wake = run.request?.wakeMode === "now";
+  const wake = (run.request ?? run.mapped)?.wakeMode === "now";
   await events.add([{ _id: `run-${id}`, text: summary(run), source: `run ${run._id}`, wake }]);
-  const deliveryId = (await addDelivery(stores, run, id, settings)) ? id : null;
+  const delivery = await deliver(stores, run, id, settings);
   await sessions.release(run.sessionKey, holderOf(run));
   await runs.markSettled(run._id, run.round);
   const next = await runs.findNext(run.sessionKey);
-  return { nextRunId: next?._id ?? null, deliveryId, wake };
+  return { nextRunId: next?._id ?? null, delivery, wake };
 }
 
-async function addDelivery(stores: Stores, run: RunDoc, id: string, settings: SettleSettings): Promise<boolean> {
-  const { request, reply, status } = run;
-  if (status !== "completed" || !request?.deliver || reply === null || !settings.isWorthDelivering(reply)) return false;
-  const route = (await stores.sessions.route()) ?? settings.firstRoute;
-  const channel = request.channel === "last" ? (route?.channel ?? FALLBACK_CHANNEL) : request.channel;
-  const to = request.to ?? (route?.channel === channel ? route.to : null);
-  await stores.deliveries.add({ _id: id, runId: run._id, channel, to, text: reply });
-  return true;
+async function deliver(
+  stores: Stores,
+  { _id: runId, request, reply, status }: RunDoc,
+  id: string,
+  settings: SettleSettings,
+): Promise<NotedDelivery | null> {
+  if (status !== "completed" || !request?.deliver || reply === null || !settings.isWorthDelivering(reply)) return null;
+  const { channel, to } = request;
+  return addDelivery(stores, { _id: id, runId, channel, to, text: reply }, settings);
 }
 
 /** What the main session is told of a run: its name, how it ended, and how its reply begins. */

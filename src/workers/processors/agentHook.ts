@@ -5,12 +5,13 @@ import { trackRetry, trackStarted } from "../../models/commands/trackRun.ts";
 import type { AgentRun, RunError } from "../../models/run.ts";
 import type { Stores } from "../../models/stores.ts";
 import { AppError } from "../../shared/errors.ts";
+import { LEASE_MS } from "../claim.ts";
 import { conversation } from "../conversation.ts";
 import type { WorkerMetrics } from "../metrics.ts";
 import { persist } from "../persist.ts";
 import type { Processor, RunContext } from "../run.ts";
 import type { Settle } from "../settle.ts";
-import { boundTurn, LEASE_MS, type TurnEnd } from "../turn.ts";
+import { boundTurn, type TurnEnd } from "../turn.ts";
 
 const MOST_TRIES = 3;
 const RETRY_AFTER_MS = [2_000, 10_000] as const;

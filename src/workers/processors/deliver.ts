@@ -1,37 +1,212 @@
+import { randomUUID } from "node:crypto";
+import type { Channel, SendResult } from "../../channels/channel.ts";
+import { toParts } from "../../channels/text/parts.ts";
+import { claimDelivery } from "../../models/commands/claimDelivery.ts";
+import type { DeliveryChange, DeliveryDoc, DeliveryPart } from "../../models/delivery.ts";
 import type { Stores } from "../../models/stores.ts";
+import { ChannelGate } from "../channelGate.ts";
+import { LEASE_MS, underClaim } from "../claim.ts";
 import type { WorkerMetrics } from "../metrics.ts";
-import type { Processor } from "../run.ts";
+import { persist } from "../persist.ts";
+import type { Processor, RunContext } from "../run.ts";
 
-/**
- * Sends a reply to its channel. The one channel so far is `log`, for development: it notes in the log that a delivery
- * was made, to whom, and how long it was. A channel that is not configured, or an unknown recipient, is a failed delivery.
- */
-export function deliverProcessor(
-  stores: Stores,
-  channels: Readonly<Record<string, unknown>>,
-  metrics: WorkerMetrics,
-): Processor {
-  return async ({ payload }, { log }) => {
+/** How long is waited after a try that failed; one more failure than these, and the delivery has failed. */
+const TRY_AGAIN_AFTER_MS = [2_000, 10_000, 60_000, 300_000, 1_800_000] as const;
+/** How long a service is left alone that does not say how long. */
+const LIMITED_FOR_MS = 5_000;
+/** How long nothing is sent to a channel whose credentials are not good; then one delivery tries them again. */
+const STOPPED_FOR_MS = 5 * 60_000;
+/** What waits for a limit or for good credentials is given up in the end. */
+const GIVE_UP_AFTER_MS = 24 * 3_600_000;
+
+export interface DeliverDeps {
+  readonly stores: Stores;
+  readonly name: string;
+  readonly channel: Channel;
+  readonly metrics: WorkerMetrics;
+  /** Puts a delivery on the queue again; `occasion` tells one time from another. */
+  requeue(deliveryId: string, occasion: string, delayMs: number): Promise<void>;
+}
+
+/** What is to become of the delivery after a part of it has been handed over. */
+type Verdict =
+  | { readonly kind: "sent" | "stopped" | "lost" }
+  | { readonly kind: "failed"; readonly reason: string }
+  | { readonly kind: "later"; readonly afterMs: number; readonly change: DeliveryChange };
+
+/** Sends the replies for one channel: part by part, from the first that was not sent. */
+export function deliverProcessor(deps: DeliverDeps): Processor {
+  const gate = new ChannelGate();
+  return async ({ payload }, context) => {
     const { deliveryId } = payload as { deliveryId: string };
-    const delivery = await stores.deliveries.find(deliveryId);
-    if (delivery?.state !== "pending") return { kind: "done", result: { delivery: "over" } };
-    const { channel, to, text } = delivery;
-    const fault = faultOf(channel, to, channels);
-    if (fault !== null || to === null) {
-      metrics.deliveries.inc({ channel, outcome: "failed" });
-      await stores.deliveries.markFailed(deliveryId, fault ?? "");
-      return { kind: "done", result: { delivery: "failed" } };
-    }
-    log.info({ deliveryId, channel, to, chars: text.length }, "delivered to the log");
-    metrics.deliveries.inc({ channel, outcome: "sent" });
-    await stores.sessions.setRoute({ channel, to });
-    await stores.deliveries.markSent(deliveryId);
-    return { kind: "done", result: { delivery: "sent" } };
+    const { deliveries } = deps.stores;
+    const token = randomUUID();
+    const now = context.clock.now();
+    const delivery = await claimDelivery(deps.stores, deliveryId, token, new Date(now.getTime() + LEASE_MS), now);
+    if (typeof delivery === "string") return { kind: "done", result: { delivery } };
+    const claim = {
+      renew: (until: Date) => deliveries.renew(deliveryId, token, until),
+      now: () => context.clock.now(),
+    };
+    const verdict = await underClaim(claim, (lost) => {
+      const signal = AbortSignal.any([lost, context.signal]);
+      return new Sending(deps, gate, delivery, token, context, signal).run();
+    });
+    await persist(() => conclude(deps, delivery, token, verdict, context), context.signal);
+    return { kind: "done", result: { delivery: verdict.kind } };
   };
 }
 
-function faultOf(channel: string, to: string | null, channels: Readonly<Record<string, unknown>>): string | null {
-  if (!(channel in channels)) return `The channel ${channel} is not configured: add channels.${channel}.`;
-  if (to === null) return "No recipient is known: give `to`, or set the main session's route.";
-  return null;
+/** One try of a delivery. */
+class Sending {
+  readonly #deps: DeliverDeps;
+  readonly #gate: ChannelGate;
+  readonly #delivery: DeliveryDoc;
+  readonly #token: string;
+  readonly #context: RunContext;
+  readonly #signal: AbortSignal;
+  #parts: DeliveryPart[];
+
+  constructor(
+    deps: DeliverDeps,
+    gate: ChannelGate,
+    delivery: DeliveryDoc,
+    token: string,
+    context: RunContext,
+    signal: AbortSignal,
+  ) {
+    this.#deps = deps;
+    this.#gate = gate;
+    this.#delivery = delivery;
+    this.#token = token;
+    this.#context = context;
+    this.#signal = signal;
+    this.#parts = delivery.parts;
+  }
+
+  async run(): Promise<Verdict> {
+    const { channel } = this.#deps;
+    if (this.#parts.length === 0) {
+      this.#parts = toParts(this.#delivery.text, channel.style).map((part) => ({
+        ...part,
+        ...{ state: "pending" as const, asPlain: false, id: null },
+      }));
+    }
+    for (let index = this.#parts.findIndex(({ state }) => state !== "sent"); index >= 0; ) {
+      const closedForMs = await this.#gate.pass(this.#signal);
+      if (this.#signal.aborted) return { kind: this.#context.signal.aborted ? "stopped" : "lost" };
+      if (closedForMs > 0) return { kind: "later", afterMs: closedForMs, change: { reason: "The channel is paused." } };
+      const verdict = await this.#send(index);
+      if (verdict) return verdict;
+      index = this.#parts.findIndex(({ state }) => state !== "sent");
+    }
+    return { kind: "sent" };
+  }
+
+  /** Sends one part. @returns nothing when the delivery goes on */
+  async #send(index: number): Promise<Verdict | undefined> {
+    const { channel, name, metrics } = this.#deps;
+    const part = this.#parts[index] as DeliveryPart;
+    // It was handed over before, by a worker that died: without a key it may arrive twice.
+    const change = part.state === "sending" && !channel.isIdempotent ? { maybeTwice: true } : {};
+    if (!(await this.#note(index, { state: "sending" }, change))) return { kind: "lost" };
+    const message = {
+      to: this.#delivery.to ?? "",
+      text: part.asPlain ? part.plain : part.text,
+      plain: part.asPlain,
+      key: `${this.#delivery._id}-${this.#delivery.order}-${index}`.slice(-64),
+    };
+    const result = await channel.send(message, this.#signal);
+    metrics.deliveryAttempts.inc({ channel: name, result: result.kind });
+    return this.#follow(result, index);
+  }
+
+  async #follow(result: SendResult, index: number): Promise<Verdict | undefined> {
+    const { channel, name, metrics } = this.#deps;
+    if (result.kind !== "authentication") metrics.channelStopped.set({ channel: name }, 0);
+    switch (result.kind) {
+      case "sent":
+        await persist(() => this.#note(index, { state: "sent", id: result.id }, { attempts: 0 }), this.#signal);
+        return undefined;
+      case "content":
+        if (this.#parts[index]?.asPlain) return { kind: "failed", reason: result.reason };
+        await this.#note(index, { state: "pending", asPlain: true });
+        return undefined;
+      case "gone":
+        return { kind: "failed", reason: result.reason };
+      case "rate-limited": {
+        const forMs = result.retryAfterMs ?? LIMITED_FOR_MS;
+        await this.#note(index, { state: "pending" });
+        if (result.scope === "recipient") return this.#wait(forMs, result.reason);
+        this.#gate.close(forMs);
+        return undefined;
+      }
+      case "authentication": {
+        this.#gate.close(STOPPED_FOR_MS);
+        metrics.channelStopped.set({ channel: name }, 1);
+        const { log } = this.#context;
+        log.error({ channel: name, reason: result.reason }, "the channel is stopped: its credentials are not good");
+        await this.#note(index, { state: "pending" });
+        return this.#wait(STOPPED_FOR_MS, result.reason);
+      }
+      case "ambiguous":
+        if (!channel.isIdempotent) await this.#note(index, {}, { maybeTwice: true });
+        return this.#tryAgain(result.reason);
+      case "transient":
+        await this.#note(index, { state: "pending" });
+        return this.#tryAgain(result.reason);
+    }
+  }
+
+  #wait(afterMs: number, reason: string): Verdict {
+    const age = this.#context.clock.now().getTime() - this.#delivery.createdAt.getTime();
+    if (age + afterMs > GIVE_UP_AFTER_MS) return { kind: "failed", reason: `${reason} It was given up after a day.` };
+    return { kind: "later", afterMs, change: { reason } };
+  }
+
+  #tryAgain(reason: string): Verdict {
+    if (this.#context.signal.aborted) return { kind: "stopped" };
+    const { attempts } = this.#delivery;
+    const afterMs = TRY_AGAIN_AFTER_MS[attempts];
+    if (afterMs === undefined) return { kind: "failed", reason: `${reason} It was tried ${attempts + 1} times.` };
+    return { kind: "later", afterMs, change: { reason, attempts: attempts + 1 } };
+  }
+
+  /** Notes what is known of a part. @returns false when the delivery is no longer this worker's */
+  #note(index: number, part: Partial<DeliveryPart>, change: DeliveryChange = {}): Promise<boolean> {
+    this.#parts = this.#parts.map((one, i) => (i === index ? { ...one, ...part } : one));
+    return this.#deps.stores.deliveries.note(this.#delivery._id, this.#token, { ...change, parts: this.#parts });
+  }
+}
+
+async function conclude(
+  { stores, name, metrics, requeue }: DeliverDeps,
+  { _id, lane, channel, to }: DeliveryDoc,
+  token: string,
+  verdict: Verdict,
+  { clock, log }: RunContext,
+): Promise<void> {
+  const { deliveries, sessions } = stores;
+  switch (verdict.kind) {
+    case "lost":
+      return;
+    case "stopped":
+      await deliveries.retryLater(_id, token, null);
+      return requeue(_id, token, 0);
+    case "later": {
+      const notBefore = new Date(clock.now().getTime() + verdict.afterMs);
+      await deliveries.retryLater(_id, token, notBefore, verdict.change);
+      return requeue(_id, `at-${notBefore.getTime()}`, verdict.afterMs);
+    }
+    case "sent":
+      if (to !== null) await sessions.setRoute({ channel, to });
+      await deliveries.end(_id, token, "sent", null);
+      break;
+    case "failed":
+      log.warn({ deliveryId: _id, channel, reason: verdict.reason }, "a delivery has failed");
+      await deliveries.end(_id, token, "failed", verdict.reason);
+  }
+  metrics.deliveries.inc({ channel: name, outcome: verdict.kind });
+  const next = await deliveries.findNext(lane);
+  if (next) await requeue(next._id, `after-${_id}`, 0);
 }

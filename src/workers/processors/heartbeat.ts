@@ -1,20 +1,20 @@
 import { randomUUID } from "node:crypto";
 import type { AgentRunner } from "../../agents/runner.ts";
+import { addDelivery, type DeliverySettings, type NotedDelivery } from "../../models/commands/addDelivery.ts";
 import type { EventDoc } from "../../models/event.ts";
-import type { Route } from "../../models/session.ts";
 import type { Stores } from "../../models/stores.ts";
 import { MAIN_SESSION } from "../../shared/sessionKey.ts";
+import { LEASE_MS } from "../claim.ts";
 import { conversation } from "../conversation.ts";
 import type { WorkerMetrics } from "../metrics.ts";
 import { persist } from "../persist.ts";
 import type { Processor, RunContext } from "../run.ts";
-import { boundTurn, LEASE_MS, type TurnEnd } from "../turn.ts";
+import { boundTurn, type TurnEnd } from "../turn.ts";
 
 /** Most events that one turn looks at; how many fit is for the prompt to say. */
 const MOST_EVENTS = 500;
 /** After a failed turn the events wait so long for another try, unless something new wakes the session. */
 const PAUSE_MS = 60_000;
-const CHANNEL_WITHOUT_ROUTE = "whatsapp";
 
 export interface HeartbeatDeps {
   readonly stores: Stores;
@@ -26,12 +26,12 @@ export interface HeartbeatDeps {
     readonly thinking?: string | undefined;
     readonly timeoutSeconds: number;
   };
-  readonly firstRoute: Route | null;
+  readonly delivery: DeliverySettings;
   readonly metrics: WorkerMetrics;
   isWorthDelivering(reply: string): boolean;
   /** The prompt over the events, and how many of them it holds: as many as fit, one at least. */
   prompt(events: readonly EventDoc[]): { readonly text: string; readonly taken: number };
-  deliver(deliveryId: string): Promise<void>;
+  deliver(noted: NotedDelivery): Promise<void>;
 }
 
 /**
@@ -97,21 +97,17 @@ async function turn(deps: HeartbeatDeps, prompt: string, token: string, context:
 }
 
 async function conclude(
-  { stores, firstRoute, isWorthDelivering, deliver }: HeartbeatDeps,
+  { stores, delivery, isWorthDelivering, deliver }: HeartbeatDeps,
   turnId: string,
   prompt: string,
   reply: string,
   events: readonly EventDoc[],
   { clock }: RunContext,
 ): Promise<void> {
-  const route = (await stores.sessions.route()) ?? firstRoute;
-  const worth = isWorthDelivering(reply);
-  if (worth) {
-    const { channel, to } = route ?? { channel: CHANNEL_WITHOUT_ROUTE, to: null };
-    await stores.deliveries.add({ _id: turnId, runId: null, channel, to, text: reply });
-  }
+  const wanted = { _id: turnId, runId: null, channel: "last", to: null, text: reply };
+  const noted = isWorthDelivering(reply) ? await addDelivery(stores, wanted, delivery) : null;
   const turn = { sessionKey: MAIN_SESSION, told: prompt, outside: false, answered: reply, endedAt: clock.now() };
   await stores.messages.addTurn(turnId, turn);
   await stores.events.take(events.map((event) => event._id));
-  if (worth) await deliver(turnId);
+  if (noted) await deliver(noted);
 }

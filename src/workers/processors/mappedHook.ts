@@ -9,6 +9,7 @@ import type { Stores } from "../../models/stores.ts";
 import type { Config } from "../../shared/configSchema.ts";
 import { AppError, toAppError } from "../../shared/errors.ts";
 import { randomSessionKey } from "../../shared/sessionKey.ts";
+import { underClaim } from "../claim.ts";
 import type { WorkerMetrics } from "../metrics.ts";
 import { persist } from "../persist.ts";
 import type { Processor, RunContext } from "../run.ts";
@@ -35,7 +36,15 @@ export function mappedHookProcessor(deps: MappedHookDeps): Processor {
     if (!run.open || run.stage !== "mapping") return { kind: "done", result: { run: "over" } };
     const end = (made: Made) => persist(() => conclude(deps, run, made), context.signal);
     const fail = (thrown: unknown) => failed(thrown, lastTry, context);
-    const made = await make(deps, run, context).catch(fail);
+    const claim = { renew: () => deps.stores.runs.isUnmapped(runId), now: () => context.clock.now() };
+    const made = await underClaim(claim, (cancelled) => {
+      const signal = AbortSignal.any([cancelled, context.signal]);
+      return make(deps, run, { ...context, signal }).catch((thrown) => {
+        if (cancelled.aborted) return null;
+        return fail(thrown);
+      });
+    });
+    if (!made) return { kind: "done", result: { run: "cancelled" } };
     const ended = await end(made).catch((thrown) => end(fail(thrown)));
     deps.metrics.mapped.inc({ outcome: ended.kind });
     return { kind: "done", result: { run: ended.kind } };

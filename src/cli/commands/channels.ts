@@ -1,0 +1,69 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import type { Channel, OutgoingMessage, SendResult } from "../../channels/channel.ts";
+import { openChannels } from "../../channels/channels.ts";
+import { toParts } from "../../channels/text/parts.ts";
+import { readConfig } from "../../shared/config.ts";
+import { CHANNELS } from "../../shared/configSession.ts";
+import { StartError } from "../../shared/lifecycle.ts";
+import { createLogger } from "../../shared/logger.ts";
+
+const CHECK_WITHIN_MS = 20_000;
+/** A person waits for the end of a limit, but not for long. */
+const MOST_WAIT_MS = 60_000;
+
+const channelsOf = (env: NodeJS.ProcessEnv) =>
+  openChannels(readConfig(env).channels, createLogger({ level: "silent", name: "cli", pretty: false }));
+
+/**
+ * `channels check`: tries each configured channel's credentials without sending anything.
+ * @returns whether all of them are good
+ * @throws ConfigError
+ */
+export async function checkChannels(env: NodeJS.ProcessEnv): Promise<boolean> {
+  const channels = channelsOf(env);
+  if (channels.size === 0) console.log("No channel is configured: see `channels` in docs/configuration.md.");
+  const signal = AbortSignal.timeout(CHECK_WITHIN_MS);
+  const checked = await Promise.all(
+    [...channels].map(async ([name, channel]) => ({ name, ...(await channel.check(signal)) })),
+  );
+  for (const { name, ok, detail } of checked) console.log(`${ok ? "good" : "BAD "}  ${name.padEnd(10)}  ${detail}`);
+  return checked.every(({ ok }) => ok);
+}
+
+/**
+ * `deliver CHANNEL --to ID --text …`: sends one message now, from here, in as many parts as it takes.
+ * @throws StartError when it could not be sent, or may not have been
+ */
+export async function deliverText(env: NodeJS.ProcessEnv, name: string, to: string, text: string): Promise<void> {
+  if (!CHANNELS.some((known) => known === name)) {
+    throw new StartError(`There is no channel ${name}: take one of ${CHANNELS.join(", ")}.`);
+  }
+  const channel = channelsOf(env).get(name);
+  if (!channel) throw new StartError(`The channel ${name} is not configured: add channels.${name}.`);
+  const parts = toParts(text, channel.style);
+  if (parts.length === 0) throw new StartError("The text is empty: there is nothing to send.");
+  const key = randomUUID();
+  for (const [index, part] of parts.entries()) {
+    const message = { to, text: part.text, plain: false, key: `${key}-${index}` };
+    let result = await send(channel, message);
+    if (result.kind === "content") result = await send(channel, { ...message, text: part.plain, plain: true });
+    if (result.kind !== "sent") {
+      const sent = index === 0 ? "Nothing was sent" : `${index} of ${parts.length} parts were sent`;
+      throw new StartError(`${sent} to ${name} (${result.kind}): ${result.reason}`);
+    }
+    console.log(`sent ${index + 1} of ${parts.length}${result.id ? ` (${result.id})` : ""}`);
+  }
+}
+
+async function send(channel: Channel, message: OutgoingMessage): Promise<SendResult> {
+  const { signal } = new AbortController();
+  for (let waitedMs = 0; ; ) {
+    const result = await channel.send(message, signal);
+    if (result.kind !== "rate-limited") return result;
+    const forMs = result.retryAfterMs ?? 1_000;
+    waitedMs += forMs;
+    if (waitedMs > MOST_WAIT_MS) return result;
+    await pause(forMs);
+  }
+}

@@ -1,0 +1,52 @@
+import type { Route } from "../session.ts";
+import type { Stores } from "../stores.ts";
+
+const FALLBACK_CHANNEL = "whatsapp";
+
+export interface DeliverySettings {
+  /** Where the main session's replies go before a delivery or an operator gave it another route. */
+  readonly firstRoute: Route | null;
+  /** The channels that are configured. */
+  readonly channels: ReadonlySet<string>;
+}
+
+/** A reply, and where the sender of the request wants it: `channel` may be `last`. */
+export interface WantedDelivery {
+  readonly _id: string;
+  readonly runId: string | null;
+  readonly channel: string;
+  readonly to: string | null;
+  readonly text: string;
+}
+
+/** A delivery that is to be put on the queue of its channel, or that has failed at once, with the reason. */
+export interface NotedDelivery {
+  readonly deliveryId: string;
+  readonly channel: string;
+  readonly fault: string | null;
+}
+
+/**
+ * Notes where a reply goes. One that can go nowhere, because its channel is not configured or no recipient is known, has
+ * failed at once and says why.
+ * @throws AppError unavailable
+ */
+export async function addDelivery(
+  { deliveries, sessions }: Stores,
+  wanted: WantedDelivery,
+  settings: DeliverySettings,
+): Promise<NotedDelivery> {
+  const route = (await sessions.route()) ?? settings.firstRoute;
+  const channel = wanted.channel === "last" ? (route?.channel ?? FALLBACK_CHANNEL) : wanted.channel;
+  const to = wanted.to ?? (route?.channel === channel ? route.to : null);
+  const fault = deliveryFault(channel, to, settings.channels);
+  await deliveries.add({ ...wanted, channel, to, fault });
+  return { deliveryId: wanted._id, channel, fault };
+}
+
+/** Why nothing can be delivered so; null when it can be tried. */
+export function deliveryFault(channel: string, to: string | null, channels: ReadonlySet<string>): string | null {
+  if (!channels.has(channel)) return `The channel ${channel} is not configured: add channels.${channel}.`;
+  if (to === null) return "No recipient is known: give `to`, or set the main session's route.";
+  return null;
+}

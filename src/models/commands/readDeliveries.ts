@@ -1,0 +1,56 @@
+import type { mongo } from "mongoose";
+import type { DeliveryDoc, DeliveryPart, DeliveryState } from "../delivery.ts";
+import { takePage } from "../page.ts";
+import type { Stores } from "../stores.ts";
+import { idCursor, olderThan } from "./idCursor.ts";
+
+/** A delivery as clients read it, without its text. Times are ISO 8601 UTC in milliseconds. */
+export interface DeliveryView {
+  deliveryId: string;
+  runId: string | null;
+  channel: string;
+  to: string | null;
+  state: DeliveryState;
+  attempts: number;
+  parts: Pick<DeliveryPart, "state" | "id">[];
+  maybeTwice: boolean;
+  reason: string | null;
+  createdAt: string;
+  sentAt: string | null;
+}
+
+export interface DeliveryListQuery {
+  readonly state?: readonly DeliveryState[] | undefined;
+  readonly channel?: string | undefined;
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+}
+
+/** A page of deliveries, newest first. @throws AppError unavailable */
+export async function listDeliveries(
+  { deliveries }: Stores,
+  { state, channel, limit, cursor }: DeliveryListQuery,
+): Promise<{ deliveries: DeliveryView[]; nextCursor: string | null }> {
+  const query: mongo.Filter<DeliveryDoc>[] = [
+    ...(state ? [{ state: { $in: [...state] } }] : []),
+    ...(channel === undefined ? [] : [{ channel }]),
+    ...(cursor === undefined ? [] : [olderThan<DeliveryDoc>(cursor)]),
+  ];
+  const found = deliveries.collection
+    .find<DeliveryDoc>(query.length > 0 ? { $and: query } : {}, {
+      projection: { text: 0, "parts.text": 0, "parts.plain": 0 },
+    })
+    .sort({ createdAt: -1, _id: -1 });
+  const { rows, last } = await takePage(found, { limit, bytesOf: ({ parts }) => parts.length * 100 });
+  return { deliveries: rows.map(viewDelivery), nextCursor: last && idCursor(last) };
+}
+
+export function viewDelivery(delivery: DeliveryDoc): DeliveryView {
+  const { _id, runId, channel, to, state, attempts, parts, maybeTwice, reason, createdAt, sentAt } = delivery;
+  return {
+    ...{ deliveryId: _id, runId, channel, to, state, attempts, maybeTwice, reason },
+    parts: parts.map((part) => ({ state: part.state, id: part.id })),
+    createdAt: createdAt.toISOString(),
+    sentAt: sentAt?.toISOString() ?? null,
+  };
+}
