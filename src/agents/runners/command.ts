@@ -1,8 +1,8 @@
 import { AppError } from "../../shared/errors.ts";
+import { type Ended, runProcessGroup } from "../../shared/processGroup.ts";
 import type { AgentRunner } from "../runner.ts";
 import { aborted } from "./aborted.ts";
 import { fillArguments, selectEnvironment } from "./commandLine.ts";
-import { type Ended, runProcessGroup } from "./processGroup.ts";
 import { programReply, type ReplySettings } from "./programReply.ts";
 import { renderPrompt } from "./renderPrompt.ts";
 

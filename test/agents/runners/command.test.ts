@@ -1,10 +1,11 @@
-import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { type AgentTurn, createRunner } from "../../../src/agents/runner.ts";
 import type { CommandSettings } from "../../../src/agents/runners/command.ts";
 import { AppError } from "../../../src/shared/errors.ts";
+import { eventually } from "../../support/eventually.ts";
 import { turn, whatWasThrown } from "./turn.ts";
 
 const PROMPT = "the secret prompt";
@@ -21,11 +22,12 @@ describe("the command runner", () => {
     dir = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-command-")));
   });
   afterEach(() => rmSync(dir, { recursive: true }));
-  const ask = (command: string[], settings: Partial<CommandSettings> = {}, given: Partial<AgentTurn> = {}) =>
-    createRunner("command", { command: { command, ...settings } }, ENVIRONMENT).run(
-      turn(PROMPT, given),
-      new AbortController().signal,
-    );
+  const ask = (
+    command: string[],
+    settings: Partial<CommandSettings> = {},
+    given: Partial<AgentTurn> = {},
+    signal = new AbortController().signal,
+  ) => createRunner("command", { command: { command, ...settings } }, ENVIRONMENT).run(turn(PROMPT, given), signal);
   const askJson = async (...args: Parameters<typeof ask>) => JSON.parse((await ask(...args)).text);
 
   it("gives the prompt on standard input as it is, and takes standard output as the reply", async () => {
@@ -189,6 +191,31 @@ describe("the command runner", () => {
       expect(thrown).to.include({ code: expected.code, cause: undefined });
       expect(thrown.message).to.match(expected.message);
       expect(thrown.stack).to.not.include(PROMPT);
+    });
+  }
+
+  const stops: [string, Error, string][] = [
+    ["timeout of one whose time is up", new DOMException("late", "TimeoutError"), "timeout"],
+    ["the reason of one that is stopped for another", new AppError("cancelled"), "cancelled"],
+  ];
+  for (const [title, reason, code] of stops) {
+    it(`makes ${title}`, async () => {
+      const stop = new AbortController();
+      const running = whatWasThrown(
+        ask(node("require('fs').writeFileSync('up', ''); setInterval(() => {}, 1000)"), { cwd: dir }, {}, stop.signal),
+      );
+      await eventually(() => existsSync(join(dir, "up")), "the program to be up");
+
+      stop.abort(reason);
+
+      expect((await running).code).to.equal(code);
+    });
+
+    it(`makes ${title}, and starts nothing when the signal has fired before`, async () => {
+      const thrown = await whatWasThrown(ask(["touch", "started"], { cwd: dir }, {}, AbortSignal.abort(reason)));
+
+      expect(thrown.code).to.equal(code);
+      expect(existsSync(join(dir, "started"))).to.equal(false);
     });
   }
 

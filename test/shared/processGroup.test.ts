@@ -4,22 +4,23 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "chai";
-import { createRunner } from "../../../src/agents/runner.ts";
-import { AppError } from "../../../src/shared/errors.ts";
-import { eventually } from "../../support/eventually.ts";
-import { turn, whatWasThrown } from "./turn.ts";
+import { type Program, runProcessGroup } from "../../src/shared/processGroup.ts";
+import { eventually } from "../support/eventually.ts";
 
 /** A command that runs this JavaScript. */
-const node = (source: string) => [process.execPath, "-e", source];
+const node = (source: string): Program["command"] => [process.execPath, "-e", source];
 
-describe("the command runner stops a program with all its children", () => {
+describe("a program in a process group is stopped with all its children", () => {
   let dir: string;
   beforeEach(() => {
-    dir = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-command-")));
+    dir = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-group-")));
   });
   afterEach(() => rmSync(dir, { recursive: true }));
-  const ask = (command: string[], signal = new AbortController().signal) =>
-    createRunner("command", { command: { command, cwd: dir } }, { PATH: process.env.PATH }).run(turn("Go."), signal);
+  const run = (command: Program["command"], signal = new AbortController().signal, more: Partial<Program> = {}) =>
+    runProcessGroup(
+      { command, env: { PATH: process.env.PATH }, cwd: dir, input: "", maxOutputBytes: 1_000, ...more },
+      signal,
+    );
 
   const STUBBORN = "process.on('SIGTERM', () => {}); setInterval(() => {}, 1000);";
   /** Starts two children that ignore SIGTERM, and writes all three ids down once they are up. */
@@ -42,7 +43,6 @@ describe("the command runner stops a program with all its children", () => {
     eventually(() => existsSync(join(dir, "pids")), "the processes to be up").then(
       () => JSON.parse(readFileSync(join(dir, "pids"), "utf8")) as number[],
     );
-  const timeUp = () => new DOMException("late", "TimeoutError");
 
   const leaders: [string, string][] = [
     ["that ends by itself on SIGTERM", ""],
@@ -50,15 +50,15 @@ describe("the command runner stops a program with all its children", () => {
     ["that ends well on SIGTERM", "process.on('SIGTERM', () => { writeFileSync('told', ''); process.exit(0); });"],
   ];
   for (const [title, leader] of leaders) {
-    it(`${title}, when time is up`, async () => {
-      const time = new AbortController();
-      const running = whatWasThrown(ask(family(leader), time.signal));
+    it(`${title}, when the signal fires`, async () => {
+      const stop = new AbortController();
+      const running = run(family(leader), stop.signal);
       const [main, ...children] = (await pids()) as [number, ...number[]];
 
-      time.abort(timeUp());
-      const thrown = await running;
+      stop.abort();
+      const ended = await running;
 
-      expect(thrown.code).to.equal("timeout");
+      expect(ended.stopped).to.equal("signal");
       expect(existsSync(join(dir, "told")), "it was told before it was killed").to.equal(leader.includes("told"));
       expect(await state(main), "the leader is gone, not a zombie").to.equal("");
       for (const child of children) await eventually(async () => isOver(await state(child)), "a child to be gone");
@@ -71,20 +71,20 @@ describe("the command runner stops a program with all its children", () => {
       const child = spawn(process.execPath, ["-e", ${JSON.stringify(STUBBORN)}], { stdio: "inherit" });
       process.stdout.write(String(child.pid), () => process.exit(0));`);
 
-    const { text } = await ask(detached);
+    const { code, output } = await run(detached);
 
-    await eventually(async () => isOver(await state(Number(text))), "what was left behind to be gone");
+    expect(code).to.equal(0);
+    await eventually(async () => isOver(await state(Number(output))), "what was left behind to be gone");
   });
 
-  it("and throws the reason when it is stopped for another one", async () => {
-    const stop = new AbortController();
-    const reason = new AppError("cancelled");
-    const running = whatWasThrown(ask(family(""), stop.signal));
-    await pids();
+  it("that prints too much", async () => {
+    const endless = node("process.stdout.write(String(process.pid)); setInterval(() => console.log('more'), 1)");
 
-    stop.abort(reason);
+    const { stopped, output } = await run(endless, undefined, { maxOutputBytes: 100 });
 
-    expect(await running).to.equal(reason);
+    expect(stopped).to.equal("output");
+    expect(output.length).to.be.at.most(100);
+    expect(await state(Number.parseInt(output.toString(), 10))).to.equal("");
   });
 
   it("does not wait for one that left the group and holds the output open", async () => {
@@ -93,18 +93,17 @@ describe("the command runner stops a program with all its children", () => {
       const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "inherit", detached: true });
       process.stdout.write(String(child.pid), () => process.exit(0));`);
 
-    const { text } = await ask(leaver);
+    const { output } = await run(leaver);
 
-    process.kill(Number(text), "SIGKILL");
+    process.kill(Number(output), "SIGKILL");
   });
 
   it("when this process exits meanwhile", async () => {
-    const command = { command: family(STUBBORN), cwd: dir };
+    const program = { command: family(STUBBORN), env: {}, cwd: dir, input: "", maxOutputBytes: 1_000 };
     const main = `
       import { existsSync } from "node:fs";
-      import { createRunner } from "./src/agents/runner.ts";
-      const runner = createRunner("command", { command: ${JSON.stringify(command)} }, {});
-      runner.run(${JSON.stringify(turn("Go."))}, new AbortController().signal);
+      import { runProcessGroup } from "./src/shared/processGroup.ts";
+      runProcessGroup(${JSON.stringify(program)}, new AbortController().signal);
       setInterval(() => existsSync(${JSON.stringify(join(dir, "pids"))}) && process.exit(), 10);`;
 
     await promisify(execFile)(process.execPath, ["--input-type=module", "-e", main]);
@@ -112,11 +111,24 @@ describe("the command runner stops a program with all its children", () => {
     for (const pid of await pids()) await eventually(async () => isOver(await state(pid)), "all to be gone");
   });
 
-  it("starts nothing when the signal has fired before", async () => {
-    const thrown = await whatWasThrown(ask(["touch", "started"], AbortSignal.abort(timeUp())));
+  it("keeps the input open until the answer is there", async () => {
+    // Like a server that gives up at the end of its input: it says which came first.
+    const server = node(`
+      process.stdin.on("data", (asked) => setImmediate(() => process.stdout.write("answer to " + asked + "\\n")));
+      process.stdin.on("end", () => process.stdout.write("end", () => process.exit(0)));`);
 
-    expect(thrown.code).to.equal("timeout");
-    expect(existsSync(join(dir, "started"))).to.equal(false);
+    const { output } = await run(server, undefined, {
+      input: "a question",
+      isAnswered: (sofar) => sofar.includes("\n"),
+    });
+
+    expect(output.toString()).to.equal("answer to a question\nend");
+  });
+
+  it("throws the error of the system that does not start it", async () => {
+    const thrown = await run(["signalbox-no-such-program"]).catch((error) => error);
+
+    expect(thrown.code).to.equal("ENOENT");
   });
 });
 

@@ -12,6 +12,11 @@ export interface Program {
   readonly cwd: string | undefined;
   readonly input: string;
   readonly maxOutputBytes: number;
+  /**
+   * For a program that answers what it is asked and gives up when its input ends: with this the input stays open until
+   * it says, of the output so far, that the answer is there.
+   */
+  readonly isAnswered?: (output: Buffer) => boolean;
 }
 
 export interface Ended {
@@ -36,7 +41,7 @@ process.on("exit", () => {
  */
 export function runProcessGroup(program: Program, signal: AbortSignal): Promise<Ended> {
   return new Promise((resolve, reject) => {
-    const { command, env, cwd, input, maxOutputBytes } = program;
+    const { command, env, cwd, input, maxOutputBytes, isAnswered } = program;
     const child = spawn(command[0], command.slice(1), {
       ...(cwd !== undefined && { cwd }),
       env,
@@ -63,11 +68,13 @@ export function runProcessGroup(program: Program, signal: AbortSignal): Promise<
     let size = 0;
     child.stdout.on("data", (chunk: Buffer) => {
       size += chunk.length;
-      if (size > maxOutputBytes) stop("output");
-      else chunks.push(chunk);
+      if (size > maxOutputBytes) return stop("output");
+      chunks.push(chunk);
+      if (isAnswered?.(Buffer.concat(chunks))) child.stdin.end();
     });
     child.stdin.on("error", () => {}); // it need not read its input
-    child.stdin.end(input);
+    if (isAnswered) child.stdin.write(input);
+    else child.stdin.end(input);
 
     child.once("exit", () => {
       kill(leader, "SIGKILL");
