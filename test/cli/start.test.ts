@@ -72,6 +72,29 @@ describe("signalbox start", function () {
     expect(statSync(join(dataDir, "redis.conf")).mode & 0o777).to.equal(0o600);
   });
 
+  it("has web and worker read a changed configuration on SIGHUP, and tells why one is refused", async () => {
+    const file = join(home, "signalbox.json5");
+    const write = (token: string) => writeFileSync(file, `{ hooks: { enabled: true, token: "${token}" } }`);
+    write("the-first-token-of-hooks");
+    const service = start({ SIGNALBOX_CONFIG: file });
+    const url = await service.ready();
+    const wake = async (token: string) => {
+      const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
+      return (await fetch(`${url}/hooks/wake`, { method: "POST", headers, body: '{ "text": "x" }' })).status;
+    };
+
+    write("the-second-token-of-hooks");
+    service.kill("SIGHUP");
+    await eventually(async () => (await wake("the-second-token-of-hooks")) === 200, "the new token to be taken");
+    write("short");
+    service.kill("SIGHUP");
+    await eventually(() => service.printed().includes("The old configuration stays."), "it to be refused");
+
+    expect(await wake("the-first-token-of-hooks")).to.equal(401);
+    expect(await wake("the-second-token-of-hooks")).to.equal(200);
+    expect(service.printed()).to.match(/hooks\.token must have at least 16 characters/);
+  });
+
   it("keeps its data, also when it is killed with -9 and started at once", async () => {
     const first = start();
     await putJob(await first.ready());
