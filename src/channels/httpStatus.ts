@@ -1,0 +1,39 @@
+import type { SendResult } from "./channel.ts";
+import { type ApiAnswer, retryAfterMs } from "./http.ts";
+
+/** What the service has answered. */
+export type Answered = Extract<ApiAnswer, { kind: "answer" }>;
+
+/** Why a message was not sent, or whether it was is not known. */
+export type Failure = Exclude<SendResult, { kind: "sent" }>;
+
+/** A service's own code, to be shown, where the value is one; words may quote anything. Some codes are two words. */
+export function codeOf(value: unknown): string | undefined {
+  const code = typeof value === "number" ? String(value) : value;
+  return typeof code === "string" && /^[\w.-]{1,100}( [\w.-]{1,30})?$/.test(code) ? code : undefined;
+}
+
+/** The request is lost, or never left: what that says of the message in it. */
+export const unanswered = ({ kind, reason }: Exclude<ApiAnswer, Answered>): Failure => ({
+  kind: kind === "lost" ? "ambiguous" : "transient",
+  reason,
+});
+
+/** The beginning of a reason, to be ended with a stop or with why. */
+export const answered = (service: string, status: number, code?: string | number): string =>
+  `${service} answered ${status}${code === undefined ? "" : ` (${code})`}`;
+
+/** What a status says of a message where no code of the service's own says more; `code` is only told. */
+export function judgeStatus(service: string, { status, headers }: Answered, code?: string | number): Failure {
+  const said = answered(service, status, code);
+  if (status < 300) return { kind: "ambiguous", reason: `${said}, but not what it answers for a message it took.` };
+  if (status < 400) return { kind: "transient", reason: `${said}, a redirect, which is not followed.` };
+  if (status === 401) return { kind: "authentication", reason: `${said}: the credentials are not good.` };
+  if (status === 413) return { kind: "content", reason: `${said}: the message is too large.` };
+  if (status === 429) {
+    return { kind: "rate-limited", retryAfterMs: retryAfterMs(headers), scope: "channel", reason: `${said}.` };
+  }
+  // What is behind the gateway may have carried on.
+  if (status === 504) return { kind: "ambiguous", reason: `${said}: a gateway got no answer in time.` };
+  return { kind: "transient", reason: `${said}.` };
+}

@@ -1,0 +1,69 @@
+import { type Clock, systemClock } from "../shared/clock.ts";
+import type { Config } from "../shared/configSchema.ts";
+import type { Channel } from "./channel.ts";
+import { askApi, inWords } from "./http.ts";
+import { unanswered } from "./httpStatus.ts";
+import { judgeAnswer } from "./mattermostAnswer.ts";
+import { letterByLetter } from "./mattermostPlain.ts";
+import { type Ask, channelFinder, readRecipient } from "./mattermostRecipient.ts";
+
+/** Half as long as a key is remembered: a try that was given up is made again in time to be known. */
+const TIMEOUT_MS = 15_000;
+
+/**
+ * Mattermost, through its REST API. A post of the same key (`pending_post_id`) within 30 seconds is answered with the one
+ * that is there.
+ */
+export function mattermostChannel(
+  settings: NonNullable<Config["channels"]["mattermost"]>,
+  clock: Clock = systemClock,
+): Channel {
+  const api = `${settings.apiUrl.replace(/\/+$/, "")}/api/v4`;
+  const ask: Ask = (method, path, body, signal) =>
+    askApi(
+      {
+        method,
+        url: api + path,
+        headers: { Authorization: `Bearer ${settings.botToken}` },
+        ...(body && { body }),
+        timeoutMs: TIMEOUT_MS,
+      },
+      signal,
+    );
+  const channels = channelFinder(ask, clock);
+  return {
+    style: { dialect: "markdown", limit: settings.maxPostLength, unit: "runes" },
+    isIdempotent: true,
+    async send({ to, text, plain, key }, signal) {
+      const recipient = readRecipient(to);
+      if (!recipient) {
+        return {
+          kind: "gone",
+          reason: "No recipient of Mattermost: give a channel's id, user:ID, @name or team/channel.",
+        };
+      }
+      const channel = await channels.find(recipient.place, signal);
+      if (channel.kind !== "found") return channel;
+      const post = {
+        channel_id: channel.id,
+        message: plain ? letterByLetter(text, settings.maxPostLength) : text,
+        ...(recipient.rootId && { root_id: recipient.rootId }),
+        pending_post_id: key,
+      };
+      const answer = await ask("POST", "/posts", post, signal);
+      if (answer.kind !== "answer") return unanswered(answer);
+      const result = judgeAnswer(answer);
+      if (result.kind === "gone") channels.forget(recipient.place);
+      return result;
+    },
+    async check(signal) {
+      const answer = await ask("GET", "/users/me", undefined, signal);
+      if (answer.kind !== "answer") return { ok: false, detail: answer.reason };
+      const { username } = answer.json ?? {};
+      if (answer.status === 200 && typeof username === "string")
+        return { ok: true, detail: `it posts as @${inWords(username)}` };
+      const result = judgeAnswer(answer);
+      return { ok: false, detail: result.kind === "sent" ? "Mattermost's answer names no user." : result.reason };
+    },
+  };
+}

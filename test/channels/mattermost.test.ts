@@ -1,0 +1,286 @@
+import { expect } from "chai";
+import type { SendResult } from "../../src/channels/channel.ts";
+import { mattermostChannel } from "../../src/channels/mattermost.ts";
+import { answers, type Behaviour, breaks, type ChannelServer, startChannelServer } from "../support/channelServer.ts";
+import { type Bed, KEY, kindOf, send, TEXT, tellsNothing, withstandsTheNetwork } from "./network.ts";
+
+const TOKEN = "mattermost-secret-token";
+
+/** An id as Mattermost makes them: 26 letters and digits. */
+const id = (name: string) => name.padEnd(26, "0");
+
+const ROUTES: Readonly<Record<string, Behaviour>> = {
+  "POST /api/v4/posts": answers(201, { id: id("post"), channel_id: id("town"), message: TEXT, pending_post_id: KEY }),
+  "GET /api/v4/users/me": answers(200, { id: id("bot"), username: "signalbox" }),
+  "GET /api/v4/users/username/anna.k": answers(200, { id: id("anna"), username: "anna.k" }),
+  "POST /api/v4/channels/direct": answers(201, { id: id("direct"), type: "D" }),
+  "GET /api/v4/teams/name/ops/channels/name/on-call": answers(200, { id: id("oncall"), type: "O" }),
+};
+
+/** An error as Mattermost writes it, with words that tell too much. */
+const refuses = (status: number, errorId: string): Behaviour =>
+  answers(status, { id: errorId, message: `${TEXT} ${TOKEN}`, detailed_error: TEXT, status_code: status });
+
+describe("the mattermost channel", () => {
+  let server: ChannelServer;
+  let bed: Bed;
+  let now: Date;
+  const channelAt = (apiUrl: string, maxPostLength = 4_000) =>
+    mattermostChannel({ apiUrl, botToken: TOKEN, maxPostLength }, { now: () => now });
+  before(async () => {
+    server = await startChannelServer((response, request) =>
+      (ROUTES[`${request.method} ${request.path}`] ?? refuses(404, "api.context.404.app_error"))(response, request),
+    );
+  });
+  after(() => server.close());
+  beforeEach(() => {
+    server.script();
+    now = new Date("2026-11-21T12:00:00Z");
+    bed = {
+      server,
+      channel: channelAt(server.url),
+      channelAt,
+      to: id("town"),
+      secrets: [TOKEN],
+      script: (...behaviours) => server.script(...behaviours),
+      messages: () => server.requests.filter(({ path }) => path === "/api/v4/posts"),
+    };
+  });
+  const asked = () => server.requests.map(({ method, path }) => `${method} ${path}`);
+
+  it("posts the message under its key", async () => {
+    const result = await send(bed);
+
+    expect(result).to.deep.equal({ kind: "sent", id: id("post") });
+    const [{ method, path, headers, body } = expect.fail("nothing was sent")] = server.requests;
+    expect({ method, path, body }).to.deep.equal({
+      method: "POST",
+      path: "/api/v4/posts",
+      body: { channel_id: id("town"), message: TEXT, pending_post_id: KEY },
+    });
+    expect(headers.authorization).to.equal(`Bearer ${TOKEN}`);
+    expect(headers["content-type"]).to.match(/^application\/json/);
+  });
+
+  it("is idempotent, and takes Markdown as long as the site does, in runes", () => {
+    expect(bed.channel.isIdempotent).to.equal(true);
+    expect(channelAt(server.url, 16_383).style).to.deep.equal({ dialect: "markdown", limit: 16_383, unit: "runes" });
+  });
+
+  it("finds the API whether the address ends with a slash or not", async () => {
+    const result = await send(bed, {}, { channel: channelAt(`${server.url}/`) });
+
+    expect(result.kind).to.equal("sent");
+    expect(asked()).to.deep.equal(["POST /api/v4/posts"]);
+  });
+
+  const plain: [string, string, string][] = [
+    ["marks in a line", "a *b* _c_ ~~d~~ `e` [f](g) |h|", "a \\*b\\* \\_c\\_ \\~\\~d\\~\\~ \\`e\\` \\[f](g) \\|h\\|"],
+    ["backslashes", "C:\\Users \\* \\", "C:\\Users \\\\\\* \\\\"],
+    ["tags and entities", "<b> 1 < 2 &amp; a & b", "&lt;b> 1 &lt; 2 &amp;amp; a & b"],
+    ["what begins a line", "# a\n> b\n- c\n + d\n1. e\n2) f", "\\# a\n\\> b\n\\- c\n \\+ d\n1\\. e\n2\\) f"],
+    ["lines under a heading", "a\n===\nb\n---", "a\n&#61;==\nb\n\\---"],
+    ["what is indented like code", "    a\n\tb\n   c", "&nbsp;   a\n&nbsp;b\n   c"],
+    ["addresses", "**https://a_b.c/d_e*f** www.x_y.z/~u", "\\*\\*https://a_b.c/d_e*f** www.x_y.z/~u"],
+  ];
+  for (const [title, text, message] of plain) {
+    it(`shows letter by letter: ${title}`, async () => {
+      await send(bed, { text, plain: true });
+
+      expect(server.requests[0]?.body.message).to.equal(message);
+    });
+  }
+
+  it("escapes nothing where the post would become too long by it", async () => {
+    const text = "*".repeat(60);
+
+    await send(bed, { text, plain: true }, { channel: channelAt(server.url, 120) });
+    await send(bed, { text, plain: true }, { channel: channelAt(server.url, 119) });
+
+    expect(server.requests.map(({ body }) => body.message)).to.deep.equal(["\\*".repeat(60), text]);
+  });
+
+  const recipients: [string, string, string[]][] = [
+    [id("town"), "town", []],
+    [`user:${id("anna")}`, "direct", ["GET /api/v4/users/me", "POST /api/v4/channels/direct"]],
+    [
+      "@anna.k",
+      "direct",
+      ["GET /api/v4/users/username/anna.k", "GET /api/v4/users/me", "POST /api/v4/channels/direct"],
+    ],
+    ["ops/on-call", "oncall", ["GET /api/v4/teams/name/ops/channels/name/on-call"]],
+  ];
+  for (const [to, channel, lookups] of recipients) {
+    it(`finds ${to}, once`, async () => {
+      await send(bed, { to });
+      const result = await send(bed, { to });
+
+      expect(result.kind).to.equal("sent");
+      expect(asked()).to.deep.equal([...lookups, "POST /api/v4/posts", "POST /api/v4/posts"]);
+      expect(bed.messages().map(({ body }) => body.channel_id)).to.deep.equal([id(channel), id(channel)]);
+    });
+
+    it(`writes into a thread of ${to}`, async () => {
+      await send(bed, { to: `${to}:${id("root")}` });
+
+      expect(bed.messages()[0]?.body).to.deep.equal({
+        channel_id: id(channel),
+        message: TEXT,
+        root_id: id("root"),
+        pending_post_id: KEY,
+      });
+    });
+  }
+
+  it("opens the direct channel between the bot and the user", async () => {
+    await send(bed, { to: "@anna.k" });
+
+    const direct = server.requests.find(({ path }) => path === "/api/v4/channels/direct");
+    expect(direct?.body).to.deep.equal([id("bot"), id("anna")]);
+    expect(direct?.headers.authorization).to.equal(`Bearer ${TOKEN}`);
+  });
+
+  it("knows a channel for an hour, and its own id for good", async () => {
+    await send(bed, { to: `user:${id("anna")}` });
+    now = new Date(now.getTime() + 60 * 60_000);
+    server.script();
+    await send(bed, { to: `user:${id("anna")}` });
+
+    expect(asked()).to.deep.equal(["POST /api/v4/channels/direct", "POST /api/v4/posts"]);
+  });
+
+  it("looks for a channel anew that could not be written to", async () => {
+    await send(bed, { to: "ops/on-call" });
+    server.script(refuses(403, "api.context.permissions.app_error"));
+    const refused = await send(bed, { to: "ops/on-call" });
+    const again = await send(bed, { to: "ops/on-call" });
+
+    expect([refused.kind, again.kind]).to.deep.equal(["gone", "sent"]);
+    expect(asked()).to.deep.equal([
+      "POST /api/v4/posts",
+      "GET /api/v4/teams/name/ops/channels/name/on-call",
+      "POST /api/v4/posts",
+    ]);
+  });
+
+  for (const to of ["", "town", "#town", id("town").toUpperCase(), "user:anna", "@..", "a/b/c", `${id("town")}:root`]) {
+    it(`makes gone of the recipient ${JSON.stringify(to)}, and asks nobody`, async () => {
+      const result = await send(bed, { to });
+
+      expect(kindOf(result)).to.deep.include({ kind: "gone" });
+      expect(kindOf(result).reason).to.include("team/channel");
+      expect(server.requests).to.deep.equal([]);
+    });
+  }
+
+  const answersToPosts: [string, Behaviour, object][] = [
+    ["401", refuses(401, "api.context.session_expired.app_error"), { kind: "authentication" }],
+    ["403", refuses(403, "api.context.permissions.app_error"), { kind: "gone" }],
+    ["404", refuses(404, "app.channel.get.existing.app_error"), { kind: "gone" }],
+    ["400 about the channel", refuses(400, "api.context.invalid_param.app_error"), { kind: "gone" }],
+    ["400 of an id that is none", refuses(400, "model.post.is_valid.channel_id.app_error"), { kind: "gone" }],
+    ["400 of an archived one", refuses(400, "api.post.create_post.can_not_post_to_deleted.error"), { kind: "gone" }],
+    ["400 about the thread", refuses(400, "api.post.create_post.root_id.app_error"), { kind: "gone" }],
+    ["400 of a thread elsewhere", refuses(400, "api.post.create_post.channel_root_id.app_error"), { kind: "gone" }],
+    ["400 about the length", refuses(400, "model.post.is_valid.message_length.app_error"), { kind: "content" }],
+    ["400 of a plugin", refuses(400, `Post rejected by plugin. ${TEXT}`), { kind: "content" }],
+    ["500", refuses(500, "app.post.save.app_error"), { kind: "transient" }],
+    ["501", refuses(501, "api.license.app_error"), { kind: "transient" }],
+    [
+      "500 as an earlier try is still under way",
+      refuses(500, "api.post.deduplicate_create_post.pending"),
+      { kind: "rate-limited", retryAfterMs: 1_000, scope: "recipient" },
+    ],
+    [
+      "429",
+      answers(429, "limit exceeded\n", {
+        "Content-Type": "text/plain",
+        "Retry-After": "3",
+        "X-RateLimit-Limit": "10",
+        "X-RateLimit-Remaining": "0",
+        "X-RateLimit-Reset": "8",
+      }),
+      { kind: "rate-limited", retryAfterMs: 3_000, scope: "channel" },
+    ],
+    [
+      "429 that says only when it begins anew",
+      answers(429, "limit exceeded\n", { "X-RateLimit-Reset": "8" }),
+      { kind: "rate-limited", retryAfterMs: 8_000, scope: "channel" },
+    ],
+    [
+      "429 that says nothing",
+      answers(429, "limit exceeded\n"),
+      { kind: "rate-limited", retryAfterMs: null, scope: "channel" },
+    ],
+  ];
+  for (const [title, behaviour, expected] of answersToPosts) {
+    it(`makes ${(expected as SendResult).kind} of ${title}`, async () => {
+      server.script(behaviour);
+
+      const result = await send(bed);
+
+      expect(result).to.deep.include(expected);
+      expect(kindOf(result).reason).to.match(/^Mattermost answered \d{3}.*\.$/);
+    });
+  }
+
+  it("names the id of an error", async () => {
+    server.script(refuses(403, "api.context.permissions.app_error"));
+
+    expect(await send(bed)).to.deep.equal({
+      kind: "gone",
+      reason: "Mattermost answered 403 (api.context.permissions.app_error): the bot may not write there.",
+    });
+  });
+
+  const answersToLookups: [string, Behaviour, SendResult["kind"]][] = [
+    ["404", refuses(404, "app.user.missing_account.const"), "gone"],
+    ["400", refuses(400, "api.context.invalid_url_param.app_error"), "gone"],
+    ["another 400", refuses(400, "api.user.app_error"), "gone"],
+    ["403", refuses(403, "api.context.permissions.app_error"), "gone"],
+    ["401", refuses(401, "api.context.session_expired.app_error"), "authentication"],
+    ["429", answers(429, "limit exceeded\n"), "rate-limited"],
+    ["500", refuses(500, "app.user.get.app_error"), "transient"],
+    ["an answer without an id", answers(200, {}), "transient"],
+    ["504, as no message was in it", answers(504), "transient"],
+    ["a broken connection, as no message was in it", breaks, "transient"],
+  ];
+  for (const [title, behaviour, kind] of answersToLookups) {
+    it(`makes ${kind} of a recipient whose lookup ends with ${title}, and remembers nothing`, async () => {
+      server.script(behaviour);
+
+      const result = await send(bed, { to: "@anna.k" });
+      expect(bed.messages()).to.deep.equal([]);
+      const again = await send(bed, { to: "@anna.k" });
+
+      expect([result.kind, again.kind]).to.deep.equal([kind, "sent"]);
+    });
+  }
+
+  withstandsTheNetwork(() => bed);
+
+  it("checks who the token belongs to", async () => {
+    const found = await bed.channel.check(new AbortController().signal);
+
+    expect(found).to.deep.equal({ ok: true, detail: "it posts as @signalbox" });
+    expect(asked()).to.deep.equal(["GET /api/v4/users/me"]);
+    expect(server.requests[0]?.headers.authorization).to.equal(`Bearer ${TOKEN}`);
+  });
+
+  const badChecks: [string, Behaviour, RegExp][] = [
+    ["a token that is no good", refuses(401, "api.context.session_expired.app_error"), /401 \(api.*credentials/],
+    ["a server that is no Mattermost", answers(200, "<html>"), /answered 200/],
+    ["an answer without a name", answers(200, { id: id("bot") }), /names no user/],
+  ];
+  for (const [title, behaviour, detail] of badChecks) {
+    it(`checks badly with ${title}`, async () => {
+      server.script(behaviour);
+
+      const found = await bed.channel.check(new AbortController().signal);
+
+      expect(found.ok).to.equal(false);
+      expect(found.detail).to.match(detail);
+      tellsNothing(bed, found);
+    });
+  }
+});

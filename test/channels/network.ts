@@ -1,0 +1,139 @@
+import { expect } from "chai";
+import type { Channel, OutgoingMessage, SendResult } from "../../src/channels/channel.ts";
+import {
+  answers,
+  type Behaviour,
+  breaks,
+  breaksMidway,
+  type ChannelServer,
+  hangs,
+  startChannelServer,
+} from "../support/channelServer.ts";
+import { eventually } from "../support/eventually.ts";
+
+/** The text of every message; no reason may hold it. */
+export const TEXT = "the *secret* text";
+export const KEY = "6743a0c5d1b2c3e4f5a6b7c8-0";
+
+/** One channel over a server that stands for its service. */
+export interface Bed {
+  readonly server: ChannelServer;
+  readonly channel: Channel;
+  /** One whose service is at another address. */
+  channelAt(url: string): Channel;
+  /** A recipient that is sent to at once. */
+  readonly to: string;
+  /** What no reason may hold. */
+  readonly secrets: readonly string[];
+  /** What becomes of the next messages, and of nothing before them. */
+  script(...behaviours: Behaviour[]): void;
+  /** The messages that the server was sent. */
+  messages(): ChannelServer["requests"];
+}
+
+/** Sends one message, and sees to it that the reason tells nothing. */
+export async function send(
+  bed: Bed,
+  message: Partial<OutgoingMessage> = {},
+  { signal = new AbortController().signal, channel = bed.channel } = {},
+): Promise<SendResult> {
+  const result = await channel.send({ to: bed.to, text: TEXT, plain: false, key: KEY, ...message }, signal);
+  tellsNothing(bed, result);
+  return result;
+}
+
+export function tellsNothing(bed: Bed, result: object): void {
+  for (const secret of [...bed.secrets, TEXT]) expect(JSON.stringify(result)).to.not.include(secret);
+}
+
+/** What of a result a table names. */
+export const kindOf = ({ kind, ...rest }: SendResult) => ("reason" in rest ? { kind, reason: rest.reason } : { kind });
+
+/** What every channel makes of a network, of proxies and of servers that are no service at all. */
+export function withstandsTheNetwork(bed: () => Bed): void {
+  const odd = { id: { toString: 1 }, messages: 7, error: { code: { toString: 1 } } };
+  const noService = "<html>It works!</html>";
+  const cases: [string, Behaviour, SendResult["kind"], RegExp][] = [
+    ["500 that is no JSON", answers(500, noService), "transient", /answered 500/],
+    ["503", answers(503), "transient", /answered 503/],
+    ["502 of a proxy", answers(502, noService), "transient", /answered 502/],
+    ["504 of a proxy, behind which it may have been sent", answers(504, noService), "ambiguous", /answered 504/],
+    ["403 of a proxy", answers(403, noService), "transient", /answered 403/],
+    ["404 of another server", answers(404, noService), "transient", /answered 404/],
+    ["413 of a proxy", answers(413, noService), "content", /answered 413/],
+    ["429 of a proxy", answers(429, noService, { "Retry-After": "7" }), "rate-limited", /answered 429/],
+    ["200 that is no JSON", answers(200, noService), "ambiguous", /answered 200/],
+    ["200 without what belongs in it", answers(200, { ok: true }), "ambiguous", /answered 200/],
+    ["200 that is null", answers(200, "null"), "ambiguous", /answered 200/],
+    ["200 of shapes that nobody expects", answers(200, odd), "ambiguous", /answered 200/],
+    ["204", answers(204), "ambiguous", /answered 204/],
+    ["a connection that breaks after the request", breaks, "ambiguous", /connection broke/],
+    ["a connection that breaks in the middle of the answer", breaksMidway, "ambiguous", /connection broke/],
+  ];
+  for (const [title, behaviour, kind, reason] of cases) {
+    it(`makes ${kind} of ${title}`, async () => {
+      bed().script(behaviour);
+
+      const result = await send(bed());
+
+      expect(kindOf(result).kind).to.equal(kind);
+      expect(kindOf(result).reason).to.match(reason);
+      expect(bed().messages()).to.have.length(1);
+    });
+  }
+
+  it("follows no redirect, and makes transient of it", async () => {
+    const { server, script, messages } = bed();
+    script(answers(307, "", { Location: `${server.url}/elsewhere` }));
+
+    const result = await send(bed());
+
+    expect(result.kind).to.equal("transient");
+    expect(kindOf(result).reason).to.match(/answered 307.*redirect/);
+    expect(messages()).to.have.length(1);
+    expect(server.requests.map(({ path }) => path)).to.not.include("/elsewhere");
+  });
+
+  it("makes ambiguous of a message under way when the worker stops, and cancels the request", async () => {
+    const { script, messages } = bed();
+    const stop = new AbortController();
+    script(hangs);
+
+    const sending = send(bed(), {}, { signal: stop.signal });
+    await eventually(() => messages().length === 1, "the message");
+    stop.abort();
+
+    expect((await sending).kind).to.equal("ambiguous");
+    await eventually(() => messages()[0]?.cancelled, "the request to be cancelled");
+  });
+
+  it("sends nothing when the worker has stopped, which is transient", async () => {
+    const { server, script } = bed();
+    script();
+
+    const result = await send(bed(), {}, { signal: AbortSignal.abort() });
+
+    expect(result.kind).to.equal("transient");
+    expect(server.requests).to.deep.equal([]);
+  });
+
+  it("makes transient of a service that is not there", async () => {
+    const closed = await startChannelServer();
+    await closed.close();
+
+    const result = await send(bed(), {}, { channel: bed().channelAt(closed.url) });
+
+    expect(result.kind).to.equal("transient");
+    expect(kindOf(result).reason).to.include("ECONNREFUSED");
+  });
+
+  it("checks nothing it cannot reach", async () => {
+    const closed = await startChannelServer();
+    await closed.close();
+
+    const found = await bed().channelAt(closed.url).check(new AbortController().signal);
+
+    expect(found.ok).to.equal(false);
+    expect(found.detail).to.include("ECONNREFUSED");
+  });
+}
