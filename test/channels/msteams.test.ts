@@ -1,0 +1,371 @@
+import { expect } from "chai";
+import type { SendResult } from "../../src/channels/channel.ts";
+import { msteamsChannel } from "../../src/channels/msteams.ts";
+import {
+  answers,
+  type Behaviour,
+  breaks,
+  type ChannelServer,
+  hangs,
+  startChannelServer,
+} from "../support/channelServer.ts";
+import { eventually } from "../support/eventually.ts";
+import { type Bed, kindOf, send, TEXT, tellsNothing, withstandsTheNetwork } from "./network.ts";
+
+const SECRET = "msteams-app-secret";
+const TOKEN = "eyJ.msteams-access-token";
+const APP = "c9e8c047-2a74-40a2-b28a-b162d5f5327c";
+const LOGIN = "/contoso-tenant-id/oauth2/v2.0/token";
+const TO = "19:9be3de4e70874c71a608cef26d2ecc58@thread.tacv2;messageid=1630443143241";
+const ACTIVITIES =
+  "/teams/v3/conversations/19%3A9be3de4e70874c71a608cef26d2ecc58%40thread.tacv2%3Bmessageid%3D1630443143241/activities";
+
+/** An error as the connector writes it, with words that tell too much. */
+const refuses = (status: number, code: string, headers: Record<string, string> = {}): Behaviour =>
+  answers(status, { error: { code, message: `${TEXT} ${TOKEN}` } }, headers);
+
+/** An error as the login writes it. */
+const deniesToken = (status: number, error: string, number: number): Behaviour =>
+  answers(status, {
+    error,
+    error_description: `AADSTS${number}: Invalid client secret ${SECRET} provided.\r\nTrace ID: 0`,
+    error_codes: [number],
+    trace_id: "0",
+  });
+
+const givesToken = (expires: object = { expires_in: 3_599 }): Behaviour =>
+  answers(200, { token_type: "Bearer", access_token: TOKEN, ...expires });
+
+describe("the msteams channel", () => {
+  let server: ChannelServer;
+  let bed: Bed;
+  let now: Date;
+  /** What becomes of the next requests for tokens, and of the next messages. */
+  let logins: Behaviour[];
+  let posts: Behaviour[];
+  const channelAt = (url: string) =>
+    msteamsChannel(
+      {
+        appId: APP,
+        appPassword: SECRET,
+        tenantId: "contoso-tenant-id",
+        apiUrl: `${url}/teams`,
+        loginUrl: url,
+      },
+      { now: () => now },
+    );
+  before(async () => {
+    server = await startChannelServer((response, request) => {
+      const behave =
+        request.path === LOGIN
+          ? (logins.shift() ?? givesToken())
+          : (posts.shift() ?? answers(201, { id: "1632474074231" }));
+      return behave(response, request);
+    });
+  });
+  after(() => server.close());
+  beforeEach(() => {
+    server.script();
+    logins = [];
+    posts = [];
+    now = new Date("2026-11-21T12:00:00Z");
+    bed = {
+      server,
+      channel: channelAt(server.url),
+      channelAt,
+      to: TO,
+      secrets: [SECRET, TOKEN],
+      script: (...behaviours) => {
+        posts = behaviours;
+      },
+      messages: () => server.requests.filter(({ path }) => path === ACTIVITIES),
+    };
+  });
+  const asked = () => server.requests.map(({ path }) => (path === LOGIN ? "login" : "post"));
+
+  it("gets a token with the app's credentials, and posts the message with it", async () => {
+    const result = await send(bed);
+
+    expect(result).to.deep.equal({ kind: "sent", id: "1632474074231" });
+    const [login = expect.fail("no token was asked for"), post = expect.fail("nothing was sent")] = server.requests;
+    expect([login.method, login.path, login.body]).to.deep.equal([
+      "POST",
+      LOGIN,
+      {
+        grant_type: "client_credentials",
+        client_id: APP,
+        client_secret: SECRET,
+        scope: "https://api.botframework.com/.default",
+      },
+    ]);
+    expect(login.headers["content-type"]).to.match(/^application\/x-www-form-urlencoded/);
+    expect(login.headers).to.not.have.property("authorization");
+    expect([post.method, post.path, post.body]).to.deep.equal([
+      "POST",
+      ACTIVITIES,
+      { type: "message", text: TEXT, textFormat: "markdown" },
+    ]);
+    expect(post.headers.authorization).to.equal(`Bearer ${TOKEN}`);
+    expect(post.headers["content-type"]).to.match(/^application\/json/);
+  });
+
+  it("says that plain text is plain", async () => {
+    const result = await send(bed, { plain: true });
+
+    expect(result.kind).to.equal("sent");
+    expect(bed.messages()[0]?.body).to.deep.equal({ type: "message", text: TEXT, textFormat: "plain" });
+  });
+
+  it("is not idempotent, and takes 20000 UTF-16 units", () => {
+    expect(bed.channel.isIdempotent).to.equal(false);
+    expect(bed.channel.style).to.deep.equal({ dialect: "markdown", limit: 20_000, unit: "utf16" });
+  });
+
+  it("takes 200 for sent as well", async () => {
+    bed.script(answers(200, { id: "1" }));
+
+    expect(await send(bed)).to.deep.equal({ kind: "sent", id: "1" });
+  });
+
+  const recipients: [string, string][] = [
+    ["a:17I0kl8EkpE1O9PH5TWrzrLNwnWWcfrU7Qz", "a%3A17I0kl8EkpE1O9PH5TWrzrLNwnWWcfrU7Qz"],
+    ["19:meeting_abc@thread.v2", "19%3Ameeting_abc%40thread.v2"],
+    ["../../x?y#z", "..%2F..%2Fx%3Fy%23z"],
+    ["ünd", "%C3%BCnd"],
+  ];
+  for (const [to, segment] of recipients) {
+    it(`writes into the conversation ${to}`, async () => {
+      const result = await send(bed, { to });
+
+      expect(result.kind).to.equal("sent");
+      expect(server.requests.at(-1)?.path).to.equal(`/teams/v3/conversations/${segment}/activities`);
+    });
+  }
+
+  for (const to of ["", ".", "..", "\ud800"]) {
+    it(`makes gone of the recipient ${JSON.stringify(to)}, and asks nobody`, async () => {
+      const result = await send(bed, { to });
+
+      expect(result).to.deep.equal({ kind: "gone", reason: "No id of a conversation." });
+      expect(server.requests).to.deep.equal([]);
+    });
+  }
+
+  const answersToPosts: [string, Behaviour, object, RegExp][] = [
+    ["400", refuses(400, "BadSyntax"), { kind: "content" }, /BadSyntax/],
+    ["400 as the documents have it", refuses(400, "Bad Argument"), { kind: "content" }, /Bad Argument/],
+    ["403 of a bot taken away", refuses(403, "BotNotInConversationRoster"), { kind: "gone" }, /not part/],
+    ["403 of a user who blocks", refuses(403, "ConversationBlockedByUser"), { kind: "gone" }, /blocked/],
+    ["403 of an old form", refuses(403, "MessageWritesBlocked"), { kind: "gone" }, /blocked or removed/],
+    ["403 of an administrator", refuses(403, "BotDisabledByAdmin"), { kind: "gone" }, /administrator/],
+    ["403 of another cloud", refuses(403, "InvalidBotApiHost"), { kind: "gone" }, /apiUrl/],
+    ["403 of a new kind", refuses(403, "SomethingElse"), { kind: "gone" }, /SomethingElse.*may not/],
+    ["404", refuses(404, "ConversationNotFound"), { kind: "gone" }, /no such conversation/],
+    ["412", refuses(412, "PreconditionFailed"), { kind: "transient" }, /PreconditionFailed/],
+    ["413", refuses(413, "MessageSizeTooBig"), { kind: "content" }, /too large/],
+    ["500", refuses(500, "ServiceError"), { kind: "transient" }, /ServiceError/],
+    ["502", refuses(502, "ServiceError"), { kind: "transient" }, /ServiceError/],
+    [
+      "429",
+      refuses(429, "Throttled", { "Retry-After": "12" }),
+      { kind: "rate-limited", retryAfterMs: 12_000, scope: "recipient" },
+      /Throttled/,
+    ],
+    [
+      "429 that does not say until when",
+      refuses(429, "Throttled"),
+      { kind: "rate-limited", retryAfterMs: null, scope: "recipient" },
+      /Throttled/,
+    ],
+  ];
+  for (const [title, behaviour, expected, reason] of answersToPosts) {
+    it(`makes ${(expected as SendResult).kind} of ${title}`, async () => {
+      bed.script(behaviour);
+
+      const result = await send(bed);
+
+      expect(result).to.deep.include(expected);
+      expect(kindOf(result).reason).to.match(/^Microsoft Teams answered \d{3} .*\.$/);
+      expect(kindOf(result).reason).to.match(reason);
+      expect(asked()).to.deep.equal(["login", "post"]);
+    });
+  }
+
+  withstandsTheNetwork(() => bed);
+
+  describe("and its token", () => {
+    it("uses one until five minutes before its end", async () => {
+      await send(bed);
+      now = new Date(now.getTime() + 3_298_999);
+      await send(bed);
+      now = new Date(now.getTime() + 1);
+      await send(bed);
+
+      expect(asked()).to.deep.equal(["login", "post", "post", "login", "post"]);
+    });
+
+    const lifetimes: [string, object, number][] = [
+      ["half the time of one that is short", { expires_in: 200 }, 100_000],
+      ["a lifetime that is a string", { expires_in: "3599" }, 3_299_000],
+      ["one of unknown lifetime once", {}, 0],
+    ];
+    for (const [title, expires, until] of lifetimes) {
+      it(`uses ${title}`, async () => {
+        logins = [givesToken(expires)];
+
+        await send(bed);
+        now = new Date(now.getTime() + until - 1);
+        if (until > 0) await send(bed);
+        now = new Date(now.getTime() + 1);
+        await send(bed);
+
+        expect(asked()).to.deep.equal(["login", "post", ...(until > 0 ? ["post"] : []), "login", "post"]);
+      });
+    }
+
+    it("asks for one for all who send at the same time", async () => {
+      const results = await Promise.all([send(bed), send(bed), send(bed)]);
+
+      expect(results.map(({ kind }) => kind)).to.deep.equal(["sent", "sent", "sent"]);
+      expect(asked()).to.deep.equal(["login", "post", "post", "post"]);
+    });
+
+    it("gets it for the others when one of them no longer waits", async () => {
+      const answer = Promise.withResolvers<void>();
+      logins = [async (...given) => answer.promise.then(() => givesToken()(...given))];
+      const stop = new AbortController();
+
+      const first = send(bed, {}, { signal: stop.signal });
+      const second = send(bed);
+      await eventually(() => server.requests.length === 1, "the request for a token");
+      stop.abort();
+      const stopped = await first;
+      answer.resolve();
+
+      expect(stopped).to.deep.equal({ kind: "transient", reason: "The worker is stopping." });
+      expect((await second).kind).to.equal("sent");
+      expect(asked()).to.deep.equal(["login", "post"]);
+    });
+
+    it("cancels the request when nobody waits any longer, and asks anew for the next", async () => {
+      logins = [hangs];
+      const stop = new AbortController();
+
+      const first = send(bed, {}, { signal: stop.signal });
+      await eventually(() => server.requests.length === 1, "the request for a token");
+      stop.abort();
+
+      expect((await first).kind).to.equal("transient");
+      await eventually(() => server.requests[0]?.cancelled, "the request to be cancelled");
+      expect((await send(bed)).kind).to.equal("sent");
+      expect(asked()).to.deep.equal(["login", "login", "post"]);
+    });
+
+    it("gets another when the connector refuses it before its time", async () => {
+      await send(bed);
+      server.script();
+      posts = [answers(401, { error: { code: "Unauthorized", message: TOKEN } })];
+
+      const result = await send(bed);
+
+      expect(result.kind).to.equal("sent");
+      expect(asked()).to.deep.equal(["post", "login", "post"]);
+    });
+
+    it("makes authentication of a new one that is refused too, and tries no further", async () => {
+      posts = [refuses(401, "BotNotRegistered"), refuses(401, "BotNotRegistered")];
+
+      const result = await send(bed);
+
+      expect(result).to.deep.equal({
+        kind: "authentication",
+        reason: "Microsoft Teams answered 401 (BotNotRegistered): the credentials are not good.",
+      });
+      expect(asked()).to.deep.equal(["login", "post", "login", "post"]);
+    });
+
+    it("gets one other for all who are refused at the same time", async () => {
+      await send(bed);
+      server.script();
+      logins = [answers(200, { access_token: `${TOKEN}-2`, expires_in: 3_599 })];
+      const refusesTheFirst: Behaviour = (response, request) =>
+        (request.headers.authorization === `Bearer ${TOKEN}` ? answers(401) : answers(201, { id: "1" }))(
+          response,
+          request,
+        );
+      posts = Array(6).fill(refusesTheFirst);
+
+      const results = await Promise.all([send(bed), send(bed), send(bed)]);
+
+      expect(results.map(({ kind }) => kind)).to.deep.equal(["sent", "sent", "sent"]);
+      expect(asked().filter((what) => what === "login")).to.have.length(1);
+    });
+
+    it("keeps the new one when a refusal of the old one comes late", async () => {
+      await send(bed);
+      server.script();
+      const late = Promise.withResolvers<void>();
+      posts = [(...given) => late.promise.then(() => answers(401)(...given)), answers(401)];
+
+      const slow = send(bed);
+      await eventually(() => server.requests.length === 1, "the message that is refused late");
+      const quick = await send(bed);
+      late.resolve();
+
+      expect([quick.kind, (await slow).kind]).to.deep.equal(["sent", "sent"]);
+      expect(asked()).to.deep.equal(["post", "post", "login", "post", "post"]);
+    });
+
+    const answersToLogins: [string, Behaviour, object, RegExp][] = [
+      ["a wrong secret", deniesToken(401, "invalid_client", 7000215), { kind: "authentication" }, /client, 7000215/],
+      ["an unknown app", deniesToken(400, "unauthorized_client", 700016), { kind: "authentication" }, /appId/],
+      ["an unknown tenant", deniesToken(400, "invalid_request", 90002), { kind: "authentication" }, /tenantId/],
+      ["400 for a while", deniesToken(400, "temporarily_unavailable", 90033), { kind: "transient" }, /90033/],
+      ["503", deniesToken(503, "server_error", 90006), { kind: "transient" }, /answered 503/],
+      ["504", answers(504), { kind: "transient" }, /answered 504/],
+      ["404 of another server", answers(404, "<html>"), { kind: "transient" }, /answered 404/],
+      ["200 without a token", answers(200, { token_type: "Bearer" }), { kind: "transient" }, /answered 200/],
+      ["200 that is no JSON", answers(200, "<html>"), { kind: "transient" }, /answered 200/],
+      ["a redirect", answers(302, "", { Location: "/elsewhere" }), { kind: "transient" }, /answered 302, a redirect/],
+      ["a broken connection", breaks, { kind: "transient" }, /No token: .*connection/],
+      [
+        "429",
+        answers(429, { error: "temporarily_unavailable" }, { "Retry-After": "9" }),
+        { kind: "rate-limited", retryAfterMs: 9_000, scope: "channel" },
+        /answered 429/,
+      ],
+    ];
+    for (const [title, behaviour, expected, reason] of answersToLogins) {
+      it(`makes ${(expected as SendResult).kind} of a login that ends with ${title}, and sends nothing`, async () => {
+        logins = [behaviour];
+
+        const result = await send(bed);
+
+        expect(result).to.deep.include(expected);
+        expect(kindOf(result).reason).to.match(reason);
+        expect(asked()).to.deep.equal(["login"]);
+        expect((await send(bed)).kind).to.equal("sent");
+      });
+    }
+  });
+
+  it("checks that there is a token, a new one", async () => {
+    await send(bed);
+    server.script();
+
+    const found = await bed.channel.check(new AbortController().signal);
+
+    expect(found).to.deep.equal({ ok: true, detail: `there is a token for the app ${APP}` });
+    expect(asked()).to.deep.equal(["login"]);
+  });
+
+  it("checks badly with a secret that is no good", async () => {
+    logins = [deniesToken(401, "invalid_client", 7000215)];
+
+    const found = await bed.channel.check(new AbortController().signal);
+
+    expect(found.ok).to.equal(false);
+    expect(found.detail).to.match(/401 \(invalid_client, 7000215\)/);
+    tellsNothing(bed, found);
+  });
+});
