@@ -1,0 +1,64 @@
+import type { Config } from "../shared/configSchema.ts";
+import type { Channel, SendResult } from "./channel.ts";
+import { askApi, inWords } from "./http.ts";
+import { type Answered, judgeStatus, unanswered } from "./httpStatus.ts";
+import { judgeError } from "./whatsappError.ts";
+
+const TIMEOUT_MS = 30_000;
+
+/**
+ * WhatsApp, through Meta's Cloud API. `sent` says that it was accepted; whether it arrived, WhatsApp tells webhooks only.
+ * There is no way to show its own marks (`*`, `_`, `~`) letter by letter: plain text goes as it is.
+ */
+export function whatsappChannel(settings: NonNullable<Config["channels"]["whatsapp"]>): Channel {
+  const number = [settings.apiUrl.replace(/\/+$/, ""), settings.apiVersion, encodeURIComponent(settings.phoneNumberId)];
+  const ask = (method: "GET" | "POST", path: string, body: object | undefined, signal: AbortSignal) =>
+    askApi(
+      {
+        method,
+        url: number.join("/") + path,
+        headers: { Authorization: `Bearer ${settings.accessToken}` },
+        ...(body && { body }),
+        timeoutMs: TIMEOUT_MS,
+      },
+      signal,
+    );
+  return {
+    style: { dialect: "whatsapp", limit: 4_096, unit: "utf16" },
+    isIdempotent: false,
+    async send({ to, text, key }, signal) {
+      const digits = to.replace(/[+\s()-]/g, "");
+      if (!/^[1-9]\d{4,14}$/.test(digits)) {
+        return { kind: "gone", reason: "No number with its country code, such as +49 151 00000000." };
+      }
+      const message = {
+        messaging_product: "whatsapp",
+        recipient_type: "individual",
+        to: digits,
+        type: "text",
+        text: { body: text, preview_url: false },
+        biz_opaque_callback_data: key,
+      };
+      const answer = await ask("POST", "/messages", message, signal);
+      return answer.kind === "answer" ? judge(answer) : unanswered(answer);
+    },
+    async check(signal) {
+      const answer = await ask("GET", "?fields=display_phone_number", undefined, signal);
+      if (answer.kind !== "answer") return { ok: false, detail: answer.reason };
+      const { display_phone_number: shown } = answer.json ?? {};
+      if (answer.status === 200 && typeof shown === "string")
+        return { ok: true, detail: `it sends as ${inWords(shown)}` };
+      const result = judge(answer);
+      return { ok: false, detail: result.kind === "sent" ? "WhatsApp's answer names no number." : result.reason };
+    },
+  };
+}
+
+/** An error is one whatever the status says, which Meta advises against deciding by. */
+function judge(answer: Answered): SendResult {
+  const { status, json } = answer;
+  if (json?.error) return judgeError(answer);
+  const id = json?.messages?.[0]?.id;
+  if (status >= 200 && status < 300 && typeof id === "string") return { kind: "sent", id };
+  return judgeStatus("WhatsApp", answer);
+}

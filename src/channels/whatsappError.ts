@@ -1,0 +1,99 @@
+import { retryAfterMs } from "./http.ts";
+import { type Answered, answered, type Failure, judgeStatus } from "./httpStatus.ts";
+
+type Kind = Exclude<Failure["kind"], "rate-limited">;
+
+const HOUR_MS = 60 * 60_000;
+
+/** Of whom there is too much, and how long to wait where the answer does not say; null: WhatsApp's documents do not either. */
+const LIMITS: Readonly<
+  Record<number, readonly [scope: "channel" | "recipient", waitMs: number | null, words: string]>
+> = {
+  4: ["channel", null, "the app has made too many calls"],
+  80007: ["channel", null, "the business account has made too many calls"],
+  130429: ["channel", null, "the number sends too fast"],
+  131056: ["recipient", 6_000, "too many messages to this number in a short time"],
+  // Whoever is next fares no better, and to go on makes it worse.
+  131048: [
+    "channel",
+    HOUR_MS,
+    "the number is restricted, as too many of its messages were blocked or reported as spam",
+  ],
+};
+
+const KINDS: readonly (readonly [Kind, Readonly<Record<number, string>>])[] = [
+  [
+    "authentication",
+    {
+      0: "the token is no longer good",
+      3: "the app lacks a capability or a permission",
+      10: "the permission is missing or was withdrawn",
+      33: "there is no such number",
+      190: "the token has expired or is no good",
+      368: "the account is restricted, as it has violated a policy",
+      131005: "the permission is missing or was withdrawn",
+      131031: "the account is locked",
+      131037: "the number's display name is not approved yet",
+      131042: "there is a problem with the payment method",
+      131045: "the number is not registered well",
+      133010: "the number is not registered",
+    },
+  ],
+  [
+    "gone",
+    {
+      130472: "the number is part of an experiment of Meta's, and gets no such message",
+      130497: "the account may not write to this country",
+      131021: "the recipient is the sender itself",
+      131026: "it cannot be delivered: the number may not be on WhatsApp, or with a version too old",
+      131030: "the number is not in the list of numbers that a test account may write to",
+      131047: "more than 24 hours have passed since the recipient last wrote, after which only a template may be sent",
+      // Meta says to wait for a day at least, and that trying again sooner is refused again: too late for a reply.
+      131049: "Meta keeps it back, as this number gets too many messages of businesses",
+      131050: "the recipient wants no such messages",
+    },
+  ],
+  [
+    "content",
+    {
+      100: "a parameter is not valid",
+      131008: "a parameter is missing",
+      131009: "a parameter's value is not valid",
+      131051: "this kind of message is not supported",
+    },
+  ],
+  [
+    "transient",
+    {
+      1: "an error of the API, or an invalid request",
+      2: "the service is down or overloaded for a while",
+      131000: "something went wrong",
+      131016: "the service is overloaded for a while",
+      131057: "the account is in maintenance",
+      133016: "too many registrations of the number for a while",
+    },
+  ],
+];
+
+/** What an answer with an `error` says of a message. Only its code is shown: Meta's words quote tokens and parameters. */
+export function judgeError(answer: Answered): Failure {
+  const { status, headers, json } = answer;
+  const { code, error_subcode: subcode } = json.error;
+  if (!Number.isInteger(code)) return judgeStatus("WhatsApp", answer);
+  const because = (words: string) => `${answered("WhatsApp", status, code)}: ${words}.`;
+  const limit = LIMITS[code];
+  if (limit) {
+    const [scope, waitMs, words] = limit;
+    return { kind: "rate-limited", retryAfterMs: retryAfterMs(headers) ?? waitMs, scope, reason: because(words) };
+  }
+  // How the Graph API says that it knows no such object, which is the number that sends: not a matter of the text.
+  if (code === 100 && subcode === 33) {
+    return { kind: "authentication", reason: because("there is no such phoneNumberId, or none for this token") };
+  }
+  const [kind, words] = KINDS.find(([, codes]) => code in codes) ?? [];
+  if (kind) return { kind, reason: because(words?.[code] ?? "") };
+  if (code >= 200 && code <= 299) return { kind: "authentication", reason: because("a permission is missing") };
+  if (status < 300) return { kind: "transient", reason: because("an error within an answer that is well") };
+  if (status === 400) return { kind: "content", reason: because("it does not take this message") };
+  return judgeStatus("WhatsApp", answer, code);
+}

@@ -1,0 +1,262 @@
+import { expect } from "chai";
+import type { SendResult } from "../../src/channels/channel.ts";
+import { whatsappChannel } from "../../src/channels/whatsapp.ts";
+import { answers, type Behaviour, type ChannelServer, startChannelServer } from "../support/channelServer.ts";
+import { type Bed, KEY, kindOf, send, TEXT, tellsNothing, withstandsTheNetwork } from "./network.ts";
+
+const TOKEN = "EAAwhatsappSecretToken";
+const NUMBER = "106540352242922";
+const TO = "4915112345678";
+
+/** An error as the Graph API writes it, with words that tell too much. */
+const refuses = (status: number, code: unknown, more: object = {}): Behaviour =>
+  answers(status, {
+    error: {
+      message: `(#${code}) Malformed access token ${TOKEN}`,
+      type: "OAuthException",
+      code,
+      error_data: { messaging_product: "whatsapp", details: `Param text is not valid: ${TEXT}` },
+      fbtrace_id: "AbCdEf123",
+      ...more,
+    },
+  });
+
+describe("the whatsapp channel", () => {
+  let server: ChannelServer;
+  let bed: Bed;
+  const channelAt = (apiUrl: string) =>
+    whatsappChannel({ apiUrl, accessToken: TOKEN, phoneNumberId: NUMBER, apiVersion: "v26.0" });
+  before(async () => {
+    server = await startChannelServer(
+      answers(200, {
+        messaging_product: "whatsapp",
+        contacts: [{ input: TO, wa_id: TO }],
+        messages: [{ id: "wamid.HBgN" }],
+      }),
+    );
+  });
+  after(() => server.close());
+  beforeEach(() => {
+    server.script();
+    bed = {
+      server,
+      channel: channelAt(server.url),
+      channelAt,
+      to: TO,
+      secrets: [TOKEN],
+      script: (...behaviours) => server.script(...behaviours),
+      messages: () => server.requests,
+    };
+  });
+
+  it("sends the message, and its key for webhooks", async () => {
+    const result = await send(bed);
+
+    expect(result).to.deep.equal({ kind: "sent", id: "wamid.HBgN" });
+    const [{ method, path, headers, body } = expect.fail("nothing was sent")] = server.requests;
+    expect({ method, path, body }).to.deep.equal({
+      method: "POST",
+      path: `/v26.0/${NUMBER}/messages`,
+      body: {
+        messaging_product: "whatsapp",
+        recipient_type: "individual",
+        to: TO,
+        type: "text",
+        text: { body: TEXT, preview_url: false },
+        biz_opaque_callback_data: KEY,
+      },
+    });
+    expect(headers.authorization).to.equal(`Bearer ${TOKEN}`);
+    expect(headers["content-type"]).to.match(/^application\/json/);
+  });
+
+  it("sends plain text as it is, as WhatsApp's marks cannot be escaped", async () => {
+    const result = await send(bed, { plain: true });
+
+    expect(result.kind).to.equal("sent");
+    expect(server.requests[0]?.body.text).to.deep.equal({ body: TEXT, preview_url: false });
+  });
+
+  it("is not idempotent, and takes 4096 UTF-16 units", () => {
+    expect(bed.channel.isIdempotent).to.equal(false);
+    expect(bed.channel.style).to.deep.equal({ dialect: "whatsapp", limit: 4_096, unit: "utf16" });
+  });
+
+  for (const to of [TO, `+${TO}`, "+49 151 123-456-78", " +49 (151) 12345678 "]) {
+    it(`writes to ${JSON.stringify(to)}`, async () => {
+      const result = await send(bed, { to });
+
+      expect(result.kind).to.equal("sent");
+      expect(server.requests[0]?.body.to).to.equal(TO);
+    });
+  }
+
+  for (const to of ["", "anna", "0151 12345678", "+49", "1234567890123456", "me@example.com", "49151/12345678"]) {
+    it(`makes gone of the recipient ${JSON.stringify(to)}, and asks nobody`, async () => {
+      const result = await send(bed, { to });
+
+      expect(result.kind).to.equal("gone");
+      expect(kindOf(result).reason).to.include("country code");
+      expect(server.requests).to.deep.equal([]);
+    });
+  }
+
+  const codes: [SendResult["kind"], [code: number, status: number][]][] = [
+    [
+      "authentication",
+      [
+        [0, 401],
+        [3, 500],
+        [10, 403],
+        [33, 400],
+        [190, 401],
+        [200, 403],
+        [299, 403],
+        [368, 403],
+        [131005, 403],
+        [131031, 403],
+        [131037, 400],
+        [131042, 400],
+        [131045, 500],
+        [133010, 400],
+      ],
+    ],
+    [
+      "gone",
+      [
+        [130472, 400],
+        [130497, 403],
+        [131021, 400],
+        [131026, 400],
+        [131030, 400],
+        [131047, 400],
+        [131049, 400],
+        [131050, 400],
+      ],
+    ],
+    [
+      "content",
+      [
+        [100, 400],
+        [131008, 400],
+        [131009, 400],
+        [131051, 400],
+        [135000, 400],
+      ],
+    ],
+    [
+      "transient",
+      [
+        [1, 400],
+        [2, 503],
+        [131000, 500],
+        [131016, 500],
+        [131057, 500],
+        [133016, 400],
+        [199, 500],
+      ],
+    ],
+  ];
+  for (const [kind, list] of codes) {
+    for (const [code, status] of list) {
+      it(`makes ${kind} of ${code} with status ${status}`, async () => {
+        server.script(refuses(status, code));
+
+        const result = await send(bed);
+
+        expect(result.kind).to.equal(kind);
+        expect(kindOf(result).reason).to.match(new RegExp(`^WhatsApp answered ${status} \\(${code}\\).*\\.$`));
+      });
+    }
+  }
+
+  it("goes by the code, not by the status", async () => {
+    server.script(refuses(200, 131026), refuses(500, 190), refuses(401, 131000), refuses(200, 999_999));
+
+    const kinds = [await send(bed), await send(bed), await send(bed), await send(bed)].map(({ kind }) => kind);
+
+    expect(kinds).to.deep.equal(["gone", "authentication", "transient", "transient"]);
+  });
+
+  it("goes by the status where the error has no code", async () => {
+    server.script(refuses(401, undefined), refuses(500, "190"), answers(400, { error: TEXT }));
+
+    const kinds = [await send(bed), await send(bed), await send(bed)].map(({ kind }) => kind);
+
+    expect(kinds).to.deep.equal(["authentication", "transient", "transient"]);
+  });
+
+  it("says that 24 hours have passed, and what may be sent then", async () => {
+    server.script(refuses(400, 131047));
+
+    expect(kindOf(await send(bed)).reason).to.match(/24 hours have passed.*template/);
+  });
+
+  it("makes authentication of a number that the token does not know", async () => {
+    server.script(refuses(400, 100, { type: "GraphMethodException", error_subcode: 33 }));
+
+    const result = await send(bed);
+
+    expect(result.kind).to.equal("authentication");
+    expect(kindOf(result).reason).to.include("phoneNumberId");
+  });
+
+  const limits: [string, Behaviour, "channel" | "recipient", number | null][] = [
+    ["the pair of sender and recipient (131056)", refuses(400, 131056), "recipient", 6_000],
+    ["the number (130429)", refuses(429, 130429), "channel", null],
+    ["the app (4)", refuses(400, 4), "channel", null],
+    ["the business account (80007)", refuses(429, 80007), "channel", null],
+    ["spam (131048)", refuses(429, 131048), "channel", 3_600_000],
+    ["something new, told by the status", refuses(429, 999_999), "channel", null],
+  ];
+  for (const [title, behaviour, scope, retryAfterMs] of limits) {
+    it(`obeys the limit of ${title}`, async () => {
+      server.script(behaviour);
+
+      expect(await send(bed)).to.deep.include({ kind: "rate-limited", scope, retryAfterMs });
+    });
+  }
+
+  it("waits as long as a Retry-After says, though none is promised", async () => {
+    server.script((response, request) => {
+      response.setHeader("Retry-After", "42");
+      return refuses(400, 131056)(response, request);
+    });
+
+    expect(await send(bed)).to.deep.include({ kind: "rate-limited", retryAfterMs: 42_000 });
+  });
+
+  withstandsTheNetwork(() => bed);
+
+  it("checks which number it is", async () => {
+    server.script(answers(200, { display_phone_number: "+49 151 00000000", id: NUMBER }));
+
+    const found = await bed.channel.check(new AbortController().signal);
+
+    expect(found).to.deep.equal({ ok: true, detail: "it sends as +49 151 00000000" });
+    const [{ method, path, headers, text } = expect.fail("nothing was asked")] = server.requests;
+    expect({ method, path, text }).to.deep.equal({
+      method: "GET",
+      path: `/v26.0/${NUMBER}?fields=display_phone_number`,
+      text: "",
+    });
+    expect(headers.authorization).to.equal(`Bearer ${TOKEN}`);
+  });
+
+  const badChecks: [string, Behaviour, RegExp][] = [
+    ["a token that is no good", refuses(401, 190), /401 \(190\).*token/],
+    ["a server that is none of Meta's", answers(200, "<html>"), /answered 200/],
+    ["an answer without a number", answers(200, { messages: [{ id: "wamid.1" }] }), /names no number/],
+  ];
+  for (const [title, behaviour, detail] of badChecks) {
+    it(`checks badly with ${title}`, async () => {
+      server.script(behaviour);
+
+      const found = await bed.channel.check(new AbortController().signal);
+
+      expect(found.ok).to.equal(false);
+      expect(found.detail).to.match(detail);
+      tellsNothing(bed, found);
+    });
+  }
+});
