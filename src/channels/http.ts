@@ -33,6 +33,8 @@ const BEFORE_SENDING: readonly unknown[] = [
   "EHOSTUNREACH",
   "ENETUNREACH",
   "UND_ERR_CONNECT_TIMEOUT",
+  "ERR_SSL_WRONG_VERSION_NUMBER",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
 ];
 
 const MAX_ANSWER_BYTES = 1024 * 1024;
@@ -46,21 +48,27 @@ export async function askApi(request: ApiRequest, signal: AbortSignal): Promise<
   if (signal.aborted) return { kind: "unsent", reason: "The worker is stopping." };
   const timeout = AbortSignal.timeout(timeoutMs);
   const isForm = body instanceof URLSearchParams;
+  let prepared: Request;
   try {
-    const response = await fetch(url, {
+    prepared = new Request(url, {
       method,
       redirect: "manual",
       headers: { ...(body && !isForm && { "Content-Type": "application/json; charset=utf-8" }), ...headers },
       signal: AbortSignal.any([signal, timeout]),
       ...(body && { body: isForm ? body : JSON.stringify(body) }),
     });
+  } catch {
+    return { kind: "unsent", reason: "The settings have an address or a secret that no request can be made with." };
+  }
+  try {
+    const response = await fetch(prepared);
     const text = await readText(response);
     return { kind: "answer", status: response.status, headers: response.headers, text, json: parse(text) };
   } catch (error) {
     if (timeout.aborted) return { kind: "lost", reason: `There was no answer within ${timeoutMs / 1_000} seconds.` };
     if (signal.aborted) return { kind: "lost", reason: "The worker stopped before there was an answer." };
-    const { code } = ((error as Error).cause ?? error) as NodeJS.ErrnoException;
-    const isUnsent = BEFORE_SENDING.includes(code) || String(code).includes("CERT") || error instanceof SyntaxError;
+    const { code, syscall } = ((error as Error).cause ?? error) as NodeJS.ErrnoException;
+    const isUnsent = BEFORE_SENDING.includes(code) || String(code).includes("CERT") || syscall === "connect";
     return isUnsent
       ? { kind: "unsent", reason: `The service cannot be reached (${code ?? "network error"}).` }
       : { kind: "lost", reason: `The connection broke before there was an answer (${code ?? "network error"}).` };
@@ -92,7 +100,7 @@ export function retryAfterMs(headers: Headers, now = Date.now()): number | null 
   const value = headers.get("Retry-After")?.trim();
   if (!value) return null;
   if (/^\d+(\.\d+)?$/.test(value)) return Number(value) * 1_000;
-  const at = Date.parse(value);
+  const at = /^[a-z]/i.test(value) ? Date.parse(value) : Number.NaN;
   return Number.isNaN(at) ? null : Math.max(0, at - now);
 }
 

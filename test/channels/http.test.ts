@@ -1,0 +1,137 @@
+import { expect } from "chai";
+import { type ApiRequest, askApi, inWords, retryAfterMs } from "../../src/channels/http.ts";
+import {
+  answers,
+  type Behaviour,
+  breaks,
+  breaksMidway,
+  type ChannelServer,
+  drops,
+  hangs,
+  startChannelServer,
+} from "../support/channelServer.ts";
+import { eventually } from "../support/eventually.ts";
+
+const SECRET = "the-secret";
+
+describe("the HTTP layer of the channels", () => {
+  let server: ChannelServer;
+  before(async () => {
+    server = await startChannelServer(answers(200, { ok: true }));
+  });
+  after(() => server.close());
+  beforeEach(() => server.script());
+  const ask = (request: Partial<ApiRequest> = {}, signal = new AbortController().signal) =>
+    askApi({ method: "POST", url: `${server.url}/${SECRET}`, timeoutMs: 20_000, ...request }, signal);
+
+  it("sends JSON, with its length", async () => {
+    const answer = await ask({ body: { text: "ü" }, headers: { Authorization: "Bearer t" } });
+
+    expect(answer).to.include({ kind: "answer", status: 200, text: '{"ok":true}' });
+    expect(answer).to.have.deep.property("json", { ok: true });
+    const [{ method, text, headers } = expect.fail("nothing was sent")] = server.requests;
+    expect({ method, text }).to.deep.equal({ method: "POST", text: '{"text":"ü"}' });
+    expect(headers).to.include({
+      authorization: "Bearer t",
+      "content-type": "application/json; charset=utf-8",
+      "content-length": "13",
+    });
+  });
+
+  it("sends a form", async () => {
+    await ask({ body: new URLSearchParams({ a: "1 ü" }) });
+
+    expect(server.requests[0]?.body).to.deep.equal({ a: "1 ü" });
+    expect(server.requests[0]?.headers["content-type"]).to.match(/^application\/x-www-form-urlencoded/);
+  });
+
+  const unsent: [string, Partial<ApiRequest>][] = [
+    ["a header that cannot be one", { headers: { Authorization: `Bearer\n${SECRET}` } }],
+    ["a header with letters of no header", { headers: { Authorization: `Bearer ${SECRET}…` } }],
+    ["an address with credentials", { url: `http://me:${SECRET}@127.0.0.1:1/` }],
+    ["what is no address", { url: SECRET }],
+    ["a host that is not there", { url: `http://${SECRET}.invalid/` }],
+  ];
+  for (const [title, request] of unsent) {
+    it(`has surely sent nothing with ${title}`, async () => {
+      const answer = await ask(request);
+
+      expect(answer.kind).to.equal("unsent");
+      expect(JSON.stringify(answer)).to.not.include(SECRET);
+      expect(server.requests).to.deep.equal([]);
+    });
+  }
+
+  it("has surely sent nothing to a server that speaks no TLS", async () => {
+    const answer = await ask({ url: server.url.replace("http:", "https:"), body: { text: SECRET } });
+
+    expect(answer.kind).to.equal("unsent");
+    expect(server.requests).to.deep.equal([]);
+  });
+
+  const lost: [string, Behaviour][] = [
+    ["breaks after the request", breaks],
+    ["breaks in the middle of the answer", breaksMidway],
+    ["breaks before the request was read", drops],
+  ];
+  for (const [title, behaviour] of lost) {
+    it(`does not know what became of a request whose connection ${title}`, async () => {
+      server.script(behaviour);
+
+      const answer = await ask({ body: { text: "t".repeat(100_000) } });
+
+      expect(answer.kind).to.equal("lost");
+      expect(JSON.stringify(answer))
+        .to.match(/connection broke/)
+        .and.not.include(SECRET);
+    });
+  }
+
+  it("gives up a request that gets no answer in time", async () => {
+    server.script(hangs);
+
+    const answer = await ask({ timeoutMs: 100 });
+
+    expect(answer).to.deep.equal({ kind: "lost", reason: "There was no answer within 0.1 seconds." });
+    await eventually(() => server.requests[0]?.cancelled, "the request to be cancelled");
+  });
+
+  it("reads a megabyte of an endless answer", async () => {
+    server.script((response) => {
+      const more = (): unknown => response.write("x".repeat(65_536), (error) => error ?? more());
+      response.writeHead(200);
+      more();
+    });
+
+    const answer = await ask();
+
+    expect(answer).to.include({ kind: "answer", json: undefined });
+    expect(answer)
+      .to.have.property("text")
+      .with.length.below(2 * 1024 * 1024);
+    await eventually(() => server.requests[0]?.cancelled, "the answer to be given up");
+  });
+
+  const waits: [string | null, number | null][] = [
+    ["7", 7_000],
+    ["0.5", 500],
+    ["Sat, 21 Nov 2026 12:00:30 GMT", 30_000],
+    ["Sat, 21 Nov 2026 11:00:00 GMT", 0],
+    ["soon", null],
+    ["-1", null],
+    [null, null],
+  ];
+  for (const [header, expected] of waits) {
+    it(`takes ${expected} ms from Retry-After: ${header}`, () => {
+      const headers = new Headers(header === null ? {} : { "Retry-After": header });
+
+      expect(retryAfterMs(headers, Date.parse("2026-11-21T12:00:00Z"))).to.equal(expected);
+    });
+  }
+
+  it("puts words on one line, and not too many", () => {
+    expect(inWords(" a\n b\t")).to.equal("a b");
+    expect(inWords(undefined)).to.equal("");
+    expect(inWords("x".repeat(1_000))).to.have.length(300);
+  });
+});
