@@ -1,0 +1,18 @@
+import type { Config } from "../shared/configSchema.ts";
+import type { Channel } from "./channel.ts";
+import { signalDaemon } from "./signalDaemon.ts";
+import { signalRest } from "./signalRest.ts";
+
+export type SignalSettings = NonNullable<Config["channels"]["signal"]>;
+
+/**
+ * Signal, through signal-cli behind either of its servers. It has no idempotency key. What is longer than 2,000 bytes goes as
+ * an attachment, which clients show only in part.
+ */
+export function signalChannel(settings: SignalSettings): Channel {
+  return {
+    style: { dialect: "signal", limit: 2_000, unit: "bytes" },
+    isIdempotent: false,
+    ...(settings.kind === "daemon" ? signalDaemon(settings) : signalRest(settings)),
+  };
+}

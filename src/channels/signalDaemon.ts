@@ -1,0 +1,97 @@
+import type { Channel, OutgoingMessage, SendResult } from "./channel.ts";
+import { type ApiAnswer, askApi } from "./http.ts";
+import { judgeStatus, unanswered } from "./httpStatus.ts";
+import { serviceAt } from "./serviceAt.ts";
+import type { SignalSettings } from "./signal.ts";
+import { NO_RECIPIENT, readRecipient, type SignalRecipient } from "./signalRecipient.ts";
+import { judgeLimit, judgeResults } from "./signalResults.ts";
+import { readStyles } from "./signalStyles.ts";
+import { wordsWithout } from "./wordsWithout.ts";
+
+const NAME = "signal-cli";
+const SEND_TIMEOUT_MS = 150_000;
+const CHECK_TIMEOUT_MS = 10_000;
+
+/** What a code says where no results come with it. */
+const CODES: Readonly<Record<number, "gone" | "transient" | "authentication">> = {
+  // The user's fault: an unknown group, one that the account is not in, a number that is none.
+  [-1]: "gone",
+  [-3]: "transient",
+  [-4]: "gone",
+  // It is asked for what it does not know, or for an account that it does not have: so it will be with each message.
+  [-32600]: "authentication",
+  [-32601]: "authentication",
+  [-32602]: "authentication",
+  [-32700]: "authentication",
+};
+
+/** Signal, through signal-cli's own `daemon --http`. */
+export function signalDaemon({ account, apiUrl }: SignalSettings): Pick<Channel, "send" | "check"> {
+  const at = serviceAt("channels.signal.apiUrl", apiUrl);
+  const call = (id: string, method: string, params: object, timeoutMs: number, signal: AbortSignal) => {
+    const body = { jsonrpc: "2.0", id, method, params };
+    return askApi({ method: "POST", ...at("/api/v1/rpc"), body, timeoutMs }, signal);
+  };
+  return {
+    async send(message, signal) {
+      const recipient = readRecipient(message.to);
+      if (!recipient) return NO_RECIPIENT;
+      const params = { account, ...toWhom(recipient), ...toWhat(message) };
+      return judge(await call(message.key, "send", params, SEND_TIMEOUT_MS, signal), message.text);
+    },
+    async check(signal) {
+      const answer = await call("check", "listAccounts", {}, CHECK_TIMEOUT_MS, signal);
+      if (answer.kind !== "answer") return { ok: false, detail: answer.reason };
+      const { result, error } = answer.json ?? {};
+      // One that was started for an account has no such list.
+      if (error?.code === -32601)
+        return { ok: true, detail: "signal-cli is there, with the one account it was started for" };
+      if (!Array.isArray(result)) {
+        const judged = judge(answer, "");
+        return { ok: false, detail: judged.kind === "sent" ? "signal-cli lists no accounts." : judged.reason };
+      }
+      return result.some((known) => known?.number === account)
+        ? { ok: true, detail: `it sends as ${account}` }
+        : { ok: false, detail: `signal-cli has no account ${account}.` };
+    },
+  };
+}
+
+function toWhom({ kind, id }: SignalRecipient): object {
+  if (kind === "group") return { groupId: id };
+  return kind === "username" ? { username: [id] } : { recipient: [id] };
+}
+
+function toWhat({ text, plain }: OutgoingMessage): object {
+  if (plain) return { message: text };
+  const styled = readStyles(text);
+  return { message: styled.text, ...(styled.styles.length > 0 && { textStyle: styled.styles }) };
+}
+
+function judge(answer: ApiAnswer, text: string): SendResult {
+  if (answer.kind !== "answer") return unanswered(answer);
+  const { status, json } = answer;
+  if (status === 421) {
+    const reason = "signal-cli answered 421: it wants to be asked by the name it listens at, or as localhost.";
+    return { kind: "authentication", reason };
+  }
+  if (status !== 200) return judgeStatus(NAME, answer);
+  if (Number.isInteger(json?.error?.code)) return judgeError(json.error, text);
+  const { timestamp, results = [] } = json?.result ?? {};
+  if (!Number.isInteger(timestamp) || !Array.isArray(results)) return judgeStatus(NAME, answer);
+  return judgeResults(results) ?? { kind: "sent", id: String(timestamp) };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: an answer has whatever shape it has
+function judgeError({ code, message, data }: any, text: string): SendResult {
+  const words = wordsWithout(message, text);
+  const reason = `signal-cli answered error ${code}${words && `: ${words}`}`;
+  const results = data?.response?.results;
+  const failure = Array.isArray(results) ? judgeResults(results) : undefined;
+  if (failure) return failure;
+  if (code === -5) return judgeLimit(false, null);
+  // Only for one that has just been submitted; but then there is a limit that it was to lift.
+  if (code === -6) return judgeLimit(true, null);
+  // -32603, an inner error, has been seen of messages that arrived.
+  return { kind: CODES[code] ?? "ambiguous", reason };
+}

@@ -1,0 +1,118 @@
+import type { Channel, SendResult } from "./channel.ts";
+import { type ApiAnswer, askApi } from "./http.ts";
+import { type Failure, judgeStatus, unanswered } from "./httpStatus.ts";
+import { serviceAt } from "./serviceAt.ts";
+import type { SignalSettings } from "./signal.ts";
+import { NO_RECIPIENT, readRecipient, type SignalRecipient } from "./signalRecipient.ts";
+import { judgeLimit, judgeResults, type RecipientResult } from "./signalResults.ts";
+import { wordsWithout } from "./wordsWithout.ts";
+
+const NAME = "signal-cli-rest-api";
+/** It gives signal-cli two minutes. */
+const SEND_TIMEOUT_MS = 150_000;
+const CHECK_TIMEOUT_MS = 10_000;
+
+/**
+ * What it says in the one status that it has for all errors, 400. What is not here is tried again a few times: most of it
+ * passes, and the rest comes to the same end a little later.
+ */
+const SAID: readonly (readonly [RegExp, "gone" | "authentication" | "ambiguous"])[] = [
+  // It gave up waiting and killed signal-cli, which may have sent it; an inner error has been seen of messages that arrived.
+  [/process killed as timeout reached|UnexpectedErrorException/, "ambiguous"],
+  [/Specified account does not exist|^User \+\d+ is not registered/m, "authentication"],
+  [/The user .{1,80} is not registered|Unregistered user/, "gone"],
+  [/untrusted (recipient keys|identit)|Untrusted Identity/, "gone"],
+];
+
+/** Signal, through bbernhard's signal-cli-rest-api. */
+export function signalRest({ account, apiUrl }: SignalSettings): Pick<Channel, "send" | "check"> {
+  const at = serviceAt("channels.signal.apiUrl", apiUrl);
+  const get = (path: string, signal: AbortSignal) =>
+    askApi({ method: "GET", ...at(path), timeoutMs: CHECK_TIMEOUT_MS }, signal);
+  return {
+    async send({ to, text, plain }, signal) {
+      const recipient = readRecipient(to);
+      if (!recipient) return NO_RECIPIENT;
+      // The mode is always named: a server may have `styled` for its default.
+      const body = {
+        number: account,
+        recipients: [asItsOwn(recipient)],
+        message: text,
+        text_mode: plain ? "normal" : "styled",
+      };
+      const answer = await askApi({ method: "POST", ...at("/v2/send"), body, timeoutMs: SEND_TIMEOUT_MS }, signal);
+      return judge(answer, recipient, text);
+    },
+    async check(signal) {
+      const about = await get("/v1/about", signal);
+      if (about.kind !== "answer") return { ok: false, detail: about.reason };
+      if (about.status !== 200 || !about.json?.versions) {
+        const says = about.status === 200 ? "no signal-cli-rest-api's answer" : `${about.status}`;
+        return { ok: false, detail: `GET /v1/about of channels.signal.apiUrl is answered with ${says}.` };
+      }
+      const accounts = await get("/v1/accounts", signal);
+      // Older ones have no such list: then nothing is said against the account.
+      const known = accounts.kind === "answer" && Array.isArray(accounts.json) ? accounts.json : [account];
+      return known.includes(account)
+        ? { ok: true, detail: `it sends as ${account}` }
+        : { ok: false, detail: `${NAME} has no account ${account}.` };
+    },
+  };
+}
+
+/** A group's id is base64 of signal-cli's. */
+function asItsOwn({ kind, id }: SignalRecipient): string {
+  return kind === "group" ? `group.${Buffer.from(id, "latin1").toString("base64")}` : id;
+}
+
+function judge(answer: ApiAnswer, { kind }: SignalRecipient, text: string): SendResult {
+  if (answer.kind !== "answer") return unanswered(answer);
+  const { status, json } = answer;
+  if (status >= 200 && status < 300) {
+    // Since July 2026 it is a list.
+    const [response] = [json].flat();
+    const timestamp = response?.timestamp;
+    if (typeof timestamp !== "string" || timestamp === "") return judgeStatus(NAME, answer);
+    const failed = response.errors?.recipients;
+    const failure = kind !== "group" && Array.isArray(failed) ? judgeResults(failed.map(toResult)) : undefined;
+    return failure ?? { kind: "sent", id: timestamp };
+  }
+  const tokens = json?.challenge_tokens;
+  if (status === 429 && Array.isArray(tokens)) return judgeLimit(tokens.some(Boolean), null);
+  if (status === 400 && typeof json?.error === "string") return judgeWords(json.error, text);
+  return judgeStatus(NAME, answer);
+}
+
+const toResult = (failed: { reason?: unknown } | null): RecipientResult => ({ type: failed?.reason });
+
+function judgeWords(error: string, text: string): Failure {
+  const results = readResults(error);
+  const failure = results ? judgeResults(results) : readLimit(error);
+  if (failure) return failure;
+  const words = wordsWithout(error, text);
+  const kind = SAID.find(([pattern]) => pattern.test(error))?.[1] ?? "transient";
+  return { kind, reason: `${NAME} answered 400${words && `: ${words}`}` };
+}
+
+/** A limit, as signal-cli told of it before its results came as JSON. */
+function readLimit(error: string): Failure | undefined {
+  const captcha = /CAPTCHA proof required.*?(?:wait "(\d+)"|$)/m.exec(error);
+  const said = captcha ?? /Rate limit failure.*?(?:after (\d+) seconds|$)/m.exec(error);
+  if (!said) return undefined;
+  const seconds = Number(said[1]);
+  return judgeLimit(captcha !== null, seconds > 0 ? seconds * 1_000 : null);
+}
+
+/** Where signal-cli is run for each message, the words are what it printed: its results as a line of JSON among them. */
+function readResults(error: string): RecipientResult[] | undefined {
+  for (const line of error.split("\n")) {
+    if (!line.startsWith("{")) continue;
+    try {
+      const { results } = JSON.parse(line);
+      if (Array.isArray(results)) return results;
+    } catch {
+      // Then it is in words.
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,249 @@
+import { expect } from "chai";
+import type { SendResult } from "../../src/channels/channel.ts";
+import { signalChannel } from "../../src/channels/signal.ts";
+import { answers, type Behaviour, type ChannelServer, startChannelServer } from "../support/channelServer.ts";
+import { type Bed, KEY, kindOf, send, TEXT, tellsNothing, withstandsTheNetwork } from "./network.ts";
+
+const ACCOUNT = "+4915100000000";
+const TO = "+4915111111111";
+const UUID = "7c1f7d04-5a3c-4d1c-9d4e-0f6b8a1f2e3d";
+const GROUP = Buffer.alloc(32, 7).toString("base64");
+const OLD_GROUP = Buffer.alloc(16, 7).toString("base64");
+const doubly = (id: string) => `group.${Buffer.from(id).toString("base64")}`;
+/** As it is shown. */
+const SHOWN = "the secret text";
+
+const one = (type: unknown, more: object = {}) => ({ recipientAddress: { uuid: UUID, number: TO }, type, ...more });
+const delivered = (...results: unknown[]) =>
+  answers(200, { jsonrpc: "2.0", id: KEY, result: { timestamp: 1732190400000, results } });
+/** An error as the daemon gives it, with results of the recipients if there are any. */
+const refuses = (code: unknown, message: unknown, ...results: unknown[]): Behaviour =>
+  answers(200, {
+    jsonrpc: "2.0",
+    id: KEY,
+    error: { code, message, data: results.length > 0 ? { response: { timestamp: 1, results } } : null },
+  });
+const failed = (...results: unknown[]) => refuses(-1, "Failed to send message", ...results);
+
+describe("the signal channel, through signal-cli's daemon,", () => {
+  let server: ChannelServer;
+  let bed: Bed;
+  const channelAt = (apiUrl: string) => signalChannel({ kind: "daemon", account: ACCOUNT, apiUrl });
+  const check = () => bed.channel.check(new AbortController().signal);
+  before(async () => {
+    server = await startChannelServer(delivered(one("SUCCESS")));
+  });
+  after(() => server.close());
+  beforeEach(() => {
+    server.script();
+    bed = {
+      server,
+      channel: channelAt(server.url),
+      channelAt,
+      to: TO,
+      secrets: [SHOWN],
+      script: (...behaviours) => server.script(...behaviours),
+      messages: () => server.requests,
+    };
+  });
+
+  it("sends a message with its styles", async () => {
+    const result = await send(bed);
+
+    expect(result).to.deep.equal({ kind: "sent", id: "1732190400000" });
+    const [{ method, path, headers, body } = expect.fail("nothing was sent")] = server.requests;
+    expect({ method, path, body }).to.deep.equal({
+      method: "POST",
+      path: "/api/v1/rpc",
+      body: {
+        jsonrpc: "2.0",
+        id: KEY,
+        method: "send",
+        params: { account: ACCOUNT, recipient: [TO], message: SHOWN, textStyle: ["4:6:ITALIC"] },
+      },
+    });
+    expect(headers["content-type"]).to.match(/^application\/json/);
+  });
+
+  it("sends a message without any styles, and a plain one letter by letter", async () => {
+    await send(bed, { text: "no styles \\*" });
+    await send(bed, { plain: true });
+
+    const [first, second] = server.requests.map(({ body }) => body.params);
+    expect(first).to.deep.equal({ account: ACCOUNT, recipient: [TO], message: "no styles *" });
+    expect(second).to.deep.equal({ account: ACCOUNT, recipient: [TO], message: TEXT });
+  });
+
+  const recipients: [string, string, object][] = [
+    ["a UUID", UUID, { recipient: [UUID] }],
+    ["a group", doubly(GROUP), { groupId: GROUP }],
+    ["a group by signal-cli's own id", `group.${GROUP}`, { groupId: GROUP }],
+    ["a group of old", doubly(OLD_GROUP), { groupId: OLD_GROUP }],
+    ["a username", "u:anna.42", { username: ["anna.42"] }],
+    ["a username without its mark", "anna.42", { username: ["anna.42"] }],
+  ];
+  for (const [title, to, expected] of recipients) {
+    it(`sends to ${title}`, async () => {
+      const result = await send(bed, { to, plain: true });
+
+      expect(result.kind).to.equal("sent");
+      expect(server.requests[0]?.body.params).to.deep.equal({ account: ACCOUNT, ...expected, message: TEXT });
+    });
+  }
+
+  it("asks nobody for a recipient that is none", async () => {
+    const result = await send(bed, { to: "anna" });
+
+    expect(result.kind).to.equal("gone");
+    expect(server.requests).to.deep.equal([]);
+  });
+
+  const CAPTCHA = "Signal limits the account until a captcha is solved: submitRateLimitChallenge of signal-cli.";
+  const results: [string, Behaviour, SendResult | { kind: SendResult["kind"] }][] = [
+    ["a group of which one has it", delivered(one("UNREGISTERED_FAILURE"), one("SUCCESS")), { kind: "sent" }],
+    ["a group of nobody else", delivered(), { kind: "sent" }],
+    [
+      "a result of nobody who has it",
+      delivered(one("UNREGISTERED_FAILURE")),
+      { kind: "gone", reason: "Signal did not take it (UNREGISTERED_FAILURE): this recipient is not on Signal." },
+    ],
+    ["a recipient who is not registered", failed(one("UNREGISTERED_FAILURE")), { kind: "gone" }],
+    [
+      "a safety number that is not trusted",
+      refuses(-4, "Failed to send message due to untrusted identities", one("IDENTITY_FAILURE")),
+      { kind: "gone" },
+    ],
+    [
+      "Signal out of reach",
+      failed(one("NETWORK_FAILURE")),
+      { kind: "transient", reason: "Signal did not take it (NETWORK_FAILURE)." },
+    ],
+    ["a recipient without keys", failed(one("INVALID_PRE_KEY_FAILURE")), { kind: "transient" }],
+    ["a result that is not known", failed(one("NEW_FAILURE")), { kind: "transient" }],
+    ["a result that is none", failed(null, 7, one({ toString: 1 })), { kind: "transient" }],
+    [
+      "members gone and members out of reach",
+      failed(one("UNREGISTERED_FAILURE"), one("NETWORK_FAILURE")),
+      { kind: "transient" },
+    ],
+    [
+      "a limit",
+      refuses(-5, "Failed to send message due to rate limiting", one("RATE_LIMIT_FAILURE", { retryAfterSeconds: 30 })),
+      {
+        kind: "rate-limited",
+        retryAfterMs: 30_000,
+        scope: "recipient",
+        reason: "Signal limits messages to this recipient.",
+      },
+    ],
+    [
+      "a limit until a captcha is solved",
+      refuses(-5, "limited", one("RATE_LIMIT_FAILURE", { token: "t-1", retryAfterSeconds: 86_400 })),
+      { kind: "rate-limited", retryAfterMs: 86_400_000, scope: "channel", reason: CAPTCHA },
+    ],
+    [
+      "a limit of some members, longest first",
+      failed(
+        one("UNREGISTERED_FAILURE"),
+        one("RATE_LIMIT_FAILURE", { retryAfterSeconds: 30 }),
+        one("RATE_LIMIT_FAILURE", { retryAfterSeconds: 60 }),
+      ),
+      {
+        kind: "rate-limited",
+        retryAfterMs: 60_000,
+        scope: "recipient",
+        reason: "Signal limits messages to this recipient.",
+      },
+    ],
+    [
+      "a limit without its end, which has been seen of messages that arrived",
+      refuses(-5, "limited", one("RATE_LIMIT_FAILURE", { retryAfterSeconds: null })),
+      { kind: "ambiguous" },
+    ],
+    ["a limit without results", refuses(-5, "limited"), { kind: "ambiguous" }],
+    [
+      "a captcha that was not good",
+      refuses(-6, "Captcha rejected"),
+      { kind: "rate-limited", retryAfterMs: 15 * 60_000, scope: "channel", reason: CAPTCHA },
+    ],
+    [
+      "a group that it is not in",
+      refuses(-1, "User is not a member of the group"),
+      { kind: "gone", reason: "signal-cli answered error -1: User is not a member of the group" },
+    ],
+    ["Signal's connection, lost", refuses(-3, "Connection closed"), { kind: "transient" }],
+    ["untrusted keys without results", refuses(-4, "untrusted"), { kind: "gone" }],
+    ["an account that is not there", refuses(-32602, "Specified account does not exist"), { kind: "authentication" }],
+    ["a request that it does not understand", refuses(-32600, "invalid request"), { kind: "authentication" }],
+    ["a method that it does not know", refuses(-32601, "Method not implemented"), { kind: "authentication" }],
+    ["JSON that it cannot read", refuses(-32700, "parse error"), { kind: "authentication" }],
+    [
+      "an inner error, which has been seen of messages that arrived",
+      refuses(-32603, "Failed to send message: [429] Rate limit exceeded (RateLimitException)"),
+      { kind: "ambiguous" },
+    ],
+    ["a code that is not known", refuses(-7, "new"), { kind: "ambiguous" }],
+    [
+      "an error that quotes the message",
+      refuses(-1, `Cannot send "${SHOWN}"`),
+      { kind: "gone", reason: "signal-cli answered error -1" },
+    ],
+    ["an error of shapes that nobody expects", refuses({ toString: 1 }, { toString: 1 }), { kind: "ambiguous" }],
+    ["words that are none", refuses(-1, { toString: 1 }), { kind: "gone" }],
+    ["a notification's answer", answers(201), { kind: "ambiguous" }],
+    ["a type that it does not take", answers(415), { kind: "transient" }],
+    ["401 of a proxy", answers(401), { kind: "authentication" }],
+  ];
+  for (const [title, behaviour, expected] of results) {
+    it(`makes ${expected.kind} of ${title}`, async () => {
+      server.script(behaviour);
+
+      const result = await send(bed);
+
+      expect(result).to.deep.include(expected);
+      if ("reason" in expected || expected.kind === "sent") return;
+      expect(kindOf(result)).to.have.property("reason").that.matches(/\w.*/);
+    });
+  }
+
+  it("makes authentication of a daemon that listens for another name", async () => {
+    server.script(answers(421), answers(421)); // fetch asks once more, as it is to
+
+    const result = await send(bed);
+
+    expect(kindOf(result)).to.deep.include({ kind: "authentication" });
+    expect(kindOf(result).reason).to.match(/as localhost/);
+    expect(server.requests).to.have.length(2);
+  });
+
+  describe("checks its account", () => {
+    const lists = (...numbers: (string | null)[]) =>
+      answers(200, { jsonrpc: "2.0", id: "check", result: numbers.map((number) => ({ number })) });
+    const cases: [string, Behaviour, boolean, RegExp][] = [
+      ["which is there", lists(null, ACCOUNT), true, /sends as \+4915100000000/],
+      ["which is not there", lists("+4915122222222"), false, /no account \+4915100000000/],
+      ["of a daemon that has one and tells of none", refuses(-32601, "Method not implemented"), true, /started for/],
+      ["where another error is answered", refuses(-32603, "no database"), false, /-32603: no database/],
+      ["where something else answers", answers(200, "<html>Hello</html>"), false, /answered 200/],
+    ];
+    for (const [title, behaviour, ok, detail] of cases) {
+      it(title, async () => {
+        server.script(behaviour);
+
+        const found = await check();
+
+        expect(found.ok).to.equal(ok);
+        expect(found.detail).to.match(detail);
+        expect(server.requests[0]?.body).to.deep.equal({
+          jsonrpc: "2.0",
+          id: "check",
+          method: "listAccounts",
+          params: {},
+        });
+        tellsNothing(bed, found);
+      });
+    }
+  });
+
+  withstandsTheNetwork(() => bed);
+});

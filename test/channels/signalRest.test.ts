@@ -1,0 +1,252 @@
+import { expect } from "chai";
+import type { SendResult } from "../../src/channels/channel.ts";
+import { signalChannel } from "../../src/channels/signal.ts";
+import { answers, type Behaviour, type ChannelServer, startChannelServer } from "../support/channelServer.ts";
+import { type Bed, kindOf, send, TEXT, tellsNothing, withstandsTheNetwork } from "./network.ts";
+
+const ACCOUNT = "+4915100000000";
+const TO = "+4915111111111";
+const UUID = "7c1f7d04-5a3c-4d1c-9d4e-0f6b8a1f2e3d";
+/** 32 bytes, as signal-cli writes them, and as signal-cli-rest-api does. */
+const GROUP = Buffer.alloc(32, 7).toString("base64");
+const REST_GROUP = `group.${Buffer.from(GROUP).toString("base64")}`;
+
+const ABOUT = answers(200, { versions: ["v1", "v2"], build: 2, mode: "json-rpc", version: "0.100" });
+const sent = (more: object = {}) => answers(201, { timestamp: "1732190400000", ...more });
+const refuses = (error: string): Behaviour => answers(400, { error });
+
+describe("the signal channel, through signal-cli-rest-api,", () => {
+  let server: ChannelServer;
+  let bed: Bed;
+  const channelAt = (apiUrl: string) => signalChannel({ kind: "rest", account: ACCOUNT, apiUrl });
+  const check = () => bed.channel.check(new AbortController().signal);
+  before(async () => {
+    server = await startChannelServer(sent());
+  });
+  after(() => server.close());
+  beforeEach(() => {
+    server.script();
+    bed = {
+      server,
+      channel: channelAt(server.url),
+      channelAt,
+      to: TO,
+      secrets: [],
+      script: (...behaviours) => server.script(...behaviours),
+      messages: () => server.requests,
+    };
+  });
+
+  for (const [plain, mode] of [
+    [false, "styled"],
+    [true, "normal"],
+  ] as const) {
+    it(`sends ${plain ? "a plain" : "a styled"} message`, async () => {
+      const result = await send(bed, { plain });
+
+      expect(result).to.deep.equal({ kind: "sent", id: "1732190400000" });
+      const [{ method, path, headers, body } = expect.fail("nothing was sent")] = server.requests;
+      expect({ method, path, body }).to.deep.equal({
+        method: "POST",
+        path: "/v2/send",
+        body: { number: ACCOUNT, recipients: [TO], message: TEXT, text_mode: mode },
+      });
+      expect(headers["content-type"]).to.match(/^application\/json/);
+      expect(headers.authorization).to.equal(undefined);
+    });
+  }
+
+  it("takes 2,000 bytes of styled text, and has no idempotency key", () => {
+    expect(bed.channel.style).to.deep.equal({ dialect: "signal", limit: 2_000, unit: "bytes" });
+    expect(bed.channel.isIdempotent).to.equal(false);
+  });
+
+  it("goes through a proxy at a path that asks for a user and a password", async () => {
+    const through = channelAt(server.url.replace("//", "//me:p%40ss@").concat("/signal/"));
+
+    const result = await send({ ...bed, secrets: ["p@ss", "p%40ss"] }, {}, { channel: through });
+
+    expect(result.kind).to.equal("sent");
+    expect(server.requests[0]?.path).to.equal("/signal/v2/send");
+    expect(server.requests[0]?.headers.authorization).to.equal(`Basic ${btoa("me:p@ss")}`);
+  });
+
+  it("says which key holds no address, and not what it holds", () => {
+    expect(() => channelAt("http://me:p@ss word:x")).to.throw(/^channels\.signal\.apiUrl is no address\.$/);
+  });
+
+  const recipients: [string, string, string][] = [
+    ["a number", TO, TO],
+    ["a UUID", UUID, UUID],
+    ["a group", REST_GROUP, REST_GROUP],
+    ["a group by signal-cli's own id", `group.${GROUP}`, REST_GROUP],
+    ["a username", "u:anna.42", "anna.42"],
+    ["a username without its mark", "anna.42", "anna.42"],
+    ["a username that begins like a group", "group.1234", "group.1234"],
+  ];
+  for (const [title, to, expected] of recipients) {
+    it(`sends to ${title}`, async () => {
+      const result = await send(bed, { to });
+
+      expect(result.kind).to.equal("sent");
+      expect(server.requests[0]?.body.recipients).to.deep.equal([expected]);
+    });
+  }
+
+  for (const to of ["", "anna", "4915111111111", "+49 151 1111", "group.", "group.anna", "u:", "--help"]) {
+    it(`knows that ${JSON.stringify(to)} is no recipient, and asks nobody`, async () => {
+      const result = await send(bed, { to });
+
+      expect(kindOf(result)).to.deep.include({ kind: "gone" });
+      expect(server.requests).to.deep.equal([]);
+    });
+  }
+
+  const results: [string, Behaviour, SendResult | { kind: SendResult["kind"] }][] = [
+    [
+      "the list that newer ones answer",
+      answers(201, [{ timestamp: "1732190400000" }]),
+      { kind: "sent", id: "1732190400000" },
+    ],
+    ["an empty list", answers(201, []), { kind: "ambiguous" }],
+    ["201 without a timestamp", answers(201, { timestamp: { toString: 1 } }), { kind: "ambiguous" }],
+    [
+      "201 with a failure of the one recipient",
+      sent({ errors: { recipients: [{ number: TO, reason: "UNREGISTERED_FAILURE" }] } }),
+      { kind: "gone" },
+    ],
+    [
+      "a captcha that is asked for",
+      answers(429, {
+        error: `${TEXT}. Use the attached challenge tokens`,
+        challenge_tokens: ["t-1"],
+        account: ACCOUNT,
+      }),
+      {
+        kind: "rate-limited",
+        retryAfterMs: 15 * 60_000,
+        scope: "channel",
+        reason: "Signal limits the account until a captcha is solved: submitRateLimitChallenge of signal-cli.",
+      },
+    ],
+    [
+      "a limit without a captcha, which has been seen of messages that arrived",
+      answers(429, { error: "Failed to send message due to rate limiting.", challenge_tokens: [""] }),
+      { kind: "ambiguous" },
+    ],
+    [
+      "a limit in words",
+      refuses(`Failed to send (some) messages:\n${TO}: Rate limit failure for "${TO}", retry after 30 seconds\n`),
+      {
+        kind: "rate-limited",
+        retryAfterMs: 30_000,
+        scope: "recipient",
+        reason: "Signal limits messages to this recipient.",
+      },
+    ],
+    [
+      "a limit in words without its end",
+      refuses(`Failed to send (some) messages:\n${TO}: Rate limit failure for "${TO}"\nFailed to send message\n`),
+      { kind: "ambiguous" },
+    ],
+    [
+      "a captcha in words",
+      refuses(
+        `CAPTCHA proof required for sending to "${TO}", available options "CAPTCHA" with challenge token "t-1", or wait "86400" seconds.\n`,
+      ),
+      {
+        kind: "rate-limited",
+        retryAfterMs: 86_400_000,
+        scope: "channel",
+        reason: "Signal limits the account until a captcha is solved: submitRateLimitChallenge of signal-cli.",
+      },
+    ],
+    [
+      "a captcha in words that no time ends",
+      refuses(`CAPTCHA proof required for sending to "${TO}", with challenge token "t-1", or wait "-1" seconds.\n`),
+      {
+        kind: "rate-limited",
+        retryAfterMs: 15 * 60_000,
+        scope: "channel",
+        reason: "Signal limits the account until a captcha is solved: submitRateLimitChallenge of signal-cli.",
+      },
+    ],
+    [
+      "signal-cli's results among what it printed",
+      refuses(
+        `INFO  something\n{"timestamp":1,"results":[{"recipientAddress":{"number":"${TO}"},"type":"UNREGISTERED_FAILURE"}]}\nFailed to send message\n`,
+      ),
+      { kind: "gone" },
+    ],
+    ["a recipient who is not registered", refuses(`The user ${TO} is not registered.`), { kind: "gone" }],
+    ["the same, of old", refuses(`Failed to send:\n${TO}: Unregistered user "${TO}"`), { kind: "gone" }],
+    [
+      "a safety number that is not trusted",
+      refuses("Unable to complete request due to untrusted recipient keys"),
+      { kind: "gone" },
+    ],
+    ["an account that is not there", refuses("Specified account does not exist"), { kind: "authentication" }],
+    ["an account that is not registered", refuses(`User ${ACCOUNT} is not registered.\n`), { kind: "authentication" }],
+    ["a signal-cli that took too long", refuses("process killed as timeout reached"), { kind: "ambiguous" }],
+    [
+      "an inner error, which has been seen of messages that arrived",
+      refuses("Failed to send message: [429] Rate limit exceeded: 429 (RateLimitException) (UnexpectedErrorException)"),
+      { kind: "ambiguous" },
+    ],
+    [
+      "any other words",
+      refuses("Failed to send message"),
+      { kind: "transient", reason: "signal-cli-rest-api answered 400: Failed to send message" },
+    ],
+    [
+      "words that quote the message",
+      refuses(`Invalid text: ${JSON.stringify(TEXT)}`),
+      { kind: "transient", reason: "signal-cli-rest-api answered 400" },
+    ],
+    ["400 of something else", answers(400, "<html>Bad request</html>"), { kind: "transient" }],
+    ["401 of a proxy", answers(401, "<html>Who are you?</html>"), { kind: "authentication" }],
+  ];
+  for (const [title, behaviour, expected] of results) {
+    it(`makes ${expected.kind} of ${title}`, async () => {
+      server.script(behaviour);
+
+      const result = await send(bed);
+
+      expect(result).to.deep.include(expected);
+    });
+  }
+
+  it("has sent what one member of a group has", async () => {
+    server.script(sent({ errors: { recipients: [{ number: TO, reason: "UNREGISTERED_FAILURE" }] } }));
+
+    const result = await send(bed, { to: REST_GROUP });
+
+    expect(result).to.deep.equal({ kind: "sent", id: "1732190400000" });
+  });
+
+  describe("checks its account", () => {
+    const cases: [string, Behaviour[], boolean, RegExp][] = [
+      ["which is there", [ABOUT, answers(200, ["+4915122222222", ACCOUNT])], true, /sends as \+4915100000000/],
+      ["which is not there", [ABOUT, answers(200, [])], false, /no account \+4915100000000/],
+      ["of an older one, which lists none", [ABOUT, answers(404, "404 page not found")], true, /sends as/],
+      ["of one that cannot list them just now", [ABOUT, answers(500, { error: "Couldn't" })], true, /sends as/],
+      ["where something else answers", [answers(200, "<html>Hello</html>")], false, /no signal-cli-rest-api/],
+      ["where a proxy answers", [answers(502)], false, /502/],
+    ];
+    for (const [title, behaviours, ok, detail] of cases) {
+      it(title, async () => {
+        server.script(...behaviours);
+
+        const found = await check();
+
+        expect(found.ok).to.equal(ok);
+        expect(found.detail).to.match(detail);
+        const paths = ["GET /v1/about", "GET /v1/accounts"].slice(0, behaviours.length);
+        expect(server.requests.map(({ method, path }) => `${method} ${path}`)).to.deep.equal(paths);
+        tellsNothing(bed, found);
+      });
+    }
+  });
+
+  withstandsTheNetwork(() => bed);
+});
