@@ -1,0 +1,127 @@
+import type { Channel, OutgoingMessage, SendResult } from "./channel.ts";
+import { type ApiAnswer, askApi } from "./http.ts";
+import { type Answered, answered, codeOf, type Failure, judgeStatus, unanswered } from "./httpStatus.ts";
+import type { ImessageSettings } from "./imessage.ts";
+import { type ImessageRecipient, NO_RECIPIENT, readRecipient } from "./imessageRecipient.ts";
+import { serviceAt } from "./serviceAt.ts";
+import { wordsWithout } from "./wordsWithout.ts";
+
+const NAME = "BlueBubbles";
+/** It waits for the message to show up in Messages' own data: two minutes at most. */
+const SEND_TIMEOUT_MS = 150_000;
+const CHECK_TIMEOUT_MS = 10_000;
+
+/** Messages' code of an address that has no iMessage. */
+const NOT_REGISTERED = 22;
+
+/** Its own statuses; with another one, something before it speaks. */
+const STATUSES: readonly number[] = [400, 401, 403, 404, 500, 504];
+
+const QUEUED = /already queued/i;
+const NO_CHAT = /chat (does not exist|not found)/i;
+
+/** iMessage, through a BlueBubbles server. Its password goes in the address, and so must never be told. */
+export function blueBubbles({ apiUrl, password = "", method }: ImessageSettings): Pick<Channel, "send" | "check"> {
+  const at = serviceAt("channels.imessage.apiUrl", apiUrl);
+  const query = { password };
+  const forms = [password, encodeURIComponent(password), `${new URLSearchParams({ "": password })}`.slice(1)];
+  const post = (path: string, body: object, signal: AbortSignal) =>
+    askApi({ method: "POST", ...at(`/api/v1${path}`, query), body, timeoutMs: SEND_TIMEOUT_MS }, signal);
+  return {
+    async send(message, signal) {
+      const recipient = readRecipient(message.to);
+      if (!recipient) return NO_RECIPIENT;
+      const { text, key: tempGuid } = message;
+      const secrets = [...forms, text];
+      const body = { chatGuid: recipient.guid, tempGuid, message: text, method };
+      const answer = await post("/message/text", body, signal);
+      if (recipient.kind === "chat" || !isWithoutChat(answer)) return judge(answer, secrets);
+      const chat = { ...newChat(recipient, message), method };
+      return judge(await post("/chat/new", chat, signal), secrets);
+    },
+    async check(signal) {
+      const answer = await askApi({ method: "GET", ...at("/api/v1/ping", query), timeoutMs: CHECK_TIMEOUT_MS }, signal);
+      if (answer.kind !== "answer") return { ok: false, detail: answer.reason };
+      if (answer.status === 200 && answer.json?.data === "pong") return { ok: true, detail: "BlueBubbles answers" };
+      const result = judge(answer, forms);
+      return { ok: false, detail: result.kind === "sent" ? "It is no BlueBubbles that answers." : result.reason };
+    },
+  };
+}
+
+function newChat(
+  { address, service }: Extract<ImessageRecipient, { kind: "address" }>,
+  message: OutgoingMessage,
+): object {
+  return {
+    addresses: [address],
+    message: message.text,
+    service: service === "SMS" ? "SMS" : "iMessage",
+    tempGuid: message.key,
+  };
+}
+
+/** Where nothing was sent as there is no such chat yet. */
+function isWithoutChat(answer: ApiAnswer): boolean {
+  if (answer.kind !== "answer" || answer.status < 400) return false;
+  return isOwn(answer) && (answer.status === 404 || NO_CHAT.test(readWords(answer).words));
+}
+
+const isOwn = ({ status, json }: Answered) => STATUSES.includes(status) && Boolean(json?.error?.type);
+
+function judge(answer: ApiAnswer, secrets: readonly string[]): SendResult {
+  if (answer.kind !== "answer") return unanswered(answer);
+  const { status, json } = answer;
+  if (status >= 200 && status < 300) {
+    const { guid, messages } = json?.data ?? {};
+    if (typeof guid !== "string") return judgeStatus(NAME, answer);
+    // A new chat comes with its first message.
+    const id = Array.isArray(messages) ? messages[0]?.guid : guid;
+    return { kind: "sent", id: typeof id === "string" ? id : null };
+  }
+  if (!isOwn(answer)) return judgeStatus(NAME, answer);
+  const said = readWords(answer);
+  const code = messageError(answer);
+  const words = [wordsWithout(said.words, ...secrets), code && `Messages' error ${code}`].filter(Boolean).join("; ");
+  const reason = `${answered(NAME, status, codeOf(json.error.type))}${words && `: ${words}`}`;
+  return { kind: judgeError(answer, said, code), reason };
+}
+
+/** What BlueBubbles says in words. */
+interface Said {
+  readonly words: string;
+  /** Whether AppleScript says it, which has refused then. */
+  readonly isRefusal: boolean;
+}
+
+/** Of a script that failed, the end alone: the beginning is the script, with the message in it. */
+function readWords({ json }: Answered): Said {
+  const message = json?.error?.message;
+  const said = typeof message === "string" ? message : "";
+  if (!said.startsWith("Command failed")) return { words: said, isRefusal: false };
+  const end = /.*(?:execution|syntax) error: (?<words>.*)$/s.exec(said)?.groups?.words ?? "";
+  return { words: end, isRefusal: end !== "" && !/timed out|-1712/.test(end) };
+}
+
+/** Messages' own error of the message, where it has tried to send it. */
+function messageError({ json }: Answered): number | undefined {
+  const code = json?.data?.error;
+  return typeof code === "number" && code !== 0 ? code : undefined;
+}
+
+function judgeError(
+  { status, json }: Answered,
+  { words, isRefusal }: Said,
+  code: number | undefined,
+): Exclude<Failure["kind"], "rate-limited"> {
+  if (status === 401 || status === 403) return "authentication";
+  // An earlier try of this very message is under way.
+  if (QUEUED.test(words)) return "ambiguous";
+  if (status === 400) return "content";
+  if (status === 404 || NO_CHAT.test(words)) return "gone";
+  if (code !== undefined) return code === NOT_REGISTERED ? "gone" : "transient";
+  if (isRefusal || json.error.type === "Database Error" || /Private API (Helper )?is not/.test(words))
+    return "transient";
+  // It has waited for the message in vain, or failed after it: that it was sent is more likely than not.
+  return "ambiguous";
+}

@@ -1,0 +1,41 @@
+/** Somebody, or a chat that is there already. */
+export type ImessageRecipient =
+  | {
+      readonly kind: "address";
+      readonly address: string;
+      readonly service: "iMessage" | "SMS" | "any";
+      readonly guid: string;
+    }
+  | { readonly kind: "chat"; readonly guid: string };
+
+/** None of a shell's or AppleScript's: BlueBubbles puts a chat's guid in a script, and that in a command, as it is. */
+const GUID = /^(?<service>iMessage|SMS|RCS|any);(?<kind>[-+]);(?<id>[^\s"$`\\;]+)$/i;
+const MAIL = /^[^\s"$`\\;@]+@[^\s"$`\\;@]+$/;
+const NUMBER = /^\+?\d{3,15}$/;
+
+/**
+ * A chat's guid such as `iMessage;-;+491…` (with one) or `iMessage;+;chat1…` (a group), a number, or a mail address.
+ * @returns nothing for anything else, above all a name: Messages would look in the contacts for whom it may mean
+ */
+export function readRecipient(to: string): ImessageRecipient | undefined {
+  const groups = GUID.exec(to)?.groups;
+  if (groups) {
+    const { service = "", kind, id = "" } = groups;
+    if (kind === "+") return { kind: "chat", guid: to };
+    return { kind: "address", address: id, service: serviceOf(service), guid: to };
+  }
+  const address = MAIL.test(to) ? to : to.replace(/[\s().-]/g, "");
+  if (!MAIL.test(address) && !NUMBER.test(address)) return undefined;
+  return { kind: "address", address, service: "any", guid: `iMessage;-;${address}` };
+}
+
+function serviceOf(prefix: string): "iMessage" | "SMS" | "any" {
+  const name = prefix.toLowerCase();
+  if (name === "imessage") return "iMessage";
+  return name === "sms" ? "SMS" : "any";
+}
+
+export const NO_RECIPIENT = {
+  kind: "gone",
+  reason: "No recipient of iMessage: give a number with its country code (+…), a mail address, or a chat's guid.",
+} as const;

@@ -1,0 +1,302 @@
+import { expect } from "chai";
+import type { SendResult } from "../../src/channels/channel.ts";
+import { imessageChannel } from "../../src/channels/imessage.ts";
+import { answers, type Behaviour, breaks, type ChannelServer, startChannelServer } from "../support/channelServer.ts";
+import { type Bed, KEY, kindOf, send, TEXT, tellsNothing, withstandsTheNetwork } from "./network.ts";
+
+const PASSWORD = "blue & bubbles/secret+word";
+const QUERY = "?password=blue+%26+bubbles%2Fsecret%2Bword";
+const TO = "+4915111111111";
+const CHAT = `iMessage;-;${TO}`;
+
+const message = (more: object = {}) => ({ guid: "p:0/message-1", text: TEXT, error: 0, tempGuid: KEY, ...more });
+const sent = answers(200, { status: 200, message: "Message sent!", data: message() });
+const begun = answers(200, {
+  status: 200,
+  message: "Successfully created chat!",
+  data: { guid: CHAT, messages: [message({ guid: "p:0/message-2" })] },
+});
+/** An error as BlueBubbles gives it. */
+const refuses = (status: number, type: unknown, words: unknown, data: unknown = null): Behaviour =>
+  answers(status, { status, message: "Message Send Error", error: { type, message: words }, data });
+const failed = (words: string, data: unknown = null) => refuses(500, "iMessage Error", words, data);
+const SEE_CODE = "Failed to send message! See attached message error code.";
+/** What Node says of a script that failed: the whole command, with the message as a shell wants it. */
+const scriptFailed = (end: string) =>
+  failed(
+    `Command failed: osascript -e "tell application \\"Messages\\"" -e "send \\"the \\\\*secret\\\\* text\\" to targetChat"\n${end}`,
+  );
+
+describe("the imessage channel, through BlueBubbles,", () => {
+  let server: ChannelServer;
+  let bed: Bed;
+  const channelAt = (apiUrl: string, more: { method?: "apple-script" | "private-api"; password?: string } = {}) =>
+    imessageChannel(
+      { kind: "bluebubbles", apiUrl, password: PASSWORD, method: "apple-script", command: ["imsg"], ...more },
+      {},
+    );
+  const check = () => bed.channel.check(new AbortController().signal);
+  before(async () => {
+    server = await startChannelServer(sent);
+  });
+  after(() => server.close());
+  beforeEach(() => {
+    server.script();
+    bed = {
+      server,
+      channel: channelAt(server.url),
+      channelAt,
+      to: TO,
+      secrets: [PASSWORD, QUERY.slice(10), "bubbles", "secret"],
+      script: (...behaviours) => server.script(...behaviours),
+      messages: () => server.requests,
+    };
+  });
+
+  for (const plain of [false, true]) {
+    for (const method of ["apple-script", "private-api"] as const) {
+      it(`sends a ${plain ? "plain " : ""}message by ${method}`, async () => {
+        const result = await send(bed, { plain }, { channel: channelAt(server.url, { method }) });
+
+        expect(result).to.deep.equal({ kind: "sent", id: "p:0/message-1" });
+        const [{ method: verb, path, headers, body } = expect.fail("nothing was sent")] = server.requests;
+        expect({ verb, path, body }).to.deep.equal({
+          verb: "POST",
+          path: `/api/v1/message/text${QUERY}`,
+          body: { chatGuid: CHAT, tempGuid: KEY, message: TEXT, method },
+        });
+        expect(headers["content-type"]).to.match(/^application\/json/);
+      });
+    }
+  }
+
+  it("takes 4,000 UTF-16 units of plain text, and has no idempotency key", () => {
+    expect(bed.channel.style).to.deep.equal({ dialect: "plain", limit: 4_000, unit: "utf16" });
+    expect(bed.channel.isIdempotent).to.equal(false);
+  });
+
+  it("is at a path of its own, and behind a proxy's password", async () => {
+    const through = channelAt(server.url.replace("//", "//me:pass@").concat("/bb"));
+
+    const result = await send(bed, {}, { channel: through });
+
+    expect(result.kind).to.equal("sent");
+    expect(server.requests[0]?.path).to.equal(`/bb/api/v1/message/text${QUERY}`);
+    expect(server.requests[0]?.headers.authorization).to.equal(`Basic ${btoa("me:pass")}`);
+  });
+
+  const recipients: [string, string, string][] = [
+    ["a number", TO, CHAT],
+    ["a number as people write it", "+49 (151) 111-11.111", CHAT],
+    ["a short number", "22000", "iMessage;-;22000"],
+    ["a mail address", "anna.k+x@example.org", "iMessage;-;anna.k+x@example.org"],
+    ["a chat with one", CHAT, CHAT],
+    ["a chat with one by SMS", `SMS;-;${TO}`, `SMS;-;${TO}`],
+    ["a chat of newer Macs", `any;-;${TO}`, `any;-;${TO}`],
+    ["a group", "iMessage;+;chat1234567890", "iMessage;+;chat1234567890"],
+  ];
+  for (const [title, to, guid] of recipients) {
+    it(`sends to ${title}`, async () => {
+      const result = await send(bed, { to });
+
+      expect(result.kind).to.equal("sent");
+      expect(server.requests[0]?.body.chatGuid).to.equal(guid);
+    });
+  }
+
+  // BlueBubbles puts a guid into a shell's command as it is.
+  const none = [
+    "",
+    "Anna",
+    "Anna Smith",
+    "12",
+    "chat1234567890",
+    "iMessage;-;",
+    "iMessage;-;$(id)",
+    'any;+;a"b',
+    "a`b@c.d",
+  ];
+  for (const to of none) {
+    it(`knows that ${JSON.stringify(to)} is no recipient, and asks nobody`, async () => {
+      const result = await send(bed, { to });
+
+      expect(kindOf(result)).to.deep.include({ kind: "gone" });
+      expect(server.requests).to.deep.equal([]);
+    });
+  }
+
+  describe("begins a chat that is not there", () => {
+    const noChat: [string, Behaviour][] = [
+      ["as BlueBubbles says", failed("Chat does not exist!")],
+      ["as the status says", refuses(404, "Database Error", "Not Found")],
+    ];
+    const asked: [string, string, object][] = [
+      ["a number", TO, { addresses: [TO], service: "iMessage" }],
+      ["a mail address", "anna@example.org", { addresses: ["anna@example.org"], service: "iMessage" }],
+      ["a chat with one by SMS", `SMS;-;${TO}`, { addresses: [TO], service: "SMS" }],
+      ["a chat of newer Macs", `any;-;${TO}`, { addresses: [TO], service: "iMessage" }],
+    ];
+    for (const [how, behaviour] of noChat) {
+      for (const [title, to, whom] of asked) {
+        it(`with ${title}, ${how}`, async () => {
+          server.script(behaviour, begun);
+
+          const result = await send(bed, { to });
+
+          expect(result).to.deep.equal({ kind: "sent", id: "p:0/message-2" });
+          const { method, path, body } = server.requests[1] ?? expect.fail("no chat was begun");
+          expect({ method, path, body }).to.deep.equal({
+            method: "POST",
+            path: `/api/v1/chat/new${QUERY}`,
+            body: { ...whom, message: TEXT, tempGuid: KEY, method: "apple-script" },
+          });
+        });
+      }
+
+      it(`but no group, ${how}`, async () => {
+        server.script(behaviour);
+
+        const result = await send(bed, { to: "iMessage;+;chat1234567890" });
+
+        expect(result.kind).to.equal("gone");
+        expect(server.requests).to.have.length(1);
+      });
+    }
+
+    const ends: [string, Behaviour, SendResult["kind"]][] = [
+      ["without its message", answers(200, { data: { guid: CHAT } }), "sent"],
+      ["without anything", answers(200, { data: null }), "ambiguous"],
+      ["in vain", failed("Chat does not exist!"), "gone"],
+      ["but the message is not seen", refuses(500, "Server Error", "Message send timeout"), "ambiguous"],
+      ["and the connection breaks", breaks, "ambiguous"],
+    ];
+    for (const [title, behaviour, kind] of ends) {
+      it(title, async () => {
+        server.script(failed("Chat does not exist!"), behaviour);
+
+        const result = await send(bed);
+
+        expect(result.kind).to.equal(kind);
+        expect(server.requests).to.have.length(2);
+      });
+    }
+  });
+
+  const results: [string, Behaviour, SendResult | { kind: SendResult["kind"] }][] = [
+    [
+      "a password that is not good",
+      answers(401, { status: 401, message: "No", error: { type: "Authentication Error", message: "Unauthorized" } }),
+      { kind: "authentication", reason: "BlueBubbles answered 401 (Authentication Error): Unauthorized" },
+    ],
+    ["what is forbidden", refuses(403, "Authentication Error", "Forbidden"), { kind: "authentication" }],
+    [
+      "a message whose earlier try is under way",
+      refuses(400, "Validation Error", `Message is already queued to be sent! (Temp GUID: ${KEY})`),
+      { kind: "ambiguous" },
+    ],
+    [
+      "a request that it does not take",
+      refuses(400, "Validation Error", "The message field is required."),
+      { kind: "content", reason: "BlueBubbles answered 400 (Validation Error): The message field is required." },
+    ],
+    [
+      "somebody without iMessage",
+      failed(SEE_CODE, message({ error: 22 })),
+      { kind: "gone", reason: `BlueBubbles answered 500 (iMessage Error): ${SEE_CODE}; Messages' error 22` },
+    ],
+    ["another error of Messages", failed(SEE_CODE, message({ error: 4 })), { kind: "transient" }],
+    ["a message that is not seen in time", failed(SEE_CODE), { kind: "ambiguous" }],
+    ["a message that is not seen, without an error", failed(SEE_CODE, message()), { kind: "ambiguous" }],
+    [
+      "a message that it lost sight of",
+      failed("Failed to send message! Message not found in database after 60 seconds!"),
+      { kind: "ambiguous" },
+    ],
+    [
+      "a script that AppleScript refuses, whose words quote the message",
+      scriptFailed("29:120: execution error: Messages got an error: Can’t get account 1. (-1728)\n"),
+      {
+        kind: "transient",
+        reason: "BlueBubbles answered 500 (iMessage Error): Messages got an error: Can’t get account 1. (-1728)",
+      },
+    ],
+    [
+      "a script that takes too long",
+      scriptFailed("1:2: execution error: AppleEvent timed out. (-1712)"),
+      { kind: "ambiguous" },
+    ],
+    [
+      "a script that says nothing",
+      scriptFailed(""),
+      { kind: "ambiguous", reason: "BlueBubbles answered 500 (iMessage Error)" },
+    ],
+    [
+      "a script that quotes the message to the end",
+      scriptFailed(`1:2: execution error: Can’t send "the \\*secret\\* text". (-1728)`),
+      { kind: "transient", reason: "BlueBubbles answered 500 (iMessage Error)" },
+    ],
+    ["a Private API that is off", failed("iMessage Private API is not enabled!"), { kind: "transient" }],
+    ["a helper that is not there", failed("iMessage Private API Helper is not connected!"), { kind: "transient" }],
+    ["its database", refuses(500, "Database Error", "SQLITE_BUSY"), { kind: "transient" }],
+    ["an error that it did not foresee", refuses(500, "Server Error", "x is undefined"), { kind: "ambiguous" }],
+    ["words with the password", refuses(500, "Server Error", `GET /?password=${PASSWORD}`), { kind: "ambiguous" }],
+    ["words with the password as it is sent", refuses(500, "Server Error", `GET /${QUERY}`), { kind: "ambiguous" }],
+    [
+      "its own 504",
+      refuses(504, "Gateway Timeout", "The server took too long to respond and has timed-out!"),
+      { kind: "ambiguous" },
+    ],
+    [
+      "an error of shapes that nobody expects",
+      refuses(500, { toString: 1 }, { toString: 1 }, 7),
+      { kind: "ambiguous" },
+    ],
+    ["404 that is not its own, of a tunnel that is closed", answers(404, "Not Found"), { kind: "transient" }],
+    ["200 without a guid", answers(200, { status: 200, data: { guid: 7 } }), { kind: "ambiguous" }],
+  ];
+  for (const [title, behaviour, expected] of results) {
+    it(`makes ${expected.kind} of ${title}`, async () => {
+      server.script(behaviour);
+
+      const result = await send(bed, { to: "iMessage;+;chat1234567890" });
+
+      expect(result).to.deep.include(expected);
+      expect(server.requests).to.have.length(1);
+    });
+  }
+
+  it("does not take the words of a message for BlueBubbles' own", async () => {
+    const text = "Chat does not exist! It is already queued, execution error: -1712";
+    server.script(failed(`Command failed: osascript -e "send \\"${text}\\""\n1:2: execution error: Can’t. (-1728)`));
+
+    const result = await send(bed, { text });
+
+    expect(result).to.deep.include({ kind: "transient" });
+    expect(server.requests).to.have.length(1);
+  });
+
+  describe("checks its password", () => {
+    const cases: [string, Behaviour, boolean, RegExp][] = [
+      ["which is good", answers(200, { status: 200, message: "Ping received!", data: "pong" }), true, /answers/],
+      ["which is not", refuses(401, "Authentication Error", "Unauthorized"), false, /401 .*Unauthorized/],
+      ["where something else answers", answers(200, "<html>Hello</html>"), false, /answered 200/],
+      ["where something answers a message", sent, false, /no BlueBubbles/],
+      ["where a tunnel is closed", answers(502), false, /502/],
+    ];
+    for (const [title, behaviour, ok, detail] of cases) {
+      it(title, async () => {
+        server.script(behaviour);
+
+        const found = await check();
+
+        expect(found.ok).to.equal(ok);
+        expect(found.detail).to.match(detail);
+        const [{ method, path, text } = expect.fail("nobody was asked")] = server.requests;
+        expect({ method, path, text }).to.deep.equal({ method: "GET", path: `/api/v1/ping${QUERY}`, text: "" });
+        tellsNothing(bed, found);
+      });
+    }
+  });
+
+  withstandsTheNetwork(() => bed);
+});

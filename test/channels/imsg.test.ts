@@ -1,0 +1,267 @@
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import type { OutgoingMessage, SendResult } from "../../src/channels/channel.ts";
+import { imessageChannel } from "../../src/channels/imessage.ts";
+import { eventually } from "../support/eventually.ts";
+import { KEY, kindOf, TEXT } from "./network.ts";
+
+const TO = "+4915111111111";
+const ENVIRONMENT = {
+  PATH: process.env.PATH,
+  HOME: "/home/me",
+  SSH_AUTH_SOCK: "/agent",
+  SIGNALBOX_TOKEN: "our-secret",
+};
+
+/** Stands in for imsg: notes in the folder how it was called, and replies so; gives up when its input ends. */
+const standIn = (dir: string, reply: string) => `
+  const { writeFileSync, renameSync } = require("node:fs");
+  const called = ${JSON.stringify(join(dir, "called"))};
+  const say = (text) => process.stdout.write(text + "\\n");
+  const answer = (more) => say(JSON.stringify({ jsonrpc: "2.0", id: 1, ...more }));
+  let input = "";
+  process.stdin.on("data", (chunk) => {
+    input += chunk;
+    if (!input.endsWith("\\n")) return;
+    const request = JSON.parse(input);
+    const { pid, env, argv } = process;
+    writeFileSync(called + ".part", JSON.stringify({ args: argv.slice(1), env, pid, request }));
+    renameSync(called + ".part", called);
+    setImmediate(() => { ${reply} });
+  });
+  process.stdin.on("end", () => process.exit(0));`;
+const answers = (more: object) => `answer(${JSON.stringify(more)})`;
+const refuses = (code: unknown, data?: unknown, message: unknown = "Internal error") =>
+  answers({ error: { code, message, data } });
+const failed = (words: string) => refuses(-32603, words);
+
+const DELIVERED = answers({ result: { ok: true, transport: "applescript", id: 1979, guid: "8DF-1" } });
+
+describe("the imessage channel, through the imsg command,", () => {
+  let dir: string;
+  beforeEach(() => {
+    dir = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-imsg-")));
+  });
+  afterEach(() => rmSync(dir, { recursive: true }));
+  const open = (command: string[]) =>
+    imessageChannel({ kind: "imsg", command, apiUrl: "http://127.0.0.1:1234", method: "apple-script" }, ENVIRONMENT);
+  const imsg = (reply: string) => open([process.execPath, "-e", standIn(dir, reply), "--", "--db", "chat.db"]);
+  const called = () => JSON.parse(readFileSync(join(dir, "called"), "utf8"));
+  const wasCalled = () => existsSync(join(dir, "called"));
+
+  async function send(
+    channel: ReturnType<typeof open>,
+    message: Partial<OutgoingMessage> = {},
+    signal = new AbortController().signal,
+  ): Promise<SendResult> {
+    const result = await channel.send({ to: TO, text: TEXT, plain: false, key: KEY, ...message }, signal);
+    expect(JSON.stringify(result)).to.not.include(message.text ?? TEXT);
+    return result;
+  }
+
+  for (const plain of [false, true]) {
+    it(`sends a ${plain ? "plain " : ""}message over its input, and nothing of it in its arguments`, async () => {
+      const result = await send(imsg(DELIVERED), { plain });
+
+      expect(result).to.deep.equal({ kind: "sent", id: "8DF-1" });
+      const { args, request } = called();
+      expect(args).to.deep.equal(["--db", "chat.db", "rpc"]);
+      expect(request).to.deep.equal({
+        jsonrpc: "2.0",
+        id: 1,
+        method: "send",
+        params: { to: TO, service: "auto", text: TEXT },
+      });
+    });
+  }
+
+  it("gives the command nothing of our environment that it does not need", async () => {
+    await send(imsg(DELIVERED));
+
+    expect(called().env).to.deep.include({ PATH: process.env.PATH, HOME: "/home/me", SSH_AUTH_SOCK: "/agent" });
+    expect(called().env).to.not.have.property("SIGNALBOX_TOKEN");
+  });
+
+  const texts = [
+    "- a list\n- of two",
+    "--help",
+    "$(touch called); `id` 'x' \"y\"",
+    "ünd 🚂\u2028\n\n.",
+    "x".repeat(4_000),
+  ];
+  for (const text of texts) {
+    it(`sends ${JSON.stringify(text.slice(0, 30))} as it is`, async () => {
+      const result = await send(imsg(DELIVERED), { text });
+
+      expect(result.kind).to.equal("sent");
+      expect(called().request.params.text).to.equal(text);
+    });
+  }
+
+  it("takes 4,000 UTF-16 units of plain text, and has no idempotency key", () => {
+    const { style, isIdempotent } = open(["imsg"]);
+
+    expect(style).to.deep.equal({ dialect: "plain", limit: 4_000, unit: "utf16" });
+    expect(isIdempotent).to.equal(false);
+  });
+
+  const recipients: [string, string, object][] = [
+    ["a number as people write it", "+49 151 11111111", { to: TO, service: "auto" }],
+    ["a mail address", "anna@example.org", { to: "anna@example.org", service: "auto" }],
+    ["a chat with one, by their address", `iMessage;-;${TO}`, { to: TO, service: "imessage" }],
+    ["a chat with one by SMS", `SMS;-;${TO}`, { to: TO, service: "sms" }],
+    ["a chat of newer Macs", `any;-;${TO}`, { to: TO, service: "auto" }],
+    ["a group", "iMessage;+;chat1234567890", { chat_guid: "iMessage;+;chat1234567890" }],
+  ];
+  for (const [title, to, whom] of recipients) {
+    it(`sends to ${title}`, async () => {
+      const result = await send(imsg(DELIVERED), { to });
+
+      expect(result.kind).to.equal("sent");
+      expect(called().request.params).to.deep.equal({ ...whom, text: TEXT });
+    });
+  }
+
+  for (const to of ["", "Anna", "Anna Smith", "--db"]) {
+    it(`knows that ${JSON.stringify(to)} is no recipient, and does not have the contacts searched`, async () => {
+      const result = await send(imsg(DELIVERED), { to });
+
+      expect(result).to.deep.include({ kind: "gone" });
+      expect(wasCalled()).to.equal(false);
+    });
+  }
+
+  const results: [string, string, SendResult | { kind: SendResult["kind"] }][] = [
+    ["a message that it has not seen yet", answers({ result: { ok: true } }), { kind: "sent", id: null }],
+    ["a number for an id", answers({ result: { ok: true, id: 1979 } }), { kind: "sent", id: "1979" }],
+    [
+      "an answer in two pieces",
+      'process.stdout.write(\'{"id":1,"result":\'); setImmediate(() => say(\'{"ok":true}}\'))',
+      { kind: "sent" },
+    ],
+    [
+      "an answer after a banner and a notification",
+      `say("Welcome."); say('{"method":"message"}'); ${DELIVERED}`,
+      { kind: "sent" },
+    ],
+    ["an answer before a failure", `${DELIVERED}; process.exitCode = 1`, { kind: "sent" }],
+    ["an answer without what belongs in it", answers({ result: { id: { toString: 1 } } }), { kind: "ambiguous" }],
+    [
+      "parameters that it does not take",
+      refuses(-32602, "Invalid chat target: unknown", "Invalid params"),
+      { kind: "gone", reason: "imsg answered error -32602: Invalid chat target: unknown" },
+    ],
+    ["a method that it does not know", refuses(-32601, "send"), { kind: "authentication" }],
+    [
+      "Messages that it may not read",
+      failed("authorization denied\n\n⚠️  Permission Error: … requires Full Disk Access permission.\n"),
+      { kind: "authentication" },
+    ],
+    [
+      "Messages that it may not use",
+      failed("AppleScript failed: Not authorized to send Apple events."),
+      { kind: "authentication" },
+    ],
+    [
+      "a script that is refused",
+      failed("AppleScript failed: Messages got an error: Can’t get buddy. (-1728)"),
+      {
+        kind: "transient",
+        reason: "imsg answered error -32603: AppleScript failed: Messages got an error: Can’t get buddy. (-1728)",
+      },
+    ],
+    ["a script that takes too long", failed("AppleScript failed: AppleEvent timed out."), { kind: "ambiguous" }],
+    [
+      "a message that went astray",
+      failed("AppleScript failed: Messages accepted the chat send but wrote an unjoined empty outgoing row (7)"),
+      { kind: "ambiguous" },
+    ],
+    ["another error", failed("disk I/O error"), { kind: "ambiguous" }],
+    [
+      "words that quote the message",
+      failed(`Cannot send "${TEXT}"`),
+      { kind: "ambiguous", reason: "imsg answered error -32603" },
+    ],
+    ["an error of shapes that nobody expects", refuses({ toString: 1 }, { toString: 1 }, 7), { kind: "ambiguous" }],
+    [
+      "an end without an answer",
+      "process.exit(3)",
+      {
+        kind: "ambiguous",
+        reason: "The program of channels.imessage.command ended with exit code 3 before it had answered.",
+      },
+    ],
+    ["an end by somebody's signal", "process.kill(process.pid, 'SIGKILL')", { kind: "ambiguous" }],
+    ["a shell that does not find it", "process.exit(127)", { kind: "authentication" }],
+    ["an answer that is no JSON", `say(${JSON.stringify(TEXT)}); process.exit(0)`, { kind: "ambiguous" }],
+    ["an endless answer", "setInterval(() => say('x'.repeat(100_000)), 1)", { kind: "ambiguous" }],
+  ];
+  for (const [title, reply, expected] of results) {
+    it(`makes ${expected.kind} of ${title}`, async () => {
+      expect(await send(imsg(reply))).to.deep.include(expected);
+    });
+  }
+
+  const missing: [string, string[], RegExp][] = [
+    ["is not there", ["signalbox-no-such-program"], /cannot be started \(ENOENT\)/],
+    ["may not be run", ["/dev/null"], /cannot be started \(EACCES\)/],
+  ];
+  for (const [title, command, reason] of missing) {
+    it(`stops the channel when the program ${title}: so it is for each message, and none is lost by waiting`, async () => {
+      const result = await send(open(command));
+
+      expect(kindOf(result)).to.deep.include({ kind: "authentication" });
+      expect(kindOf(result).reason).to.match(reason);
+    });
+  }
+
+  it("ends the command when the worker stops, which is ambiguous", async () => {
+    const stop = new AbortController();
+    const sending = send(imsg(""), {}, stop.signal);
+    await eventually(wasCalled, "the command to be called");
+
+    stop.abort();
+
+    expect(await sending).to.deep.include({ kind: "ambiguous" });
+    expect(() => process.kill(called().pid, 0)).to.throw(/ESRCH/);
+  });
+
+  it("starts nothing when the worker has stopped, which is transient", async () => {
+    const result = await send(imsg(DELIVERED), {}, AbortSignal.abort());
+
+    expect(result.kind).to.equal("transient");
+    expect(wasCalled()).to.equal(false);
+  });
+
+  describe("checks the command", () => {
+    const cases: [string, string, boolean, RegExp][] = [
+      [
+        "which may read Messages",
+        answers({ result: { chats: [{ id: 1, name: "Anna" }] } }),
+        true,
+        /^imsg answers, and may/,
+      ],
+      ["which may not", failed("Permission Error: requires Full Disk Access permission."), false, /Full Disk Access/],
+      ["which answers something else", answers({ result: { ok: true } }), false, /no imsg/],
+      ["which ends", "process.exit(1)", false, /exit code 1/],
+    ];
+    for (const [title, reply, ok, detail] of cases) {
+      it(title, async () => {
+        const found = await imsg(reply).check(new AbortController().signal);
+
+        expect(found.ok).to.equal(ok);
+        expect(found.detail).to.match(detail);
+        expect(called().request).to.deep.equal({ jsonrpc: "2.0", id: 1, method: "chats.list", params: { limit: 1 } });
+      });
+    }
+
+    it("which is not there", async () => {
+      const found = await open(["signalbox-no-such-program"]).check(new AbortController().signal);
+
+      expect(found.ok).to.equal(false);
+      expect(found.detail).to.match(/ENOENT/);
+    });
+  });
+});
