@@ -1,11 +1,44 @@
 import type { Config } from "../shared/configSchema.ts";
 import type { Logger } from "../shared/logger.ts";
 import type { Channel } from "./channel.ts";
+import { discordChannel } from "./discord.ts";
+import { imessageChannel } from "./imessage.ts";
 import { logChannel } from "./log.ts";
+import { mattermostChannel } from "./mattermost.ts";
+import { msteamsChannel } from "./msteams.ts";
+import { signalChannel } from "./signal.ts";
+import { slackChannel } from "./slack.ts";
+import { telegramChannel } from "./telegram.ts";
+import { whatsappChannel } from "./whatsapp.ts";
+
+type Settings = Config["channels"];
+
+export interface ChannelDeps {
+  readonly log: Logger;
+  /** For the program that sends iMessages; without the service's own secrets. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+type Kinds = { readonly [K in keyof Settings]-?: (settings: NonNullable<Settings[K]>, deps: ChannelDeps) => Channel };
+
+const KINDS: Kinds = {
+  telegram: (settings) => telegramChannel(settings),
+  slack: (settings) => slackChannel(settings),
+  discord: (settings) => discordChannel(settings),
+  mattermost: (settings) => mattermostChannel(settings),
+  msteams: (settings) => msteamsChannel(settings),
+  whatsapp: (settings) => whatsappChannel(settings),
+  signal: (settings) => signalChannel(settings),
+  imessage: (settings, { env }) => imessageChannel(settings, env),
+  log: (_settings, { log }) => logChannel(log),
+};
 
 /** The channels that are configured, by name. */
-export function openChannels(config: Config["channels"], log: Logger): ReadonlyMap<string, Channel> {
-  const open = new Map<string, Channel>();
-  if (config.log) open.set("log", logChannel(log));
-  return open;
+export function openChannels(config: Settings, deps: ChannelDeps): ReadonlyMap<string, Channel> {
+  const open = Object.entries(KINDS).flatMap(([name, make]): [string, Channel][] => {
+    const settings = config[name as keyof Settings];
+    // each kind takes the settings of its own name
+    return settings ? [[name, (make as (settings: object, deps: ChannelDeps) => Channel)(settings, deps)]] : [];
+  });
+  return new Map(open);
 }

@@ -57,7 +57,7 @@ export function startService(config: Config, deps: ServiceDeps): Service {
   const { stores, queues, connection, clock, log, env, metrics } = deps;
   const { agents, hooks, session, worker } = config;
   const runner = createRunner(agents.defaults.runner, agents.runners, env);
-  const channels = openChannels(config.channels, log);
+  const channels = openChannels(config.channels, { log, env: withoutOwnSecrets(env) });
   const isWorthDelivering = (reply: string) => !isEmpty(reply) && !isAcknowledgement(reply);
   const delivery = { firstRoute: session.main ?? null, channels: new Set(channels.keys()) };
   const deliver = async ({ fault, channel, deliveryId }: NotedDelivery) => {

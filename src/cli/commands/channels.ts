@@ -6,6 +6,7 @@ import { toParts } from "../../channels/text/parts.ts";
 import { readConfig } from "../../shared/config.ts";
 import { CHANNELS } from "../../shared/configSession.ts";
 import { StartError } from "../../shared/lifecycle.ts";
+import { withoutOwnSecrets } from "../../shared/ownSecrets.ts";
 import { createLogger } from "../../shared/logger.ts";
 
 const CHECK_WITHIN_MS = 20_000;
@@ -13,7 +14,10 @@ const CHECK_WITHIN_MS = 20_000;
 const MOST_WAIT_MS = 60_000;
 
 const channelsOf = (env: NodeJS.ProcessEnv) =>
-  openChannels(readConfig(env).channels, createLogger({ level: "silent", name: "cli", pretty: false }));
+  openChannels(readConfig(env).channels, {
+    log: createLogger({ level: "silent", name: "cli", pretty: false }),
+    env: withoutOwnSecrets(env),
+  });
 
 /**
  * `channels check`: tries each configured channel's credentials without sending anything.
