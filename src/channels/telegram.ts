@@ -1,0 +1,59 @@
+import type { Config } from "../shared/configSchema.ts";
+import type { Channel, SendResult } from "./channel.ts";
+import { askApi, inWords } from "./http.ts";
+import { type Answered, unanswered } from "./httpStatus.ts";
+import { serviceAt } from "./serviceAt.ts";
+import { judgeAnswer } from "./telegramAnswer.ts";
+
+const TIMEOUT_MS = 30_000;
+
+/** A chat's id or a public name, and the topic in it. */
+const RECIPIENT = /^(-?\d{1,20}|@\w{1,64})(?::(\d{1,15}))?$/;
+
+/** Telegram, through the Bot API, whose paths have the token in them: no path is ever told. */
+export function telegramChannel(settings: NonNullable<Config["channels"]["telegram"]>): Channel {
+  const at = serviceAt("channels.telegram.apiUrl", settings.apiUrl);
+  /** Where groups have gone that became supergroups. */
+  const moved = new Map<string, string>();
+  const ask = (method: "GET" | "POST", name: string, body: object | undefined, signal: AbortSignal) =>
+    askApi({ method, ...at(`/bot${settings.botToken}/${name}`), ...(body && { body }), timeoutMs: TIMEOUT_MS }, signal);
+  const judge = (answer: Answered, text: string, isGroup: boolean) =>
+    judgeAnswer(answer, { isGroup, secrets: [settings.botToken, text] });
+  return {
+    style: { dialect: "telegram-html", limit: 4_096, unit: "utf16" },
+    isIdempotent: false,
+    async send({ to, text, plain }, signal) {
+      const [, chat, topic] = RECIPIENT.exec(to.trim()) ?? [];
+      if (chat === undefined) {
+        return { kind: "gone", reason: "No recipient of Telegram: give a chat's id, @channel or chat:topic." };
+      }
+      const post = async (chatId: string): Promise<SendResult | { kind: "moved"; to: string }> => {
+        const message = {
+          chat_id: chatId,
+          ...(topic && { message_thread_id: Number(topic) }),
+          text,
+          ...(!plain && { parse_mode: "HTML" }),
+          // A preview has Telegram's servers open the address, whatever the agent was talked into putting in it.
+          link_preview_options: { is_disabled: true },
+        };
+        const answer = await ask("POST", "sendMessage", message, signal);
+        return answer.kind === "answer" ? judge(answer, text, !/^\d/.test(chatId)) : unanswered(answer);
+      };
+      const result = await post(moved.get(chat) ?? chat);
+      if (result.kind !== "moved") return result;
+      moved.set(chat, result.to);
+      const again = await post(result.to);
+      return again.kind === "moved" ? { kind: "gone", reason: "Telegram says that the group moved twice." } : again;
+    },
+    async check(signal) {
+      const answer = await ask("GET", "getMe", undefined, signal);
+      if (answer.kind !== "answer") return { ok: false, detail: answer.reason };
+      const { username } = answer.json?.result ?? {};
+      if (answer.json?.ok === true && typeof username === "string") {
+        return { ok: true, detail: `it sends as @${inWords(username)}` };
+      }
+      const result = judge(answer, "", false);
+      return { ok: false, detail: "reason" in result ? result.reason : "Telegram's answer names no bot." };
+    },
+  };
+}

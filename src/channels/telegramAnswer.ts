@@ -1,0 +1,46 @@
+import type { SendResult } from "./channel.ts";
+import { retryAfterMs } from "./http.ts";
+import { type Answered, answered, judgeStatus } from "./httpStatus.ts";
+import { wordsWithout } from "./wordsWithout.ts";
+
+/**
+ * What of a 400 is about the chat; all others are about the message. Telegram has no codes but these words: of its own server
+ * (tdlib/telegram-bot-api), or of the servers behind that, in capitals.
+ */
+const NO_WAY_IN =
+  /not found|rights|deactivated|upgraded|CHAT_|CHANNEL_|PEER_|USER_|TOPIC_|ALLOW_PAYMENT|chat_id|chat identifier/;
+
+/** What is looked at to judge an answer. */
+interface Asked {
+  /** Whether the chat is a group or a channel. */
+  readonly isGroup: boolean;
+  /** What may not be told. */
+  readonly secrets: readonly string[];
+}
+
+/** What an answer of the Bot API says of a message; `moved`: the group is a supergroup of another id now. */
+export function judgeAnswer(answer: Answered, asked: Asked): SendResult | { kind: "moved"; to: string } {
+  const { status, json } = answer;
+  const id = json?.result?.message_id;
+  if (status === 200 && json?.ok === true && Number.isSafeInteger(id)) return { kind: "sent", id: String(id) };
+  const failure = judgeStatus("Telegram", answer);
+  if (json?.ok !== false) return failure; // a proxy's, or another server's altogether
+
+  // An entity that cannot be parsed is quoted.
+  const unquoted = typeof json.description === "string" ? json.description.replace(/"[^"]*"/g, '"…"') : "";
+  const words = wordsWithout(unquoted, ...asked.secrets).replace(/\.$/, "");
+  const said = answered("Telegram", status) + (words && `: ${words}`);
+  const reason = `${said}.`;
+  if (status === 429) {
+    const seconds = json.parameters?.retry_after;
+    const told = typeof seconds === "number" ? Math.max(0, seconds) * 1_000 : retryAfterMs(answer.headers);
+    // Groups have a limit of their own, 20 messages a minute, which nobody else is to wait for.
+    return { kind: "rate-limited", retryAfterMs: told, scope: asked.isGroup ? "recipient" : "channel", reason };
+  }
+  if (status === 401 || status === 404) return { kind: "authentication", reason: `${said}: the token is no bot's.` };
+  if (status === 403) return { kind: "gone", reason };
+  if (status !== 400) return { ...failure, reason };
+  const movedTo = json.parameters?.migrate_to_chat_id;
+  if (Number.isSafeInteger(movedTo)) return { kind: "moved", to: String(movedTo) };
+  return { kind: NO_WAY_IN.test(unquoted) ? "gone" : "content", reason };
+}

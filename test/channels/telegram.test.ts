@@ -1,0 +1,236 @@
+import { expect } from "chai";
+import type { SendResult } from "../../src/channels/channel.ts";
+import { telegramChannel } from "../../src/channels/telegram.ts";
+import { answers, type Behaviour, type ChannelServer, startChannelServer } from "../support/channelServer.ts";
+import { type Bed, kindOf, send, TEXT, tellsNothing, withstandsTheNetwork } from "./network.ts";
+
+const TOKEN = "123456:telegram-secret-token";
+const sends = (messageId: unknown = 77): Behaviour =>
+  answers(200, { ok: true, result: { message_id: messageId, date: 1, chat: { id: 42, type: "private" }, text: TEXT } });
+
+/** An error as Telegram writes it. */
+const refuses = (status: number, description: unknown, parameters?: object): Behaviour =>
+  answers(status, { ok: false, error_code: status, description, ...(parameters && { parameters }) });
+
+describe("the telegram channel", () => {
+  let server: ChannelServer;
+  let bed: Bed;
+  const channelAt = (apiUrl: string) => telegramChannel({ apiUrl, botToken: TOKEN });
+  before(async () => {
+    server = await startChannelServer(sends());
+  });
+  after(() => server.close());
+  beforeEach(() => {
+    server.script();
+    bed = {
+      server,
+      channel: channelAt(server.url),
+      channelAt,
+      to: "42",
+      secrets: [TOKEN, "telegram-secret"],
+      script: (...behaviours) => server.script(...behaviours),
+      messages: () => server.requests,
+    };
+  });
+  const chats = () => server.requests.map(({ body }) => body.chat_id);
+
+  it("sends HTML, without a preview of what it links to", async () => {
+    const result = await send(bed);
+
+    expect(result).to.deep.equal({ kind: "sent", id: "77" });
+    const [{ method, path, headers, body } = expect.fail("nothing was sent")] = server.requests;
+    expect({ method, path, body }).to.deep.equal({
+      method: "POST",
+      path: `/bot${TOKEN}/sendMessage`,
+      body: { chat_id: "42", text: TEXT, parse_mode: "HTML", link_preview_options: { is_disabled: true } },
+    });
+    expect(headers["content-type"]).to.match(/^application\/json/);
+    expect(headers).to.not.have.property("authorization");
+  });
+
+  it("sends plain text as it is", async () => {
+    await send(bed, { text: "a < b & <b>c</b>", plain: true });
+
+    expect(server.requests[0]?.body).to.deep.equal({
+      chat_id: "42",
+      text: "a < b & <b>c</b>",
+      link_preview_options: { is_disabled: true },
+    });
+  });
+
+  it("is not idempotent, and takes HTML whose text has 4096 UTF-16 units", () => {
+    expect(bed.channel.isIdempotent).to.equal(false);
+    expect(bed.channel.style).to.deep.equal({ dialect: "telegram-html", limit: 4_096, unit: "utf16" });
+  });
+
+  it("finds the API behind a path, and behind a proxy that asks for a password", async () => {
+    const channel = channelAt(`${server.url.replace("//", "//me:p%40ss@")}/telegram/`);
+
+    expect(await send(bed, {}, { channel })).to.include({ kind: "sent" });
+    expect(server.requests[0]?.path).to.equal(`/telegram/bot${TOKEN}/sendMessage`);
+    expect(server.requests[0]?.headers.authorization).to.equal(`Basic ${btoa("me:p@ss")}`);
+  });
+
+  const recipients: [string, object][] = [
+    ["42", { chat_id: "42" }],
+    [" -1001234567890 ", { chat_id: "-1001234567890" }],
+    ["@the_channel", { chat_id: "@the_channel" }],
+    ["-1001234567890:7", { chat_id: "-1001234567890", message_thread_id: 7 }],
+    ["@the_group:7", { chat_id: "@the_group", message_thread_id: 7 }],
+  ];
+  for (const [to, expected] of recipients) {
+    it(`sends to ${to}`, async () => {
+      expect(await send(bed, { to })).to.include({ kind: "sent" });
+      expect(server.requests[0]?.body).to.include(expected);
+    });
+  }
+
+  for (const to of ["", "Anna", "+49 151 1234", "42:", "42:topic", "@a b", "../getMe"]) {
+    it(`has no recipient in "${to}"`, async () => {
+      expect(await send(bed, { to })).to.include({ kind: "gone" });
+      expect(server.requests).to.deep.equal([]);
+    });
+  }
+
+  it("follows a group that became a supergroup, and goes there at once the next time", async () => {
+    const moves = refuses(400, "Bad Request: group chat was upgraded to a supergroup chat", {
+      migrate_to_chat_id: -1009876543210,
+    });
+    bed.script(moves, sends(78), sends(79));
+
+    expect(await send(bed, { to: "-55:7" })).to.deep.equal({ kind: "sent", id: "78" });
+    expect(await send(bed, { to: "-55" })).to.deep.equal({ kind: "sent", id: "79" });
+
+    expect(chats()).to.deep.equal(["-55", "-1009876543210", "-1009876543210"]);
+    expect(server.requests[1]?.body).to.include({ text: TEXT, message_thread_id: 7 });
+  });
+
+  it("follows a group once", async () => {
+    const moves = refuses(400, "Bad Request: upgraded", { migrate_to_chat_id: -100 });
+    bed.script(moves, moves);
+
+    expect(await send(bed, { to: "-55" })).to.include({ kind: "gone" });
+    expect(chats()).to.deep.equal(["-55", "-100"]);
+  });
+
+  it("tells what becomes of the message where a group has moved to", async () => {
+    bed.script(refuses(400, "upgraded", { migrate_to_chat_id: -100 }), refuses(403, "Forbidden: bot was kicked"));
+
+    expect(await send(bed, { to: "-55" })).to.include({ kind: "gone" });
+  });
+
+  const slow = "Too Many Requests: retry after 14";
+  const limits: [string, string, Behaviour, object][] = [
+    ["a chat", "42", refuses(429, slow, { retry_after: 14 }), { retryAfterMs: 14_000, scope: "channel" }],
+    ["a group", "-100123", refuses(429, slow, { retry_after: 14 }), { retryAfterMs: 14_000, scope: "recipient" }],
+    ["a named one", "@name", refuses(429, slow, { retry_after: 14 }), { retryAfterMs: 14_000, scope: "recipient" }],
+    ["a header", "42", answers(429, { ok: false }, { "Retry-After": "3" }), { retryAfterMs: 3_000, scope: "channel" }],
+    ["nothing told", "42", refuses(429, slow), { retryAfterMs: null, scope: "channel" }],
+  ];
+  for (const [title, to, behaviour, expected] of limits) {
+    it(`obeys the limit: ${title}`, async () => {
+      bed.script(behaviour);
+
+      expect(await send(bed, { to })).to.include({ kind: "rate-limited", ...expected });
+    });
+  }
+
+  const refusals: [number, string, SendResult["kind"]][] = [
+    [400, "Bad Request: chat not found", "gone"],
+    [400, "Bad Request: private chat not found", "gone"],
+    [400, "Bad Request: user not found", "gone"],
+    [400, "Bad Request: message thread not found", "gone"],
+    [400, "Bad Request: chat_id is empty", "gone"],
+    [400, "Bad Request: PEER_ID_INVALID", "gone"],
+    [400, "Bad Request: TOPIC_CLOSED", "gone"],
+    [400, "Bad Request: CHAT_WRITE_FORBIDDEN", "gone"],
+    [400, "Bad Request: USER_BANNED_IN_CHANNEL", "gone"],
+    [400, "Bad Request: not enough rights to send text messages to the chat", "gone"],
+    [400, "Bad Request: need administrator rights in the channel chat", "gone"],
+    [400, "Bad Request: group chat was upgraded to a supergroup chat", "gone"],
+    [403, "Forbidden: bot was blocked by the user", "gone"],
+    [403, "Forbidden: user is deactivated", "gone"],
+    [403, "Forbidden: bot was kicked from the supergroup chat", "gone"],
+    [403, "Forbidden: bot is not a member of the channel chat", "gone"],
+    [403, "Forbidden: the group chat was deleted", "gone"],
+    [403, "Forbidden: bot can't initiate conversation with a user", "gone"],
+    [400, 'Bad Request: can\'t parse entities: Unsupported start tag "chat_id" at byte offset 0', "content"],
+    [400, "Bad Request: can't parse entities: Can't find end tag corresponding to start tag \"b\"", "content"],
+    [400, "Bad Request: message is too long", "content"],
+    [400, "Bad Request: message text is empty", "content"],
+    [400, "Bad Request: strings must be encoded in UTF-8", "content"],
+    [400, "Bad Request: SOMETHING_NEW", "content"],
+    [401, "Unauthorized", "authentication"],
+    [404, "Not Found", "authentication"],
+    [413, "Request Entity Too Large", "content"],
+    [409, "Conflict", "transient"],
+    [500, "Internal Server Error", "transient"],
+    [502, "Bad Gateway", "transient"],
+  ];
+  for (const [status, description, kind] of refusals) {
+    it(`makes ${kind} of ${status} "${description}"`, async () => {
+      bed.script(refuses(status, description));
+
+      const result = await send(bed);
+
+      expect(result.kind).to.equal(kind);
+      expect(kindOf(result).reason).to.include(description.replace(/"[^"]*"/g, '"…"'));
+      expect(server.requests).to.have.length(1);
+    });
+  }
+
+  const talkative: [string, unknown][] = [
+    ["quotes the text", `Bad Request: can't parse entities in ${TEXT}`],
+    ["quotes a tag of the text", 'Bad Request: Unsupported start tag "the *secret* text" at byte offset 5'],
+    ["quotes the token", `Not Found: /bot${TOKEN}/sendMessage`],
+    ["is no text", { toString: 1 }],
+    ["is missing", undefined],
+  ];
+  for (const [title, description] of talkative) {
+    for (const status of [400, 401, 403, 404, 429, 500]) {
+      it(`tells nothing of a ${status} whose description ${title}`, async () => {
+        bed.script(refuses(status, description));
+
+        expect(kindOf(await send(bed)).reason).to.match(new RegExp(`^Telegram answered ${status}`));
+      });
+    }
+  }
+
+  for (const messageId of [undefined, null, "77", 1.5]) {
+    it(`does not take ${JSON.stringify(messageId)} for the id of a message`, async () => {
+      bed.script(answers(200, { ok: true, result: { message_id: messageId } }));
+
+      expect((await send(bed)).kind).to.equal("ambiguous");
+    });
+  }
+
+  withstandsTheNetwork(() => bed);
+
+  it("checks which bot it is, and sends nothing", async () => {
+    bed.script(answers(200, { ok: true, result: { id: 1, is_bot: true, username: "signalbox_bot" } }));
+
+    const found = await bed.channel.check(new AbortController().signal);
+
+    expect(found).to.deep.equal({ ok: true, detail: "it sends as @signalbox_bot" });
+    const [{ method, path, text } = expect.fail("nothing was asked")] = server.requests;
+    expect({ method, path, text }).to.deep.equal({ method: "GET", path: `/bot${TOKEN}/getMe`, text: "" });
+  });
+
+  const bad: [string, Behaviour, RegExp][] = [
+    ["a token that is revoked", refuses(401, "Unauthorized"), /^Telegram answered 401: Unauthorized/],
+    ["a token that is none", refuses(404, `Not Found: ${TOKEN}`), /^Telegram answered 404: the token is no bot's/],
+    ["a server that is not Telegram's", answers(200, "<html>"), /^Telegram answered 200, but/],
+    ["an answer without a name", answers(200, { ok: true, result: {} }), /^Telegram answered 200, but/],
+  ];
+  for (const [title, behaviour, detail] of bad) {
+    it(`checks badly with ${title}`, async () => {
+      bed.script(behaviour);
+
+      const found = await bed.channel.check(new AbortController().signal);
+
+      expect(found.ok).to.equal(false);
+      expect(found.detail).to.match(detail);
+      tellsNothing(bed, found);
+    });
+  }
+});
