@@ -1,0 +1,77 @@
+import { retryAfterMs } from "./http.ts";
+import { type Answered, answered, codeOf, type Failure, judgeStatus } from "./httpStatus.ts";
+
+/** What the codes of Slack's refusals say of a message, and where the code alone does not tell it, what can be done. */
+const REFUSALS: readonly (readonly [Failure["kind"], Readonly<Record<string, string>>])[] = [
+  ["rate-limited", { ratelimited: "", rate_limited: "", message_limit_exceeded: "" }],
+  ["ambiguous", { fatal_error: "a part of it may have been done", internal_error: "a part of it may have been done" }],
+  ["transient", { request_timeout: "", service_unavailable: "", team_added_to_org: "the workspace is being moved" }],
+  [
+    "authentication",
+    {
+      invalid_auth: "",
+      not_authed: "",
+      account_inactive: "",
+      token_revoked: "",
+      token_expired: "",
+      missing_scope: "the app lacks a scope",
+      not_allowed_token_type: "",
+      team_access_not_granted: "",
+      team_not_found: "",
+      org_login_required: "the workspace is being moved",
+      two_factor_setup_required: "",
+      accesslimited: "not from this network",
+      app_access_restricted: "",
+      enterprise_is_restricted: "",
+      method_deprecated: "",
+      deprecated_endpoint: "",
+    },
+  ],
+  [
+    "gone",
+    {
+      channel_not_found: "there is no such channel, or the bot does not see it",
+      not_in_channel: "invite the bot to the channel",
+      is_archived: "the channel is archived",
+      restricted_action: "",
+      restricted_action_read_only_channel: "",
+      restricted_action_thread_only_channel: "",
+      restricted_action_non_threadable_channel: "",
+      restricted_action_thread_locked: "",
+      messages_tab_disabled: "the app takes no direct messages",
+      cannot_reply_to_message: "",
+      thread_not_found: "",
+      invalid_thread_ts: "",
+      no_permission: "the bot may have to be a member of the channel",
+      access_denied: "",
+      ekm_access_denied: "administrators have suspended posting",
+      user_not_found: "",
+      users_not_found: "",
+      user_not_visible: "",
+      user_disabled: "",
+      cannot_dm_bot: "",
+      invalid_user_combination: "",
+      method_not_supported_for_channel_type: "",
+    },
+  ],
+];
+
+/** The code of a refusal, which may come with any status, 200 above all; undefined where the answer is none of Slack's. */
+export function refusalOf({ json }: Answered): string | undefined {
+  return json?.ok === false ? (codeOf(json.error) ?? "unknown_error") : undefined;
+}
+
+/** What a refusal says of a message. A code that is not known is taken for one about its content: refused is refused. */
+export function judgeRefusal(answer: Answered, code: string): Failure {
+  const { status, headers, json } = answer;
+  const known = REFUSALS.find(([, codes]) => Object.hasOwn(codes, code));
+  const said = answered("Slack", status, code);
+  if (!known) return status === 200 ? { kind: "content", reason: `${said}.` } : judgeStatus("Slack", answer, code);
+  const [kind, hints] = known;
+  const hint = hints[code] ? `: ${hints[code]}` : "";
+  const needed = typeof json.needed === "string" && /^[\w:.,-]{1,100}$/.test(json.needed) ? ` (${json.needed})` : "";
+  const reason = `${said}${hint}${needed}.`;
+  return kind === "rate-limited"
+    ? { kind, retryAfterMs: retryAfterMs(headers), scope: "channel", reason }
+    : { kind, reason };
+}

@@ -1,0 +1,254 @@
+import { expect } from "chai";
+import type { SendResult } from "../../src/channels/channel.ts";
+import { slackChannel } from "../../src/channels/slack.ts";
+import { answers, type Behaviour, breaks, type ChannelServer, startChannelServer } from "../support/channelServer.ts";
+import { type Bed, KEY, kindOf, send, TEXT, tellsNothing, withstandsTheNetwork } from "./network.ts";
+
+const TOKEN = "xoxb-slack-secret-token";
+const POST = "/chat.postMessage";
+const OPEN = "/conversations.open";
+
+const ROUTES: Readonly<Record<string, Behaviour>> = {
+  [POST]: answers(200, { ok: true, channel: "C024BE91L", ts: "1503435956.000247", message: { text: TEXT } }),
+  [OPEN]: answers(200, { ok: true, channel: { id: "D069C7QFK" } }),
+  "/auth.test": answers(200, { ok: true, user: "signalbox", team: "Example", url: "https://example.slack.com/" }),
+};
+
+/** A refusal as Slack writes it: within a 200, with words that tell too much. */
+const refuses = (error: unknown, more: object = {}): Behaviour =>
+  answers(200, { ok: false, error, response_metadata: { messages: [`${TEXT} ${TOKEN}`] }, ...more });
+
+describe("the slack channel", () => {
+  let server: ChannelServer;
+  let bed: Bed;
+  const channelAt = (apiUrl: string) => slackChannel({ apiUrl, botToken: TOKEN });
+  before(async () => {
+    server = await startChannelServer((response, request) =>
+      (ROUTES[request.path] ?? refuses("unknown_method"))(response, request),
+    );
+  });
+  after(() => server.close());
+  beforeEach(() => {
+    server.script();
+    bed = {
+      server,
+      channel: channelAt(server.url),
+      channelAt,
+      to: "C024BE91L",
+      secrets: [TOKEN],
+      script: (...behaviours) => server.script(...behaviours),
+      messages: () => server.requests.filter(({ path }) => path === POST),
+    };
+  });
+  const paths = () => server.requests.map(({ path }) => path);
+
+  it("sends Markdown with its key, and has nothing unfurled", async () => {
+    const result = await send(bed);
+
+    expect(result).to.deep.equal({ kind: "sent", id: "C024BE91L:1503435956.000247" });
+    const [{ method, path, headers, body } = expect.fail("nothing was sent")] = server.requests;
+    expect({ method, path, body }).to.deep.equal({
+      method: "POST",
+      path: POST,
+      body: {
+        channel: "C024BE91L",
+        markdown_text: TEXT,
+        metadata: { event_type: "signalbox", event_payload: { key: KEY } },
+        unfurl_links: false,
+        unfurl_media: false,
+      },
+    });
+    expect(headers.authorization).to.equal(`Bearer ${TOKEN}`);
+    expect(headers["content-type"]).to.equal("application/json; charset=utf-8");
+  });
+
+  it("sends plain text letter by letter, without anything a workspace might refuse", async () => {
+    await send(bed, { text: "a < b && *c* <!channel> &amp;", plain: true });
+
+    expect(server.requests[0]?.body).to.deep.equal({
+      channel: "C024BE91L",
+      text: "a &lt; b &amp;&amp; *c* &lt;!channel&gt; &amp;amp;",
+      mrkdwn: false,
+      parse: "none",
+      unfurl_links: false,
+      unfurl_media: false,
+    });
+  });
+
+  it("keeps every character of a plain text whose entities Slack would cut off", async () => {
+    const text = "<!&>".repeat(3_000);
+
+    await send(bed, { text, plain: true });
+
+    const sent: string = server.requests[0]?.body.text;
+    expect(sent.length).to.be.at.most(40_000);
+    expect(sent.replaceAll("\u200b", "")).to.equal(text);
+    expect(sent).to.not.match(/<!|&>/);
+  });
+
+  it("is not idempotent, and takes 12,000 UTF-16 units of Markdown", () => {
+    expect(bed.channel.isIdempotent).to.equal(false);
+    expect(bed.channel.style).to.deep.equal({ dialect: "slack", limit: 12_000, unit: "utf16" });
+  });
+
+  it("finds the API whether the address ends with a slash or not", async () => {
+    expect(await send(bed, {}, { channel: channelAt(`${server.url}/api/`) })).to.include({ kind: "content" });
+    expect(paths()).to.deep.equal([`/api${POST}`]);
+  });
+
+  const recipients: [string, object][] = [
+    ["C024BE91L", { channel: "C024BE91L" }],
+    ["G012AC86C", { channel: "G012AC86C" }],
+    [" D023BB3L2 ", { channel: "D023BB3L2" }],
+    ["#general", { channel: "#general" }],
+    ["C024BE91L:1503435956.000247", { channel: "C024BE91L", thread_ts: "1503435956.000247" }],
+    ["#general:1503435956.000247", { channel: "#general", thread_ts: "1503435956.000247" }],
+  ];
+  for (const [to, expected] of recipients) {
+    it(`sends to ${to}`, async () => {
+      expect(await send(bed, { to })).to.include({ kind: "sent" });
+      expect(paths()).to.deep.equal([POST]);
+      expect(server.requests[0]?.body).to.include(expected);
+    });
+  }
+
+  for (const to of ["", "#", "C024BE91L:thread", "the channel", "C1:2:3.4"]) {
+    it(`has no recipient in "${to}"`, async () => {
+      expect(await send(bed, { to })).to.include({ kind: "gone" });
+      expect(server.requests).to.deep.equal([]);
+    });
+  }
+
+  for (const user of ["U0G9QF9C6", "W012A3CDE"]) {
+    it(`opens a conversation with ${user} once, and sends there`, async () => {
+      await send(bed, { to: user });
+      await send(bed, { to: `${user}:1503435956.000247` });
+
+      expect(paths()).to.deep.equal([OPEN, POST, POST]);
+      expect(server.requests[0]?.body).to.deep.equal({ users: user });
+      expect(server.requests[0]?.headers.authorization).to.equal(`Bearer ${TOKEN}`);
+      expect(server.requests[1]?.body).to.include({ channel: "D069C7QFK" }).and.not.have.property("thread_ts");
+      expect(server.requests[2]?.body).to.include({ channel: "D069C7QFK", thread_ts: "1503435956.000247" });
+    });
+  }
+
+  it("opens a conversation anew after it was gone", async () => {
+    bed.script(ROUTES[OPEN] as Behaviour, refuses("channel_not_found"));
+
+    expect(await send(bed, { to: "U0G9QF9C6" })).to.include({ kind: "gone" });
+    expect(await send(bed, { to: "U0G9QF9C6" })).to.include({ kind: "sent" });
+
+    expect(paths()).to.deep.equal([OPEN, POST, OPEN, POST]);
+  });
+
+  const unopened: [string, Behaviour, SendResult["kind"]][] = [
+    ["a user that is not there", refuses("user_not_found"), "gone"],
+    ["a user that is disabled", refuses("user_disabled"), "gone"],
+    ["another bot", refuses("cannot_dm_bot"), "gone"],
+    ["a scope that is missing", refuses("missing_scope", { needed: "im:write" }), "gone"],
+    ["a code that nobody knows", refuses("something_new"), "gone"],
+    ["a token that is no good", refuses("invalid_auth"), "authentication"],
+    ["a limit", refuses("ratelimited"), "rate-limited"],
+    ["an error in which part of it may be done", refuses("fatal_error"), "transient"],
+    ["503", answers(503), "transient"],
+    ["504", answers(504), "transient"],
+    ["a connection that breaks", breaks, "transient"],
+    ["an answer without a channel", answers(200, { ok: true }), "transient"],
+  ];
+  for (const [title, behaviour, kind] of unopened) {
+    it(`makes ${kind} of a conversation not opened for ${title}, and sends nothing`, async () => {
+      bed.script(behaviour);
+
+      expect((await send(bed, { to: "U0G9QF9C6" })).kind).to.equal(kind);
+      expect(paths()).to.deep.equal([OPEN]);
+    });
+  }
+
+  const limits: [string, Behaviour, number | null][] = [
+    ["429", answers(429, { ok: false, error: "ratelimited" }, { "Retry-After": "30" }), 30_000],
+    ["ratelimited in a 200", answers(200, { ok: false, error: "ratelimited" }, { "Retry-After": "5" }), 5_000],
+    ["rate_limited in a 200", refuses("rate_limited"), null],
+    ["message_limit_exceeded", refuses("message_limit_exceeded"), null],
+  ];
+  for (const [title, behaviour, retryAfterMs] of limits) {
+    it(`obeys the limit: ${title}`, async () => {
+      bed.script(behaviour);
+
+      expect(await send(bed)).to.include({ kind: "rate-limited", retryAfterMs, scope: "channel" });
+    });
+  }
+
+  const refusals: Partial<Record<SendResult["kind"], string>> = {
+    authentication: `invalid_auth not_authed account_inactive token_revoked token_expired missing_scope
+      not_allowed_token_type team_access_not_granted org_login_required two_factor_setup_required accesslimited`,
+    gone: `channel_not_found not_in_channel is_archived restricted_action restricted_action_read_only_channel
+      restricted_action_thread_only_channel restricted_action_non_threadable_channel restricted_action_thread_locked
+      messages_tab_disabled no_permission ekm_access_denied access_denied cannot_reply_to_message`,
+    content: `msg_too_long msg_blocks_too_long no_text invalid_blocks invalid_blocks_format too_many_attachments
+      invalid_arguments markdown_text_conflict metadata_too_large invalid_metadata_format something_new toString`,
+    transient: "request_timeout service_unavailable team_added_to_org",
+    ambiguous: "fatal_error internal_error",
+  };
+  for (const [kind, codes] of Object.entries(refusals)) {
+    for (const code of codes.split(/\s+/)) {
+      it(`makes ${kind} of ${code} in a 200`, async () => {
+        bed.script(refuses(code));
+
+        const result = await send(bed);
+
+        expect(result.kind).to.equal(kind);
+        expect(kindOf(result).reason).to.match(new RegExp(`^Slack answered 200 \\(${code}\\)`));
+        expect(server.requests).to.have.length(1);
+      });
+    }
+  }
+
+  const others: [string, Behaviour, SendResult["kind"], RegExp][] = [
+    ["a code in a 403", answers(403, { ok: false, error: "invalid_auth" }), "authentication", /403 \(invalid_auth\)/],
+    ["an unknown code in a 401", answers(401, { ok: false, error: "new" }), "authentication", /401 \(new\)/],
+    ["an unknown code in a 500", answers(500, { ok: false, error: "new" }), "transient", /500 \(new\)/],
+    ["a code that tells too much", refuses(`${TOKEN} ${TEXT}`), "content", /\(unknown_error\)/],
+    ["a code that is none", refuses({ toString: 1 }), "content", /\(unknown_error\)/],
+    ["a scope", refuses("missing_scope", { needed: "chat:write" }), "authentication", /lacks a scope \(chat:write\)/],
+    ["a scope of too many words", refuses("missing_scope", { needed: TEXT }), "authentication", /lacks a scope\.$/],
+    ["an answer without ts", answers(200, { ok: true, channel: "C1" }), "ambiguous", /answered 200, but not/],
+    ["an answer without a channel", answers(200, { ok: true, ts: "1.2" }), "ambiguous", /answered 200, but not/],
+  ];
+  for (const [title, behaviour, kind, reason] of others) {
+    it(`makes ${kind} of ${title}`, async () => {
+      bed.script(behaviour);
+
+      const result = await send(bed);
+
+      expect(result.kind).to.equal(kind);
+      expect(kindOf(result).reason).to.match(reason);
+    });
+  }
+
+  withstandsTheNetwork(() => bed);
+
+  it("checks which bot it is, and sends nothing", async () => {
+    const found = await bed.channel.check(new AbortController().signal);
+
+    expect(found).to.deep.equal({ ok: true, detail: "it posts as @signalbox in Example" });
+    expect(paths()).to.deep.equal(["/auth.test"]);
+    expect(server.requests[0]?.headers.authorization).to.equal(`Bearer ${TOKEN}`);
+  });
+
+  const bad: [string, Behaviour, RegExp][] = [
+    ["a token that is no good", refuses("invalid_auth"), /^Slack answered 200 \(invalid_auth\)/],
+    ["a server that is not Slack's", answers(404, "<html>"), /^Slack answered 404/],
+    ["an answer without a name", answers(200, { ok: true }), /names no bot/],
+  ];
+  for (const [title, behaviour, detail] of bad) {
+    it(`checks badly with ${title}`, async () => {
+      bed.script(behaviour);
+
+      const found = await bed.channel.check(new AbortController().signal);
+
+      expect(found.ok).to.equal(false);
+      expect(found.detail).to.match(detail);
+      tellsNothing(bed, found);
+    });
+  }
+});
