@@ -1,0 +1,101 @@
+import { retryAfterMs } from "./http.ts";
+import { type Answered, answered, type Failure, judgeStatus } from "./httpStatus.ts";
+
+type Kind = Exclude<Failure["kind"], "rate-limited">;
+
+/** Limits whose status may be another than 429, and whom they are about. */
+const LIMITS: Readonly<Record<number, readonly ["channel" | "recipient", string]>> = {
+  20016: ["recipient", "the channel is in slow mode"],
+  20028: ["recipient", "the channel takes no more for now"],
+  20029: ["recipient", "the server takes no more for now"],
+  40003: ["channel", "direct messages are opened too fast"],
+  40062: ["channel", "the service is being limited"],
+};
+
+const KINDS: readonly (readonly [Kind, Readonly<Record<number, string>>])[] = [
+  [
+    "authentication",
+    {
+      40001: "the token is not good",
+      40002: "the account is to be verified",
+      50010: "the application has no bot",
+      50014: "the token is not good",
+    },
+  ],
+  [
+    "gone",
+    {
+      10003: "there is no such channel",
+      10004: "there is no such server",
+      10013: "there is no such user",
+      20009: "Discord does not let explicit content through to this recipient",
+      40007: "the user is banned from the server",
+      40058: "a forum takes threads, no messages",
+      50001: "the bot does not see the channel",
+      50007: "the user takes no messages of the bot",
+      50008: "the channel takes no text",
+      50009: "the server's verification level is too high",
+      50013: "the bot lacks a permission",
+      50024: "a channel of this type takes no messages",
+      50033: "the bot cannot write to this user",
+      50083: "the thread is archived",
+      50278: "the bot and the user share no server",
+      160005: "the thread is locked",
+      // To escape the words and try again would only get around the filter.
+      200000: "the server's automatic moderation has blocked the message",
+      240000: "a filter of harmful links has blocked the message",
+    },
+  ],
+  [
+    "content",
+    {
+      40005: "the message is too large",
+      50006: "the message is empty",
+      50035: "it does not take this message",
+      50109: "it does not take this message",
+    },
+  ],
+  [
+    "transient",
+    {
+      40004: "sending is switched off for a while",
+      40006: "a feature is switched off for a while",
+      40333: "Cloudflare has blocked the request",
+      110001: "the application is not available yet",
+      130000: "the service is overloaded",
+    },
+  ],
+];
+
+/**
+ * What an answer of Discord says of a message, or of a channel that was to be opened. Only its code is told. What is refused
+ * for good is not tried again: 10,000 refusals in ten minutes, and Discord blocks the whole address.
+ */
+export function judgeAnswer(answer: Answered): Failure | { readonly kind: "sent"; readonly id: string } {
+  const { status, json } = answer;
+  const id = json?.id;
+  if (status >= 200 && status < 300 && typeof id === "string" && /^\d+$/.test(id)) return { kind: "sent", id };
+  const code: number | undefined = Number.isSafeInteger(json?.code) ? json.code : undefined;
+  if (status === 429 || (code !== undefined && code in LIMITS)) return judgeLimit(answer, code);
+  const failure = judgeStatus("Discord", answer, code || undefined);
+  // Without a code it is Cloudflare that speaks, or another server altogether.
+  if (code === undefined || status === 401 || status >= 500) return failure;
+  const [kind, words] = KINDS.find(([, codes]) => code in codes) ?? [];
+  const said = answered("Discord", status, code);
+  if (kind && status >= 400) return { kind, reason: `${said}: ${words?.[code]}.` };
+  if (status === 403 || (status === 404 && code !== 0)) return { kind: "gone", reason: `${said}.` };
+  return status === 400 ? { kind: "content", reason: `${said}: it does not take this message.` } : failure;
+}
+
+/** A limit is of all unless the answer says that it is of one resource, or of the bucket of one path, which names the channel. */
+function judgeLimit({ status, headers, json }: Answered, code: number | undefined): Failure {
+  const [about, words] = (code !== undefined && LIMITS[code]) || [];
+  const reason = `${answered("Discord", status, code || undefined)}${words ? `: ${words}` : ""}.`;
+  const seconds = json?.retry_after;
+  const told = typeof seconds === "number" ? Math.ceil(Math.max(0, seconds) * 1_000) : retryAfterMs(headers);
+  const isGlobal =
+    json?.global === true || headers.has("X-RateLimit-Global") || headers.get("X-RateLimit-Scope") === "global";
+  const isOfOne = headers.get("X-RateLimit-Scope") === "shared" || headers.has("X-RateLimit-Bucket");
+  const scope = isGlobal ? "channel" : (about ?? (isOfOne ? "recipient" : "channel"));
+  return { kind: "rate-limited", retryAfterMs: told, scope, reason };
+}
