@@ -42,8 +42,8 @@ export interface OutgoingMessage {
 /** One service that takes messages. Made once for each process, used by many deliveries at a time. */
 export interface Channel {
   readonly style: TextStyle;
-  /** Whether the service itself sees to it that a message of the same key is there once. */
-  readonly isIdempotent: boolean;
+  /** Milliseconds for which the service itself sees to it that a message of the same key is there once; 0 where it does not. */
+  readonly idempotentForMs: number;
   /**
    * Hands one message over. Settles soon after the signal fires, then as ambiguous, or transient where surely nothing was
    * sent. Never throws for what a service or a network does.

@@ -34,7 +34,7 @@ export function discordChannel(settings: NonNullable<Config["channels"]["discord
   });
   return {
     style: { dialect: "discord", limit: LIMIT, unit: "utf16" },
-    isIdempotent: true,
+    idempotentForMs: 120_000,
     async send({ to, text, plain, key }, signal) {
       const [, isUser, id = ""] = RECIPIENT.exec(to.trim()) ?? [];
       if (id === "") return { kind: "gone", reason: "No recipient of Discord: give a channel's id or user:ID." };

@@ -12,7 +12,7 @@ export type ImessageSettings = NonNullable<Config["channels"]["imessage"]>;
 export function imessageChannel(settings: ImessageSettings, environment: Environment): Channel {
   return {
     style: { dialect: "plain", limit: 4_000, unit: "utf16" },
-    isIdempotent: false,
+    idempotentForMs: 0,
     ...(settings.kind === "imsg" ? imsg(settings, environment) : blueBubbles(settings)),
   };
 }

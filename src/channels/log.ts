@@ -4,7 +4,7 @@ import type { Channel } from "./channel.ts";
 /** For development: notes in the log that a message was sent, to whom, and how long it was. */
 export const logChannel = (log: Logger): Channel => ({
   style: { dialect: "markdown", limit: 100_000, unit: "utf16" },
-  isIdempotent: true,
+  idempotentForMs: Number.POSITIVE_INFINITY,
   async send({ to, text, key }) {
     log.info({ channel: "log", to, chars: text.length }, "delivered to the log");
     return { kind: "sent", id: key };

@@ -33,7 +33,7 @@ export function mattermostChannel(
   const channels = channelFinder(ask, clock);
   return {
     style: { dialect: "markdown", limit: settings.maxPostLength, unit: "runes" },
-    isIdempotent: true,
+    idempotentForMs: 30_000,
     async send({ to, text, plain, key }, signal) {
       const recipient = readRecipient(to);
       if (!recipient) {

@@ -34,7 +34,7 @@ export function msteamsChannel(
 
   return {
     style: { dialect: "markdown", limit: 20_000, unit: "utf16" },
-    isIdempotent: false,
+    idempotentForMs: 0,
     async send({ to, text, plain }, signal) {
       // What is no well-formed text cannot be written into a path, and dots alone would lead out of it.
       if (!to.isWellFormed() || /^\.{0,2}$/.test(to)) return { kind: "gone", reason: "No id of a conversation." };

@@ -12,7 +12,7 @@ export type SignalSettings = NonNullable<Config["channels"]["signal"]>;
 export function signalChannel(settings: SignalSettings): Channel {
   return {
     style: { dialect: "signal", limit: 2_000, unit: "bytes" },
-    isIdempotent: false,
+    idempotentForMs: 0,
     ...(settings.kind === "daemon" ? signalDaemon(settings) : signalRest(settings)),
   };
 }

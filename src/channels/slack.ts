@@ -33,7 +33,7 @@ export function slackChannel(settings: NonNullable<Config["channels"]["slack"]>)
   });
   return {
     style: { dialect: "slack", limit: 12_000, unit: "utf16" },
-    isIdempotent: false,
+    idempotentForMs: 0,
     async send({ to, text, plain, key }, signal) {
       const [, place = "", thread] = RECIPIENT.exec(to.trim()) ?? [];
       if (place === "") return { kind: "gone", reason: "No recipient of Slack: give the id of a channel or a user." };

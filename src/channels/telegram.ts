@@ -21,7 +21,7 @@ export function telegramChannel(settings: NonNullable<Config["channels"]["telegr
     judgeAnswer(answer, { isGroup, secrets: [settings.botToken, text] });
   return {
     style: { dialect: "telegram-html", limit: 4_096, unit: "utf16" },
-    isIdempotent: false,
+    idempotentForMs: 0,
     async send({ to, text, plain }, signal) {
       const [, chat, topic] = RECIPIENT.exec(to.trim()) ?? [];
       if (chat === undefined) {

@@ -25,7 +25,7 @@ export function whatsappChannel(settings: NonNullable<Config["channels"]["whatsa
     );
   return {
     style: { dialect: "whatsapp", limit: 4_096, unit: "utf16" },
-    isIdempotent: false,
+    idempotentForMs: 0,
     async send({ to, text, key }, signal) {
       const digits = to.replace(/[+\s()-]/g, "");
       if (!/^[1-9]\d{4,14}$/.test(digits)) {

@@ -5,11 +5,14 @@ import { guard, insertNew } from "./guard.ts";
 
 export type DeliveryState = "pending" | "sent" | "failed";
 
-/** One message of a delivery. `sending`: it was handed over and nobody knows yet what became of it. */
+/** One message of a delivery. */
 export interface DeliveryPart {
   readonly text: string;
   readonly plain: string;
+  /** `sending`: it was handed over and nobody knows what became of it. */
   readonly state: "pending" | "sending" | "sent";
+  /** When it was first handed over, where it may have been sent then. */
+  readonly handedAt: Date | null;
   /** The service did not take it with its formatting. */
   readonly asPlain: boolean;
   /** The service's own id of the message. */
@@ -85,6 +88,9 @@ export interface NewDelivery extends Pick<DeliveryDoc, "_id" | "runId" | "channe
 /** What a worker notes of a delivery that it holds. */
 export type DeliveryChange = Partial<Pick<DeliveryDoc, "parts" | "attempts" | "maybeTwice" | "reason">>;
 
+/** What a worker notes of one part of it. */
+export type PartChange = Partial<Omit<DeliveryPart, "text" | "plain">>;
+
 /** A delivery that should be on its queue. `claim`: its worker has gone silent in the middle of it. */
 export type DueDelivery = Pick<DeliveryDoc, "_id" | "channel" | "claim" | "notBefore">;
 
@@ -147,6 +153,18 @@ export class Deliveries {
   /** Notes how far a delivery is. @returns false when it is no longer this worker's */
   note(deliveryId: string, token: string, change: DeliveryChange): Promise<boolean> {
     return this.#changeClaimed(deliveryId, token, change);
+  }
+
+  /** The same of one part, without writing the others again. */
+  notePart(
+    deliveryId: string,
+    token: string,
+    index: number,
+    part: PartChange,
+    change: DeliveryChange,
+  ): Promise<boolean> {
+    const ofPart = Object.entries(part).map(([field, value]) => [`parts.${index}.${field}`, value]);
+    return this.#changeClaimed(deliveryId, token, { ...change, ...Object.fromEntries(ofPart) });
   }
 
   /** Gives a delivery back, to be tried again after a while. */

@@ -72,7 +72,7 @@ describe("the imessage channel, through BlueBubbles,", () => {
 
   it("takes 4,000 UTF-16 units of plain text, and has no idempotency key", () => {
     expect(bed.channel.style).to.deep.equal({ dialect: "plain", limit: 4_000, unit: "utf16" });
-    expect(bed.channel.isIdempotent).to.equal(false);
+    expect(bed.channel.idempotentForMs).to.equal(0);
   });
 
   it("is at a path of its own, and behind a proxy's password", async () => {

@@ -98,7 +98,7 @@ describe("the discord channel", () => {
   }
 
   it("is idempotent, and takes 2000 UTF-16 units", () => {
-    expect(bed.channel.isIdempotent).to.equal(true);
+    expect(bed.channel.idempotentForMs).to.equal(120_000);
     expect(bed.channel.style).to.deep.equal({ dialect: "discord", limit: 2_000, unit: "utf16" });
   });
 

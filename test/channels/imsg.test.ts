@@ -101,10 +101,10 @@ describe("the imessage channel, through the imsg command,", () => {
   }
 
   it("takes 4,000 UTF-16 units of plain text, and has no idempotency key", () => {
-    const { style, isIdempotent } = open(["imsg"]);
+    const { style, idempotentForMs } = open(["imsg"]);
 
     expect(style).to.deep.equal({ dialect: "plain", limit: 4_000, unit: "utf16" });
-    expect(isIdempotent).to.equal(false);
+    expect(idempotentForMs).to.equal(0);
   });
 
   const recipients: [string, string, object][] = [

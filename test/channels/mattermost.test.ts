@@ -63,7 +63,7 @@ describe("the mattermost channel", () => {
   });
 
   it("is idempotent, and takes Markdown as long as the site does, in runes", () => {
-    expect(bed.channel.isIdempotent).to.equal(true);
+    expect(bed.channel.idempotentForMs).to.equal(30_000);
     expect(channelAt(server.url, 16_383).style).to.deep.equal({ dialect: "markdown", limit: 16_383, unit: "runes" });
   });
 

@@ -117,7 +117,7 @@ describe("the msteams channel", () => {
   });
 
   it("is not idempotent, and takes 20000 UTF-16 units", () => {
-    expect(bed.channel.isIdempotent).to.equal(false);
+    expect(bed.channel.idempotentForMs).to.equal(0);
     expect(bed.channel.style).to.deep.equal({ dialect: "markdown", limit: 20_000, unit: "utf16" });
   });
 

@@ -58,7 +58,7 @@ describe("the signal channel, through signal-cli-rest-api,", () => {
 
   it("takes 2,000 bytes of styled text, and has no idempotency key", () => {
     expect(bed.channel.style).to.deep.equal({ dialect: "signal", limit: 2_000, unit: "bytes" });
-    expect(bed.channel.isIdempotent).to.equal(false);
+    expect(bed.channel.idempotentForMs).to.equal(0);
   });
 
   it("goes through a proxy at a path that asks for a user and a password", async () => {

@@ -87,7 +87,7 @@ describe("the slack channel", () => {
   });
 
   it("is not idempotent, and takes 12,000 UTF-16 units of Markdown", () => {
-    expect(bed.channel.isIdempotent).to.equal(false);
+    expect(bed.channel.idempotentForMs).to.equal(0);
     expect(bed.channel.style).to.deep.equal({ dialect: "slack", limit: 12_000, unit: "utf16" });
   });
 

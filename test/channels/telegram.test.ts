@@ -59,7 +59,7 @@ describe("the telegram channel", () => {
   });
 
   it("is not idempotent, and takes HTML whose text has 4096 UTF-16 units", () => {
-    expect(bed.channel.isIdempotent).to.equal(false);
+    expect(bed.channel.idempotentForMs).to.equal(0);
     expect(bed.channel.style).to.deep.equal({ dialect: "telegram-html", limit: 4_096, unit: "utf16" });
   });
 

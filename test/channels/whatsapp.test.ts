@@ -78,7 +78,7 @@ describe("the whatsapp channel", () => {
   });
 
   it("is not idempotent, and takes 4096 UTF-16 units", () => {
-    expect(bed.channel.isIdempotent).to.equal(false);
+    expect(bed.channel.idempotentForMs).to.equal(0);
     expect(bed.channel.style).to.deep.equal({ dialect: "whatsapp", limit: 4_096, unit: "utf16" });
   });
 

@@ -44,9 +44,9 @@ describe("a delivery", () => {
 
   type Answer = SendResult | ((message: OutgoingMessage) => SendResult | Promise<SendResult>);
   /** A worker whose channel answers as scripted, and then takes everything. */
-  function start(answers: Answer[], { isIdempotent = false, limit = 1_000 } = {}): void {
+  function start(answers: Answer[], { idempotentForMs = 0, limit = 1_000 } = {}): void {
     const channel: Channel = {
-      ...{ isIdempotent, style: { dialect: "plain", limit, unit: "utf16" } },
+      ...{ idempotentForMs, style: { dialect: "plain", limit, unit: "utf16" } },
       async send(message) {
         messages.push(message);
         const answer = answers.shift() ?? SENT;
@@ -221,23 +221,27 @@ describe("a delivery", () => {
     expect(failed.reason).to.equal("It was content.");
   });
 
-  for (const isIdempotent of [true, false]) {
-    it(`that may have been sent is sent again under its key; ${isIdempotent ? "the service knows it" : "it says so"}`, async () => {
-      start([said("ambiguous")], { isIdempotent });
+  for (const [idempotentForMs, words] of [
+    [60_000, "the service knows it"],
+    [1_000, "the service has forgotten it by then, and it says so"],
+    [0, "it says so"],
+  ] as const) {
+    it(`that may have been sent is sent again under its key; ${words}`, async () => {
+      start([said("ambiguous")], { idempotentForMs });
 
       const id = await add("a");
       const delivery = await until(id, "sent", 20_000);
 
       expect(messages).to.have.length(2);
       expect(messages[0]).to.deep.equal(messages[1]);
-      expect(delivery.maybeTwice).to.equal(!isIdempotent);
+      expect(delivery.maybeTwice).to.equal(idempotentForMs < 2_000);
     });
   }
 
   it("goes on at the first part that is not known to be sent, when its worker died", async () => {
     start([]);
     const part = (text: string, state: DeliveryPart["state"]): DeliveryPart => ({
-      ...{ text, plain: text, state, asPlain: false, id: null },
+      ...{ text, plain: text, state, asPlain: false, id: null, handedAt: state === "sending" ? new Date() : null },
     });
 
     const parts = [part("one", "sent"), part("two", "sending"), part("three", "pending")];

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Channel, SendResult } from "../../channels/channel.ts";
 import { toParts } from "../../channels/text/parts.ts";
 import { claimDelivery } from "../../models/commands/claimDelivery.ts";
-import type { DeliveryChange, DeliveryDoc, DeliveryPart } from "../../models/delivery.ts";
+import type { DeliveryChange, DeliveryDoc, DeliveryPart, PartChange } from "../../models/delivery.ts";
 import type { Stores } from "../../models/stores.ts";
 import { ChannelGate } from "../channelGate.ts";
 import { LEASE_MS, underClaim } from "../claim.ts";
@@ -89,8 +89,10 @@ class Sending {
     if (this.#parts.length === 0) {
       this.#parts = toParts(this.#delivery.text, channel.style).map((part) => ({
         ...part,
-        ...{ state: "pending" as const, asPlain: false, id: null },
+        ...{ state: "pending" as const, handedAt: null, asPlain: false, id: null },
       }));
+      const { deliveries } = this.#deps.stores;
+      if (!(await deliveries.note(this.#delivery._id, this.#token, { parts: this.#parts }))) return { kind: "lost" };
     }
     for (let index = this.#parts.findIndex(({ state }) => state !== "sent"); index >= 0; ) {
       const closedForMs = await this.#gate.pass(this.#signal);
@@ -107,9 +109,12 @@ class Sending {
   async #send(index: number): Promise<Verdict | undefined> {
     const { channel, name, metrics } = this.#deps;
     const part = this.#parts[index] as DeliveryPart;
-    // It was handed over before, by a worker that died: without a key it may arrive twice.
-    const change = part.state === "sending" && !channel.isIdempotent ? { maybeTwice: true } : {};
-    if (!(await this.#note(index, { state: "sending" }, change))) return { kind: "lost" };
+    const now = this.#context.clock.now();
+    // It was handed over before, and may have been sent: a service that knows the key knows it for a while only.
+    const isAgain = part.handedAt !== null;
+    const maybeTwice = isAgain && now.getTime() - Number(part.handedAt) >= channel.idempotentForMs;
+    const handing = { state: "sending" as const, handedAt: part.handedAt ?? now };
+    if (!(await this.#note(index, handing, maybeTwice ? { maybeTwice } : {}))) return { kind: "lost" };
     const message = {
       to: this.#delivery.to ?? "",
       text: part.asPlain ? part.plain : part.text,
@@ -118,11 +123,12 @@ class Sending {
     };
     const result = await channel.send(message, this.#signal);
     metrics.deliveryAttempts.inc({ channel: name, result: result.kind });
-    return this.#follow(result, index);
+    return this.#follow(result, index, { state: "pending", handedAt: part.handedAt });
   }
 
-  async #follow(result: SendResult, index: number): Promise<Verdict | undefined> {
-    const { channel, name, metrics } = this.#deps;
+  /** @param unsent what is noted of the part when it surely was not sent: an earlier try may have been */
+  async #follow(result: SendResult, index: number, unsent: PartChange): Promise<Verdict | undefined> {
+    const { name, metrics } = this.#deps;
     if (result.kind !== "authentication") metrics.channelStopped.set({ channel: name }, 0);
     switch (result.kind) {
       case "sent":
@@ -130,13 +136,13 @@ class Sending {
         return undefined;
       case "content":
         if (this.#parts[index]?.asPlain) return { kind: "failed", reason: result.reason };
-        await this.#note(index, { state: "pending", asPlain: true });
+        await this.#note(index, { ...unsent, asPlain: true });
         return undefined;
       case "gone":
         return { kind: "failed", reason: result.reason };
       case "rate-limited": {
         const forMs = result.retryAfterMs ?? LIMITED_FOR_MS;
-        await this.#note(index, { state: "pending" });
+        await this.#note(index, unsent);
         if (result.scope === "recipient") return this.#wait(forMs, result.reason);
         this.#gate.close(forMs);
         return undefined;
@@ -146,14 +152,13 @@ class Sending {
         metrics.channelStopped.set({ channel: name }, 1);
         const { log } = this.#context;
         log.error({ channel: name, reason: result.reason }, "the channel is stopped: its credentials are not good");
-        await this.#note(index, { state: "pending" });
+        await this.#note(index, unsent);
         return this.#wait(STOPPED_FOR_MS, result.reason);
       }
       case "ambiguous":
-        if (!channel.isIdempotent) await this.#note(index, {}, { maybeTwice: true });
         return this.#tryAgain(result.reason);
       case "transient":
-        await this.#note(index, { state: "pending" });
+        await this.#note(index, unsent);
         return this.#tryAgain(result.reason);
     }
   }
@@ -173,9 +178,9 @@ class Sending {
   }
 
   /** Notes what is known of a part. @returns false when the delivery is no longer this worker's */
-  #note(index: number, part: Partial<DeliveryPart>, change: DeliveryChange = {}): Promise<boolean> {
-    this.#parts = this.#parts.map((one, i) => (i === index ? { ...one, ...part } : one));
-    return this.#deps.stores.deliveries.note(this.#delivery._id, this.#token, { ...change, parts: this.#parts });
+  #note(index: number, part: PartChange, change: DeliveryChange = {}): Promise<boolean> {
+    this.#parts[index] = { ...(this.#parts[index] as DeliveryPart), ...part };
+    return this.#deps.stores.deliveries.notePart(this.#delivery._id, this.#token, index, part, change);
   }
 }
 
