@@ -1,0 +1,112 @@
+import type { Token } from "markdown-it";
+import { parser } from "./parser.ts";
+import { isVisible } from "./visible.ts";
+
+/** What a piece of text is marked with; `start` and `end` say where in the text, a link's address included. */
+export interface Mark {
+  readonly kind: "bold" | "italic" | "strike" | "link" | "image";
+  /** As the author wrote it. */
+  readonly markup: string;
+  /** Of a link and an image. */
+  readonly href: string;
+  readonly title: string;
+  readonly start: number;
+  end: number;
+  /** Of a link: whether its label is its address. Services make links of addresses by themselves. */
+  isBare: boolean;
+}
+
+/**
+ * A piece of text in one manner. `escaped`: a character that the author kept from being taken for a mark. `address`: a
+ * link's address behind its label, ` (https://…)`. `line` and `hardLine`: a line end.
+ */
+export interface Run {
+  readonly kind: "text" | "escaped" | "code" | "address" | "line" | "hardLine";
+  readonly text: string;
+  readonly start: number;
+  /** From the outermost to the innermost. */
+  readonly marks: readonly Mark[];
+}
+
+/** The text of a paragraph, a heading or a cell; the texts of its runs are, one after the other, `text`. */
+export interface Inline {
+  readonly text: string;
+  readonly runs: readonly Run[];
+}
+
+const MARKS: Readonly<Record<string, Mark["kind"]>> = { strong: "bold", em: "italic", s: "strike", a: "link" };
+
+export function readInline(markdown: string): Inline {
+  const tokens: Token[] = [];
+  parser.inline.parse(markdown, parser, {}, tokens);
+  const reader = new InlineReader();
+  for (const token of tokens) reader.read(token);
+  return { text: reader.texts.join(""), runs: reader.runs };
+}
+
+/** Text that is no Markdown. */
+export function literally(text: string): Inline {
+  return { text, runs: [{ kind: "text", text, start: 0, marks: [] }] };
+}
+
+class InlineReader {
+  readonly runs: Run[] = [];
+  readonly texts: string[] = [];
+  #length = 0;
+  #marks: readonly Mark[] = [];
+  /** Of each open mark: how many runs there were before it. */
+  readonly #before: number[] = [];
+
+  read(token: Token): void {
+    if (token.type === "image") {
+      this.#open("image", token, "src");
+      this.#add("text", alternative(token));
+      this.#close();
+    } else if (token.nesting > 0) this.#open(MARKS[token.tag] ?? "bold", token, "href");
+    else if (token.nesting < 0) this.#close();
+    else if (token.type === "code_inline") this.#add("code", token.content);
+    else if (token.type === "softbreak") this.#add("line", "\n");
+    else if (token.type === "hardbreak") this.#add("hardLine", "\n");
+    // A backslash before what needs none is there to be seen.
+    else if (token.type === "text" || token.content === token.markup) this.#add("text", token.content);
+    else this.#add("escaped", token.content.replace(/[\r\n]/g, " "));
+  }
+
+  #add(kind: Run["kind"], text: string): void {
+    if (text === "") return;
+    this.runs.push({ kind, text, start: this.#length, marks: this.#marks });
+    this.texts.push(text);
+    this.#length += text.length;
+  }
+
+  #open(kind: Mark["kind"], token: Token, attribute: string): void {
+    const href = String(token.attrGet(attribute) ?? "");
+    const title = String(token.attrGet("title") ?? "");
+    const mark = { kind, markup: token.markup, href, title, start: this.#length, end: this.#length, isBare: false };
+    this.#marks = [...this.#marks, mark];
+    this.#before.push(this.runs.length);
+  }
+
+  #close(): void {
+    const mark = this.#marks.at(-1);
+    const before = this.#before.pop();
+    if (!mark) return;
+    const { href, title } = mark;
+    if (href !== "") {
+      const label = this.texts.slice(before).join("");
+      if (!isVisible(label)) this.#add("text", href);
+      mark.isBare = !isVisible(label) || label === href || `mailto:${label}` === href;
+      if (!mark.isBare) this.#add("address", ` (${href})`);
+    }
+    mark.end = this.#length;
+    this.#marks = this.#marks.slice(0, -1);
+    if (title !== "") this.#add("text", ` (${title.replace(/\s+/g, " ")})`);
+  }
+}
+
+/** What stands for an image: its words, as they were written where they have addresses of their own. */
+function alternative({ children, content }: Token): string {
+  const isNested = children?.some(({ type }) => type === "link_open" || type === "image");
+  const text = isNested ? content : children?.map((child) => (child.tag === "br" ? " " : child.content)).join("");
+  return (text ?? "").replace(/\s+/g, " ");
+}

@@ -1,0 +1,62 @@
+import MarkdownIt, { type StateBlock } from "markdown-it";
+
+/** Quotes and lists within each other, a list counted twice; what is deeper is shown as it was written. */
+const MAX_LEVELS = 16;
+
+/**
+ * Reads CommonMark with GFM's tables and strike-through, such that nothing written is dropped:
+ * - raw HTML is text, and so are reference links, their definitions and footnotes: as they were written, in their places
+ * - too deep a nesting is text
+ * - cells beyond the columns of a table are kept in its last column.
+ *
+ * Addresses are left as they were written; what no service should link (`javascript:`) is text.
+ */
+export const parser = new MarkdownIt({ html: false, linkify: false, maxNesting: MAX_LEVELS + 4 });
+parser.disable(["reference", "html_block", "html_inline"]);
+parser.core.ruler.enableOnly(["block"]);
+parser.normalizeLink = (address) => address;
+parser.normalizeLinkText = (address) => address;
+
+parser.block.ruler.before("table", "tooDeep", (state, startLine, endLine) => {
+  if (state.level < MAX_LEVELS) return false;
+  let line = startLine + 1;
+  while (line < endLine && (state.isEmpty(line) || state.sCount[line]! >= state.blkIndent)) line += 1;
+  const token = state.push("raw", "", 0);
+  token.content = state.getLines(startLine, line, state.blkIndent, false);
+  token.map = [startLine, line];
+  state.line = line;
+  return true;
+});
+
+const [readTable] = new MarkdownIt("zero").enable("table").block.ruler.getRules("");
+
+parser.block.ruler.at(
+  "table",
+  (state, startLine, endLine, silent) => {
+    const first = state.tokens.length;
+    if (!readTable?.(state, startLine, endLine, silent)) return false;
+    if (!silent) keepSurplusCells(state, first);
+    return true;
+  },
+  { alt: ["paragraph", "reference"] },
+);
+
+function keepSurplusCells(state: StateBlock, first: number): void {
+  let columns = 0;
+  for (let index = first; index < state.tokens.length; index += 1) {
+    const token = state.tokens[index]!;
+    if (token.type === "th_open") columns += 1;
+    if (token.type !== "tr_open" || columns === 0) continue;
+    const line = token.map![0];
+    const cells = splitRow(state.src.slice(state.bMarks[line]! + state.tShift[line]!, state.eMarks[line]));
+    const last = state.tokens[index + 3 * columns - 1]!;
+    last.content = [last.content, ...cells.slice(columns)].join(" | ");
+  }
+}
+
+function splitRow(row: string): string[] {
+  const cells = row.trim().split(/(?<!\\)\|/);
+  if (cells[0] === "") cells.shift();
+  if (cells.at(-1) === "") cells.pop();
+  return cells.map((cell) => cell.replaceAll("\\|", "|").trim());
+}

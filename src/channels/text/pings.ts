@@ -1,0 +1,19 @@
+import type { Dialect } from "./style.ts";
+
+/** Not to be seen, and no part of a name. */
+export const BREAK = "\u200b";
+
+const EVERYBODY = /@(?=(?:all|channel|everyone|here)(?![a-z0-9_]))/gi;
+const SLACK_TOKEN = /<(?=[!@#])/g;
+
+/**
+ * Keeps what a model wrote from calling people: with a zero-width space behind it, the sign names nobody. In Mattermost (and
+ * Teams, where it does no harm) that is `@all`, `@channel` and `@here`, in code too, as what counts is what the server takes
+ * for code. In Slack it is `<!channel>`, `<@U…>` and their like as well. Discord is told with each message to call nobody
+ * (`allowed_mentions`), the other services have no such words.
+ */
+export function defuse(text: string, dialect: Dialect): string {
+  if (dialect !== "markdown" && dialect !== "slack") return text;
+  const quiet = text.replace(EVERYBODY, `@${BREAK}`);
+  return dialect === "slack" ? quiet.replace(SLACK_TOKEN, `<${BREAK}`) : quiet;
+}

@@ -1,0 +1,75 @@
+import type { Block, Container } from "./blocks.ts";
+import { defuse } from "./pings.ts";
+import type { Dialect } from "./style.ts";
+import { PLAIN, type Writer, writeInline } from "./writer.ts";
+import { WRITERS } from "./writers.ts";
+
+/** A stretch of a block as a message shows it. */
+export interface Piece {
+  readonly block: Block;
+  readonly text: string;
+  readonly plain: string;
+}
+
+/** Which items of lists have their bullet or number in a message already, and in which one. */
+export type Shown = ReadonlyMap<Container, number>;
+
+/** The stretch from `from` to `to` of a block, in the message of that index. */
+export function render(block: Block, from: number, to: number, dialect: Dialect, shown: Shown, index: number): Piece {
+  const writer = WRITERS[dialect];
+  const body = block.text.slice(from, to).trimEnd();
+  const end = from + body.length;
+  const write = (text: string, by: Writer) => {
+    const [first, rest] = prefixOf(block, by, shown, index);
+    const lines = first + (rest === "" ? text : text.replaceAll("\n", `\n${rest}`));
+    return defuse(rest === "" ? lines.trimEnd() : lines.replace(/[ \t]+$/gm, ""), dialect);
+  };
+  const plain = write(body, PLAIN);
+  return { block, plain, text: dialect === "plain" ? plain : write(writeBody(block, body, from, end, writer), writer) };
+}
+
+function writeBody(block: Block, body: string, from: number, end: number, writer: Writer): string {
+  if (block.kind === "rule") return writer.rule;
+  if (block.kind === "code") return writer.fence(body, block.language);
+  if (block.kind === "table") {
+    const table = from === 0 && end === block.text.length ? writer.table(block.rows) : undefined;
+    return table ?? writer.fence(body, "");
+  }
+  const heading = block.kind === "heading" ? writer.heading(block.level) : "";
+  const text = writeInline(block, from, end, writer, heading === undefined);
+  return heading ? heading + text : writer.lineStarts(text);
+}
+
+/** What the first line and the further ones of a block begin with. */
+function prefixOf({ within, kind }: Block, writer: Writer, shown: Shown, index: number): [string, string] {
+  let first = "";
+  let rest = "";
+  for (const [depth, container] of within.entries()) {
+    if (container.kind === "quote") {
+      const mark = depth === 0 && writer.wrapsQuotes ? "" : writer.quote;
+      first += mark;
+      rest += mark;
+      continue;
+    }
+    const marker = `${container.number || writer.bullet} `;
+    const indent = kind === "code" && !writer.indentsCode ? "" : " ".repeat(marker.length);
+    const at = shown.get(container);
+    // Of an item that goes on in another message, nothing is to be indented.
+    if (at === undefined) first += marker;
+    else if (at === index) first += indent;
+    if (at === undefined || at === index) rest += indent;
+  }
+  return [first, rest];
+}
+
+/** What stands between two pieces of a message: a line end, and an empty line where the author left one. */
+export function between(before: Piece, after: Piece, writer: Writer): string {
+  if (!after.block.isApart) return "\n";
+  let marks = "";
+  for (const [depth, container] of before.block.within.entries()) {
+    if (after.block.within[depth] !== container) break;
+    if (container.kind === "quote") marks += depth === 0 && writer.wrapsQuotes ? "" : writer.quote;
+    else if (marks !== "") marks += "  ";
+  }
+  return `\n${marks.trimEnd()}\n`;
+}

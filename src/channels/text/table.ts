@@ -1,0 +1,32 @@
+import type { Inline } from "./inline.ts";
+
+/** Spaces that make the columns straight may be so many times the text, and a few: else one long cell makes all rows long. */
+const MOST_TIMES = 3;
+const FEW = 2_000;
+
+/** The rows as lines of text, with ` | ` between the cells, below each other where that does not take too much room. */
+export function layTable(rows: readonly (readonly Inline[])[]): string {
+  const cells = rows.map((row) => row.map(({ text }) => text.replaceAll("\n", " ")));
+  const widths: number[] = [];
+  let written = 0;
+  for (const row of cells) {
+    for (const [column, cell] of row.entries()) {
+      widths[column] = Math.max(widths[column] ?? 0, widthOf(cell));
+      written += cell.length + 3;
+    }
+  }
+  const width = widths.reduce((sum, one) => sum + one + 3, 0);
+  const isStraight = width * cells.length <= MOST_TIMES * written + FEW;
+  return cells
+    .map((row) => row.map((cell, column) => (isStraight ? pad(cell, widths[column] ?? 0) : cell)))
+    .map((row) => row.join(" | ").trimEnd())
+    .join("\n");
+}
+
+function pad(cell: string, width: number): string {
+  return cell + " ".repeat(Math.max(0, width - widthOf(cell)));
+}
+
+function widthOf(cell: string): number {
+  return [...cell].length;
+}

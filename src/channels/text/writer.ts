@@ -1,0 +1,134 @@
+import type { Inline, Mark, Run } from "./inline.ts";
+
+/** How a dialect writes. None of it changes the order of the visible characters. */
+export interface Writer {
+  /** Ordinary text; `*` and the like may be in it, of which the author's parser made nothing. */
+  text(text: string): string;
+  /** One character that is not to be taken for a mark. */
+  escaped(character: string): string;
+  code(code: string): string;
+  /** A block of code. */
+  fence(code: string, language: string): string;
+  open(mark: Mark): string;
+  close(mark: Mark): string;
+  /** Whether a link is made of this mark, with the address out of sight; else it is text behind the label. */
+  hides(mark: Mark): boolean;
+  /** A link's address behind its label, where it is not hidden. */
+  address(address: string): string;
+  /** What a heading begins with; undefined: it is bold. */
+  heading(level: number): string | undefined;
+  /** The pieces of a text, one after the other. */
+  join(pieces: readonly string[]): string;
+  /** Makes a text that is no list, heading and so on where a line of it begins like one. */
+  lineStarts(text: string): string;
+  /** A whole table; undefined: as code. */
+  table(rows: readonly (readonly Inline[])[]): string | undefined;
+  readonly bullet: string;
+  /** What each line of a quote begins with. */
+  readonly quote: string;
+  readonly rule: string;
+  readonly hardLine: string;
+  /** Whether an image may be the label of a link. */
+  readonly nestsLinks: boolean;
+  /** Whether marks end with the line. */
+  readonly endsAtLines: boolean;
+  /** Whether code has no other marks around it. */
+  readonly bareCode: boolean;
+  /** Whether code within an item of a list is indented like its text. */
+  readonly indentsCode: boolean;
+  /** Whether the outermost quote is wrapped as a whole, instead of by line. */
+  readonly wrapsQuotes: boolean;
+}
+
+/** What most dialects have in common: the text as it is, addresses shown, nothing bold. */
+export const PLAIN: Writer = {
+  text: (text) => text,
+  escaped: (character) => character,
+  code: (code) => code,
+  fence: (code) => code,
+  open: () => "",
+  close: () => "",
+  hides: () => false,
+  address: (address) => ` (${address})`,
+  heading: () => "",
+  join: (pieces) => pieces.join(""),
+  lineStarts: (text) => text,
+  table: () => undefined,
+  bullet: "•",
+  quote: "> ",
+  rule: "———",
+  hardLine: "\n",
+  nestsLinks: false,
+  endsAtLines: false,
+  bareCode: false,
+  indentsCode: false,
+  wrapsQuotes: false,
+};
+
+const BOLD: Mark = { kind: "bold", markup: "**", href: "", title: "", start: 0, end: 0, isBare: false };
+
+/** Writes a stretch of a text. Marks that begin before it or end behind it are opened and closed anew; links need their all. */
+export function writeInline(inline: Inline, from: number, to: number, writer: Writer, isBold = false): string {
+  const pieces: string[] = [];
+  let open: readonly Mark[] = [];
+  const turnTo = (marks: readonly Mark[]) => {
+    let same = 0;
+    while (same < open.length && open[same] === marks[same]) same += 1;
+    for (const mark of open.slice(same).reverse()) pieces.push(writer.close(mark));
+    for (const mark of marks.slice(same)) pieces.push(writer.open(mark));
+    open = marks;
+  };
+  for (let index = runAt(inline.runs, from); index < inline.runs.length; index += 1) {
+    const run = inline.runs[index]!;
+    if (run.start >= to) break;
+    const marks = shownMarks(isBold ? [BOLD, ...run.marks] : run.marks, run, from, to, writer);
+    const text = run.text.slice(Math.max(0, from - run.start), to - run.start);
+    const written = writeRun(run, text, marks, writer);
+    if (written === "") continue;
+    turnTo(marks);
+    pieces.push(written);
+  }
+  turnTo([]);
+  return writer.join(pieces.filter((piece) => piece !== ""));
+}
+
+function writeRun(run: Run, text: string, marks: readonly Mark[], writer: Writer): string {
+  if (run.kind === "hardLine") return writer.hardLine;
+  if (text !== run.text) return run.kind === "code" ? writer.code(text) : writer.text(text);
+  if (run.kind === "escaped") return writer.escaped(text);
+  if (run.kind === "code") return writer.bareCode && marks.some(isLink) ? writer.text(text) : writer.code(text);
+  if (run.kind !== "address") return writer.text(text);
+  const link = run.marks.findLast(isLink);
+  return link && marks.includes(link) ? "" : writer.text(writer.address(text.slice(2, -1)));
+}
+
+function shownMarks(marks: readonly Mark[], run: Run, from: number, to: number, writer: Writer): readonly Mark[] {
+  if (writer.endsAtLines && (run.kind === "line" || run.kind === "hardLine")) return [];
+  if (marks.length === 0) return marks;
+  const shown: Mark[] = [];
+  for (const mark of marks) {
+    const isWhole = from <= mark.start && mark.end <= to;
+    if (isLink(mark)) {
+      if (isWhole && !mark.isBare && writer.hides(mark) && (writer.nestsLinks || !shown.some(isLink))) shown.push(mark);
+    } else if (!shown.some(({ kind }) => kind === mark.kind)) shown.push(mark);
+  }
+  // Code in a link is written as text.
+  if (writer.bareCode && run.kind === "code" && !shown.some(isLink)) return [];
+  return shown;
+}
+
+function isLink({ kind }: Mark): boolean {
+  return kind === "link" || kind === "image";
+}
+
+/** The run that holds a place. */
+function runAt(runs: readonly Run[], place: number): number {
+  let low = 0;
+  let high = runs.length;
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (runs[middle]!.start <= place) low = middle;
+    else high = middle;
+  }
+  return low;
+}

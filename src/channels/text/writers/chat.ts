@@ -1,0 +1,44 @@
+import type { Mark } from "../inline.ts";
+import { BREAK } from "../pings.ts";
+import { PLAIN, type Writer } from "../writer.ts";
+
+const WHATSAPP: Partial<Record<Mark["kind"], string>> = { bold: "*", italic: "_", strike: "~" };
+const SIGNAL: Partial<Record<Mark["kind"], string>> = { bold: "**", italic: "*", strike: "~" };
+
+/** WhatsApp's marks. It has no way to escape one: text that looks marked is shown so. Marks reach no further than a line. */
+export const whatsapp: Writer = {
+  ...PLAIN,
+  code: (code) => `\`${code}\``,
+  fence: (code) => `\`\`\`\n${code.replace(/`(?=``)/g, `\`${BREAK}`)}\n\`\`\``,
+  open: ({ kind }) => WHATSAPP[kind] ?? "",
+  close: ({ kind }) => WHATSAPP[kind] ?? "",
+  address: (address) => `: ${address}`,
+  heading: () => undefined,
+  bullet: "-",
+  endsAtLines: true,
+  bareCode: true,
+};
+
+/**
+ * The marks of signal-cli-rest-api's `text_mode: "styled"` (its textstyleparser.go): a backslash shows a mark, in code too;
+ * several stars in a row are one mark, and a backslash in the text keeps what follows from being one, wherefore something
+ * invisible is put between them.
+ */
+export const signal: Writer = {
+  ...PLAIN,
+  text: escapeStyles,
+  escaped: escapeStyles,
+  code: (code) => `\`${escapeStyles(code)}\``,
+  fence: (code) => `\`${escapeStyles(code)}\``,
+  open: ({ kind }) => SIGNAL[kind] ?? "",
+  close: ({ kind }) => SIGNAL[kind] ?? "",
+  heading: () => undefined,
+  join: (pieces) =>
+    pieces
+      .map((piece, at) => (/^[*~`]/.test(piece) && /[\\*~`|]$/.test(pieces[at - 1] ?? "") ? BREAK + piece : piece))
+      .join(""),
+};
+
+function escapeStyles(text: string): string {
+  return text.replace(/[*~`|]/g, "\\$&");
+}

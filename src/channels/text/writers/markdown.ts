@@ -1,0 +1,95 @@
+import type { Inline, Mark } from "../inline.ts";
+import { BREAK } from "../pings.ts";
+import { PLAIN, type Writer, writeInline } from "../writer.ts";
+
+/** What a backslash before it keeps from being a mark. */
+const MARK = /^[\\`*_{}[\]()#+\-.!|~=>]$/;
+
+const REPLACED: Readonly<Record<string, string>> = { "<": "&lt;", "&": "&amp;" };
+
+/**
+ * Markdown for Mattermost and Teams, much as it was written. What looks like a tag is text, which `&lt;` says to both, and
+ * an address is written such that nothing in it ends it.
+ */
+export const markdown: Writer = {
+  ...PLAIN,
+  text: (text) => text.replace(/<(?=[a-z/!?])/gi, "&lt;"),
+  escaped: (character) => REPLACED[character] ?? (MARK.test(character) ? `\\${character}` : character),
+  code(code) {
+    const ticks = "`".repeat(longest(code, /`+/g) + 1);
+    const space = /^`|`$|^ .* $/.test(code) ? " " : "";
+    return `${ticks}${space}${code}${space}${ticks}`;
+  },
+  fence(code, language) {
+    const ticks = "`".repeat(Math.max(3, longest(code, /`+/g) + 1));
+    return `${ticks}${language}\n${code}\n${ticks}`;
+  },
+  open: (mark) => OPEN[mark.kind] ?? mark.markup,
+  close: (mark) => (isLink(mark) ? `](${escapeAddress(mark.href)})` : (OPEN[mark.kind] ?? mark.markup)),
+  hides: () => true,
+  heading: (level) => `${"#".repeat(level)} `,
+  lineStarts,
+  table: (rows) => writeTable(rows, markdown),
+  bullet: "-",
+  rule: "---",
+  hardLine: "  \n",
+  nestsLinks: true,
+  indentsCode: true,
+};
+
+const OPEN: Partial<Record<Mark["kind"], string>> = { link: "[", image: "![", strike: "~~" };
+
+/** The same for Slack's field markdown_text. Slack reads `<…>` as its own there too: there is none in the text. */
+export const slack: Writer = {
+  ...markdown,
+  text: (text) => text.replaceAll("<", "&lt;").replaceAll(">", "&gt;"),
+  escaped: (character) => (character === ">" ? "&gt;" : markdown.escaped(character)),
+  table: (rows) => writeTable(rows, slack),
+};
+
+/** The part of Markdown that Discord knows: three sizes of headings, no tables, no entities, no images. */
+export const discord: Writer = {
+  ...markdown,
+  text: (text) => text.replaceAll("||", "\\|\\|"),
+  escaped: (character) => (character === "<" || MARK.test(character) ? `\\${character}` : character),
+  fence: (code, language) => `\`\`\`${language}\n${code.replace(/`(?=``)/g, `\`${BREAK}`)}\n\`\`\``,
+  open: (mark) => (isLink(mark) ? "[" : mark.kind === "bold" ? "**" : markdown.open(mark)),
+  close: (mark) => (mark.kind === "bold" ? "**" : markdown.close(mark)),
+  hides: ({ href }) => /^https?:\/\/./i.test(href),
+  heading: (level) => (level <= 3 ? `${"#".repeat(level)} ` : undefined),
+  table: () => undefined,
+  rule: "———",
+  hardLine: "\n",
+  nestsLinks: false,
+};
+
+function isLink({ kind }: Mark): boolean {
+  return kind === "link" || kind === "image";
+}
+
+function longest(text: string, pattern: RegExp): number {
+  return (text.match(pattern) ?? []).reduce((most, { length }) => Math.max(most, length), 0);
+}
+
+function escapeAddress(address: string): string {
+  return address.replace(/[\s<>()\\]/g, (character) => `%${character.charCodeAt(0).toString(16).padStart(2, "0")}`);
+}
+
+function lineStarts(text: string): string {
+  return text
+    .replace(/^( *)(?=(?:#{1,6}|[-+*]|-#)(?:\s|$)|>|(?:=+|-+)\s*$)/gm, "$1\\")
+    .replace(/^( *\d{1,9})(?=[.)](?:\s|$))/gm, "$1\\");
+}
+
+function writeTable(rows: readonly (readonly Inline[])[], writer: Writer): string {
+  const lines = rows.map((row) => {
+    const cells = row.map((cell) => writeInline(cell, 0, cell.text.length, writer).replace(/\\?\||\n/g, escapeInCell));
+    return `| ${cells.join(" | ")} |`;
+  });
+  lines.splice(1, 0, `|${" --- |".repeat(rows[0]?.length ?? 0)}`);
+  return lines.join("\n");
+}
+
+function escapeInCell(found: string): string {
+  return found === "\n" ? " " : "\\|";
+}

@@ -1,0 +1,43 @@
+import type { Mark } from "../inline.ts";
+import { PLAIN, type Writer } from "../writer.ts";
+
+const TAGS = { bold: "b", italic: "i", strike: "s", link: "a", image: "a" } as const;
+
+const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+
+/**
+ * Telegram's HTML: the few tags it knows, nested as it allows: no marks around code, no link within a link, no quote within
+ * a quote. Tables are shown in letters of one width.
+ */
+export const telegram: Writer = {
+  ...PLAIN,
+  text: escapeHtml,
+  escaped: escapeHtml,
+  code: (code) => `<code>${escapeHtml(code)}</code>`,
+  fence: (code, language) =>
+    language === ""
+      ? `<pre>${escapeHtml(code)}</pre>`
+      : `<pre><code class="language-${escapeHtml(language)}">${escapeHtml(code)}</code></pre>`,
+  open: (mark) => (mark.href === "" ? `<${TAGS[mark.kind]}>` : `<a href="${escapeHtml(mark.href)}">`),
+  close: (mark) => `</${TAGS[mark.kind]}>`,
+  hides: isAddress,
+  heading: () => undefined,
+  quote: "&gt; ",
+  bareCode: true,
+  wrapsQuotes: true,
+};
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"]/g, (character) => ENTITIES[character] ?? character);
+}
+
+/**
+ * Telegram drops a link, and so its address, where that is not one by its rules: a web address has a host with a dot. A link
+ * to a user would be a mention.
+ */
+function isAddress({ href }: Mark): boolean {
+  if (/[\s\p{Cc}]/u.test(href) || !URL.canParse(href)) return false;
+  const { protocol, hostname } = new URL(href);
+  if (protocol === "http:" || protocol === "https:") return /.\../.test(hostname) || hostname.startsWith("[");
+  return protocol === "mailto:" || (protocol === "tg:" && !/^tg:(?:\/\/)?user/i.test(href));
+}

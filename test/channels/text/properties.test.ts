@@ -1,0 +1,162 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { sizeOf } from "../../../src/channels/text/measure.ts";
+import { plainParts, toParts } from "../../../src/channels/text/parts.ts";
+import type { TextStyle } from "../../../src/channels/text/style.ts";
+import { anyStyle, isWithinInOrder, lengthOf, shownOfHtml, visible } from "./shown.ts";
+
+const ODD = [
+  ..."\u200b\u200d\u0301\u202e\ufe0f\u00a0\u3000\u00ad\u05d0\u0627\u0e33\u0000\u0007\u001b\ud83d\udc4d\ud800",
+  "👩‍👩‍👧‍👦",
+  "🇩🇪🇫🇷",
+  "\r\n",
+  "\r",
+  "\v",
+  "\u2028",
+  "é",
+  "漢字。",
+];
+
+const anyText = fc.oneof(
+  fc.string({ unit: "binary", maxLength: 300 }),
+  fc.array(fc.constantFrom(..."ab .!\n", ...ODD), { maxLength: 300 }).map((parts) => parts.join("")),
+  fc.array(fc.lorem({ maxCount: 12, mode: "sentences" }), { maxLength: 12 }).map((texts) => texts.join("\n\n")),
+);
+
+const SYNTAX = [
+  ...[
+    "*",
+    "**",
+    "_",
+    "__",
+    "~~",
+    "`",
+    "``",
+    "```\n",
+    "~~~\n",
+    "```js\n",
+    "\n",
+    "\n\n",
+    "  \n",
+    "\\",
+    "\\\n",
+    " ",
+    "    ",
+  ],
+  ...[
+    "# ",
+    "### ",
+    "###### ",
+    "- ",
+    "* ",
+    "+ ",
+    "1. ",
+    "7) ",
+    "> ",
+    ">",
+    "---",
+    "***",
+    "===",
+    "|",
+    " | ",
+    "|---|---|\n",
+  ],
+  ...["[", "]", "(", ")", "](", "![", "<", ">", "</b>", "<br>", "<!--", "-->", "<!channel>", "@all", "@here", "<@U1>"],
+  ...[
+    "[x](https://a.bc/d)",
+    "<https://a.bc>",
+    "![y](z.png)",
+    "[u][v]",
+    "[v]: w\n",
+    "[^n]",
+    "[^n]: o\n",
+    "]: ",
+    "- [ ] ",
+  ],
+  ...["[p](tg://q)", '[r](s "t")', "[](https://a.bc/e)", "[**f** `g`](http://h.ij)", "||", "http://k.lm/_n_", "\t"],
+];
+
+const anyMarkdown = fc
+  .array(fc.oneof(fc.constantFrom(...SYNTAX), fc.constantFrom("a", "b c", "Word.", "is it? ", ...ODD)), {
+    maxLength: 80,
+  })
+  .map((parts) => parts.join(""));
+
+const isSmall = (text: string, { unit }: TextStyle) =>
+  sizeOf(text, unit) <= sizeOf("𝐱", unit) && [...text].length === 1;
+
+/** Letters that Markdown cannot take for anything but words: not the first word behind a fence, which is a language. */
+function words(markdown: string): string {
+  return markdown
+    .toWellFormed()
+    .replace(/(`{3,}|~{3,})[ \t]*[\p{L}\p{M}\p{Cf}\p{N}+#.-]+/gu, "")
+    .replace(/[^\p{L}]/gu, "");
+}
+
+describe("toParts of anything", () => {
+  it("keeps every word in order, whatever Markdown makes of it", () => {
+    fc.assert(
+      fc.property(fc.oneof(anyMarkdown, anyText), anyStyle, (markdown, style) => {
+        const plain = toParts(markdown, style).map((part) => part.plain);
+
+        expect(isWithinInOrder(words(markdown), plain.join(""))).to.equal(true);
+      }),
+      { numRuns: 1000 },
+    );
+  }).timeout(120_000);
+
+  it("has no part over the limit, and none that is blank", () => {
+    fc.assert(
+      fc.property(fc.oneof(anyMarkdown, anyText), anyStyle, (markdown, style) => {
+        for (const part of toParts(markdown, style)) {
+          expect(visible(part.plain)).to.not.equal("");
+          expect(visible(part.text)).to.not.equal("");
+          if (isSmall(part.plain, style)) continue;
+          expect(sizeOf(part.plain, style.unit)).to.be.at.most(style.limit);
+          expect(lengthOf(part, style)).to.be.at.most(style.limit);
+        }
+      }),
+      { numRuns: 1000 },
+    );
+  }).timeout(120_000);
+
+  it("writes HTML that Telegram takes, and that says what plain says", () => {
+    fc.assert(
+      fc.property(fc.oneof(anyMarkdown, anyText), anyStyle, (markdown, style) => {
+        for (const { text, plain } of toParts(markdown, { ...style, dialect: "telegram-html" })) {
+          expect(visible(shownOfHtml(text))).to.equal(visible(plain));
+        }
+      }),
+      { numRuns: 1000 },
+    );
+  }).timeout(120_000);
+
+  it("calls nobody", () => {
+    fc.assert(
+      fc.property(anyMarkdown, anyStyle, fc.constantFrom("slack", "markdown"), (markdown, style, dialect) => {
+        for (const { text, plain } of toParts(markdown, { ...style, dialect })) {
+          expect(`${text}\n${plain}`).to.not.match(/@(?:all|here|channel|everyone)\b/);
+          if (dialect === "slack") expect(`${text}\n${plain}`).to.not.match(/<[!@#]/);
+        }
+      }),
+      { numRuns: 1000 },
+    );
+  }).timeout(120_000);
+});
+
+describe("plainParts of anything", () => {
+  it("keeps every visible character in order, in parts within the limit", () => {
+    fc.assert(
+      fc.property(fc.oneof(anyText, anyMarkdown), anyStyle, (text, style) => {
+        const parts = plainParts(text, style);
+
+        expect(visible(parts.join(""))).to.equal(visible(text.toWellFormed()));
+        for (const part of parts) {
+          expect(visible(part)).to.not.equal("");
+          if (!isSmall(part, style)) expect(sizeOf(part, style.unit)).to.be.at.most(style.limit);
+        }
+      }),
+      { numRuns: 1000 },
+    );
+  }).timeout(120_000);
+});

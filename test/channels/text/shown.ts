@@ -1,0 +1,83 @@
+import fc from "fast-check";
+import { sizeOf } from "../../../src/channels/text/measure.ts";
+import type { Dialect, Part, TextStyle } from "../../../src/channels/text/style.ts";
+
+export const DIALECTS: readonly Dialect[] = [
+  "telegram-html",
+  "slack",
+  "discord",
+  "markdown",
+  "whatsapp",
+  "signal",
+  "plain",
+];
+
+export const style = (dialect: Dialect, limit = 4096, unit: TextStyle["unit"] = "utf16"): TextStyle => ({
+  dialect,
+  limit,
+  unit,
+});
+
+/** Any dialect, any limit, the small ones more often. */
+export const anyStyle: fc.Arbitrary<TextStyle> = fc.record({
+  dialect: fc.constantFrom(...DIALECTS),
+  limit: fc.oneof(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 100 }), fc.integer({ min: 1, max: 5000 })),
+  unit: fc.constantFrom("utf16", "runes", "bytes"),
+});
+
+/** Characters that can be seen: no white space, no control and no other invisible characters. */
+export function visible(text: string): string {
+  return text.replace(/[\s\p{Default_Ignorable_Code_Point}\p{Cf}\p{Cc}]/gu, "");
+}
+
+/** Whether the characters of `some` are in `all`, in order, whatever else is between them. */
+export function isWithinInOrder(some: string, all: string): boolean {
+  let at = 0;
+  for (const character of all) if (character === some.slice(at, at + character.length)) at += character.length;
+  return at === some.length;
+}
+
+const TAGS = new Set(["b", "i", "u", "s", "code", "pre", "a", "blockquote"]);
+const TOKEN = /<(?<end>\/?)(?<tag>[a-z]+)(?<attributes>[^<>]*)>|&(?<entity>lt|gt|amp|quot);|[^<>&]/gu;
+const ENTITIES: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&", quot: '"' };
+
+/**
+ * What Telegram shows of its HTML, with the address behind a link and `>` before each line of a quote, as plain text has
+ * them. Throws where Telegram refuses it.
+ */
+export function shownOfHtml(html: string): string {
+  const open: { tag: string; href: string; start: number }[] = [];
+  let shown = "";
+  let end = 0;
+  for (const { 0: token, index, groups } of html.matchAll(TOKEN)) {
+    if (index !== end) throw new Error(`not HTML at ${index}: ${html}`);
+    end += token.length;
+    const { tag, entity, attributes = "" } = groups ?? {};
+    if (entity) shown += ENTITIES[entity];
+    else if (!tag) shown += token;
+    else if (!TAGS.has(tag)) throw new Error(`no tag of Telegram's: ${token}`);
+    else if (groups?.end) {
+      const { tag: opened, href, start } = open.pop() ?? {};
+      if (opened !== tag) throw new Error(`${tag} ends ${opened}: ${html}`);
+      if (href) shown += ` (${href})`;
+      if (tag === "blockquote") shown = `${shown.slice(0, start)}> ${shown.slice(start).replaceAll("\n", "\n> ")}`;
+    } else {
+      const inside = open.map(({ tag: outer }) => outer);
+      if (inside.includes(tag)) throw new Error(`${tag} within ${inside}: ${html}`);
+      if (inside.includes("code") || (inside.includes("pre") && tag !== "code")) throw new Error(`${tag} in code`);
+      const address = /^ href="([^"<>]*)"$/.exec(attributes)?.[1];
+      const isKnown = attributes === "" || (tag === "code" && /^ class="language-[^"]+"$/.test(attributes));
+      if (tag === "a" ? !address : !isKnown) throw new Error(`attributes of ${token}`);
+      const href = (address ?? "").replace(/&(lt|gt|amp|quot);/g, (_, name: string) => ENTITIES[name] ?? "");
+      open.push({ tag, href, start: shown.length });
+    }
+  }
+  if (open.length > 0 || end !== html.length) throw new Error(`open at the end: ${html}`);
+  return shown;
+}
+
+/** How long a part is, as the service counts it: of HTML what is shown. */
+export function lengthOf({ text }: Part, { dialect, unit }: TextStyle): number {
+  if (dialect !== "telegram-html") return sizeOf(text, unit);
+  return sizeOf(text.replace(/<[^<>]*>/g, "").replace(/&(?:lt|gt|amp|quot);/g, "x"), unit);
+}
