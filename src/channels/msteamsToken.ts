@@ -3,7 +3,7 @@ import type { Config } from "../shared/configSchema.ts";
 import { askApi } from "./http.ts";
 import { type Answered, answered, codeOf, type Failure, judgeStatus } from "./httpStatus.ts";
 
-export interface Token {
+interface Token {
   readonly kind: "token";
   readonly value: string;
 }

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 
 /** What the server was sent. */
-export interface ChannelRequest {
+interface ChannelRequest {
   readonly method: string;
   /** With its query. */
   readonly path: string;
