@@ -16,7 +16,9 @@ describe("/openapi.json, tried by schemathesis with every check on", () => {
   let worker: TestWorker;
   let dir: string;
   before(async () => {
-    app = await startApp({ config: `{ hooks: { enabled: true, token: "${TOKEN}", mappings: [{ match: { path: "ci" } }] } }` });
+    app = await startApp({
+      config: `{ hooks: { enabled: true, token: "${TOKEN}", mappings: [{ match: { path: "ci" } }] } }`,
+    });
     worker = await startWorker(app);
     dir = mkdtempSync(join(tmpdir(), "signalbox-schemathesis-"));
   });

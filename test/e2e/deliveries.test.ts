@@ -103,7 +103,8 @@ describe("deliveries", () => {
     await startWorker();
 
     const ids: string[] = [];
-    for (let i = 0; i < 150; i++) ids.push(await deliver("mattermost", idOf(`c${String.fromCharCode(97 + (i % 15))}`), `message ${i}`));
+    for (let i = 0; i < 150; i++)
+      ids.push(await deliver("mattermost", idOf(`c${String.fromCharCode(97 + (i % 15))}`), `message ${i}`));
     const other = await deliver("telegram", "5", "Hello.");
     await allSent([other], 10_000);
     const left = await app.stores.deliveries.collection.countDocuments({ channel: "mattermost", state: "pending" });

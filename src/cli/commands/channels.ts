@@ -6,8 +6,8 @@ import { toParts } from "../../channels/text/parts.ts";
 import { readConfig } from "../../shared/config.ts";
 import { CHANNELS } from "../../shared/configSession.ts";
 import { StartError } from "../../shared/lifecycle.ts";
-import { withoutOwnSecrets } from "../../shared/ownSecrets.ts";
 import { createLogger } from "../../shared/logger.ts";
+import { withoutOwnSecrets } from "../../shared/ownSecrets.ts";
 
 const CHECK_WITHIN_MS = 20_000;
 /** A person waits for the end of a limit, but not for long. */
