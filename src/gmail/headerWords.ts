@@ -1,0 +1,40 @@
+import { decodeText } from "./charset.ts";
+
+/** `=?charset?B?…?=` or `=?charset?Q?…?=`; a language may follow the charset. */
+const WORD = /=\?([^?\s*]{1,64})(?:\*[^?\s]{0,64})?\?([bq])\?([^?\r\n]*)\?=/gi;
+
+/** A header's value as it is read: encoded words (RFC 2047) decoded, on one line. */
+export function decodeHeader(value: string): string {
+  let text = "";
+  let end = 0;
+  let run: { charset: string; bytes: Buffer[] } | undefined;
+  const close = () => {
+    if (run) text += decodeText(Buffer.concat(run.bytes), run.charset);
+    run = undefined;
+  };
+  for (const match of value.matchAll(WORD)) {
+    const [word, label = "", encoding = "", content = ""] = match;
+    const between = value.slice(end, match.index);
+    const charset = label.toLowerCase();
+    // Nothing but space between two words is no space; a character may begin in the first and end in the second.
+    if (!run || run.charset !== charset || between.trim()) {
+      const isBetweenWords = run !== undefined && !between.trim();
+      close();
+      if (!isBetweenWords) text += between;
+      run = { charset, bytes: [] };
+    }
+    run.bytes.push(encoding.toLowerCase() === "b" ? Buffer.from(content, "base64") : unquote(content));
+    end = match.index + word.length;
+  }
+  close();
+  return (text + value.slice(end))
+    .replace(/[\p{Cc}\s]+/gu, " ")
+    .trim()
+    .toWellFormed();
+}
+
+/** `_` is a space and `=` begins two hexadecimal digits. */
+function unquote(content: string): Buffer {
+  const pieces = content.replaceAll("_", " ").split(/=([0-9a-f]{2})/i);
+  return Buffer.concat(pieces.map((piece, index) => Buffer.from(piece, index % 2 === 1 ? "hex" : "utf8")));
+}

@@ -1,0 +1,76 @@
+import { decodeText } from "./charset.ts";
+import { htmlText } from "./htmlText.ts";
+import { asList, asText } from "./lenient.ts";
+
+/** What there is to read in a part, and the bytes that its text has elsewhere: Gmail keeps very large ones apart. */
+interface Found {
+  readonly text: string;
+  readonly missingBytes: number;
+}
+
+const NONE: Found = { text: "", missingBytes: 0 };
+
+/** Nobody who writes to be read nests deeper. */
+const MAX_DEPTH = 50;
+
+// biome-ignore lint/suspicious/noExplicitAny: a part of a mail may have any shape; each field is looked at with care
+type Part = any;
+
+/** All text that is not an attachment; of alternatives the plain one, or what an HTML one says. */
+export function textOf(part: Part, depth = 0): Found {
+  const type = typeOf(part);
+  if (depth > MAX_DEPTH || isAttachment(part)) return NONE;
+  if (type === "multipart/alternative") {
+    const plain = textOfType("text/plain", part, depth);
+    return plain.text.trim() || plain.missingBytes > 0 ? plain : textOfType("text/html", part, depth);
+  }
+  const parts = asList(part?.parts);
+  if (parts.length > 0) return joined(parts.map((child) => textOf(child, depth + 1)));
+  return leafText(part, type);
+}
+
+function textOfType(wanted: string, part: Part, depth: number): Found {
+  if (depth > MAX_DEPTH || isAttachment(part)) return NONE;
+  const parts = asList(part?.parts);
+  if (parts.length > 0) return joined(parts.map((child) => textOfType(wanted, child, depth + 1)));
+  const type = typeOf(part);
+  return type === wanted ? leafText(part, type) : NONE;
+}
+
+function leafText(part: Part, type: string): Found {
+  if (type !== "text/plain" && type !== "text/html") return NONE;
+  const { data, size, attachmentId } = part?.body ?? {};
+  if (typeof data !== "string") {
+    return attachmentId && Number.isSafeInteger(size) && size > 0 ? { text: "", missingBytes: size } : NONE;
+  }
+  const text = decodeText(Buffer.from(data, "base64url"), charsetOf(part));
+  return { text: type === "text/html" ? htmlText(text) : text, missingBytes: 0 };
+}
+
+function joined(found: readonly Found[]): Found {
+  const texts = found.map(({ text }) => text).filter((text) => text.trim());
+  return {
+    text: texts.length === 1 ? texts[0]! : texts.map((text) => text.trim()).join("\n\n"),
+    missingBytes: found.reduce((sum, { missingBytes }) => sum + missingBytes, 0),
+  };
+}
+
+/** A part that says nothing about itself is plain text (RFC 2045). */
+function typeOf(part: Part): string {
+  const written = asText(part?.mimeType) || (headerOf(part, "content-type").split(";")[0] ?? "");
+  return written.trim().toLowerCase() || "text/plain";
+}
+
+function isAttachment(part: Part): boolean {
+  return asText(part?.filename) !== "" || /^\s*attachment\b/i.test(headerOf(part, "content-disposition"));
+}
+
+function charsetOf(part: Part): string | undefined {
+  return /;\s*charset\s*=\s*"?([^";\s]{1,64})/i.exec(headerOf(part, "content-type"))?.[1];
+}
+
+/** The first header of this name; "" where there is none. */
+export function headerOf(part: Part, name: string): string {
+  const header = asList(part?.headers).find((one) => asText(one?.name).toLowerCase() === name);
+  return asText(header?.value);
+}

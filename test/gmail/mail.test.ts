@@ -1,0 +1,276 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { htmlText } from "../../src/gmail/htmlText.ts";
+import { isSkippedMail, readMail } from "../../src/gmail/mail.ts";
+
+const WHOLE = { includeBody: true, maxBytes: 20_000 };
+
+const base64url = (content: string | Uint8Array) => Buffer.from(content as string).toString("base64url");
+
+/** A part with a body; `type` with its parameters. */
+const part = (type: string, content: string | Uint8Array, more: object = {}) => ({
+  mimeType: type.split(";")[0],
+  filename: "",
+  headers: [{ name: "Content-Type", value: type }],
+  body: { size: content.length, data: base64url(content) },
+  ...more,
+});
+
+const multipart = (kind: string, ...parts: unknown[]) => ({
+  mimeType: `multipart/${kind}`,
+  filename: "",
+  body: { size: 0 },
+  parts,
+});
+
+const bodyOf = (payload: unknown, maxBytes = 20_000) => readMail({ payload }, { includeBody: true, maxBytes }).body;
+
+const headed = (name: string, value: string) => readMail({ payload: { headers: [{ name, value }] } }, WHOLE);
+
+describe("A mail", () => {
+  it("is read from its resource", () => {
+    const plain = part("text/plain; charset=utf-8", "Hello,\r\n\r\nBob\r\n");
+    const headers = [
+      { name: "From", value: "Ada <ada@example.org>" },
+      { name: "TO", value: "bob@example.org,\r\n carol@example.org" },
+      { name: "Subject", value: "=?UTF-8?Q?Gr=C3=BC=C3=9Fe?=" },
+      { name: "Date", value: "Fri, 20 Nov 2026 10:00:00 +0100" },
+    ];
+    const resource = {
+      id: "m1",
+      threadId: "t1",
+      labelIds: ["INBOX", "UNREAD"],
+      snippet: "Hello, it&#39;s &lt;me&gt;",
+      internalDate: "1795167000000",
+      payload: { ...plain, headers: [...headers, ...plain.headers] },
+    };
+
+    const { body, ...rest } = readMail(resource, WHOLE);
+
+    expect(body).to.equal("Hello,\n\nBob");
+    expect(rest).to.deep.equal({
+      id: "m1",
+      threadId: "t1",
+      labelIds: ["INBOX", "UNREAD"],
+      from: "Ada <ada@example.org>",
+      to: "bob@example.org, carol@example.org",
+      subject: "Grüße",
+      date: new Date(1_795_167_000_000).toISOString(),
+      snippet: "Hello, it's <me>",
+    });
+    expect(readMail(resource, { ...WHOLE, includeBody: false })).to.deep.equal(rest);
+  });
+
+  it("has its sender's date where Gmail gives none, and none where that cannot be read", () => {
+    expect(headed("Date", "Fri, 20 Nov 2026 10:00:00 +0100").date).to.equal("2026-11-20T09:00:00.000Z");
+    expect(headed("Date", "tomorrow").date).to.equal("");
+  });
+
+  const plain = part("text/plain; charset=utf-8", "plain words");
+  const html = part("text/html; charset=utf-8", "<p>rich <b>words</b></p>");
+  const attached = part("text/plain", "of a file", { filename: "notes.txt" });
+  const BODIES: [string, unknown, string][] = [
+    ["one plain part", plain, "plain words"],
+    ["one HTML part", html, "rich words"],
+    ["plain before HTML", multipart("alternative", plain, html), "plain words"],
+    ["plain after HTML", multipart("alternative", html, plain), "plain words"],
+    ["HTML where the plain part is blank", multipart("alternative", part("text/plain", " \r\n"), html), "rich words"],
+    [
+      "HTML with its pictures",
+      multipart("alternative", multipart("related", html, part("image/png", "x"))),
+      "rich words",
+    ],
+    [
+      "alternatives beside an attachment",
+      multipart("mixed", multipart("alternative", plain, html), attached),
+      "plain words",
+    ],
+    [
+      "an alternative that is mixed",
+      multipart("alternative", plain, multipart("mixed", html, attached)),
+      "plain words",
+    ],
+    ["a list's footer", multipart("mixed", plain, part("text/plain", "footer")), "plain words\n\nfooter"],
+    [
+      "an attachment without a name",
+      multipart("mixed", { ...plain, headers: [{ name: "content-disposition", value: "Attachment" }] }),
+      "",
+    ],
+    ["a part without a type", { body: { data: base64url("bare") } }, "bare"],
+    ["a calendar alone", part("text/calendar", "BEGIN:VCALENDAR"), ""],
+    ["no payload", undefined, ""],
+    ["a part without data", { mimeType: "text/plain", body: { size: 0 } }, ""],
+    ["parts that are none", { mimeType: "multipart/mixed", parts: [null, 7, "x", [], {}] }, ""],
+    [
+      "text that Gmail keeps apart",
+      { mimeType: "text/plain", body: { size: 20_971_520, attachmentId: "a" } },
+      "[20971520 bytes more]",
+    ],
+    ["control characters", part("text/plain", "a\0b\u001b[31mc\td"), "ab[31mc\td"],
+    ["base64 with + and /", { mimeType: "text/plain", body: { data: Buffer.from("ÿþ~~").toString("base64") } }, "ÿþ~~"],
+  ];
+  for (const [what, payload, expected] of BODIES) {
+    it(`has the body of ${what}`, () => expect(bodyOf(payload)).to.equal(expected));
+  }
+
+  const CHARSETS: [string, number[], string][] = [
+    ["iso-8859-1", [0x63, 0x61, 0x66, 0xe9], "café"],
+    ["ISO-8859-15", [0xa4], "€"],
+    ['"iso-8859-2"', [0xb1], "ą"],
+    ["windows-1252", [0x93, 0x80, 0x94], "“€”"],
+    ["windows-1251", [0xcf, 0xf0, 0xe8], "При"],
+    ["koi8-r", [0xf0, 0xd2, 0xc9], "При"],
+    ["shift_jis", [0x93, 0xfa, 0x96, 0x7b], "日本"],
+    ["iso-2022-jp", [0x1b, 0x24, 0x42, 0x46, 0x7c, 0x1b, 0x28, 0x42], "日"],
+    ["utf-16le", [0x61, 0x00, 0xe9, 0x00], "aé"],
+    ["us-ascii", [0xe9], "é"],
+    ["unknown-8bit", [0xe9], "é"],
+    ["utf-8", [0x61, 0xff], "a\ufffd"],
+    // Where Gmail has made UTF-8 of it and left the header.
+    ["iso-8859-1", [...Buffer.from("café")], "café"],
+  ];
+  for (const [charset, bytes, expected] of CHARSETS) {
+    it(`is read in ${charset}: ${expected}`, () => {
+      expect(bodyOf(part(`text/plain; format=flowed; charset=${charset}`, new Uint8Array(bytes)))).to.equal(expected);
+    });
+  }
+
+  const SUBJECTS: [string, string][] = [
+    ["plain", "plain"],
+    ["Grüße", "Grüße"],
+    ["=?utf-8?B?R3LDvMOfZQ==?=", "Grüße"],
+    ["=?ISO-8859-1?Q?caf=E9_=3D_bar?=", "café = bar"],
+    ["=?utf-8*en?q?hi?= there", "hi there"],
+    ["a =?utf-8?q?b?= c", "a b c"],
+    ["=?utf-8?q?a?= =?utf-8?q?b?=", "ab"],
+    ["=?utf-8?q?a?=\r\n =?iso-8859-1?q?=E9?= x =?utf-8?q?c?=", "aé x c"],
+    ["=?utf-8?B?4oI=?= =?utf-8?B?rA==?=", "€"],
+    ["=?koi8-r?B?8NLJ?=", "При"],
+    ["=?no-such?q?=E9?=", "é"],
+    ["=?utf-8?x?a?=", "=?utf-8?x?a?="],
+    ["=?utf-8?q?a", "=?utf-8?q?a"],
+    ["a\r\n\tb\0c", "a b c"],
+  ];
+  for (const [written, expected] of SUBJECTS) {
+    it(`has the subject ${JSON.stringify(written)} as ${JSON.stringify(expected)}`, () => {
+      expect(headed("subject", written).subject).to.equal(expected);
+    });
+  }
+
+  it("has headers that are not too long", () => {
+    const { to } = headed("To", "ada@example.org, ".repeat(10_000));
+
+    expect(to).to.have.length(2_000);
+    expect(to.endsWith("…")).to.equal(true);
+  });
+
+  it("is cut at a character's border, and says how much is missing", () => {
+    const payload = part("text/plain", "€".repeat(100));
+
+    expect(bodyOf(payload, 300)).to.equal("€".repeat(100));
+    expect(bodyOf(payload, 299)).to.equal(`${"€".repeat(94)}\n[18 bytes more]`);
+    expect(bodyOf(payload, 20)).to.equal("€\n[297 bytes more]");
+    expect(bodyOf(payload, 7)).to.equal("€€");
+    expect(bodyOf(payload, 0)).to.equal("");
+  });
+
+  it("counts what Gmail keeps apart as missing too", () => {
+    const apart = { mimeType: "text/plain", body: { size: 1_000, attachmentId: "a" } };
+
+    expect(bodyOf(multipart("mixed", part("text/plain", "x".repeat(60)), apart), 50)).to.equal(
+      `${"x".repeat(32)}\n[1028 bytes more]`,
+    );
+  });
+
+  it("of 20 MB, plain or HTML, of open tags or of encoded words, is read as others are", () => {
+    const size = 20 * 1024 * 1024;
+    for (const [type, unit] of [
+      ["text/plain", "words "],
+      ["text/html", "<b>x"],
+      ["text/html", "<"],
+      ["text/html", "&amp"],
+    ] as const) {
+      const body = bodyOf(part(type, unit.repeat(size / unit.length)), 1_000);
+      expect(Buffer.byteLength(body!)).to.be.within(900, 1_000);
+    }
+    expect(headed("subject", "=?a?q?".repeat(size / 6)).subject).to.have.length(2_000);
+  });
+
+  for (const label of ["SPAM", "TRASH", "DRAFT", "SENT"]) {
+    it(`is skipped when it is ${label}`, () => {
+      expect(isSkippedMail(["INBOX", label])).to.equal(true);
+      expect(isSkippedMail(["INBOX", "UNREAD"])).to.equal(false);
+    });
+  }
+
+  const PAGES: [string, string][] = [
+    ["<p>a</p><p>b</p>", "a\n\nb"],
+    ["a<br>b<br/>c", "a\nb\nc"],
+    ["<div>a</div>\n<div>b</div>", "a\nb"],
+    ["<ul><li>a</li><li>b <i>c</i></li></ul>d", "- a\n- b c\n\nd"],
+    ["<table><tr><td>a</td><td>b</td></tr><tr><td>c</td></tr></table>", "a b\nc"],
+    ["<title>t</title><style>p{}</style><script>x<b>y</script>a", "a"],
+    ["<SCRIPT>x</SCRIPT >a", "a"],
+    ["<!-- no --><![if mso]>a<![endif]>", "a"],
+    ["&lt;b&gt; &amp;amp; &nbsp; &#8364; &eacute; &nosuch;", "<b> &amp; € é &nosuch;"],
+    ["a\u200b\u034f\u00ad b", "a b"],
+    ['<a href="https://example.org/?a=1&b=2">here</a>', "here"],
+    ["a < b <> </> <3", "a < b <> <3"],
+    ["<p title='>'>a", "a"],
+    ["<constructor>a</__proto__>b", "ab"],
+  ];
+  for (const [page, expected] of PAGES) {
+    it(`has ${page} as ${JSON.stringify(expected)}`, () => expect(htmlText(page)).to.equal(expected));
+  }
+
+  it("is read from anything: never throws, never longer than it may be, always text that UTF-8 has", () => {
+    const content = fc.oneof(
+      fc.string({ unit: "binary" }),
+      fc.constantFrom("<p>€</p>", "&#xd800;&#0;&#x110000;", "\ud800", "=?utf-8?q?=ff?="),
+    );
+    const type = fc.constantFrom(
+      "text/plain",
+      "text/html",
+      "multipart/alternative",
+      "multipart/mixed",
+      "TEXT/HTML ",
+      "",
+    );
+    const header = fc.record({
+      name: fc.constantFrom("Content-Type", "subject", "From", "date"),
+      value: fc.oneof(content, fc.jsonValue()),
+    });
+    const { node } = fc.letrec((tie) => ({
+      node: fc.record(
+        {
+          mimeType: fc.oneof(type, fc.jsonValue()),
+          filename: fc.constantFrom("", "a.txt"),
+          headers: fc.oneof(fc.array(header), fc.jsonValue()),
+          body: fc.oneof(
+            content.map((text) => ({ data: base64url(text) })),
+            fc.record({ size: fc.oneof(fc.double(), fc.integer()), attachmentId: fc.constant("a") }),
+            fc.jsonValue(),
+          ),
+          parts: fc.oneof({ maxDepth: 4 }, fc.constant([]), fc.array(tie("node"), { maxLength: 4 }), fc.jsonValue()),
+        },
+        { requiredKeys: [] },
+      ),
+    }));
+    const message = fc.oneof(
+      fc.jsonValue(),
+      fc.record(
+        { id: fc.jsonValue(), snippet: fc.oneof(content, fc.jsonValue()), internalDate: fc.jsonValue(), payload: node },
+        { requiredKeys: [] },
+      ),
+    );
+
+    fc.assert(
+      fc.property(message, fc.nat(200), (resource, maxBytes) => {
+        const mail = readMail(resource, { includeBody: true, maxBytes });
+
+        expect(Buffer.byteLength(mail.body!)).to.be.at.most(maxBytes);
+        for (const text of Object.values(mail).flat()) expect(text).to.satisfy((one: string) => one.isWellFormed());
+      }),
+    );
+  });
+});
