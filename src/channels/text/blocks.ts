@@ -38,6 +38,7 @@ export function* readBlocks(markdown: string): Generator<Block> {
 class BlockReader {
   #within: readonly Container[] = [];
   readonly #lists: { first: string | undefined; index: number }[] = [];
+  readonly #items: Token[] = [];
   /** The containers that hold a block. */
   readonly #filled = new Set<Container>();
   #level = 0;
@@ -61,11 +62,10 @@ class BlockReader {
         break;
       case "list_item_open":
         this.#within = [...this.#within, { kind: "item", number: this.#numberOf(token) }];
+        this.#items.push(token);
         break;
       case "list_item_close":
-        if (!this.#filled.has(this.#within.at(-1)!)) yield this.#block("text", literally(""), token);
-        this.#filled.delete(this.#within.at(-1)!);
-        this.#within = this.#within.slice(0, -1);
+        yield* this.#endItem(this.#items.pop() ?? token);
         break;
       case "blockquote_close":
         this.#within = this.#within.slice(0, -1);
@@ -105,6 +105,13 @@ class BlockReader {
     }
   }
 
+  /** An item without anything in it has its number all the same, which may be all there is: `42.` */
+  *#endItem(token: Token): Generator<Block> {
+    const item = this.#within.at(-1)!;
+    if (!this.#filled.delete(item)) yield this.#block("text", literally(""), token, { isApart: item.number === "" });
+    this.#within = this.#within.slice(0, -1);
+  }
+
   /** Numbers stay as they were written; where each one is the same, they are counted. */
   #numberOf({ info, markup }: Token): string {
     const list = this.#lists.at(-1);
@@ -120,7 +127,7 @@ class BlockReader {
     const language = LANGUAGE.exec(info)?.[0] ?? "";
     const isEmpty = !isVisible(token.content);
     const words = isEmpty ? info : info.slice(language.length).trim();
-    if (words !== "") yield this.#block("text", literally(words), token);
+    if (words !== "") yield this.#block("text", literally(words), token, { isApart: true });
     if (!isEmpty) yield this.#block("code", literally(token.content.replace(/\n$/, "")), token, { language });
   }
 

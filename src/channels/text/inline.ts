@@ -17,13 +17,15 @@ export interface Mark {
 }
 
 /**
- * A piece of text in one manner. `escaped`: a character that the author kept from being taken for a mark. `address`: a
- * link's address behind its label, ` (https://…)`. `line` and `hardLine`: a line end.
+ * A piece of text in one manner. `escaped`: what is not to be taken for a mark, as what the
+ * author has escaped. `address`: a link's address behind its label, ` (https://…)`. `line` and `hardLine`: a line end.
  */
 export interface Run {
   readonly kind: "text" | "escaped" | "code" | "address" | "line" | "hardLine";
   readonly text: string;
   readonly start: number;
+  /** Of code: the marks around it. */
+  readonly markup: string;
   /** From the outermost to the innermost. */
   readonly marks: readonly Mark[];
 }
@@ -46,7 +48,7 @@ export function readInline(markdown: string): Inline {
 
 /** Text that is no Markdown. */
 export function literally(text: string): Inline {
-  return { text, runs: [{ kind: "text", text, start: 0, marks: [] }] };
+  return { text, runs: [{ kind: "escaped", text, start: 0, markup: "", marks: [] }] };
 }
 
 class InlineReader {
@@ -60,21 +62,22 @@ class InlineReader {
   read(token: Token): void {
     if (token.type === "image") {
       this.#open("image", token, "src");
-      this.#add("text", alternative(token));
+      this.#add("escaped", alternative(token));
       this.#close();
     } else if (token.nesting > 0) this.#open(MARKS[token.tag] ?? "bold", token, "href");
     else if (token.nesting < 0) this.#close();
-    else if (token.type === "code_inline") this.#add("code", token.content);
+    else if (token.type === "code_inline") this.#add("code", token.content, token.markup);
     else if (token.type === "softbreak") this.#add("line", "\n");
     else if (token.type === "hardbreak") this.#add("hardLine", "\n");
     // A backslash before what needs none is there to be seen.
-    else if (token.type === "text" || token.content === token.markup) this.#add("text", token.content);
+    else if (token.type === "text" || (token.content === token.markup && token.content !== "\\"))
+      this.#add("text", token.content);
     else this.#add("escaped", token.content.replace(/[\r\n]/g, " "));
   }
 
-  #add(kind: Run["kind"], text: string): void {
+  #add(kind: Run["kind"], text: string, markup = ""): void {
     if (text === "") return;
-    this.runs.push({ kind, text, start: this.#length, marks: this.#marks });
+    this.runs.push({ kind, text, start: this.#length, markup, marks: this.#marks });
     this.texts.push(text);
     this.#length += text.length;
   }

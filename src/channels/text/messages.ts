@@ -1,38 +1,32 @@
 import type { Block, Container } from "./blocks.ts";
 import type { Border } from "./borders.ts";
 import { cut, skipSpace } from "./cut.ts";
-import { mostUnits, type Sizes, shareOf, sizesOf } from "./measure.ts";
-import { between, type Piece, render } from "./render.ts";
+import { mostUnits, shareOf, sizesOf } from "./measure.ts";
+import { Message } from "./message.ts";
+import { type Piece, render } from "./render.ts";
 import { spread } from "./spread.ts";
 import type { Part, TextStyle } from "./style.ts";
 import { isVisible } from "./visible.ts";
-import { PLAIN, type Writer } from "./writer.ts";
 import { WRITERS } from "./writers.ts";
 
 const TEXT_BORDERS: readonly Border[] = ["sentence", "word", "grapheme", "rune"];
 const CODE_BORDERS: readonly Border[] = ["line", "word", "grapheme", "rune"];
 
-/**
- * Fills messages with blocks, one after the other. A block that is too long for the rest of a message begins the next one;
- * one that is too long for any message is cut.
- */
+/** Fills messages with blocks, one after the other. */
 export class Messages {
   readonly #style: TextStyle;
-  readonly #writer: Writer;
   readonly #most: number;
   readonly #parts: Part[] = [];
-  #pieces: Piece[] = [];
-  /** What stands before each of them. */
-  #gaps: Part[] = [];
-  #sizes: Sizes = { text: 0, plain: 0 };
+  #message: Message;
+  /** Of the message in the making. */
+  #index = 0;
   /** In which message an item of a list has its bullet or number. */
   readonly #shown = new Map<Container, number>();
-  #index = 0;
 
   constructor(style: TextStyle) {
     this.#style = style;
-    this.#writer = WRITERS[style.dialect];
     this.#most = mostUnits(style.limit, style.unit);
+    this.#message = new Message(style);
   }
 
   /** Ends the last message. */
@@ -41,38 +35,46 @@ export class Messages {
     return this.#parts;
   }
 
+  /**
+   * A block that is too long for the rest of the message begins the next one. One that is too long for any message is cut;
+   * it begins in a message that is not yet half full, if a sentence or a line of it fits there.
+   */
   add(block: Block): void {
     const { text, kind } = block;
-    if (kind === "rule" && this.#pieces.length === 0) return;
+    if (kind === "rule" && this.#message.isEmpty) return;
     if (!isVisible(text) && !this.#isNewItem(block)) return;
     const isCode = kind === "code" || kind === "table";
-    const borders = isCode ? CODE_BORDERS : TEXT_BORDERS;
     let from = skipSpace(text, 0, isCode);
-    do {
+    while (true) {
       if (text.length - from <= this.#most) {
         if (from > 0 && !isVisible(text.slice(from))) return;
         const rest = this.#render(block, from, text.length);
-        if (this.#shareWith(rest) <= 1) {
+        if (this.#message.shareWith(rest) <= 1) {
           this.#append(rest);
           return;
         }
-        if (this.#pieces.length > 0 && shareOf(sizesOf(rest, this.#style), this.#style) <= 1) {
+        if (!this.#message.isEmpty && shareOf(sizesOf(rest, this.#style), this.#style) <= 1) {
           this.#turn();
           continue;
         }
       }
-      const share = (to: number) => this.#shareWith(this.#render(block, from, to));
-      const to = cut(text, from, this.#most, this.#pieces.length > 0 ? borders.slice(0, 1) : borders, share);
+      const to = this.#cut(block, from, isCode ? CODE_BORDERS : TEXT_BORDERS);
       if (to !== undefined) {
         if (isVisible(text.slice(from, to))) this.#append(this.#render(block, from, to));
         this.#send();
         from = skipSpace(text, to, isCode);
-      } else if (this.#pieces.length > 0) this.#turn();
+      } else if (!this.#message.isEmpty) this.#turn();
       else {
         this.#addBare(this.#render(block, from, text.length));
         return;
       }
-    } while (from < text.length);
+    }
+  }
+
+  #cut(block: Block, from: number, borders: readonly Border[]): number | undefined {
+    if (this.#message.isHalfFull) return undefined;
+    const share = (to: number) => this.#message.shareWith(this.#render(block, from, to));
+    return cut(block.text, from, this.#most, this.#message.isEmpty ? borders : borders.slice(0, 1), share);
   }
 
   #isNewItem({ within }: Block): boolean {
@@ -84,27 +86,8 @@ export class Messages {
     return render(block, from, to, this.#style.dialect, this.#shown, this.#index);
   }
 
-  #shareWith(piece: Piece): number {
-    return shareOf(this.#sizesWith(piece), this.#style);
-  }
-
-  #sizesWith(piece: Piece): Sizes {
-    const { text, plain } = sizesOf(piece, this.#style);
-    const gap = sizesOf(this.#gapBefore(piece), this.#style);
-    const wrap = quoteOf(piece, this.#writer) ? QUOTE.length : 0;
-    return { text: this.#sizes.text + gap.text + text + wrap, plain: this.#sizes.plain + gap.plain + plain };
-  }
-
-  #gapBefore(piece: Piece): Part {
-    const last = this.#pieces.at(-1);
-    if (!last) return { text: "", plain: "" };
-    return { text: between(last, piece, this.#writer), plain: between(last, piece, PLAIN) };
-  }
-
   #append(piece: Piece): void {
-    this.#sizes = this.#sizesWith(piece);
-    this.#gaps.push(this.#gapBefore(piece));
-    this.#pieces.push(piece);
+    this.#message.append(piece);
     this.#mark(piece);
   }
 
@@ -114,53 +97,22 @@ export class Messages {
 
   /** Begins the next message, with the heading that would be the last of this one. */
   #turn(): void {
-    const isAlone = this.#pieces.length === 1;
-    const last = this.#pieces.at(-1);
-    const heading = last?.block.kind === "heading" && last.block.within.length === 0 && !isAlone ? last : undefined;
-    if (heading) this.#pieces.pop();
+    const heading = this.#message.takeHeading();
     this.#send();
     if (heading) this.#append(heading);
   }
 
-  /** Ends a message. */
   #send(): void {
-    while (this.#pieces.at(-1)?.block.kind === "rule") this.#pieces.pop();
-    let text = "";
-    let plain = "";
-    let quote: Container | undefined;
-    for (const [at, piece] of this.#pieces.entries()) {
-      const wrap = quoteOf(piece, this.#writer);
-      if (quote && quote !== wrap) text += "</blockquote>";
-      text += this.#gaps[at]?.text;
-      if (wrap && quote !== wrap) text += "<blockquote>";
-      text += piece.text;
-      plain += this.#gaps[at]?.plain + piece.plain;
-      quote = wrap;
-    }
-    if (quote) text += "</blockquote>";
-    if (plain !== "") this.#parts.push({ text, plain });
-    this.#begin();
-  }
-
-  #begin(): void {
-    this.#pieces = [];
-    this.#gaps = [];
-    this.#sizes = { text: 0, plain: 0 };
+    const part = this.#message.finish();
+    if (part) this.#parts.push(part);
+    this.#message = new Message(this.#style);
     this.#index += 1;
   }
 
-  /** Not even one character of it fits with the marks around it: it goes without. */
+  /** Not even one character of it fits with the marks around it: it goes without them. */
   #addBare(piece: Piece): void {
-    for (const part of spread(piece.plain, this.#style, this.#writer)) this.#parts.push(part);
+    for (const part of spread(piece.plain, this.#style, WRITERS[this.#style.dialect])) this.#parts.push(part);
     this.#mark(piece);
-    this.#begin();
+    this.#index += 1;
   }
-}
-
-const QUOTE = "<blockquote></blockquote>";
-
-/** The quote that a piece is to be wrapped in. */
-function quoteOf({ block }: Piece, writer: Writer): Container | undefined {
-  const [outermost] = block.within;
-  return writer.wrapsQuotes && outermost?.kind === "quote" ? outermost : undefined;
 }

@@ -21,8 +21,9 @@ export function render(block: Block, from: number, to: number, dialect: Dialect,
   const end = from + body.length;
   const write = (text: string, by: Writer) => {
     const [first, rest] = prefixOf(block, by, shown, index);
-    const lines = first + (rest === "" ? text : text.replaceAll("\n", `\n${rest}`));
-    return defuse(rest === "" ? lines.trimEnd() : lines.replace(/[ \t]+$/gm, ""), dialect);
+    const lines =
+      rest === "" ? text : text.replace(/\n(.?)/g, (_, next) => `\n${next === "" ? rest.trimEnd() : rest + next}`);
+    return defuse((first + lines).trimEnd(), dialect);
   };
   const plain = write(body, PLAIN);
   return { block, plain, text: dialect === "plain" ? plain : write(writeBody(block, body, from, end, writer), writer) };
@@ -35,9 +36,9 @@ function writeBody(block: Block, body: string, from: number, end: number, writer
     const table = from === 0 && end === block.text.length ? writer.table(block.rows) : undefined;
     return table ?? writer.fence(body, "");
   }
-  const heading = block.kind === "heading" ? writer.heading(block.level) : "";
-  const text = writeInline(block, from, end, writer, heading === undefined);
-  return heading ? heading + text : writer.lineStarts(text);
+  if (block.kind === "text") return writer.lineStarts(writeInline(block, from, end, writer));
+  const heading = writer.heading(writeInline(block, from, end, writer), block.level);
+  return heading ?? writeInline(block, from, end, writer, true);
 }
 
 /** What the first line and the further ones of a block begin with. */
@@ -62,9 +63,15 @@ function prefixOf({ within, kind }: Block, writer: Writer, shown: Shown, index: 
   return [first, rest];
 }
 
-/** What stands between two pieces of a message: a line end, and an empty line where the author left one. */
+/**
+ * What stands between two pieces of a message: a line end, and an empty line where the author left one, or where a
+ * paragraph would else go on with the next one.
+ */
 export function between(before: Piece, after: Piece, writer: Writer): string {
-  if (!after.block.isApart) return "\n";
+  const isParagraph = before.block.kind === "text" && after.block.kind === "text";
+  const isSame =
+    isParagraph && after.block.within.every((container, depth) => container === before.block.within[depth]);
+  if (!after.block.isApart && !isSame) return "\n";
   let marks = "";
   for (const [depth, container] of before.block.within.entries()) {
     if (after.block.within[depth] !== container) break;

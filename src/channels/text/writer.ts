@@ -4,9 +4,10 @@ import type { Inline, Mark, Run } from "./inline.ts";
 export interface Writer {
   /** Ordinary text; `*` and the like may be in it, of which the author's parser made nothing. */
   text(text: string): string;
-  /** One character that is not to be taken for a mark. */
-  escaped(character: string): string;
-  code(code: string): string;
+  /** Text in which nothing is to be taken for a mark. */
+  escaped(text: string): string;
+  /** @param markup the marks that the author has put around it, which surely suit it */
+  code(code: string, markup: string): string;
   /** A block of code. */
   fence(code: string, language: string): string;
   open(mark: Mark): string;
@@ -15,8 +16,8 @@ export interface Writer {
   hides(mark: Mark): boolean;
   /** A link's address behind its label, where it is not hidden. */
   address(address: string): string;
-  /** What a heading begins with; undefined: it is bold. */
-  heading(level: number): string | undefined;
+  /** A heading, of a text in the dialect; undefined: it is bold. */
+  heading(text: string, level: number): string | undefined;
   /** The pieces of a text, one after the other. */
   join(pieces: readonly string[]): string;
   /** Makes a text that is no list, heading and so on where a line of it begins like one. */
@@ -43,14 +44,14 @@ export interface Writer {
 /** What most dialects have in common: the text as it is, addresses shown, nothing bold. */
 export const PLAIN: Writer = {
   text: (text) => text,
-  escaped: (character) => character,
+  escaped: (text) => text,
   code: (code) => code,
   fence: (code) => code,
   open: () => "",
   close: () => "",
   hides: () => false,
   address: (address) => ` (${address})`,
-  heading: () => "",
+  heading: (text) => text,
   join: (pieces) => pieces.join(""),
   lineStarts: (text) => text,
   table: () => undefined,
@@ -94,10 +95,10 @@ export function writeInline(inline: Inline, from: number, to: number, writer: Wr
 
 function writeRun(run: Run, text: string, marks: readonly Mark[], writer: Writer): string {
   if (run.kind === "hardLine") return writer.hardLine;
-  if (text !== run.text) return run.kind === "code" ? writer.code(text) : writer.text(text);
   if (run.kind === "escaped") return writer.escaped(text);
-  if (run.kind === "code") return writer.bareCode && marks.some(isLink) ? writer.text(text) : writer.code(text);
-  if (run.kind !== "address") return writer.text(text);
+  if (run.kind === "code")
+    return writer.bareCode && marks.some(isLink) ? writer.text(text) : writer.code(text, run.markup);
+  if (run.kind !== "address" || text !== run.text) return writer.text(text);
   const link = run.marks.findLast(isLink);
   return link && marks.includes(link) ? "" : writer.text(writer.address(text.slice(2, -1)));
 }
@@ -109,7 +110,7 @@ function shownMarks(marks: readonly Mark[], run: Run, from: number, to: number, 
   for (const mark of marks) {
     const isWhole = from <= mark.start && mark.end <= to;
     if (isLink(mark)) {
-      if (isWhole && !mark.isBare && writer.hides(mark) && (writer.nestsLinks || !shown.some(isLink))) shown.push(mark);
+      if (isWhole && writer.hides(mark) && (writer.nestsLinks || !shown.some(isLink))) shown.push(mark);
     } else if (!shown.some(({ kind }) => kind === mark.kind)) shown.push(mark);
   }
   // Code in a link is written as text.

@@ -25,6 +25,85 @@ export const anyStyle: fc.Arbitrary<TextStyle> = fc.record({
   unit: fc.constantFrom("utf16", "runes", "bytes"),
 });
 
+const ODD = [
+  ..."\u200b\u200d\u0301\u202e\ufe0f\u00a0\u3000\u00ad\u05d0\u0627\u0e33\u0000\u0007\u001b\ud83d\udc4d\ud800",
+  "👩‍👩‍👧‍👦",
+  "🇩🇪🇫🇷",
+  "\r\n",
+  "\r",
+  "\v",
+  "\u2028",
+  "é",
+  "漢字。",
+];
+
+/** Text of all kinds that is no Markdown. */
+export const anyText = fc.oneof(
+  fc.string({ unit: "binary", maxLength: 300 }),
+  fc.array(fc.constantFrom(..."ab .!\n", ...ODD), { maxLength: 300 }).map((parts) => parts.join("")),
+  fc.array(fc.lorem({ maxCount: 12, mode: "sentences" }), { maxLength: 12 }).map((texts) => texts.join("\n\n")),
+);
+
+const SYNTAX = [
+  ...[
+    "*",
+    "**",
+    "_",
+    "__",
+    "~~",
+    "`",
+    "``",
+    "```\n",
+    "~~~\n",
+    "```js\n",
+    "\n",
+    "\n\n",
+    "  \n",
+    "\\",
+    "\\\n",
+    " ",
+    "    ",
+  ],
+  ...[
+    "# ",
+    "### ",
+    "###### ",
+    "- ",
+    "* ",
+    "+ ",
+    "1. ",
+    "7) ",
+    "> ",
+    ">",
+    "---",
+    "***",
+    "===",
+    "|",
+    " | ",
+    "|---|---|\n",
+  ],
+  ...["[", "]", "(", ")", "](", "![", "<", ">", "</b>", "<br>", "<!--", "-->", "<!channel>", "@all", "@here", "<@U1>"],
+  ...[
+    "[x](https://a.bc/d)",
+    "<https://a.bc>",
+    "![y](z.png)",
+    "[u][v]",
+    "[v]: w\n",
+    "[^n]",
+    "[^n]: o\n",
+    "]: ",
+    "- [ ] ",
+  ],
+  ...["[p](tg://q)", '[r](s "t")', "[](https://a.bc/e)", "[**f** `g`](http://h.ij)", "||", "http://k.lm/_n_", "\t"],
+];
+
+/** Marks of Markdown in any order, with words between them. */
+export const anyMarkdown = fc
+  .array(fc.oneof(fc.constantFrom(...SYNTAX), fc.constantFrom("a", "b c", "Word.", "is it? ", ...ODD)), {
+    maxLength: 80,
+  })
+  .map((parts) => parts.join(""));
+
 /** Characters that can be seen: no white space, no control and no other invisible characters. */
 export function visible(text: string): string {
   return text.replace(/[\s\p{Default_Ignorable_Code_Point}\p{Cf}\p{Cc}]/gu, "");

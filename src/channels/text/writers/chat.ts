@@ -28,8 +28,8 @@ export const signal: Writer = {
   ...PLAIN,
   text: escapeStyles,
   escaped: escapeStyles,
-  code: (code) => `\`${escapeStyles(code)}\``,
-  fence: (code) => `\`${escapeStyles(code)}\``,
+  code: markCode,
+  fence: markCode,
   open: ({ kind }) => SIGNAL[kind] ?? "",
   close: ({ kind }) => SIGNAL[kind] ?? "",
   heading: () => undefined,
@@ -38,6 +38,10 @@ export const signal: Writer = {
       .map((piece, at) => (/^[*~`]/.test(piece) && /[\\*~`|]$/.test(pieces[at - 1] ?? "") ? BREAK + piece : piece))
       .join(""),
 };
+
+function markCode(code: string): string {
+  return `\`${escapeStyles(code)}${code.endsWith("\\") ? BREAK : ""}\``;
+}
 
 function escapeStyles(text: string): string {
   return text.replace(/[*~`|]/g, "\\$&");

@@ -2,10 +2,8 @@ import type { Inline, Mark } from "../inline.ts";
 import { BREAK } from "../pings.ts";
 import { PLAIN, type Writer, writeInline } from "../writer.ts";
 
-/** What a backslash before it keeps from being a mark. */
-const MARK = /^[\\`*_{}[\]()#+\-.!|~=>]$/;
-
-const REPLACED: Readonly<Record<string, string>> = { "<": "&lt;", "&": "&amp;" };
+/** What a backslash before it keeps from being a mark, wherever it is in a line. */
+const MARKS = /[\\`*_[\]~|]|!$/g;
 
 /**
  * Markdown for Mattermost and Teams, much as it was written. What looks like a tag is text, which `&lt;` says to both, and
@@ -14,9 +12,8 @@ const REPLACED: Readonly<Record<string, string>> = { "<": "&lt;", "&": "&amp;" }
 export const markdown: Writer = {
   ...PLAIN,
   text: (text) => text.replace(/<(?=[a-z/!?])/gi, "&lt;"),
-  escaped: (character) => REPLACED[character] ?? (MARK.test(character) ? `\\${character}` : character),
-  code(code) {
-    const ticks = "`".repeat(longest(code, /`+/g) + 1);
+  escaped: (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replace(MARKS, "\\$&"),
+  code(code, ticks) {
     const space = /^`|`$|^ .* $/.test(code) ? " " : "";
     return `${ticks}${space}${code}${space}${ticks}`;
   },
@@ -24,10 +21,13 @@ export const markdown: Writer = {
     const ticks = "`".repeat(Math.max(3, longest(code, /`+/g) + 1));
     return `${ticks}${language}\n${code}\n${ticks}`;
   },
-  open: (mark) => OPEN[mark.kind] ?? mark.markup,
-  close: (mark) => (isLink(mark) ? `](${escapeAddress(mark.href)})` : (OPEN[mark.kind] ?? mark.markup)),
-  hides: () => true,
-  heading: (level) => `${"#".repeat(level)} `,
+  open: (mark) => (mark.isBare ? "<" : (OPEN[mark.kind] ?? mark.markup)),
+  close(mark) {
+    if (mark.isBare) return ">";
+    return isLink(mark) ? `](${escapeAddress(mark.href)})` : (OPEN[mark.kind] ?? mark.markup);
+  },
+  hides: (mark) => !mark.isBare || mark.markup === "autolink",
+  heading: (text, level) => `${"#".repeat(level)} ${text.replace(/(?<![^ ])#+$/, "\\$&")}`,
   lineStarts,
   table: (rows) => writeTable(rows, markdown),
   bullet: "-",
@@ -43,7 +43,8 @@ const OPEN: Partial<Record<Mark["kind"], string>> = { link: "[", image: "![", st
 export const slack: Writer = {
   ...markdown,
   text: (text) => text.replaceAll("<", "&lt;").replaceAll(">", "&gt;"),
-  escaped: (character) => (character === ">" ? "&gt;" : markdown.escaped(character)),
+  escaped: (text) => markdown.escaped(text).replaceAll(">", "&gt;"),
+  hides: (mark) => !mark.isBare,
   table: (rows) => writeTable(rows, slack),
 };
 
@@ -51,12 +52,12 @@ export const slack: Writer = {
 export const discord: Writer = {
   ...markdown,
   text: (text) => text.replaceAll("||", "\\|\\|"),
-  escaped: (character) => (character === "<" || MARK.test(character) ? `\\${character}` : character),
+  escaped: (text) => text.replace(MARKS, "\\$&").replaceAll("<", "\\<"),
   fence: (code, language) => `\`\`\`${language}\n${code.replace(/`(?=``)/g, `\`${BREAK}`)}\n\`\`\``,
   open: (mark) => (isLink(mark) ? "[" : mark.kind === "bold" ? "**" : markdown.open(mark)),
   close: (mark) => (mark.kind === "bold" ? "**" : markdown.close(mark)),
-  hides: ({ href }) => /^https?:\/\/./i.test(href),
-  heading: (level) => (level <= 3 ? `${"#".repeat(level)} ` : undefined),
+  hides: ({ href, isBare }) => !isBare && /^https?:\/\/./i.test(href),
+  heading: (text, level) => (level <= 3 ? markdown.heading(text, level) : undefined),
   table: () => undefined,
   rule: "———",
   hardLine: "\n",
@@ -77,7 +78,10 @@ function escapeAddress(address: string): string {
 
 function lineStarts(text: string): string {
   return text
-    .replace(/^( *)(?=(?:#{1,6}|[-+*]|-#)(?:\s|$)|>|(?:=+|-+)\s*$)/gm, "$1\\")
+    .replace(
+      /^( *)(?=(?:#{1,6}|[-+*]|-#)(?:\s|$)|>|=+\s*$|[-:|][-:| \t]*$|(?<mark>[-*_])[ \t]*(?:\k<mark>[ \t]*){2,}$|~{3}|`{3,}[^`\n]*$)/gm,
+      "$1\\",
+    )
     .replace(/^( *\d{1,9})(?=[.)](?:\s|$))/gm, "$1\\");
 }
 

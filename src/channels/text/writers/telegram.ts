@@ -3,7 +3,7 @@ import { PLAIN, type Writer } from "../writer.ts";
 
 const TAGS = { bold: "b", italic: "i", strike: "s", link: "a", image: "a" } as const;
 
-const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;" };
 
 /**
  * Telegram's HTML: the few tags it knows, nested as it allows: no marks around code, no link within a link, no quote within
@@ -18,9 +18,10 @@ export const telegram: Writer = {
     language === ""
       ? `<pre>${escapeHtml(code)}</pre>`
       : `<pre><code class="language-${escapeHtml(language)}">${escapeHtml(code)}</code></pre>`,
-  open: (mark) => (mark.href === "" ? `<${TAGS[mark.kind]}>` : `<a href="${escapeHtml(mark.href)}">`),
+  open: ({ kind, href }) =>
+    href === "" ? `<${TAGS[kind]}>` : `<a href="${escapeHtml(href).replaceAll('"', "&quot;")}">`,
   close: (mark) => `</${TAGS[mark.kind]}>`,
-  hides: isAddress,
+  hides: (mark) => !mark.isBare && isAddress(mark),
   heading: () => undefined,
   quote: "&gt; ",
   bareCode: true,
@@ -28,16 +29,16 @@ export const telegram: Writer = {
 };
 
 function escapeHtml(text: string): string {
-  return text.replace(/[&<>"]/g, (character) => ENTITIES[character] ?? character);
+  return text.replace(/[&<>]/g, (character) => ENTITIES[character] ?? character);
 }
 
 /**
- * Telegram drops a link, and so its address, where that is not one by its rules: a web address has a host with a dot. A link
- * to a user would be a mention.
+ * Telegram drops what is no address by its rules, which are for the web and for itself, and the host of a web address has a
+ * dot: such an address is shown instead. A link to a user would call that user.
  */
 function isAddress({ href }: Mark): boolean {
   if (/[\s\p{Cc}]/u.test(href) || !URL.canParse(href)) return false;
   const { protocol, hostname } = new URL(href);
   if (protocol === "http:" || protocol === "https:") return /.\../.test(hostname) || hostname.startsWith("[");
-  return protocol === "mailto:" || (protocol === "tg:" && !/^tg:(?:\/\/)?user/i.test(href));
+  return protocol === "tg:" && !/^tg:(?:\/\/)?user/i.test(href);
 }

@@ -1,0 +1,89 @@
+import type { Container } from "./blocks.ts";
+import { type Sizes, shareOf, sizesOf } from "./measure.ts";
+import { between, type Piece } from "./render.ts";
+import type { Part, TextStyle } from "./style.ts";
+import { PLAIN, type Writer } from "./writer.ts";
+import { WRITERS } from "./writers.ts";
+
+const QUOTE = ["<blockquote>", "</blockquote>"] as const;
+
+/** One message in the making: pieces of blocks, one below the other. */
+export class Message {
+  readonly #style: TextStyle;
+  readonly #writer: Writer;
+  readonly #pieces: Piece[] = [];
+  /** What stands before each of them. */
+  readonly #gaps: Part[] = [];
+  #sizes: Sizes = { text: 0, plain: 0 };
+
+  constructor(style: TextStyle) {
+    this.#style = style;
+    this.#writer = WRITERS[style.dialect];
+  }
+
+  get isEmpty(): boolean {
+    return this.#pieces.length === 0;
+  }
+
+  get isHalfFull(): boolean {
+    return shareOf(this.#sizes, this.#style) > 1 / 2;
+  }
+
+  /** How full it would be with that piece; over 1, it does not fit. */
+  shareWith(piece: Piece): number {
+    return shareOf(this.#sizesWith(piece), this.#style);
+  }
+
+  append(piece: Piece): void {
+    this.#sizes = this.#sizesWith(piece);
+    this.#gaps.push(this.#gapBefore(piece));
+    this.#pieces.push(piece);
+  }
+
+  /** Takes away the heading at the end, which what follows is to go with; not where it is all there is. */
+  takeHeading(): Piece | undefined {
+    const last = this.#pieces.at(-1)?.block;
+    const isHeading = last?.kind === "heading" && last.within.length === 0;
+    return isHeading && this.#pieces.length > 1 ? this.#pieces.pop() : undefined;
+  }
+
+  /** The whole of it; undefined where nothing is to be sent. A rule at its end would part it from nothing. */
+  finish(): Part | undefined {
+    while (this.#pieces.at(-1)?.block.kind === "rule") this.#pieces.pop();
+    if (this.isEmpty) return undefined;
+    let text = "";
+    let plain = "";
+    let quote: Container | undefined;
+    for (const [at, piece] of this.#pieces.entries()) {
+      const around = this.#quoteAround(piece);
+      const gap = this.#gaps[at]!;
+      const [before, after] = around === quote ? ["", ""] : [quote ? QUOTE[1] : "", around ? QUOTE[0] : ""];
+      text += before + gap.text + after + piece.text;
+      plain += gap.plain + piece.plain;
+      quote = around;
+    }
+    return { text: quote ? text + QUOTE[1] : text, plain };
+  }
+
+  #sizesWith(piece: Piece): Sizes {
+    const sizes = sizesOf(piece, this.#style);
+    const gap = sizesOf(this.#gapBefore(piece), this.#style);
+    const tags = this.#quoteAround(piece) ? QUOTE.join("").length : 0;
+    return {
+      text: this.#sizes.text + gap.text + sizes.text + tags,
+      plain: this.#sizes.plain + gap.plain + sizes.plain,
+    };
+  }
+
+  #gapBefore(piece: Piece): Part {
+    const last = this.#pieces.at(-1);
+    if (!last) return { text: "", plain: "" };
+    return { text: between(last, piece, this.#writer), plain: between(last, piece, PLAIN) };
+  }
+
+  /** The quote that wraps a piece as a whole. */
+  #quoteAround({ block }: Piece): Container | undefined {
+    const [outermost] = block.within;
+    return this.#writer.wrapsQuotes && outermost?.kind === "quote" ? outermost : undefined;
+  }
+}
