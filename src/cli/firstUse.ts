@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { configFile, readConfig } from "../shared/config.ts";
+import { configFile, MADE_HOOKS_TOKEN, readConfig } from "../shared/config.ts";
 import type { Config } from "../shared/configSchema.ts";
 import { StartError } from "../shared/lifecycle.ts";
 import { writePrivateFile } from "./privateFile.ts";
@@ -29,8 +29,7 @@ export function readSettings(env: NodeJS.ProcessEnv, { makeToken = true } = {}):
   const madeToken = config.hooks.token ? undefined : kept();
   const withHooks = {
     ...env,
-    SIGNALBOX_HOOKS_ENABLED: "true",
-    ...(madeToken && { SIGNALBOX_HOOKS_TOKEN: madeToken }),
+    ...(madeToken ? { [MADE_HOOKS_TOKEN]: madeToken } : { SIGNALBOX_HOOKS_ENABLED: "true" }),
   };
   return { config: readConfig(withHooks), env: withHooks, madeToken };
 }

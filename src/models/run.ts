@@ -219,8 +219,8 @@ export class Runs {
   }
 
   /** Whether a run still waits for its mapping. */
-  async isUnmapped(runId: string): Promise<boolean> {
-    const waiting = { _id: runId, open: true, stage: "mapping" as const };
+  async isUnmapped(runId: string, round: number): Promise<boolean> {
+    const waiting = { _id: runId, round, open: true, stage: "mapping" as const };
     return (await guard(() => this.collection.findOne(waiting, { projection: { _id: 1 } }))) !== null;
   }
 
@@ -228,8 +228,8 @@ export class Runs {
    * Notes what the mapping made of a run that waits for that.
    * @returns false when it waits no longer: cancelled, or seen to by another worker
    */
-  async mapTo(runId: string, mapped: MappedTo): Promise<boolean> {
-    const waiting = { _id: runId, open: true, stage: "mapping" as const };
+  async mapTo(runId: string, round: number, mapped: MappedTo): Promise<boolean> {
+    const waiting = { _id: runId, round, open: true, stage: "mapping" as const };
     const { modifiedCount } = await guard(() =>
       this.collection.updateOne(waiting, { $set: { stage: "turn" as const, ...this.#mappedTo(mapped) } }),
     );

@@ -52,6 +52,11 @@ export class Sessions {
     return matchedCount === 1;
   }
 
+  /** Frees the session of the turn that has this token, and of no later one. */
+  async releaseOwn(key: string, token: string): Promise<void> {
+    await guard(() => this.collection.updateOne({ _id: key, "active.token": token }, { $set: { active: null } }));
+  }
+
   async release(key: string, holder: string): Promise<void> {
     await guard(() => this.collection.updateOne({ _id: key, "active.holder": holder }, { $set: { active: null } }));
   }

@@ -55,8 +55,16 @@ export function configFile(env: Environment): { readonly path: string; readonly 
  */
 export function readConfig(env: Environment): Config {
   const file = configFile(env);
-  return parseConfig(file?.text, env, file?.path);
+  return parseConfig(file?.text, file ? env : withMadeToken(env), file?.path);
 }
+
+/** The variable in which `start` tells its processes the hook token that it made: it counts while there is no file. */
+export const MADE_HOOKS_TOKEN = "SIGNALBOX_MADE_HOOKS_TOKEN";
+
+const withMadeToken = (env: Environment): Environment =>
+  env[MADE_HOOKS_TOKEN]
+    ? { SIGNALBOX_HOOKS_ENABLED: "true", SIGNALBOX_HOOKS_TOKEN: env[MADE_HOOKS_TOKEN], ...env }
+    : env;
 
 /**
  * Turns a configuration file's text (JSON5, or undefined for none) and the environment into a frozen, checked value.

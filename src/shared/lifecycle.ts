@@ -59,14 +59,20 @@ export async function runProcess(start: (lifecycle: Lifecycle) => Promise<Starte
   process.on("SIGINT", () => void stop(0));
   process.on("disconnect", () => void stop(0));
   let reload = async () => {};
+  let isReloadWanted = false;
   let reloading = Promise.resolve();
   process.on("SIGHUP", () => {
+    if (stoppingSince !== undefined) return;
+    isReloadWanted = true;
     reloading = reloading.then(() => reload());
   });
   try {
     const started = await start(lifecycle);
     ({ deadlineMs, onError } = started);
-    reload = async () => started.reload?.();
+    reload = async () => {
+      if (stoppingSince === undefined) await started.reload?.();
+    };
+    if (isReloadWanted) reloading = reload(); // the file may have changed since it was read
     process.send?.({ ready: started.ready });
   } catch (error) {
     process.stderr.write(error instanceof StartError ? `${error.message}\n` : `${(error as Error).stack ?? error}\n`);

@@ -1,6 +1,10 @@
+import { MADE_HOOKS_TOKEN } from "./config.ts";
 import { configKeys } from "./configSchema.ts";
 
-const NAMES: readonly string[] = configKeys().flatMap(([, { env, secret }]) => (env && secret ? [env] : []));
+const NAMES: readonly string[] = [
+  MADE_HOOKS_TOKEN,
+  ...configKeys().flatMap(([, { env, secret }]) => (env && secret ? [env] : [])),
+];
 
 /** An environment without what the service itself is told in secret, for programs that have no need to know it. */
 export const withoutOwnSecrets = <E extends Readonly<Record<string, string | undefined>>>(env: E): E =>

@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { readSettings } from "../../src/cli/firstUse.ts";
 import { summary } from "../../src/cli/summary.ts";
-import { ConfigError, parseConfig } from "../../src/shared/config.ts";
+import { ConfigError, parseConfig, readConfig } from "../../src/shared/config.ts";
 import { StartError } from "../../src/shared/lifecycle.ts";
 import { mongoUri, redisUrl } from "../support/servers.ts";
 import { runCli, type Service } from "./service.ts";
@@ -43,7 +43,10 @@ describe("readSettings", () => {
     const second = read();
 
     expect(first.config.hooks).to.include({ enabled: true, token: first.madeToken });
-    expect(first.env).to.include({ SIGNALBOX_HOOKS_ENABLED: "true", SIGNALBOX_HOOKS_TOKEN: first.madeToken });
+    expect(first.env).to.include({ SIGNALBOX_MADE_HOOKS_TOKEN: first.madeToken });
+    expect(readConfig(first.env).hooks).to.include({ enabled: true, token: first.madeToken });
+    const { hooks } = readConfig({ ...first.env, ...withFile("{}") });
+    expect(hooks).to.include({ enabled: false });
     expect(first.madeToken).to.match(/^[\w-]{32}$/);
     expect(second.madeToken).to.equal(first.madeToken);
     expect(readFileSync(tokenFile(), "utf8")).to.equal(`${first.madeToken}\n`);

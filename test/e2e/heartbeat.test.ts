@@ -155,6 +155,33 @@ describe("the main session's turns", () => {
     for (const { prompt } of turns()) expect(prompt.length).to.be.at.most(5_000);
   });
 
+  it("keep the main session for themselves however long they go on: no second worker takes the same events", async function () {
+    this.timeout(60_000);
+    await start();
+    const second = await startWorker(app);
+    try {
+      const seen = () => model.requests.length;
+      model.script(...Array<Behaviour>(60).fill(says(ACK, { gapMs: 900 })));
+      for (let i = 0; i < 3; i++) await wake(`${i}`);
+      const lease = () => app.stores.sessions.collection.findOne({ _id: "main" });
+      const first = await eventually(async () => (await lease())?.active, "the first turn");
+      const later = await eventually(
+        async () => {
+          const active = (await lease())?.active;
+          if (active?.token !== first.token) throw new Error("somebody else has taken the session");
+          await wake(`again ${seen()}`);
+          return active.until.getTime() - first.until.getTime() > 4_000;
+        },
+        "the claim to be renewed while short turns follow each other",
+        30_000,
+      );
+
+      expect(later).to.equal(true);
+    } finally {
+      await second.close();
+    }
+  });
+
   it("take more events than are looked up at once", async () => {
     await start({ session: "maxChars: 10000000" });
     const texts = Array.from({ length: 600 }, (_, n) => `event ${n}`);

@@ -34,6 +34,7 @@ export async function testHook(env: NodeJS.ProcessEnv, name: string, options: Ho
   const call = { ...requestOf(hooks.path, name, options), payload };
   const calls = expand(mapping, call);
   if (!calls) throw new StartError(`The body has no array ${mapping.forEach}: the mapping is for each of its items.`);
+  if (calls.length === 0) console.log(`${mapping.forEach} has no items: no run comes of it.`);
   const transforms = new Transforms({
     dir: hooks.transformsDir ?? "",
     timeoutMs: hooks.transformTimeoutSeconds * 1_000,

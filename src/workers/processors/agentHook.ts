@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import type { AgentMessage, AgentRunner } from "../../agents/runner.ts";
-import { claimRun, holderOf, renewClaim } from "../../models/commands/claimRun.ts";
+import { claimRun, renewClaim } from "../../models/commands/claimRun.ts";
 import { trackRetry, trackStarted } from "../../models/commands/trackRun.ts";
 import type { AgentRun, RunError } from "../../models/run.ts";
 import type { Stores } from "../../models/stores.ts";
 import { AppError } from "../../shared/errors.ts";
-import { LEASE_MS } from "../claim.ts";
+import { LEASE_MS, underClaim } from "../claim.ts";
 import { conversation } from "../conversation.ts";
 import type { WorkerMetrics } from "../metrics.ts";
 import { persist } from "../persist.ts";
@@ -70,12 +70,12 @@ async function turn(deps: AgentHookDeps, run: AgentRun, token: string, context: 
     const thinking = run.request.thinking ?? undefined;
     return (await runner.run({ kind: "run", messages, model, thinking, env: deps.env(run) }, signal)).text;
   };
-  return boundTurn(work, {
-    timeoutMs: run.request.timeoutSeconds * 1_000,
-    stopping: context.signal,
-    renew: (until) => renewClaim(stores, run, token, until),
+  const claim = {
+    renew: (until: Date) => renewClaim(stores, run, token, until),
     now: () => context.clock.now(),
-  });
+  };
+  const bounds = { timeoutMs: run.request.timeoutSeconds * 1_000, stopping: context.signal };
+  return underClaim(claim, (lost) => boundTurn(work, { ...bounds, lost }));
 }
 
 /** Shows that the try begins, and gathers what the agent is shown. */
@@ -104,7 +104,8 @@ async function conclude(
   const error = end.kind === "failed" ? { code: end.error.code, message: end.error.message } : null;
   switch (end.kind) {
     case "stopped":
-      if (await runs.handBack(run._id, token)) await sessions.release(run.sessionKey, holderOf(run));
+      await runs.handBack(run._id, token);
+      await sessions.releaseOwn(run.sessionKey, token);
       await deps.requeue(run._id, token, 0);
       return "handed back";
     case "lost":
@@ -120,9 +121,10 @@ async function conclude(
       if (end.error.retry && run.attempts < MOST_TRIES && error) {
         const asked = Math.min((end.error.retryAfterSeconds ?? 0) * 1_000, MOST_RETRY_AFTER_MS);
         const delayMs = Math.max(RETRY_AFTER_MS[run.attempts - 1] ?? 0, asked);
+        const isOurs = await runs.retryLater(run._id, token, new Date(clock.now().getTime() + delayMs), error);
+        await sessions.releaseOwn(run.sessionKey, token);
+        if (!isOurs) break; // another worker has taken it over meanwhile
         await trackRetry(deps.stores, run, end.error.message);
-        await runs.retryLater(run._id, token, new Date(clock.now().getTime() + delayMs), error);
-        await sessions.release(run.sessionKey, holderOf(run));
         await deps.requeue(run._id, `try-${run.attempts + 1}`, delayMs);
         return "waits for another try";
       }

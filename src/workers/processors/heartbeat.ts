@@ -4,9 +4,10 @@ import { addDelivery, type DeliverySettings, type NotedDelivery } from "../../mo
 import type { EventDoc } from "../../models/event.ts";
 import type { Stores } from "../../models/stores.ts";
 import { MAIN_SESSION } from "../../shared/sessionKey.ts";
-import { LEASE_MS } from "../claim.ts";
+import { LEASE_MS, underClaim } from "../claim.ts";
 import { conversation } from "../conversation.ts";
 import type { WorkerMetrics } from "../metrics.ts";
+import type { Outcome } from "../outcome.ts";
 import { persist } from "../persist.ts";
 import type { Processor, RunContext } from "../run.ts";
 import { boundTurn, type TurnEnd } from "../turn.ts";
@@ -45,33 +46,49 @@ export function heartbeatProcessor(deps: HeartbeatDeps): Processor {
     const until = new Date(context.clock.now().getTime() + LEASE_MS);
     const { sessions } = deps.stores;
     if (!(await sessions.claim(MAIN_SESSION, token, token, until))) return { kind: "done", result: { turns: 0 } };
-    let turns = 0;
-    let isLeft = false;
+    const claim = {
+      renew: (until: Date) => sessions.renew(MAIN_SESSION, token, until),
+      now: () => context.clock.now(),
+    };
     try {
-      for (let due = scheduled; ; due = false) {
-        const { maxChars } = deps.session;
-        const { events, more } = await deps.stores.events.findWaiting({ limit: MOST_EVENTS, maxChars });
-        // After a turn another follows for what did not fit, and for what has come meanwhile and wants a turn at once.
-        const wanted = events.length > 0 && (turns === 0 || isLeft || events.some(({ wake }) => wake));
-        if (!due && !wanted) return { kind: "done", result: { turns } };
-        const { text, taken } = deps.prompt(events);
-        const end = await turn(deps, text, token, context);
-        deps.metrics.heartbeats.inc({ outcome: end.kind });
-        if (end.kind === "failed") {
-          await sessions.pauseMain(new Date(context.clock.now().getTime() + PAUSE_MS));
-          return { kind: "discard", error: end.error };
-        }
-        if (end.kind !== "replied") return { kind: "done", result: { turns, end: end.kind } };
-        const turnId = nameOf(events.slice(0, taken));
-        const { reply } = end;
-        await persist(() => conclude(deps, turnId, text, reply, events.slice(0, taken), context), context.signal);
-        turns++;
-        isLeft = more || taken < events.length;
-      }
+      const keepsClaim = () => claim.renew(new Date(context.clock.now().getTime() + LEASE_MS));
+      return await underClaim(claim, (lost) => takeTurns(deps, scheduled, { lost, keepsClaim }, context));
     } finally {
-      await sessions.release(MAIN_SESSION, token);
+      await sessions.releaseOwn(MAIN_SESSION, token);
     }
   };
+}
+
+async function takeTurns(
+  deps: HeartbeatDeps,
+  scheduled: boolean,
+  { lost, keepsClaim }: { lost: AbortSignal; keepsClaim: () => Promise<boolean> },
+  context: RunContext,
+): Promise<Outcome> {
+  const { events: queue, sessions } = deps.stores;
+  let turns = 0;
+  let isLeft = false;
+  for (let due = scheduled; !lost.aborted; due = false) {
+    const { events, more } = await queue.findWaiting({ limit: MOST_EVENTS, maxChars: deps.session.maxChars });
+    // After a turn another follows for what did not fit, and for what has come meanwhile and wants a turn at once.
+    const wanted = events.length > 0 && (turns === 0 || isLeft || events.some(({ wake }) => wake));
+    if (!due && !wanted) return { kind: "done", result: { turns } };
+    const { text, taken } = deps.prompt(events);
+    const end = await turn(deps, text, lost, context);
+    deps.metrics.heartbeats.inc({ outcome: end.kind });
+    if (end.kind === "failed") {
+      await sessions.pauseMain(new Date(context.clock.now().getTime() + PAUSE_MS));
+      return { kind: "discard", error: end.error };
+    }
+    if (end.kind !== "replied") return { kind: "done", result: { turns, end: end.kind } };
+    if (lost.aborted || !(await persist(keepsClaim, context.signal))) break; // another worker has it by now
+    const turnId = nameOf(events.slice(0, taken));
+    const { reply } = end;
+    await persist(() => conclude(deps, turnId, text, reply, events.slice(0, taken), context), context.signal);
+    turns++;
+    isLeft = more || taken < events.length;
+  }
+  return { kind: "done", result: { turns, end: "lost" } };
 }
 
 /** A turn over the same events is the same turn: what follows from it is written once, also after a crash in between. */
@@ -80,7 +97,7 @@ function nameOf(events: readonly EventDoc[]): string {
   return first ? `events-${first._id}-${events.at(-1)?._id}` : randomUUID();
 }
 
-async function turn(deps: HeartbeatDeps, prompt: string, token: string, context: RunContext): Promise<TurnEnd> {
+function turn(deps: HeartbeatDeps, prompt: string, lost: AbortSignal, context: RunContext): Promise<TurnEnd> {
   const { stores, runner, session, defaults } = deps;
   const work = async (signal: AbortSignal) => {
     const history = await persist(() => stores.messages.findRecent(MAIN_SESSION, session), signal);
@@ -88,12 +105,7 @@ async function turn(deps: HeartbeatDeps, prompt: string, token: string, context:
     const { model, thinking } = defaults;
     return (await runner.run({ kind: "heartbeat", messages, model, thinking, env: {} }, signal)).text;
   };
-  return boundTurn(work, {
-    timeoutMs: defaults.timeoutSeconds * 1_000,
-    stopping: context.signal,
-    renew: (until) => stores.sessions.renew(MAIN_SESSION, token, until),
-    now: () => context.clock.now(),
-  });
+  return boundTurn(work, { timeoutMs: defaults.timeoutSeconds * 1_000, stopping: context.signal, lost });
 }
 
 async function conclude(

@@ -36,7 +36,7 @@ export function mappedHookProcessor(deps: MappedHookDeps): Processor {
     if (!run.open || run.stage !== "mapping") return { kind: "done", result: { run: "over" } };
     const end = (made: Made) => persist(() => conclude(deps, run, made), context.signal);
     const fail = (thrown: unknown) => failed(thrown, lastTry, context);
-    const claim = { renew: () => deps.stores.runs.isUnmapped(runId), now: () => context.clock.now() };
+    const claim = { renew: () => deps.stores.runs.isUnmapped(runId, run.round), now: () => context.clock.now() };
     const made = await underClaim(claim, (cancelled) => {
       const signal = AbortSignal.any([cancelled, context.signal]);
       return make(deps, run, { ...context, signal }).catch((thrown) => {
@@ -90,26 +90,26 @@ async function conclude(deps: MappedHookDeps, run: RunDoc, made: Made): Promise<
   const { _id } = run;
   switch (made.kind) {
     case "agent":
-      if (!(await runs.mapTo(_id, made))) break;
+      if (!(await runs.mapTo(_id, run.round, made))) break;
       await trackAccepted(deps.stores, { _id, ...made });
       await deps.enqueue(_id);
       if (made.sessionKey !== run.sessionKey) await passOn(deps, run);
       break;
     case "event": {
       const { name, text, wake } = made;
-      if (!(await runs.find(_id)).open) break;
+      if (!(await runs.isUnmapped(_id, run.round))) break;
       await events.add([{ _id: `hook-${_id}-${run.round}`, text, source: name ?? "wake hook", wake }]);
-      await runs.mapTo(_id, { kind: "event", name });
+      await runs.mapTo(_id, run.round, { kind: "event", name });
       if (wake) await deps.triggerHeartbeat();
       await passOn(deps, run);
       break;
     }
     case "failed":
-      await runs.mapTo(_id, made);
+      await runs.mapTo(_id, run.round, made);
       await deps.settle(_id);
       break;
     case "dropped":
-      await runs.mapTo(_id, made);
+      await runs.mapTo(_id, run.round, made);
       await passOn(deps, run);
   }
   return made;
