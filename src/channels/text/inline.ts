@@ -4,10 +4,10 @@ import { isVisible } from "./visible.ts";
 
 /** What a piece of text is marked with; `start` and `end` say where in the text, a link's address included. */
 export interface Mark {
-  readonly kind: "bold" | "italic" | "strike" | "link" | "image";
+  readonly kind: "bold" | "italic" | "strike" | "link";
   /** As the author wrote it. */
   readonly markup: string;
-  /** Of a link and an image. */
+  /** Of a link, which an image is too: no one's program is to open by itself what a model has written. */
   readonly href: string;
   readonly title: string;
   readonly start: number;
@@ -61,7 +61,7 @@ class InlineReader {
 
   read(token: Token): void {
     if (token.type === "image") {
-      this.#open("image", token, "src");
+      this.#open("link", token, "src");
       this.#add("escaped", alternative(token));
       this.#close();
     } else if (token.nesting > 0) this.#open(MARKS[token.tag] ?? "bold", token, "href");

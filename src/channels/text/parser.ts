@@ -7,7 +7,8 @@ const MAX_LEVELS = 16;
  * Reads CommonMark with GFM's tables and strike-through, such that nothing written is dropped:
  * - raw HTML is text, and so are reference links, their definitions and footnotes: as they were written, in their places
  * - too deep a nesting is text
- * - cells beyond the columns of a table are kept in its last column.
+ * - cells beyond the columns of a table are kept in its last column
+ * - the underlines and stars in an address are no marks.
  *
  * Addresses are left as they were written; what no service should link (`javascript:`) is text.
  */
@@ -25,6 +26,24 @@ parser.block.ruler.before("table", "tooDeep", (state, startLine, endLine) => {
   token.content = state.getLines(startLine, line, state.blkIndent, false);
   token.map = [startLine, line];
   state.line = line;
+  return true;
+});
+
+const ADDRESS = /:\/\/(?:[^\s<>[\]()`\\|&]|&(?!#?\w{1,31};))+/y;
+
+/** What is no part of an address at its end, by GFM. */
+const AFTER_ADDRESS = "?!.,:;*_~'\"";
+
+parser.inline.ruler.after("text", "address", (state, silent) => {
+  if (!state.src.startsWith("://", state.pos)) return false;
+  if (!/(?:^|[^a-z\d])https?$/i.test(state.src.slice(Math.max(0, state.pos - 6), state.pos))) return false;
+  ADDRESS.lastIndex = state.pos;
+  const found = ADDRESS.exec(state.src.slice(0, state.posMax))?.[0] ?? "";
+  let length = found.length;
+  while (length > 0 && AFTER_ADDRESS.includes(found.charAt(length - 1))) length -= 1;
+  if (length <= "://".length) return false;
+  if (!silent) state.pending += found.slice(0, length);
+  state.pos += length;
   return true;
 });
 

@@ -29,8 +29,6 @@ export interface Writer {
   readonly quote: string;
   readonly rule: string;
   readonly hardLine: string;
-  /** Whether an image may be the label of a link. */
-  readonly nestsLinks: boolean;
   /** Whether marks end with the line. */
   readonly endsAtLines: boolean;
   /** Whether code has no other marks around it. */
@@ -59,7 +57,6 @@ export const PLAIN: Writer = {
   quote: "> ",
   rule: "———",
   hardLine: "\n",
-  nestsLinks: false,
   endsAtLines: false,
   bareCode: false,
   indentsCode: false,
@@ -110,7 +107,7 @@ function shownMarks(marks: readonly Mark[], run: Run, from: number, to: number, 
   for (const mark of marks) {
     const isWhole = from <= mark.start && mark.end <= to;
     if (isLink(mark)) {
-      if (isWhole && writer.hides(mark) && (writer.nestsLinks || !shown.some(isLink))) shown.push(mark);
+      if (isWhole && writer.hides(mark) && !shown.some(isLink)) shown.push(mark);
     } else if (!shown.some(({ kind }) => kind === mark.kind)) shown.push(mark);
   }
   // Code in a link is written as text.
@@ -119,7 +116,7 @@ function shownMarks(marks: readonly Mark[], run: Run, from: number, to: number, 
 }
 
 function isLink({ kind }: Mark): boolean {
-  return kind === "link" || kind === "image";
+  return kind === "link";
 }
 
 /** The run that holds a place. */

@@ -72,6 +72,12 @@ describe("toParts as plain text", () => {
     ["a link with a title", '[x](https://a.bc "Title")', "x (https://a.bc) (Title)"],
     ["a link of no label", "[](https://a.bc)", "https://a.bc"],
     ["an address once", "<https://a.bc> <d@e.fg>", "https://a.bc d@e.fg"],
+    ["an address with underlines", "**https://a.bc/_d_*e*f_** _g_", "https://a.bc/_d_*e*f_ g"],
+    [
+      "an address in brackets",
+      "([x](https://a.bc/_d_)) (https://a.bc/_d_/)",
+      "(x (https://a.bc/_d_)) (https://a.bc/_d_/)",
+    ],
     ["an address with other letters", "[x](https://bücher.example/ö)", "x (https://bücher.example/ö)"],
     ["an image", "![x](https://a.bc/d.png)", "x (https://a.bc/d.png)"],
     ["an image with a link in it", "![x [y](z)](w)", "x [y](z) (w)"],

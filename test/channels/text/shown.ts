@@ -2,15 +2,7 @@ import fc from "fast-check";
 import { sizeOf } from "../../../src/channels/text/measure.ts";
 import type { Dialect, Part, TextStyle } from "../../../src/channels/text/style.ts";
 
-export const DIALECTS: readonly Dialect[] = [
-  "telegram-html",
-  "slack",
-  "discord",
-  "markdown",
-  "whatsapp",
-  "signal",
-  "plain",
-];
+const DIALECTS: readonly Dialect[] = ["telegram-html", "slack", "discord", "markdown", "whatsapp", "signal", "plain"];
 
 export const style = (dialect: Dialect, limit = 4096, unit: TextStyle["unit"] = "utf16"): TextStyle => ({
   dialect,

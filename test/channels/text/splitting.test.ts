@@ -110,10 +110,26 @@ describe("plainParts", () => {
 const MIB = 1024 * 1024;
 
 describe("toParts of very much", () => {
-  const units = ["[", "*", ">", "`", "*a _b ", "![", "[a](", "<a ", "a\n\n", "- a\n", "a|b\n", "\u0301", "👩‍"];
+  const units = [
+    "[",
+    "*",
+    ">",
+    "`",
+    "*a _b ",
+    "![",
+    "[a](",
+    "<a ",
+    "http://a*",
+    "://",
+    "a\n\n",
+    "- a\n",
+    "a|b\n",
+    "\u0301",
+    "👩‍",
+  ];
   for (const unit of units) {
     it(`ends with ${JSON.stringify(unit)} for a quarter of a MiB`, () => {
-      const markdown = `${unit.repeat((MIB / 4) / unit.length)} end`;
+      const markdown = `${unit.repeat(MIB / 4 / unit.length)} end`;
 
       expect(toParts(markdown, style("telegram-html")).at(-1)?.plain).to.match(/end$/);
     });

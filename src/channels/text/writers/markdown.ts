@@ -3,7 +3,7 @@ import { BREAK } from "../pings.ts";
 import { PLAIN, type Writer, writeInline } from "../writer.ts";
 
 /** What a backslash before it keeps from being a mark, wherever it is in a line. */
-const MARKS = /[\\`*_[\]~|]|!$/g;
+const MARKS = /[\\`*_[\]~|]/g;
 
 /**
  * Markdown for Mattermost and Teams, much as it was written. What looks like a tag is text, which `&lt;` says to both, and
@@ -24,20 +24,21 @@ export const markdown: Writer = {
   open: (mark) => (mark.isBare ? "<" : (OPEN[mark.kind] ?? mark.markup)),
   close(mark) {
     if (mark.isBare) return ">";
-    return isLink(mark) ? `](${escapeAddress(mark.href)})` : (OPEN[mark.kind] ?? mark.markup);
+    return mark.kind === "link" ? `](${escapeAddress(mark.href)})` : (OPEN[mark.kind] ?? mark.markup);
   },
   hides: (mark) => !mark.isBare || mark.markup === "autolink",
+  // A link behind it would be an image.
+  join: (pieces) => pieces.map((piece, at) => (pieces[at + 1] === "[" ? piece.replace(/!$/, "\\!") : piece)).join(""),
   heading: (text, level) => `${"#".repeat(level)} ${text.replace(/(?<![^ ])#+$/, "\\$&")}`,
   lineStarts,
   table: (rows) => writeTable(rows, markdown),
   bullet: "-",
   rule: "---",
   hardLine: "  \n",
-  nestsLinks: true,
   indentsCode: true,
 };
 
-const OPEN: Partial<Record<Mark["kind"], string>> = { link: "[", image: "![", strike: "~~" };
+const OPEN: Partial<Record<Mark["kind"], string>> = { link: "[", strike: "~~" };
 
 /** The same for Slack's field markdown_text. Slack reads `<…>` as its own there too: there is none in the text. */
 export const slack: Writer = {
@@ -48,25 +49,20 @@ export const slack: Writer = {
   table: (rows) => writeTable(rows, slack),
 };
 
-/** The part of Markdown that Discord knows: three sizes of headings, no tables, no entities, no images. */
+/** The part of Markdown that Discord knows: three sizes of headings, no tables, no entities. */
 export const discord: Writer = {
   ...markdown,
   text: (text) => text.replaceAll("||", "\\|\\|"),
   escaped: (text) => text.replace(MARKS, "\\$&").replaceAll("<", "\\<"),
   fence: (code, language) => `\`\`\`${language}\n${code.replace(/`(?=``)/g, `\`${BREAK}`)}\n\`\`\``,
-  open: (mark) => (isLink(mark) ? "[" : mark.kind === "bold" ? "**" : markdown.open(mark)),
+  open: (mark) => (mark.kind === "bold" ? "**" : markdown.open(mark)),
   close: (mark) => (mark.kind === "bold" ? "**" : markdown.close(mark)),
   hides: ({ href, isBare }) => !isBare && /^https?:\/\/./i.test(href),
   heading: (text, level) => (level <= 3 ? markdown.heading(text, level) : undefined),
   table: () => undefined,
   rule: "———",
   hardLine: "\n",
-  nestsLinks: false,
 };
-
-function isLink({ kind }: Mark): boolean {
-  return kind === "link" || kind === "image";
-}
 
 function longest(text: string, pattern: RegExp): number {
   return (text.match(pattern) ?? []).reduce((most, { length }) => Math.max(most, length), 0);

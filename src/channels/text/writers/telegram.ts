@@ -1,7 +1,7 @@
 import type { Mark } from "../inline.ts";
 import { PLAIN, type Writer } from "../writer.ts";
 
-const TAGS = { bold: "b", italic: "i", strike: "s", link: "a", image: "a" } as const;
+const TAGS = { bold: "b", italic: "i", strike: "s", link: "a" } as const;
 
 const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;" };
 
