@@ -48,6 +48,8 @@ export interface DeliveryDoc {
   /** Why it failed, or why it waits. */
   reason: string | null;
   createdAt: Date;
+  /** Since when it is to be sent: when it was made, or begun anew by hand. */
+  since: Date;
   sentAt: Date | null;
 }
 
@@ -69,6 +71,7 @@ export const deliverySchema = new Schema<DeliveryDoc>(
     claim: Schema.Types.Mixed,
     reason: String,
     createdAt: Date,
+    since: Date,
     sentAt: Date,
   },
   { versionKey: false },
@@ -111,7 +114,7 @@ export class Deliveries {
         ...delivery,
         ...{ lane: laneOf(delivery), parts: [], open, state: open ? "pending" : "failed", reason: fault },
         ...{ attempts: 0, maybeTwice: false, notBefore: null, claim: null, sentAt: null },
-        createdAt: this.#clock.now(),
+        ...{ createdAt: this.#clock.now(), since: this.#clock.now() },
         order: new mongo.Timestamp({ t: 0, i: 0 }),
       },
     ]);
@@ -138,7 +141,13 @@ export class Deliveries {
 
   /** Takes a delivery whose turn it is and that nobody holds. */
   claim(deliveryId: string, token: string, until: Date): Promise<DeliveryDoc | null> {
-    const free = { $or: [{ claim: null }, { "claim.until": { $lte: this.#clock.now() } }] };
+    const now = this.#clock.now();
+    const free = {
+      $and: [
+        { $or: [{ claim: null }, { "claim.until": { $lte: now } }] },
+        { $or: [{ notBefore: null }, { notBefore: { $lte: now } }] },
+      ],
+    };
     const change = { $set: { claim: { token, until }, notBefore: null } };
     return guard(() =>
       this.collection.findOneAndUpdate({ _id: deliveryId, open: true, ...free }, change, { returnDocument: "after" }),
@@ -191,7 +200,12 @@ export class Deliveries {
   async retry(deliveryId: string, to: string | null): Promise<DeliveryDoc> {
     const { channel } = await this.find(deliveryId);
     const anew = { state: "pending" as const, open: true, attempts: 0, reason: null, notBefore: null, claim: null };
-    const change = { $set: { ...anew, to, lane: laneOf({ channel, to }) } };
+    // behind what waits for the recipient by now
+    const order = { order: { $type: "timestamp" as const } };
+    const change = {
+      $set: { ...anew, to, lane: laneOf({ channel, to }), since: this.#clock.now() },
+      $currentDate: order,
+    };
     const found = await guard(() =>
       this.collection.findOneAndUpdate({ _id: deliveryId, state: "failed" }, change, { returnDocument: "after" }),
     );

@@ -91,6 +91,17 @@ const CHECKS: readonly Check[] = [
     },
   },
   {
+    reads: ["channels"],
+    find: ({ channels }) =>
+      Object.entries(channels).flatMap(([name, settings]) =>
+        (["apiUrl", "loginUrl"] as const).flatMap((key) => {
+          const address = (settings as Record<string, unknown> | undefined)?.[key];
+          const isBad = typeof address === "string" && !URL.canParse(address);
+          return isBad ? [`channels.${name}.${key} is no address that can be used`] : [];
+        }),
+      ),
+  },
+  {
     reads: ["hooks.mappings", "hooks.transformsDir", "hooks.allowedSessionKeyPrefixes", "agents.defaults.models"],
     find: mappingFaults,
   },

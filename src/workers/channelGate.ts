@@ -6,10 +6,13 @@ const WAITED_FOR_MS = 5_000;
 /** When a channel may be used: not while its service wants to be left alone, or its credentials are not good. */
 export class ChannelGate {
   #closedUntil = 0;
+  /** Why nobody may pass, in the words of whoever closed it last. */
+  reason = "";
 
   /** Keeps everybody out for a while; a longer closure stays as it is. */
-  close(forMs: number): void {
+  close(forMs: number, reason: string): void {
     this.#closedUntil = Math.max(this.#closedUntil, performance.now() + forMs);
+    this.reason = reason;
   }
 
   /**

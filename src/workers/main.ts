@@ -44,9 +44,16 @@ await runProcess(async (lifecycle) => {
   const reload = async () => {
     const changed = rereadConfig(process.env, current, log);
     if (!changed) return;
+    let next: Service;
+    try {
+      next = startService(changed, { ...common, env: process.env });
+    } catch (error) {
+      log.error({ err: error }, "the changed configuration cannot be carried out; the old one stays");
+      return;
+    }
     current = changed;
     const old = service;
-    service = startService(changed, { ...common, env: process.env });
+    service = next;
     retired.add(old);
     void old.retire().finally(() => retired.delete(old));
   };

@@ -362,6 +362,12 @@ describe("parseConfig", () => {
       {},
       /^server\.apiToken must look like/,
     ],
+    [
+      "a channel's address that is none",
+      "{ channels: { telegram: { botToken: 't', apiUrl: 'http://[' } } }",
+      {},
+      /^channels\.telegram\.apiUrl is no address/,
+    ],
     ["what is not JSON5", "{ server: ", {}, /^it is not valid JSON5/],
     ["what is no object", "[]", {}, /^it must hold one object$/],
   ];

@@ -188,9 +188,55 @@ describe("a delivery", () => {
   it("that waited for a day is given up", async () => {
     start([said("authentication")]);
 
-    const id = await add("a", "anna", { createdAt: new Date(Date.now() - 24 * 3_600_000) });
+    const id = await add("a", "anna", { since: new Date(Date.now() - 24 * 3_600_000) });
 
     expect((await until(id, "failed")).reason).to.equal("It was authentication. It was given up after a day.");
+  });
+
+  it("waits a second at least, whatever the service says, and is given up after a day of limits too", async () => {
+    start(Array<Answer>(20).fill(limited("channel", 0)));
+
+    const id = await add("a", "anna", { since: new Date(Date.now() - 24 * 3_600_000) });
+    const began = performance.now();
+    const failed = await until(id, "failed", 20_000);
+
+    expect(performance.now() - began).to.be.at.least(4_900);
+    expect(messages).to.have.length(6);
+    expect(failed.reason).to.equal("Too many. It was given up after a day.");
+  });
+
+  it("that shows nothing fails, and is nobody's route", async () => {
+    start([]);
+
+    const failed = await until(await add("\u200b"), "failed");
+
+    expect(failed.reason).to.equal("The reply shows nothing.");
+    expect([messages, await app.stores.sessions.route()]).to.deep.equal([[], null]);
+  });
+
+  it("that is too large for its record fails, and holds up nobody behind it", async () => {
+    start([], { limit: 1_000_000 });
+
+    const id = await add("ж".repeat(4_100_000));
+    const next = await add("b");
+    const failed = await until(id, "failed");
+    await until(next, "sent");
+
+    expect(failed.reason).to.equal("The reply is too large to be delivered.");
+  });
+
+  it("that is begun anew goes behind those that wait for the recipient", async () => {
+    start([said("gone"), () => new Promise((resolve) => setImmediate(() => resolve(SENT)))]);
+    const failed = await add("old");
+    await until(failed, "failed");
+    await workers?.close(0);
+
+    const ids = [await add("one"), await add("two")];
+    await app.call("POST", `/api/deliveries/${failed}/retry`);
+    start([]);
+    for (const id of [...ids, failed]) await until(id, "sent");
+
+    expect(texts().slice(1)).to.deep.equal(["anna: one", "anna: two", "anna: old"]);
   });
 
   it("fails at once when the recipient cannot be reached; it can be begun anew without what was sent", async () => {

@@ -53,7 +53,8 @@ export async function deliverText(env: NodeJS.ProcessEnv, name: string, to: stri
     let result = await send(channel, message);
     if (result.kind === "content") result = await send(channel, { ...message, text: part.plain, plain: true });
     if (result.kind !== "sent") {
-      const sent = index === 0 ? "Nothing was sent" : `${index} of ${parts.length} parts were sent`;
+      const none = result.kind === "ambiguous" ? "It may have been sent" : "Nothing was sent";
+      const sent = index === 0 ? none : `${index} of ${parts.length} parts were sent`;
       throw new StartError(`${sent} to ${name} (${result.kind}): ${result.reason}`);
     }
     console.log(`sent ${index + 1} of ${parts.length}${result.id ? ` (${result.id})` : ""}`);
@@ -65,7 +66,7 @@ async function send(channel: Channel, message: OutgoingMessage): Promise<SendRes
   for (let waitedMs = 0; ; ) {
     const result = await channel.send(message, signal);
     if (result.kind !== "rate-limited") return result;
-    const forMs = result.retryAfterMs ?? 1_000;
+    const forMs = Math.max(result.retryAfterMs ?? 0, 1_000);
     waitedMs += forMs;
     if (waitedMs > MOST_WAIT_MS) return result;
     await pause(forMs);

@@ -4,6 +4,7 @@ import { toParts } from "../../channels/text/parts.ts";
 import { claimDelivery } from "../../models/commands/claimDelivery.ts";
 import type { DeliveryChange, DeliveryDoc, DeliveryPart, PartChange } from "../../models/delivery.ts";
 import type { Stores } from "../../models/stores.ts";
+import { AppError } from "../../shared/errors.ts";
 import { ChannelGate } from "../channelGate.ts";
 import { LEASE_MS, underClaim } from "../claim.ts";
 import type { WorkerMetrics } from "../metrics.ts";
@@ -12,8 +13,12 @@ import type { Processor, RunContext } from "../run.ts";
 
 /** How long is waited after a try that failed; one more failure than these, and the delivery has failed. */
 const TRY_AGAIN_AFTER_MS = [2_000, 10_000, 60_000, 300_000, 1_800_000] as const;
-/** How long a service is left alone that does not say how long. */
+/** How long a service is left alone that does not say how long, and at least and at most whatever it says. */
 const LIMITED_FOR_MS = 5_000;
+const LEAST_LIMIT_MS = 1_000;
+const MOST_LIMIT_MS = 24 * 3_600_000;
+/** So many limits in a row are waited for in place, then the delivery is given back for a while. */
+const MOST_LIMITS = 5;
 /** How long nothing is sent to a channel whose credentials are not good; then one delivery tries them again. */
 const STOPPED_FOR_MS = 5 * 60_000;
 /** What waits for a limit or for good credentials is given up in the end. */
@@ -50,11 +55,17 @@ export function deliverProcessor(deps: DeliverDeps): Processor {
     };
     const verdict = await underClaim(claim, (lost) => {
       const signal = AbortSignal.any([lost, context.signal]);
-      return new Sending(deps, gate, delivery, token, context, signal).run();
+      return new Sending(deps, gate, delivery, token, context, signal).run().catch(unkeepable);
     });
     await persist(() => conclude(deps, delivery, token, verdict, context), context.signal);
     return { kind: "done", result: { delivery: verdict.kind } };
   };
+}
+
+/** What cannot be written down cannot be sent either: it would hold up its recipient for ever. */
+function unkeepable(thrown: unknown): Verdict {
+  if (!(thrown instanceof AppError && thrown.code === "body_too_large")) throw thrown;
+  return { kind: "failed", reason: "The reply is too large to be delivered." };
 }
 
 /** One try of a delivery. */
@@ -66,6 +77,7 @@ class Sending {
   readonly #context: RunContext;
   readonly #signal: AbortSignal;
   #parts: DeliveryPart[];
+  #limits = 0;
 
   constructor(
     deps: DeliverDeps,
@@ -91,13 +103,14 @@ class Sending {
         ...part,
         ...{ state: "pending" as const, handedAt: null, asPlain: false, id: null },
       }));
+      if (this.#parts.length === 0) return { kind: "failed", reason: "The reply shows nothing." };
       const { deliveries } = this.#deps.stores;
       if (!(await deliveries.note(this.#delivery._id, this.#token, { parts: this.#parts }))) return { kind: "lost" };
     }
     for (let index = this.#parts.findIndex(({ state }) => state !== "sent"); index >= 0; ) {
       const closedForMs = await this.#gate.pass(this.#signal);
       if (this.#signal.aborted) return { kind: this.#context.signal.aborted ? "stopped" : "lost" };
-      if (closedForMs > 0) return { kind: "later", afterMs: closedForMs, change: { reason: "The channel is paused." } };
+      if (closedForMs > 0) return this.#wait(closedForMs, this.#gate.reason);
       const verdict = await this.#send(index);
       if (verdict) return verdict;
       index = this.#parts.findIndex(({ state }) => state !== "sent");
@@ -119,7 +132,7 @@ class Sending {
       to: this.#delivery.to ?? "",
       text: part.asPlain ? part.plain : part.text,
       plain: part.asPlain,
-      key: `${this.#delivery._id}-${this.#delivery.order}-${index}`.slice(-64),
+      key: `${this.#delivery._id}-${index}`.slice(-64),
     };
     const result = await channel.send(message, this.#signal);
     metrics.deliveryAttempts.inc({ channel: name, result: result.kind });
@@ -141,14 +154,15 @@ class Sending {
       case "gone":
         return { kind: "failed", reason: result.reason };
       case "rate-limited": {
-        const forMs = result.retryAfterMs ?? LIMITED_FOR_MS;
+        const forMs = Math.min(Math.max(result.retryAfterMs ?? LIMITED_FOR_MS, LEAST_LIMIT_MS), MOST_LIMIT_MS);
         await this.#note(index, unsent);
-        if (result.scope === "recipient") return this.#wait(forMs, result.reason);
-        this.#gate.close(forMs);
+        const isHere = result.scope === "channel" && ++this.#limits <= MOST_LIMITS;
+        if (!isHere) return this.#wait(forMs, result.reason);
+        this.#gate.close(forMs, result.reason);
         return undefined;
       }
       case "authentication": {
-        this.#gate.close(STOPPED_FOR_MS);
+        this.#gate.close(STOPPED_FOR_MS, result.reason);
         metrics.channelStopped.set({ channel: name }, 1);
         const { log } = this.#context;
         log.error({ channel: name, reason: result.reason }, "the channel is stopped: its credentials are not good");
@@ -164,9 +178,12 @@ class Sending {
   }
 
   #wait(afterMs: number, reason: string): Verdict {
-    const age = this.#context.clock.now().getTime() - this.#delivery.createdAt.getTime();
-    if (age + afterMs > GIVE_UP_AFTER_MS) return { kind: "failed", reason: `${reason} It was given up after a day.` };
+    if (this.#isOld()) return { kind: "failed", reason: `${reason} It was given up after a day.` };
     return { kind: "later", afterMs, change: { reason } };
+  }
+
+  #isOld(): boolean {
+    return this.#context.clock.now().getTime() - this.#delivery.since.getTime() >= GIVE_UP_AFTER_MS;
   }
 
   #tryAgain(reason: string): Verdict {
