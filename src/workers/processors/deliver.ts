@@ -120,29 +120,43 @@ class Sending {
 
   /** Sends one part. @returns nothing when the delivery goes on */
   async #send(index: number): Promise<Verdict | undefined> {
-    const { channel, name, metrics } = this.#deps;
+    const { name, metrics } = this.#deps;
+    const { era } = this.#gate;
+    const { handedAt } = this.#parts[index] as DeliveryPart;
+    let result: SendResult | undefined;
+    try {
+      result = await this.#hand(index);
+    } finally {
+      const areGood = ["sent", "gone", "content"].includes(result?.kind ?? "");
+      if (this.#gate.heard(era, areGood)) metrics.channelStopped.set({ channel: name }, 0);
+    }
+    if (!result) return { kind: "lost" };
+    metrics.deliveryAttempts.inc({ channel: name, result: result.kind });
+    return this.#follow(result, index, { state: "pending", handedAt });
+  }
+
+  /** @returns what became of the part; nothing when the delivery is no longer this worker's */
+  async #hand(index: number): Promise<SendResult | undefined> {
+    const { channel } = this.#deps;
     const part = this.#parts[index] as DeliveryPart;
     const now = this.#context.clock.now();
     // It was handed over before, and may have been sent: a service that knows the key knows it for a while only.
     const isAgain = part.handedAt !== null;
     const maybeTwice = isAgain && now.getTime() - Number(part.handedAt) >= channel.idempotentForMs;
     const handing = { state: "sending" as const, handedAt: part.handedAt ?? now };
-    if (!(await this.#note(index, handing, maybeTwice ? { maybeTwice } : {}))) return { kind: "lost" };
+    if (!(await this.#note(index, handing, maybeTwice ? { maybeTwice } : {}))) return undefined;
     const message = {
       to: this.#delivery.to ?? "",
       text: part.asPlain ? part.plain : part.text,
       plain: part.asPlain,
       key: `${this.#delivery._id}-${index}`.slice(-64),
     };
-    const result = await channel.send(message, this.#signal);
-    metrics.deliveryAttempts.inc({ channel: name, result: result.kind });
-    return this.#follow(result, index, { state: "pending", handedAt: part.handedAt });
+    return channel.send(message, this.#signal);
   }
 
   /** @param unsent what is noted of the part when it surely was not sent: an earlier try may have been */
   async #follow(result: SendResult, index: number, unsent: PartChange): Promise<Verdict | undefined> {
     const { name, metrics } = this.#deps;
-    if (result.kind !== "authentication") metrics.channelStopped.set({ channel: name }, 0);
     switch (result.kind) {
       case "sent":
         await persist(() => this.#note(index, { state: "sent", id: result.id }, { attempts: 0 }), this.#signal);
@@ -162,10 +176,11 @@ class Sending {
         return undefined;
       }
       case "authentication": {
-        this.#gate.close(STOPPED_FOR_MS, result.reason);
+        const isNew = this.#gate.stop(STOPPED_FOR_MS, result.reason);
         metrics.channelStopped.set({ channel: name }, 1);
         const { log } = this.#context;
-        log.error({ channel: name, reason: result.reason }, "the channel is stopped: its credentials are not good");
+        const line = { channel: name, reason: result.reason };
+        if (isNew) log.error(line, "the channel is stopped: its credentials are not good");
         await this.#note(index, unsent);
         return this.#wait(STOPPED_FOR_MS, result.reason);
       }
