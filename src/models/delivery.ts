@@ -97,6 +97,9 @@ export type PartChange = Partial<Omit<DeliveryPart, "text" | "plain">>;
 /** A delivery that should be on its queue. `claim`: its worker has gone silent in the middle of it. */
 export type DueDelivery = Pick<DeliveryDoc, "_id" | "channel" | "claim" | "notBefore">;
 
+/** The projection of what clients read: a reply may be large, and is the run's to show. */
+export const WITHOUT_TEXT = { text: 0, "parts.text": 0, "parts.plain": 0 } as const;
+
 export class Deliveries {
   readonly collection: mongo.Collection<DeliveryDoc>;
   readonly #clock: Clock;
@@ -129,8 +132,7 @@ export class Deliveries {
 
   findOfRuns(runIds: readonly string[]): Promise<DeliveryDoc[]> {
     const ofRuns = { runId: { $in: [...runIds] } };
-    const projection = { text: 0, "parts.text": 0, "parts.plain": 0 };
-    return guard(() => this.collection.find(ofRuns, { projection }).sort({ createdAt: 1 }).toArray());
+    return guard(() => this.collection.find(ofRuns, { projection: WITHOUT_TEXT }).sort({ createdAt: 1 }).toArray());
   }
 
   /** Of those not sent yet of a lane the first. */

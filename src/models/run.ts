@@ -270,17 +270,13 @@ export class Runs {
   }
 
   /** Gives the run back as if it had never been taken. @returns false when it is no longer this worker's */
-  async handBack(runId: string, token: string): Promise<boolean> {
-    const change = { $set: { status: "queued" as const, claim: null }, $inc: { attempts: -1 } };
-    const { modifiedCount } = await guard(() =>
-      this.collection.updateOne({ _id: runId, status: "running", "claim.token": token }, change),
-    );
-    return modifiedCount === 1;
+  handBack(runId: string, token: string): Promise<boolean> {
+    return this.#changeClaimed(runId, token, { status: "queued", claim: null }, { $inc: { attempts: -1 } });
   }
 
-  async #changeClaimed(runId: string, token: string, set: object): Promise<boolean> {
+  async #changeClaimed(runId: string, token: string, set: object, more: object = {}): Promise<boolean> {
     const { modifiedCount } = await guard(() =>
-      this.collection.updateOne({ _id: runId, status: "running", "claim.token": token }, { $set: set }),
+      this.collection.updateOne({ _id: runId, status: "running", "claim.token": token }, { $set: set, ...more }),
     );
     return modifiedCount === 1;
   }

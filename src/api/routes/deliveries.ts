@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { deliveryFault } from "../../models/commands/addDelivery.ts";
+import { deliveryFault, recipientOn } from "../../models/commands/addDelivery.ts";
 import { ID_CURSOR_PATTERN } from "../../models/commands/idCursor.ts";
 import { listDeliveries, viewDelivery } from "../../models/commands/readDeliveries.ts";
 import { CHANNELS } from "../../shared/configSession.ts";
@@ -50,7 +50,7 @@ const retryDelivery = route({
     const { deliveryId } = params;
     const failed = await stores.deliveries.find(deliveryId);
     const route = (await stores.sessions.route()) ?? firstRoute;
-    const to = failed.to ?? (route?.channel === failed.channel ? route.to : null);
+    const to = failed.to ?? recipientOn(failed.channel, route);
     const fault = deliveryFault(failed.channel, to, channels);
     if (fault) throw new AppError("delivery_state_conflict", { detail: fault });
     const delivery = await stores.deliveries.retry(deliveryId, to);

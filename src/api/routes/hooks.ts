@@ -89,21 +89,24 @@ export function hookRoutes({ enabled, path, maxBodyBytes }: HookConfig): AnyRout
   return [wake, agent];
 }
 
-function refuse(pointer: string, detail: string): never {
-  throw new AppError("invalid_body", { detail: `${pointer.slice(1)} ${detail}.`, errors: [{ pointer, detail }] });
+/** A fault of one field of a hook's body. */
+export function refused(field: string, detail: string): AppError {
+  const pointer = `/${field.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+  return new AppError("invalid_body", { detail: `${field} ${detail}.`, errors: [{ pointer, detail }] });
 }
 
 function checkModel(agent: Config["agents"]["defaults"], requested: string | undefined): string | undefined {
   const resolved = resolveModel(agent, requested);
   if (resolved.ok) return resolved.model;
-  return refuse("/model", `must be one of ${resolved.allowed.join(", ")}`);
+  throw refused("model", `must be one of ${resolved.allowed.join(", ")}`);
 }
 
 /** The key of the run's session; undefined for one of its own. */
 function checkSessionKey(hooks: HookConfig, requested: string | undefined): string | undefined {
   if (requested === undefined) return hooks.defaultSessionKey;
-  if (!hooks.allowRequestSessionKey) refuse("/sessionKey", "may not be set by requests (hooks.allowRequestSessionKey)");
+  if (!hooks.allowRequestSessionKey)
+    throw refused("sessionKey", "may not be set by requests (hooks.allowRequestSessionKey)");
   const fault = sessionKeyFault(requested, hooks.allowedSessionKeyPrefixes);
-  if (fault) refuse("/sessionKey", fault);
+  if (fault) throw refused("sessionKey", fault);
   return requested;
 }

@@ -18,7 +18,7 @@ import { MAIN_SESSION, sessionKeyFault } from "../../shared/sessionKey.ts";
 import type { Admitted } from "../middleware/mappedSender.ts";
 import { route } from "../route.ts";
 import * as s from "../schemas.ts";
-import { hookHeaders, hookQuery, idempotencyOf } from "./hooks.ts";
+import { hookHeaders, hookQuery, idempotencyOf, refused } from "./hooks.ts";
 
 /** Most items of a `forEach`, and most characters that the rest of the body becomes, which each run carries along. */
 const MAX_ITEMS = 1_000;
@@ -96,11 +96,6 @@ function checkItems(forEach: string, items: readonly unknown[] | undefined, call
   if (around * items.length > MAX_AROUND_CHARS) {
     throw refused(forEach, "has too many items for what stands around it: each run carries the rest of the body along");
   }
-}
-
-function refused(field: string, detail: string): AppError {
-  const pointer = `/${field.replaceAll("~", "~0").replaceAll("/", "~1")}`;
-  return new AppError("invalid_body", { detail: `${field} ${detail}.`, errors: [{ pointer, detail }] });
 }
 
 function newRun(mapping: Mapping, call: HookCall, hooks: Omit<Config["hooks"], "path">, now: Date) {

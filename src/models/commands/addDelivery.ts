@@ -38,11 +38,15 @@ export async function addDelivery(
 ): Promise<NotedDelivery> {
   const route = (await sessions.route()) ?? settings.firstRoute;
   const channel = wanted.channel === "last" ? (route?.channel ?? FALLBACK_CHANNEL) : wanted.channel;
-  const to = wanted.to ?? (route?.channel === channel ? route.to : null);
+  const to = wanted.to ?? recipientOn(channel, route);
   const fault = deliveryFault(channel, to, settings.channels);
   await deliveries.add({ ...wanted, channel, to, fault });
   return { deliveryId: wanted._id, channel, fault };
 }
+
+/** Whom the main session's route leads to, where it is on this channel. */
+export const recipientOn = (channel: string, route: Route | null): string | null =>
+  route?.channel === channel ? route.to : null;
 
 /** Why nothing can be delivered so; null when it can be tried. */
 export function deliveryFault(channel: string, to: string | null, channels: ReadonlySet<string>): string | null {

@@ -1,5 +1,5 @@
 import type { mongo } from "mongoose";
-import type { DeliveryDoc, DeliveryPart, DeliveryState } from "../delivery.ts";
+import { type DeliveryDoc, type DeliveryPart, type DeliveryState, WITHOUT_TEXT } from "../delivery.ts";
 import { takePage } from "../page.ts";
 import type { Stores } from "../stores.ts";
 import { idCursor, olderThan } from "./idCursor.ts";
@@ -37,9 +37,7 @@ export async function listDeliveries(
     ...(cursor === undefined ? [] : [olderThan<DeliveryDoc>(cursor)]),
   ];
   const found = deliveries.collection
-    .find<DeliveryDoc>(query.length > 0 ? { $and: query } : {}, {
-      projection: { text: 0, "parts.text": 0, "parts.plain": 0 },
-    })
+    .find<DeliveryDoc>(query.length > 0 ? { $and: query } : {}, { projection: WITHOUT_TEXT })
     .sort({ createdAt: -1, _id: -1 });
   const { rows, last } = await takePage(found, { limit, bytesOf: ({ parts }) => parts.length * 100 });
   return { deliveries: rows.map(viewDelivery), nextCursor: last && idCursor(last) };
