@@ -9,15 +9,14 @@ import { randomUUID } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { type Client, createClient, type Job, SignalboxError } from "signalbox/client";
+import { loudFetch, type Print } from "./loudFetch.ts";
 import { type Order, runPipeline } from "./orchestrator.ts";
-import { connect, Refused, type Signalbox } from "./signalbox.ts";
 
 const USAGE = "Usage: node examples/pipeline/main.ts FOLDER [--out FILE] [--job ID] [--flaky]";
 
-interface Job {
-  readonly status: "running" | "completed" | "failed";
-  readonly input: { readonly folder?: string; readonly out?: string } | null;
-}
+/** How long the service may be away before the pipeline gives up. */
+const PATIENCE_MS = 60_000;
 
 /** Nothing has been begun; the message is for the person at the terminal. */
 class NotStarted extends Error {}
@@ -35,28 +34,27 @@ function readArguments() {
   }
 }
 
-const jobPath = (jobId: string) => `/api/jobs/${encodeURIComponent(jobId)}`;
-
-async function findJob(signalbox: Signalbox, jobId: string): Promise<Job | null> {
+async function findJob(client: Client, jobId: string): Promise<Job | null> {
   try {
-    return await signalbox.call<Job>("GET", jobPath(jobId));
+    return await client.jobs.get(jobId);
   } catch (error) {
-    if (error instanceof Refused && error.code === "job_not_found") return null;
+    if (error instanceof SignalboxError && error.code === "job_not_found") return null;
     throw error;
   }
 }
 
 /** What is to be done: with `--job`, what the job was made for, when there is one already. */
-async function takeOrder(signalbox: Signalbox): Promise<{ order: Order; job: Job | null }> {
+async function takeOrder(client: Client): Promise<{ order: Order; job: Job | null }> {
   const { folder: given, out, job: named, flaky } = readArguments();
   if (given !== undefined) await mustBeFolder(resolve(given));
-  const job = named === undefined ? null : await findJob(signalbox, named);
-  const folder = given === undefined ? job?.input?.folder : resolve(given);
+  const job = named === undefined ? null : await findJob(client, named);
+  const input = job?.input as Partial<Pick<Order, "folder" | "out">> | null | undefined;
+  const folder = given === undefined ? input?.folder : resolve(given);
   if (folder === undefined) throw new NotStarted(`There is no job ${named} to go on with: name a folder.`);
-  if (job && job.input?.folder !== folder) throw new NotStarted(`The job ${named} is about ${job.input?.folder}.`);
+  if (job && input?.folder !== folder) throw new NotStarted(`The job ${named} is about ${input?.folder}.`);
   await mustBeFolder(folder);
   const jobId = named ?? randomUUID();
-  return { order: { jobId, folder, out: resolve(out ?? job?.input?.out ?? "report.md"), flaky }, job };
+  return { order: { jobId, folder, out: resolve(out ?? input?.out ?? "report.md"), flaky }, job };
 }
 
 async function mustBeFolder(path: string): Promise<void> {
@@ -65,21 +63,26 @@ async function mustBeFolder(path: string): Promise<void> {
 }
 
 /** Makes the job, or sets one that had failed running again. */
-async function openJob(signalbox: Signalbox, { jobId, folder, out }: Order, job: Job | null): Promise<void> {
+async function openJob(client: Client, { jobId, folder, out }: Order, job: Job | null): Promise<void> {
   const made = { name: `Look through ${folder}`, input: { folder, out }, metadata: { example: "pipeline" } };
-  if (!job) await signalbox.call("PUT", jobPath(jobId), made);
-  else if (job.status === "failed") await signalbox.call("PUT", jobPath(jobId), { status: "running" });
+  if (!job) await client.job(jobId).create(made);
+  else if (job.status === "failed") await client.job(jobId).start();
 }
 
 async function main(): Promise<void> {
   const url = (process.env.SIGNALBOX_URL ?? "http://127.0.0.1:3000").replace(/\/+$/, "");
-  const signalbox = connect(url, process.env.SIGNALBOX_TOKEN);
-  const { order, job } = await takeOrder(signalbox);
-  const address = `${url}${jobPath(order.jobId)}`;
-  await openJob(signalbox, order, job);
+  const print: Print = (stepKey, text) => console.log(`${stepKey.padEnd(9)} ${text}`);
+  const token = process.env.SIGNALBOX_TOKEN || undefined;
+  const client = createClient({
+    ...{ url, token, fetch: loudFetch(print), retryForMs: PATIENCE_MS },
+    onError: (error) => console.error((error as Error).message),
+  });
+  const { order, job } = await takeOrder(client);
+  const address = `${url}/api/jobs/${encodeURIComponent(order.jobId)}`;
+  await openJob(client, order, job);
   console.log(`job ${order.jobId}: ${order.folder}${job ? " (going on)" : ""}`);
   try {
-    await runPipeline(signalbox, order, (stepKey, text) => console.log(`${stepKey.padEnd(9)} ${text}`));
+    await runPipeline(client, order, print);
     console.log(`done: ${order.out}\n${address}`);
   } catch (error) {
     console.error(`${(error as Error).message}\nGo on with: --job ${order.jobId}\n${address}`);

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { type Print, Reporter, stepPath } from "./reporter.ts";
-import { Refused, type Signalbox, Unreachable } from "./signalbox.ts";
+import { type Client, SignalboxError, type Step as StepRecord, type StepReporter } from "signalbox/client";
+import type { Print } from "./loudFetch.ts";
 import { AttemptFailed, type StepCode } from "./step.ts";
 import { classify } from "./steps/classify.ts";
 import { hash } from "./steps/hash.ts";
@@ -29,31 +29,26 @@ export interface Order {
   readonly flaky: boolean;
 }
 
-interface StepRecord {
-  readonly status: "running" | "completed" | "failed";
-  readonly output: object | null;
-}
-
 /**
  * Runs the steps in order, each from the output that the service holds of the one before. Steps that the service knows
  * to be completed are skipped, so an orchestrator that was killed goes on where it stopped.
- * @throws Unreachable; anything else is why a step has failed for good, and has been reported
+ * @throws SignalboxError when the service cannot be used; anything else is why a step has failed for good, and is reported
  */
-export async function runPipeline(signalbox: Signalbox, order: Order, print: Print): Promise<void> {
+export async function runPipeline(client: Client, order: Order, print: Print): Promise<void> {
   let previous: unknown = null;
   for (const step of STEPS) {
-    const done = await readStep(signalbox, order.jobId, step.stepKey);
+    const done = await readStep(client, order.jobId, step.stepKey);
     if (done?.status === "completed") print(step.stepKey, "completed before, skipped");
-    else await runStep(signalbox, order, step, previous, print);
-    previous = (await readStep(signalbox, order.jobId, step.stepKey))?.output;
+    else await runStep(client, order, step, previous, print);
+    previous = (await readStep(client, order.jobId, step.stepKey))?.output;
   }
 }
 
-async function runStep(signalbox: Signalbox, order: Order, step: Step, previous: unknown, print: Print): Promise<void> {
+async function runStep(client: Client, order: Order, step: Step, previous: unknown, print: Print): Promise<void> {
   const { code, ...known } = step;
-  const reporter = new Reporter(signalbox, { jobId: order.jobId, ...known }, print);
+  const reporter = client.step({ jobId: order.jobId, ...known });
   for (let attempt = 1; ; attempt++) {
-    const own = (await readStep(signalbox, order.jobId, step.stepKey))?.output ?? null;
+    const own = (await readStep(client, order.jobId, step.stepKey))?.output ?? null;
     const flaky = order.flaky && attempt === 1 && step.stepKey === FLAKY_STEP;
     try {
       return await code({ folder: order.folder, out: order.out, report: reporter, previous, own, flaky });
@@ -69,17 +64,17 @@ async function runStep(signalbox: Signalbox, order: Order, step: Step, previous:
 }
 
 /** Whether a step may be tried again is the orchestrator's to know, so it is also the one who fails the job. */
-async function reportFailure(reporter: Reporter, error: unknown, isLast: boolean): Promise<void> {
-  if (error instanceof Unreachable) throw error;
+async function reportFailure(reporter: StepReporter, error: unknown, isLast: boolean): Promise<void> {
+  if (error instanceof SignalboxError && error.isTransient) throw error;
   const output = error instanceof AttemptFailed ? error.output : undefined;
-  await reporter.failed((error as Error).message, { output, ...(isLast && { failJob: true }) });
+  await reporter.fail(error, { output, failJob: isLast });
 }
 
-async function readStep(signalbox: Signalbox, jobId: string, stepKey: string): Promise<StepRecord | null> {
+async function readStep(client: Client, jobId: string, stepKey: string): Promise<StepRecord | null> {
   try {
-    return await signalbox.call<StepRecord>("GET", stepPath(jobId, stepKey));
+    return await client.jobs.step(jobId, stepKey);
   } catch (error) {
-    if (error instanceof Refused && error.code === "step_not_found") return null;
+    if (error instanceof SignalboxError && error.code === "step_not_found") return null;
     throw error;
   }
 }

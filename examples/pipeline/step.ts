@@ -1,4 +1,4 @@
-import type { Reporter } from "./reporter.ts";
+import type { StepReporter } from "signalbox/client";
 
 /** What the code of a step has at hand. */
 interface Workplace {
@@ -6,7 +6,7 @@ interface Workplace {
   readonly folder: string;
   /** Where the Markdown report goes, absolute; the JSON one lies beside it. */
   readonly out: string;
-  readonly report: Reporter;
+  readonly report: StepReporter;
   /** The output of the step before, as the service has it. */
   readonly previous: unknown;
   /** What this step's own record holds of an earlier attempt; null when there was none. */

@@ -16,7 +16,7 @@ export interface ClassifyOutput {
 /** Says what each file is. One that has vanished since it was hashed is noted and left out. */
 export const classify: StepCode = async ({ folder, report, previous }) => {
   const { files, problems } = previous as HashOutput;
-  await report.stage("looking into the files", 0);
+  await report.start("looking into the files");
   const output: ClassifyOutput = { files: [], problems: [...problems] };
   for (const [i, file] of files.entries()) {
     try {
@@ -24,10 +24,11 @@ export const classify: StepCode = async ({ folder, report, previous }) => {
     } catch (error) {
       output.problems.push({ path: file.path, why: whyNot(error) });
     }
-    await report.progress(progressOf(i + 1, files.length), `${i + 1} of ${files.length} files classified`);
+    report.progress(progressOf(i + 1, files.length), `${i + 1} of ${files.length} files classified`);
   }
   const kinds = new Set(output.files.map(({ kind }) => kind));
-  await report.completed(`${output.files.length} files, of kinds: ${[...kinds].sort().join(", ") || "none"}`, output);
+  const message = `${output.files.length} files, of kinds: ${[...kinds].sort().join(", ") || "none"}`;
+  await report.complete({ message, output });
 };
 
 async function readHead(path: string): Promise<Buffer> {

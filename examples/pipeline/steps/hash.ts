@@ -32,7 +32,8 @@ export const hash: StepCode = async ({ folder, report, previous, own, flaky }) =
   const settled = new Set([...files, ...problems].map(({ path }) => path));
   const due = paths.filter((path) => !settled.has(path));
   const before = paths.length - due.length;
-  await report.stage(own ? `going on, ${due.length} files left` : "hashing", progressOf(before, paths.length));
+  const begun = own ? `going on, ${due.length} files left` : "hashing";
+  await report.start(begun, { progress: progressOf(before, paths.length) });
 
   const troubled: Problem[] = [];
   for (const [i, path] of due.entries()) {
@@ -45,7 +46,7 @@ export const hash: StepCode = async ({ folder, report, previous, own, flaky }) =
       (isFinal ? problems : troubled).push({ path, why: whyNot(error) });
     }
     const done = before + i + 1;
-    await report.progress(progressOf(done, paths.length), `${done} of ${paths.length} files hashed`);
+    report.progress(progressOf(done, paths.length), `${done} of ${paths.length} files hashed`);
   }
 
   const [first] = troubled;
@@ -54,7 +55,8 @@ export const hash: StepCode = async ({ folder, report, previous, own, flaky }) =
     throw new AttemptFailed(`${first.path} ${first.why}${andMore(troubled.length - 1)}`, left);
   }
   files.sort((a, b) => (a.path < b.path ? -1 : 1));
-  await report.completed(`${files.length} files hashed`, { files, problems } satisfies HashOutput);
+  const output: HashOutput = { files, problems };
+  await report.complete({ message: `${files.length} files hashed`, output });
 };
 
 const andMore = (count: number) => (count > 0 ? ` (and ${count} more)` : "");

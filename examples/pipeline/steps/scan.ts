@@ -13,7 +13,7 @@ export interface ScanOutput {
 
 /** Walks the folder. How much there is shows only at the end, so it reports stages, not progress. */
 export const scan: StepCode = async ({ folder, out, report }) => {
-  await report.stage("looking for files", 0);
+  await report.start("looking for files");
   const files: string[] = [];
   const problems: Problem[] = [];
   const ours = new Set([out, jsonBeside(out)]);
@@ -29,7 +29,8 @@ export const scan: StepCode = async ({ folder, out, report }) => {
   }
   files.sort();
   const leftOut = skipped > 0 ? `, ${skipped} links and the like left out` : "";
-  await report.completed(`${files.length} files found${leftOut}`, { files, skipped, problems } satisfies ScanOutput);
+  const output: ScanOutput = { files, skipped, problems };
+  await report.complete({ message: `${files.length} files found${leftOut}`, output });
 };
 
 export const jsonBeside = (out: string): string => `${out.replace(/\.md$/i, "")}.json`;

@@ -7,20 +7,15 @@ import { jsonBeside } from "./scan.ts";
 /** Writes both reports; its completion is the job's. */
 export const writeReport: StepCode = async ({ folder, out, report, previous }) => {
   const { files, problems } = previous as ClassifyOutput;
-  await report.stage("writing the report", 0);
+  await report.start("writing the report");
   const found = findings(folder, files, problems);
   const json = jsonBeside(out);
   await write(json, `${JSON.stringify({ ...found, all: files }, null, 2)}\n`);
   await write(out, toMarkdown(found));
   const { totals, kinds, duplicates } = found;
-  await report.completed(`report written to ${out}`, {
-    ...totals,
-    kinds,
-    duplicates: duplicates.length,
-    problems: problems.length,
-    report: out,
-    json,
-  });
+  const counts = { duplicates: duplicates.length, problems: problems.length };
+  const output = { ...totals, kinds, ...counts, report: out, json };
+  await report.complete({ message: `report written to ${out}`, output });
 };
 
 /** Whole or not at all. */

@@ -1,0 +1,44 @@
+import type { Desk } from "./desk.ts";
+import type { SignalboxError } from "./error.ts";
+import { LATE, leash, type Signals } from "./leash.ts";
+
+const FIRST_MS = 200;
+const LONGEST_MS = 10_000;
+
+/** Whether it passes: the service is away, overloaded or not ready. */
+export const isTransient = (error: unknown): boolean =>
+  Boolean((error as Partial<SignalboxError> | undefined)?.isTransient);
+
+/** How long to wait after so many tries in vain: full jitter, on top of what the service asks for. */
+export function backoffMs(tries: number, error: unknown, firstMs = FIRST_MS): number {
+  const asked = (error as Partial<SignalboxError> | undefined)?.retryAfterMs ?? 0;
+  return asked + Math.random() * Math.min(LONGEST_MS, firstMs * 2 ** tries);
+}
+
+/** @throws the signal's reason */
+export async function pause(ms: number, signals: Signals): Promise<void> {
+  const { signal, end } = leash(ms, signals);
+  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve));
+  end();
+  if (signal.reason !== LATE) throw signal.reason;
+}
+
+/** Tries again what fails for a reason that passes, for so long; it must be harmless to do it twice. @throws the last error */
+export async function patiently<T>(
+  { closed, onError }: Desk,
+  attempt: () => Promise<T>,
+  forMs: number,
+  signal?: AbortSignal,
+): Promise<T> {
+  const begunAt = performance.now();
+  for (let tries = 0; ; tries++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      const waitMs = backoffMs(tries, error);
+      if (!isTransient(error) || performance.now() + waitMs - begunAt > forMs) throw error;
+      onError(error);
+      await pause(waitMs, [signal, closed]);
+    }
+  }
+}

@@ -1,0 +1,45 @@
+/** A signal that fires with any of some others, or, with the reason LATE, once its time is over. */
+export interface Leash {
+  readonly signal: AbortSignal;
+  /** The time begins anew. */
+  restart(): void;
+  /** The time does not count until the next restart. */
+  hold(): void;
+  /** Lets go of the other signals, and ends whatever is still under way. */
+  end(): void;
+}
+
+export type Signals = readonly (AbortSignal | undefined)[];
+
+/** The one of them that has fired. */
+export const firedOf = (signals: Signals): AbortSignal | undefined => signals.find((signal) => signal?.aborted);
+
+export const LATE = new Error("late");
+
+/** AbortSignal.any does the same, and leaks on signals that live long on some versions of Node. */
+export function leash(ms: number, signals: Signals): Leash {
+  const controller = new AbortController();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const hold = () => clearTimeout(timer);
+  const restart = () => {
+    hold();
+    timer = setTimeout(() => controller.abort(LATE), ms);
+  };
+  const follow = () => {
+    const fired = firedOf(signals);
+    if (fired) controller.abort(fired.reason);
+  };
+  for (const signal of signals) signal?.addEventListener("abort", follow);
+  follow();
+  restart();
+  return {
+    signal: controller.signal,
+    restart,
+    hold,
+    end() {
+      hold();
+      for (const signal of signals) signal?.removeEventListener("abort", follow);
+      controller.abort();
+    },
+  };
+}

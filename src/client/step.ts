@@ -1,0 +1,51 @@
+import { segment } from "./connection.ts";
+import type { Desk } from "./desk.ts";
+import { Reporter } from "./reporter.ts";
+import type { Report } from "./reports.ts";
+
+/**
+ * What an orchestrator hands to the code that does the work, as plain JSON. It stays the same on retry and recovery, so
+ * that every report of the step lands on the same record.
+ */
+export interface Assignment {
+  readonly jobId: string;
+  readonly stepKey: string;
+  readonly stepName: string;
+  /** The share of the job's progress that the step covers, 0–100. */
+  readonly jobProgressStart?: number | undefined;
+  readonly jobProgressEnd?: number | undefined;
+}
+
+/** Reports on one step. Make one for each step, and keep it: what it knows of earlier reports makes it frugal. */
+export class StepReporter extends Reporter {
+  readonly #assignment: Assignment;
+
+  /** @throws SignalboxError for a jobId or stepKey that no URL can carry */
+  constructor(assignment: Assignment, desk: Desk) {
+    const path = `/api/jobs${segment(assignment.jobId)}/steps${segment(assignment.stepKey)}`;
+    super((report) => desk.connection.call("PUT", path, { body: toBody(assignment, report) }), desk, {
+      reopens: true,
+      needsOutput: endsJob(assignment, 100),
+    });
+    this.#assignment = assignment;
+  }
+
+  /** For `client.step()` in another process. */
+  toJSON(): Assignment {
+    return this.#assignment;
+  }
+}
+
+/** Only a completion may bring the job to 100: without the range nothing is calculated. */
+function toBody(assignment: Assignment, report: Report): object {
+  const { stepName, jobProgressStart, jobProgressEnd } = assignment;
+  const { status, progress } = report;
+  const isEarly = status !== "completed" && status !== "failed" && endsJob(assignment, progress);
+  return { stepName, ...(progress !== undefined && !isEarly && { jobProgressStart, jobProgressEnd }), ...report };
+}
+
+/** As the service calculates it. */
+function endsJob({ jobProgressStart: start, jobProgressEnd: end }: Assignment, progress = 0): boolean {
+  if (start === undefined || end === undefined) return false;
+  return Math.round((start + (progress / 100) * (end - start)) * 1e9) / 1e9 >= 100;
+}

@@ -1,0 +1,59 @@
+import type { CallOptions } from "./api.ts";
+import { patiently } from "./backoff.ts";
+import { segment } from "./connection.ts";
+import type { Desk } from "./desk.ts";
+import { SignalboxError } from "./error.ts";
+import { firedOf } from "./leash.ts";
+import type { Job, StepSummary } from "./records.ts";
+import { type LiveEvent, watch } from "./watch.ts";
+
+/** A job with its steps, as it is now. */
+export type WatchedJob = Job & Required<Pick<Job, "steps">>;
+
+/**
+ * The states of a job, from the present one to its end, which comes with the output. Goes on over restarts of the
+ * service; ends without a word when the signal fires.
+ * @throws SignalboxError job_not_found, also when it is deleted meanwhile; unauthorized
+ */
+export async function* watchJob(
+  desk: Desk,
+  jobId: string,
+  { signal }: CallOptions,
+): AsyncGenerator<WatchedJob, void, undefined> {
+  const request = { query: { include: "steps" }, signal };
+  const attempt = () => desk.connection.call<WatchedJob>("GET", `/api/jobs${segment(jobId)}`, request);
+  const read = () => patiently(desk, attempt, Number.POSITIVE_INFINITY, signal);
+  let job: WatchedJob | undefined;
+  try {
+    for await (const event of watch(desk, { job: jobId, signal })) {
+      const changed = apply(job, event);
+      if (!changed) continue;
+      // What an event says of the end is without the output.
+      job = changed === "read" || changed.status !== "running" ? await read() : changed;
+      yield job;
+      if (job.status !== "running") return;
+    }
+  } catch (error) {
+    if (!firedOf([signal, desk.closed])) throw error;
+  }
+}
+
+/** What an event makes of the job: undefined when nothing, "read" when that has to be asked for. */
+function apply(job: WatchedJob | undefined, { type, data }: LiveEvent): WatchedJob | "read" | undefined {
+  if (type === "job_removed") {
+    const detail = "The job was deleted.";
+    throw new SignalboxError(404, "job_not_found", detail);
+  }
+  if (type === "reload" || (type === "state" && !data.reason)) return "read";
+  if (type === "step") return job && withStep(job, data);
+  if (type !== "job" || !job || data.updatedAt < job.updatedAt) return undefined;
+  if (data.createdAt !== job.createdAt) return "read"; // another one of the same name
+  return { ...job, ...data, progress: Math.max(job.progress, data.progress) };
+}
+
+function withStep(job: WatchedJob, step: StepSummary): WatchedJob | undefined {
+  const known = job.steps.find(({ stepId }) => stepId === step.stepId);
+  if (!known) return { ...job, steps: [...job.steps, { output: null, ...step }] };
+  if (step.updatedAt < known.updatedAt) return undefined;
+  return { ...job, steps: job.steps.map((one) => (one === known ? { ...one, ...step } : one)) };
+}

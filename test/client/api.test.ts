@@ -1,0 +1,218 @@
+import { randomUUID } from "node:crypto";
+import { expect } from "chai";
+import { JobRead, Delivery as ServedDelivery, SingleStep } from "../../src/api/schemas.ts";
+import {
+  type Client,
+  createClient,
+  type Delivery,
+  type Job,
+  SignalboxError,
+  type Step,
+} from "../../src/client/client.ts";
+import { startApp, type TestApp } from "../support/app.ts";
+import { answers, startChannelServer } from "../support/channelServer.ts";
+import { freePort } from "../support/servers.ts";
+import { recordingClient } from "./recording.ts";
+
+const API_TOKEN = "an-api-token-of-length";
+const HOOK_TOKEN = "a-hook-token-of-length";
+
+const CONFIG = `{
+  hooks: { enabled: true, token: "${HOOK_TOKEN}", presets: ["gmail"], gmail: { account: "ada@example.org" },
+           mappings: [{ match: { path: "ci" }, instructions: "Be brief." }] },
+  channels: { log: {} },
+  session: { main: { channel: "log", to: "ops" } },
+}`;
+
+/** The fields that the library's types have: what is too much or too little here does not compile. */
+const keysOf = <Known extends object>(fields: Record<keyof Required<Known>, boolean>) => Object.keys(fields).sort();
+const STEP = {
+  ...{ stepId: true, jobId: true, stepKey: true, stepName: true, status: true, progress: true, message: true },
+  ...{ createdAt: true, updatedAt: true, startedAt: true, attempts: true, lastReportAt: true, stale: true },
+  ...{ output: true, durationMs: true },
+} as const;
+const JOB = {
+  ...{ jobId: true, name: true, description: true, input: true, metadata: true, status: true, progress: true },
+  ...{ message: true, output: true, createdAt: true, updatedAt: true, lastReportAt: true, stale: true, staleAt: true },
+  ...{ staleAfterSeconds: true, currentStep: true, step: true, steps: true },
+} as const;
+const DELIVERY = {
+  ...{ deliveryId: true, runId: true, channel: true, to: true, state: true, attempts: true, parts: true },
+  ...{ maybeTwice: true, reason: true, notBefore: true, createdAt: true, sentAt: true },
+} as const;
+
+describe("signalbox/client: the other calls", () => {
+  let app: TestApp;
+  let client: Client;
+  before(async () => {
+    app = await startApp({ apiToken: API_TOKEN, config: CONFIG });
+    client = createClient({ url: `${app.url}/`, token: API_TOKEN, hookToken: HOOK_TOKEN });
+  });
+  after(() => app.close());
+
+  it("have types with the fields that the service serves", () => {
+    const served = [JobRead, SingleStep, ServedDelivery].map(({ properties }) => Object.keys(properties).sort());
+
+    expect(served).to.deep.equal([keysOf<Job>(JOB), keysOf<Step>(STEP), keysOf<Delivery>(DELIVERY)]);
+  });
+
+  it("make, find, page through, read and delete jobs", async () => {
+    const team = randomUUID();
+    const ids = Array.from({ length: 3 }, (_, i) => `${team}/job ${i} ü`);
+    for (const jobId of ids) await client.jobs.put(jobId, { name: jobId, metadata: { team, tags: ["a", "b c"] } });
+    await client
+      .job(ids[0]!)
+      .step("s", { name: "S" })
+      .complete({ output: { ok: true } });
+
+    const first = await client.jobs.list({
+      metadata: { team, tags: ["a", "b c"] },
+      limit: 2,
+      status: ["running", "failed"],
+    });
+    const second = await client.jobs.list({ metadata: { team }, limit: 2, cursor: first.nextCursor ?? "" });
+    const slim = await client.jobs.list({ metadata: { team }, fields: ["status", "progress"] });
+    const whole = await client.jobs.get(ids[0]!, { include: "steps" });
+    const withStep = await client.jobs.get(ids[0]!, { stepKey: "s" });
+    const { steps } = await client.jobs.steps(ids[0]!, { limit: 5 });
+    const slimSteps = await client.jobs.steps(ids[0]!, { fields: ["progress"] });
+    const deleted = await client.jobs.delete(ids[2]!);
+    await client.jobs.deleteAll({ metadata: { team } });
+
+    expect([...first.jobs, ...second.jobs].map(({ jobId }) => jobId)).to.deep.equal([...ids].reverse());
+    expect(slim.jobs[0]).to.deep.equal({ jobId: ids[2], status: "running", progress: 0 });
+    expect(whole.steps).to.deep.equal(steps);
+    expect(slimSteps.steps).to.deep.equal([{ stepKey: "s", progress: 100 }]);
+    expect(withStep.step).to.deep.include({ stepKey: "s", status: "completed", output: { ok: true } });
+    expect(withStep.step?.durationMs).to.be.a("number");
+    expect(deleted).to.deep.equal({ ok: true });
+    expect((await client.jobs.list({ metadata: { team } })).jobs).to.deep.equal([]);
+  });
+
+  it("count", async () => {
+    const { jobs } = await client.stats();
+
+    expect(jobs).to.have.all.keys("total", "running", "completed", "failed", "stale");
+  });
+
+  it("ring hooks with the hooks' own token, and follow what becomes of it", async () => {
+    const idempotencyKey = randomUUID();
+    const request = { message: "Hello", name: "Test", deliver: false };
+
+    const { runId, sessionKey } = await client.hooks.send("agent", request, { idempotencyKey });
+    const again = await client.hooks.send("agent", request, { idempotencyKey });
+    const woken = await client.hooks.send("wake", { text: "Hello", mode: "next-heartbeat" });
+
+    expect(again.runId).to.equal(runId);
+    expect(woken.mode).to.equal("next-heartbeat");
+    expect(await client.runs.get(runId)).to.include({ runId, sessionKey, status: "queued", name: "Test" });
+    expect((await client.runs.list({ sessionKey, status: "queued" })).runs.map(({ runId }) => runId)).to.deep.equal([
+      runId,
+    ]);
+    expect(await client.runs.cancel(runId)).to.include({ status: "failed" });
+    const conflict = await client.runs.cancel(runId).catch((error) => error);
+    expect(conflict).to.include({ status: 409, code: "run_state_conflict", isTransient: false });
+    expect((await client.deliveries.list({ state: ["pending", "failed"] })).deliveries).to.deep.equal([]);
+    const missing = await client.deliveries.retry("no such delivery").catch((error) => error);
+    expect(missing).to.include({ status: 404, code: "delivery_not_found" });
+  });
+
+  it("send a mapped hook to its path, with a sender's headers", async () => {
+    const server = await startChannelServer();
+    const { client, sent } = recordingClient({ url: server.url, hooksPath: "/in", token: API_TOKEN });
+
+    await client.hooks.send("ci/build 7", { ok: false }, { headers: { "X-Signature": "abc" } });
+    await client.access.logIn("a token");
+
+    expect(sent[0]).to.deep.include({ method: "POST", path: "/in/ci/build%207", body: { ok: false } });
+    expect(sent[0]?.headers.get("X-Signature")).to.equal("abc");
+    expect(sent[1]).to.deep.include({ method: "POST", path: "/session", body: { token: "a token" } });
+    await server.close();
+  });
+
+  it("read what came and was asked, sessions, what waits, channels and the mailbox, from the real service", async () => {
+    const { runId, sessionKey } = await client.hooks.send("agent", { message: "Look.", sessionKey: "hook:it" });
+    const mapped = (await client.hooks.send("ci", { build: 7 })) as { runId: string };
+    const { eventId } = await client.hooks.send("wake", { text: "Now", mode: "next-heartbeat" });
+    await app.stores.sessions.claim("hook:it", runId, "w", new Date(Date.now() + 60_000));
+
+    const asked = await client.runs.request(runId);
+    const came = await client.runs.request(mapped.runId);
+    const waiting = await client.sessions.waitingEvents({ limit: 100 });
+    const { sessions } = await client.sessions.list({ limit: 10 });
+    const { messages } = await client.sessions.messages("hook:it", { limit: 5 });
+    const { channels, route } = await client.channels();
+    const { gmail } = await client.gmail();
+
+    expect(sessionKey).to.equal("hook:it");
+    expect(asked.request).to.include({ message: "Look.", deliver: true });
+    expect(came.call).to.deep.include({ mapping: "ci", payload: { build: 7 } });
+    expect(waiting.events.at(-1)).to.include({ eventId, text: "Now" });
+    expect(sessions.map(({ sessionKey, busy }) => [sessionKey, busy])).to.deep.equal([["hook:it", true]]);
+    expect(messages).to.deep.equal([]);
+    expect(channels.map(({ channel, configured }) => [channel, configured])).to.deep.equal([["log", true]]);
+    expect(route).to.deep.equal({ channel: "log", to: "ops" });
+    expect(gmail).to.include({ account: "ada@example.org", ok: false });
+  });
+
+  it("log a browser in and out: the cookie takes the token's place", async () => {
+    let cookie = "";
+    /** Keeps the service's cookie, as a browser does for its page. */
+    const fetchWithCookie: typeof fetch = async (input, init) => {
+      const headers = new Headers(init?.headers);
+      if (cookie) headers.set("Cookie", cookie);
+      const response = await fetch(input, { ...init, headers });
+      cookie = response.headers.get("Set-Cookie")?.split(";")[0] ?? cookie;
+      return response;
+    };
+    const browser = createClient({ url: app.url, fetch: fetchWithCookie });
+
+    const before = await browser.access.get();
+    const wrong = await browser.access.logIn("not the token, but as long").catch((error) => error);
+    await browser.access.logIn(API_TOKEN);
+    const inside = await browser.access.get();
+    const { jobs } = await browser.stats();
+    await browser.access.logOut();
+    const after = await browser.access.get();
+
+    expect([before, inside, after]).to.deep.equal([
+      { needsToken: true, access: null },
+      { needsToken: true, access: "full" },
+      { needsToken: true, access: null },
+    ]);
+    expect(wrong).to.include({ status: 401, code: "unauthorized" });
+    expect(jobs.total).to.be.a("number");
+  });
+
+  it("throw one kind of error: what the service refuses, what is none of its answers, and that it is away", async () => {
+    const server = await startChannelServer(answers(200, "<h1>Welcome</h1>"));
+    const thrown = (promise: Promise<unknown>) =>
+      promise.then(
+        () => expect.fail(),
+        (error: SignalboxError) => error,
+      );
+
+    const errors = [
+      await thrown(createClient({ url: app.url, token: "not the token, but as long" }).stats()),
+      await thrown(client.jobs.list({ status: "done" as "failed" })),
+      await thrown(createClient({ url: server.url }).stats()),
+      await thrown(createClient({ url: `http://127.0.0.1:${await freePort()}` }).stats()),
+      await thrown(client.stats({ signal: AbortSignal.timeout(0) })),
+    ];
+
+    expect(errors.slice(0, 4).every((error) => error instanceof SignalboxError)).to.equal(true);
+    expect(errors.map(({ status, code }) => [status, code])).to.deep.equal([
+      [401, "unauthorized"],
+      [400, "invalid_query"],
+      [200, "unexpected_answer"],
+      [0, "unreachable"],
+      [undefined, DOMException.TIMEOUT_ERR],
+    ]);
+    expect(errors[1]?.errors[0]).to.include({ parameter: "status" });
+    await server.close();
+  });
+
+  it("want a URL that is one", () => {
+    expect(() => createClient({ url: "localhost:3000" })).to.throw("must begin with http:// or https://");
+  });
+});

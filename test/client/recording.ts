@@ -1,0 +1,22 @@
+import { createClient } from "../../src/client/client.ts";
+
+/** What was asked of the service, and with which body. */
+export interface Sent {
+  readonly method: string;
+  readonly path: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
+  readonly body: any;
+  readonly headers: Headers;
+}
+
+/** A client, and each request that it sends. */
+export function recordingClient(options: Parameters<typeof createClient>[0]) {
+  const sent: Sent[] = [];
+  const fetch: typeof globalThis.fetch = (input, init) => {
+    const { body, headers, method = "" } = init ?? {};
+    const path = String(input).slice(options.url.length);
+    sent.push({ method, path, body: body && JSON.parse(String(body)), headers: new Headers(headers) });
+    return globalThis.fetch(input, init);
+  };
+  return { sent, client: createClient({ fetch, ...options }) };
+}

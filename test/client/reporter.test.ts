@@ -1,0 +1,372 @@
+import { randomUUID } from "node:crypto";
+import { setImmediate as turn } from "node:timers/promises";
+import { expect } from "chai";
+import { type Client, createClient, SignalboxError, type StepReporter } from "../../src/client/client.ts";
+import { startApp, type TestApp } from "../support/app.ts";
+import { answers, type Behaviour, breaks, breaksMidway, hangs, startChannelServer } from "../support/channelServer.ts";
+import { eventually } from "../support/eventually.ts";
+import { freePort } from "../support/servers.ts";
+import { recordingClient, type Sent } from "./recording.ts";
+
+/** What a promise is rejected with. */
+const thrown = (promise: Promise<unknown>): Promise<SignalboxError> =>
+  promise.then(
+    () => expect.fail("it succeeded"),
+    (error) => error,
+  );
+
+describe("signalbox/client: reports", () => {
+  let app: TestApp;
+  let client: Client;
+  let sent: Sent[];
+  before(async () => {
+    app = await startApp();
+  });
+  after(() => app.close());
+  beforeEach(() => {
+    ({ client, sent } = recordingClient({ url: app.url }));
+  });
+  afterEach(() => client.close());
+
+  const newJob = async () => {
+    const job = client.job(`a job/${randomUUID()}`);
+    await job.create({ name: "A job", metadata: { team: "a" } });
+    sent.pop();
+    return job;
+  };
+  const newStep = async (range: { from?: number; to?: number } = { from: 0, to: 50 }) =>
+    (await newJob()).step("a step/1", { name: "A step", ...range });
+  const read = async (step: StepReporter) => (await app.call("GET", pathOf(step))).body;
+  const pathOf = (step: StepReporter) => {
+    const { jobId, stepKey } = step.toJSON();
+    return `/api/jobs/${encodeURIComponent(jobId)}/steps/${encodeURIComponent(stepKey)}`;
+  };
+  const bodies = () => sent.map(({ body }) => body);
+
+  it("are made of the assignment, so that any process can report on the same step", async () => {
+    const step = await newStep({ from: 10, to: 60 });
+    const assignment = JSON.parse(JSON.stringify(step));
+
+    await step.start("begun");
+    await client.step(assignment).complete({ message: "done", output: { rows: 3 } });
+
+    expect(assignment).to.include({
+      stepKey: "a step/1",
+      stepName: "A step",
+      jobProgressStart: 10,
+      jobProgressEnd: 60,
+    });
+    expect(await read(step)).to.deep.include({
+      status: "completed",
+      attempts: 1,
+      message: "done",
+      output: { rows: 3 },
+    });
+    expect(await client.jobs.get(assignment.jobId)).to.include({ status: "running", progress: 60, name: "A job" });
+  });
+
+  it("of progress go out at visible points, with number and message together, never the same twice", async () => {
+    const step = await newStep();
+
+    for (let i = 0; i <= 1000; i++) {
+      step.progress(i / 10, `${i} of 1000`);
+      step.progress(i / 10, `${i} of 1000`);
+      await turn();
+    }
+    await step.flush();
+
+    expect(sent.length).to.be.within(2, 22);
+    expect(bodies().map(({ message }) => message)).to.deep.equal(
+      bodies().map(({ progress }) => `${progress * 10} of 1000`),
+    );
+    const said = bodies().map(({ progress, message }) => `${progress} ${message}`);
+    expect(said).to.deep.equal([...new Set(said)]);
+    expect(await read(step)).to.include({ progress: 100, message: "1000 of 1000", status: "running" });
+  });
+
+  it("of small progress, and of messages, go out late, and only the last of them", async () => {
+    const [one, other] = [await newStep(), await newStep()];
+    await Promise.all([one.start("begun"), other.start("begun")]);
+
+    for (let i = 1; i <= 4; i++) one.progress(i, `item ${i}`);
+    for (let i = 1; i <= 100; i++) other.message(`message ${i}`);
+
+    await eventually(async () => (await read(one)).message === "item 4", "the last progress");
+    const range = { jobProgressStart: 0, jobProgressEnd: 50 };
+    expect(bodies().slice(2)).to.deep.equal([
+      { stepName: "A step", message: "message 100" },
+      { stepName: "A step", ...range, progress: 4, message: "item 4" },
+    ]);
+  });
+
+  it("of what is no progress do no harm", async () => {
+    const step = await newStep();
+
+    step.progress(0 / 0, "nothing to do");
+    step.progress(-3);
+    step.progress(250);
+    await step.flush();
+
+    expect(await read(step)).to.include({ progress: 100, message: "nothing to do" });
+  });
+
+  it("that complete and fail are sent each time, a repeat too", async () => {
+    const step = await newStep();
+
+    await step.complete({ message: "done" });
+    await step.complete({ message: "done" });
+    await step.fail(new TypeError("not done"));
+    await step.fail("not done");
+
+    expect(bodies().map(({ status, message }) => `${status}: ${message}`)).to.deep.equal([
+      "completed: done",
+      "completed: done",
+      "failed: not done",
+      "failed: not done",
+    ]);
+  });
+
+  it("complete the job with the step that ends at 100, and never before it is completed", async () => {
+    const step = await newStep({ from: 33.3, to: 100 });
+
+    step.progress(100, "nearly");
+    await step.flush();
+    const before = await client.jobs.get(step.toJSON().jobId);
+    const early = await thrown(step.complete());
+    const requests = sent.length;
+    await step.complete({ output: { url: "x" } });
+
+    expect(before).to.include({ status: "running", message: "nearly" });
+    expect(before.progress).to.be.below(100);
+    expect(early).to.be.instanceOf(SignalboxError).and.include({ status: 400, code: "output_required" });
+    expect(requests, "the library itself knows").to.equal(2);
+    expect(await client.jobs.get(step.toJSON().jobId)).to.deep.include({
+      ...{ status: "completed", progress: 100, output: { url: "x" } },
+    });
+  });
+
+  it("fail the job where that is asked for", async () => {
+    const [one, other] = [await newStep(), await newStep()];
+
+    await one.fail("no");
+    await other.fail("no", { failJob: true, output: { done: 3 } });
+
+    expect(await client.jobs.get(one.toJSON().jobId)).to.include({ status: "running", message: "no" });
+    expect(await client.jobs.get(other.toJSON().jobId)).to.include({ status: "failed", message: "no" });
+    expect(await read(other)).to.deep.include({ output: { done: 3 } });
+  });
+
+  it("on a job without steps", async () => {
+    const job = await newJob();
+
+    await job.start();
+    job.progress(40, "almost half");
+    await job.flush();
+    const half = await client.jobs.get(job.jobId);
+    const early = await thrown(job.complete({ message: "no output" }));
+    await job.complete({ output: { ok: true }, message: "done" });
+
+    expect(half).to.include({ status: "running", progress: 40, message: "almost half" });
+    expect(early).to.include({ code: "output_required" });
+    expect(await client.jobs.get(job.jobId)).to.deep.include({
+      status: "completed",
+      progress: 100,
+      output: { ok: true },
+    });
+  });
+
+  it("that are refused are told with the problem's code: who waits is thrown at, else onError hears it", async () => {
+    const heard: unknown[] = [];
+    const { client } = recordingClient({ url: app.url, onError: (error) => heard.push(error) });
+    const step = client.job("no such job").step("s", { name: "S" });
+
+    const ofStart = await thrown(step.start());
+    step.progress(10);
+    await eventually(() => heard.length > 0, "the refusal");
+    const ofFlush = await thrown(step.flush());
+    const ofComplete = await thrown(step.complete());
+    await step.flush();
+
+    for (const error of [ofStart, ...heard, ofFlush, ofComplete]) {
+      expect(error).to.be.instanceOf(SignalboxError).and.include({ status: 404, code: "job_not_found" });
+      expect((error as SignalboxError).detail).to.include("no such job");
+    }
+    expect(heard).to.have.length(1);
+  });
+
+  it("that are refused do not spoil those after them", async () => {
+    const step = await newStep();
+
+    const refused = await thrown(step.start("x".repeat(65_537)));
+    step.progress(30, "short");
+    await step.flush();
+
+    expect(refused).to.include({ status: 400, code: "invalid_body" });
+    expect(refused.errors[0]).to.include({ pointer: "/message" });
+    expect(await read(step)).to.include({ status: "running", progress: 30, message: "short" });
+  });
+
+  it("are refused here where no URL can carry the name", () => {
+    for (const id of ["", ".", ".."]) {
+      expect(() => client.job(id)).to.throw(SignalboxError, "carry the identifier");
+      expect(() => client.job("a").step(id, { name: "S" })).to.throw(SignalboxError, "carry the identifier");
+      expect(() => client.jobs.delete(id)).to.throw(SignalboxError, "carry the identifier");
+    }
+  });
+});
+
+describe("signalbox/client: while the service is away", () => {
+  const passing: [string, Behaviour][] = [
+    ["answers 503 with Retry-After", answers(503, {}, { "Retry-After": "0" })],
+    ["answers 429 with a date in Retry-After", answers(429, {}, { "Retry-After": new Date(0).toUTCString() })],
+    ["answers 500", answers(500, { code: "internal", detail: "Something went wrong." })],
+    ["answers 502 as a proxy does", answers(502, "<h1>Bad gateway</h1>")],
+    ["answers 408", answers(408)],
+    ["breaks the connection", breaks],
+    ["breaks the answer off", breaksMidway],
+    ["does not answer", hangs],
+  ];
+  for (const [what, behaviour] of passing) {
+    it(`a report is sent again: it ${what}`, async () => {
+      const server = await startChannelServer();
+      const client = createClient({ url: server.url, timeoutMs: 500 });
+      server.script(behaviour, behaviour);
+
+      await client.job("j").step("s", { name: "S" }).complete({ message: "done" });
+
+      expect(server.requests.map(({ path, body }) => [path, body.message])).to.deep.equal(
+        Array(3).fill(["/api/jobs/j/steps/s", "done"]),
+      );
+      await server.close();
+    });
+  }
+
+  for (const status of [400, 401, 403, 404, 409, 413]) {
+    it(`a report that is answered ${status} is not sent again`, async () => {
+      const server = await startChannelServer();
+      const client = createClient({ url: server.url });
+      server.script(answers(status, { code: "a_code", detail: "Why.", errors: [{ pointer: "/x", detail: "wrong" }] }));
+
+      const error = await thrown(client.job("j").step("s", { name: "S" }).start());
+
+      expect(error).to.deep.include({ status, code: "a_code", detail: "Why.", message: "Why." });
+      expect(error.errors).to.deep.equal([{ pointer: "/x", detail: "wrong" }]);
+      expect(error.isTransient).to.equal(false);
+      expect(server.requests).to.have.length(1);
+      await server.close();
+    });
+  }
+
+  it("whatever is said meanwhile is one report, and nothing throws", async () => {
+    const server = await startChannelServer();
+    const client = createClient({ url: server.url });
+    const step = client.job("j").step("s", { name: "S", from: 0, to: 50 });
+    server.script(breaks, breaks);
+
+    const started = step.start("begun");
+    for (let i = 0; i < 20_000; i++) step.progress(i % 101, `item ${i}`);
+    await started;
+
+    expect(server.requests.map(({ body }) => body.message)).to.deep.equal(["begun", "item 19999", "item 19999"]);
+    expect(server.requests[2]?.body).to.deep.equal({
+      ...{ stepName: "S", jobProgressStart: 0, jobProgressEnd: 50 },
+      ...{ status: "running", progress: 19_999 % 101, message: "item 19999" },
+    });
+    await server.close();
+  });
+
+  it("retryForMs ends it: the error says that the service cannot be reached", async () => {
+    const client = createClient({ url: `http://127.0.0.1:${await freePort()}`, retryForMs: 300 });
+
+    const ofReport = await thrown(client.job("j").step("s", { name: "S" }).complete());
+    const ofJob = await thrown(client.job("j").create());
+    const ofRead = await thrown(client.stats());
+
+    for (const error of [ofReport, ofJob, ofRead]) {
+      expect(error).to.include({ status: 0, code: "unreachable" });
+      expect(error.detail).to.include("ECONNREFUSED");
+    }
+  });
+
+  it("a signal ends the waiting, and the report goes on its way", async () => {
+    const server = await startChannelServer(breaks);
+    const client = createClient({ url: server.url });
+    const step = client.job("j").step("s", { name: "S" });
+    const controller = new AbortController();
+
+    const completing = thrown(step.complete({ message: "done", signal: controller.signal }));
+    await eventually(() => server.requests.length > 0, "a request");
+    controller.abort(new Error("enough"));
+    const error = await completing;
+    server.script(answers(200, {}));
+    await step.flush();
+
+    expect(error.message).to.equal("enough");
+    expect(server.requests.at(-1)?.body).to.include({ status: "completed", message: "done" });
+    await server.close();
+  });
+
+  it("other calls are tried once by default, and as long as retryForMs says; a POST always once", async () => {
+    const server = await startChannelServer();
+    const [hasty, patient] = [undefined, 60_000].map((retryForMs) => createClient({ url: server.url, retryForMs }));
+
+    server.script(answers(503));
+    await thrown(hasty!.stats());
+    const tries = server.requests.length;
+    server.script(answers(503), answers(503));
+    await patient!.stats();
+    const patientTries = server.requests.length;
+    server.script(answers(503));
+    await thrown(patient!.runs.retry("r"));
+
+    expect([tries, patientTries, server.requests.length]).to.deep.equal([1, 3, 1]);
+    await server.close();
+  });
+});
+
+describe("signalbox/client: close()", () => {
+  it("sends what waits for its time", async () => {
+    const server = await startChannelServer();
+    const client = createClient({ url: server.url });
+    const step = client.job("j").step("s", { name: "S" });
+    await step.start();
+
+    step.progress(1, "a little");
+    await client[Symbol.asyncDispose]();
+
+    expect(server.requests.at(-1)?.body).to.include({ progress: 1, message: "a little" });
+    await server.close();
+  });
+
+  it("gives up in time what the service has not taken, and says so; nothing is sent after it", async () => {
+    const server = await startChannelServer(hangs);
+    const heard: unknown[] = [];
+    const client = createClient({ url: server.url, onError: (error) => heard.push(error) });
+    const [step, other] = ["s", "o"].map((key) => client.job("j").step(key, { name: "S" })) as [
+      StepReporter,
+      StepReporter,
+    ];
+    const completing = thrown(step.complete());
+    other.progress(10);
+    await eventually(() => server.requests.length === 2, "both requests");
+    other.progress(20);
+
+    const error = await thrown(client.close({ timeoutMs: 50 }));
+
+    for (const one of [error, await completing, await thrown(step.complete()), await thrown(other.flush())])
+      expect(one).to.include({ code: "closed" });
+    other.progress(90);
+    await eventually(() => server.requests.every(({ cancelled }) => cancelled), "the requests to be ended");
+    expect(server.requests).to.have.length(2);
+    await server.close();
+  });
+
+  it("says that a report was refused for which nobody waited", async () => {
+    const server = await startChannelServer(answers(404, { code: "job_not_found", detail: "There is no such job." }));
+    const client = createClient({ url: server.url });
+    client.job("j").step("s", { name: "S" }).progress(10);
+
+    expect(await thrown(client.close())).to.include({ code: "job_not_found" });
+    await server.close();
+  });
+});

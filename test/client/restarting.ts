@@ -1,0 +1,37 @@
+import { randomUUID } from "node:crypto";
+import { startApp, type TestApp } from "../support/app.ts";
+import { freePort, mongoUri } from "../support/servers.ts";
+
+/** The real API, which goes and comes back at the same address, over the same data. */
+export class RestartingApp {
+  readonly url: string;
+  readonly #options: { port: number; mongo: string; prefix: string };
+  #app: Promise<TestApp>;
+
+  private constructor(options: { port: number; mongo: string; prefix: string }, app: TestApp) {
+    this.url = app.url;
+    this.#options = options;
+    this.#app = Promise.resolve(app);
+  }
+
+  static async start(): Promise<RestartingApp> {
+    const name = `test-${randomUUID()}`;
+    const options = { port: await freePort(), mongo: await mongoUri(name), prefix: name };
+    return new RestartingApp(options, await startApp(options));
+  }
+
+  get app(): Promise<TestApp> {
+    return this.#app;
+  }
+
+  /** @returns once it is back */
+  async restart(): Promise<void> {
+    const stopped = this.#app.then((app) => app.close());
+    this.#app = stopped.then(() => startApp(this.#options));
+    await this.#app;
+  }
+
+  async close(): Promise<void> {
+    await (await this.#app).close();
+  }
+}

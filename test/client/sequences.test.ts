@@ -1,0 +1,160 @@
+import { randomUUID } from "node:crypto";
+import { setImmediate as turn } from "node:timers/promises";
+import { expect } from "chai";
+import fc from "fast-check";
+import { type Client, createClient } from "../../src/client/client.ts";
+import { startApp, type TestApp } from "../support/app.ts";
+import { eventually } from "../support/eventually.ts";
+import { startProcess } from "../support/process.ts";
+import { freePort, mongoUri, redisUrl } from "../support/servers.ts";
+import { RestartingApp } from "./restarting.ts";
+import { anySequence, perform, stateAfter } from "./sequence.ts";
+
+const RANGE = { name: "A step", from: 10, to: 60 };
+
+describe("signalbox/client: any sequence of reports", function () {
+  this.timeout(180_000);
+  let app: TestApp;
+  before(async () => {
+    app = await startApp();
+  });
+  after(() => app.close());
+
+  /** A client, and how many requests it has sent and how many of them got no answer. */
+  const counting = (url: string) => {
+    const count = { sent: 0, lost: 0 };
+    const fetch: typeof globalThis.fetch = async (input, init) => {
+      count.sent++;
+      try {
+        return await globalThis.fetch(input, init);
+      } catch (error) {
+        count.lost++;
+        throw error;
+      }
+    };
+    return { count, client: createClient({ url, fetch }) };
+  };
+  const newStep = async (client: Client) => {
+    const job = client.job(randomUUID());
+    await job.create();
+    return job.step("step", RANGE);
+  };
+  const read = (client: Client, step: { toJSON(): { jobId: string } }) =>
+    client.jobs.get(step.toJSON().jobId, { include: "steps" });
+
+  it("ends with the last state on the service, with each end and each new attempt, and with few requests", async () => {
+    await fc.assert(
+      fc.asyncProperty(anySequence(200), async (acts) => {
+        const { client, count } = counting(app.url);
+        const step = await newStep(client);
+
+        await perform(
+          step,
+          acts.filter(({ act }) => act !== "turn"),
+        );
+        await step.flush();
+
+        const requests = count.sent - 1;
+        const expected = stateAfter(acts);
+        const { steps } = await read(client, step);
+        if (expected) expect(steps?.[0]).to.deep.include(expected);
+        else expect(steps).to.deep.equal([]);
+        const ends = acts.filter(({ act }) => act === "complete" || act === "fail").length;
+        expect(requests).to.be.at.most(3 * ends + 2);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it("ends so, too, when requests are answered in between", async () => {
+    await fc.assert(
+      fc.asyncProperty(anySequence(100), async (acts) => {
+        const client = createClient({ url: app.url });
+        const step = await newStep(client);
+
+        await perform(step, acts, () => turn());
+        await step.flush();
+
+        const expected = stateAfter(acts);
+        const { steps } = await read(client, step);
+        if (expected) expect(steps?.[0]).to.deep.include(expected);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it("loses nothing when the service is restarted in the middle", async () => {
+    const service = await RestartingApp.start();
+    let lost = 0;
+    try {
+      await fc.assert(
+        fc.asyncProperty(anySequence(40), fc.nat(39), async (acts, at) => {
+          const { client, count } = counting(service.url);
+          const step = await newStep(client);
+          let restarted = Promise.resolve();
+          let done = 0;
+
+          await perform(step, acts, async () => {
+            if (done++ === at % acts.length) restarted = service.restart();
+            await turn();
+          });
+          await step.flush();
+          await restarted;
+
+          lost += count.lost;
+          const expected = stateAfter(acts);
+          const { steps } = await read(client, step);
+          if (expected) expect(steps?.[0]).to.deep.include(expected);
+        }),
+        { numRuns: 20 },
+      );
+    } finally {
+      await service.close();
+    }
+    expect(lost).to.be.greaterThan(0);
+  });
+
+  it("loses nothing when the process of the service is killed, again and again", async () => {
+    const port = String(await freePort());
+    const mongo = await mongoUri(`test-${randomUUID()}`);
+    const setUp = await startApp({ mongo }); // makes the indexes
+    const env = { MONGODB_URI: mongo, REDIS_URL: await redisUrl(), PORT: port, LOG_LEVEL: "warn" };
+    const startService = () => startProcess("src/api/main.ts", env);
+    let service = startService();
+    const { url } = await service.ready;
+    const { client, count } = counting(url);
+    const job = client.job(randomUUID());
+    await job.create();
+    const keys = ["a", "b", "c", "d"];
+    let isWorking = true;
+
+    const working = keys.map(async (key, at) => {
+      const step = job.step(key, { name: key, from: at * 25, to: at * 25 + 25 });
+      let progress = 0;
+      for (; isWorking; progress++) {
+        step.progress(progress % 90, `${progress} things`);
+        await turn();
+      }
+      await step.complete({ message: `${progress} things in all`, output: { progress } });
+      return progress;
+    });
+    for (let kills = 0; kills < 3; kills++) {
+      const { lost } = count;
+      await service.stop("SIGKILL");
+      await eventually(() => count.lost > lost, "a request to get no answer");
+      service = startService();
+      await service.ready;
+    }
+    isWorking = false;
+    const worked = await Promise.all(working);
+
+    const { status, progress, steps } = await client.jobs.get(job.jobId, { include: "steps" });
+    await service.stop();
+    await setUp.close();
+    expect({ status, progress }).to.deep.equal({ status: "completed", progress: 100 });
+    expect(steps?.map(({ stepKey, output, attempts }) => ({ stepKey, output, attempts }))).to.have.deep.members(
+      worked.map((progress, at) => ({ stepKey: keys[at], output: { progress }, attempts: 1 })),
+    );
+    expect(count.sent).to.be.below(worked.reduce((sum, reports) => sum + reports, 0) / 10);
+  });
+});
