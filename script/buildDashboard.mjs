@@ -1,0 +1,45 @@
+/**
+ * Builds the dashboard into dist/dashboard: `npm run build:dashboard`. What can be compressed lies there compressed too,
+ * and a stamp says from which sources it was made. The finished build takes the place of the one before by renames, so
+ * that nobody sees half of one.
+ */
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import { build } from "vite";
+import { DASHBOARD_STAMP, dashboardSources } from "./bootstrap/dashboardSources.mjs";
+
+const MIN_BYTES = 1_024; // below, a compressed file saves no packet
+
+const root = join(import.meta.dirname, "..");
+const place = join(root, "dist", "dashboard");
+const made = `${place}.new-${process.pid}`;
+const former = `${place}.old-${process.pid}`;
+
+const sources = dashboardSources(root);
+await build({
+  configFile: join(import.meta.dirname, "vite.config.ts"),
+  logLevel: "warn",
+  build: { outDir: made },
+});
+for (const path of [join(made, "index.html"), ...assetsOf(made)]) compress(path);
+writeFileSync(join(made, DASHBOARD_STAMP), sources);
+mkdirSync(join(root, "dist"), { recursive: true });
+if (existsSync(place)) renameSync(place, former);
+renameSync(made, place);
+rmSync(former, { recursive: true, force: true });
+
+/** @param {string} directory */
+function assetsOf(directory) {
+  const assets = join(directory, "assets");
+  return readdirSync(assets).map((name) => join(assets, name));
+}
+
+/** @param {string} path */
+function compress(path) {
+  const content = readFileSync(path);
+  if (content.length < MIN_BYTES) return;
+  writeFileSync(`${path}.gz`, gzipSync(content, { level: 9 }));
+  const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: content.length };
+  writeFileSync(`${path}.br`, brotliCompressSync(content, { params }));
+}

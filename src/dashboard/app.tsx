@@ -1,0 +1,97 @@
+import type { ComponentType } from "preact";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { ChannelsPage } from "./pages/channels.tsx";
+import { DeliveriesPage } from "./pages/deliveries.tsx";
+import { JobPage } from "./pages/job.tsx";
+import { JobsPage } from "./pages/jobs.tsx";
+import { LoginPage } from "./pages/login.tsx";
+import { RunPage } from "./pages/run.tsx";
+import { RunsPage } from "./pages/runs.tsx";
+import { SessionPage } from "./pages/session.tsx";
+import { SessionsPage } from "./pages/sessions.tsx";
+import { Banner } from "./parts/banner.tsx";
+import { Failure, Notice } from "./parts/notice.tsx";
+import { Toasts } from "./parts/toasts.tsx";
+import { TopBar } from "./parts/topBar.tsx";
+import type { Path } from "./paths.ts";
+import { isOfPage, navigate, type Place, place } from "./router.ts";
+import { access, accessError, readAccess, toLogIn } from "./session.ts";
+import { Shortcuts } from "./shortcuts.tsx";
+import { useStore } from "./useStore.ts";
+
+const PAGES: Readonly<Record<Path, ComponentType<{ place: Place }>>> = {
+  "/": JobsPage,
+  "/jobs/:jobId": JobPage,
+  "/runs": RunsPage,
+  "/runs/:runId": RunPage,
+  "/sessions": SessionsPage,
+  "/sessions/:sessionKey": SessionPage,
+  "/deliveries": DeliveriesPage,
+  "/channels": ChannelsPage,
+  "/login": LoginPage,
+};
+
+export function App() {
+  const here = useStore(place);
+  const known = useStore(access);
+  const failed = useStore(accessError);
+  const isLogin = here.path === "/login";
+  const mustLogIn = known?.needsToken && known.access === null;
+  useEffect(() => {
+    if (mustLogIn) toLogIn();
+    else if (known && isLogin) goOn(target(here));
+  }, [known, isLogin]);
+  const main = useFocusOnMove(here);
+  return (
+    <>
+      <a class="skip" href="#main">
+        Skip to the content
+      </a>
+      <TopBar place={here} isPlain={!known || Boolean(mustLogIn)} />
+      {known && !mustLogIn && <Banner />}
+      <main id="main" ref={main} tabIndex={-1}>
+        <Content here={here} isReady={known !== null && Boolean(mustLogIn) === isLogin} failed={failed} />
+      </main>
+      <Toasts />
+      <Shortcuts />
+    </>
+  );
+}
+
+function Content({ here, isReady, failed }: { here: Place; isReady: boolean; failed: unknown }) {
+  if (!isReady) return failed ? <Failure error={failed} retry={readAccess} /> : null;
+  if (!here.path) {
+    return (
+      <Notice title="There is no such page">
+        The address may be cut off. <a href="/">See all jobs</a>
+      </Notice>
+    );
+  }
+  const Page = PAGES[here.path];
+  return <Page key={here.path + here.id} place={here} />;
+}
+
+/** Where the reader wanted to go before the log-in; only ever within this service. */
+function target({ query }: Place): URL {
+  const to = URL.parse(query.get("to") ?? "/", location.origin);
+  return to?.origin === location.origin && to.pathname !== "/login" ? to : new URL("/", location.origin);
+}
+
+/** The operators' queues are a page beside this one. */
+function goOn({ pathname, search, href }: URL): void {
+  if (isOfPage(pathname)) navigate(pathname + search, { replace: true });
+  else if (/^\/queues(\/|$)/.test(pathname)) location.replace(href);
+  else navigate("/", { replace: true });
+}
+
+/** Another page begins at its top for those who hear it too. */
+function useFocusOnMove({ path, id }: Place) {
+  const main = useRef<HTMLElement>(null);
+  const last = useRef(`${path} ${id}`);
+  useLayoutEffect(() => {
+    if (last.current === `${path} ${id}`) return;
+    last.current = `${path} ${id}`;
+    main.current?.focus({ preventScroll: true });
+  }, [path, id]);
+  return main;
+}

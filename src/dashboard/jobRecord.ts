@@ -1,0 +1,135 @@
+import { type Job, type JobSummary, SignalboxError, type StepSummary } from "../client/client.ts";
+import { mergeJob } from "./jobRows.ts";
+import { STEP_ROW, service } from "./service.ts";
+import { Store } from "./store.ts";
+
+export interface JobLook {
+  readonly job: Job | null;
+  /** Oldest first. */
+  readonly steps: readonly StepSummary[];
+  /** Whether the job has more steps than are shown. */
+  readonly hasMoreSteps: boolean;
+  /** What the job has said since it is looked at, newest first, the present message included. */
+  readonly said: readonly { readonly text: string; readonly at: string }[];
+  /** It was deleted while it was looked at. */
+  readonly isGone: boolean;
+  readonly error: unknown;
+}
+
+const FIRST_STEPS = 200;
+const STEPS_PAGE = 1_000;
+/** No reader goes through more; the API has them all. */
+const MAX_STEPS = 5_000;
+const MAX_SAID = 50;
+
+/** One job and its steps as they are now. Outputs of steps are left out: they are read when one is looked at. */
+export class JobRecord {
+  readonly look = new Store<JobLook>({
+    ...{ job: null, steps: [], hasMoreSteps: false, said: [], isGone: false, error: null },
+  });
+  readonly #jobId: string;
+  #steps = new Map<string, StepSummary>();
+  #reading: AbortController | null = null;
+  #drawnSoon = 0;
+  #next: Partial<JobLook> = {};
+
+  constructor(jobId: string) {
+    this.#jobId = jobId;
+  }
+
+  /** Reads all of it anew. */
+  async reload(): Promise<void> {
+    this.#reading?.abort();
+    const reading = new AbortController();
+    this.#reading = reading;
+    try {
+      const [job] = await Promise.all([
+        service.jobs.get(this.#jobId, {}, { signal: reading.signal }),
+        this.#readSteps(reading.signal),
+      ]);
+      const shown = this.#latest().job;
+      const isSame = shown?.createdAt === job.createdAt;
+      this.#change({ job: isSame ? mergeWhole(shown, job) : job, error: null, isGone: false, ...this.#said(job) });
+    } catch (error) {
+      if (reading.signal.aborted) return;
+      const isGone = error instanceof SignalboxError && error.code === "job_not_found" && this.#latest().job !== null;
+      this.#change(isGone ? { isGone } : { error });
+    }
+  }
+
+  job(news: JobSummary): void {
+    const { job } = this.#latest();
+    if (!job) return; // what is being read is newer
+    const isOther = news.createdAt !== job.createdAt;
+    const hasEnded = news.status !== job.status;
+    this.#change({ job: mergeJob(job, news), ...this.#said(news) });
+    // News are without input, metadata and output; what changed without a report may be one of these.
+    const isNoReport = news.updatedAt > job.updatedAt && news.lastReportAt === job.lastReportAt;
+    if (isOther || hasEnded || isNoReport || this.#latest().isGone) void this.reload();
+  }
+
+  step(news: StepSummary): void {
+    this.#put(news);
+    this.#change({ steps: [...this.#steps.values()] });
+  }
+
+  gone(): void {
+    this.#reading?.abort();
+    this.#change({ isGone: true });
+  }
+
+  close(): void {
+    this.#reading?.abort();
+    cancelAnimationFrame(this.#drawnSoon);
+  }
+
+  async #readSteps(signal: AbortSignal): Promise<void> {
+    const found = new Map<string, StepSummary>();
+    let cursor: string | undefined;
+    do {
+      const limit = found.size === 0 ? FIRST_STEPS : STEPS_PAGE;
+      const page = await service.jobs.steps(this.#jobId, { limit, cursor, fields: STEP_ROW }, { signal });
+      for (const step of page.steps) found.set(step.stepKey, step);
+      cursor = page.nextCursor ?? undefined;
+    } while (cursor !== undefined && found.size < MAX_STEPS);
+    const known = [...this.#steps.values()];
+    this.#steps = found;
+    for (const step of known) {
+      const fresh = found.get(step.stepKey);
+      if (fresh?.stepId === step.stepId) this.#put(step); // news may have overtaken the page
+    }
+    this.#change({ steps: [...this.#steps.values()], hasMoreSteps: cursor !== undefined });
+  }
+
+  #put(step: StepSummary): void {
+    const known = this.#steps.get(step.stepKey);
+    if (known?.stepId === step.stepId && known.updatedAt > step.updatedAt) return;
+    if (known || this.#steps.size < MAX_STEPS) this.#steps.set(step.stepKey, step);
+  }
+
+  #said({ message, updatedAt }: JobSummary): Partial<JobLook> {
+    const { said } = this.#latest();
+    if (!message || said[0]?.text === message) return {};
+    return { said: [{ text: message, at: updatedAt }, ...said].slice(0, MAX_SAID) };
+  }
+
+  #latest(): JobLook {
+    return { ...this.look.value, ...this.#next };
+  }
+
+  /** Drawn once for a frame's worth of news. */
+  #change(change: Partial<JobLook>): void {
+    this.#next = { ...this.#next, ...change };
+    this.#drawnSoon ||= requestAnimationFrame(() => {
+      this.#drawnSoon = 0;
+      this.look.set(this.#latest());
+      this.#next = {};
+    });
+  }
+}
+
+/** What was read, unless news have overtaken it; only the reading has input, metadata and output. */
+function mergeWhole(shown: Job, read: Job): Job {
+  const { input, metadata, output } = read;
+  return read.updatedAt >= shown.updatedAt ? (mergeJob(shown, read) as Job) : { ...shown, input, metadata, output };
+}

@@ -1,0 +1,81 @@
+import type { JobFilter } from "../client/client.ts";
+
+/*
+ * The filters of the list of jobs stand in the page's address under the API's own names; `created` besides is a time back
+ * from now.
+ */
+const TEXTS = ["name", "jobId", "createdFrom", "createdBefore", "updatedFrom", "updatedBefore"];
+const STATUSES = ["running", "completed", "failed"];
+const METADATA = "metadata.";
+
+/** How far back `created` may reach, in seconds. */
+export const SPANS: Readonly<Record<string, { readonly title: string; readonly seconds: number }>> = {
+  "15m": { title: "Last 15 minutes", seconds: 900 },
+  "1h": { title: "Last hour", seconds: 3_600 },
+  "24h": { title: "Last 24 hours", seconds: 86_400 },
+  "7d": { title: "Last 7 days", seconds: 604_800 },
+  "30d": { title: "Last 30 days", seconds: 2_592_000 },
+};
+
+/** What the API is asked for; what it would not know is left out. */
+export function toFilter(place: URLSearchParams, now: number): JobFilter {
+  const filter: Record<string, unknown> = {};
+  const metadata: Record<string, string[]> = {};
+  for (const [name, value] of place) {
+    if (value === "") continue;
+    if (name.startsWith(METADATA)) metadata[name.slice(METADATA.length)] = place.getAll(name);
+    else if (TEXTS.includes(name)) filter[name] = value;
+  }
+  const status = place.getAll("status").filter((one) => STATUSES.includes(one));
+  if (status.length > 0) filter.status = status;
+  const stale = place.get("stale");
+  if (stale === "true" || stale === "false") filter.stale = stale === "true";
+  const span = SPANS[place.get("created") ?? ""];
+  if (span) filter.createdFrom = new Date(now - span.seconds * 1_000).toISOString();
+  return { ...filter, ...(Object.keys(metadata).length > 0 && { metadata }) };
+}
+
+/** Whether the list is narrowed at all. */
+export const isNarrowed = (place: URLSearchParams): boolean => Object.keys(toFilter(place, 0)).length > 0;
+
+/**
+ * The words of the search field: `id:ci/7` begins a jobId, `team=sales` is metadata, all else together begins a name. A
+ * value with spaces stands in double quotes.
+ */
+export function parseSearch(text: string): { name: string; jobId: string; metadata: [string, string][] } {
+  const name: string[] = [];
+  const metadata: [string, string][] = [];
+  let jobId = "";
+  for (const [word] of text.matchAll(/[^\s"=]+="[^"]*"?|id:"[^"]*"?|"[^"]*"?|\S+/g)) {
+    const pair = word.match(/^([^\s"=]+)=(.*)$/s);
+    if (word.startsWith("id:")) jobId = unquote(word.slice(3));
+    else if (pair) metadata.push([pair[1] as string, unquote(pair[2] as string)]);
+    else name.push(unquote(word));
+  }
+  return { name: name.join(" "), jobId, metadata };
+}
+
+/** The search field's text for an address. */
+export function searchText(place: URLSearchParams): string {
+  const words: string[] = [];
+  const name = place.get("name");
+  if (name) words.push(/=|^id:|"/.test(name) ? `"${name}"` : name);
+  const jobId = place.get("jobId");
+  if (jobId) words.push(`id:${quote(jobId)}`);
+  for (const [key, value] of place)
+    if (key.startsWith(METADATA)) words.push(`${key.slice(METADATA.length)}=${quote(value)}`);
+  return words.join(" ");
+}
+
+/** The address's query with another search. */
+export function withSearch(place: URLSearchParams, text: string): URLSearchParams {
+  const query = new URLSearchParams([...place].filter(([key]) => !/^(name|jobId|metadata\..+)$/.test(key)));
+  const { name, jobId, metadata } = parseSearch(text);
+  if (name) query.set("name", name);
+  if (jobId) query.set("jobId", jobId);
+  for (const [key, value] of metadata) if (value) query.append(`metadata.${key}`, value);
+  return query;
+}
+
+const quote = (text: string): string => (/\s/.test(text) ? `"${text}"` : text);
+const unquote = (text: string): string => text.replace(/^"([^"]*)"?$/s, "$1");

@@ -1,0 +1,207 @@
+import { Store } from "./store.ts";
+
+export interface Page<Row> {
+  readonly rows: readonly Row[];
+  readonly nextCursor: string | null;
+}
+
+export interface ListOf<Row> {
+  readonly idOf: (row: Row) => string;
+  readonly createdAt: (row: Row) => string;
+  readonly load: (request: { limit: number; cursor: string | null; signal: AbortSignal }) => Promise<Page<Row>>;
+  /** What to show of a row after news of it: never what is older. */
+  readonly merge: (shown: Row, news: Row) => Row;
+}
+
+export interface ListView<Row> {
+  readonly rows: readonly Row[];
+  /** Whether there is more to load. */
+  readonly hasMore: boolean;
+  /** `first`: nothing is there yet. */
+  readonly state: "first" | "ready" | "loading";
+  readonly error: unknown;
+  /** How many rows live news have put before all others since the list was read. */
+  readonly arrived: number;
+}
+
+/** The first page is small, so that something is seen at once. */
+const FIRST_PAGE = 100;
+const PAGE = 500;
+const MAX_PAGE = 1_000;
+const FRAME_MS = 16;
+
+/**
+ * A list that is newest first, read page by page and kept as new as the live news that come meanwhile, in any order: a row
+ * that news have touched since a page was asked for is newer than that page.
+ */
+export class LiveList<Row> {
+  readonly view: Store<ListView<Row>>;
+  readonly #of: ListOf<Row>;
+  #rows: Row[] = [];
+  #cursor: string | null = null;
+  #state: ListView<Row>["state"] = "first";
+  #error: unknown = null;
+  #arrived = 0;
+  #isReloading = false;
+  #isWanted = false;
+  #wantsMore = false;
+  /** When news last touched an id, counted in news; only since the last request began. */
+  readonly #touched = new Map<string, Row | null>();
+  #loading: AbortController | null = null;
+  #shownSoon: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(of: ListOf<Row>) {
+    this.#of = of;
+    this.view = new Store<ListView<Row>>(this.#look());
+  }
+
+  /** Reads what is shown anew, at least the first page; asked for meanwhile, once more after that. */
+  async reload(): Promise<void> {
+    this.#isWanted = true;
+    if (this.#isReloading) return;
+    this.#isReloading = true;
+    while (this.#isWanted) {
+      this.#isWanted = false;
+      await this.#reload();
+    }
+    this.#isReloading = false;
+  }
+
+  async #reload(): Promise<void> {
+    const wanted = Math.max(FIRST_PAGE, this.#rows.length);
+    await this.#request(async (signal) => {
+      const fresh: Row[] = [];
+      let cursor: string | null = null;
+      do {
+        const limit = Math.min(MAX_PAGE, wanted - fresh.length);
+        const page: Page<Row> = await this.#of.load({ limit, cursor, signal });
+        signal.throwIfAborted();
+        fresh.push(...page.rows);
+        cursor = page.nextCursor;
+      } while (cursor !== null && fresh.length < wanted);
+      this.#rows = fresh;
+      this.#cursor = cursor;
+      this.#arrived = 0;
+      this.#reapply();
+    });
+  }
+
+  /** Reads the next page, if there is one; after what is being read. */
+  async more(): Promise<void> {
+    this.#wantsMore = true; // until it has come: a reload ends a reading of more
+    if (this.#loading || this.#cursor === null) return;
+    await this.#request(async (signal) => {
+      const page = await this.#of.load({ limit: PAGE, cursor: this.#cursor, signal });
+      signal.throwIfAborted();
+      const known = new Set(this.#rows.slice(-PAGE).map(this.#of.idOf));
+      this.#rows.push(...page.rows.filter((row) => !known.has(this.#of.idOf(row))));
+      this.#cursor = page.nextCursor;
+      this.#wantsMore = false;
+      this.#reapply();
+    });
+  }
+
+  /** News of a row: as it is now. */
+  put(row: Row): void {
+    if (this.#loading) this.#touched.set(this.#of.idOf(row), row);
+    if (this.#state !== "first") this.#put(row);
+    this.#showSoon();
+  }
+
+  /** News of a row that is not in the list any more. */
+  remove(id: string): void {
+    if (this.#loading) this.#touched.set(id, null);
+    const at = this.#rows.findIndex((row) => this.#of.idOf(row) === id);
+    if (at < 0) return;
+    this.#rows.splice(at, 1);
+    this.#arrived = Math.max(0, this.#arrived - (at < this.#arrived ? 1 : 0));
+    this.#showSoon();
+  }
+
+  /** What has arrived has been seen. */
+  seen(): void {
+    if (this.#arrived === 0) return;
+    this.#arrived = 0;
+    this.#showSoon();
+  }
+
+  close(): void {
+    this.#isWanted = false;
+    this.#wantsMore = false;
+    this.#loading?.abort();
+    clearTimeout(this.#shownSoon);
+  }
+
+  async #request(act: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    this.#loading?.abort();
+    const controller = new AbortController();
+    this.#loading = controller;
+    this.#touched.clear();
+    if (this.#state === "ready") this.#state = "loading";
+    this.#show();
+    try {
+      await act(controller.signal);
+      this.#error = null;
+    } catch (error) {
+      if (controller.signal.aborted) return;
+      this.#error = error;
+    }
+    if (this.#loading !== controller) return;
+    this.#loading = null;
+    this.#state = this.#error && this.#rows.length === 0 ? "first" : "ready";
+    this.#show();
+    if (this.#wantsMore && !this.#isWanted && !this.#error) void this.more();
+  }
+
+  #reapply(): void {
+    for (const [id, row] of this.#touched) {
+      if (row) this.#put(row);
+      else this.#rows = this.#rows.filter((one) => this.#of.idOf(one) !== id);
+    }
+  }
+
+  #put(row: Row): void {
+    const { idOf, createdAt, merge } = this.#of;
+    const [id, time] = [idOf(row), createdAt(row)];
+    const from = this.#firstNotNewer(time);
+    for (let at = from; at < this.#rows.length && createdAt(this.#rows[at] as Row) === time; at += 1) {
+      if (idOf(this.#rows[at] as Row) !== id) continue;
+      this.#rows[at] = merge(this.#rows[at] as Row, row);
+      return;
+    }
+    const before = this.#rows.findIndex((one) => idOf(one) === id); // deleted and made again under the same name
+    if (before >= 0) this.#rows.splice(before, 1);
+    const isBeyond = from === this.#rows.length && this.#cursor !== null;
+    if (isBeyond) return; // its page will bring it
+    const at = Math.min(from, this.#rows.length);
+    this.#rows.splice(at, 0, row);
+    if (at <= this.#arrived) this.#arrived += 1;
+  }
+
+  /** Where a row made at this time belongs: by halves, as the list is ordered. */
+  #firstNotNewer(time: string): number {
+    let [low, high] = [0, this.#rows.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.#of.createdAt(this.#rows[middle] as Row) > time) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** News come in bursts: the page is drawn once for a frame's worth of them. */
+  #showSoon(): void {
+    this.#shownSoon ??= setTimeout(() => this.#show(), FRAME_MS);
+  }
+
+  #show(): void {
+    clearTimeout(this.#shownSoon);
+    this.#shownSoon = undefined;
+    this.view.set(this.#look());
+  }
+
+  #look(): ListView<Row> {
+    const [rows, state, error, arrived] = [this.#rows, this.#state, this.#error, this.#arrived];
+    return { rows, state, error, arrived, hasMore: this.#cursor !== null };
+  }
+}

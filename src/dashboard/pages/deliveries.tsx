@@ -1,0 +1,139 @@
+import { useEffect, useMemo } from "preact/hooks";
+import type { Delivery, DeliveryState } from "../../client/client.ts";
+import { followLive } from "../live.ts";
+import { LiveList } from "../liveList.ts";
+import { DeliveryActs, partsOf } from "../parts/deliveryList.tsx";
+import { List } from "../parts/list.tsx";
+import { Notice } from "../parts/notice.tsx";
+import { StatusMark } from "../parts/status.tsx";
+import { When } from "../parts/when.tsx";
+import { address, type Place, withQuery } from "../router.ts";
+import { service } from "../service.ts";
+import { useTitle } from "../title.ts";
+
+const STATES = [
+  [null, "All"],
+  ["pending", "Pending"],
+  ["sent", "Sent"],
+  ["failed", "Failed"],
+] as const;
+
+export function DeliveriesPage({ place: { query } }: { place: Place }) {
+  useTitle("Deliveries");
+  const [state] = STATES.find(([one]) => one === query.get("state")) ?? STATES[0];
+  const channel = query.get("channel");
+  const list = useLiveDeliveries(state, channel);
+  return (
+    <>
+      <div class="page-head">
+        <h1>Deliveries</h1>
+        <nav class="counts" aria-label="Deliveries by state">
+          {STATES.map(([one, title]) => (
+            <a
+              key={title}
+              class="count"
+              href={withQuery(query, { state: one })}
+              aria-current={one === state ? "true" : undefined}
+            >
+              {title}
+            </a>
+          ))}
+        </nav>
+      </div>
+      {channel !== null && (
+        <p class="filters">
+          <a class="chip" href={withQuery(query, { channel: null })} title="Take this filter away">
+            channel {channel} ×
+          </a>
+        </p>
+      )}
+      <List
+        list={list}
+        idOf={(delivery) => delivery.deliveryId}
+        label="Deliveries, newest first"
+        noun={["delivery", "deliveries"]}
+        kind="deliveries"
+        columns={["To", "What became of it", "State", "Age", "Actions"]}
+        cells={(delivery) => <DeliveryCells delivery={delivery} />}
+        empty={<NoDeliveries isNarrowed={state !== null || channel !== null} />}
+      />
+    </>
+  );
+}
+
+function DeliveryCells({ delivery }: { delivery: Delivery }) {
+  const { channel, to, runId, state, reason, parts, createdAt } = delivery;
+  const of = runId ? address("/runs/:runId", runId) : address("/sessions/:sessionKey", "main");
+  return (
+    <>
+      <span role="cell" class="cell-name">
+        <a href={of}>{channel}</a>
+        <bdi class="id">{to ?? "nobody known"}</bdi>
+      </span>
+      <span role="cell" class="cell-message">
+        {reason && <bdi title={reason}>{reason}</bdi>}
+        {parts.length > 0 && <span class="muted">{partsOf(delivery)}</span>}
+      </span>
+      <span role="cell" class="cell-status">
+        <StatusMark status={state} />
+      </span>
+      <span role="cell" class="cell-age">
+        <When time={createdAt} />
+      </span>
+      <span role="cell" class="cell-acts">
+        <DeliveryActs delivery={delivery} />
+      </span>
+    </>
+  );
+}
+
+function NoDeliveries({ isNarrowed }: { isNarrowed: boolean }) {
+  if (isNarrowed) {
+    return (
+      <Notice title="No delivery fits">
+        <a href="/deliveries">Show all deliveries</a>
+      </Notice>
+    );
+  }
+  return (
+    <Notice title="No deliveries yet">
+      Replies appear here on their way to a chat. <a href="/channels">See which channels are set up</a>
+    </Notice>
+  );
+}
+
+function useLiveDeliveries(state: DeliveryState | null, channel: string | null): LiveList<Delivery> {
+  const list = useMemo(
+    () =>
+      new LiveList<Delivery>({
+        idOf: (delivery) => delivery.deliveryId,
+        createdAt: (delivery) => delivery.createdAt,
+        merge: (_, news) => news,
+        load: async ({ limit, cursor, signal }) => {
+          const query = { limit, cursor: cursor ?? undefined, ...(state && { state }), ...(channel && { channel }) };
+          const { deliveries, nextCursor } = await service.deliveries.list(query, { signal });
+          return { rows: deliveries, nextCursor };
+        },
+      }),
+    [state, channel],
+  );
+  useEffect(() => {
+    void list.reload();
+    const stop = followLive(
+      { topics: ["deliveries"] },
+      {
+        onStart: () => void list.reload(),
+        delivery: (news) => {
+          const fits = (!state || news.state === state) && (!channel || news.channel === channel);
+          if (fits) list.put(news);
+          else list.remove(news.deliveryId);
+        },
+      },
+    );
+    return () => {
+      stop();
+      list.close();
+    };
+  }, [list]);
+  return list;
+}

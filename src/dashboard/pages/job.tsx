@@ -1,0 +1,214 @@
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { type Job, SignalboxError } from "../../client/client.ts";
+import { now } from "../clock.ts";
+import { copyText, downloadText } from "../copy.ts";
+import { type JobLook, JobRecord } from "../jobRecord.ts";
+import { isStale, titleOf } from "../jobRows.ts";
+import { followLive } from "../live.ts";
+import { Confirm } from "../parts/confirm.tsx";
+import { Facts } from "../parts/facts.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { JsonBlock } from "../parts/json.tsx";
+import { Failure, Notice } from "../parts/notice.tsx";
+import { ProgressBar } from "../parts/progress.tsx";
+import { StatusMark } from "../parts/status.tsx";
+import { StepPanel } from "../parts/stepPanel.tsx";
+import { Timeline } from "../parts/timeline.tsx";
+import { say, sayError } from "../parts/toasts.tsx";
+import { When } from "../parts/when.tsx";
+import { navigate, type Place, withQuery } from "../router.ts";
+import { service } from "../service.ts";
+import { access, mayChange } from "../session.ts";
+import { clockTime, count, duration } from "../time.ts";
+import { useTitle } from "../title.ts";
+import { useStore } from "../useStore.ts";
+
+export function JobPage({ place: { id: jobId, query } }: { place: Place }) {
+  const record = useMemo(() => new JobRecord(jobId), [jobId]);
+  const look = useStore(record.look);
+  const { job, error, isGone } = look;
+  useTitle(job ? titleOf(job) : jobId);
+  useEffect(() => {
+    void record.reload();
+    const stop = followLive(
+      { job: jobId },
+      {
+        onStart: () => void record.reload(),
+        onRefused: () => void record.reload(),
+        job: (news) => record.job(news),
+        job_removed: () => record.gone(),
+        step: (news) => record.step(news),
+      },
+    );
+    return () => {
+      stop();
+      record.close();
+    };
+  }, [record]);
+  const stepKey = query.get("step");
+  return (
+    <>
+      <p class="crumbs">
+        <a href="/" data-up>
+          <Icon name="back" /> Jobs
+        </a>
+      </p>
+      {job ? <JobView {...look} job={job} /> : <NoJob jobId={jobId} error={error} record={record} />}
+      {job && stepKey !== null && !isGone && (
+        <StepPanel
+          key={stepKey}
+          jobId={jobId}
+          stepKey={stepKey}
+          known={look.steps.find((step) => step.stepKey === stepKey)}
+          onClose={() => navigate(withQuery(query, { step: null }), { replace: true })}
+        />
+      )}
+    </>
+  );
+}
+
+function NoJob({ jobId, error, record }: { jobId: string; error: unknown; record: JobRecord }) {
+  if (!error) return null;
+  if (!(error instanceof SignalboxError && error.code === "job_not_found")) {
+    return <Failure error={error} retry={() => record.reload()} />;
+  }
+  return (
+    <Notice title="There is no such job">
+      <bdi class="id">{jobId}</bdi> was deleted or never created. <a href="/">See all jobs</a>
+    </Notice>
+  );
+}
+
+function JobView({ job, steps, hasMoreSteps, said, isGone }: JobLook & { job: Job }) {
+  const { jobId, description, status, progress, message, input, metadata, output } = job;
+  const title = titleOf(job);
+  const stale = isStale(job, useStore(now));
+  const hrefOf = (key: string) => withQuery(new URLSearchParams(), { step: key });
+  return (
+    <>
+      {isGone && (
+        <p class="gone" role="alert">
+          <Icon name="trash" /> This job was deleted. What you see is how it was last. <a href="/">See all jobs</a>
+        </p>
+      )}
+      <div class="page-head">
+        <div>
+          <h1>
+            <bdi>{title}</bdi>
+          </h1>
+          {title !== jobId && <bdi class="id muted">{jobId}</bdi>}
+        </div>
+        <Acts job={job} isGone={isGone} />
+      </div>
+      <section class="card" aria-label="Progress">
+        <div class="headline">
+          <StatusMark status={status} stale={stale} />
+          <ProgressBar value={progress} status={status} stale={stale} label={`Progress of ${title}`} />
+        </div>
+        <p class="said" aria-live="polite">
+          <bdi>{message ?? "No message yet"}</bdi>
+        </p>
+        {said.length > 1 && <Said said={said.slice(1)} />}
+        {stale && <SilentNote job={job} />}
+        <JobFacts job={job} />
+        {description && <p class="description">{description}</p>}
+      </section>
+      <section aria-labelledby="steps-title" class="steps">
+        <h2 id="steps-title">
+          Steps <span class="muted">{steps.length > 0 && count(steps.length)}</span>
+        </h2>
+        {steps.length > 0 ? (
+          <Timeline job={job} steps={steps} hrefOf={hrefOf} />
+        ) : (
+          <p class="muted">None yet: they appear with the first report.</p>
+        )}
+        {hasMoreSteps && (
+          <p class="muted">
+            This job has more steps; the API has them all: <code>GET /api/jobs/…/steps</code>
+          </p>
+        )}
+      </section>
+      {output && <JsonBlock title="Output" value={output} file={`${jobId}-output`} />}
+      {input && <JsonBlock title="Input" value={input} file={`${jobId}-input`} />}
+      {metadata && <JsonBlock title="Metadata" value={metadata} file={`${jobId}-metadata`} />}
+    </>
+  );
+}
+
+function Acts({ job, isGone }: { job: Job; isGone: boolean }) {
+  const { jobId } = job;
+  const [isAsked, setAsked] = useState(false);
+  const known = useStore(access);
+  const remove = () =>
+    service.jobs.delete(jobId).then(() => {
+      say(`${titleOf(job)} deleted`);
+      navigate("/");
+    }, sayError);
+  const whole = () => JSON.stringify(job, null, 2);
+  return (
+    <div class="acts">
+      <button type="button" onClick={() => copyText(whole(), "Job")}>
+        <Icon name="copy" /> Copy JSON
+      </button>
+      <button type="button" onClick={() => downloadText(whole(), `${jobId}.json`, true)}>
+        <Icon name="download" /> Download
+      </button>
+      {mayChange(known) && !isGone && (
+        <button type="button" class="danger" onClick={() => setAsked(true)}>
+          <Icon name="trash" /> Delete
+        </button>
+      )}
+      {isAsked && (
+        <Confirm
+          title="Delete this job?"
+          text={`${titleOf(job)} and all its steps are deleted, for good. Code that still reports on it is told that it is gone.`}
+          act="Delete"
+          onYes={remove}
+          onClose={() => setAsked(false)}
+        />
+      )}
+    </div>
+  );
+}
+
+function Said({ said }: { said: JobLook["said"] }) {
+  const present = useStore(now);
+  return (
+    <details class="earlier">
+      <summary>Earlier messages ({said.length})</summary>
+      <ol tabIndex={0} aria-label="Earlier messages, newest first">
+        {said.map(({ text, at }) => (
+          <li key={`${at} ${text}`}>
+            <time dateTime={at}>{clockTime(at, present)}</time> <bdi>{text}</bdi>
+          </li>
+        ))}
+      </ol>
+    </details>
+  );
+}
+
+function SilentNote({ job: { lastReportAt, createdAt } }: { job: Job }) {
+  const since = Date.parse(lastReportAt ?? createdAt);
+  return (
+    <p class="silent">
+      <Icon name="warn" /> No report for {duration(useStore(now) - since)}. See whether the code that does the work
+      still runs.
+    </p>
+  );
+}
+
+function JobFacts({ job }: { job: Job }) {
+  const { status, createdAt, updatedAt, lastReportAt, staleAfterSeconds } = job;
+  const until = useStore(now);
+  const end = status === "running" ? until : Date.parse(lastReportAt ?? updatedAt);
+  return (
+    <Facts
+      facts={[
+        ["Created", <When time={createdAt} />],
+        ["Last report", lastReportAt ? <When time={lastReportAt} /> : "none yet"],
+        [status === "running" ? "Running for" : "Took", duration(end - Date.parse(createdAt))],
+        ["Stale after", staleAfterSeconds && duration(staleAfterSeconds * 1_000)],
+      ]}
+    />
+  );
+}

@@ -1,0 +1,260 @@
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { JobSummary, Stats } from "../../client/client.ts";
+import { now } from "../clock.ts";
+import { gently } from "../gently.ts";
+import { isStale, jobList, titleOf } from "../jobRows.ts";
+import { isNarrowed, SPANS, searchText, toFilter, withSearch } from "../jobSearch.ts";
+import { followLive, liveState } from "../live.ts";
+import type { LiveList } from "../liveList.ts";
+import { List } from "../parts/list.tsx";
+import { Notice } from "../parts/notice.tsx";
+import { ProgressBar } from "../parts/progress.tsx";
+import { StatusMark } from "../parts/status.tsx";
+import { When } from "../parts/when.tsx";
+import { address, place as here, navigate, type Place, withQuery } from "../router.ts";
+import { service } from "../service.ts";
+import { count } from "../time.ts";
+import { useTitle } from "../title.ts";
+import { useStore } from "../useStore.ts";
+
+/** The list that was last looked at, for the way back to it. */
+let kept: { readonly key: string; readonly list: LiveList<JobSummary> } | undefined;
+
+const STATS_EVERY_MS = 1_000;
+/** How often what time alone changes, which job is stale, is looked at. */
+const CLOCK_EVERY_MS = 10_000;
+
+export function JobsPage({ place: { query } }: { place: Place }) {
+  useTitle("Jobs");
+  const { list, stats } = useLiveJobs(query);
+  return (
+    <>
+      <div class="page-head">
+        <h1>Jobs</h1>
+        <Counts stats={stats} query={query} />
+      </div>
+      <Filters query={query} />
+      <List
+        list={list}
+        idOf={(job) => job.jobId}
+        label="Jobs, newest first"
+        noun={["job", "jobs"]}
+        kind="jobs"
+        columns={["Job", "Message", "Progress", "State", "Age"]}
+        cells={(job) => <JobCells job={job} />}
+        empty={<NoJobs query={query} />}
+      />
+    </>
+  );
+}
+
+function JobCells({ job }: { job: JobSummary }) {
+  const { jobId, message, status, progress, currentStep, createdAt } = job;
+  const title = titleOf(job);
+  const stale = isStale(job, useStore(now));
+  return (
+    <>
+      <span role="cell" class="cell-name">
+        <a href={address("/jobs/:jobId", jobId)}>
+          <bdi>{title}</bdi>
+        </a>
+        {title !== jobId && <bdi class="id">{jobId}</bdi>}
+      </span>
+      <span role="cell" class="cell-message">
+        <bdi>{message ?? ""}</bdi>
+        {currentStep && status === "running" && (
+          <span class="muted">
+            <bdi>{currentStep.stepName}</bdi>
+            {currentStep.attempts > 1 && `, attempt ${currentStep.attempts}`}
+          </span>
+        )}
+      </span>
+      <span role="cell" class="cell-progress">
+        <ProgressBar value={progress} status={status} stale={stale} label={`Progress of ${title}`} />
+      </span>
+      <span role="cell" class="cell-status">
+        <StatusMark status={status} stale={stale} />
+      </span>
+      <span role="cell" class="cell-age">
+        <When time={createdAt} />
+      </span>
+    </>
+  );
+}
+
+const COUNTS = [
+  ["All", "total", {}],
+  ["Running", "running", { status: "running" }],
+  ["Stale", "stale", { stale: "true" }],
+  ["Completed", "completed", { status: "completed" }],
+  ["Failed", "failed", { status: "failed" }],
+] as const;
+
+function Counts({ stats, query }: { stats: Stats | null; query: URLSearchParams }) {
+  return (
+    <nav class="counts" aria-label="Jobs by state">
+      <Spoken stats={stats} />
+      {COUNTS.map(([title, key, wanted]) => {
+        const href = withQuery(query, { status: null, stale: null, ...wanted });
+        const isHere = withQuery(query, {}) === href && query.getAll("status").length < 2;
+        return (
+          <a key={key} href={href} class={`count count-${key}`} aria-current={isHere ? "true" : undefined}>
+            {title} <b class={stats?.jobs[key] ? "some" : undefined}>{stats ? count(stats.jobs[key]) : "–"}</b>
+          </a>
+        );
+      })}
+    </nav>
+  );
+}
+
+const SPOKEN_EVERY_MS = 30_000;
+
+/** The counts for those who hear the page, not at each change. */
+function Spoken({ stats }: { stats: Stats | null }) {
+  const said = useRef({ at: Number.NEGATIVE_INFINITY, text: "" });
+  if (stats && performance.now() - said.current.at > SPOKEN_EVERY_MS) {
+    const { total, running, stale, failed } = stats.jobs;
+    const text = `${count(total)} jobs: ${count(running)} running, ${count(stale)} stale, ${count(failed)} failed`;
+    said.current = { at: performance.now(), text };
+  }
+  return (
+    <span class="unseen" role="status">
+      {said.current.text}
+    </span>
+  );
+}
+
+const PAUSE_MS = 250;
+
+function Filters({ query }: { query: URLSearchParams }) {
+  const fromAddress = searchText(query);
+  const [text, setText] = useState(fromAddress);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const search = (wanted: string) => {
+    clearTimeout(timer.current);
+    const to = withSearch(here.value.query, wanted);
+    navigate(to.size > 0 ? `/?${to}` : "/", { replace: true });
+  };
+  useEffect(() => {
+    // A link or the way back has changed the address: not the reader, who is still writing.
+    if (searchText(withSearch(query, text)) !== fromAddress) setText(fromAddress);
+    return () => clearTimeout(timer.current);
+  }, [fromAddress]);
+  const times = ["createdFrom", "createdBefore", "updatedFrom", "updatedBefore"].filter((name) => query.has(name));
+  return (
+    <search class="filters">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          search(text);
+        }}
+      >
+        <input
+          type="search"
+          value={text}
+          placeholder="Name begins with…   or id:…   or team=sales"
+          aria-label="Search jobs by the beginning of the name, id:… for the id, key=value for metadata"
+          onInput={({ currentTarget: { value } }) => {
+            setText(value);
+            clearTimeout(timer.current);
+            timer.current = setTimeout(() => search(value), PAUSE_MS);
+          }}
+        />
+      </form>
+      <select
+        aria-label="Created"
+        value={query.get("created") ?? ""}
+        onChange={({ currentTarget: { value } }) => navigate(withQuery(query, { created: value || null }))}
+      >
+        <option value="">Any time</option>
+        {Object.entries(SPANS).map(([key, { title }]) => (
+          <option key={key} value={key}>
+            {title}
+          </option>
+        ))}
+      </select>
+      {times.map((name) => (
+        <a key={name} class="chip" href={withQuery(query, { [name]: null })} title="Take this filter away">
+          {name} {query.get(name)} ×
+        </a>
+      ))}
+    </search>
+  );
+}
+
+function NoJobs({ query }: { query: URLSearchParams }) {
+  if (isNarrowed(query)) {
+    return (
+      <Notice title="No job fits">
+        Names are found by how they begin. <a href="/">Show all jobs</a>
+      </Notice>
+    );
+  }
+  return (
+    <Notice title="No jobs yet">
+      They appear here when one is created: <code>PUT /api/jobs/my-job</code>, or try{" "}
+      <code>npm run example -- docs</code>. <a href="/docs">How to create one</a>
+    </Notice>
+  );
+}
+
+function useLiveJobs(query: URLSearchParams): { list: LiveList<JobSummary>; stats: Stats | null } {
+  const key = query.toString();
+  const filter = useMemo(() => toFilter(query, Date.now()), [key]);
+  const list = useMemo(() => {
+    if (kept?.key !== key) kept = { key, list: jobList(filter) };
+    return kept.list;
+  }, [key]);
+  const { stats, readSoon } = useStats();
+  useEffect(() => {
+    void list.reload();
+    const stop = followLive(
+      { topics: ["jobs"], filter },
+      {
+        onStart: () => {
+          void list.reload();
+          readSoon();
+        },
+        job: (job) => {
+          list.put(job);
+          readSoon();
+        },
+        job_removed: ({ jobId }) => {
+          list.remove(jobId);
+          readSoon();
+        },
+      },
+    );
+    let turn = Math.floor(now.value / CLOCK_EVERY_MS);
+    const stopClock = now.follow(() => {
+      const present = Math.floor(now.value / CLOCK_EVERY_MS);
+      if (present === turn || liveState.value !== "live") return;
+      turn = present;
+      readSoon();
+      if (filter.stale !== undefined) void list.reload();
+    });
+    return () => {
+      stopClock();
+      stop();
+      list.close();
+    };
+  }, [list]);
+  return { list, stats };
+}
+
+/** The counts of all jobs, read again at most once in a while. */
+function useStats(): { stats: Stats | null; readSoon: () => void } {
+  const [stats, setStats] = useState<Stats | null>(null);
+  const readSoon = useMemo(() => {
+    const read = () =>
+      service.stats().then(setStats, () => {
+        // the list tells of it; the next change brings the counts
+      });
+    return gently(read, STATS_EVERY_MS);
+  }, []);
+  useEffect(() => {
+    readSoon();
+    return readSoon.stop;
+  }, []);
+  return { stats, readSoon };
+}

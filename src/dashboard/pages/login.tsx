@@ -1,0 +1,57 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import { SignalboxError } from "../../client/client.ts";
+import { explain } from "../parts/notice.tsx";
+import { logIn } from "../session.ts";
+import { useTitle } from "../title.ts";
+
+export function LoginPage() {
+  useTitle("Log in");
+  const [token, setToken] = useState("");
+  const [fault, setFault] = useState("");
+  const [isBusy, setBusy] = useState(false);
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => field.current?.focus(), []);
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    setBusy(true);
+    setFault("");
+    try {
+      await logIn(token.trim());
+    } catch (error) {
+      const isWrong = error instanceof SignalboxError && error.status === 401;
+      setFault(isWrong ? "That is not the token of this service." : explain(error).join(": "));
+      setBusy(false);
+    }
+  };
+  return (
+    <form class="login" onSubmit={submit}>
+      <h1>Log in</h1>
+      <p class="muted">
+        With the service’s API token, <code>server.apiToken</code> or <code>server.readOnlyToken</code> in its
+        configuration. This browser then keeps a cookie in its place.
+      </p>
+      <label>
+        API token
+        <input
+          ref={field}
+          type="password"
+          name="token"
+          autocomplete="current-password"
+          required
+          value={token}
+          aria-describedby={fault ? "fault" : undefined}
+          aria-invalid={fault !== ""}
+          onInput={({ currentTarget }) => setToken(currentTarget.value)}
+        />
+      </label>
+      {fault && (
+        <p id="fault" class="fault" role="alert">
+          {fault}
+        </p>
+      )}
+      <button type="submit" class="primary" disabled={isBusy}>
+        Log in
+      </button>
+    </form>
+  );
+}

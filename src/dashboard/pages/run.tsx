@@ -1,0 +1,200 @@
+import { useEffect, useState } from "preact/hooks";
+import { type Run, type RunRequest, SignalboxError } from "../../client/client.ts";
+import { now } from "../clock.ts";
+import { followLive } from "../live.ts";
+import { useLoaded } from "../loaded.ts";
+import { DeliveryList } from "../parts/deliveryList.tsx";
+import { Facts } from "../parts/facts.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { JsonBlock, TextBlock } from "../parts/json.tsx";
+import { Failure, Notice } from "../parts/notice.tsx";
+import { StatusMark } from "../parts/status.tsx";
+import { say, sayError } from "../parts/toasts.tsx";
+import { When } from "../parts/when.tsx";
+import { address, type Place } from "../router.ts";
+import { service } from "../service.ts";
+import { access, mayChange } from "../session.ts";
+import { duration } from "../time.ts";
+import { useTitle } from "../title.ts";
+import { useStore } from "../useStore.ts";
+
+export function RunPage({ place: { id: runId } }: { place: Place }) {
+  const run = useLoaded((signal) => service.runs.get(runId, { signal }), runId);
+  const asked = useLoaded((signal) => service.runs.request(runId, { signal }), runId);
+  useTitle(run.value?.name || "Run");
+  const reload = () => {
+    run.reload();
+    asked.reload();
+  };
+  useEffect(
+    () =>
+      followLive(
+        { topics: ["runs", "deliveries"] },
+        {
+          onStart: reload,
+          run: (news) => {
+            if (news.runId === runId) reload(); // the reply comes with the reading only
+          },
+          delivery: (news) => {
+            if (news.runId === runId) run.reload();
+          },
+        },
+      ),
+    [runId],
+  );
+  return (
+    <>
+      <p class="crumbs">
+        <a href="/runs" data-up>
+          <Icon name="back" /> Runs
+        </a>
+      </p>
+      {run.value && <RunView run={run.value} asked={asked.value} onChange={reload} />}
+      {asked.error !== null && run.value && <Failure error={asked.error} retry={asked.reload} />}
+      {run.error !== null && <NoRun error={run.error} retry={run.reload} />}
+    </>
+  );
+}
+
+function NoRun({ error, retry }: { error: unknown; retry: () => void }) {
+  if (!(error instanceof SignalboxError && error.code === "run_not_found"))
+    return <Failure error={error} retry={retry} />;
+  return (
+    <Notice title="There is no such run">
+      It was never there, or it ended long enough ago to be cleared away. <a href="/runs">See all runs</a>
+    </Notice>
+  );
+}
+
+function RunView({ run, asked, onChange }: { run: Run; asked: RunRequest | null; onChange: () => void }) {
+  const { runId, name, kind, sessionKey, status, attempts, error, reply, deliveries } = run;
+  const { createdAt, startedAt, endedAt } = run;
+  const present = useStore(now);
+  return (
+    <>
+      <div class="page-head">
+        <div>
+          <h1>
+            <bdi>{name || (kind === "wake" ? "Wake" : "Hook")}</bdi>
+          </h1>
+          <bdi class="id muted">{runId}</bdi>
+        </div>
+        <Acts run={run} onChange={onChange} />
+      </div>
+      <section class="card" aria-label="Outcome">
+        <div class="headline" aria-live="polite">
+          <StatusMark status={status} />
+          {error && (
+            <span class="fault">
+              <bdi>{error.message}</bdi> <code>{error.code}</code>
+            </span>
+          )}
+        </div>
+        <Facts
+          facts={[
+            ["Kind", kind === "wake" ? "event of the main session" : "agent turn"],
+            [
+              "Session",
+              <a href={address("/sessions/:sessionKey", sessionKey)}>
+                <bdi>{sessionKey}</bdi>
+              </a>,
+            ],
+            ["Tries", attempts],
+            ["Accepted", <When time={createdAt} />],
+            ["Began", startedAt && <When time={startedAt} />],
+            [
+              endedAt ? "Took" : "Running for",
+              startedAt && duration((endedAt ? Date.parse(endedAt) : present) - Date.parse(startedAt)),
+            ],
+            ["Tracked as", asked?.request?.trackAsJob && <a href={address("/jobs/:jobId", runId)}>a job</a>],
+          ]}
+        />
+      </section>
+      {reply !== null && <TextBlock title="Reply" text={reply || "(empty)"} file={`${runId}-reply.txt`} />}
+      <Deliveries run={run} />
+      {asked && <Asked runId={runId} asked={asked} />}
+      {deliveries.length === 0 && status === "completed" && (
+        <p class="muted section-note">
+          The reply was delivered to nobody: the hook did not ask for it, or it was empty.
+        </p>
+      )}
+    </>
+  );
+}
+
+function Deliveries({ run: { deliveries } }: { run: Run }) {
+  if (deliveries.length === 0) return null;
+  return (
+    <section aria-labelledby="deliveries-title" class="section">
+      <h2 id="deliveries-title" class="section-title">
+        Deliveries
+      </h2>
+      <DeliveryList deliveries={deliveries} />
+    </section>
+  );
+}
+
+function Asked({ runId, asked: { request, call } }: { runId: string; asked: RunRequest }) {
+  const { message, instructions, ...options } = request ?? { message: null, instructions: null };
+  return (
+    <>
+      {message !== null && <TextBlock title="What was asked" text={message} file={`${runId}-message.txt`} />}
+      {instructions && <TextBlock title="Instructions" text={instructions} file={`${runId}-instructions.txt`} />}
+      {request && <JsonBlock title="Options" value={options} file={`${runId}-options`} />}
+      {call && (
+        <section aria-labelledby="call-title" class="section">
+          <h2 id="call-title" class="section-title">
+            What came
+          </h2>
+          <Facts
+            facts={[
+              ["Path", <code>{call.path}</code>],
+              ["Mapping", call.mapping && <code>{call.mapping}</code>],
+            ]}
+          />
+          {call.payload === null || call.payload === undefined ? (
+            <p class="muted section-note">The body is not kept once the mapping has been applied.</p>
+          ) : (
+            <JsonBlock title="Body" value={call.payload} file={`${runId}-body`} />
+          )}
+        </section>
+      )}
+      {!request && !call && <p class="muted section-note">What came with this run is not kept any more.</p>}
+    </>
+  );
+}
+
+function Acts({ run: { runId, status }, onChange }: { run: Run; onChange: () => void }) {
+  const [isBusy, setBusy] = useState(false);
+  if (!mayChange(useStore(access))) return null;
+  const act = async (what: (runId: string) => Promise<unknown>, text: string) => {
+    setBusy(true);
+    try {
+      await what(runId);
+      say(text);
+    } catch (error) {
+      sayError(error);
+    }
+    setBusy(false);
+    onChange();
+  };
+  return (
+    <div class="acts">
+      {status === "failed" && (
+        <button type="button" disabled={isBusy} onClick={() => act(service.runs.retry, "The run begins anew")}>
+          <Icon name="retry" /> Retry
+        </button>
+      )}
+      {(status === "queued" || status === "running") && (
+        <button
+          type="button"
+          class="danger"
+          disabled={isBusy}
+          onClick={() => act(service.runs.cancel, "The run was cancelled")}
+        >
+          <Icon name="cancel" /> Cancel
+        </button>
+      )}
+    </div>
+  );
+}

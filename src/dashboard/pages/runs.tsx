@@ -1,0 +1,151 @@
+import { useEffect, useMemo } from "preact/hooks";
+import type { RunStatus, RunSummary } from "../../client/client.ts";
+import { now } from "../clock.ts";
+import { followLive } from "../live.ts";
+import { LiveList } from "../liveList.ts";
+import { List } from "../parts/list.tsx";
+import { Notice } from "../parts/notice.tsx";
+import { StatusMark } from "../parts/status.tsx";
+import { When } from "../parts/when.tsx";
+import { address, type Place, withQuery } from "../router.ts";
+import { service } from "../service.ts";
+import { duration } from "../time.ts";
+import { useTitle } from "../title.ts";
+import { useStore } from "../useStore.ts";
+
+const STATUSES = ["queued", "running", "completed", "failed", "dropped"] as const;
+
+export function RunsPage({ place: { query } }: { place: Place }) {
+  useTitle("Runs");
+  const status = STATUSES.find((one) => one === query.get("status")) ?? null;
+  const sessionKey = query.get("sessionKey");
+  const list = useLiveRuns(status, sessionKey);
+  return (
+    <>
+      <div class="page-head">
+        <h1>Runs of hooks</h1>
+        <nav class="counts" aria-label="Runs by state">
+          {[null, ...STATUSES].map((one) => (
+            <a
+              key={one}
+              class="count"
+              href={withQuery(query, { status: one })}
+              aria-current={one === status ? "true" : undefined}
+            >
+              {one === null ? "All" : `${one.charAt(0).toUpperCase()}${one.slice(1)}`}
+            </a>
+          ))}
+        </nav>
+      </div>
+      {sessionKey !== null && (
+        <p class="filters">
+          <a class="chip" href={withQuery(query, { sessionKey: null })} title="Take this filter away">
+            session <bdi>{sessionKey}</bdi> ×
+          </a>
+        </p>
+      )}
+      <List
+        list={list}
+        idOf={(run) => run.runId}
+        label="Runs, newest first"
+        noun={["run", "runs"]}
+        kind="runs"
+        columns={["Run", "Outcome", "State", "Took", "Age"]}
+        cells={(run) => <RunCells run={run} />}
+        empty={<NoRuns isNarrowed={status !== null || sessionKey !== null} />}
+      />
+    </>
+  );
+}
+
+/** What a run shows in the list: its reply is there only where the list was read. */
+type RunRow = RunSummary & { readonly reply?: string | null };
+
+function RunCells({ run }: { run: RunRow }) {
+  const { runId, name, kind, sessionKey, status, error, reply, createdAt, attempts } = run;
+  return (
+    <>
+      <span role="cell" class="cell-name">
+        <a href={address("/runs/:runId", runId)}>
+          <bdi>{name || (kind === "wake" ? "Wake" : "Hook")}</bdi>
+        </a>
+        <bdi class="id">{sessionKey}</bdi>
+      </span>
+      <span role="cell" class="cell-message">
+        <bdi>{error?.message ?? reply ?? ""}</bdi>
+        {attempts > 1 && <span class="muted">attempt {attempts}</span>}
+      </span>
+      <span role="cell" class="cell-status">
+        <StatusMark status={status} />
+      </span>
+      <span role="cell" class="cell-time">
+        <Took run={run} />
+      </span>
+      <span role="cell" class="cell-age">
+        <When time={createdAt} />
+      </span>
+    </>
+  );
+}
+
+function Took({ run: { startedAt, endedAt } }: { run: RunSummary }) {
+  const present = useStore(now);
+  if (!startedAt) return <>–</>;
+  return <>{duration((endedAt ? Date.parse(endedAt) : present) - Date.parse(startedAt))}</>;
+}
+
+function NoRuns({ isNarrowed }: { isNarrowed: boolean }) {
+  if (isNarrowed) {
+    return (
+      <Notice title="No run fits">
+        <a href="/runs">Show all runs</a>
+      </Notice>
+    );
+  }
+  return (
+    <Notice title="No runs yet">
+      A run begins with a hook: <code>POST /hooks/agent</code> with the hook token. <a href="/docs">See the API</a>
+    </Notice>
+  );
+}
+
+function useLiveRuns(status: RunStatus | null, sessionKey: string | null): LiveList<RunRow> {
+  const list = useMemo(
+    () =>
+      new LiveList<RunRow>({
+        idOf: (run) => run.runId,
+        createdAt: (run) => run.createdAt,
+        merge: (shown, news) => ({ ...shown, ...news }),
+        load: async ({ limit, cursor, signal }) => {
+          const query = {
+            limit,
+            cursor: cursor ?? undefined,
+            ...(status && { status }),
+            ...(sessionKey && { sessionKey }),
+          };
+          const { runs, nextCursor } = await service.runs.list(query, { signal });
+          return { rows: runs.map(({ deliveries: _, ...run }) => run), nextCursor };
+        },
+      }),
+    [status, sessionKey],
+  );
+  useEffect(() => {
+    void list.reload();
+    const stop = followLive(
+      { topics: ["runs"] },
+      {
+        onStart: () => void list.reload(),
+        run: (run) => {
+          const fits = (!status || run.status === status) && (!sessionKey || run.sessionKey === sessionKey);
+          if (fits) list.put(run);
+          else list.remove(run.runId);
+        },
+      },
+    );
+    return () => {
+      stop();
+      list.close();
+    };
+  }, [list]);
+  return list;
+}

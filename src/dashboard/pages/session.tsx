@@ -1,0 +1,104 @@
+import { useEffect } from "preact/hooks";
+import { type Message, SignalboxError } from "../../client/client.ts";
+import { gently } from "../gently.ts";
+import { followLive } from "../live.ts";
+import { useLoaded } from "../loaded.ts";
+import { Icon } from "../parts/icon.tsx";
+import { Failure, Notice } from "../parts/notice.tsx";
+import { WaitingEvents } from "../parts/waitingEvents.tsx";
+import { When } from "../parts/when.tsx";
+import type { Place } from "../router.ts";
+import { service } from "../service.ts";
+import { useTitle } from "../title.ts";
+
+const MAIN = "main";
+const RELOAD_EVERY_MS = 1_000;
+
+/** How much of a message is shown at once. */
+const HEAD_CHARS = 4_000;
+
+export function SessionPage({ place: { id: sessionKey } }: { place: Place }) {
+  useTitle(sessionKey);
+  const { value, error, reload } = useLoaded(
+    (signal) => service.sessions.messages(sessionKey, {}, { signal }),
+    sessionKey,
+  );
+  useEffect(() => {
+    const reloadSoon = gently(reload, RELOAD_EVERY_MS);
+    const stop = followLive(
+      { topics: ["runs"] },
+      {
+        onStart: reload,
+        run: (run) => {
+          // Whatever run has ended may have told the main session.
+          if (run.sessionKey === sessionKey || sessionKey === MAIN) reloadSoon();
+        },
+      },
+    );
+    return () => {
+      stop();
+      reloadSoon.stop();
+    };
+  }, [sessionKey]);
+  return (
+    <>
+      <p class="crumbs">
+        <a href="/sessions" data-up>
+          <Icon name="back" /> Sessions
+        </a>
+      </p>
+      <div class="page-head">
+        <h1>
+          <bdi>{sessionKey === MAIN ? "Main session" : sessionKey}</bdi>
+        </h1>
+        <a class="button" href={`/runs?sessionKey=${encodeURIComponent(sessionKey)}`}>
+          Its runs
+        </a>
+      </div>
+      {sessionKey === MAIN && <WaitingEvents />}
+      {error !== null && <NoSession error={error} retry={reload} />}
+      {value && <Transcript messages={value.messages} />}
+    </>
+  );
+}
+
+function NoSession({ error, retry }: { error: unknown; retry: () => void }) {
+  if (!(error instanceof SignalboxError && error.code === "session_not_found"))
+    return <Failure error={error} retry={retry} />;
+  return (
+    <Notice title="There is no such session">
+      It was never used, or cleared away. <a href="/sessions">See all sessions</a>
+    </Notice>
+  );
+}
+
+function Transcript({ messages }: { messages: readonly Message[] }) {
+  if (messages.length === 0) {
+    return <Notice title="Nothing said yet">The transcript begins when the first turn has ended.</Notice>;
+  }
+  return (
+    <ol class="transcript" aria-label="Transcript, oldest first">
+      {messages.map(({ role, content, createdAt }, at) => (
+        <li key={`${createdAt} ${at}`} class={`turn turn-${role}`}>
+          <p class="turn-head">
+            <b>{role === "user" ? "Asked" : "Agent"}</b> <When time={createdAt} />
+          </p>
+          <Content text={content} />
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function Content({ text }: { text: string }) {
+  if (text.length <= HEAD_CHARS) return <p class="turn-text">{text}</p>;
+  return (
+    <>
+      <p class="turn-text">{text.slice(0, HEAD_CHARS)}…</p>
+      <details>
+        <summary>All of it</summary>
+        <p class="turn-text">{text}</p>
+      </details>
+    </>
+  );
+}

@@ -1,0 +1,84 @@
+import { useEffect, useMemo } from "preact/hooks";
+import type { Session } from "../../client/client.ts";
+import { gently } from "../gently.ts";
+import { followLive } from "../live.ts";
+import { LiveList } from "../liveList.ts";
+import { List } from "../parts/list.tsx";
+import { Notice } from "../parts/notice.tsx";
+import { WaitingEvents } from "../parts/waitingEvents.tsx";
+import { When } from "../parts/when.tsx";
+import { address } from "../router.ts";
+import { service } from "../service.ts";
+import { useTitle } from "../title.ts";
+
+const RELOAD_EVERY_MS = 1_000;
+
+export function SessionsPage() {
+  useTitle("Sessions");
+  const list = useMemo(
+    () =>
+      new LiveList<Session>({
+        idOf: (session) => session.sessionKey,
+        createdAt: (session) => session.lastUsedAt,
+        merge: (_, news) => news,
+        load: async ({ limit, cursor, signal }) => {
+          const { sessions, nextCursor } = await service.sessions.list(
+            { limit, cursor: cursor ?? undefined },
+            { signal },
+          );
+          return { rows: sessions, nextCursor };
+        },
+      }),
+    [],
+  );
+  useEffect(() => {
+    void list.reload();
+    // A session is used when one of its runs begins or ends: then the order of the list changes too.
+    const reload = gently(() => void list.reload(), RELOAD_EVERY_MS);
+    const stop = followLive({ topics: ["runs"] }, { onStart: reload, run: reload });
+    return () => {
+      stop();
+      reload.stop();
+      list.close();
+    };
+  }, [list]);
+  return (
+    <>
+      <div class="page-head">
+        <h1>Sessions</h1>
+        <a class="button" href={address("/sessions/:sessionKey", "main")}>
+          Main session
+        </a>
+      </div>
+      <WaitingEvents />
+      <List
+        list={list}
+        idOf={(session) => session.sessionKey}
+        label="Sessions, newest use first"
+        noun={["session", "sessions"]}
+        kind="sessions"
+        columns={["Session", "State", "Last used"]}
+        cells={({ sessionKey, busy, lastUsedAt }) => (
+          <>
+            <span role="cell" class="cell-name">
+              <a href={address("/sessions/:sessionKey", sessionKey)}>
+                <bdi>{sessionKey}</bdi>
+              </a>
+            </span>
+            <span role="cell" class="cell-status">
+              {busy ? <span class="status status-running">Busy</span> : <span class="muted">Idle</span>}
+            </span>
+            <span role="cell" class="cell-age">
+              <When time={lastUsedAt} />
+            </span>
+          </>
+        )}
+        empty={
+          <Notice title="No sessions yet">
+            Each hook that sets an agent to work has a session. <a href="/runs">See the runs</a>
+          </Notice>
+        }
+      />
+    </>
+  );
+}

@@ -1,0 +1,82 @@
+import { useState } from "preact/hooks";
+import type { Delivery } from "../../client/client.ts";
+import { service } from "../service.ts";
+import { access, mayChange } from "../session.ts";
+import { useStore } from "../useStore.ts";
+import { Facts } from "./facts.tsx";
+import { Icon } from "./icon.tsx";
+import { StatusMark } from "./status.tsx";
+import { say, sayError } from "./toasts.tsx";
+import { When } from "./when.tsx";
+
+/** The deliveries of a run, each with what became of its parts. */
+export function DeliveryList({ deliveries }: { deliveries: readonly Delivery[] }) {
+  return (
+    <ul class="cards">
+      {deliveries.map((delivery) => (
+        <li key={delivery.deliveryId} class="card">
+          <div class="headline">
+            <StatusMark status={delivery.state} />
+            <span class="grow">
+              <b>{delivery.channel}</b> {delivery.to && <bdi class="id">{delivery.to}</bdi>}
+            </span>
+            <DeliveryActs delivery={delivery} />
+          </div>
+          {delivery.reason && (
+            <p class={delivery.state === "failed" ? "fault" : "muted"}>
+              <bdi>{delivery.reason}</bdi>
+            </p>
+          )}
+          <Facts
+            facts={[
+              ["Parts", delivery.parts.length > 0 && partsOf(delivery)],
+              ["Tries", delivery.attempts],
+              ["Since", <When time={delivery.createdAt} />],
+              ["Sent", delivery.sentAt && <When time={delivery.sentAt} />],
+              ["Next try", delivery.state === "pending" && delivery.notBefore && <When time={delivery.notBefore} />],
+              ["Note", delivery.maybeTwice && "a part may have arrived twice"],
+            ]}
+          />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+export function partsOf({ parts }: Delivery): string {
+  const sent = parts.filter(({ state }) => state === "sent").length;
+  return `${sent} of ${parts.length} sent`;
+}
+
+/** What can be done about a delivery, for those who may. What becomes of it comes as live news. */
+export function DeliveryActs({ delivery: { deliveryId, state } }: { delivery: Delivery }) {
+  const [isBusy, setBusy] = useState(false);
+  if (!mayChange(useStore(access)) || state === "sent") return null;
+  const act = async (what: (deliveryId: string) => Promise<unknown>, text: string) => {
+    setBusy(true);
+    try {
+      await what(deliveryId);
+      say(text);
+    } catch (error) {
+      sayError(error);
+    }
+    setBusy(false);
+  };
+  return (
+    <span class="acts">
+      <button type="button" disabled={isBusy} onClick={() => act(service.deliveries.retry, "It is tried again")}>
+        <Icon name="retry" /> {state === "failed" ? "Retry" : "Try now"}
+      </button>
+      {state === "pending" && (
+        <button
+          type="button"
+          class="danger"
+          disabled={isBusy}
+          onClick={() => act(service.deliveries.cancel, "The delivery was given up")}
+        >
+          <Icon name="cancel" /> Cancel
+        </button>
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,53 @@
+import type { ComponentChildren, VNode } from "preact";
+import { useState } from "preact/hooks";
+import type { LiveList } from "../liveList.ts";
+import { count } from "../time.ts";
+import { useStore } from "../useStore.ts";
+import { Icon } from "./icon.tsx";
+import { Failure } from "./notice.tsx";
+import { Rows } from "./rows.tsx";
+
+interface ListProps<Row> {
+  readonly list: LiveList<Row>;
+  readonly idOf: (row: Row) => string;
+  readonly label: string;
+  /** What one is called, and several. */
+  readonly noun: readonly [one: string, several: string];
+  readonly columns: readonly string[];
+  readonly kind: string;
+  readonly cells: (row: Row) => ComponentChildren;
+  /** What stands there when there is none. */
+  readonly empty: VNode;
+}
+
+/** A live list with all that it may be: empty, failed, being read, longer than what is loaded. */
+export function List<Row>({ list, noun, empty, ...table }: ListProps<Row>) {
+  const { rows, state, error, hasMore, arrived } = useStore(list.view);
+  const [isAtTop, setAtTop] = useState(true);
+  if (isAtTop && arrived > 0) list.seen();
+  if (rows.length === 0 && error) return <Failure error={error} retry={() => list.reload()} />;
+  if (rows.length === 0) return state === "first" ? <Skeleton /> : empty;
+  return (
+    <>
+      {!isAtTop && arrived > 0 && (
+        <button type="button" class="arrived" onClick={() => scrollTo({ top: 0 })}>
+          <Icon name="up" /> {count(arrived)} new {noun[arrived === 1 ? 0 : 1]}
+        </button>
+      )}
+      <Rows {...table} rows={rows} hasMore={hasMore} onNearEnd={() => void list.more()} onTop={setAtTop} />
+      {error !== null && <Failure error={error} retry={() => list.reload()} />}
+      {hasMore && !error && <p class="more">Loading more…</p>}
+    </>
+  );
+}
+
+function Skeleton() {
+  return (
+    <div class="skeleton" role="status">
+      <span class="unseen">Loading…</span>
+      {[0, 1, 2, 3, 4].map((at) => (
+        <span key={at} class="skeleton-row" />
+      ))}
+    </div>
+  );
+}

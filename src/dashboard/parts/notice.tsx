@@ -1,0 +1,43 @@
+import type { ComponentChildren } from "preact";
+import { useEffect } from "preact/hooks";
+import { SignalboxError } from "../../client/client.ts";
+import { checkAccess } from "../session.ts";
+
+/** What stands where there is nothing to show: why, and what to do. */
+export function Notice({ title, children }: { title: string; children?: ComponentChildren }) {
+  return (
+    <div class="notice">
+      <h2>{title}</h2>
+      {children && <p>{children}</p>}
+    </div>
+  );
+}
+
+/** Something could not be read. */
+export function Failure({ error, retry }: { error: unknown; retry: () => void }) {
+  useEffect(() => checkAccess(error), [error]);
+  const [title, advice] = explain(error);
+  return (
+    <div class="notice notice-error" role="alert">
+      <h2>{title}</h2>
+      <p>{advice}</p>
+      <button type="button" onClick={retry}>
+        Try again
+      </button>
+    </div>
+  );
+}
+
+/** What is wrong and what to do, each a sentence. */
+export function explain(error: unknown): readonly [title: string, advice: string] {
+  if (!(error instanceof SignalboxError))
+    return ["Something went wrong in this page", `${error}. Load the page again.`];
+  const { status, message } = error;
+  if (status === 0) return ["The service cannot be reached", "See that it runs and that you are connected to it."];
+  if (status === 401) return ["You are not logged in", "Log in with the API token."];
+  if (status === 403) return ["You may not do that", message];
+  if (status === 429) return ["Too many requests", "Wait a moment, then try again."];
+  if (status === 503) return ["The service is not ready", `${message} See /readyz for what is missing.`];
+  if (status >= 500) return ["The service has failed", `${message} Its log says more.`];
+  return ["The service refused that", message];
+}

@@ -1,0 +1,32 @@
+interface Shown {
+  readonly value: number;
+  readonly label: string;
+  readonly status: string;
+  readonly stale?: boolean;
+}
+
+/** How far it is, as a bar and in numbers. */
+export function ProgressBar({ value, label, status, stale = false }: Shown) {
+  const text = percent(value);
+  return (
+    <span class={`progress progress-${stale ? "stale" : status}`}>
+      <span
+        class="progress-track"
+        role="progressbar"
+        aria-label={label}
+        aria-valuemin={0}
+        aria-valuemax={100}
+        aria-valuenow={Math.floor(value)}
+        aria-valuetext={text}
+      >
+        <span class="progress-fill" style={{ transform: `scaleX(${value / 100})` }} />
+      </span>
+      <span class="progress-text" aria-hidden="true">
+        {text}
+      </span>
+    </span>
+  );
+}
+
+/** Never rounded up: 100 % is only what has reached it. */
+const percent = (value: number): string => `${Math.floor(value)} %`;

@@ -1,0 +1,99 @@
+import { liveState } from "../live.ts";
+import type { Place } from "../router.ts";
+import { access, logOut } from "../session.ts";
+import { showHelp } from "../shortcuts.tsx";
+import { nextTheme, theme } from "../theme.ts";
+import { useStore } from "../useStore.ts";
+import { Icon } from "./icon.tsx";
+
+const LINKS = [
+  ["/", "Jobs", /^\/(jobs\/|$)/],
+  ["/runs", "Runs", /^\/runs/],
+  ["/sessions", "Sessions", /^\/sessions/],
+  ["/deliveries", "Deliveries", /^\/deliveries/],
+  ["/channels", "Channels", /^\/channels/],
+] as const;
+
+const THEMES = { auto: "as the system", light: "light", dark: "dark" } as const;
+
+/** @param isPlain before the log-in: nothing to go to */
+export function TopBar({ place, isPlain }: { place: Place; isPlain: boolean }) {
+  const chosen = useStore(theme);
+  const known = useStore(access);
+  return (
+    <header class="top">
+      <a class="brand" href="/">
+        <svg viewBox="0 0 32 32" width="24" height="24" aria-hidden="true">
+          <rect width="32" height="32" rx="7" class="brand-tile" />
+          <path d="M8 11h16M8 21h16" class="brand-track" />
+          <path d="M8 21c6 0 10-10 16-10" class="brand-route" />
+          <circle cx="24" cy="11" r="3.2" class="brand-light" />
+        </svg>
+        Signalbox
+      </a>
+      {!isPlain && (
+        <nav aria-label="Main">
+          {LINKS.map(([href, title, fits]) => (
+            <a key={href} href={href} aria-current={fits.test(place.path ?? "") ? "page" : undefined}>
+              {title}
+            </a>
+          ))}
+          <a href="/queues" class="aside">
+            Queues
+          </a>
+          <a href="/docs" class="aside">
+            API
+          </a>
+        </nav>
+      )}
+      <div class="top-end">
+        {known?.access === "read" && (
+          <span class="tag" title="This token may only read: what changes things is left out.">
+            Read-only
+          </span>
+        )}
+        {!isPlain && <Live />}
+        <button
+          type="button"
+          class="icon-button"
+          onClick={nextTheme}
+          aria-label={`Colours: ${THEMES[chosen]}`}
+          title={`Colours: ${THEMES[chosen]}`}
+        >
+          <Icon name={chosen === "auto" ? "auto" : chosen === "dark" ? "moon" : "sun"} />
+        </button>
+        <button
+          type="button"
+          class="icon-button"
+          onClick={showHelp}
+          aria-label="Keyboard shortcuts"
+          title="Keyboard (?)"
+        >
+          <Icon name="help" />
+        </button>
+        {known?.needsToken && known.access && (
+          <button type="button" class="icon-button" onClick={logOut} aria-label="Log out" title="Log out">
+            <Icon name="out" />
+          </button>
+        )}
+      </div>
+    </header>
+  );
+}
+
+const LIVE = {
+  connecting: "Connecting",
+  live: "Live",
+  paused: "Paused",
+  away: "Offline",
+  none: "",
+} as const;
+
+function Live() {
+  const state = useStore(liveState);
+  return (
+    <span class={`live live-${state}`} role="status">
+      {LIVE[state]}
+    </span>
+  );
+}

@@ -1,0 +1,13 @@
+import { now } from "../clock.ts";
+import { absolute, ago } from "../time.ts";
+import { useStore } from "../useStore.ts";
+
+/** How long ago, with the time itself in its title. */
+export function When({ time }: { time: string }) {
+  const present = useStore(now);
+  return (
+    <time dateTime={time} title={absolute(time)}>
+      {ago(time, present)}
+    </time>
+  );
+}

@@ -1,0 +1,46 @@
+import { type Access, SignalboxError } from "../client/client.ts";
+import { navigate, place } from "./router.ts";
+import { service } from "./service.ts";
+import { Store } from "./store.ts";
+
+/** Null until the service has said. */
+export const access = new Store<Access | null>(null);
+
+/** Why the service could not say it. */
+export const accessError = new Store<unknown>(null);
+
+export async function readAccess(): Promise<void> {
+  try {
+    access.set(await service.access.get());
+    accessError.set(null);
+  } catch (error) {
+    accessError.set(error);
+  }
+}
+
+/** @throws SignalboxError 401 for a wrong token */
+export async function logIn(token: string): Promise<void> {
+  await service.access.logIn(token);
+  await readAccess();
+}
+
+export async function logOut(): Promise<void> {
+  await service.access.logOut();
+  await readAccess();
+}
+
+/** An answer 401 means that the log-in has ended: to the log-in, and from there back to here. */
+export function checkAccess(error: unknown): void {
+  if (!(error instanceof SignalboxError) || error.status !== 401) return;
+  const known = access.value;
+  access.set({ needsToken: true, access: null });
+  if (known?.access !== null) toLogIn();
+}
+
+export function toLogIn(): void {
+  const { path, href } = place.value;
+  if (path !== "/login") navigate(`/login?to=${encodeURIComponent(href)}`, { replace: true });
+}
+
+/** Whether the reader may change things. */
+export const mayChange = (known: Access | null): boolean => known?.access === "full";

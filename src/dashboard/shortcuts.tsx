@@ -1,0 +1,80 @@
+import { useEffect, useRef } from "preact/hooks";
+import { navigate } from "./router.ts";
+import { Store } from "./store.ts";
+import { useStore } from "./useStore.ts";
+
+const KEYS = [
+  ["/", "Search"],
+  ["j or ↓, k or ↑", "Next, previous in a list"],
+  ["Enter", "Open"],
+  ["Escape", "Back, or close"],
+  ["g then j, r, s, d, c", "Go to jobs, runs, sessions, deliveries, channels"],
+  ["?", "This help"],
+] as const;
+
+const GO: Readonly<Record<string, string>> = {
+  j: "/",
+  r: "/runs",
+  s: "/sessions",
+  d: "/deliveries",
+  c: "/channels",
+};
+
+const isHelpOpen = new Store(false);
+
+export const showHelp = (): void => isHelpOpen.set(true);
+
+/** The keys that hold everywhere; lists have theirs (parts/rows.tsx). */
+export function Shortcuts() {
+  const isOpen = useStore(isHelpOpen);
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(listenToKeys, []);
+  useEffect(() => {
+    if (isOpen) dialog.current?.showModal();
+  }, [isOpen]);
+  if (!isOpen) return null;
+  return (
+    <dialog ref={dialog} class="help" aria-labelledby="help-title" onClose={() => isHelpOpen.set(false)}>
+      <h2 id="help-title">Keyboard</h2>
+      <dl>
+        {KEYS.map(([key, title]) => (
+          <div key={key}>
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{title}</dd>
+          </div>
+        ))}
+      </dl>
+      <form method="dialog">
+        <button type="submit">Close</button>
+      </form>
+    </dialog>
+  );
+}
+
+function listenToKeys(): () => void {
+  let isGoing = false;
+  const listen = (event: KeyboardEvent) => {
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) return;
+    const wasGoing = isGoing;
+    isGoing = event.key === "g";
+    const to = wasGoing && GO[event.key];
+    const search = event.key === "/" && document.querySelector<HTMLInputElement>("input[type=search]");
+    const up = event.key === "Escape" && document.querySelector<HTMLAnchorElement>("a[data-up]");
+    if (to) navigate(to);
+    else if (event.key === "?") showHelp();
+    else if (search) search.select();
+    else if (up) up.click();
+    else return;
+    event.preventDefault();
+    event.stopImmediatePropagation(); // "g j" goes to the jobs and moves nothing
+  };
+  addEventListener("keydown", listen, { capture: true });
+  return () => removeEventListener("keydown", listen, { capture: true });
+}
+
+/** Whether the keys belong to a field or to a dialog. */
+export const isTyping = ({ target }: KeyboardEvent): boolean =>
+  target instanceof Element &&
+  (target.closest("input, textarea, select, dialog") !== null || document.querySelector("dialog[open]") !== null);

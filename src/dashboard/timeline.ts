@@ -1,0 +1,55 @@
+import type { JobSummary, StepSummary } from "../client/client.ts";
+
+export interface Axis {
+  /** Milliseconds since the epoch. */
+  readonly from: number;
+  readonly to: number;
+  /** Milliseconds from the beginning. */
+  readonly ticks: readonly number[];
+}
+
+export interface Bar {
+  /** Of the present attempt. */
+  readonly from: number;
+  readonly to: number;
+  /** When the first attempt began, where there was an earlier one. */
+  readonly earlierFrom: number | null;
+}
+
+const [SECOND, MINUTE, HOUR, DAY] = [1_000, 60_000, 3_600_000, 86_400_000];
+const STEPS = [
+  ...[1, 2, 5, 10, 20, 50, 100, 200, 500],
+  ...[1, 2, 5, 10, 15, 30].map((n) => n * SECOND),
+  ...[1, 2, 5, 10, 15, 30].map((n) => n * MINUTE),
+  ...[1, 2, 3, 6, 12].map((n) => n * HOUR),
+  ...[1, 2, 7, 14, 30, 90, 365].map((n) => n * DAY),
+];
+
+/** The time that a job and its steps take up: until now while it runs. */
+export function axisOf(job: JobSummary, steps: readonly StepSummary[], now: number, maxTicks: number): Axis {
+  const from = steps.reduce(
+    (least, { createdAt }) => Math.min(least, Date.parse(createdAt)),
+    Date.parse(job.createdAt),
+  );
+  const last = steps.reduce((most, step) => Math.max(most, barOf(step, now).to), from);
+  const to = Math.max(job.status === "running" ? now : last, from + 1);
+  const span = to - from;
+  const step = STEPS.find((size) => span / size <= maxTicks) ?? span;
+  const ticks = Array.from({ length: Math.floor(span / step) + 1 }, (_, at) => at * step);
+  return { from, to, ticks };
+}
+
+/** Whether a step is silent for longer than its job may be, by the reader's clock. */
+export function isStepStale({ status, stale, lastReportAt }: StepSummary, job: JobSummary, now: number): boolean {
+  if (status !== "running") return false;
+  if (!job.staleAt) return stale;
+  const mayBeSilentMs = Date.parse(job.staleAt) - Date.parse(job.lastReportAt ?? job.createdAt);
+  return now - Date.parse(lastReportAt) >= mayBeSilentMs;
+}
+
+/** When a step began and ended; one that runs goes on until now. */
+export function barOf({ status, startedAt, updatedAt, createdAt, attempts }: StepSummary, now: number): Bar {
+  const from = Date.parse(startedAt);
+  const to = Math.max(from, status === "running" ? now : Date.parse(updatedAt));
+  return { from, to, earlierFrom: attempts > 1 ? Date.parse(createdAt) : null };
+}

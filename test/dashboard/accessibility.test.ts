@@ -1,0 +1,87 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { AxeResults } from "axe-core";
+import { expect } from "chai";
+import type { Page } from "playwright-core";
+import { startApp } from "../support/app.ts";
+import { Readers } from "../support/browser.ts";
+import { openShowcase, pagesOf, type Showcase } from "./showcase.ts";
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+/** What axe-core finds to be serious or worse, each with where it is; of all its rules, or of some. */
+async function findings(page: Page, rules?: readonly string[]): Promise<string[]> {
+  await page.evaluate(AXE);
+  const options = rules ? { runOnly: rules } : {};
+  const { violations } = await page.evaluate<AxeResults>(`axe.run(${JSON.stringify(options)})`);
+  return violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => `${id} at ${target}: ${failureSummary}`));
+}
+
+describe("the dashboard, for everybody", function () {
+  this.timeout(60_000);
+  const readers = new Readers();
+  let showcase: Showcase;
+  before(async () => {
+    showcase = await openShowcase();
+  });
+  afterEach(() => readers.leave());
+  after(() => showcase.close());
+
+  it("has nothing on any page that axe-core finds serious, in the light, in the dark and on a phone, nor anything wider than that", async () => {
+    const page = await readers.open("about:blank", { reducedMotion: "reduce", colorScheme: "light" });
+    for (const [path, words] of pagesOf(showcase)) {
+      await page.setViewportSize({ width: 1280, height: 800 });
+      await page.emulateMedia({ colorScheme: "light" });
+      await page.goto(showcase.app.url + path);
+      await page.getByText(words).first().waitFor();
+
+      expect(await findings(page), path).to.deep.equal([]);
+      await page.emulateMedia({ colorScheme: "dark" });
+      expect(await findings(page, ["color-contrast"]), `${path} in the dark`).to.deep.equal([]);
+      await page.setViewportSize({ width: 390, height: 780 });
+      expect(await findings(page), `${path} on a phone`).to.deep.equal([]);
+      const [width, room] = await page.evaluate<number[]>(
+        "[document.documentElement.scrollWidth, document.documentElement.clientWidth]",
+      );
+      expect(width, `the width of ${path} on a phone`).to.equal(room);
+    }
+  });
+
+  it("has nothing on the log-in, in the help and in a question that axe-core finds serious", async () => {
+    const locked = await startApp({ apiToken: "an-api-token-of-length" });
+    try {
+      const page = await readers.open(locked.url);
+      await page.getByLabel("API token").waitFor();
+      const onLogIn = await findings(page);
+      await page.goto(`${showcase.app.url}/jobs/backup-eu-3`);
+      await page.getByRole("button", { name: "Delete" }).click();
+      await page.getByRole("dialog").waitFor();
+      const inQuestion = await findings(page);
+      await page.keyboard.press("Escape");
+      await page.keyboard.press("?");
+      await page.getByRole("dialog", { name: "Keyboard" }).waitFor();
+
+      expect([onLogIn, inQuestion, await findings(page)]).to.deep.equal([[], [], []]);
+    } finally {
+      await locked.close();
+    }
+  });
+
+  it("begins with a link past the head, and names each page in its title", async () => {
+    const page = await readers.openLive(showcase.app.url);
+    await page.keyboard.press("Tab");
+
+    expect(await page.evaluate("document.activeElement.textContent")).to.equal("Skip to the content");
+    const titles: string[] = [];
+    for (const name of ["Runs", "Sessions", "Deliveries", "Channels", "Jobs"]) {
+      await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name }).click();
+      await page.getByRole("heading", { level: 1, name }).waitFor();
+      titles.push(await page.title());
+    }
+    expect(titles).to.deep.equal(
+      ["Runs", "Sessions", "Deliveries", "Channels", "Jobs"].map((one) => `${one} · Signalbox`),
+    );
+    expect(await page.evaluate("document.activeElement.id")).to.equal("main");
+  });
+});

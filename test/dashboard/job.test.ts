@@ -1,0 +1,221 @@
+import { randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { expect } from "chai";
+import type { Page } from "playwright-core";
+import { startApp, type TestApp } from "../support/app.ts";
+import { Readers } from "../support/browser.ts";
+import { eventually } from "../support/eventually.ts";
+import { createJob, report, whole } from "../support/factories.ts";
+
+describe("the dashboard's page of a job", function () {
+  this.timeout(60_000);
+  let app: TestApp;
+  const readers = new Readers();
+  beforeEach(async () => {
+    app = await startApp();
+  });
+  afterEach(async () => {
+    await readers.leave();
+    await app.close();
+  });
+
+  const openLive = (jobId: string, query = "", options = {}) =>
+    readers.openLive(`${app.url}/jobs/${encodeURIComponent(jobId)}${query}`, options);
+  const jobBar = (page: Page) => page.getByRole("progressbar", { name: /^Progress of/ });
+  const block = (page: Page, name: string) => page.getByRole("region", { name, exact: true });
+
+  it("moves with the reports: progress, message, steps; then shows the output", async () => {
+    const { jobId, path } = await createJob(app, {
+      name: "A report",
+      input: { month: "May" },
+      metadata: { team: "sales" },
+    });
+    const page = await openLive(jobId);
+    await page.getByText("they appear with the first report").waitFor();
+
+    await report(app, path, "collect", { ...whole(25), stepName: "Collect", message: "25 rows" });
+    await page.getByRole("row").filter({ hasText: "Collect" }).getByText("Running").waitFor();
+    await page.locator(".said").getByText("25 rows").waitFor();
+    expect(await jobBar(page).getAttribute("aria-valuenow")).to.equal("25");
+    const last = {
+      ...whole(100),
+      status: "completed",
+      message: "All is written",
+      output: { url: "https://example.com/7" },
+    };
+    await report(app, path, "collect", { ...last, stepName: "Collect" });
+
+    await block(page, "Output").getByText("https://example.com/7").waitFor();
+    await page.locator(".said").getByText("All is written").waitFor();
+    await page.getByRole("row").filter({ hasText: "Collect" }).getByText("Completed").waitFor();
+    await page.getByText("Earlier messages (1)").click();
+    await page.getByRole("listitem").getByText("25 rows").waitFor();
+    expect(await block(page, "Input").getByText('"month": "May"').count()).to.equal(1);
+    expect(await block(page, "Metadata").getByText('"team": "sales"').count()).to.equal(1);
+  });
+
+  it("shows metadata that changes without a report, and reads no outputs of steps that it does not show", async () => {
+    await app.call("PUT", "/api/jobs/a", { name: "Before", metadata: { team: "sales" } });
+    await app.call("PUT", "/api/jobs/a/steps/s", { stepName: "Load", output: { secret: "not needed here" } });
+    const page = await readers.open("about:blank");
+    const answers: Promise<string>[] = [];
+    page.on("response", (answer) => {
+      if (/\/steps(\?|$)/.test(answer.url())) answers.push(answer.text());
+    });
+    await page.goto(`${app.url}/jobs/a`);
+    await page.getByText("Live", { exact: true }).waitFor();
+    await page.getByText('"sales"').waitFor();
+
+    await app.call("PUT", "/api/jobs/a", { metadata: { team: "support" } });
+
+    await page.getByText('"support"').waitFor();
+    const read = await Promise.all(answers);
+    expect(read.length).to.be.greaterThan(0);
+    expect(read.join()).to.include('"Load"').and.not.include("not needed here");
+  });
+
+  it("draws each step as a bar over the job's time, with its duration and its attempts", async () => {
+    app.clock.advance(-100_000);
+    const { jobId, path } = await createJob(app);
+    await report(app, path, "a", { stepName: "First" });
+    app.clock.advance(50_000);
+    await report(app, path, "a", { stepName: "First", status: "completed" });
+    await report(app, path, "b", { stepName: "Second" });
+    app.clock.advance(25_000);
+    await report(app, path, "b", { stepName: "Second", status: "failed" });
+    await report(app, path, "b", { stepName: "Second", status: "running" });
+    app.clock.advance(25_000);
+    await report(app, path, "b", { stepName: "Second", ...whole(100), status: "completed", output: {} });
+    const page = await openLive(jobId);
+    await page.getByText("attempt 2").waitFor();
+
+    const shares = await page.locator(".cell-bar").evaluateAll((cells) =>
+      cells.map((cell) => {
+        const room = cell.getBoundingClientRect();
+        const share = (px: number) => Math.round((px / room.width) * 20) / 20;
+        return [...cell.querySelectorAll(".bar")].map((bar) => {
+          const { left, width } = bar.getBoundingClientRect();
+          return [share(left - room.left), share(width)];
+        });
+      }),
+    );
+    expect(shares).to.deep.equal([
+      [[0, 0.5]],
+      [
+        [0.5, 0.25],
+        [0.75, 0.25],
+      ],
+    ]);
+    expect(await page.locator(".cell-time").allTextContents()).to.deep.equal(["50 s", "25 s"]);
+  });
+
+  it("shows one step with its output at an address of its own", async () => {
+    const { jobId, path } = await createJob(app, { name: "With steps" });
+    await report(app, path, "a%2Fb", { stepName: "A step", message: "Half way", progress: 50, output: { rows: 12 } });
+    const page = await openLive(jobId);
+    await page.getByRole("link", { name: "A step" }).click();
+    const panel = page.getByRole("dialog", { name: "A step" });
+    await panel.getByText('"rows": 12').waitFor();
+    expect(new URL(page.url()).search).to.equal("?step=a%2Fb");
+
+    await page.reload();
+    await panel.getByText('"rows": 12').waitFor();
+    await report(app, path, "a%2Fb", { stepName: "A step", message: "Nearly there", progress: 90 });
+    await panel.getByText("Nearly there").waitFor();
+    await page.keyboard.press("Escape");
+
+    await page.waitForURL(({ search }) => search === "");
+    await panel.waitFor({ state: "detached" });
+  });
+
+  it("keeps what was there of a job that is deleted meanwhile, says so, and shows one made anew under its name", async () => {
+    const { jobId, path } = await createJob(app, { name: "Short-lived" });
+    await report(app, path, "a", { ...whole(70), stepName: "A step" });
+    const page = await openLive(jobId);
+    await page.getByRole("row").filter({ hasText: "A step" }).waitFor();
+
+    await app.call("DELETE", path);
+    await page.getByText("This job was deleted").waitFor();
+    expect(await page.getByRole("heading", { level: 1 }).textContent()).to.equal("Short-lived");
+    expect(await page.getByRole("button", { name: "Delete" }).count()).to.equal(0);
+    await app.call("PUT", path, { name: "Made anew" });
+
+    await page.getByRole("heading", { name: "Made anew" }).waitFor();
+    await page.getByText("they appear with the first report").waitFor();
+    expect(await page.getByText("This job was deleted").count()).to.equal(0);
+    await app.call("DELETE", path);
+    await page.reload();
+    await page.getByText("There is no such job").waitFor();
+  });
+
+  it("deletes a job after a question", async () => {
+    const { jobId, path } = await createJob(app, { name: "To be deleted" });
+    const page = await openLive(jobId);
+    await page.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
+    expect((await app.call("GET", path)).status).to.equal(200);
+
+    await page.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+
+    await page.getByText("To be deleted deleted").waitFor();
+    await page.getByText("No jobs yet").waitFor();
+    expect((await app.call("GET", path)).status).to.equal(404);
+  });
+
+  it("shows the beginning of a large output, and gives all of it to copy and to download", async () => {
+    const output = {
+      lines: Array.from({ length: 20_000 }, (_, at) => `line ${at} of a long output that goes on and on`),
+    };
+    const { jobId, path } = await createJob(app);
+    await report(app, path, "a", { ...whole(100), output });
+    const page = await openLive(jobId, "", { permissions: ["clipboard-read", "clipboard-write"] });
+    await block(page, "Output").getByRole("heading", { name: "Output" }).click();
+    await page.getByText("line 3 of a long output").waitFor();
+    expect((await block(page, "Output").textContent())?.length).to.be.lessThan(10_000);
+
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Download Output" }).click(),
+    ]);
+    await page.getByRole("button", { name: "Copy Output" }).click();
+    await page.getByText("Output copied").waitFor();
+
+    expect(JSON.parse(await readFile(await download.path(), "utf8"))).to.deep.equal(output);
+    expect(download.suggestedFilename()).to.equal(`${jobId}-output.json`);
+    expect(JSON.parse(await page.evaluate<string>("navigator.clipboard.readText()"))).to.deep.equal(output);
+  });
+
+  it("draws only the steps that are seen, of 3,000", async () => {
+    const { jobId, path } = await createJob(app);
+    await report(app, path, "like", {});
+    const { collection } = app.stores.steps;
+    const like = await collection.findOne({ stepKey: "like" });
+    const { _id, ...fields } = like as NonNullable<typeof like>;
+    const steps = Array.from({ length: 2_999 }, (_, at) => {
+      const same = { ...fields, stepId: randomUUID(), stepKey: `key-${at}`, stepName: `Step ${at}` };
+      return { insertOne: { document: { ...same, createdAt: new Date(Date.now() + at) } as never } };
+    });
+    await collection.bulkWrite(steps);
+    const page = await openLive(jobId);
+    await page.getByRole("heading", { name: "Steps 3,000" }).waitFor();
+
+    await eventually(async () => {
+      await page.evaluate("scrollTo(0, document.body.scrollHeight)");
+      return (await page.getByRole("link", { name: "Step 2998" }).count()) === 1;
+    }, "the last step");
+
+    expect(await page.locator(".table-steps .row").count()).to.be.lessThan(80);
+  });
+
+  it("opens a job whose name has slashes, spaces and signs", async () => {
+    const jobId = "ci/build 7?x=1#y%2F";
+    await app.call("PUT", `/api/jobs/${encodeURIComponent(jobId)}`, {});
+    const page = await readers.openLive(app.url);
+    await page.getByRole("link", { name: jobId }).click();
+
+    await page.getByRole("heading", { level: 1, name: jobId }).waitFor();
+    await page.reload();
+    await page.getByRole("heading", { level: 1, name: jobId }).waitFor();
+  });
+});

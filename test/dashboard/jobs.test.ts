@@ -1,0 +1,301 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import type { Page, Request } from "playwright-core";
+import { runProgram } from "../examples/program.ts";
+import { startApp, type TestApp } from "../support/app.ts";
+import { Readers } from "../support/browser.ts";
+import { eventually } from "../support/eventually.ts";
+import { createJob, report, whole } from "../support/factories.ts";
+import { startRedis } from "../support/servers.ts";
+import { manyJobs } from "./manyJobs.ts";
+
+describe("the dashboard's list of jobs", function () {
+  this.timeout(60_000);
+  let app: TestApp;
+  const readers = new Readers();
+  beforeEach(async () => {
+    app = await startApp();
+  });
+  afterEach(async () => {
+    await readers.leave();
+    await app.close();
+  });
+
+  const openLive = (path = "/", options = {}) => readers.openLive(app.url + path, options);
+  const rowOf = (page: Page, name: string) => page.getByRole("row").filter({ hasText: name });
+  const names = (page: Page) => page.locator(".table-body .cell-name a").allTextContents();
+  const shows = (page: Page, wanted: readonly string[]) =>
+    eventually(async () => (await names(page)).join() === wanted.join(), `the list to be ${wanted.join()}`);
+  const countOf = (page: Page, state: string) => page.getByRole("link", { name: new RegExp(`^${state} \\d`) });
+
+  it("shows a job that the example creates, and how it moves and completes, without being loaded again", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "signalbox-dashboard-"));
+    for (let at = 0; at < 40; at++) writeFileSync(join(folder, `${at}.txt`), `words ${at}`);
+    const page = await openLive();
+    await page.getByText("No jobs yet").waitFor();
+    await page.evaluate(`window.seen = new Set();
+      new MutationObserver(() => {
+        const bar = document.querySelector(".table-body [role=progressbar]");
+        if (bar) window.seen.add(Number(bar.ariaValueNow));
+      }).observe(document, { subtree: true, childList: true, attributes: true })`);
+
+    const args = [folder, "--out", join(folder, "report.md"), "--job", "an-example", "--flaky"];
+    const program = runProgram("examples/pipeline/main.ts", args, { SIGNALBOX_URL: app.url });
+    const row = rowOf(page, "an-example");
+    await row.getByText("Completed").waitFor({ timeout: 30_000 });
+
+    const { code, stderr } = await program.ended;
+    expect([code, stderr]).to.deep.equal([0, ""]);
+    const seen = await page.evaluate<number[]>("[...window.seen]");
+    expect(seen).to.deep.equal(seen.toSorted((a, b) => a - b));
+    expect(seen.at(-1)).to.equal(100);
+    expect(seen.length, `of ${seen}`).to.be.greaterThan(2);
+    await countOf(page, "Completed").getByText("1").waitFor();
+    rmSync(folder, { recursive: true });
+  });
+
+  it("moves the bar, the message and the step as they are reported, and shows a failure and another attempt", async () => {
+    const page = await openLive();
+    const { path } = await createJob(app, { name: "A long one" });
+    const row = rowOf(page, "A long one");
+    await report(app, path, "a", { ...whole(40), stepName: "First step", message: "40 of 100 done" });
+    await row.getByText("40 of 100 done").waitFor();
+    await row.getByText("First step").waitFor();
+
+    await report(app, path, "a", { status: "failed", failJob: true, message: "The disk is full" });
+    await row.getByText("Failed").waitFor();
+    await row.getByText("The disk is full").waitFor();
+    await report(app, path, "a", { ...whole(41), status: "running", message: "Once more" });
+    await app.call("PUT", path, { status: "running" });
+
+    await row.getByText("attempt 2").waitFor();
+    await row.getByText("Running").waitFor();
+    expect(await row.getByRole("progressbar").getAttribute("aria-valuetext")).to.equal("41 %");
+  });
+
+  it("lists the newest first, and takes away what is deleted", async () => {
+    const first = await createJob(app, { name: "First" });
+    await createJob(app, { name: "Second" });
+    const page = await openLive();
+    await shows(page, ["Second", "First"]);
+
+    await createJob(app, { name: "Third" });
+    await shows(page, ["Third", "Second", "First"]);
+    await app.call("DELETE", first.path);
+
+    await shows(page, ["Third", "Second"]);
+    await countOf(page, "All").getByText("2").waitFor();
+    await app.call("DELETE", "/api/jobs");
+    await page.getByText("No jobs yet").waitFor();
+  });
+
+  it("follows a filter: what does not fit any more goes, and the address holds it for a deep link and the way back", async () => {
+    const failing = await createJob(app, { name: "Fails soon" });
+    await createJob(app, { name: "Goes on" });
+    const page = await openLive();
+    await shows(page, ["Goes on", "Fails soon"]);
+
+    await countOf(page, "Running").click();
+    await page.getByText("Live", { exact: true }).waitFor();
+    await app.call("PUT", failing.path, { status: "failed" });
+    await shows(page, ["Goes on"]);
+    expect(new URL(page.url()).search).to.equal("?status=running");
+    const other = await openLive("/?status=failed");
+    await shows(other, ["Fails soon"]);
+
+    await page.goBack();
+    await shows(page, ["Goes on", "Fails soon"]);
+  });
+
+  it("is searched by name, id and metadata, in the address too", async () => {
+    await createJob(app, { name: "Report for May", metadata: { team: "sales" } });
+    await createJob(app, { name: "report for June", metadata: { team: "sales and more" } });
+    const { jobId } = await createJob(app, { name: "Backup" });
+    const page = await openLive();
+    await page.keyboard.press("/");
+    await page.keyboard.type("REPORT for");
+    await shows(page, ["report for June", "Report for May"]);
+
+    await page.keyboard.press("Control+A");
+    await page.keyboard.type('report team="sales and more"');
+    await shows(page, ["report for June"]);
+    expect(new URL(page.url()).search).to.equal("?name=report&metadata.team=sales+and+more");
+    await page.keyboard.press("Control+A");
+    await page.keyboard.type(`id:${jobId.slice(0, 12)}`);
+    await shows(page, ["Backup"]);
+    await page.reload();
+    await shows(page, ["Backup"]);
+    expect(await page.getByRole("searchbox").inputValue()).to.equal(`id:${jobId.slice(0, 12)}`);
+
+    await page.getByRole("searchbox").fill("nothing like it");
+    await page.getByRole("link", { name: "Show all jobs" }).click();
+    await shows(page, ["Backup", "report for June", "Report for May"]);
+    expect(await page.getByRole("searchbox").inputValue()).to.equal("");
+  });
+
+  it("marks a job as stale once it is silent for too long, by the clock alone", async () => {
+    const page = await openLive();
+    await createJob(app, { name: "Silent", staleAfterSeconds: 1 });
+
+    await rowOf(page, "Silent").getByText("Stale").waitFor();
+  });
+
+  it("lists and counts, by the clock alone, the jobs that have become stale", async () => {
+    await createJob(app, { name: "Silent", staleAfterSeconds: 2 });
+    const page = await openLive("/?stale=true");
+    await page.getByText("No job fits").waitFor();
+
+    await rowOf(page, "Silent").waitFor();
+    await page.locator(".count-stale").getByText("1", { exact: true }).waitFor();
+  });
+
+  it("holds 10,000 jobs in a few rows of the document, loads them as one scrolls, and moves nothing under the reader", async () => {
+    await manyJobs(app, 10_000);
+    const page = await openLive();
+    await rowOf(page, "Job 10000").waitFor();
+    const inDocument = () => page.locator(".table-body .row").count();
+
+    await eventually(
+      async () => {
+        await page.evaluate("scrollTo(0, document.body.scrollHeight)");
+        return (await names(page)).includes("Job 1");
+      },
+      "the last job of all",
+      30_000,
+    );
+    expect(await inDocument()).to.be.lessThan(60);
+    await page.evaluate("scrollBy(0, -2000)");
+    const middle = page.locator(".table-body .row").nth(20);
+    const before = [await middle.locator("a").textContent(), (await middle.boundingBox())?.y];
+    await createJob(app, { name: "One more" });
+    await page.getByRole("button", { name: "1 new job" }).waitFor();
+
+    const same = rowOf(page, before[0] as string).first();
+    expect([await same.locator("a").textContent(), (await same.boundingBox())?.y]).to.deep.equal(before);
+    const scroll = () => page.evaluate<number>("scrollY");
+    const at = await scroll();
+    await same.locator("a").click();
+    await page.getByRole("heading", { level: 1, name: before[0] as string }).waitFor();
+    await page.goBack();
+    await eventually(async () => (await scroll()) === at, "the place where the reader was");
+    await createJob(app, { name: "Yet another" });
+    await page.getByRole("button", { name: "1 new job" }).click();
+    await rowOf(page, "Yet another").waitFor();
+    expect(await inDocument()).to.be.lessThan(60);
+  });
+
+  it("is gone through by keyboard: j and k, Enter, Escape, ? for help", async () => {
+    for (const name of ["Bottom", "Middle", "Top"]) await createJob(app, { name });
+    const page = await openLive();
+    await shows(page, ["Top", "Middle", "Bottom"]);
+    const focused = () => page.evaluate("document.activeElement.textContent");
+
+    await page.keyboard.press("j");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("j");
+    await page.keyboard.press("k");
+    expect(await focused()).to.equal("Middle");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Middle" }).waitFor();
+    await page.keyboard.press("Escape");
+    await shows(page, ["Top", "Middle", "Bottom"]);
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keyboard" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await page.keyboard.press("g");
+    await page.keyboard.press("r");
+
+    await page.getByRole("heading", { name: "Runs of hooks" }).waitFor();
+  });
+
+  it("says that it is offline, and is right again once it is back", async () => {
+    const { path } = await createJob(app, { name: "Was there" });
+    const page = await openLive();
+    await shows(page, ["Was there"]);
+
+    await page.context().setOffline(true);
+    await page.getByRole("alert").getByText("cannot be reached").waitFor();
+    await app.call("DELETE", path);
+    await createJob(app, { name: "Came meanwhile" });
+    await page.context().setOffline(false);
+
+    await shows(page, ["Came meanwhile"]);
+    await page.getByRole("alert").waitFor({ state: "detached" });
+    await page.getByText("Live", { exact: true }).waitFor();
+  });
+
+  it("says that updates are paused while the service has no Redis, and catches up after", async () => {
+    const redis = await startRedis();
+    const other = await startApp({ redis: redis.url });
+    try {
+      const page = await readers.openLive(other.url);
+      await redis.stop("SIGKILL");
+      await page.getByRole("alert").getByText("connection to Redis").waitFor();
+      await createJob(other, { name: "Nobody told" });
+
+      await redis.start();
+
+      await page.getByRole("alert").waitFor({ state: "detached" });
+      await shows(page, ["Nobody told"]);
+    } finally {
+      await readers.leave();
+      await other.close();
+      await redis.remove();
+    }
+  });
+
+  it("lets go of its connection while nobody looks, and catches up when somebody does", async () => {
+    const page = await readers.open("about:blank");
+    await page.clock.install();
+    await page.goto(app.url);
+    await page.getByText("Live", { exact: true }).waitFor();
+    const look = (hidden: boolean) =>
+      page.evaluate(
+        `Object.defineProperty(document, "hidden", { configurable: true, value: ${hidden} });
+        document.dispatchEvent(new Event("visibilitychange"))`,
+      );
+
+    await look(true);
+    const isStream = { predicate: (one: Request) => new URL(one.url()).pathname === "/api/events" };
+    await Promise.all([page.waitForEvent("requestfailed", isStream), page.clock.fastForward(31_000)]);
+    await createJob(app, { name: "While nobody looked" });
+    await look(false);
+
+    await shows(page, ["While nobody looked"]);
+  });
+
+  it("shows names that others have chosen as text: HTML, another direction, no end", async () => {
+    const hostile = ["<img src=x onerror=alert(1)><b>bold</b>", "\u202Ekcehc \u202Dtfel ot thgir", "x".repeat(1_024)];
+    for (const name of hostile) await createJob(app, { name, description: name, metadata: { [name]: name } });
+    const page = await openLive();
+    await eventually(async () => (await names(page)).length === 3, "the jobs");
+    expect(await names(page)).to.deep.equal(hostile.toReversed());
+
+    const isTooWide = "document.documentElement.scrollWidth > document.documentElement.clientWidth";
+    expect(await page.evaluate(isTooWide)).to.equal(false);
+    for (const name of hostile) {
+      await page.locator(".table-body .cell-name a").filter({ hasText: name }).click();
+      await page.getByRole("heading", { level: 1 }).waitFor();
+      expect(await page.getByRole("heading", { level: 1 }).textContent()).to.equal(name);
+      expect(await page.evaluate(isTooWide)).to.equal(false);
+      await page.goBack();
+    }
+  });
+
+  it("follows the system's colours, or the reader's choice, which is kept", async () => {
+    const page = await openLive("/", { colorScheme: "dark" });
+    const brightness = () =>
+      page.evaluate<number>("Number(getComputedStyle(document.documentElement).backgroundColor.match(/\\d+/)[0])");
+    expect(await brightness()).to.be.lessThan(64);
+
+    await page.getByRole("button", { name: "Colours: as the system" }).click();
+    expect(await brightness()).to.be.greaterThan(192);
+    await page.reload();
+
+    await page.getByRole("button", { name: "Colours: light" }).waitFor();
+    expect(await brightness()).to.be.greaterThan(192);
+  });
+});

@@ -1,0 +1,27 @@
+import type { TestApp } from "../support/app.ts";
+import { createJob } from "../support/factories.ts";
+
+/** Jobs named `Job 1` (the oldest) to `Job N`, a second apart: copies of one that the API has made. */
+export async function manyJobs(app: TestApp, length: number): Promise<void> {
+  const { jobId, path } = await createJob(app);
+  const { collection } = app.stores.jobs;
+  const like = await collection.findOne({ jobId });
+  if (!like) throw new Error("the API has made no job");
+  const { _id, ...fields } = like;
+  await app.call("DELETE", path);
+  const begin = Date.now() - length * 1_000;
+  const jobs = Array.from({ length }, (_, at) => {
+    const time = new Date(begin + at * 1_000);
+    const name = `Job ${at + 1}`;
+    const same = {
+      ...fields,
+      jobId: `many-${at + 1}`,
+      name,
+      nameKey: name.toLowerCase(),
+      createdAt: time,
+      updatedAt: time,
+    };
+    return { insertOne: { document: same as never } };
+  });
+  await collection.bulkWrite(jobs, { ordered: false });
+}

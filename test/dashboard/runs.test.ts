@@ -1,0 +1,122 @@
+import { expect } from "chai";
+import type { Page } from "playwright-core";
+import { startApp, type TestApp } from "../support/app.ts";
+import { Readers } from "../support/browser.ts";
+import { answers, type ChannelServer, startChannelServer } from "../support/channelServer.ts";
+import { hangs, type ModelServer, answers as modelAnswers, says, startModelServer } from "../support/modelServer.ts";
+import { startWorker, type TestWorker } from "../support/worker.ts";
+
+const TOKEN = "a-hook-token-of-length";
+
+describe("the dashboard's pages of hooks", function () {
+  this.timeout(60_000);
+  const readers = new Readers();
+  let model: ModelServer;
+  let telegram: ChannelServer;
+  let app: TestApp;
+  let worker: TestWorker;
+  beforeEach(async () => {
+    model = await startModelServer();
+    telegram = await startChannelServer(answers(200, { ok: true, result: { message_id: 1, chat: { id: 7 } } }));
+    app = await startApp({
+      config: `{
+        hooks: { enabled: true, token: "${TOKEN}",
+          mappings: [{ match: { path: "ci" }, name: "CI", sessionKey: "hook:ci", messageTemplate: "Build {{build}} failed",
+            instructions: "Say what broke.", wakeMode: "next-heartbeat", channel: "telegram", to: "7" }] },
+        agents: {
+          defaults: { runner: "openai", model: "small", heartbeat: { every: "1d" } },
+          runners: { openai: { baseUrl: "${model.url}", apiKey: "sk-test" } },
+        },
+        channels: { telegram: { apiUrl: "${telegram.url}", botToken: "1:t" } },
+      }`,
+    });
+    worker = await startWorker(app);
+  });
+  afterEach(async () => {
+    await readers.leave();
+    await worker.close();
+    await app.close();
+    await telegram.close();
+    await model.close();
+  });
+
+  const ring = async (name: string, body: object) => {
+    const bearer = { Authorization: `Bearer ${TOKEN}` };
+    const { body: answer } = await app.call("POST", `/hooks/${name}`, { wakeMode: "next-heartbeat", ...body }, bearer);
+    return answer.runId as string;
+  };
+  const outcome = (page: Page, state: string) => page.getByRole("region", { name: "Outcome" }).getByText(state).first();
+
+  it("show a run from the ring to the delivered reply: what came, what was asked, what was answered", async () => {
+    const page = await readers.openLive(`${app.url}/runs`);
+    await page.getByText("No runs yet").waitFor();
+    model.script(says("The test sum is wrong.", { gapMs: 30 }));
+
+    await ring("ci", { build: 4711 });
+    await page.getByRole("row").filter({ hasText: "hook:ci" }).getByText("Completed").waitFor();
+    await page.getByRole("link", { name: "CI" }).click();
+
+    await page.getByRole("region", { name: "Reply, content" }).getByText("The test sum is wrong.").waitFor();
+    await page.getByRole("region", { name: "What was asked, content" }).getByText("Build 4711 failed").waitFor();
+    await page.getByRole("region", { name: "Instructions, content" }).getByText("Say what broke.").waitFor();
+    await page.getByRole("listitem").filter({ hasText: "telegram" }).getByText("1 of 1 sent").waitFor();
+    await page.getByRole("link", { name: "hook:ci" }).click();
+    await page.getByRole("listitem").filter({ hasText: "Agent" }).getByText("The test sum is wrong.").waitFor();
+  });
+
+  it("begin a failed run anew, which then completes", async () => {
+    model.script(modelAnswers(400, { error: { message: "no such model" } }), says("Now it works."));
+    const runId = await ring("agent", { message: "Try it", name: "Trial", deliver: false });
+    const page = await readers.openLive(`${app.url}/runs/${runId}`);
+    await outcome(page, "Failed").waitFor();
+
+    await page.getByRole("button", { name: "Retry" }).click();
+
+    await page.getByText("The run begins anew").waitFor();
+    await outcome(page, "Completed").waitFor();
+    await page.getByRole("region", { name: "Reply, content" }).getByText("Now it works.").waitFor();
+    expect(await page.getByRole("button", { name: "Retry" }).count()).to.equal(0);
+  });
+
+  it("cancel a run that is under way", async () => {
+    model.script(hangs("It begins"));
+    const runId = await ring("agent", { message: "Take your time", deliver: false });
+    const page = await readers.openLive(`${app.url}/runs/${runId}`);
+    await outcome(page, "Running").waitFor();
+
+    await page.getByRole("button", { name: "Cancel" }).click();
+
+    await page.getByText("The run was cancelled", { exact: true }).waitFor();
+    await outcome(page, "Failed").waitFor();
+    await page.getByText("cancelled", { exact: true }).waitFor();
+  });
+
+  it("show why a delivery failed, and try it again", async () => {
+    telegram.script(answers(400, { ok: false, error_code: 400, description: "Bad Request: chat not found" }));
+    await ring("agent", { message: "Tell them", name: "Teller", channel: "telegram", to: "7" });
+    const page = await readers.openLive(`${app.url}/deliveries`);
+    const row = page.getByRole("row").filter({ hasText: "telegram" });
+    await row.getByText("Failed").waitFor();
+    await row.getByText("chat not found").waitFor();
+
+    await row.getByRole("button", { name: "Retry" }).click();
+
+    await row.getByText("Sent", { exact: true }).waitFor();
+    await page.getByRole("link", { name: "telegram" }).click();
+    await page.getByRole("heading", { name: "Teller" }).waitFor();
+  });
+
+  it("list the sessions, what waits for the main session, and how the channels are", async () => {
+    await ring("ci", { build: 1 });
+    await ring("wake", { text: "The backup is silent", mode: "next-heartbeat" });
+    const page = await readers.openLive(`${app.url}/sessions`);
+    await page.getByRole("link", { name: "hook:ci" }).waitFor();
+    await page.getByText("The backup is silent").waitFor();
+
+    await page.getByRole("link", { name: "Channels" }).click();
+
+    const card = page.getByRole("listitem").filter({ hasText: /telegram/i });
+    await card.getByText("Last sent").waitFor();
+    await page.getByText("No mailbox is listened to").waitFor();
+  });
+});

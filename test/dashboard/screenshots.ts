@@ -1,0 +1,37 @@
+import { join } from "node:path";
+import type { BrowserContextOptions } from "playwright-core";
+import { Readers } from "../support/browser.ts";
+import { openShowcase, pagesOf, type Showcase } from "./showcase.ts";
+
+const PLACE = join("docs", "screenshots");
+const WIDE = { viewport: { width: 1280, height: 800 } };
+const TALL = { viewport: { width: 1280, height: 960 } };
+const PHONE = { viewport: { width: 390, height: 780 }, hasTouch: true };
+
+/** Not a test: writes the pictures of the documents, `npm run screenshots`. */
+describe("the screenshots", () => {
+  const readers = new Readers();
+  let showcase: Showcase;
+  before(async () => {
+    showcase = await openShowcase();
+  });
+  after(async () => {
+    await readers.leave();
+    await showcase.close();
+  });
+
+  const shot = async (name: string, path: string, options: BrowserContextOptions = WIDE) => {
+    const [, words = ""] = pagesOf(showcase).find(([one]) => one === path) ?? [];
+    const page = await readers.openLive(showcase.app.url + path, { reducedMotion: "reduce", ...options });
+    await page.getByText(words).first().waitFor();
+    await page.screenshot({ path: join(PLACE, `${name}.png`) });
+  };
+
+  it("show the list of jobs", () => shot("jobs", "/"));
+  it("show the list of jobs in the dark", () => shot("jobs-dark", "/", { ...WIDE, colorScheme: "dark" }));
+  it("show one job", () => shot("job", "/jobs/research-battery-recycling", TALL));
+  it("show one step", () => shot("step-dark", "/jobs/reindex-support?step=swap", { ...WIDE, colorScheme: "dark" }));
+  it("show a run", () => shot("run", `/runs/${showcase.runs[0]}`, TALL));
+  it("show a phone", () => shot("phone", "/", PHONE));
+  it("show a job on a phone", () => shot("phone-job", "/jobs/research-battery-recycling", PHONE));
+});

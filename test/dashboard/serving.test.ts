@@ -1,0 +1,137 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { createServer, request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
+import { brotliDecompressSync, gunzipSync, gzipSync } from "node:zlib";
+import Router from "@koa/router";
+import { expect } from "chai";
+import Koa from "koa";
+import { DASHBOARD, mountDashboard } from "../../src/api/dashboard.ts";
+import { PATHS } from "../../src/dashboard/paths.ts";
+import { startApp, type TestApp } from "../support/app.ts";
+import { Readers } from "../support/browser.ts";
+
+const ASSETS = readdirSync(join(DASHBOARD, "assets")).filter((name) => !/\.(gz|br)$/.test(name));
+const asset = (ending: string) => `/assets/${ASSETS.find((name) => name.endsWith(ending))}`;
+const addresses = PATHS.map((path) => path.replace(/:\w+/, "ci%2F7"));
+
+/** As it comes over the wire: fetch would unpack it. */
+async function raw(url: string, headers: Record<string, string> = {}, method = "GET") {
+  const response = await new Promise<import("node:http").IncomingMessage>((resolve, reject) => {
+    request(url, { method, headers }, resolve).on("error", reject).end();
+  });
+  return { status: response.statusCode, headers: response.headers, body: await buffer(response) };
+}
+
+describe("the dashboard's files", function () {
+  this.timeout(60_000);
+  const readers = new Readers();
+  let app: TestApp;
+  before(async () => {
+    app = await startApp();
+  });
+  afterEach(() => readers.leave());
+  after(() => app.close());
+
+  it("are one document at every address of the page, with a policy that allows nothing inline and no other host", async () => {
+    for (const path of addresses) {
+      const { status, headers, body } = await app.call("GET", path);
+
+      expect([path, status, headers.get("Content-Type")]).to.deep.equal([path, 200, "text/html; charset=utf-8"]);
+      expect(headers.get("Cache-Control")).to.equal("no-cache");
+      expect(headers.get("Content-Security-Policy")).to.equal(
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
+      );
+      expect(body)
+        .to.include('<div id="page">')
+        .and.not.match(/style=|<style|<script>|https?:\/\//);
+    }
+  });
+
+  it("are kept for a year under names that change with the content, and are not sent again while they are the same", async () => {
+    for (const path of [asset(".js"), asset(".css"), asset(".svg"), "/"]) {
+      const first = await raw(app.url + path);
+      const again = await raw(app.url + path, { "If-None-Match": first.headers.etag as string });
+      const changed = await raw(app.url + path, { "If-None-Match": 'W/"another"' });
+
+      expect([first.status, again.status, changed.status]).to.deep.equal([200, 304, 200]);
+      expect(again.body.length).to.equal(0);
+      const isAsset = path !== "/";
+      expect(first.headers["cache-control"]).to.equal(isAsset ? "public, max-age=31536000, immutable" : "no-cache");
+    }
+  });
+
+  it("come compressed as the browser takes them, and by HEAD without a body", async () => {
+    const url = app.url + asset(".js");
+    const plain = await raw(url);
+    const gzip = await raw(url, { "Accept-Encoding": "gzip" });
+    const brotli = await raw(url, { "Accept-Encoding": "gzip, deflate, br" });
+    const head = await raw(url, {}, "HEAD");
+
+    expect([plain, gzip, brotli].map((one) => one.headers["content-encoding"])).to.deep.equal([
+      undefined,
+      "gzip",
+      "br",
+    ]);
+    expect(gunzipSync(gzip.body).equals(plain.body)).to.equal(true);
+    expect(brotliDecompressSync(brotli.body).equals(plain.body)).to.equal(true);
+    expect(plain.headers["content-type"]).to.equal("text/javascript; charset=utf-8");
+    expect([plain.headers.vary, head.status, head.body.length]).to.deep.equal(["Accept-Encoding", 200, 0]);
+    expect(head.headers["content-length"]).to.equal(String(plain.body.length));
+  });
+
+  it("are found under no other name, and take no other method", async () => {
+    for (const path of [
+      "/assets/nothing.js",
+      "/assets/",
+      "/assets/..%2Findex.html",
+      "/assets/%2e%2e%2fsources",
+      "/index.html",
+    ]) {
+      const { status, body } = await app.call("GET", path);
+      expect([path, status, body.code]).to.deep.equal([path, 404, "not_found"]);
+    }
+
+    expect((await app.call("POST", "/runs")).status).to.equal(405);
+  });
+
+  it("say how they are built where they are not", async () => {
+    const empty = mkdtempSync(join(tmpdir(), "signalbox-unbuilt-"));
+    const router = new Router();
+    mountDashboard(router, empty);
+    const server = createServer(new Koa().use(router.routes()).callback()).listen(0, "127.0.0.1");
+    try {
+      await new Promise((listening) => server.once("listening", listening));
+      const { port } = server.address() as import("node:net").AddressInfo;
+      const response = await fetch(`http://127.0.0.1:${port}/jobs/a`);
+
+      expect(response.status).to.equal(503);
+      expect(await response.text()).to.include("npm run build:dashboard");
+    } finally {
+      server.close();
+      rmSync(empty, { recursive: true });
+    }
+  });
+
+  it("are under 100 kB, compressed", () => {
+    const files = ["index.html", ...ASSETS.map((name) => join("assets", name))];
+    const bytes = files.reduce((sum, name) => sum + gzipSync(readFileSync(join(DASHBOARD, name))).length, 0);
+
+    expect(bytes).to.be.lessThan(100_000);
+  });
+
+  it("are on the screen within a second, and all come from this service", async () => {
+    const page = await readers.open("about:blank");
+    const asked: string[] = [];
+    page.on("request", (one) => asked.push(new URL(one.url()).origin));
+    await page.goto(app.url);
+    await page.getByText("No jobs yet").waitFor();
+
+    const [paint] = await page.evaluate<number[]>(
+      "performance.getEntriesByName('first-contentful-paint').map((one) => one.startTime)",
+    );
+    expect(paint).to.be.greaterThan(0).and.lessThan(1_000);
+    expect(new Set(asked)).to.deep.equal(new Set([app.url]));
+  });
+});
