@@ -51,9 +51,7 @@ export function createGoogleAuth(options: GoogleAuthOptions): GoogleAuth {
       if (typeof value === "string" && value) return value;
     } catch (thrown) {
       signal.throwIfAborted();
-      const { response } = thrown as { response?: { status: number; headers: Headers; data: unknown } };
-      if (!response && !(thrown as { config?: unknown }).config) throw withoutToken();
-      throw response ? fromTokenAnswer(LOGIN, { ...pick(response), body: response.data }) : fromNetwork(LOGIN, thrown);
+      throw loginError(thrown);
     }
     throw withoutToken();
   }
@@ -90,7 +88,7 @@ export function createGoogleAuth(options: GoogleAuthOptions): GoogleAuth {
 
 function createClient({ credentials, scopes, subject, tokenUrl, timeoutMs = 30_000 }: GoogleAuthOptions): OAuth2Client {
   const shared = {
-    transporter: createTransporter(tokenUrl ?? TOKEN_URL, timeoutMs),
+    transporter: createTransporter(tokenUrl, timeoutMs),
     // These would log tokens where the environment asks for the library's logs.
     useAuthRequestParameters: false,
   };
@@ -113,7 +111,7 @@ function createClient({ credentials, scopes, subject, tokenUrl, timeoutMs = 30_0
 }
 
 /** Asks once, through Node's own fetch, and nowhere but where it was told to. */
-function createTransporter(tokenUrl: string, timeout: number): gaxios.Gaxios {
+export function createTransporter(tokenUrl = TOKEN_URL, timeout = 30_000): gaxios.Gaxios {
   const transporter = new gaxios.Gaxios({ fetchImplementation: fetch, redirect: "manual", timeout });
   transporter.interceptors.request.add({
     async resolved(request) {
@@ -125,6 +123,16 @@ function createTransporter(tokenUrl: string, timeout: number): gaxios.Gaxios {
     },
   });
   return transporter;
+}
+
+/** What was thrown by a client that asked for a token. */
+export function loginError(thrown: unknown): GoogleError {
+  const { response, config } = thrown as {
+    response?: { status: number; headers: Headers; data: unknown };
+    config?: unknown;
+  };
+  if (response) return fromTokenAnswer(LOGIN, { ...pick(response), body: response.data });
+  return config ? fromNetwork(LOGIN, thrown) : withoutToken();
 }
 
 function toGoogleError(service: string, thrown: unknown): GoogleError {

@@ -10,19 +10,22 @@ export class GoogleError extends Error {
   readonly reason: string;
   /** Of the answer, where there was one. */
   readonly status: number | undefined;
+  /** Google's own words for it, such as `SERVICE_DISABLED` or `invalid_grant`. */
+  readonly codes: readonly string[];
   /** When the same may be asked again, where a limit tells it. */
   readonly retryAfterMs: number | undefined;
 
   constructor(
     kind: GoogleFailure,
     reason: string,
-    options: { status?: number; retryAfterMs?: number | undefined } = {},
+    options: { status?: number; codes?: readonly string[]; retryAfterMs?: number | undefined } = {},
   ) {
     super(reason);
     this.name = "GoogleError";
     this.kind = kind;
     this.reason = reason;
     this.status = options.status;
+    this.codes = options.codes ?? [];
     this.retryAfterMs = options.retryAfterMs;
   }
 }
@@ -91,7 +94,7 @@ function failure(service: string, kind: GoogleFailure, answer: GoogleAnswer, cod
   const { status } = answer;
   const names = codes.length > 0 ? ` (${codes.join(", ")})` : "";
   const retryAfterMs = kind === "limited" ? retryAfter(answer) : undefined;
-  return new GoogleError(kind, `${service} answered ${status}${names}.`, { status, retryAfterMs });
+  return new GoogleError(kind, `${service} answered ${status}${names}.`, { status, codes, retryAfterMs });
 }
 
 function passingKind(status: number, codes: readonly string[]): "limited" | "passing" | undefined {

@@ -13,6 +13,9 @@ const NONE: Found = { text: "", missingBytes: 0 };
 /** Nobody who writes to be read nests deeper. */
 const MAX_DEPTH = 50;
 
+/** Of one text no more is decoded, as base64: enough for the largest `maxBytes` also where most of it is HTML's marks. */
+const MAX_CHARACTERS = 4 * 1024 * 1024;
+
 // biome-ignore lint/suspicious/noExplicitAny: a part of a mail may have any shape; each field is looked at with care
 type Part = any;
 
@@ -43,8 +46,10 @@ function leafText(part: Part, type: string): Found {
   if (typeof data !== "string") {
     return attachmentId && Number.isSafeInteger(size) && size > 0 ? { text: "", missingBytes: size } : NONE;
   }
-  const text = decodeText(Buffer.from(data, "base64url"), charsetOf(part));
-  return { text: type === "text/html" ? htmlText(text) : text, missingBytes: 0 };
+  const bytes = Buffer.from(data.slice(0, MAX_CHARACTERS), "base64url");
+  const missingBytes = data.length > MAX_CHARACTERS ? Buffer.byteLength(data, "base64url") - bytes.length : 0;
+  const text = decodeText(bytes, charsetOf(part), missingBytes > 0);
+  return { text: type === "text/html" ? htmlText(text) : text, missingBytes };
 }
 
 function joined(found: readonly Found[]): Found {

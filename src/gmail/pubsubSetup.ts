@@ -4,14 +4,19 @@ import { googleFetch } from "./googleFetch.ts";
 import { asList, asText } from "./lenient.ts";
 import { PUBSUB, PUBSUB_URL, pubSubUrl } from "./pubsub.ts";
 
-/** `mended`: it was there, and was not as it must be. On a dry run, what would have been done. */
-type Ensured = "made" | "mended" | "was there";
+/**
+ * `mended`: it was there, and was not as it must be. `unseen`: only others may look. On a dry run, what would have been done.
+ */
+type Ensured = "made" | "mended" | "was there" | "unseen";
 
 /** Sees to what notices need, and changes nothing that is right already. Calls throw GoogleError, or the reason of an aborted signal. */
 export interface PubSubSetup {
   /** @param topic `projects/p/topics/t` */
   ensureTopic(topic: string, signal: AbortSignal): Promise<Ensured>;
-  /** @param member such as `GMAIL_PUBLISHER` */
+  /**
+   * Where the policy may not even be looked at, somebody else may have granted it: a watch fails while nobody has.
+   * @param member such as `GMAIL_PUBLISHER`
+   */
   ensurePublisher(topic: string, member: string, signal: AbortSignal): Promise<Ensured>;
   /**
    * A pull subscription that does not expire.
@@ -62,7 +67,13 @@ export function createPubSubSetup(auth: GoogleAuth, options: PubSubSetupOptions 
         // Version 3 is the one that shows conditions; written back without them, they would be lost.
         const path = `${topic}:getIamPolicy?options.requestedPolicyVersion=3`;
         // On a dry run there may be no topic yet.
-        const policy = dryRun ? await find(path, signal) : await ask("GET", path, signal);
+        const looked = dryRun ? find(path, signal) : ask("GET", path, signal);
+        const policy = await looked.catch((error) => {
+          if (error instanceof GoogleError && error.status === 403 && error.kind === "refused")
+            return "unseen" as const;
+          throw error;
+        });
+        if (policy === "unseen") return policy;
         const bindings = asList(policy?.bindings);
         const own = bindings.find((binding) => binding?.role === PUBLISHER_ROLE && !binding.condition);
         if (asList(own?.members).includes(member)) return "was there";

@@ -196,6 +196,28 @@ describe("A mail", () => {
     expect(headed("subject", "=?a?q?".repeat(size / 6)).subject).to.have.length(2_000);
   });
 
+  for (const [charset, text] of [
+    ["utf-8", "a€"],
+    ["iso-2022-jp", "日本a"],
+  ] as const) {
+    it(`of 20 MB of ${charset} is read as far as its beginning goes, and counts the rest as missing`, () => {
+      const bytes = charset === "utf-8" ? Buffer.from(text) : Buffer.from("\x1b$BF|K\\\x1b(Ba", "latin1");
+      const all = Buffer.concat(Array.from({ length: 20_000_000 / bytes.length }, () => bytes));
+      const headers = [{ name: "Content-Type", value: `text/plain; charset=${charset}` }];
+
+      const { body = "" } = readMail(
+        { payload: { mimeType: "text/plain", headers, body: { data: all.toString("base64url") } } },
+        { includeBody: true, maxBytes: 1024 * 1024 },
+      );
+
+      const [, kept = "", missing] = /^(.*)\n\[(\d+) bytes more\]$/s.exec(body) ?? [];
+      expect(kept.slice(0, 2_000)).to.equal(text.repeat(2_000).slice(0, 2_000));
+      expect(kept).not.to.include("\ufffd");
+      expect(Buffer.byteLength(kept)).to.be.within(1_000_000, 1024 * 1024);
+      expect(Number(missing)).to.be.within(10_000_000, 20_000_000);
+    });
+  }
+
   for (const label of ["SPAM", "TRASH", "DRAFT", "SENT"]) {
     it(`is skipped when it is ${label}`, () => {
       expect(isSkippedMail(["INBOX", label])).to.equal(true);

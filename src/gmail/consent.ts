@@ -1,0 +1,162 @@
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createInterface } from "node:readline";
+import { CodeChallengeMethod, OAuth2Client } from "google-auth-library";
+import { StartError } from "../shared/lifecycle.ts";
+import { createTransporter, loginError } from "./googleAuth.ts";
+
+/** Of the JSON that Google's console gives out for an OAuth client. */
+export interface ConsentClient {
+  readonly client_id: string;
+  readonly client_secret: string;
+}
+
+export interface ConsentRequest {
+  readonly client: ConsentClient;
+  /** Who Google's page suggests. Who has consented is told by Gmail alone. */
+  readonly account: string;
+  readonly scopes: readonly string[];
+  /** Where the browser comes back to, on 127.0.0.1; 0 takes a free one. */
+  readonly port: number;
+  readonly timeoutMs: number;
+  /** Instead of Google's page. */
+  readonly consentUrl?: string | undefined;
+  /** Instead of Google's token endpoint. */
+  readonly tokenUrl?: string | undefined;
+  /** Is given the address of Google's page, once the way back is open. */
+  readonly show: (address: string) => void;
+  /** Where a person may paste the address that the browser was sent to, when that runs on another machine. */
+  readonly pasted?: NodeJS.ReadableStream | undefined;
+  /** Is told that what was pasted is no such address, or that an answer came which is not to this question. */
+  readonly onRefused?: (what: "unreadable" | "foreign") => void;
+}
+
+export interface Consent {
+  readonly refreshToken: string;
+  readonly scopes: readonly string[];
+}
+
+const CONSENT_URL = "https://accounts.google.com/o/oauth2/v2/auth";
+const HOST = "127.0.0.1";
+const PATH = "/consent";
+const PAGE = "You can close this window. What came of it is told in the terminal.\n";
+const FOREIGN_PAGE = "This is not the answer that is waited for. Open the address that the terminal shows.\n";
+
+/**
+ * Has a person consent on Google's page, and exchanges what that gives: authorization code with PKCE, over a redirect to
+ * this machine.
+ * @throws StartError where there is no consent, or not the whole of it; GoogleError where the login refuses the exchange
+ */
+export async function askConsent(request: ConsentRequest): Promise<Consent> {
+  const { client, scopes, account, show } = request;
+  const oauth = new OAuth2Client({
+    clientId: client.client_id,
+    clientSecret: client.client_secret,
+    endpoints: { oauth2AuthBaseUrl: request.consentUrl ?? CONSENT_URL },
+    transporter: createTransporter(request.tokenUrl),
+    useAuthRequestParameters: false,
+  });
+  const { codeVerifier, codeChallenge = "" } = await oauth.generateCodeVerifierAsync();
+  const state = randomBytes(24).toString("base64url");
+  let redirectUri = "";
+  const answer = await redirected(request, state, (uri) => {
+    redirectUri = uri;
+    show(
+      oauth.generateAuthUrl({
+        access_type: "offline",
+        prompt: "consent",
+        login_hint: account,
+        scope: [...scopes],
+        state,
+        code_challenge: codeChallenge,
+        code_challenge_method: CodeChallengeMethod.S256,
+        redirect_uri: uri,
+      }),
+    );
+  });
+  const code = readCode(answer);
+  const { tokens } = await oauth.getToken({ code, codeVerifier, redirect_uri: redirectUri }).catch((thrown) => {
+    throw loginError(thrown);
+  });
+  // Without the field, all that was asked for.
+  const granted = tokens.scope?.split(" ") ?? scopes;
+  const missing = scopes.filter((scope) => !granted.includes(scope));
+  if (missing.length > 0) {
+    throw new StartError(`The consent does not hold all that is needed: run again and tick ${missing.join(" and ")}.`);
+  }
+  if (tokens.refresh_token) return { refreshToken: tokens.refresh_token, scopes: granted };
+  throw new StartError(
+    "Google gave no refresh token: remove this app at https://myaccount.google.com/connections and run again.",
+  );
+}
+
+/**
+ * Waits for the browser to come back, or for the address to be pasted; the first answer with the state counts. Any program or
+ * page on this machine may send another one: that changes nothing.
+ */
+async function redirected(
+  request: ConsentRequest,
+  state: string,
+  isOpen: (uri: string) => void,
+): Promise<URLSearchParams> {
+  const { port, timeoutMs, pasted, onRefused } = request;
+  const { promise, resolve, reject } = Promise.withResolvers<URLSearchParams>();
+  const isForeign = (query: URLSearchParams) => query.get("state") !== state;
+  let isTaken = false;
+  let isForeignTold = false;
+  const server = createServer((incoming, response) => {
+    const query = incoming.method === "GET" ? readQuery(`http://${HOST}${incoming.url}`) : undefined;
+    if (!query || isTaken) return void response.writeHead(404).end();
+    const headers = { "Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store", Connection: "close" };
+    if (isForeign(query)) {
+      if (!isForeignTold) onRefused?.("foreign");
+      isForeignTold = true;
+      return void response.writeHead(400, headers).end(FOREIGN_PAGE);
+    }
+    isTaken = true;
+    response.once("close", () => resolve(query));
+    response.writeHead(200, headers).end(PAGE);
+  });
+  server.listen(port, HOST);
+  const lines = pasted && createInterface({ input: pasted });
+  lines?.on("line", (line) => {
+    const query = readQuery(line.trim());
+    if (query && !isForeign(query)) resolve(query);
+    else if (line.trim()) onRefused?.(query ? "foreign" : "unreadable");
+  });
+  const minutes = Math.ceil(timeoutMs / 60_000);
+  const late = () => reject(new StartError(`There was no consent within ${minutes} minutes: run again.`));
+  const timer = setTimeout(late, timeoutMs);
+  try {
+    await once(server, "listening");
+    isOpen(`http://${HOST}:${(server.address() as AddressInfo).port}${PATH}`);
+    return await promise;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (!code) throw error;
+    throw new StartError(`The port ${port} cannot be listened to (${code}): name another with --port.`);
+  } finally {
+    clearTimeout(timer);
+    lines?.close();
+    server.close();
+    server.closeAllConnections();
+  }
+}
+
+/** Of an address that Google's page leads back to; undefined for any other text. */
+function readQuery(address: string): URLSearchParams | undefined {
+  if (!URL.canParse(address)) return undefined;
+  const { pathname, searchParams } = new URL(address);
+  return pathname === PATH && (searchParams.has("code") || searchParams.has("error")) ? searchParams : undefined;
+}
+
+function readCode(answer: URLSearchParams): string {
+  const error = answer.get("error");
+  if (error === null) return answer.get("code") ?? "";
+  const reason = /^\w{1,64}$/.test(error) ? error : "unknown reason";
+  throw new StartError(
+    `The consent was not given (${reason}): run again and allow it. Where Google itself refused it, add the account to the test users of the app, or publish the app.`,
+  );
+}

@@ -1,0 +1,72 @@
+import { isHeld, type MailboxDoc, type MailboxPart } from "../models/gmailMailbox.ts";
+import type { GmailConfig } from "./google.ts";
+
+/** How listening to a mailbox goes. Times are null where there has been none yet. */
+export interface MailboxStatus {
+  /** One sentence for each thing that is wrong, with what to do; none while all is well. */
+  readonly problems: readonly string[];
+  readonly account: string;
+  /** The process that listens, as `host:pid`. */
+  readonly listener: string | null;
+  /** A mail that came longer ago than this is a run. */
+  readonly lagSeconds: number | null;
+  readonly listedAt: Date | null;
+  readonly lastMailAt: Date | null;
+  readonly lastNoticeAt: Date | null;
+  /** Until when Gmail sends notices. */
+  readonly watchExpiresAt: Date | null;
+  readonly faults: Readonly<Record<MailboxPart, { readonly since: Date; readonly reason: string } | null>>;
+  readonly lastError: MailboxDoc["lastError"];
+}
+
+/** What passes by itself is no problem before it has lasted so long. */
+const PATIENCE_MS = 10 * 60_000;
+
+const START =
+  "start Signalbox with `npm start` (one that runs takes hooks.gmail up on SIGHUP), or beside web and worker `signalbox webhooks gmail run`";
+const SET_UP = "run `signalbox webhooks gmail setup` again";
+
+const FAILING: Readonly<Record<MailboxPart, string>> = {
+  mails: "No new mail comes in",
+  notices: "No notices of new mails come in",
+  watch: "The watch on the mailbox cannot be renewed",
+};
+
+/** @param found the mailbox's record; null where nobody has listened yet */
+export function mailboxStatus(settings: GmailConfig, found: MailboxDoc | null, now: Date): MailboxStatus {
+  const { account } = settings;
+  const listener = found?.claim && isHeld(found, now) ? found.claim.holder : null;
+  const none = { mails: null, notices: null, watch: null };
+  const { listedAt = null, lastMailAt = null, lastNoticeAt = null, lastError = null, faults = none } = found ?? {};
+  return {
+    problems: found ? problemsOf(settings, found, listener, now) : [`Nobody has listened to ${account} yet: ${START}.`],
+    ...{ account, listener, listedAt, lastMailAt, lastNoticeAt, lastError },
+    lagSeconds: listedAt && Math.max(0, Math.round((now.getTime() - listedAt.getTime()) / 1_000)),
+    watchExpiresAt: found?.watch?.expiresAt ?? null,
+    faults: { mails: shown(faults.mails), notices: shown(faults.notices), watch: shown(faults.watch) },
+  };
+}
+
+const shown = (fault: MailboxDoc["faults"][MailboxPart]) => fault && { since: fault.since, reason: fault.reason };
+
+function problemsOf(settings: GmailConfig, mailbox: MailboxDoc, listener: string | null, now: Date): string[] {
+  const { topic, pollEveryMinutes } = settings;
+  const { faults, listedAt, watch } = mailbox;
+  const problems = (Object.keys(FAILING) as MailboxPart[]).flatMap((part) => {
+    const fault = faults[part];
+    if (!fault) return [];
+    const what = `${FAILING[part]} since ${fault.since.toISOString()}: ${fault.reason}`;
+    if (fault.isLasting) return [`${what} To mend it, ${SET_UP}.`];
+    const isLong = now.getTime() - fault.since.getTime() > PATIENCE_MS;
+    return isLong ? [`${what} It is tried again; look whether this machine reaches Google and MongoDB.`] : [];
+  });
+  if (!listener) problems.unshift(`No process listens to the mailbox: ${START}.`);
+  const isLate = !listedAt || now.getTime() - listedAt.getTime() > pollEveryMinutes * 3 * 60_000;
+  if (isLate && listener && !faults.mails) {
+    problems.push(`The mailbox was last listed ${listedAt?.toISOString() ?? "never"}: look at the listener's log.`);
+  }
+  if (topic !== undefined && listener && !faults.watch && !(watch && watch.expiresAt > now)) {
+    problems.push("Gmail sends no notices: look at the listener's log for why the watch is not made.");
+  }
+  return problems;
+}

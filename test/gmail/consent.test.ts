@@ -1,0 +1,188 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { PassThrough } from "node:stream";
+import { expect } from "chai";
+import { askConsent, type Consent } from "../../src/gmail/consent.ts";
+import { GMAIL_SCOPE, PUBSUB_SCOPE } from "../../src/gmail/googleAuth.ts";
+import { GoogleError } from "../../src/gmail/googleError.ts";
+import { StartError } from "../../src/shared/lifecycle.ts";
+import { answers } from "../support/channelServer.ts";
+import { type GoogleServer, startGoogleServer } from "../support/googleServer.ts";
+
+const SCOPES = [GMAIL_SCOPE, PUBSUB_SCOPE];
+
+describe("askConsent", () => {
+  let google: GoogleServer;
+  beforeEach(async () => {
+    google = await startGoogleServer();
+  });
+  afterEach(() => google.close());
+
+  /** Asks, and does with the address what the browser would. */
+  async function ask(browse: (address: string) => unknown, options: object = {}): Promise<Consent> {
+    return askConsent({
+      client: { client_id: "client", client_secret: "hidden-secret" },
+      account: "ada@example.org",
+      scopes: SCOPES,
+      port: 0,
+      timeoutMs: 60_000,
+      consentUrl: google.consentUrl,
+      tokenUrl: google.tokenUrl,
+      show: browse,
+      ...options,
+    });
+  }
+  const redirect = async (address: string) =>
+    (await fetch(address, { redirect: "manual" })).headers.get("location") ?? "";
+  const failure = (promise: Promise<unknown>) => promise.then(() => undefined).catch((error) => error);
+
+  it("asks for lasting access with PKCE, and exchanges the code that the browser brings", async () => {
+    let address = "";
+    let page: Promise<Response> | undefined;
+
+    const consent = await ask((shown) => {
+      address = shown;
+      page = fetch(shown);
+    });
+
+    expect(consent).to.deep.equal({ refreshToken: "refresh-of-code-1", scopes: SCOPES });
+    expect(await (await page)?.text()).to.match(/^You can close this window/);
+    const { state, code_challenge, redirect_uri, ...asked } = Object.fromEntries(new URL(address).searchParams);
+    expect(asked).to.deep.equal({
+      response_type: "code",
+      client_id: "client",
+      access_type: "offline",
+      prompt: "consent",
+      login_hint: "ada@example.org",
+      scope: SCOPES.join(" "),
+      code_challenge_method: "S256",
+    });
+    expect(state).to.match(/^[\w-]{32}$/);
+    expect(code_challenge).to.match(/^[\w-]{43}$/);
+    expect(redirect_uri).to.match(/^http:\/\/127\.0\.0\.1:\d+\/consent$/);
+  });
+
+  it("answers nothing but one redirect, and listens no longer after it", async () => {
+    const seen: number[] = [];
+    let origin = "";
+
+    await ask(async (address) => {
+      const back = await redirect(address);
+      origin = new URL(back).origin;
+      for (const path of ["/", "/favicon.ico", "/consent", "/consent/x?code=1"]) {
+        seen.push((await fetch(origin + path)).status);
+      }
+      seen.push((await fetch(back, { method: "POST" })).status);
+      seen.push((await fetch(back)).status);
+    });
+
+    expect(seen).to.deep.equal([404, 404, 404, 404, 404, 200]);
+    expect(await failure(fetch(origin))).to.be.an("error");
+  });
+
+  it("is not disturbed by answers that other programs and pages send, and tells of them once", async () => {
+    const seen: [number, string][] = [];
+    const refused: string[] = [];
+
+    const consent = await ask(
+      async (address) => {
+        const back = await redirect(address);
+        const forged = new URL(back);
+        forged.searchParams.set("code", "forged");
+        for (const [name, value] of [
+          ["state", "forged"],
+          ["state", ""],
+          ["error", "access_denied"],
+        ] as const) {
+          forged.searchParams.delete("state");
+          forged.searchParams.set(name, value);
+          const answer = await fetch(forged);
+          seen.push([answer.status, await answer.text()]);
+        }
+        await fetch(back);
+      },
+      { onRefused: (what: string) => refused.push(what) },
+    );
+
+    expect(consent.refreshToken).to.equal("refresh-of-code-1");
+    for (const [status, text] of seen) expect(status, text).to.equal(400);
+    expect(seen[0]?.[1]).not.to.include("forged");
+    expect(refused).to.deep.equal(["foreign"]);
+    expect(google.asked(/POST \/token/)).to.have.length(1);
+  });
+
+  it("takes the address that a person pastes, when the browser runs elsewhere", async () => {
+    const pasted = new PassThrough();
+    const refused: string[] = [];
+    const onRefused = (what: string) => refused.push(what);
+
+    const paste = async (address: string) => {
+      const back = await redirect(address);
+      pasted.write(`\nwhat now?\n${back.replace(/state=\w/, "state=!")}\n ${back} \n`);
+    };
+    const consent = await ask(paste, { pasted, onRefused });
+
+    expect(consent.refreshToken).to.equal("refresh-of-code-1");
+    expect(refused).to.deep.equal(["unreadable", "foreign"]);
+  });
+
+  it("listens where it is told to", async () => {
+    const taken = createServer().listen(0, "127.0.0.1");
+    await once(taken, "listening");
+    const { port } = taken.address() as AddressInfo;
+
+    const error = await failure(ask(() => {}, { port }));
+    taken.close();
+    await once(taken, "close");
+    let address = "";
+    await ask(
+      (shown) => {
+        address = shown;
+        void fetch(shown);
+      },
+      { port },
+    );
+
+    expect(error).to.be.instanceOf(StartError).with.property("message").that.includes("name another with --port");
+    expect(new URL(address).searchParams.get("redirect_uri")).to.equal(`http://127.0.0.1:${port}/consent`);
+  });
+
+  it("gives up after its time", async () => {
+    const error = await failure(ask(() => {}, { timeoutMs: 1 }));
+
+    expect(error)
+      .to.be.instanceOf(StartError)
+      .with.property("message")
+      .that.matches(/^There was no consent within/);
+  });
+
+  const refusals: [what: string, consent: GoogleServer["consent"], words: RegExp][] = [
+    ["a consent that is denied", { error: "access_denied" }, /^The consent was not given \(access_denied\): run again/],
+    ["an error that is no code", { error: "<b>secret words</b>" }, /^The consent was not given \(unknown reason\)/],
+    ["a scope that was not ticked", { scope: GMAIL_SCOPE }, /run again and tick https:\/\/\S+\/auth\/pubsub\.$/],
+    ["no refresh token", { withoutRefreshToken: true }, /^Google gave no refresh token: remove this app at /],
+  ];
+  for (const [what, behaviour, words] of refusals) {
+    it(`refuses ${what}`, async () => {
+      Object.assign(google.consent, behaviour);
+
+      const error = await failure(ask(fetch));
+
+      expect(error).to.be.instanceOf(StartError).with.property("message").that.matches(words);
+      const exchanges = behaviour.error ? 0 : 1;
+      expect(google.asked(/POST \/token/)).to.have.length(exchanges);
+    });
+  }
+
+  it("tells what the login answers to the code, and nothing of what was sent", async () => {
+    google.fail(/POST \/token/, answers(401, { error: "invalid_client", error_description: "hidden-secret" }));
+
+    const error = await failure(ask(fetch));
+
+    expect(error)
+      .to.be.instanceOf(GoogleError)
+      .that.deep.includes({ kind: "authorization", codes: ["invalid_client"] });
+    expect(error.message).to.equal("Google's login answered 401 (invalid_client).");
+  });
+});

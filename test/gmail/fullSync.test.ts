@@ -1,0 +1,133 @@
+import { randomUUID } from "node:crypto";
+import { expect } from "chai";
+import pino from "pino";
+import { catchUp } from "../../src/gmail/catchUp.ts";
+import { connectGoogle } from "../../src/gmail/google.ts";
+import { HeldMailbox } from "../../src/gmail/heldMailbox.ts";
+import { Intake } from "../../src/gmail/intake.ts";
+import { compileMappings } from "../../src/hooks/mapping.ts";
+import { ACCOUNT, type GmailBed, startGmailBed } from "../support/gmailBed.ts";
+
+const DAY_MS = 24 * 3_600_000;
+const never = new AbortController().signal;
+
+describe("a Gmail listener whose history is forgotten", () => {
+  let bed: GmailBed;
+  beforeEach(async () => {
+    bed = await startGmailBed();
+  });
+  afterEach(() => bed.close());
+
+  it("makes runs of all mails since, of none twice, and of none from before it first listened", async () => {
+    const { google } = bed;
+    const now = Date.now();
+    const ancient = google.mailbox.add({ internalDate: now - 2 * DAY_MS });
+    google.mailbox.add({ internalDate: now - DAY_MS });
+    await bed.listening();
+    const seen = google.mailbox.add({ internalDate: now });
+    google.pubsub.publish();
+    await bed.isCaughtUp();
+
+    await bed.restart(() => {
+      for (const id of [ancient, seen]) google.mailbox.touch(id);
+      google.mailbox.add({ internalDate: now + 1, labelIds: ["INBOX", "SENT"] });
+      google.mailbox.add({ internalDate: now + 1, labelIds: ["Label_7"] });
+      google.mailbox.add({ internalDate: now - 60_000 }); // visible late
+      google.mailbox.add({ internalDate: now + 2 });
+      google.mailbox.forgetHistory();
+    });
+    await bed.isCaughtUp();
+
+    expect(await bed.mailIds()).to.deep.equal([seen, "mail-6", "mail-7"]);
+    expect(google.asked(/messages\/mail-3/)).to.have.length(1);
+    const [, query] = google.asked(/messages\?/).map(({ path }) => new URL(path, google.url).searchParams.get("q"));
+    expect(query).to.equal(`after:${Math.floor((now - DAY_MS) / 1_000) - 1}`);
+    expect(await bed.told()).to.deep.equal([]);
+  });
+
+  it("looks through all of a mailbox that was empty when it first listened", async () => {
+    await bed.listening();
+
+    await bed.restart(() => {
+      for (let i = 0; i < 3; i++) bed.google.mailbox.add();
+      bed.google.mailbox.forgetHistory();
+    });
+    await bed.isCaughtUp();
+
+    expect(await bed.mailIds()).to.deep.equal(["mail-1", "mail-2", "mail-3"]);
+  });
+
+  for (const [when, isThere] of [
+    ["was there before", true],
+    ["came and became a run", false],
+  ] as const) {
+    it(`loses no mail where one that ${when} is dated in the future`, async () => {
+      const { google } = bed;
+      const future = { internalDate: Date.now() + 3_650 * DAY_MS };
+      if (isThere) google.mailbox.add(future);
+      await bed.listening();
+      const seen = isThere ? [] : [google.mailbox.add(future)];
+      google.pubsub.publish();
+      await bed.isCaughtUp();
+
+      const missed: string[] = [];
+      await bed.restart(() => {
+        missed.push(google.mailbox.add({ internalDate: Date.now() + 2_000 }));
+        google.mailbox.forgetHistory();
+      });
+      await bed.isCaughtUp();
+
+      expect(await bed.mailIds()).to.deep.equal([...seen, ...missed]);
+    });
+  }
+
+  it("loses no mail that comes in the meantime", async () => {
+    const { google } = bed;
+    await bed.listening();
+
+    await bed.restart(() => {
+      google.mailbox.add();
+      google.mailbox.forgetHistory();
+      google.fail(/messages\?/, (response, request) => {
+        google.mailbox.add();
+        response.writeHead(307, { Location: request.path }).end(); // an answer that is not followed: it is asked again
+      });
+    });
+    await bed.timers.until(bed.isCaughtUp());
+
+    expect(await bed.mailIds()).to.have.members(["mail-1", "mail-2"]);
+  });
+
+  for (const [title, secondsApart] of [
+    ["in parts where there are many", 7],
+    ["also where more than a part are of one second", 0],
+  ] as const) {
+    it(`looks through them ${title}`, async () => {
+      const { google, app } = bed;
+      const start = Date.now() - DAY_MS;
+      await (await bed.listening()).close();
+      const ids = Array.from({ length: 11 }, (_, i) =>
+        google.mailbox.add({ internalDate: start + i * secondsApart * 1_000 }),
+      );
+      google.mailbox.forgetHistory();
+      const { stores, queues, clock, config } = app;
+      const settings = config.hooks.gmail!;
+      const token = randomUUID();
+      await stores.gmailMailboxes.take(ACCOUNT, { token, holder: "test" }, 60_000);
+      const mailbox = new HeldMailbox(stores.gmailMailboxes, token, await bed.mailbox());
+      const log = pino({ level: "silent" });
+      const mappings = compileMappings(config.hooks);
+      const intake = new Intake({ stores, queues, clock, log, mappings, settings, mailbox, hooks: config.hooks });
+      const { gmail } = connectGoogle(settings);
+
+      await catchUp({ mailbox, intake, clock, log, label: "INBOX", batch: 3 }, gmail, never);
+
+      expect((await bed.mailIds()).toSorted()).to.deep.equal(ids.toSorted());
+      expect(await bed.mailbox()).to.deep.include({
+        cursor: "1011",
+        newestMailAt: new Date(start + 10 * secondsApart * 1_000),
+      });
+      expect(google.asked(/messages\?/).length).to.be.greaterThan(3);
+    });
+  }
+});

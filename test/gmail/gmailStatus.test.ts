@@ -1,0 +1,191 @@
+import { expect } from "chai";
+import { Registry } from "prom-client";
+import { addGmailMetrics } from "../../src/api/gmailMetrics.ts";
+import { runCli } from "../cli/service.ts";
+import { eventually } from "../support/eventually.ts";
+import { ACCOUNT, type GmailBed, startGmailBed } from "../support/gmailBed.ts";
+import { googleError } from "../support/googleServer.ts";
+
+const TO_START =
+  "start Signalbox with `npm start` (one that runs takes hooks.gmail up on SIGHUP), or beside web and worker `signalbox webhooks gmail run`";
+
+describe("signalbox webhooks gmail status", () => {
+  let bed: GmailBed;
+  afterEach(() => bed.close());
+
+  const start = async (...options: Parameters<typeof startGmailBed>) => {
+    bed = await startGmailBed(...options);
+    return bed;
+  };
+  const status = async () => {
+    const { code, stdout, stderr } = await runCli("webhooks gmail status --json", bed.env).ended;
+    expect(stderr).to.equal("");
+    return { code, ...JSON.parse(stdout) };
+  };
+
+  it("says that all is well, with exit code 0: who listens, how far, the last mail and notice, the watch", async () => {
+    const { google } = await start();
+    await bed.listening();
+    google.mailbox.add();
+    google.pubsub.publish();
+    await bed.isCaughtUp();
+    await eventually(async () => (await bed.mailbox()).watch, "the watch");
+
+    const said = await status();
+    const words = await runCli("webhooks gmail status", bed.env).ended;
+
+    const { listedAt, lastMailAt, lastNoticeAt, watch } = JSON.parse(JSON.stringify(await bed.mailbox()));
+    expect(said).to.deep.include({ code: 0, ok: true, problems: [], account: ACCOUNT, lastError: null });
+    expect(said).to.deep.include({ listedAt, lastMailAt, lastNoticeAt, watchExpiresAt: watch.expiresAt });
+    expect(said.listener).to.match(new RegExp(`:${process.pid}$`));
+    expect(said.lagSeconds).to.be.a("number");
+    expect(words.code).to.equal(0);
+    expect(words.stdout)
+      .to.match(/^Mailbox +ada@example.org$/m)
+      .and.to.match(/^All is well\.$/m);
+    expect(words.stdout).to.include(`Watch until     ${watch.expiresAt}`);
+  });
+
+  it("says with exit code 1 that nobody has listened yet, and what to do", async () => {
+    await start();
+
+    const { code, problems } = await status();
+
+    expect(code).to.equal(1);
+    expect(problems).to.deep.equal([`Nobody has listened to ${ACCOUNT} yet: ${TO_START}.`]);
+  });
+
+  it("says that nobody listens any longer", async () => {
+    await start();
+    await (await bed.listening()).close();
+
+    const { code, problems, listener } = await status();
+
+    expect({ code, listener }).to.deep.equal({ code: 1, listener: null });
+    expect(problems).to.deep.equal([`No process listens to the mailbox: ${TO_START}.`]);
+  });
+
+  it("says what does not pass by itself at once, and what to do", async () => {
+    const { google, app } = await start();
+    google.deadAuthorization = "invalid_grant";
+    bed.listen();
+    await eventually(async () => (await app.stores.gmailMailboxes.find(ACCOUNT))?.faults.mails, "the fault");
+
+    const { code, problems, faults } = await status();
+
+    expect(code).to.equal(1);
+    expect(problems[0]).to.match(
+      /^No new mail comes in since .*invalid_grant.*run `signalbox webhooks gmail setup` again\.$/,
+    );
+    expect(faults.mails.reason).to.equal("Google's login answered 400 (invalid_grant).");
+  });
+
+  it("says what passes by itself when it has lasted ten minutes", async () => {
+    const { google, app } = await start();
+    await bed.listening();
+    google.fail(/history/, ...Array(3).fill(googleError(503, "UNAVAILABLE", "backendError")));
+    google.mailbox.add();
+    google.pubsub.publish();
+    await eventually(async () => (await bed.mailbox()).faults.mails, "the fault");
+    const young = await status();
+    const since = new Date(Date.now() - 11 * 60_000);
+    await app.stores.gmailMailboxes.collection.updateOne({}, { $set: { "faults.mails.since": since } });
+
+    const old = await status();
+
+    expect(young.problems).to.deep.equal([]);
+    expect(old.problems[0]).to.match(/^No new mail comes in since .* Gmail answered 503 .* tried again/);
+  });
+
+  it("says that the mailbox was not listed for long, and that the watch has ended", async () => {
+    const { app } = await start();
+    await bed.listening();
+    await eventually(async () => (await bed.mailbox()).watch, "the watch");
+    const past = new Date(Date.now() - 16 * 60_000);
+    await app.stores.gmailMailboxes.collection.updateOne({}, { $set: { listedAt: past, "watch.expiresAt": past } });
+
+    const { code, problems } = await status();
+
+    expect(code).to.equal(1);
+    expect(problems).to.deep.equal([
+      `The mailbox was last listed ${past.toISOString()}: look at the listener's log.`,
+      "Gmail sends no notices: look at the listener's log for why the watch is not made.",
+    ]);
+  });
+
+  it("misses no watch where no topic is configured", async () => {
+    await start({ settings: { topic: undefined, subscription: undefined } });
+    await bed.listening();
+
+    expect(await status()).to.deep.include({ code: 0, problems: [], watchExpiresAt: null });
+  });
+
+  it("says in one sentence that hooks.gmail is not set, and so does run", async () => {
+    await start();
+
+    for (const command of ["webhooks gmail status", "webhooks gmail run"]) {
+      const { code, stderr } = await runCli(command, {}, "test").ended;
+      expect({ code, stderr }).to.deep.equal({
+        code: 1,
+        stderr: "hooks.gmail is not set: run `signalbox webhooks gmail setup`, which writes it.\n",
+      });
+    }
+  });
+});
+
+describe("the metrics of the Gmail listener", () => {
+  let bed: GmailBed;
+  beforeEach(async () => {
+    bed = await startGmailBed();
+  });
+  afterEach(() => bed.close());
+
+  const figures = async (registry: Registry) => {
+    const text = await registry.metrics();
+    return Object.fromEntries(
+      [...text.matchAll(/^signalbox_gmail_(\S+) (\S+)$/gm)].map(([, name, value]) => [name, Number(value)]),
+    );
+  };
+
+  it("are those of the mailbox's record, which is read once a scrape", async () => {
+    const { google, app } = bed;
+    const registry = new Registry();
+    let reads = 0;
+    const read = () => {
+      reads++;
+      return app.stores.gmailMailboxes.find(ACCOUNT);
+    };
+    addGmailMetrics(registry, read, app.clock);
+    const before = await figures(registry);
+    await bed.listening();
+    google.fail(/history/, googleError(403, "PERMISSION_DENIED", "forbidden"));
+    google.mailbox.add();
+    google.pubsub.publish();
+    await eventually(async () => (await bed.mailbox()).faults.mails, "the fault");
+    await eventually(async () => (await bed.mailbox()).watch, "the watch");
+    reads = 0;
+
+    const after = await figures(registry);
+
+    const { lastNoticeAt, watch } = await bed.mailbox();
+    expect(before).to.deep.equal({});
+    expect(reads).to.equal(1);
+    expect(after).to.deep.include({
+      listening: 1,
+      last_notice_timestamp_seconds: Number(lastNoticeAt) / 1_000,
+      watch_expiry_timestamp_seconds: Number(watch?.expiresAt) / 1_000,
+      'fault{part="mails",lasting="true"}': 1,
+      'fault{part="mails",lasting="false"}': 0,
+      'fault{part="notices",lasting="true"}': 0,
+    });
+    expect(after.lag_seconds).to.be.at.least(0);
+    expect(after).not.to.have.property("last_mail_timestamp_seconds");
+  });
+
+  it("are absent while MongoDB is away, and do no scrape harm", async () => {
+    const registry = new Registry();
+    addGmailMetrics(registry, () => Promise.reject(new Error("away")), bed.app.clock);
+
+    expect(await figures(registry)).to.deep.equal({});
+  });
+});

@@ -1,0 +1,33 @@
+import { expect } from "chai";
+import { eventually } from "../support/eventually.ts";
+import { type GmailBed, runGmailProcess, startGmailBed } from "../support/gmailBed.ts";
+
+describe("a Gmail listener with little memory", function () {
+  this.timeout(120_000);
+  let bed: GmailBed;
+  beforeEach(async () => {
+    bed = await startGmailBed({ settings: { maxBytes: 1_000 } });
+  });
+  afterEach(() => bed.close());
+
+  it("takes ten mails of 20 MB at once", async () => {
+    const { google } = bed;
+    await (await bed.listening()).close();
+    const data = Buffer.from("<p>all work and <b>no</b> play".repeat(700_000)).toString("base64url");
+    const payload = { mimeType: "text/html", headers: [], body: { data } };
+    const ids = Array.from({ length: 10 }, () => google.mailbox.add({ payload }));
+    google.pubsub.publish();
+
+    const listener = runGmailProcess({ ...bed.env, NODE_OPTIONS: "--max-old-space-size=160" });
+    let isOver = false;
+    void listener.ended.then(() => {
+      isOver = true;
+    });
+    await eventually(async () => isOver || (await bed.runs()).length === ids.length, "ten runs", 90_000);
+    const code = await listener.stop();
+
+    expect(code).to.equal(0);
+    expect(await bed.mailIds()).to.deep.equal(ids);
+    for (const { mapped } of await bed.runs()) expect(mapped?.call?.length).to.be.within(1_000, 3_000);
+  });
+});

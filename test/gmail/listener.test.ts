@@ -1,0 +1,319 @@
+import { generateKeyPairSync } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { expect } from "chai";
+import { mailboxStatus } from "../../src/gmail/mailboxStatus.ts";
+import { mappedHook } from "../../src/shared/queues.ts";
+import { eventually } from "../support/eventually.ts";
+import { ACCOUNT, type GmailBed, SUBSCRIPTION, startGmailBed, TOPIC } from "../support/gmailBed.ts";
+
+const POLL_MS = 300_000;
+const WATCH_LOOK_MS = 600_000;
+
+describe("the Gmail listener", () => {
+  let bed: GmailBed;
+  afterEach(() => bed.close());
+
+  const start = async (...options: Parameters<typeof startGmailBed>) => {
+    bed = await startGmailBed(...options);
+    return bed;
+  };
+  const listings = () => bed.google.asked(/history/).length;
+
+  it("makes of a mail that a notice tells of one run of its mapping, on its queue, and then acknowledges", async () => {
+    const { google, app } = await start();
+    await bed.listening();
+    const id = google.mailbox.add({
+      snippet: "Hello",
+      payload: {
+        headers: [
+          { name: "From", value: "Bob <bob@example.org>" },
+          { name: "Subject", value: "News" },
+        ],
+        mimeType: "text/html",
+        body: { data: Buffer.from("<p>Hello <b>Ada</b></p>").toString("base64url") },
+      },
+    });
+
+    google.pubsub.publish();
+    await bed.isCaughtUp();
+
+    const [run] = await bed.runs();
+    const { payload, ...call } = JSON.parse(run?.mapped?.call ?? "");
+    expect(run).to.deep.include({ name: "Gmail", sessionKey: `hook:gmail:${id}`, status: "queued" });
+    expect(run?.mapped?.mapping).to.equal("preset:gmail");
+    expect(call).to.deep.equal({ headers: {}, url: "/hooks/gmail", path: "gmail", query: {} });
+    expect(payload).to.deep.include({ source: "gmail", account: ACCOUNT });
+    expect(payload.messages).to.have.length(1);
+    const mail = { id, from: "Bob <bob@example.org>", subject: "News", snippet: "Hello", body: "Hello Ada" };
+    expect(payload.messages[0]).to.deep.include(mail);
+    expect(await app.queues.has(mappedHook, run?._id ?? "")).to.equal(true);
+    expect((await bed.mailbox()).cursor).to.equal("1001");
+  });
+
+  it("gives mails to the first mapping that takes them, before the preset", async () => {
+    const mappings = [
+      { id: "other", match: { path: "gmail", source: "other" }, messageTemplate: "x" },
+      { id: "own", match: { source: "gmail" }, messageTemplate: "{{messages[0].subject}}", sessionKey: "hook:mails" },
+    ];
+    const { google } = await start({ hooks: { mappings } });
+    await bed.listening();
+
+    google.mailbox.add();
+    google.pubsub.publish();
+    await bed.isCaughtUp();
+
+    const [run] = await bed.runs();
+    expect(run).to.deep.include({ name: "own", sessionKey: "hook:mails" });
+  });
+
+  it("makes no runs of mails that were there before it first listened, and has Gmail send notices", async () => {
+    const { google } = await start();
+    google.mailbox.add();
+    await bed.listening();
+
+    const id = google.mailbox.add();
+    google.pubsub.publish();
+    await bed.isCaughtUp();
+
+    expect(await bed.mailIds()).to.deep.equal([id]);
+    expect(google.watch).to.deep.include({ topicName: TOPIC, labelIds: ["INBOX"] });
+  });
+
+  it("leaves out spam, trash, drafts, sent mails, other labels, and what is gone before it is fetched", async () => {
+    const { google } = await start();
+    await bed.listening();
+
+    for (const label of ["SPAM", "TRASH", "DRAFT", "SENT"]) google.mailbox.add({ labelIds: ["INBOX", label] });
+    google.mailbox.add({ labelIds: ["Label_7"] });
+    google.mailbox.remove(google.mailbox.add());
+    const id = google.mailbox.add();
+    google.pubsub.publish();
+    await bed.isCaughtUp();
+
+    expect(await bed.mailIds()).to.deep.equal([id]);
+  });
+
+  it("lists once for many notices; double, late and out of order ones do no harm", async () => {
+    const { google } = await start();
+    await bed.listening();
+    const before = listings();
+
+    const ids = [1, 2, 3].map(() => google.mailbox.add());
+    for (const historyId of [1003, 1001, "1002", 1003, 7]) google.pubsub.publish({ emailAddress: ACCOUNT, historyId });
+    await bed.isCaughtUp();
+
+    expect(await bed.mailIds()).to.deep.equal(ids);
+    expect(listings() - before).to.equal(1);
+    expect((await bed.mailbox()).lastNoticeAt).to.be.instanceOf(Date);
+  });
+
+  it("does not acknowledge a notice of what Gmail's history does not show yet; when it comes again it does", async () => {
+    const { google } = await start();
+    await bed.listening();
+
+    google.pubsub.publish({ emailAddress: ACCOUNT, historyId: 1001 });
+    await eventually(async () => (await bed.mailbox()).lastNoticeAt, "the notice to be seen");
+    await eventually(() => google.asked(/acknowledge|:pull/).length > 1, "the next pull");
+    const before = google.pubsub.outstanding(SUBSCRIPTION);
+    const id = google.mailbox.add();
+    google.pubsub.redeliver();
+    await bed.isCaughtUp();
+
+    expect(before).to.equal(1);
+    expect(await bed.mailIds()).to.deep.equal([id]);
+  });
+
+  it("acknowledges what is none of this mailbox's, and lists nothing for it", async () => {
+    const { google } = await start();
+    await bed.listening();
+    const before = listings();
+
+    google.pubsub.publish({ emailAddress: "bob@example.org", historyId: 5_000 });
+    google.pubsub.publish("nonsense");
+    await bed.isCaughtUp();
+
+    expect(listings()).to.equal(before);
+    expect((await bed.mailbox()).lastNoticeAt).to.equal(null);
+  });
+
+  it("looks into the mailbox from time to time, as notices may be lost", async () => {
+    const { google, timers } = await start();
+    await bed.listening();
+
+    const id = google.mailbox.add();
+    await timers.passing(POLL_MS);
+    await bed.becomeRuns(1);
+
+    expect(await bed.mailIds()).to.deep.equal([id]);
+  });
+
+  it("does that alone without a topic and a subscription", async () => {
+    const { google, timers } = await start({ settings: { topic: undefined, subscription: undefined } });
+    await bed.listening();
+
+    const id = google.mailbox.add();
+    await timers.passing(POLL_MS);
+    await bed.becomeRuns(1);
+
+    expect(await bed.mailIds()).to.deep.equal([id]);
+    expect(google.asked(/watch|pubsub|\/v1\/projects/)).to.deep.equal([]);
+    expect((await bed.mailbox()).watch).to.equal(null);
+  });
+
+  it("takes all of many mails, in their order, and moves its cursor with each page", async () => {
+    const { google, timers } = await start();
+    await bed.listening();
+    google.mailbox.pageSize = 5;
+
+    const ids = Array.from({ length: 23 }, () => google.mailbox.add());
+    await timers.passing(POLL_MS);
+    await bed.becomeRuns(23);
+    await bed.isCaughtUp();
+
+    expect(await bed.mailIds()).to.deep.equal(ids);
+    const starts = google.asked(/history/).map(({ path }) => /startHistoryId=(\d+)/.exec(path)?.[1]);
+    expect(starts).to.deep.equal(["1000", "1000", "1005", "1010", "1015", "1020"]);
+  });
+
+  it("keeps of a mail of 20 MB as much as is configured", async () => {
+    const { google } = await start({ settings: { maxBytes: 1_000 } });
+    await bed.listening();
+
+    const data = Buffer.from("all work and no play ".repeat(1_000_000)).toString("base64url");
+    google.mailbox.add({ payload: { mimeType: "text/plain", headers: [], body: { data } } });
+    google.pubsub.publish();
+    await bed.isCaughtUp();
+
+    const [run] = await bed.runs();
+    const { body } = JSON.parse(run?.mapped?.call ?? "").payload.messages[0];
+    expect(Buffer.byteLength(body)).to.be.within(900, 1_000);
+    expect(body).to.match(/^all work .*\n\[\d+ bytes more\]$/s);
+  });
+
+  it("fetches no bodies where they are not wanted", async () => {
+    const { google } = await start({ settings: { includeBody: false } });
+    await bed.listening();
+
+    const id = google.mailbox.add({ snippet: "Hello" });
+    google.pubsub.publish();
+    await bed.isCaughtUp();
+
+    const [run] = await bed.runs();
+    expect(JSON.parse(run?.mapped?.call ?? "").payload.messages[0]).to.include({ id, snippet: "Hello" });
+    expect(run?.mapped?.call).not.to.include('"body"');
+    expect(google.asked(/messages\/mail/).map(({ path }) => path.split("?")[1])).to.deep.equal(["format=metadata"]);
+  });
+
+  it("goes on with its cursor when it is started again, and renews no watch that is young", async () => {
+    const { google } = await start();
+    await (await bed.listening()).close();
+    const id = google.mailbox.add();
+
+    bed.listen();
+    await bed.becomeRuns(1);
+
+    expect(await bed.mailIds()).to.deep.equal([id]);
+    expect(google.asked(/watch/)).to.have.length(1);
+  });
+
+  it("reads the mailbox in its owner's name with a service account, and pulls in its own", async () => {
+    const { google } = await start();
+    const { privateKey } = generateKeyPairSync("rsa", {
+      modulusLength: 2048,
+      publicKeyEncoding: { type: "spki", format: "pem" },
+      privateKeyEncoding: { type: "pkcs8", format: "pem" },
+    });
+    const key = { type: "service_account", client_email: "robot@p.iam.gserviceaccount.com", private_key: privateKey };
+    writeFileSync(bed.credentialsFile, JSON.stringify(key));
+    await bed.listening();
+
+    const id = google.mailbox.add();
+    google.pubsub.publish();
+    await bed.isCaughtUp();
+
+    const claims = google.asked(/token/).map(({ body: { assertion } }) => {
+      const { sub, scope } = JSON.parse(Buffer.from(assertion.split(".")[1], "base64url").toString());
+      return [sub, scope];
+    });
+    expect(await bed.mailIds()).to.deep.equal([id]);
+    expect(claims).to.have.deep.members([
+      [ACCOUNT, "https://www.googleapis.com/auth/gmail.readonly"],
+      [undefined, "https://www.googleapis.com/auth/pubsub"],
+    ]);
+  });
+
+  for (const minutes of [60, 6 * 24 * 60]) {
+    it(`renews its watch after ${minutes} minutes where that is configured, by whichever process listens then`, async () => {
+      const { google, timers } = await start({ settings: { renewEveryMinutes: minutes } });
+      await bed.listening();
+      await eventually(async () => (await bed.mailbox()).watch, "the watch");
+
+      timers.pass((minutes - 1) * 60_000);
+      await bed.restart();
+      await eventually(async () => (await bed.mailbox()).claim, "it to listen");
+      await timers.pausing(POLL_MS, 1);
+      const before = google.asked(/watch/).length;
+      timers.pass(2 * 60_000);
+      await eventually(() => google.asked(/watch/).length > before, "the renewal");
+
+      expect(before).to.equal(1);
+    });
+  }
+
+  it("renews its watch after a sleep of the machine, in which no timer has run", async () => {
+    const { google, app, timers } = await start();
+    await bed.listening();
+    await eventually(async () => (await bed.mailbox()).watch, "the watch");
+    await timers.pausing(WATCH_LOOK_MS, 1);
+
+    app.clock.advance(8 * 24 * 3_600_000);
+    timers.pass(WATCH_LOOK_MS);
+    await eventually(() => google.asked(/watch/).length > 1, "the renewal");
+
+    expect((await bed.mailbox()).lastError).to.equal(null);
+  });
+
+  it("renews its watch when the clock was a year ahead at the last renewal", async () => {
+    const { google, app } = await start();
+    app.clock.advance(365 * 24 * 3_600_000);
+    const listener = await bed.listening();
+    await eventually(async () => (await bed.mailbox()).watch, "the watch");
+    await listener.close();
+
+    app.clock.advance(-365 * 24 * 3_600_000);
+    bed.listen();
+    const isRight = async () => {
+      const { watch } = await bed.mailbox();
+      return watch && watch.renewedAt < watch.expiresAt;
+    };
+    await eventually(isRight, "the renewal");
+
+    expect(google.asked(/watch/)).to.have.length(2);
+  });
+
+  it("begins where one that was killed had its clock a year ahead", async () => {
+    const { app } = await start();
+    app.clock.advance(365 * 24 * 3_600_000);
+    await app.stores.gmailMailboxes.take(ACCOUNT, { token: "killed", holder: "here:1" }, 15_000);
+    app.clock.advance(-365 * 24 * 3_600_000);
+
+    const before = mailboxStatus(app.config.hooks.gmail!, await bed.mailbox(), app.clock.now());
+    await bed.listening();
+
+    expect(before.listener).to.equal(null);
+    expect((await bed.mailbox()).claim?.token).not.to.equal("killed");
+  });
+
+  it("has Gmail watch anew when another label is configured", async () => {
+    const { google, app } = await start();
+    await (await bed.listening()).close();
+
+    Object.assign(app, {
+      config: { ...app.config, hooks: { ...app.config.hooks, gmail: { ...app.config.hooks.gmail, label: "Label_7" } } },
+    });
+    bed.listen();
+    await eventually(() => google.asked(/watch/).length > 1, "the watch");
+
+    expect(google.watch?.labelIds).to.deep.equal(["Label_7"]);
+  });
+});

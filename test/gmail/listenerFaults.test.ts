@@ -1,0 +1,343 @@
+import { writeFileSync } from "node:fs";
+import { expect } from "chai";
+import { answers, breaks } from "../support/channelServer.ts";
+import { eventually } from "../support/eventually.ts";
+import { CONSENT, type GmailBed, SUBSCRIPTION, startGmailBed } from "../support/gmailBed.ts";
+import { googleError } from "../support/googleServer.ts";
+import { startMongod, startRedis } from "../support/servers.ts";
+
+const POLL_MS = 300_000;
+const SLOW_RETRY_MS = 60_000;
+/** The pauses after ten failures in a row; from then on it is the last. */
+const GROWING = [1, 2, 4, 8, 16, 32, 64, 128, 256, 300].map((seconds) => 1_000 * seconds);
+const away = googleError(503, "UNAVAILABLE", "backendError");
+const forbidden = googleError(403, "PERMISSION_DENIED", "forbidden");
+
+describe("the Gmail listener, when something is wrong", () => {
+  let bed: GmailBed;
+  afterEach(() => bed.close());
+
+  const start = async (...options: Parameters<typeof startGmailBed>) => {
+    bed = await startGmailBed(...options);
+    await bed.listening();
+    return bed;
+  };
+  const fault = async (part: "mails" | "notices" | "watch") => (await bed.mailbox()).faults[part];
+  const failed = (part: "mails" | "notices" | "watch") => eventually(() => fault(part), `${part} to fail`);
+  const mended = (part: "mails" | "notices" | "watch") =>
+    eventually(async () => (await fault(part)) === null, `${part} to work again`);
+
+  it("waits longer and longer while Gmail is away, and takes all that came meanwhile", async () => {
+    const { google, timers } = await start();
+    google.fail(/history/, away, breaks, away);
+
+    const id = google.mailbox.add();
+    google.pubsub.publish();
+    for (const ms of [1_000, 2_000, 4_000]) await timers.passing(ms);
+    await bed.isCaughtUp();
+
+    expect(await bed.mailIds()).to.deep.equal([id]);
+    expect(await bed.told()).to.deep.equal([]);
+    await mended("mails");
+    expect((await bed.mailbox()).lastError?.reason).to.equal("Gmail answered 503 (UNAVAILABLE, backendError).");
+  });
+
+  for (const [what, limit] of [
+    ["429", googleError(429, "RESOURCE_EXHAUSTED", "rateLimitExceeded", { "Retry-After": "47" })],
+    [
+      "403 with userRateLimitExceeded",
+      googleError(403, "PERMISSION_DENIED", "userRateLimitExceeded", { "Retry-After": "47" }),
+    ],
+  ] as const) {
+    it(`waits as long as Gmail says with ${what}, and calls nobody`, async () => {
+      const { google, timers } = await start();
+      google.fail(/messages\/mail/, limit);
+
+      const id = google.mailbox.add();
+      google.pubsub.publish();
+      await timers.passing(47_000);
+      await bed.isCaughtUp();
+
+      expect(await bed.mailIds()).to.deep.equal([id]);
+      expect(await bed.told()).to.deep.equal([]);
+    });
+  }
+
+  it("gets a new token when the old one has ended", async () => {
+    const { google } = await start();
+
+    google.endTokens();
+    const id = google.mailbox.add();
+    google.pubsub.publish();
+    await bed.isCaughtUp();
+
+    expect(await bed.mailIds()).to.deep.equal([id]);
+    expect(google.asked(/token/).length).to.be.greaterThan(1);
+  });
+
+  it("tells the main session once that its consent is dead, also when it is started again, and goes on when there is a new one", async () => {
+    const { google, timers, app } = await start();
+    google.deadAuthorization = "invalid_grant";
+    google.endTokens();
+    const id = google.mailbox.add();
+    google.pubsub.publish();
+    await failed("mails");
+    await eventually(async () => (await bed.told()).length > 0, "the event");
+    const { _id, wake } = (await app.stores.events.collection.findOne({ source: "gmail" }))!;
+    for (const ms of [SLOW_RETRY_MS, 2 * SLOW_RETRY_MS]) await timers.passing(ms);
+    await bed.restart();
+    await timers.pausing(SLOW_RETRY_MS, 2);
+    const told = await bed.told();
+    const { mails, notices } = (await bed.mailbox()).faults;
+
+    writeFileSync(bed.credentialsFile, JSON.stringify({ ...CONSENT, refresh_token: "another" }));
+    google.deadAuthorization = undefined;
+    google.pubsub.redeliver();
+    await timers.until(Promise.all([mended("mails"), mended("notices")]));
+    await timers.until(bed.isCaughtUp());
+
+    expect(wake).to.equal(true);
+    expect(told).to.have.length(1);
+    expect(told[0])
+      .to.match(/late or not at all|No new mail comes in/)
+      .and.to.include("invalid_grant");
+    expect(told[0]).to.include("`signalbox webhooks gmail setup`");
+    for (const one of [mails, notices]) expect(one).to.deep.include({ isLasting: true, toldAs: _id });
+    expect(await bed.told()).to.have.length(2);
+    expect((await bed.told())[1]).to.match(/again\.$/);
+    expect(await bed.mailIds()).to.deep.equal([id]);
+    expect(google.asked(/token/).at(-1)?.body).to.include({ refresh_token: "another" });
+    expect(JSON.stringify(bed.log)).not.to.match(/secret words|ada@|another/);
+  });
+
+  it("goes on looking into the mailbox while Pub/Sub refuses, tells once, and pulls when it can again", async () => {
+    const { google, timers } = await start();
+    google.fail(/:pull/, forbidden, forbidden, forbidden);
+    google.pubsub.publish();
+    await failed("notices");
+
+    const id = google.mailbox.add();
+    await timers.passing(POLL_MS);
+    await bed.becomeRuns(1);
+    const during = await fault("notices");
+    google.pubsub.publish();
+    await timers.until(mended("notices"));
+    await bed.isCaughtUp();
+
+    expect(during).to.deep.include({ isLasting: true });
+    expect(await bed.mailIds()).to.deep.equal([id]);
+    expect(await bed.told()).to.deep.equal([
+      "The notices of new mails cannot be pulled, so that mails come in late or not at all: Pub/Sub answered 403 (PERMISSION_DENIED, forbidden). To mend it, run `signalbox webhooks gmail setup` again.",
+      "The notices of new mails come in again.",
+    ]);
+  });
+
+  it("goes on while the watch cannot be renewed for an hour, and renews it then", async () => {
+    const { google, timers } = await start();
+    const { watch } = await bed.mailbox();
+    const pauses = [1, 2, 4, 8, 16, 32, 64, 128, 256, ...Array(11).fill(300)].map((seconds) => 1_000 * seconds);
+    google.fail(/watch/, ...pauses.map(() => away));
+
+    timers.pass(720 * 60_000);
+    for (const ms of pauses.slice(0, -1)) await timers.passing(ms);
+    await eventually(() => google.asked(/watch/).length === 1 + pauses.length, "the last failure");
+    const during = await bed.mailbox();
+    const id = google.mailbox.add();
+    google.pubsub.publish();
+    await bed.becomeRuns(1);
+    await timers.passing(POLL_MS);
+    await mended("watch");
+
+    const after = await bed.mailbox();
+    expect(during.faults.watch).to.deep.include({ isLasting: false });
+    expect(during.watch).to.deep.equal(watch);
+    expect(await bed.mailIds()).to.deep.equal([id]);
+    expect(after.watch?.renewedAt.getTime()).to.be.greaterThan((watch?.renewedAt.getTime() ?? 0) + 780 * 60_000);
+    expect(await bed.told()).to.deep.equal([]);
+  });
+
+  it("passes over a mail that Gmail refuses, and says which", async () => {
+    const { google } = await start();
+    google.fail(/messages\/mail-1/, googleError(400, "FAILED_PRECONDITION", "failedPrecondition"));
+
+    const [, id] = [google.mailbox.add(), google.mailbox.add()];
+    google.pubsub.publish();
+    await bed.isCaughtUp();
+
+    expect(await bed.mailIds()).to.deep.equal([id]);
+    expect(await bed.told()).to.deep.equal([
+      "The mail with Gmail's id mail-1 could not be taken and is passed over: Gmail answered 400 (FAILED_PRECONDITION, failedPrecondition).",
+    ]);
+    expect((await bed.mailbox()).lastError?.reason).to.include("A mail was passed over: Gmail answered 400");
+  });
+
+  it("passes over a mail that Gmail fails on ten times, each time while it hands out another", async () => {
+    const { google, timers } = await start();
+    google.fail(/messages\/mail-1/, ...Array(22).fill(away));
+
+    google.mailbox.add();
+    google.pubsub.publish();
+    for (const ms of GROWING) await timers.passing(ms);
+    await eventually(() => google.asked(/messages\/mail-1/).length > 10, "the eleventh try");
+    const alone = await bed.told();
+    const id = google.mailbox.add();
+    for (let tries = 12; tries <= 21; tries++) await timers.passing(POLL_MS);
+    await bed.isCaughtUp();
+
+    expect(alone).to.deep.equal([]);
+    expect(await bed.mailIds()).to.deep.equal([id]);
+    expect(google.asked(/messages\/mail-1/)).to.have.length(21);
+    expect(await bed.told()).to.have.length(1);
+  });
+
+  it("loses no mail while Gmail is away for long, and comes back little by little", async () => {
+    const { google, timers } = await start();
+    let tries = 0;
+    google.isDown = (line) => {
+      const [, mail] = /messages\/mail-(\d)/.exec(line) ?? [];
+      if (mail === "1") tries++;
+      return mail !== undefined && tries <= (Number(mail) <= 4 ? 15 : 12);
+    };
+
+    const ids = Array.from({ length: 7 }, () => google.mailbox.add());
+    google.pubsub.publish();
+    for (const ms of [...GROWING, ...Array(5).fill(POLL_MS)]) await timers.passing(ms);
+    await bed.isCaughtUp();
+
+    expect(tries).to.be.greaterThan(15);
+    expect(await bed.mailIds()).to.deep.equal(ids);
+    expect(await bed.told()).to.deep.equal([]);
+  });
+
+  it("takes no mail away from a consent that does not reach: 403 for each is told, and all are taken when it does", async () => {
+    const { google, timers } = await start();
+    google.fail(/messages\/mail/, forbidden, forbidden);
+
+    const ids = [google.mailbox.add(), google.mailbox.add()];
+    google.pubsub.publish();
+    await failed("mails");
+    await timers.passing(SLOW_RETRY_MS);
+    await bed.isCaughtUp();
+
+    expect(await bed.mailIds()).to.deep.equal(ids);
+    await mended("mails");
+    expect((await bed.told())[0]).to.match(/^No new mail comes in: Gmail answered 403/);
+  });
+
+  it("passes over mails that their mapping cannot take, and says why", async () => {
+    const mappings = [{ id: "own", match: { path: "gmail" }, forEach: "attachments", messageTemplate: "x" }];
+    const { google } = await start({ hooks: { mappings } });
+
+    google.mailbox.add({ snippet: "hidden" });
+    google.pubsub.publish();
+    await bed.isCaughtUp();
+
+    expect(await bed.runs()).to.deep.equal([]);
+    expect(await bed.told()).to.deep.equal([
+      "The mail with Gmail's id mail-1 could not be taken and is passed over: attachments must be an array: the mapping makes a run of each of its items.",
+    ]);
+    expect(JSON.stringify(bed.log)).not.to.include("hidden");
+  });
+
+  it("passes over a mail that the listener itself fails on ten times", async () => {
+    const { google, timers, app } = await start();
+    const { runs } = app.stores;
+    const accept = runs.accept.bind(runs);
+    runs.accept = async (wanted) => {
+      if (wanted.some(({ mapped }) => mapped?.call?.includes("odd"))) throw new TypeError("an error of ours");
+      return accept(wanted);
+    };
+
+    google.mailbox.add({ snippet: "odd" });
+    const id = google.mailbox.add();
+    google.pubsub.publish();
+    await timers.until(bed.isCaughtUp());
+
+    expect(await bed.mailIds()).to.deep.equal([id]);
+    expect(google.asked(/messages\/mail-1/)).to.have.length(10);
+    expect(await bed.told()).to.deep.equal([
+      "The mail with Gmail's id mail-1 could not be taken and is passed over: It could not be read; the listener's log says why.",
+    ]);
+    expect(JSON.stringify(bed.log)).to.include("an error of ours").and.not.to.include("odd");
+  });
+
+  it("listens to no other mailbox than the configured one", async () => {
+    const { google, timers } = await start();
+    await bed.restart(() => Object.assign(google.mailbox, { emailAddress: "bob@example.org" }));
+    google.mailbox.add();
+
+    await failed("mails");
+    Object.assign(google.mailbox, { emailAddress: "Ada@example.org" });
+    const before = await bed.runs();
+    await timers.passing(SLOW_RETRY_MS);
+    await bed.becomeRuns(1);
+
+    expect(before).to.deep.equal([]);
+    expect((await bed.told())[0]).to.include("The credentials are of another mailbox than hooks.gmail.account.");
+  });
+
+  it("says which credentials file cannot be used, and reads it again", async () => {
+    const { google, timers } = await start();
+    await bed.restart(() => writeFileSync(bed.credentialsFile, "{"));
+
+    const { reason, isLasting } = await failed("mails");
+    writeFileSync(bed.credentialsFile, JSON.stringify(CONSENT));
+    google.mailbox.add();
+    await timers.passing(SLOW_RETRY_MS);
+    await bed.becomeRuns(1);
+
+    expect(isLasting).to.equal(true);
+    expect(reason).to.include(`The credentials file ${bed.credentialsFile} is not valid JSON`);
+  });
+
+  it("acknowledges nothing while MongoDB is away, and takes it all when it is back", async function () {
+    this.timeout(60_000);
+    const mongod = await startMongod();
+    try {
+      const { google, timers } = await start({ mongo: mongod.url });
+      await mongod.stop("SIGKILL");
+      const ids = [google.mailbox.add(), google.mailbox.add()];
+      google.pubsub.publish();
+      await eventually(() => bed.log.some(({ reason }) => /MongoDB/.test(String(reason))), "it to be seen");
+      const unacknowledged = google.pubsub.outstanding(SUBSCRIPTION);
+      await mongod.start();
+      await timers.until(bed.becomeRuns(2));
+
+      expect(unacknowledged).to.equal(1);
+      expect(await bed.mailIds()).to.deep.equal(ids);
+      await bed.close();
+    } finally {
+      await mongod.remove();
+    }
+  });
+
+  it("takes mails while Redis is away", async () => {
+    const redis = await startRedis();
+    try {
+      const { google } = await start({ redis: redis.url });
+      await redis.stop("SIGKILL");
+
+      const id = google.mailbox.add();
+      google.pubsub.publish();
+      await bed.isCaughtUp();
+
+      expect(await bed.mailIds()).to.deep.equal([id]);
+      await bed.close();
+    } finally {
+      await redis.remove();
+    }
+  });
+
+  it("tells of an answer that is none of Google's as of something that passes", async () => {
+    const { google, timers } = await start();
+    google.fail(/history/, answers(200, "<html>proxy</html>"));
+
+    google.mailbox.add();
+    google.pubsub.publish();
+    await timers.passing(1_000);
+    await bed.isCaughtUp();
+
+    expect((await bed.mailbox()).lastError?.reason).to.equal("Gmail's answer could not be read.");
+    expect(await bed.told()).to.deep.equal([]);
+  });
+});
