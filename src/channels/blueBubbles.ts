@@ -2,9 +2,9 @@ import type { Channel, OutgoingMessage, SendResult } from "./channel.ts";
 import { type ApiAnswer, askApi } from "./http.ts";
 import { type Answered, answered, codeOf, type Failure, judgeStatus, unanswered } from "./httpStatus.ts";
 import type { ImessageSettings } from "./imessage.ts";
-import { type ImessageRecipient, NO_RECIPIENT, readRecipient } from "./imessageRecipient.ts";
+import { type ImessageRecipient, NO_RECIPIENT, namesOf, readRecipient } from "./imessageRecipient.ts";
 import { serviceAt } from "./serviceAt.ts";
-import { wordsWithout } from "./wordsWithout.ts";
+import { wordsAbout } from "./wordsWithout.ts";
 
 const NAME = "BlueBubbles";
 /** It waits for the message to show up in Messages' own data: two minutes at most. */
@@ -32,18 +32,18 @@ export function blueBubbles({ apiUrl, password = "", method }: ImessageSettings)
       const recipient = readRecipient(message.to);
       if (!recipient) return NO_RECIPIENT;
       const { text, key: tempGuid } = message;
-      const secrets = [...forms, text];
+      const untold = { names: namesOf(recipient), secrets: [...forms, text] };
       const body = { chatGuid: recipient.guid, tempGuid, message: text, method };
       const answer = await post("/message/text", body, signal);
-      if (recipient.kind === "chat" || !isWithoutChat(answer)) return judge(answer, secrets);
+      if (recipient.kind === "chat" || !isWithoutChat(answer)) return judge(answer, untold);
       const chat = { ...newChat(recipient, message), method };
-      return judge(await post("/chat/new", chat, signal), secrets);
+      return judge(await post("/chat/new", chat, signal), untold);
     },
     async check(signal) {
       const answer = await askApi({ method: "GET", ...at("/api/v1/ping", query), timeoutMs: CHECK_TIMEOUT_MS }, signal);
       if (answer.kind !== "answer") return { ok: false, detail: answer.reason };
       if (answer.status === 200 && answer.json?.data === "pong") return { ok: true, detail: "BlueBubbles answers" };
-      const result = judge(answer, forms);
+      const result = judge(answer, { names: [], secrets: forms });
       return { ok: false, detail: result.kind === "sent" ? "It is no BlueBubbles that answers." : result.reason };
     },
   };
@@ -69,7 +69,13 @@ function isWithoutChat(answer: ApiAnswer): boolean {
 
 const isOwn = ({ status, json }: Answered) => STATUSES.includes(status) && Boolean(json?.error?.type);
 
-function judge(answer: ApiAnswer, secrets: readonly string[]): SendResult {
+/** What of BlueBubbles' words may not be told: what the recipient is called by, and the rest. */
+interface Untold {
+  readonly names: readonly string[];
+  readonly secrets: readonly string[];
+}
+
+function judge(answer: ApiAnswer, { names, secrets }: Untold): SendResult {
   if (answer.kind !== "answer") return unanswered(answer);
   const { status, json } = answer;
   if (status >= 200 && status < 300) {
@@ -82,7 +88,9 @@ function judge(answer: ApiAnswer, secrets: readonly string[]): SendResult {
   if (!isOwn(answer)) return judgeStatus(NAME, answer);
   const said = readWords(answer);
   const code = messageError(answer);
-  const words = [wordsWithout(said.words, ...secrets), code && `Messages' error ${code}`].filter(Boolean).join("; ");
+  const words = [wordsAbout(names, said.words, ...secrets), code && `Messages' error ${code}`]
+    .filter(Boolean)
+    .join("; ");
   const reason = `${answered(NAME, status, codeOf(json.error.type))}${words && `: ${words}`}`;
   return { kind: judgeError(answer, said, code), reason };
 }

@@ -9,8 +9,9 @@ import type { TextStyle } from "./text/style.ts";
  * | `rate-limited` | too many, of all or of this recipient | again when the service says, or after a while; counts as no try |
  * | `transient` | it was not taken, and may be another time | again, ever later, a few times |
  * | `authentication` | the credentials are not good | the channel stops for a while; it is told in the log and the metrics |
- * | `gone` | this recipient cannot be reached so | the delivery fails |
+ * | `gone` | this recipient cannot be reached so | the delivery fails, and all others to the recipient |
  * | `content` | the service does not take this text | once more as plain text, then the delivery fails |
+ * | `refused` | the service does not let this message through, however it is written: a filter, say | the delivery fails |
  * | `ambiguous` | it may have been sent | again: with an idempotency key nobody sees it twice, without one it may arrive twice, which the delivery then says |
  *
  * `reason` is a sentence for the operator: the service's own code and words, never the token, the recipient's text or an
@@ -26,7 +27,10 @@ export type SendResult =
       readonly scope: "channel" | "recipient";
       readonly reason: string;
     }
-  | { readonly kind: "transient" | "authentication" | "gone" | "content" | "ambiguous"; readonly reason: string };
+  | {
+      readonly kind: "transient" | "authentication" | "gone" | "content" | "refused" | "ambiguous";
+      readonly reason: string;
+    };
 
 /** One message: a reply, or one part of a long one. */
 export interface OutgoingMessage {

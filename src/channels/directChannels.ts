@@ -17,7 +17,7 @@ export function directChannels(open: (user: string, signal: AbortSignal) => Prom
       if (id !== undefined) return { kind: "opened", id };
       const opened = await open(user, signal);
       if (opened.kind === "ambiguous") return { kind: "transient", reason: opened.reason };
-      if (opened.kind === "content") return { kind: "gone", reason: opened.reason };
+      if (opened.kind === "content" || opened.kind === "refused") return { kind: "gone", reason: opened.reason };
       if (opened.kind === "opened") {
         if (known.size >= MAX_KNOWN) known.clear();
         known.set(user, opened.id);

@@ -28,7 +28,6 @@ const KINDS: readonly (readonly [Kind, Readonly<Record<number, string>>])[] = [
       10003: "there is no such channel",
       10004: "there is no such server",
       10013: "there is no such user",
-      20009: "Discord does not let explicit content through to this recipient",
       40007: "the user is banned from the server",
       40058: "a forum takes threads, no messages",
       50001: "the bot does not see the channel",
@@ -41,7 +40,13 @@ const KINDS: readonly (readonly [Kind, Readonly<Record<number, string>>])[] = [
       50083: "the thread is archived",
       50278: "the bot and the user share no server",
       160005: "the thread is locked",
-      // To escape the words and try again would only get around the filter.
+    },
+  ],
+  [
+    // To escape the words and try again would only get around the filter.
+    "refused",
+    {
+      20009: "Discord does not let explicit content through to this recipient",
       200000: "the server's automatic moderation has blocked the message",
       240000: "a filter of harmful links has blocked the message",
     },

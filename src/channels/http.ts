@@ -30,12 +30,12 @@ const BEFORE_SENDING: readonly unknown[] = [
   "ECONNREFUSED",
   "ENOTFOUND",
   "EAI_AGAIN",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
   "UND_ERR_CONNECT_TIMEOUT",
-  "ERR_SSL_WRONG_VERSION_NUMBER",
   "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
 ];
+
+/** What a TLS handshake says that found no version or cipher to agree on. */
+const NO_HANDSHAKE = /^ERR_SSL_.*(_VERSION|_HANDSHAKE_FAILURE|_UNSUPPORTED_PROTOCOL)/;
 
 const MAX_ANSWER_BYTES = 1024 * 1024;
 
@@ -67,12 +67,19 @@ export async function askApi(request: ApiRequest, signal: AbortSignal): Promise<
   } catch (error) {
     if (timeout.aborted) return { kind: "lost", reason: `There was no answer within ${timeoutMs / 1_000} seconds.` };
     if (signal.aborted) return { kind: "lost", reason: "The worker stopped before there was an answer." };
-    const { code, syscall } = ((error as Error).cause ?? error) as NodeJS.ErrnoException;
-    const isUnsent = BEFORE_SENDING.includes(code) || String(code).includes("CERT") || syscall === "connect";
-    return isUnsent
+    const cause = ((error as Error).cause ?? error) as NodeJS.ErrnoException;
+    const { code } = cause;
+    // Of a name with several addresses: one for each that was tried.
+    const faults: readonly NodeJS.ErrnoException[] = cause instanceof AggregateError ? cause.errors : [cause];
+    return faults.every(isBeforeSending)
       ? { kind: "unsent", reason: `The service cannot be reached (${code ?? "network error"}).` }
       : { kind: "lost", reason: `The connection broke before there was an answer (${code ?? "network error"}).` };
   }
+}
+
+function isBeforeSending({ code, syscall }: NodeJS.ErrnoException): boolean {
+  if (syscall === "connect" || BEFORE_SENDING.includes(code)) return true;
+  return String(code).includes("CERT") || NO_HANDSHAKE.test(String(code));
 }
 
 async function readText(response: Response): Promise<string> {

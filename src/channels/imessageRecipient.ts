@@ -18,16 +18,23 @@ const NUMBER = /^\+?\d{3,15}$/;
  * @returns nothing for anything else, above all a name: Messages would look in the contacts for whom it may mean
  */
 export function readRecipient(to: string): ImessageRecipient | undefined {
-  const groups = GUID.exec(to)?.groups;
+  const trimmed = to.trim();
+  const groups = GUID.exec(trimmed)?.groups;
   if (groups) {
     const { service = "", kind, id = "" } = groups;
-    if (kind === "+") return { kind: "chat", guid: to };
-    return { kind: "address", address: id, service: serviceOf(service), guid: to };
+    if (kind === "+") return { kind: "chat", guid: trimmed };
+    return { kind: "address", address: id, service: serviceOf(service), guid: trimmed };
   }
-  const address = MAIL.test(to) ? to : to.replace(/[\s().-]/g, "");
-  if (!MAIL.test(address) && !NUMBER.test(address)) return undefined;
+  // Of a mail address nothing may be left out: it would be somebody else's.
+  const number = trimmed.replace(/[\s().-]/g, "");
+  const address = MAIL.test(trimmed) ? trimmed : NUMBER.test(number) ? number : undefined;
+  if (address === undefined) return undefined;
   return { kind: "address", address, service: "any", guid: `iMessage;-;${address}` };
 }
+
+/** What a service may call a recipient by. */
+export const namesOf = (recipient: ImessageRecipient): readonly string[] =>
+  recipient.kind === "address" ? [recipient.guid, recipient.address] : [recipient.guid];
 
 function serviceOf(prefix: string): "iMessage" | "SMS" | "any" {
   const name = prefix.toLowerCase();

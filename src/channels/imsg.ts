@@ -1,8 +1,8 @@
 import { runProcessGroup } from "../shared/processGroup.ts";
 import type { Channel, SendResult } from "./channel.ts";
 import type { ImessageSettings } from "./imessage.ts";
-import { type ImessageRecipient, NO_RECIPIENT, readRecipient } from "./imessageRecipient.ts";
-import { wordsWithout } from "./wordsWithout.ts";
+import { type ImessageRecipient, NO_RECIPIENT, namesOf, readRecipient } from "./imessageRecipient.ts";
+import { wordsAbout } from "./wordsWithout.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -66,14 +66,15 @@ export function imsg(settings: ImessageSettings, environment: Environment): Pick
     async send({ to, text }, signal) {
       const recipient = readRecipient(to);
       if (!recipient) return NO_RECIPIENT;
-      return judge(await call("send", { ...toWhom(recipient), text }, SEND_TIMEOUT_MS, signal), text);
+      const outcome = await call("send", { ...toWhom(recipient), text }, SEND_TIMEOUT_MS, signal);
+      return judge(outcome, namesOf(recipient), text);
     },
     async check(signal) {
       const outcome = await call("chats.list", { limit: 1 }, CHECK_TIMEOUT_MS, signal);
       if (outcome.kind === "answer" && Array.isArray(outcome.answer.result?.chats)) {
         return { ok: true, detail: "imsg answers, and may read Messages" };
       }
-      const result = judge(outcome, "");
+      const result = judge(outcome, [], "");
       return { ok: false, detail: result.kind === "sent" ? "It is no imsg that answers." : result.reason };
     },
   };
@@ -112,10 +113,10 @@ function unanswered({ stopped, code, killedBy }: Awaited<ReturnType<typeof runPr
   };
 }
 
-function judge(outcome: Outcome, text: string): SendResult {
+function judge(outcome: Outcome, names: readonly string[], text: string): SendResult {
   if (outcome.kind !== "answer") return outcome;
   const { result, error } = outcome.answer;
-  if (error) return judgeError(error, text);
+  if (error) return judgeError(error, names, text);
   const { ok, status, guid, id } = result;
   const shown = [guid, id].find((value) => typeof value === "string" || typeof value === "number");
   if (ok !== true && status !== "sent" && shown === undefined) {
@@ -124,10 +125,14 @@ function judge(outcome: Outcome, text: string): SendResult {
   return { kind: "sent", id: shown === undefined ? null : String(shown) };
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: an answer has whatever shape it has
-function judgeError({ code, message, data }: any, text: string): Exclude<SendResult, { kind: "sent" }> {
+function judgeError(
+  // biome-ignore lint/suspicious/noExplicitAny: an answer has whatever shape it has
+  { code, message, data }: any,
+  names: readonly string[],
+  text: string,
+): Exclude<SendResult, { kind: "sent" }> {
   const said = [data, message].find((words) => typeof words === "string") ?? "";
-  const words = wordsWithout(said, text);
+  const words = wordsAbout(names, said, text);
   const known = Number.isInteger(code) ? `error ${code}` : "an error";
   const reason = `imsg answered ${known}${words && `: ${words}`}`;
   if (NOT_ALLOWED.test(said)) return { kind: "authentication", reason };

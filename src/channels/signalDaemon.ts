@@ -6,7 +6,7 @@ import type { SignalSettings } from "./signal.ts";
 import { NO_RECIPIENT, readRecipient, type SignalRecipient } from "./signalRecipient.ts";
 import { judgeLimit, judgeResults } from "./signalResults.ts";
 import { readStyles } from "./signalStyles.ts";
-import { wordsWithout } from "./wordsWithout.ts";
+import { wordsAbout } from "./wordsWithout.ts";
 
 const NAME = "signal-cli";
 const SEND_TIMEOUT_MS = 150_000;
@@ -37,7 +37,8 @@ export function signalDaemon({ account, apiUrl }: SignalSettings): Pick<Channel,
       const recipient = readRecipient(message.to);
       if (!recipient) return NO_RECIPIENT;
       const params = { account, ...toWhom(recipient), ...toWhat(message) };
-      return judge(await call(message.key, "send", params, SEND_TIMEOUT_MS, signal), message.text);
+      const answer = await call(message.key, "send", params, SEND_TIMEOUT_MS, signal);
+      return judge(answer, [message.to, recipient.id], message.text);
     },
     async check(signal) {
       const answer = await call("check", "listAccounts", {}, CHECK_TIMEOUT_MS, signal);
@@ -47,7 +48,7 @@ export function signalDaemon({ account, apiUrl }: SignalSettings): Pick<Channel,
       if (error?.code === -32601)
         return { ok: true, detail: "signal-cli is there, with the one account it was started for" };
       if (!Array.isArray(result)) {
-        const judged = judge(answer, "");
+        const judged = judge(answer, [], "");
         return { ok: false, detail: judged.kind === "sent" ? "signal-cli lists no accounts." : judged.reason };
       }
       return result.some((known) => known?.number === account)
@@ -68,7 +69,7 @@ function toWhat({ text, plain }: OutgoingMessage): object {
   return { message: styled.text, ...(styled.styles.length > 0 && { textStyle: styled.styles }) };
 }
 
-function judge(answer: ApiAnswer, text: string): SendResult {
+function judge(answer: ApiAnswer, names: readonly string[], text: string): SendResult {
   if (answer.kind !== "answer") return unanswered(answer);
   const { status, json } = answer;
   if (status === 421) {
@@ -76,15 +77,15 @@ function judge(answer: ApiAnswer, text: string): SendResult {
     return { kind: "authentication", reason };
   }
   if (status !== 200) return judgeStatus(NAME, answer);
-  if (Number.isInteger(json?.error?.code)) return judgeError(json.error, text);
+  if (Number.isInteger(json?.error?.code)) return judgeError(json.error, names, text);
   const { timestamp, results = [] } = json?.result ?? {};
   if (!Number.isInteger(timestamp) || !Array.isArray(results)) return judgeStatus(NAME, answer);
   return judgeResults(results) ?? { kind: "sent", id: String(timestamp) };
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: an answer has whatever shape it has
-function judgeError({ code, message, data }: any, text: string): SendResult {
-  const words = wordsWithout(message, text);
+function judgeError({ code, message, data }: any, names: readonly string[], text: string): SendResult {
+  const words = wordsAbout(names, message, text);
   const reason = `signal-cli answered error ${code}${words && `: ${words}`}`;
   const results = data?.response?.results;
   const failure = Array.isArray(results) ? judgeResults(results) : undefined;

@@ -5,7 +5,7 @@ import { serviceAt } from "./serviceAt.ts";
 import type { SignalSettings } from "./signal.ts";
 import { NO_RECIPIENT, readRecipient, type SignalRecipient } from "./signalRecipient.ts";
 import { judgeLimit, judgeResults, type RecipientResult } from "./signalResults.ts";
-import { wordsWithout } from "./wordsWithout.ts";
+import { wordsAbout } from "./wordsWithout.ts";
 
 const NAME = "signal-cli-rest-api";
 /** It gives signal-cli two minutes. */
@@ -41,7 +41,7 @@ export function signalRest({ account, apiUrl }: SignalSettings): Pick<Channel, "
         text_mode: plain ? "normal" : "styled",
       };
       const answer = await askApi({ method: "POST", ...at("/v2/send"), body, timeoutMs: SEND_TIMEOUT_MS }, signal);
-      return judge(answer, recipient, text);
+      return judge(answer, recipient, [to, recipient.id], text);
     },
     async check(signal) {
       const about = await get("/v1/about", signal);
@@ -65,7 +65,7 @@ function asItsOwn({ kind, id }: SignalRecipient): string {
   return kind === "group" ? `group.${Buffer.from(id, "latin1").toString("base64")}` : id;
 }
 
-function judge(answer: ApiAnswer, { kind }: SignalRecipient, text: string): SendResult {
+function judge(answer: ApiAnswer, { kind }: SignalRecipient, names: readonly string[], text: string): SendResult {
   if (answer.kind !== "answer") return unanswered(answer);
   const { status, json } = answer;
   if (status >= 200 && status < 300) {
@@ -79,17 +79,17 @@ function judge(answer: ApiAnswer, { kind }: SignalRecipient, text: string): Send
   }
   const tokens = json?.challenge_tokens;
   if (status === 429 && Array.isArray(tokens)) return judgeLimit(tokens.some(Boolean), null);
-  if (status === 400 && typeof json?.error === "string") return judgeWords(json.error, text);
+  if (status === 400 && typeof json?.error === "string") return judgeWords(json.error, names, text);
   return judgeStatus(NAME, answer);
 }
 
 const toResult = (failed: { reason?: unknown } | null): RecipientResult => ({ type: failed?.reason });
 
-function judgeWords(error: string, text: string): Failure {
+function judgeWords(error: string, names: readonly string[], text: string): Failure {
   const results = readResults(error);
   const failure = results ? judgeResults(results) : readLimit(error);
   if (failure) return failure;
-  const words = wordsWithout(error, text);
+  const words = wordsAbout(names, error, text);
   const kind = SAID.find(([pattern]) => pattern.test(error))?.[1] ?? "transient";
   return { kind, reason: `${NAME} answered 400${words && `: ${words}`}` };
 }

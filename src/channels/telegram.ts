@@ -17,8 +17,8 @@ export function telegramChannel(settings: NonNullable<Config["channels"]["telegr
   const moved = new Map<string, string>();
   const ask = (method: "GET" | "POST", name: string, body: object | undefined, signal: AbortSignal) =>
     askApi({ method, ...at(`/bot${settings.botToken}/${name}`), ...(body && { body }), timeoutMs: TIMEOUT_MS }, signal);
-  const judge = (answer: Answered, text: string, isGroup: boolean) =>
-    judgeAnswer(answer, { isGroup, secrets: [settings.botToken, text] });
+  const judge = (answer: Answered, chat: string, text: string) =>
+    judgeAnswer(answer, { isGroup: !/^\d/.test(chat), names: [chat], secrets: [settings.botToken, text] });
   return {
     style: { dialect: "telegram-html", limit: 4_096, unit: "utf16" },
     idempotentForMs: 0,
@@ -37,7 +37,7 @@ export function telegramChannel(settings: NonNullable<Config["channels"]["telegr
           link_preview_options: { is_disabled: true },
         };
         const answer = await ask("POST", "sendMessage", message, signal);
-        return answer.kind === "answer" ? judge(answer, text, !/^\d/.test(chatId)) : unanswered(answer);
+        return answer.kind === "answer" ? judge(answer, chatId, text) : unanswered(answer);
       };
       const result = await post(moved.get(chat) ?? chat);
       if (result.kind !== "moved") return result;
@@ -52,7 +52,7 @@ export function telegramChannel(settings: NonNullable<Config["channels"]["telegr
       if (answer.json?.ok === true && typeof username === "string") {
         return { ok: true, detail: `it sends as @${inWords(username)}` };
       }
-      const result = judge(answer, "", false);
+      const result = judge(answer, "", "");
       return { ok: false, detail: "reason" in result ? result.reason : "Telegram's answer names no bot." };
     },
   };

@@ -1,19 +1,23 @@
 import type { SendResult } from "./channel.ts";
 import { retryAfterMs } from "./http.ts";
 import { type Answered, answered, judgeStatus } from "./httpStatus.ts";
-import { wordsWithout } from "./wordsWithout.ts";
+import { wordsAbout } from "./wordsWithout.ts";
 
 /**
  * What of a 400 is about the chat; all others are about the message. Telegram has no codes but these words: of its own server
  * (tdlib/telegram-bot-api), or of the servers behind that, in capitals.
  */
 const NO_WAY_IN =
-  /not found|rights|deactivated|upgraded|CHAT_|CHANNEL_|PEER_|USER_|TOPIC_|ALLOW_PAYMENT|chat_id|chat identifier/;
+  /\b((chat|user|channel|peer|thread|topic|member) not found|rights|deactivated|upgraded|chat_id|chat identifier|(CHAT|CHANNEL|PEER|USER|INPUT_USER|TOPIC|ALLOW_PAYMENT)_)/;
+/** It quotes the message, whose words then may be any. */
+const OF_THE_TEXT = /^(Bad Request: )?can't parse entities/;
 
 /** What is looked at to judge an answer. */
 interface Asked {
   /** Whether the chat is a group or a channel. */
   readonly isGroup: boolean;
+  /** What it is called by. */
+  readonly names: readonly string[];
   /** What may not be told. */
   readonly secrets: readonly string[];
 }
@@ -28,7 +32,7 @@ export function judgeAnswer(answer: Answered, asked: Asked): SendResult | { kind
 
   // An entity that cannot be parsed is quoted.
   const unquoted = typeof json.description === "string" ? json.description.replace(/"[^"]*"/g, '"…"') : "";
-  const words = wordsWithout(unquoted, ...asked.secrets).replace(/\.$/, "");
+  const words = wordsAbout(asked.names, unquoted, ...asked.secrets).replace(/\.$/, "");
   const said = answered("Telegram", status) + (words && `: ${words}`);
   const reason = `${said}.`;
   if (status === 429) {
@@ -42,5 +46,5 @@ export function judgeAnswer(answer: Answered, asked: Asked): SendResult | { kind
   if (status !== 400) return { ...failure, reason };
   const movedTo = json.parameters?.migrate_to_chat_id;
   if (Number.isSafeInteger(movedTo)) return { kind: "moved", to: String(movedTo) };
-  return { kind: NO_WAY_IN.test(unquoted) ? "gone" : "content", reason };
+  return { kind: NO_WAY_IN.test(unquoted) && !OF_THE_TEXT.test(unquoted) ? "gone" : "content", reason };
 }

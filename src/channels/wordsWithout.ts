@@ -14,6 +14,17 @@ export function wordsWithout(words: unknown, ...secrets: readonly string[]): str
   return secrets.some((secret) => holds(shown, secret)) ? "" : shown;
 }
 
+/**
+ * The same of words about a recipient: what they are called by is left out, and where they are called otherwise by it, as a
+ * number in another way of writing, all words are.
+ * @param names longer ones that hold others first
+ */
+export function wordsAbout(names: readonly string[], words: unknown, ...secrets: readonly string[]): string {
+  const known = names.filter((name) => name.trim() !== "");
+  const said = typeof words === "string" ? known.reduce((text, name) => text.replaceAll(name, "…"), words) : words;
+  return wordsWithout(said, ...secrets, ...known);
+}
+
 function holds(words: string, secret: string): boolean {
   if (secret.trim() !== "" && words.includes(secret.trim())) return true;
   const said = bare(words);

@@ -115,6 +115,8 @@ describe("the imessage channel, through BlueBubbles,", () => {
     "iMessage;-;$(id)",
     'any;+;a"b',
     "a`b@c.d",
+    "anna k.m@example.org",
+    "(anna) k@example.org",
   ];
   for (const to of none) {
     it(`knows that ${JSON.stringify(to)} is no recipient, and asks nobody`, async () => {

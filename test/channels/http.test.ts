@@ -1,3 +1,4 @@
+import dns from "node:dns";
 import { expect } from "chai";
 import { type ApiRequest, askApi, inWords, retryAfterMs } from "../../src/channels/http.ts";
 import {
@@ -84,6 +85,44 @@ describe("the HTTP layer of the channels", () => {
       expect(JSON.stringify(answer))
         .to.match(/connection broke/)
         .and.not.include(SECRET);
+    });
+  }
+
+  it("has surely sent nothing to a name with two addresses, at neither of which anybody listens", async () => {
+    const closed = await startChannelServer();
+    await closed.close();
+    const addresses = ["127.0.0.1", "::1"].map((address) => ({ address, family: address === "::1" ? 6 : 4 }));
+    const { lookup } = dns;
+    dns.lookup = ((_host: string, _options: object, tell: (error: null, found: object[]) => void) =>
+      tell(null, addresses)) as unknown as typeof lookup;
+
+    const answer = await ask({ url: `http://two.test:${new URL(closed.url).port}/`, body: { text: "x" } });
+    dns.lookup = lookup;
+
+    expect(answer.kind).to.equal("unsent");
+  });
+
+  const error = (code: string, syscall?: string) => Object.assign(new Error(code), { code, syscall });
+  const connects = [error("ETIMEDOUT", "connect"), error("EHOSTUNREACH", "connect")];
+  const causes: [string, Error, "unsent" | "lost"][] = [
+    ["no way to the host", error("EHOSTUNREACH", "connect"), "unsent"],
+    ["no way to the host any more, in the middle of it", error("EHOSTUNREACH", "read"), "lost"],
+    ["no network any more, in the middle of it", error("ENETUNREACH", "write"), "lost"],
+    ["no way to any of its addresses", Object.assign(new AggregateError(connects), { code: "ETIMEDOUT" }), "unsent"],
+    ["faults of which one came later", new AggregateError([...connects, error("ECONNRESET", "read")]), "lost"],
+  ];
+  for (const [title, cause, kind] of causes) {
+    it(`takes a request for ${kind} that failed for ${title}`, async () => {
+      const { fetch } = globalThis; // no network of a test fails so
+      globalThis.fetch = async () => {
+        throw new TypeError("fetch failed", { cause });
+      };
+
+      const answer = await ask().finally(() => {
+        globalThis.fetch = fetch;
+      });
+
+      expect(answer.kind).to.equal(kind);
     });
   }
 

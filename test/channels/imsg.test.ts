@@ -5,7 +5,7 @@ import { expect } from "chai";
 import type { OutgoingMessage, SendResult } from "../../src/channels/channel.ts";
 import { imessageChannel } from "../../src/channels/imessage.ts";
 import { eventually } from "../support/eventually.ts";
-import { KEY, kindOf, TEXT } from "./network.ts";
+import { inBriefTime, KEY, kindOf, TEXT } from "./network.ts";
 
 const TO = "+4915111111111";
 const ENVIRONMENT = {
@@ -57,7 +57,9 @@ describe("the imessage channel, through the imsg command,", () => {
     signal = new AbortController().signal,
   ): Promise<SendResult> {
     const result = await channel.send({ to: TO, text: TEXT, plain: false, key: KEY, ...message }, signal);
-    expect(JSON.stringify(result)).to.not.include(message.text ?? TEXT);
+    expect(JSON.stringify(result))
+      .to.not.include(message.text ?? TEXT)
+      .and.not.include(TO);
     return result;
   }
 
@@ -109,11 +111,11 @@ describe("the imessage channel, through the imsg command,", () => {
 
   const recipients: [string, string, object][] = [
     ["a number as people write it", "+49 151 11111111", { to: TO, service: "auto" }],
-    ["a mail address", "anna@example.org", { to: "anna@example.org", service: "auto" }],
+    ["a mail address", " anna.k-m@example.org\n", { to: "anna.k-m@example.org", service: "auto" }],
     ["a chat with one, by their address", `iMessage;-;${TO}`, { to: TO, service: "imessage" }],
     ["a chat with one by SMS", `SMS;-;${TO}`, { to: TO, service: "sms" }],
     ["a chat of newer Macs", `any;-;${TO}`, { to: TO, service: "auto" }],
-    ["a group", "iMessage;+;chat1234567890", { chat_guid: "iMessage;+;chat1234567890" }],
+    ["a group", " iMessage;+;chat1234567890 ", { chat_guid: "iMessage;+;chat1234567890" }],
   ];
   for (const [title, to, whom] of recipients) {
     it(`sends to ${title}`, async () => {
@@ -124,7 +126,7 @@ describe("the imessage channel, through the imsg command,", () => {
     });
   }
 
-  for (const to of ["", "Anna", "Anna Smith", "--db"]) {
+  for (const to of ["", "Anna", "Anna Smith", "anna k.m@example.org", "--db"]) {
     it(`knows that ${JSON.stringify(to)} is no recipient, and does not have the contacts searched`, async () => {
       const result = await send(imsg(DELIVERED), { to });
 
@@ -184,6 +186,11 @@ describe("the imessage channel, through the imsg command,", () => {
       failed(`Cannot send "${TEXT}"`),
       { kind: "ambiguous", reason: "imsg answered error -32603" },
     ],
+    [
+      "words that name the recipient",
+      failed(`No account for ${TO}`),
+      { kind: "ambiguous", reason: "imsg answered error -32603: No account for …" },
+    ],
     ["an error of shapes that nobody expects", refuses({ toString: 1 }, { toString: 1 }, 7), { kind: "ambiguous" }],
     [
       "an end without an answer",
@@ -226,6 +233,13 @@ describe("the imessage channel, through the imsg command,", () => {
 
     expect(await sending).to.deep.include({ kind: "ambiguous" });
     expect(() => process.kill(called().pid, 0)).to.throw(/ESRCH/);
+  });
+
+  it("ends a command that never answers when its time is over, which is ambiguous", async () => {
+    const { result, forMs } = await inBriefTime(() => send(imsg("")));
+
+    expect(result).to.deep.include({ kind: "ambiguous", reason: "imsg was stopped before it had answered." });
+    expect(forMs).to.be.within(10_000, 150_000);
   });
 
   it("starts nothing when the worker has stopped, which is transient", async () => {

@@ -44,7 +44,39 @@ export async function send(
 
 export function tellsNothing(bed: Bed, result: object): void {
   for (const secret of [...bed.secrets, TEXT]) expect(JSON.stringify(result)).to.not.include(secret);
+  if ("reason" in result) expect(result.reason).to.not.include(bed.to);
 }
+
+/** Has every time limit end within a moment, as nobody can wait for a minute here. @returns also the last one's real length */
+export async function inBriefTime<T>(act: () => Promise<T>): Promise<{ result: T; forMs: number }> {
+  const { timeout } = AbortSignal;
+  let forMs = 0;
+  AbortSignal.timeout = (ms) => {
+    forMs = ms;
+    return timeout.call(AbortSignal, 300);
+  };
+  try {
+    const result = await act();
+    return { result, forMs };
+  } finally {
+    AbortSignal.timeout = timeout;
+  }
+}
+
+/** Answers of all services' shapes, with the same words wherever one has words. */
+const inEachShape = (words: string): object[] => [
+  ...[-1, -5, -32602, -32603].map((code) => ({ jsonrpc: "2.0", error: { code, message: words, data: words } })),
+  ...[190, 100, "BadArgument", words].map((code) => ({
+    error: { code, message: words, error_data: { details: words } },
+  })),
+  ...["Validation Error", "Server Error", words].map((type) => ({ message: words, error: { type, message: words } })),
+  ...[50035, 99999].map((code) => ({ code, message: words })),
+  ...["api.post.x", words].map((id) => ({ id, message: words, detailed_error: words })),
+  { ok: false, description: words },
+  { ok: false, error: words, needed: words },
+  { error: words, error_description: words },
+  { error: `{"results":[{"type":"${words}"}]}` },
+];
 
 /** What of a result a table names. */
 export const kindOf = ({ kind, ...rest }: SendResult) => ("reason" in rest ? { kind, reason: rest.reason } : { kind });
@@ -82,6 +114,23 @@ export function withstandsTheNetwork(bed: () => Bed): void {
     });
   }
 
+  it("tells nothing of the message, of its recipient or of a secret that the service quotes", async () => {
+    const { to, secrets, script } = bed();
+    const isWhole = (secret: string) => !secrets.some((other) => other !== secret && other.includes(secret));
+    const kinds: string[] = [];
+
+    for (const said of [...secrets.filter(isWhole), TEXT, to]) {
+      for (const status of [400, 403, 404, 429, 500]) {
+        for (const shape of inEachShape(`It does not take ${said} so.`)) {
+          script(answers(status, shape), answers(status, shape));
+          kinds.push((await send(bed())).kind);
+        }
+      }
+    }
+
+    expect(new Set(kinds)).to.include("transient").and.not.include("sent");
+  }).timeout(30_000);
+
   it("follows no redirect, and makes transient of it", async () => {
     const { server, script, messages } = bed();
     script(answers(307, "", { Location: `${server.url}/elsewhere` }));
@@ -104,6 +153,18 @@ export function withstandsTheNetwork(bed: () => Bed): void {
     stop.abort();
 
     expect((await sending).kind).to.equal("ambiguous");
+    await eventually(() => messages()[0]?.cancelled, "the request to be cancelled");
+  });
+
+  it("makes ambiguous of a service that takes the message and goes silent, when the channel's own time is over", async () => {
+    const { script, messages } = bed();
+    script(hangs);
+
+    const { result, forMs } = await inBriefTime(() => send(bed()));
+
+    expect(result.kind).to.equal("ambiguous");
+    expect(forMs).to.be.within(10_000, 150_000);
+    expect(kindOf(result).reason).to.include(`no answer within ${forMs / 1_000} seconds`);
     await eventually(() => messages()[0]?.cancelled, "the request to be cancelled");
   });
 

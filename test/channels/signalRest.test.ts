@@ -178,7 +178,11 @@ describe("the signal channel, through signal-cli-rest-api,", () => {
       ),
       { kind: "gone" },
     ],
-    ["a recipient who is not registered", refuses(`The user ${TO} is not registered.`), { kind: "gone" }],
+    [
+      "a recipient who is not registered",
+      refuses(`The user ${TO} is not registered.`),
+      { kind: "gone", reason: "signal-cli-rest-api answered 400: The user … is not registered." },
+    ],
     ["the same, of old", refuses(`Failed to send:\n${TO}: Unregistered user "${TO}"`), { kind: "gone" }],
     [
       "a safety number that is not trusted",

@@ -4,6 +4,8 @@ import { telegramChannel } from "../../src/channels/telegram.ts";
 import { answers, type Behaviour, type ChannelServer, startChannelServer } from "../support/channelServer.ts";
 import { type Bed, kindOf, send, TEXT, tellsNothing, withstandsTheNetwork } from "./network.ts";
 
+/** Of a private chat. */
+const TO = "1234567890";
 const TOKEN = "123456:telegram-secret-token";
 const sends = (messageId: unknown = 77): Behaviour =>
   answers(200, { ok: true, result: { message_id: messageId, date: 1, chat: { id: 42, type: "private" }, text: TEXT } });
@@ -26,7 +28,7 @@ describe("the telegram channel", () => {
       server,
       channel: channelAt(server.url),
       channelAt,
-      to: "42",
+      to: TO,
       secrets: [TOKEN, "telegram-secret"],
       script: (...behaviours) => server.script(...behaviours),
       messages: () => server.requests,
@@ -42,7 +44,7 @@ describe("the telegram channel", () => {
     expect({ method, path, body }).to.deep.equal({
       method: "POST",
       path: `/bot${TOKEN}/sendMessage`,
-      body: { chat_id: "42", text: TEXT, parse_mode: "HTML", link_preview_options: { is_disabled: true } },
+      body: { chat_id: TO, text: TEXT, parse_mode: "HTML", link_preview_options: { is_disabled: true } },
     });
     expect(headers["content-type"]).to.match(/^application\/json/);
     expect(headers).to.not.have.property("authorization");
@@ -52,7 +54,7 @@ describe("the telegram channel", () => {
     await send(bed, { text: "a < b & <b>c</b>", plain: true });
 
     expect(server.requests[0]?.body).to.deep.equal({
-      chat_id: "42",
+      chat_id: TO,
       text: "a < b & <b>c</b>",
       link_preview_options: { is_disabled: true },
     });
@@ -159,6 +161,9 @@ describe("the telegram channel", () => {
     [400, "Bad Request: message is too long", "content"],
     [400, "Bad Request: message text is empty", "content"],
     [400, "Bad Request: strings must be encoded in UTF-8", "content"],
+    [400, "Bad Request: ENTITY_MENTION_USER_INVALID", "content"],
+    [400, "Bad Request: can't parse entities: a link to a chat not found", "content"],
+    [400, "Bad Request: a word of the message was not found", "content"],
     [400, "Bad Request: SOMETHING_NEW", "content"],
     [401, "Unauthorized", "authentication"],
     [404, "Not Found", "authentication"],

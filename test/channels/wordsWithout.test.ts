@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { wordsWithout } from "../../src/channels/wordsWithout.ts";
+import { wordsAbout, wordsWithout } from "../../src/channels/wordsWithout.ts";
 
 describe("a service's own words", () => {
   const LONG = 'The deployment of shop-api failed: see the log for $HOME and "more".';
@@ -20,6 +20,20 @@ describe("a service's own words", () => {
   for (const [title, words, secrets, shown] of cases) {
     it(title, () => {
       expect(wordsWithout(words, ...secrets)).to.equal(shown);
+    });
+  }
+
+  const NUMBER = "+4915111111111";
+  const about: [string, string, string[], string][] = [
+    ["leave the recipient out", `The user ${NUMBER} is not registered.`, [NUMBER], "The user … is not registered."],
+    ["leave out each name", `anna.42 (iMessage;-;${NUMBER})`, [`iMessage;-;${NUMBER}`, "anna.42"], "… (…)"],
+    ["are left out where they write the recipient otherwise", "to (+49) 151 1111-1111", [NUMBER], ""],
+    ["are left out where they quote the message as well", `${NUMBER}: ${LONG}`, [NUMBER], ""],
+    ["are shown where nobody is known", "Not found.", ["", " "], "Not found."],
+  ];
+  for (const [title, words, names, shown] of about) {
+    it(`about a recipient ${title}`, () => {
+      expect(wordsAbout(names, words, LONG)).to.equal(shown);
     });
   }
 });

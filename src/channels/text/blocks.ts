@@ -26,8 +26,8 @@ export interface Block extends Inline {
   readonly rows: readonly (readonly Inline[])[];
 }
 
-/** A language is one word; what is more is for people. */
-const LANGUAGE = /^[\w+#.-]{1,40}(?=\s|$)/;
+/** One word alone; what is more is for people to read, from its first word on. */
+const LANGUAGE = /^[\w+#.-]{1,40}$/;
 
 /** Reads Markdown; each visible character of it that is no mark is in a block, in order. */
 export function* readBlocks(markdown: string): Generator<Block> {
@@ -126,7 +126,7 @@ class BlockReader {
     const info = token.info.trim();
     const language = LANGUAGE.exec(info)?.[0] ?? "";
     const isEmpty = !isVisible(token.content);
-    const words = isEmpty ? info : info.slice(language.length).trim();
+    const words = isEmpty || language === "" ? info : "";
     if (words !== "") yield this.#block("text", literally(words), token, { isApart: true });
     if (!isEmpty) yield this.#block("code", literally(token.content.replace(/\n$/, "")), token, { language });
   }

@@ -3,7 +3,6 @@ import { Messages } from "./messages.ts";
 import { spread } from "./spread.ts";
 import type { Part, TextStyle } from "./style.ts";
 import { clean, isVisible } from "./visible.ts";
-import { PLAIN } from "./writer.ts";
 import { WRITERS } from "./writers.ts";
 
 /** What is longer is sent as it was written: to read it as Markdown can take hundreds of times its memory. */
@@ -20,9 +19,4 @@ export function toParts(markdown: string, style: TextStyle): Part[] {
   const messages = new Messages(style);
   for (const block of readBlocks(source)) messages.add(block);
   return messages.end();
-}
-
-/** The messages that say a text as it is; for a part that a service did not take with its formatting, and for `--text`. */
-export function plainParts(text: string, style: TextStyle): string[] {
-  return Array.from(spread(clean(text), style, PLAIN), ({ plain }) => plain);
 }

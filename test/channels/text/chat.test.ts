@@ -91,7 +91,7 @@ describe("toParts as plain text", () => {
     ["tasks", "- [ ] one\n- [x] two", "• [ ] one\n• [x] two"],
     ["a quote in a quote", "> one\n> > two", "> one\n> > two"],
     ["code as it is", "```ts\n  a *b*\n\n\tc\n```", "  a *b*\n\n\tc"],
-    ["what is more than a language", "```ts title=a.ts\nx\n```", "title=a.ts\nx"],
+    ["what is more than a language", "```Warning do not touch\nx\n```", "Warning do not touch\nx"],
     ["words behind a fence", "```All is well, and that is all", "All is well, and that is all"],
     ["a fence that does not end", "```\na\n\n# b", "a\n\n# b"],
     ["a table", "| a | bc |\n|---|---|\n| def | g |", "a   | bc\ndef | g"],

@@ -1,28 +1,47 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import { readStyles } from "../../../src/channels/signalStyles.ts";
 import { sizeOf } from "../../../src/channels/text/measure.ts";
-import { plainParts, toParts } from "../../../src/channels/text/parts.ts";
-import type { TextStyle } from "../../../src/channels/text/style.ts";
-import { anyMarkdown, anyStyle, anyText, isWithinInOrder, lengthOf, shownOfHtml, visible } from "./shown.ts";
+import { toParts } from "../../../src/channels/text/parts.ts";
+import type { Part, TextStyle } from "../../../src/channels/text/style.ts";
+import { clean } from "../../../src/channels/text/visible.ts";
+import {
+  anyMarkdown,
+  anyStyle,
+  anyText,
+  isWithinInOrder,
+  lengthOf,
+  plainTexts,
+  shownOfHtml,
+  visible,
+} from "./shown.ts";
 
 const isSmall = (text: string, { unit }: TextStyle) =>
   sizeOf(text, unit) <= sizeOf("𝐱", unit) && [...text].length === 1;
 
-/** Letters that Markdown cannot take for anything but words: not the first word behind a fence, which is a language. */
+/** Letters that Markdown cannot take for anything but words: not a word alone behind a fence, which is a language. */
 function words(markdown: string): string {
-  return markdown
-    .toWellFormed()
-    .replace(/(`{3,}|~{3,})[ \t]*[\p{L}\p{M}\p{Cf}\p{N}+#.-]+/gu, "")
+  return clean(markdown)
+    .replace(/(`{3,}|~{3,})[^\S\n]*[\w+#.-]+[^\S\n]*$/gmu, "")
     .replace(/[^\p{L}]/gu, "");
+}
+
+/** What a service that reads the dialect shows; of one whose marks are Markdown's, the letters with the marks. */
+function shown({ text }: Part, { dialect }: TextStyle): string {
+  if (dialect === "telegram-html") return shownOfHtml(text);
+  return dialect === "signal" ? readStyles(text).text : text;
 }
 
 describe("toParts of anything", () => {
   it("keeps every word in order, whatever Markdown makes of it", () => {
     fc.assert(
       fc.property(fc.oneof(anyMarkdown, anyText), anyStyle, (markdown, style) => {
-        const plain = toParts(markdown, style).map((part) => part.plain);
+        const parts = toParts(markdown, style);
 
-        expect(isWithinInOrder(words(markdown), plain.join(""))).to.equal(true);
+        const plain = parts.map((part) => part.plain).join("");
+        const written = parts.map((part) => shown(part, style)).join("");
+        expect(isWithinInOrder(words(markdown), plain), "plain").to.equal(true);
+        expect(isWithinInOrder(words(markdown), written), "as it is written").to.equal(true);
       }),
       { numRuns: 1000 },
     );
@@ -67,11 +86,11 @@ describe("toParts of anything", () => {
   }).timeout(120_000);
 });
 
-describe("plainParts of anything", () => {
+describe("spread of anything", () => {
   it("keeps every visible character in order, in parts within the limit", () => {
     fc.assert(
       fc.property(fc.oneof(anyText, anyMarkdown), anyStyle, (text, style) => {
-        const parts = plainParts(text, style);
+        const parts = plainTexts(text, style);
 
         expect(visible(parts.join(""))).to.equal(visible(text.toWellFormed()));
         for (const part of parts) {

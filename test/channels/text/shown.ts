@@ -1,6 +1,9 @@
 import fc from "fast-check";
 import { sizeOf } from "../../../src/channels/text/measure.ts";
+import { spread } from "../../../src/channels/text/spread.ts";
 import type { Dialect, Part, TextStyle } from "../../../src/channels/text/style.ts";
+import { clean } from "../../../src/channels/text/visible.ts";
+import { PLAIN } from "../../../src/channels/text/writer.ts";
 
 const DIALECTS: readonly Dialect[] = ["telegram-html", "slack", "discord", "markdown", "whatsapp", "signal", "plain"];
 
@@ -152,3 +155,7 @@ export function lengthOf({ text }: Part, { dialect, unit }: TextStyle): number {
   if (dialect !== "telegram-html") return sizeOf(text, unit);
   return sizeOf(text.replace(/<[^<>]*>/g, "").replace(/&(?:lt|gt|amp|quot);/g, "x"), unit);
 }
+
+/** The messages that say a text as it is, without anything in it that is taken for Markdown. */
+export const plainTexts = (text: string, style: TextStyle): string[] =>
+  Array.from(spread(clean(text), style, PLAIN), ({ plain }) => plain);

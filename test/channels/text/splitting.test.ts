@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { parser } from "../../../src/channels/text/parser.ts";
-import { plainParts, toParts } from "../../../src/channels/text/parts.ts";
+import { toParts } from "../../../src/channels/text/parts.ts";
 import type { Dialect, TextStyle } from "../../../src/channels/text/style.ts";
-import { anyText, style, visible } from "./shown.ts";
+import { anyText, plainTexts, style, visible } from "./shown.ts";
 
 const texts = (markdown: string, limit: number, dialect: Dialect = "plain", unit: TextStyle["unit"] = "utf16") =>
   toParts(markdown, style(dialect, limit, unit)).map(({ text }) => text);
@@ -86,7 +86,7 @@ describe("toParts in several messages", () => {
   });
 });
 
-describe("plainParts", () => {
+describe("spread", () => {
   const cases: [string, number, string, string[]][] = [
     ["a short text as it is", 99, "  *a*\n\n\n  [b](c)\n", ["  *a*\n\n\n  [b](c)"]],
     ["at paragraphs", 12, "One. Two.\n\nThree.", ["One. Two.", "Three."]],
@@ -98,12 +98,12 @@ describe("plainParts", () => {
   ];
   for (const [what, limit, text, expected] of cases) {
     it(`gives ${what}`, () => {
-      expect(plainParts(text, style("plain", limit))).to.deep.equal(expected);
+      expect(plainTexts(text, style("plain", limit))).to.deep.equal(expected);
     });
   }
 
   it("calls nobody", () => {
-    expect(plainParts("@all <!here>", style("slack"))).to.deep.equal(["@\u200ball <\u200b!here>"]);
+    expect(plainTexts("@all <!here>", style("slack"))).to.deep.equal(["@\u200ball <\u200b!here>"]);
   });
 });
 
