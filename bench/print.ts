@@ -4,6 +4,7 @@ import type { measureHanging } from "./hang.ts";
 import type { Row } from "./measure.ts";
 import type { Service } from "./services.ts";
 import type { StartTimes } from "./start.ts";
+import type { StreamFigures } from "./streams.ts";
 import { works } from "./works.ts";
 
 /** What the figures depend on, in a few lines. */
@@ -55,6 +56,14 @@ export function hanging({ quiet, hanging }: Awaited<ReturnType<typeof measureHan
     "While 20 requests to a mapping with an endless transform hang in the worker (the same without them first):",
     `  read (GET job), 10 connections, p99: ${both("read")}`,
     `  another mapping with a transform, from the 202 to the start of its run, p50: ${both("other")}`,
+  ].join("\n");
+}
+
+export function streams({ streams, kibEach, told, reports }: StreamFigures): string {
+  return [
+    `${streams} open streams of live events on the one web process:`,
+    `  ${kibEach.toFixed(0)} KiB of resident memory each; a change has reached the last of them after ${told.toFixed(0)} ms (p50)`,
+    `  reports, 10 connections: ${reports.without.toFixed(0)}/s with none open, ${reports.with.toFixed(0)}/s with all of them told of each job`,
   ].join("\n");
 }
 

@@ -7,9 +7,10 @@ import { startChild } from "./child.ts";
 import { measureHanging } from "./hang.ts";
 import { fill } from "./jobs.ts";
 import { measure, TURNS, warmUp } from "./measure.ts";
-import { facts, hanging, head, MEASURED_ELSEWHERE, row, starts } from "./print.ts";
+import { facts, hanging, head, MEASURED_ELSEWHERE, row, starts, streams } from "./print.ts";
 import { startServices } from "./services.ts";
 import { measureStarts } from "./start.ts";
+import { measureStreams } from "./streams.ts";
 
 const DEFAULT_SECONDS = 1.25;
 const RUNS = 200;
@@ -50,6 +51,7 @@ async function bench(seconds: number): Promise<void> {
   await warmUp(load, services, seconds);
   console.log(head(services));
   for await (const measured of measure(load, services, seconds)) console.log(row(measured));
+  console.log(`\n${streams(await measureStreams(load, services[0], seconds))}`);
   const runs = Math.ceil(RUNS * Math.min(1, seconds)); // fewer in a short form
   console.log(`\n${starts(await measureStarts(services[0], runs))}`);
   console.log(`\n${hanging(await measureHanging(load, services[0], seconds))}`);

@@ -3,10 +3,16 @@ import type { ConfigNode } from "../src/shared/configNodes.ts";
 import { ConfigSchema, configKeys, isSection } from "../src/shared/configSchema.ts";
 import { DURATION_PATTERN } from "../src/shared/duration.ts";
 import { ERRORS } from "../src/shared/errors.ts";
+import { cliDocs } from "./cliDocs.ts";
 
 /** The documents that are made from the code, by path. `npm run docs` writes them; a test holds them to the code. */
 export function generatedDocs(): Record<string, string> {
-  return { "docs/configuration.md": configuration(), "docs/errors.md": errors(), ".env.example": environment() };
+  return {
+    "docs/configuration.md": configuration(),
+    "docs/errors.md": errors(),
+    "docs/cli.md": cliDocs(),
+    ".env.example": environment(),
+  };
 }
 
 /** A file that does not only set defaults; a test holds it to the schema. */

@@ -29,7 +29,7 @@ describe("the documents", () => {
       "README.md",
       "CONTRIBUTING.md",
       "CHANGELOG.md",
-      ...readdirSync("docs").map((name) => join("docs", name)),
+      ...readdirSync("docs").flatMap((name) => (name.endsWith(".md") ? [join("docs", name)] : [])),
     ];
 
     const broken = pages.flatMap((page) =>

@@ -49,7 +49,7 @@ export async function placeFirst(context, program, sources) {
  */
 async function prove(path, [major, minor]) {
   const { code, stdout } = await run(path, ["--version"], { timeoutMs: 20_000 });
-  const found = stdout.match(/\bv=?((\d+)\.(\d+)[.\d]*)/);
+  const found = stdout.match(/\s(?:v=?)?((\d+)\.(\d+)[.\d]*)/);
   if (code !== 0 || !found) throw new SetupError(`${path} does not run on this machine`);
   const [, version = "", itsMajor = 0, itsMinor = 0] = found;
   if (Number(itsMajor) > major || (Number(itsMajor) === major && Number(itsMinor) >= minor)) return version;

@@ -1,4 +1,6 @@
 import { join } from "node:path";
+import { chromium } from "./chromium.mjs";
+import { dashboard } from "./dashboard.mjs";
 import { mongod } from "./mongod.mjs";
 import { packages } from "./packages.mjs";
 import { Progress } from "./progress.mjs";
@@ -21,7 +23,7 @@ import { SetupError } from "./setupError.mjs";
  */
 
 /** @type {readonly Step[]} in this order; a later one may use what an earlier one made */
-const STEPS = [packages, mongod, redis, schemathesis];
+const STEPS = [packages, dashboard, mongod, redis, schemathesis, chromium];
 
 /**
  * @param {Context["mode"]} mode

@@ -1,27 +1,35 @@
-import Koa, { type Context } from "koa";
+import Koa from "koa";
 import helmet from "koa-helmet";
 import { compileMappings, hookName, mappingsAt } from "../hooks/mapping.ts";
+import { DASHBOARD, mountDashboard } from "./dashboard.ts";
 import type { ApiDeps } from "./deps.ts";
 import { mountDocs } from "./docs.ts";
-import { bearerToken, type CountFailure, Gate, headerTokens, hookTokens, requireToken } from "./middleware/auth.ts";
+import { Doorkeeper, SESSION_PATH } from "./middleware/access.ts";
+import { type CountFailure, Gate, hookTokens } from "./middleware/auth.ts";
 import { failures } from "./middleware/failures.ts";
 import { admitSender, hookGuard, ignoreTrailingSlash } from "./middleware/mappedSender.ts";
 import { requests } from "./middleware/requests.ts";
 import { mount, noRoute } from "./mount.ts";
 import { toOpenApi } from "./openapi.ts";
+import { BOARD_PATH, queueBoard } from "./queueBoard.ts";
 import type { AnyRoute } from "./route.ts";
+import { channelRoutes } from "./routes/channels.ts";
 import { deliveryRoutes } from "./routes/deliveries.ts";
+import { eventRoutes } from "./routes/events.ts";
 import { hookRoutes } from "./routes/hooks.ts";
 import { jobRoutes } from "./routes/jobs.ts";
 import { mappedHookRoute } from "./routes/mappedHooks.ts";
 import { probeRoutes } from "./routes/probes.ts";
 import { runRoutes } from "./routes/runs.ts";
+import { sessionRoutes } from "./routes/session.ts";
+import { sessionListRoutes } from "./routes/sessions.ts";
 import { getStats } from "./routes/stats.ts";
 import { stepRoutes } from "./routes/steps.ts";
 
 export interface AppSettings {
   readonly version: string;
   readonly apiToken?: string | undefined;
+  readonly readOnlyToken?: string | undefined;
   readonly trustProxy: number;
   readonly bodyLimit: number;
   readonly strict?: boolean;
@@ -48,7 +56,11 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
     ...{ find: hookTokens, countFailure: settings.countFailure, advice: HOOK_ADVICE },
   });
   const senders = { mappings, basePath: hooks.path, gate, clock, log };
-  guardApi(app, deps, settings);
+  const door = new Doorkeeper({ ...settings, hookToken: hooks.enabled ? hooks.token : undefined }, clock);
+  app.use((ctx, next) => (isUnder(ctx.path, "/api") ? door.guard(ctx, next) : next()));
+  const board = queueBoard(deps.queues);
+  app.use((ctx, next) => (isUnder(ctx.path, BOARD_PATH) ? door.pageGuard(ctx, () => board(ctx, next)) : next()));
+  app.use((ctx, next) => (ctx.path === SESSION_PATH ? door.visit(ctx, next) : next()));
   if (hooks.enabled) {
     const guard = hookGuard(senders);
     app.use((ctx, next) => (isUnder(ctx.path, hooks.path) ? ignoreTrailingSlash(ctx, next) : next()));
@@ -57,11 +69,15 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
   const routes: readonly AnyRoute[] = [
     ...jobRoutes,
     ...stepRoutes,
+    ...eventRoutes,
     getStats,
     ...hookRoutes(hooks),
     ...(mappings.length > 0 ? [mappedHookRoute(hooks, Math.max(...mappings.map((one) => one.maxBodyBytes)))] : []),
     ...runRoutes,
+    ...sessionListRoutes,
     ...deliveryRoutes,
+    ...channelRoutes,
+    ...sessionRoutes,
     ...probeRoutes,
   ];
   const router = mount(
@@ -71,6 +87,7 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
     { callHook: admitSender(senders) },
   );
   mountDocs(router, toOpenApi(routes, { title: "Signalbox", version: settings.version, description: ABOUT }));
+  mountDashboard(router, DASHBOARD);
   router.get("/metrics", async (ctx) => {
     const { type, text } = await settings.readMetrics();
     ctx.set("Content-Type", type);
@@ -85,17 +102,6 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
 }
 
 const isUnder = (path: string, base: string): boolean => path === base || path.startsWith(`${base}/`);
-
-/** Who may pass to `/api`: with the API token where there is one; the hook token may read runs. */
-function guardApi(app: Koa, { hooks }: ApiDeps, { apiToken, countFailure }: AppSettings): void {
-  if (apiToken === undefined) return;
-  const options = { find: bearerToken, countFailure, advice: "Send the API token as `Authorization: Bearer …`." };
-  const api = requireToken(new Gate([apiToken], options));
-  const hookToken = hooks.enabled && hooks.token ? [hooks.token] : [];
-  const runs = requireToken(new Gate([apiToken, ...hookToken], { ...options, find: headerTokens }));
-  const readsRuns = (ctx: Context) => isUnder(ctx.path, "/api/runs") && ["GET", "HEAD"].includes(ctx.method);
-  app.use((ctx, next) => (isUnder(ctx.path, "/api") ? (readsRuns(ctx) ? runs : api)(ctx, next) : next()));
-}
 
 const HOOK_ADVICE = "Send the hook token as `Authorization: Bearer …` or `x-service-token`.";
 

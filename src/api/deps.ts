@@ -4,6 +4,7 @@ import type { Clock } from "../shared/clock.ts";
 import type { Config } from "../shared/configSchema.ts";
 import type { Queues } from "../shared/enqueue.ts";
 import type { Logger } from "../shared/logger.ts";
+import type { LiveFeed } from "./live/liveFeed.ts";
 import type { Metrics } from "./metrics.ts";
 
 /** One thing this process cannot work without, or cannot work well without. */
@@ -17,6 +18,7 @@ export interface Probe {
 export interface ApiDeps {
   readonly stores: Stores;
   readonly queues: Queues;
+  readonly live: LiveFeed;
   readonly hooks: Config["hooks"];
   readonly agent: Config["agents"]["defaults"];
   /** The channels that are configured. */

@@ -1,17 +1,20 @@
 import cluster from "node:cluster";
 import { connectDatabase } from "../models/database.ts";
 import { openStores } from "../models/stores.ts";
+import { RedisChanges } from "../shared/changes.ts";
 import { systemClock } from "../shared/clock.ts";
 import { loadDotEnv, readConfig, requireServers } from "../shared/config.ts";
 import type { Config } from "../shared/configSchema.ts";
 import { Queues } from "../shared/enqueue.ts";
 import { runProcess } from "../shared/lifecycle.ts";
 import { createLogger } from "../shared/logger.ts";
-import { connectRedis, producerConnection } from "../shared/redis.ts";
+import { connectRedis, producerConnection, readerConnection } from "../shared/redis.ts";
 import { rereadConfig } from "../shared/reload.ts";
 import { version } from "../shared/version.ts";
 import { buildApp } from "./app.ts";
 import { metricsReader, runCluster } from "./cluster.ts";
+import { addGmailMetrics } from "./gmailMetrics.ts";
+import { LiveFeed } from "./live/liveFeed.ts";
 import { Metrics } from "./metrics.ts";
 import { failureCounter } from "./middleware/auth.ts";
 import { listen } from "./server.ts";
@@ -40,18 +43,35 @@ await runProcess(async (lifecycle) => {
   const queues = new Queues(connection, redis.prefix);
   lifecycle.onClose("queues", () => queues.close());
 
+  const changes = new RedisChanges(connection, redis.prefix);
+  lifecycle.onClose("changes", () => changes.flush());
+  const storesOf = (settings: Config) => openStores(database, systemClock, settings.jobs, changes);
+  const live = new LiveFeed(storesOf(config), {
+    ...{ clock: systemClock, log, prefix: redis.prefix, redis: connection },
+    reader: readerConnection(redisUrl, log),
+  });
+  lifecycle.onClose("live events", () => live.close());
+
   let stopping = false;
   const metrics = new Metrics(
     () => queues.depths(),
     () => events.countWaiting(),
+    () => live.size,
   );
-  const { events } = openStores(database, systemClock, config.jobs);
+  const { events } = storesOf(config);
+  const { gmailMailboxes } = openStores(database, systemClock, config.jobs);
+  const readMailbox = async () => {
+    const { gmail } = current.hooks;
+    return gmail ? gmailMailboxes.find(gmail.account) : null;
+  };
+  addGmailMetrics(metrics.registry, readMailbox, systemClock);
   const countFailure = failureCounter(connection, redis.prefix);
-  const appOf = ({ jobs, hooks, agents, channels, session, server }: Config) =>
-    buildApp(
+  const appOf = (settings: Config) => {
+    const { hooks, agents, channels, session, server } = settings;
+    return buildApp(
       {
-        ...{ queues, hooks, log, metrics },
-        stores: openStores(database, systemClock, jobs),
+        ...{ queues, hooks, log, metrics, live },
+        stores: storesOf(settings),
         agent: agents.defaults,
         channels: new Set(Object.keys(channels)),
         firstRoute: session.main ?? null,
@@ -64,10 +84,12 @@ await runProcess(async (lifecycle) => {
       },
       { version, ...server, countFailure, readMetrics: metricsReader(metrics.registry) },
     ).callback();
+  };
   let answer = appOf(config);
   const http = await listen((req, res) => void answer(req, res), { ...server, isStopping: () => stopping });
   lifecycle.onClose("HTTP server", () => {
     stopping = true;
+    live.end();
     return http.close();
   });
   log.info({ url: http.url }, "the API is ready");
@@ -77,6 +99,7 @@ await runProcess(async (lifecycle) => {
     if (!changed) return;
     current = changed;
     answer = appOf(changed); // requests under way are answered as they began
+    live.restart(storesOf(changed));
   };
   return { ...running, ready: { url: http.url }, reload };
 });

@@ -12,7 +12,7 @@ export class Metrics {
   readonly refused: Counter<"reason">;
   readonly hooks: Counter<"hook">;
 
-  constructor(readDepths?: ReadDepths, countWaiting?: () => Promise<number>) {
+  constructor(readDepths?: ReadDepths, countWaiting?: () => Promise<number>, countStreams?: () => number) {
     const registers = [this.registry];
     collectDefaultMetrics({ register: this.registry });
     this.requestSeconds = new Histogram({
@@ -48,6 +48,18 @@ export class Metrics {
     });
     if (readDepths) this.#queueDepths(readDepths);
     if (countWaiting) this.#eventsWaiting(countWaiting);
+    if (countStreams) this.#eventStreams(countStreams);
+  }
+
+  #eventStreams(countStreams: () => number): void {
+    new Gauge({
+      name: "signalbox_event_streams",
+      help: "Open streams of live events.",
+      registers: [this.registry],
+      collect() {
+        this.set(countStreams());
+      },
+    });
   }
 
   #eventsWaiting(countWaiting: () => Promise<number>): void {

@@ -1,3 +1,5 @@
+import type { EventEmitter } from "node:events";
+import type { ServerResponse } from "node:http";
 import Router from "@koa/router";
 import type { Context, Middleware } from "koa";
 import type { TObject, TSchema } from "typebox";
@@ -44,10 +46,19 @@ function handle(r: AnyRoute, deps: ApiDeps, strict: boolean): Middleware {
     const { admitted } = ctx.state;
     const answer = await call({ params, query, headers, body, admitted } as Input<RouteSchemas>, deps);
     ctx.status = answer.status;
+    ctx.state.isStream = r.stream ?? false;
+    if (r.stream) endInTime(answer.body as EventEmitter, ctx.res);
     if (answer.headers) ctx.set(answer.headers);
     ctx.body = answer.body;
   };
 }
+
+/** A client that does not even take the end of a stream is cut off: it would keep a stopping process from its end. */
+function endInTime(stream: EventEmitter, res: ServerResponse): void {
+  stream.once("over", () => setTimeout(() => res.destroy(), END_TAKEN_MS).unref());
+}
+
+const END_TAKEN_MS = 1_000;
 
 function urlReader(schemas: RouteSchemas): (ctx: Context) => { params: object; query: object; headers: object } {
   const checkParams = urlCheck(schemas.params ?? EMPTY);
@@ -92,6 +103,7 @@ function strictly(r: AnyRoute): (input: Input<RouteSchemas>, deps: ApiDeps) => P
         throw new Error(`${r.operationId} does not list the code ${code}`);
       throw thrown;
     });
+    if (r.stream || answer.status === 204) return answer;
     const schema = r.answers[answer.status];
     // What the client reads is the JSON, in which undefined is absent.
     if (!schema || !bodies.validate(schema, JSON.parse(JSON.stringify(answer.body)))) {

@@ -102,7 +102,8 @@ function parameters(schema: TObject | undefined, place: keyof typeof PLACES): ob
 
 function answer(r: AnyRoute, status: string, schema: TSchema): object {
   const description = status === "201" ? "Created." : `${r.summary}.`;
-  return { description, content: { "application/json": { schema } } };
+  if (status === "204") return { description };
+  return { description, content: { [r.stream ? "text/event-stream" : "application/json"]: { schema } } };
 }
 
 function failures(r: AnyRoute): Record<string, object> {

@@ -47,6 +47,8 @@ export interface Route<S extends RouteSchemas = RouteSchemas, A extends Answers 
   readonly schemas: S;
   /** Largest body in bytes, where it is not `server.bodyLimit`. */
   readonly bodyLimit?: number;
+  /** It answers with a stream of server-sent events, not with JSON. */
+  readonly stream?: true;
   readonly answers: A;
   /** The codes besides those that any call can answer with (`COMMON_ERRORS`, and `BODY_ERRORS` where there is a body). */
   readonly errors: readonly ErrorCode[];
@@ -60,6 +62,7 @@ export type AnyRoute = Route<any, any>;
 const COMMON_ERRORS: readonly ErrorCode[] = [
   "invalid_query",
   "unauthorized",
+  "forbidden",
   "rate_limited",
   "internal",
   "unavailable",

@@ -37,13 +37,14 @@ export const Delivery = Type.Object(
     channel: Type.String(),
     to: nullable(Type.String({ description: "The recipient, as the channel names it; null when none was known." })),
     state: Type.Enum(["pending", "sent", "failed"]),
-    attempts: Type.Integer({ description: "Tries that failed since something of it was last sent." }),
+    attempts: Type.Integer({ description: "Tries so far; a try sends as many of the parts as it can." }),
     parts: Type.Array(
       Type.Object({ state: Type.Enum(["pending", "sending", "sent"]), id: nullable(Type.String()) }, closed),
       { description: "The messages that it became, with the service's own ids; none before the first try." },
     ),
     maybeTwice: Type.Boolean({ description: "A part may have arrived twice: the service has no key to tell." }),
     reason: nullable(Type.String({ description: "Why it failed, or why it waits." })),
+    notBefore: nullable(Timestamp("When it is tried again; null where it may be at any time.")),
     createdAt: Timestamp("When the reply was there."),
     sentAt: nullable(Timestamp("When all of it was sent.")),
   },
@@ -77,7 +78,10 @@ const Output = nullable(FreeObject("What the step produced."));
 
 export const StepReceipt = Type.Object(receipt, closed);
 const StepSummary = Type.Object(summary, closed);
-export const StepView = Type.Object({ ...summary, output: Output }, closed);
+const step = { ...summary, output: Output };
+const StepView = Type.Object(step, closed);
+export const StepFields = Object.keys(step) as (keyof typeof step)[];
+export const StepRow = Type.Partial(StepView, closed);
 export const SingleStep = Type.Object(
   {
     ...summary,
@@ -107,6 +111,7 @@ const job = {
     Timestamp("When the job or one of its steps was last reported; null before the first report."),
   ),
   stale: Type.Boolean({ description: "Running, and without a report for longer than staleAfterSeconds." }),
+  staleAt: nullable(Timestamp("From when on it is stale unless it is reported again; null once it has ended.")),
   staleAfterSeconds: nullable(StaleAfterSeconds, { description: "The job's own; null takes jobs.staleAfterSeconds." }),
   currentStep: nullable(StepSummary, { description: "Of the steps still running the one most recently reported." }),
 };

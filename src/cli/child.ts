@@ -18,6 +18,7 @@ export interface Child extends Running {
 export interface ChildOptions {
   readonly name: string;
   readonly script: string;
+  readonly args?: readonly string[];
   readonly env: NodeJS.ProcessEnv;
   readonly stopsWithinMs: number;
   readonly instance: Instance | undefined;
@@ -30,8 +31,8 @@ export interface ChildOptions {
  * @throws StartError when it ends otherwise, or does not become ready
  */
 export async function launchChild(options: ChildOptions, signal: AbortSignal): Promise<Child> {
-  const { name, script, env, stopsWithinMs, instance } = options;
-  const child = spawn(process.execPath, [script], {
+  const { name, script, args = [], env, stopsWithinMs, instance } = options;
+  const child = spawn(process.execPath, [script, ...args], {
     stdio: ["ignore", "inherit", "inherit", "ipc"],
     env,
     detached: true,

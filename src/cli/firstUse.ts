@@ -36,9 +36,15 @@ export function readSettings(env: NodeJS.ProcessEnv, { makeToken = true } = {}):
 
 const NOT_LOOKED_UP = "the-token-of-the-data-directory";
 
+const tokenPath = (dataDir: string) => join(dataDir, "hooks-token");
+
+/** The token that an earlier start has made; undefined when there was none. @throws StartError when it cannot be read */
+export const findKeptToken = (dataDir: string): string | undefined =>
+  existsSync(tokenPath(dataDir)) ? keptToken(dataDir) : undefined;
+
 /** The token that the data directory keeps; made when there is none. */
 function keptToken(dataDir: string): string {
-  const path = join(dataDir, "hooks-token");
+  const path = tokenPath(dataDir);
   let token: string;
   try {
     if (!existsSync(path)) {

@@ -90,6 +90,12 @@ export class Instance {
   }
 }
 
+/** Who runs in a data directory: the process that takes signals, and where its API is once that is up. */
+export function findInstance(dataDir: string): { readonly pid: number; readonly url: string | undefined } | undefined {
+  const owner = readOwner(dataDir);
+  return owner && isRunning(owner) ? { pid: owner.pid, url: owner.url } : undefined;
+}
+
 const file = (dataDir: string) => join(dataDir, "instance.json");
 const identify = (pid: number): Process => ({ pid, identity: processIdentity(pid) });
 const isRunning = ({ pid, identity }: Process) => identity !== undefined && processIdentity(pid) === identity;

@@ -11,9 +11,13 @@ export function summary(settings: Pick<Settings, "config" | "madeToken">, url: s
   const { uri } = config.mongodb;
   const { url: redisUrl } = config.redis;
   const rows = [
+    ["Dashboard", url],
     ["API", url],
     ["Docs", `${url}/docs`],
     ...hookRows(settings, url),
+    ...(config.hooks.gmail
+      ? [["Gmail", `${config.hooks.gmail.account}; how it goes: signalbox webhooks gmail status`]]
+      : []),
     ["Data", uri ? `in MongoDB at ${hostsOf(uri)}` : resolve(config.dataDir)],
     ["MongoDB", uri ? hostsOf(uri) : embedded("MONGODB_URI", "mongodb.uri")],
     ["Redis", redisUrl ? hostsOf(redisUrl) : embedded("REDIS_URL", "redis.url")],

@@ -1,5 +1,6 @@
 import Type, { type Static } from "typebox";
-import { CHANNELS } from "../shared/configSession.ts";
+import { CHANNELS } from "../shared/channelNames.ts";
+import { MAX_RECIPIENT } from "../shared/configSession.ts";
 import { IDENTIFIER_PATTERN } from "../shared/identifier.ts";
 
 const NotBlank = (description: string) => Type.String({ pattern: "\\S", description });
@@ -17,7 +18,9 @@ export const agentFields = {
   wakeMode: Type.Optional(Type.Enum(["now", "next-heartbeat"])),
   deliver: Type.Optional(Type.Boolean({ description: "Whether the reply goes to a channel; true by default." })),
   channel: Type.Optional(Type.Enum(["last", ...CHANNELS], { description: "`last`: the main session's last channel." })),
-  to: Type.Optional(NotBlank("The recipient, as the channel names it.")),
+  to: Type.Optional(
+    Type.String({ maxLength: MAX_RECIPIENT, pattern: "\\S", description: "The recipient, as the channel names it." }),
+  ),
   model: Type.Optional(NotBlank("A model of the allow-list, or its alias.")),
   thinking: Type.Optional(NotBlank("How hard the model thinks.")),
   timeoutSeconds: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 86_400 })),

@@ -29,7 +29,7 @@ export interface HookCall {
 export function compileMappings(hooks: Config["hooks"]): readonly Mapping[] {
   return [
     ...hooks.mappings.map((mapping) => compile(mapping, hooks.maxBodyBytes)),
-    ...hooks.presets.map((name) => compile(preset(name), hooks.maxBodyBytes)),
+    ...hooks.presets.map((name) => compile(preset(name, hooks), hooks.maxBodyBytes)),
   ];
 }
 

@@ -1,6 +1,7 @@
 import type { PRESETS } from "../shared/configMapping.ts";
 import type { Config } from "../shared/configSchema.ts";
 
+type GmailConfig = NonNullable<Config["hooks"]["gmail"]>;
 type MappingConfig = Config["hooks"]["mappings"][number];
 
 const GMAIL: MappingConfig = {
@@ -19,7 +20,14 @@ const GMAIL: MappingConfig = {
   maxBodyBytes: 8 * 1024 * 1024,
 };
 
-const ALL: Readonly<Record<(typeof PRESETS)[number], MappingConfig>> = { gmail: GMAIL };
-
 /** A built-in mapping. It comes after the operator's own, which may take its name. */
-export const preset = (name: (typeof PRESETS)[number]): MappingConfig => ALL[name];
+export function preset(name: (typeof PRESETS)[number], hooks: Config["hooks"]): MappingConfig {
+  const ofName = { gmail: { ...GMAIL, ...gmailSettings(hooks.gmail) } };
+  return ofName[name];
+}
+
+const gmailSettings = ({ model, thinking, allowUnsafeExternalContent = false }: Partial<GmailConfig> = {}) => ({
+  ...(model !== undefined && { model }),
+  ...(thinking !== undefined && { thinking }),
+  allowUnsafeExternalContent,
+});

@@ -4,6 +4,7 @@ import { StartError } from "../shared/lifecycle.ts";
 import { deletionSchema } from "./deletion.ts";
 import { deliverySchema } from "./delivery.ts";
 import { eventSchema } from "./event.ts";
+import { gmailMailboxSchema } from "./gmailMailbox.ts";
 import { guard } from "./guard.ts";
 import { idempotencyKeySchema } from "./idempotencyKey.ts";
 import { jobSchema } from "./job.ts";
@@ -24,6 +25,7 @@ const SCHEMAS = {
   deliveries: deliverySchema,
   idempotencyKeys: idempotencyKeySchema,
   leases: leaseSchema,
+  gmailMailboxes: gmailMailboxSchema,
 };
 
 /** The collections, as the driver's own: pipelines and documents go through as they are, checked before by the routes. */
@@ -34,6 +36,8 @@ export type Collections = {
 };
 
 const SELECTION_TIMEOUT_MS = 2_500;
+/** Of a collection that is not there yet. */
+const NAMESPACE_NOT_FOUND = 26;
 
 /**
  * Connects to MongoDB. Every write is acknowledged by a majority and journaled; every read sees only such writes.
@@ -97,7 +101,10 @@ export class Database {
 
   async #checkIndexesOf(model: Model<never>): Promise<void> {
     const wanted = model.schema.indexes().map(([fields]) => JSON.stringify(fields));
-    const present = await model.listIndexes().catch(() => []);
+    const present = await model.listIndexes().catch((error) => {
+      if (error instanceof mongo.MongoServerError && error.code === NAMESPACE_NOT_FOUND) return [];
+      throw new StartError("MongoDB does not say which indexes it has: see that it runs, then start again.");
+    });
     const keys = new Set(present.map((index) => JSON.stringify(index.key)));
     if (wanted.some((fields) => !keys.has(fields))) {
       throw new StartError(

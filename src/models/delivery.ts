@@ -1,7 +1,9 @@
 import { mongo, Schema } from "mongoose";
+import type { Changes } from "../shared/changes.ts";
 import type { Clock } from "../shared/clock.ts";
 import { AppError } from "../shared/errors.ts";
-import { guard, insertNew } from "./guard.ts";
+import { guard } from "./guard.ts";
+import { Inserting } from "./inserting.ts";
 
 export type DeliveryState = "pending" | "sent" | "failed";
 
@@ -38,19 +40,26 @@ export interface DeliveryDoc {
   open: boolean;
   /** When MongoDB took it. */
   order: mongo.Timestamp;
-  /** Tries that failed since something of it was last sent. */
+  /** Tries: each hands at least one part over. */
   attempts: number;
+  /** Those that failed since something of it was last sent, also for a worker that died in the middle. */
+  failures: number;
+  /** The service's limits for the recipient alone, since something was last sent, of which it did not say how long they last. */
+  limits: number;
   /** A part may have arrived twice: its service has no key to tell. */
   maybeTwice: boolean;
   /** Not tried again before this time. */
   notBefore: Date | null;
-  claim: { readonly token: string; readonly until: Date } | null;
+  /** `isTakenOver`: the worker that had it before has died in the middle of it. */
+  claim: { readonly token: string; readonly until: Date; readonly isTakenOver?: boolean } | null;
   /** Why it failed, or why it waits. */
   reason: string | null;
   createdAt: Date;
   /** Since when it is to be sent: when it was made, or begun anew by hand. */
   since: Date;
   sentAt: Date | null;
+  /** When it was sent or failed; null while it is pending. */
+  endedAt: Date | null;
 }
 
 export const deliverySchema = new Schema<DeliveryDoc>(
@@ -66,6 +75,8 @@ export const deliverySchema = new Schema<DeliveryDoc>(
     open: Boolean,
     order: Schema.Types.Mixed,
     attempts: Number,
+    failures: Number,
+    limits: Number,
     maybeTwice: Boolean,
     notBefore: Date,
     claim: Schema.Types.Mixed,
@@ -73,12 +84,14 @@ export const deliverySchema = new Schema<DeliveryDoc>(
     createdAt: Date,
     since: Date,
     sentAt: Date,
+    endedAt: Date,
   },
   { versionKey: false },
 );
 deliverySchema.index({ runId: 1, createdAt: 1 });
 deliverySchema.index({ createdAt: -1, _id: -1 });
 deliverySchema.index({ state: 1, createdAt: -1, _id: -1 });
+deliverySchema.index({ endedAt: 1 }, { partialFilterExpression: { open: false } });
 /** Leads to the delivery of a lane whose turn it is, and of every lane at once. */
 const NEXT_OF_LANE = { open: 1, lane: 1, order: 1 } as const;
 deliverySchema.index(NEXT_OF_LANE, { partialFilterExpression: { open: true } });
@@ -89,7 +102,9 @@ export interface NewDelivery extends Pick<DeliveryDoc, "_id" | "runId" | "channe
 }
 
 /** What a worker notes of a delivery that it holds. */
-export type DeliveryChange = Partial<Pick<DeliveryDoc, "parts" | "attempts" | "maybeTwice" | "reason">>;
+export type DeliveryChange = Partial<
+  Pick<DeliveryDoc, "parts" | "attempts" | "failures" | "limits" | "maybeTwice" | "reason">
+>;
 
 /** What a worker notes of one part of it. */
 export type PartChange = Partial<Omit<DeliveryPart, "text" | "plain">>;
@@ -102,25 +117,35 @@ export const WITHOUT_TEXT = { text: 0, "parts.text": 0, "parts.plain": 0 } as co
 
 export class Deliveries {
   readonly collection: mongo.Collection<DeliveryDoc>;
+  readonly #inserting: Inserting<DeliveryDoc>;
   readonly #clock: Clock;
+  readonly #changes: Changes;
 
-  constructor(collection: mongo.Collection<DeliveryDoc>, clock: Clock) {
+  constructor(collection: mongo.Collection<DeliveryDoc>, clock: Clock, changes: Changes) {
     this.collection = collection;
+    this.#inserting = new Inserting(collection, ({ text }) => 1_000 + text.length);
     this.#clock = clock;
+    this.#changes = changes;
+  }
+
+  #note(id: string): void {
+    this.#changes.note({ kind: "delivery", id });
   }
 
   /** Notes a delivery; one that is there already is left alone. @throws AppError unavailable, body_too_large */
   async add({ fault, ...delivery }: NewDelivery): Promise<void> {
     const open = fault === null;
-    await insertNew(this.collection, [
+    const createdAt = this.#clock.now();
+    await this.#inserting.add([
       {
         ...delivery,
         ...{ lane: laneOf(delivery), parts: [], open, state: open ? "pending" : "failed", reason: fault },
-        ...{ attempts: 0, maybeTwice: false, notBefore: null, claim: null, sentAt: null },
-        ...{ createdAt: this.#clock.now(), since: this.#clock.now() },
+        ...{ attempts: 0, failures: 0, limits: 0, maybeTwice: false, notBefore: null, claim: null, sentAt: null },
+        ...{ createdAt, since: createdAt, endedAt: open ? null : createdAt },
         order: new mongo.Timestamp({ t: 0, i: 0 }),
       },
     ]);
+    this.#note(delivery._id);
   }
 
   /** @throws AppError delivery_not_found, unavailable */
@@ -135,30 +160,38 @@ export class Deliveries {
     return guard(() => this.collection.find(ofRuns, { projection: WITHOUT_TEXT }).sort({ createdAt: 1 }).toArray());
   }
 
+  findMany(deliveryIds: readonly string[]): Promise<DeliveryDoc[]> {
+    const query = { _id: { $in: [...deliveryIds] } };
+    return guard(() => this.collection.find(query, { projection: WITHOUT_TEXT }).toArray());
+  }
+
   /** Of those not sent yet of a lane the first. */
   findNext(lane: string): Promise<Pick<DeliveryDoc, "_id" | "channel"> | null> {
     const options = { sort: { order: 1 }, projection: { _id: 1, channel: 1 } } as const;
     return guard(() => this.collection.findOne({ open: true, lane }, options));
   }
 
-  /** Takes a delivery whose turn it is and that nobody holds. */
+  /** Takes a delivery whose turn it is and that nobody holds. One whose worker has died has failed once more by that. */
   claim(deliveryId: string, token: string, until: Date): Promise<DeliveryDoc | null> {
     const now = this.#clock.now();
     const free = {
-      $and: [
-        { $or: [{ claim: null }, { "claim.until": { $lte: now } }] },
-        { $or: [{ notBefore: null }, { notBefore: { $lte: now } }] },
-      ],
+      $and: [{ $or: this.#unclaimed() }, { $or: [{ notBefore: null }, { notBefore: { $lte: now } }] }],
     };
-    const change = { $set: { claim: { token, until }, notBefore: null } };
+    const isTakenOver = { $gt: ["$claim", null] };
+    const change = {
+      ...{ claim: { token, until, isTakenOver }, notBefore: null },
+      failures: { $add: ["$failures", { $cond: [isTakenOver, 1, 0] }] },
+    };
     return guard(() =>
-      this.collection.findOneAndUpdate({ _id: deliveryId, open: true, ...free }, change, { returnDocument: "after" }),
+      this.collection.findOneAndUpdate({ _id: deliveryId, open: true, ...free }, [{ $set: change }], {
+        returnDocument: "after",
+      }),
     );
   }
 
   /** @returns false when it is no longer this worker's */
   renew(deliveryId: string, token: string, until: Date): Promise<boolean> {
-    return this.#changeClaimed(deliveryId, token, { "claim.until": until });
+    return this.#changeClaim(deliveryId, token, { "claim.until": until });
   }
 
   /** Notes how far a delivery is. @returns false when it is no longer this worker's */
@@ -183,36 +216,116 @@ export class Deliveries {
     return this.#changeClaimed(deliveryId, token, { ...change, claim: null, notBefore });
   }
 
+  /** What was sent is not kept cut: the whole text is. @returns false when it is no longer this worker's */
   end(deliveryId: string, token: string, state: "sent" | "failed", reason: string | null): Promise<boolean> {
-    const sentAt = state === "sent" ? this.#clock.now() : null;
-    return this.#changeClaimed(deliveryId, token, { state, reason, sentAt, open: false, claim: null });
+    const endedAt = this.#clock.now();
+    const sent = { sentAt: endedAt, "parts.$[].text": "", "parts.$[].plain": "" };
+    const ended = { state, reason, endedAt, open: false, claim: null, ...(state === "sent" && sent) };
+    return this.#changeClaimed(deliveryId, token, ended);
   }
 
   async #changeClaimed(deliveryId: string, token: string, set: object): Promise<boolean> {
+    const changed = await this.#changeClaim(deliveryId, token, set);
+    if (changed) this.#note(deliveryId);
+    return changed;
+  }
+
+  async #changeClaim(deliveryId: string, token: string, set: object): Promise<boolean> {
     const held = { _id: deliveryId, open: true, "claim.token": token };
     const { matchedCount } = await guard(() => this.collection.updateOne(held, { $set: set }));
     return matchedCount === 1;
   }
 
   /**
-   * Begins a failed delivery anew; what of it was sent is not sent again.
+   * Begins a failed delivery anew, or has one that waits tried at once. What of it was sent is not sent again; where nothing
+   * can have been, a failed one is cut anew, for the channel may be set up otherwise by now.
    * @param to the recipient where none was known
    * @throws AppError delivery_not_found, delivery_state_conflict, unavailable
    */
   async retry(deliveryId: string, to: string | null): Promise<DeliveryDoc> {
-    const { channel } = await this.find(deliveryId);
-    const anew = { state: "pending" as const, open: true, attempts: 0, reason: null, notBefore: null, claim: null };
-    // behind what waits for the recipient by now
-    const order = { order: { $type: "timestamp" as const } };
-    const change = {
-      $set: { ...anew, to, lane: laneOf({ channel, to }), since: this.#clock.now() },
-      $currentDate: order,
-    };
+    for (;;) {
+      const { channel, parts, state, claim, since, order } = await this.find(deliveryId);
+      const now = this.#clock.now();
+      if (state === "sent") throw conflict("The delivery was sent.");
+      if (claim && claim.until > now) throw conflict("The delivery is being sent in this moment.");
+      const isUntouched = parts.every((part) => part.state !== "sent" && part.handedAt === null);
+      const anew = {
+        ...{ state: "pending" as const, open: true, reason: null, endedAt: null, to, lane: laneOf({ channel, to }) },
+        ...(isUntouched && { parts: [] }),
+      };
+      // a failed one goes behind what waits for the recipient by now
+      const change = {
+        $set: { failures: 0, limits: 0, notBefore: null, claim: null, since: now, ...(state === "failed" && anew) },
+        ...(state === "failed" && { $currentDate: { order: { $type: "timestamp" as const } } }),
+      };
+      // as it was read: another one may begin it anew in between, and send some of it
+      const asRead = { _id: deliveryId, state, since, order, $or: this.#unclaimed() };
+      const found = await guard(() => this.collection.findOneAndUpdate(asRead, change, { returnDocument: "after" }));
+      if (found) this.#note(deliveryId);
+      if (found) return found;
+    }
+  }
+
+  /**
+   * Gives a delivery up that was not sent wholly. A part that is being handed over in this moment may still arrive.
+   * @throws AppError delivery_not_found, delivery_state_conflict, unavailable
+   */
+  async cancel(deliveryId: string): Promise<DeliveryDoc> {
+    const change = { $set: this.#failedWith("It was cancelled.") };
     const found = await guard(() =>
-      this.collection.findOneAndUpdate({ _id: deliveryId, state: "failed" }, change, { returnDocument: "after" }),
+      this.collection.findOneAndUpdate({ _id: deliveryId, open: true }, change, { returnDocument: "after" }),
     );
+    if (found) this.#note(deliveryId);
     if (found) return found;
-    throw new AppError("delivery_state_conflict", { detail: "The delivery has not failed." });
+    const { state } = await this.find(deliveryId);
+    throw conflict(`The delivery is over: it is ${state}.`);
+  }
+
+  /** Gives up what waits for a recipient. @returns how many these were */
+  async failLane(lane: string, reason: string): Promise<number> {
+    return this.#failAll({ open: true, lane, $or: this.#unclaimed() }, reason);
+  }
+
+  /**
+   * Gives up what is to be sent since before a time through a channel that nobody serves, whatever it waits for.
+   * @returns how many these were, for each such channel
+   */
+  async failUnserved(
+    served: ReadonlySet<string>,
+    before: Date,
+    reasonOf: (channel: string) => string,
+  ): Promise<{ channel: string; count: number }[]> {
+    const waiting = { open: true, since: { $lt: before }, $or: this.#unclaimed() };
+    const unserved = { ...waiting, channel: { $nin: [...served] } };
+    const channels = await guard(() => this.collection.distinct("channel", unserved));
+    const failed = channels.map(async (channel) => {
+      const count = await this.#failAll({ ...waiting, channel }, reasonOf(channel));
+      return { channel, count };
+    });
+    return Promise.all(failed);
+  }
+
+  async #failAll(waiting: mongo.Filter<DeliveryDoc>, reason: string): Promise<number> {
+    const change = { $set: this.#failedWith(reason) };
+    const { modifiedCount } = await guard(() => this.collection.updateMany(waiting, change));
+    if (modifiedCount > 0) this.#changes.note({ kind: "many" });
+    return modifiedCount;
+  }
+
+  /** Deletes the deliveries that a query fits. @returns how many these were */
+  async delete(query: mongo.Filter<DeliveryDoc>): Promise<number> {
+    const { deletedCount } = await guard(() => this.collection.deleteMany(query));
+    if (deletedCount > 0) this.#changes.note({ kind: "many" });
+    return deletedCount;
+  }
+
+  #failedWith(reason: string) {
+    const endedAt = this.#clock.now();
+    return { state: "failed" as const, open: false, claim: null, notBefore: null, reason, endedAt };
+  }
+
+  #unclaimed() {
+    return [{ claim: null }, { "claim.until": { $lte: this.#clock.now() } }];
   }
 
   /** Of each lane the delivery that comes next, where it waits since before a time. */
@@ -237,5 +350,7 @@ export class Deliveries {
     return this.collection.aggregate<DueDelivery>(pipeline, { hint: NEXT_OF_LANE });
   }
 }
+
+const conflict = (detail: string) => new AppError("delivery_state_conflict", { detail });
 
 const laneOf = ({ channel, to }: { channel: string; to: string | null }): string => `${channel} ${to}`;

@@ -1,6 +1,7 @@
 import { mongo, Schema } from "mongoose";
 import type { Clock } from "../shared/clock.ts";
-import { guard, insertNew } from "./guard.ts";
+import { guard } from "./guard.ts";
+import { Inserting } from "./inserting.ts";
 import { takePage } from "./page.ts";
 
 /** Something that the main session is to be told with its next turn. */
@@ -43,10 +44,12 @@ export type NewEvent = Pick<EventDoc, "_id" | "text" | "source" | "wake">;
 
 export class Events {
   readonly collection: mongo.Collection<EventDoc>;
+  readonly #inserting: Inserting<EventDoc>;
   readonly #clock: Clock;
 
   constructor(collection: mongo.Collection<EventDoc>, clock: Clock) {
     this.collection = collection;
+    this.#inserting = new Inserting(collection, ({ text }) => 500 + text.length);
     this.#clock = clock;
   }
 
@@ -57,8 +60,7 @@ export class Events {
    */
   add(events: readonly NewEvent[]): Promise<number> {
     const fresh = { createdAt: this.#clock.now(), waiting: true, takenAt: null };
-    return insertNew(
-      this.collection,
+    return this.#inserting.add(
       events.map((event) => ({ ...event, ...fresh, order: new mongo.Timestamp({ t: 0, i: 0 }) })),
     );
   }

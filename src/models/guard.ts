@@ -24,7 +24,11 @@ export async function guard<T>(act: () => Promise<T>): Promise<T> {
 
 function named(thrown: unknown): unknown {
   const error = unwrapped(thrown);
-  if (error instanceof mongo.MongoServerError && TOO_LARGE.has(Number(error.code))) {
+  const isTooLarge =
+    error instanceof mongo.MongoServerError
+      ? TOO_LARGE.has(Number(error.code))
+      : (error as NodeJS.ErrnoException)?.code === "ERR_OUT_OF_RANGE"; // the driver's own buffer is too small for it
+  if (isTooLarge) {
     const detail = "The document would pass MongoDB's 16 MiB: send less input, metadata or output.";
     return new AppError("body_too_large", { detail, cause: error });
   }
@@ -65,9 +69,7 @@ export async function retryUpsert<T>(upsert: () => Promise<T>): Promise<T> {
 }
 
 /** Whether a write failed because another one made the same key first. */
-export function isDuplicateKey(error: unknown): boolean {
-  return error instanceof mongo.MongoServerError && error.code === 11000;
-}
+export const isDuplicateKey = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === 11000;
 
 /**
  * Writes to a document when it is free, and makes it when it is not there.
@@ -90,26 +92,38 @@ export async function takeIfFree<T extends mongo.Document>(
 }
 
 /**
- * Inserts documents; those whose key is there already stay as they are.
- * @returns how many were not there
+ * The places in a bulk write of what failed in it.
+ * @returns undefined where anything failed otherwise than so
+ */
+export function writeFaults(error: unknown, isSo: (fault: { code?: unknown }) => boolean): number[] | undefined {
+  const faults = error instanceof mongo.MongoBulkWriteError ? [error.writeErrors].flat() : [];
+  return faults.length > 0 && faults.every(isSo) ? faults.map(({ index }) => index) : undefined;
+}
+
+/**
+ * Changes documents where they are still as they were read, and inserts those that are not there: each change gives its
+ * document the same new `rev`.
+ * @returns the ids of the documents that somebody else has changed, deleted or made meanwhile
  * @throws AppError unavailable, body_too_large
  */
-export function insertNew<T extends mongo.Document>(
+export function writeUnchanged<T extends { _id: mongo.ObjectId; rev: mongo.ObjectId | null }>(
   collection: mongo.Collection<T>,
-  documents: readonly NoInfer<mongo.OptionalUnlessRequiredId<T>>[],
-): Promise<number> {
-  const [first] = documents;
-  if (!first) return Promise.resolve(0);
+  writes: readonly mongo.AnyBulkWriteOperation<T>[],
+  rev: mongo.ObjectId,
+): Promise<Set<string>> {
+  const ids = writes.map((write) => {
+    const { updateOne, insertOne } = write as { updateOne?: { filter: T }; insertOne?: { document: T } };
+    return (updateOne?.filter._id ?? insertOne?.document._id) as mongo.ObjectId;
+  });
   return guard(async () => {
-    try {
-      if (documents.length > 1) return (await collection.insertMany(documents, { ordered: false })).insertedCount;
-      await collection.insertOne(first);
-      return 1;
-    } catch (error) {
-      if (isDuplicateKey(error) && documents.length === 1) return 0;
-      const faults = error instanceof mongo.MongoBulkWriteError ? [error.writeErrors].flat() : [];
-      if (faults.length === 0 || faults.some(({ code }) => code !== 11000)) throw error;
-      return documents.length - faults.length;
-    }
+    const done = await collection.bulkWrite(writes, { ordered: false }).catch((error: unknown) => {
+      if (!writeFaults(error, isDuplicateKey)) throw error;
+      return { matchedCount: 0, insertedCount: 0 };
+    });
+    if (done.matchedCount + done.insertedCount === writes.length) return new Set<string>();
+    const written = { _id: { $in: ids }, rev } as unknown as mongo.Filter<T>;
+    const found = await collection.find(written, { projection: { _id: 1 } }).toArray();
+    const ours = new Set(found.map(({ _id }) => (_id as mongo.ObjectId).toHexString()));
+    return new Set(ids.map((id) => id.toHexString()).filter((id) => !ours.has(id)));
   });
 }

@@ -1,8 +1,12 @@
-import { type mongo, Schema } from "mongoose";
+import { mongo, Schema } from "mongoose";
+import type { Changes } from "../shared/changes.ts";
 import type { Clock } from "../shared/clock.ts";
 import { AppError } from "../shared/errors.ts";
+import { Together } from "../shared/together.ts";
 import { type FreeObject, packObject, searchTerms, unpackObject } from "./freeObject.ts";
-import { guard, retryUpsert } from "./guard.ts";
+import { guard, retryUpsert, writeUnchanged } from "./guard.ts";
+import { type JobState, reportedJob } from "./reportedJob.ts";
+import type { StepDoc } from "./step.ts";
 
 export type Status = "running" | "completed" | "failed";
 
@@ -29,7 +33,28 @@ export interface JobDoc {
   staleAfterSeconds: number | null;
   /** From when on a running job is stale; null once it has ended. */
   staleAt: Date | null;
+  /** Of the steps still running the one most recently reported, where `currentKnown` says that it is known. */
+  current: CurrentStep | null;
+  currentKnown: boolean;
+  /** Another with every change, so that one who has read the job knows whether it is still so. */
+  rev: mongo.ObjectId | null;
 }
+
+/** What a job keeps of its current step: all that readers see of it. */
+export type CurrentStep = Pick<
+  StepDoc,
+  | "stepId"
+  | "stepKey"
+  | "stepName"
+  | "status"
+  | "progress"
+  | "message"
+  | "createdAt"
+  | "updatedAt"
+  | "startedAt"
+  | "attempts"
+  | "reportedAt"
+>;
 
 export const jobSchema = new Schema<JobDoc>(
   {
@@ -50,6 +75,9 @@ export const jobSchema = new Schema<JobDoc>(
     lastReportAt: Date,
     staleAfterSeconds: Number,
     staleAt: Date,
+    current: Schema.Types.Mixed,
+    currentKnown: Boolean,
+    rev: Schema.Types.ObjectId,
   },
   { versionKey: false },
 );
@@ -80,7 +108,7 @@ export interface JobEffect {
   readonly progress?: number | undefined;
   readonly message?: string | undefined;
   readonly ends?:
-    | { readonly status: "completed"; readonly output: FreeObject }
+    | { readonly status: "completed" /** As it is kept. */; readonly output: string }
     | { readonly status: "failed" }
     | undefined;
 }
@@ -100,23 +128,35 @@ export interface JobView {
   updatedAt: string;
   lastReportAt: string | null;
   stale: boolean;
+  staleAt: string | null;
   staleAfterSeconds: number | null;
 }
 
 type Expression = Record<string, unknown>;
 
+/** What reports look at. */
+const FOR_REPORTS = {
+  ...{ jobId: 1, status: 1, progress: 1, message: 1, createdAt: 1, updatedAt: 1, endedAt: 1, lastReportAt: 1 },
+  ...{ staleAfterSeconds: 1, staleAt: 1, current: 1, currentKnown: 1, rev: 1 },
+} as const;
+
 /** A value as it is, whatever it looks like: without it `$`-strings would be read as expressions. */
-export const literal = (value: unknown): Expression => ({ $literal: value });
+const literal = (value: unknown): Expression => ({ $literal: value });
 const or = (field: string, fallback: unknown): Expression => ({ $ifNull: [field, literal(fallback)] });
 
 export class Jobs {
   readonly collection: mongo.Collection<JobDoc>;
   readonly #clock: Clock;
+  readonly #changes: Changes;
   readonly #staleAfterSeconds: number;
+  readonly #finding = new Together<string, JobDoc>((jobIds) => this.#findAll(jobIds), {
+    ...{ most: 500, mostWeight: 500, weightOf: () => 1 },
+  });
 
-  constructor(collection: mongo.Collection<JobDoc>, clock: Clock, staleAfterSeconds: number) {
+  constructor(collection: mongo.Collection<JobDoc>, clock: Clock, changes: Changes, staleAfterSeconds: number) {
     this.collection = collection;
     this.#clock = clock;
+    this.#changes = changes;
     this.#staleAfterSeconds = staleAfterSeconds;
   }
 
@@ -139,6 +179,7 @@ export class Jobs {
       ),
     );
     if (!job) throw new Error("an upsert answered without its document");
+    this.#changes.note({ kind: "job", jobId, moved: true });
     const ended = job.endedAt?.getTime() === now.getTime() ? job.status : null;
     return { created: lastErrorObject?.updatedExisting === false, ended, job };
   }
@@ -166,40 +207,72 @@ export class Jobs {
       updatedAt: { $max: ["$updatedAt", now] },
       lastReportAt: isReport ? { $max: ["$lastReportAt", now] } : or("$lastReportAt", null),
       endedAt: change.status === undefined ? or("$endedAt", null) : endedAt(change.status, now),
+      current: or("$current", null),
+      currentKnown: { $ifNull: ["$currentKnown", { $eq: [{ $type: "$createdAt" }, "missing"] }] }, // a new job has no step
+      rev: literal(new mongo.ObjectId()),
     };
+  }
+
+  /** The jobs of these ids as reports know them, by their ids; those that are not there are missing. */
+  async findForReports(jobIds: readonly string[]): Promise<Map<string, JobState>> {
+    const query = { jobId: { $in: [...jobIds] } };
+    const found = await guard(() => this.collection.find<JobState>(query, { projection: FOR_REPORTS }).toArray());
+    return new Map(found.map((job) => [job.jobId, job]));
+  }
+
+  /** The job after a report. */
+  reported(before: JobState, effect: JobEffect): JobState {
+    return reportedJob(before, effect, this.#clock.now());
   }
 
   /**
-   * Lets a report take effect on the job that it belongs to.
-   * @returns the status it ended in when this report ended it
-   * @throws AppError job_not_found when the job was deleted meanwhile, unavailable
+   * Writes jobs that were reported on, where nobody has changed them since they were read.
+   * @returns the ids of those that somebody has changed
+   * @throws AppError unavailable, body_too_large
    */
-  async applyReport(jobId: string, id: mongo.ObjectId, effect: JobEffect): Promise<{ ended: Status | null }> {
-    const now = this.#clock.now();
-    const { progress, message, ends } = effect;
-    const set: Expression = {
-      updatedAt: { $max: ["$updatedAt", now] },
-      lastReportAt: { $max: ["$lastReportAt", now] },
-      ...(progress !== undefined && { progress: { $max: ["$progress", progress] } }),
-      ...(message !== undefined && { message: literal(message) }),
-      ...(ends && { status: ends.status, endedAt: endedAt(ends.status, now) }),
-      ...(ends?.status === "completed" && { output: literal(packObject("output", ends.output)) }),
-    };
-    const before = await guard(() =>
-      this.collection.findOneAndUpdate({ _id: id, jobId }, [{ $set: set }, this.#staleStage()], {
-        returnDocument: "before",
-        projection: { _id: 0, status: 1 },
-      }),
+  async write(changed: readonly { readonly was: JobState; readonly is: JobState }[]): Promise<Set<string>> {
+    if (changed.length === 0) return new Set();
+    const rev = new mongo.ObjectId();
+    const missed = await writeUnchanged(
+      this.collection,
+      changed.map(({ was: { _id, jobId, rev: read }, is: { _id: _, jobId: __, createdAt: ___, ...set } }) => ({
+        updateOne: {
+          filter: { _id, jobId, rev: read ?? null },
+          update: { $set: { ...set, staleAt: this.#staleAt({ ...set, createdAt: ___ }), rev } },
+        },
+      })),
+      rev,
     );
-    if (!before) throw jobNotFound(jobId);
-    return { ended: ends && ends.status !== before.status ? ends.status : null };
+    const written = changed.filter(({ is }) => !missed.has(is._id.toHexString()));
+    for (const { was, is } of written) {
+      this.#changes.note({ kind: "job", jobId: is.jobId, moved: is.status !== was.status });
+    }
+    return new Set(changed.flatMap(({ is }) => (missed.has(is._id.toHexString()) ? [is.jobId] : [])));
+  }
+
+  #staleAt(job: Pick<JobState, "status" | "lastReportAt" | "createdAt" | "staleAfterSeconds">): Date | null {
+    if (job.status !== "running") return null;
+    return new Date((job.lastReportAt ?? job.createdAt).getTime() + this.staleAfterMs(job));
+  }
+
+  /** Deletes those of the jobs that a query fits. @returns how many these were */
+  async delete(jobs: readonly Pick<JobDoc, "_id" | "jobId">[], query: mongo.Filter<JobDoc>): Promise<number> {
+    const ids = jobs.map(({ _id }) => _id);
+    const { deletedCount } = await guard(() => this.collection.deleteMany({ $and: [{ _id: { $in: ids } }, query] }));
+    if (deletedCount > 0) for (const { jobId } of jobs) this.#changes.note({ kind: "job", jobId, moved: true });
+    return deletedCount;
   }
 
   /** @throws AppError job_not_found, unavailable */
-  async find(jobId: string): Promise<JobDoc> {
-    const job = await guard(() => this.collection.findOne({ jobId }));
-    if (!job) throw jobNotFound(jobId);
-    return job;
+  find(jobId: string): Promise<JobDoc> {
+    return this.#finding.add(jobId);
+  }
+
+  async #findAll(jobIds: readonly string[]): Promise<(JobDoc | AppError)[]> {
+    const query = jobIds.length > 1 ? { jobId: { $in: [...new Set(jobIds)] } } : { jobId: jobIds[0] as string };
+    const found = await guard(() => this.collection.find(query).toArray());
+    const byId = new Map(found.map((job) => [job.jobId, job]));
+    return jobIds.map((jobId) => byId.get(jobId) ?? jobNotFound(jobId));
   }
 
   /** The internal id alone. @throws AppError job_not_found, unavailable */
@@ -236,6 +309,7 @@ export class Jobs {
       updatedAt: job.updatedAt.toISOString(),
       lastReportAt: job.lastReportAt?.toISOString() ?? null,
       stale: job.staleAt !== null && job.staleAt <= this.#clock.now(),
+      staleAt: job.staleAt?.toISOString() ?? null,
       staleAfterSeconds: job.staleAfterSeconds,
     };
   }

@@ -35,6 +35,33 @@ export function jobQuery(filter: JobFilter, now: Date): mongo.Filter<JobDoc> {
   return all.length > 0 ? { $and: all } : {};
 }
 
+/** What the filter looks at. */
+export type FilteredJob = Pick<
+  JobDoc,
+  "jobId" | "nameKey" | "metadataTerms" | "status" | "createdAt" | "updatedAt" | "staleAt"
+>;
+
+/** Whether the query of the filter would find the job. */
+export function fitsFilter(job: FilteredJob, filter: JobFilter, now: Date): boolean {
+  const { status, name, jobId, metadata = [], createdFrom, createdBefore, updatedFrom, updatedBefore, stale } = filter;
+  const isStale = job.status === "running" && job.staleAt !== null && job.staleAt <= now;
+  return (
+    (!status || status.includes(job.status)) &&
+    (!name || (job.nameKey?.startsWith(nameKey(name) as string) ?? false)) &&
+    (!jobId || job.jobId.startsWith(jobId)) &&
+    metadata.every(([key, value]) => job.metadataTerms.includes(searchTerm(key, value))) &&
+    (!createdFrom || job.createdAt >= createdFrom) &&
+    (!createdBefore || job.createdAt < createdBefore) &&
+    (!updatedFrom || job.updatedAt >= updatedFrom) &&
+    (!updatedBefore || job.updatedAt < updatedBefore) &&
+    (stale === undefined || stale === isStale)
+  );
+}
+
+/** Whether a mere report, or time alone, may take a job out of what the filter fits. */
+export const isFleeting = ({ stale, updatedFrom, updatedBefore }: JobFilter): boolean =>
+  [stale, updatedFrom, updatedBefore].some((condition) => condition !== undefined);
+
 /** What comes after a position in a list that is newest first. The bound on createdAt is what the index uses. */
 export function olderThan({ createdAt, _id }: Position): mongo.Filter<JobDoc> {
   return { createdAt: { $lte: createdAt }, $or: [{ createdAt: { $lt: createdAt } }, { _id: { $lt: _id } }] };

@@ -1,8 +1,10 @@
 import { mongo, Schema } from "mongoose";
+import type { Changes } from "../shared/changes.ts";
 import type { Clock } from "../shared/clock.ts";
 import { AppError, type ErrorCode } from "../shared/errors.ts";
 import { MAIN_SESSION } from "../shared/sessionKey.ts";
-import { guard, insertNew } from "./guard.ts";
+import { guard } from "./guard.ts";
+import { Inserting } from "./inserting.ts";
 
 export type RunStatus = "queued" | "running" | "completed" | "failed" | "dropped";
 /** `wake`: an event of the main session. */
@@ -118,6 +120,7 @@ const NEXT_OF_SESSION = { open: 1, sessionKey: 1, order: 1 } as const;
 runSchema.index(NEXT_OF_SESSION, { partialFilterExpression: { open: true } });
 runSchema.index({ createdAt: 1 }, { partialFilterExpression: { open: true, stage: "mapping" } });
 runSchema.index({ settled: 1 }, { partialFilterExpression: { settled: false } });
+runSchema.index({ settled: 1, endedAt: 1 }, { partialFilterExpression: { settled: true } });
 
 runSchema.index({ endedAt: 1 }, { partialFilterExpression: { singleUse: true, forgotten: false } });
 
@@ -147,11 +150,24 @@ export interface DueRun {
 
 export class Runs {
   readonly collection: mongo.Collection<RunDoc>;
+  readonly #inserting: Inserting<RunDoc>;
   readonly #clock: Clock;
+  readonly #changes: Changes;
 
-  constructor(collection: mongo.Collection<RunDoc>, clock: Clock) {
+  constructor(collection: mongo.Collection<RunDoc>, clock: Clock, changes: Changes) {
     this.collection = collection;
+    this.#inserting = new Inserting(
+      collection,
+      ({ mapped, request }) => 1_000 + (mapped?.call?.length ?? 0) + (request?.message.length ?? 0),
+    );
     this.#clock = clock;
+    this.#changes = changes;
+  }
+
+  /** Tells of a change, if there was one. */
+  #noted<T>(runId: string, changed: T): T {
+    if (changed) this.#changes.note({ kind: "run", id: runId });
+    return changed;
   }
 
   /**
@@ -159,7 +175,7 @@ export class Runs {
    * @returns how many are new
    * @throws AppError unavailable, body_too_large
    */
-  accept(runs: readonly NewRun[]): Promise<number> {
+  async accept(runs: readonly NewRun[]): Promise<number> {
     const fresh = {
       status: "queued" as const,
       open: true,
@@ -176,8 +192,7 @@ export class Runs {
       forgotten: false,
     };
     // MongoDB puts its own time into an empty time stamp.
-    return insertNew(
-      this.collection,
+    const inserted = await this.#inserting.add(
       runs.map((run) => ({
         ...run,
         ...fresh,
@@ -185,6 +200,8 @@ export class Runs {
         order: new mongo.Timestamp({ t: 0, i: 0 }),
       })),
     );
+    for (const { _id } of runs) this.#noted(_id, inserted > 0);
+    return inserted;
   }
 
   /** @throws AppError run_not_found, unavailable */
@@ -192,6 +209,12 @@ export class Runs {
     const run = await guard(() => this.collection.findOne({ _id: runId }));
     if (!run) throw new AppError("run_not_found", { detail: `There is no run ${JSON.stringify(runId)}.` });
     return run;
+  }
+
+  /** Those of the ids that are runs. @throws AppError unavailable */
+  async findKnown(runIds: readonly string[]): Promise<Set<string>> {
+    const found = this.collection.find({ _id: { $in: [...runIds] } }, { projection: { _id: 1 } });
+    return new Set((await guard(() => found.toArray())).map(({ _id }) => _id));
   }
 
   /** The run when it has ended and its end has not been seen through; null otherwise. */
@@ -205,17 +228,18 @@ export class Runs {
   }
 
   /** Takes a run that waits, or whose worker has gone silent. @returns null when another was faster */
-  claim(runId: string, token: string, until: Date): Promise<AgentRun | null> {
+  async claim(runId: string, token: string, until: Date): Promise<AgentRun | null> {
     const now = this.#clock.now();
     const free = { $or: [{ status: "queued" as const }, { status: "running" as const, "claim.until": { $lte: now } }] };
     const taken = { status: "running" as const, startedAt: now, claim: { token, until }, notBefore: null };
-    return guard(() =>
+    const claimed = await guard(() =>
       this.collection.findOneAndUpdate(
         { _id: runId, stage: "turn", ...free },
         { $set: taken, $inc: { attempts: 1 } },
         { returnDocument: "after" },
       ),
-    ) as Promise<AgentRun | null>;
+    );
+    return this.#noted(runId, claimed) as AgentRun | null;
   }
 
   /** Whether a run still waits for its mapping. */
@@ -233,7 +257,7 @@ export class Runs {
     const { modifiedCount } = await guard(() =>
       this.collection.updateOne(waiting, { $set: { stage: "turn" as const, ...this.#mappedTo(mapped) } }),
     );
-    return modifiedCount === 1;
+    return this.#noted(runId, modifiedCount === 1);
   }
 
   #mappedTo(mapped: MappedTo): Partial<RunDoc> {
@@ -256,7 +280,7 @@ export class Runs {
 
   /** @returns false when the run is no longer this worker's: cancelled, or taken by another */
   renew(runId: string, token: string, until: Date): Promise<boolean> {
-    return this.#changeClaimed(runId, token, { "claim.until": until });
+    return this.#changeClaim(runId, token, { "claim.until": until });
   }
 
   /** Ends the run. @returns false when it is no longer this worker's */
@@ -275,6 +299,10 @@ export class Runs {
   }
 
   async #changeClaimed(runId: string, token: string, set: object, more: object = {}): Promise<boolean> {
+    return this.#noted(runId, await this.#changeClaim(runId, token, set, more));
+  }
+
+  async #changeClaim(runId: string, token: string, set: object, more: object = {}): Promise<boolean> {
     const { modifiedCount } = await guard(() =>
       this.collection.updateOne({ _id: runId, status: "running", "claim.token": token }, { $set: set, ...more }),
     );
@@ -298,7 +326,7 @@ export class Runs {
     const change = { $set: this.#ended({ status: "failed", error }) };
     const waiting = { _id: runId, status: "queued" as const };
     const { modifiedCount } = await guard(() => this.collection.updateOne(waiting, change));
-    if (modifiedCount === 1) return { wasRunning: false };
+    if (this.#noted(runId, modifiedCount === 1)) return { wasRunning: false };
     await this.#changeIn(runId, { open: true }, change, "has ended already");
     return { wasRunning: true };
   }
@@ -326,13 +354,20 @@ export class Runs {
     const changed = await guard(() =>
       this.collection.findOneAndUpdate({ ...state, _id: runId }, change, { returnDocument: "after" }),
     );
-    if (changed) return changed;
+    if (this.#noted(runId, changed)) return changed as RunDoc;
     await this.find(runId);
     throw new AppError("run_state_conflict", { detail: `The run ${otherwise}.` });
   }
 
   async markSettled(runId: string, round: number): Promise<void> {
     await guard(() => this.collection.updateOne({ _id: runId, round, settled: false }, { $set: { settled: true } }));
+  }
+
+  /** Deletes the runs that a query fits. @returns how many these were */
+  async delete(query: mongo.Filter<RunDoc>): Promise<number> {
+    const { deletedCount } = await guard(() => this.collection.deleteMany(query));
+    if (deletedCount > 0) this.#changes.note({ kind: "many" });
+    return deletedCount;
   }
 
   /** Runs that ended before a time and whose end has not been seen through. */

@@ -26,6 +26,8 @@ export const sessionSchema = new Schema<SessionDoc>(
   { versionKey: false },
 );
 
+sessionSchema.index({ lastUsedAt: -1, _id: -1 });
+
 export class Sessions {
   readonly collection: mongo.Collection<SessionDoc>;
   readonly #clock: Clock;
@@ -82,7 +84,8 @@ export class Sessions {
     return main?.route ?? null;
   }
 
-  async setRoute(route: Route): Promise<void> {
+  async setRoute({ channel, to }: Route): Promise<void> {
+    const route = { channel, to: to.trim() };
     const change = { $set: { route }, $setOnInsert: { active: null, lastUsedAt: this.#clock.now() } };
     await guard(() => this.collection.updateOne({ _id: MAIN_SESSION }, change, { upsert: true }));
   }

@@ -1,10 +1,11 @@
-import { randomUUID } from "node:crypto";
-import { type mongo, Schema } from "mongoose";
+import { mongo, Schema } from "mongoose";
+import type { Changes } from "../shared/changes.ts";
 import type { Clock } from "../shared/clock.ts";
 import { AppError } from "../shared/errors.ts";
-import { type FreeObject, packObject, unpackObject } from "./freeObject.ts";
-import { guard, retryUpsert } from "./guard.ts";
-import { literal, type Status } from "./job.ts";
+import { type FreeObject, unpackObject } from "./freeObject.ts";
+import { guard, writeUnchanged } from "./guard.ts";
+import type { CurrentStep, Status } from "./job.ts";
+import { reportedStep, type StepState } from "./reportedStep.ts";
 
 export interface StepDoc {
   _id: mongo.ObjectId;
@@ -25,6 +26,8 @@ export interface StepDoc {
   attempts: number;
   /** Milliseconds with a fraction: orders the reports of one process also within a millisecond. */
   reportedAt: number;
+  /** Another with every change, so that one who has read the step knows whether it is still so. */
+  rev: mongo.ObjectId | null;
 }
 
 export const stepSchema = new Schema<StepDoc>(
@@ -44,6 +47,7 @@ export const stepSchema = new Schema<StepDoc>(
     endedAt: Date,
     attempts: Number,
     reportedAt: Number,
+    rev: Schema.Types.ObjectId,
   },
   { versionKey: false },
 );
@@ -59,7 +63,8 @@ export interface StepChange {
   readonly status?: Status | undefined;
   readonly progress?: number | undefined;
   readonly message?: string | undefined;
-  readonly output?: FreeObject | undefined;
+  /** As it is kept. */
+  readonly output?: string | undefined;
 }
 
 /** What the answer to a report shows of its step. Times are ISO 8601 UTC in milliseconds. */
@@ -98,59 +103,64 @@ export interface JobRef {
   readonly jobId: string;
 }
 
+/** Tells one step from every other. */
+export const stepName = (jobId: string, stepKey: string): string => `${jobId.length} ${jobId} ${stepKey}`;
+
 export class Steps {
   readonly collection: mongo.Collection<StepDoc>;
   readonly #clock: Clock;
+  readonly #changes: Changes;
   #lastTick = 0;
 
-  constructor(collection: mongo.Collection<StepDoc>, clock: Clock) {
+  constructor(collection: mongo.Collection<StepDoc>, clock: Clock, changes: Changes) {
     this.collection = collection;
     this.#clock = clock;
+    this.#changes = changes;
+  }
+
+  /** Steps as reports know them, by `stepName`; those that are not there are missing. */
+  async findForReports(wanted: readonly { job: JobRef; stepKey: string }[]): Promise<Map<string, StepState>> {
+    const byJob = Map.groupBy(wanted, ({ job }) => job);
+    const jobs = [...byJob.keys()];
+    const keysOf = (of: readonly { stepKey: string }[]) => ({ $in: [...new Set(of.map(({ stepKey }) => stepKey))] });
+    const stepKey = keysOf(wanted);
+    const each = [...byJob].map(([{ _id, jobId }, of]) => ({ jobId, job: _id, stepKey: keysOf(of) }));
+    const all = { jobId: { $in: jobs.map(({ jobId }) => jobId) }, job: { $in: jobs.map(({ _id }) => _id) }, stepKey };
+    // one condition for all is quicker, as long as it does not find much more than is wanted
+    const query = jobs.length * stepKey.$in.length <= 4 * wanted.length ? all : { $or: each };
+    const found = await guard(() => this.collection.find<StepState>(query, { projection: { output: 0 } }).toArray());
+    return new Map(found.map((step) => [stepName(step.jobId, step.stepKey), step]));
+  }
+
+  /** The step after a report. @throws AppError invalid_body when it is new and has no stepName */
+  reported(before: StepState | null, job: JobRef, stepKey: string, change: StepChange): StepState {
+    const now = this.#clock.now();
+    return reportedStep(before, job, stepKey, change, now, this.#tick(now));
   }
 
   /**
-   * Creates the step or changes the fields given.
-   * @throws AppError invalid_body when it is new and has no stepName, unavailable, body_too_large
+   * Writes steps that were reported on, where nobody has changed them since they were read.
+   * @param was null for one that is new
+   * @returns the internal ids of those that somebody has changed or made
+   * @throws AppError unavailable, body_too_large
    */
-  async report(job: JobRef, stepKey: string, change: StepChange): Promise<{ created: boolean; step: StepDoc }> {
-    const filter = { jobId: job.jobId, job: job._id, stepKey };
-    const pipeline = [{ $set: this.#changed(change) }];
-    const { value: step, lastErrorObject } = await guard(() =>
-      retryUpsert(() =>
-        this.collection.findOneAndUpdate(filter, pipeline, {
-          upsert: change.stepName !== undefined,
-          returnDocument: "after",
-          includeResultMetadata: true,
-          projection: { output: 0 },
-        }),
-      ),
+  async write(changed: readonly { readonly was: StepState | null; readonly is: StepState }[]): Promise<Set<string>> {
+    if (changed.length === 0) return new Set();
+    const rev = new mongo.ObjectId();
+    const missed = await writeUnchanged(
+      this.collection,
+      changed.map(({ was, is }) => {
+        if (!was) return { insertOne: { document: { ...is, output: is.output ?? null, rev } } };
+        const { _id, stepId: _, jobId, job: __, stepKey: ___, createdAt: ____, ...set } = is;
+        return { updateOne: { filter: { _id, jobId, rev: was.rev ?? null }, update: { $set: { ...set, rev } } } };
+      }),
+      rev,
     );
-    if (step) return { created: lastErrorObject?.updatedExisting === false, step };
-    const detail = "is required in the report that creates the step";
-    throw new AppError("invalid_body", { detail: `stepName ${detail}.`, errors: [{ pointer: "/stepName", detail }] });
-  }
-
-  #changed(change: StepChange): Record<string, unknown> {
-    const now = this.#clock.now();
-    const keep = (field: string, fallback: unknown) => ({ $ifNull: [`$${field}`, literal(fallback)] });
-    const given = (field: "stepName" | "status" | "progress" | "message", fallback: unknown) =>
-      change[field] === undefined ? keep(field, fallback) : literal(change[field]);
-    const restarted = change.status === "running" ? { $in: ["$status", ["failed", "completed"]] } : false;
-    const ended = { $cond: [{ $eq: ["$status", change.status] }, { $ifNull: ["$endedAt", now] }, now] };
-    return {
-      stepId: keep("stepId", randomUUID()),
-      stepName: given("stepName", null),
-      status: given("status", "running"),
-      progress: given("progress", 0),
-      message: given("message", null),
-      output: change.output === undefined ? keep("output", null) : literal(packObject("output", change.output)),
-      createdAt: keep("createdAt", now),
-      updatedAt: { $max: ["$updatedAt", now] },
-      startedAt: { $cond: [restarted, now, keep("startedAt", now)] },
-      endedAt: change.status === undefined ? keep("endedAt", null) : change.status === "running" ? null : ended,
-      attempts: { $cond: [restarted, { $add: ["$attempts", 1] }, keep("attempts", 1)] },
-      reportedAt: { $max: ["$reportedAt", this.#tick(now)] },
-    };
+    for (const { is } of changed) {
+      const { jobId, stepKey } = is;
+      if (!missed.has(is._id.toHexString())) this.#changes.note({ kind: "step", jobId, stepKey });
+    }
+    return missed;
   }
 
   /** Grows with every call, so that of two reports in one millisecond the later one is known. */
@@ -182,7 +192,7 @@ export class Steps {
     await guard(() => this.collection.deleteMany(filter));
   }
 
-  receipt(step: StepDoc): StepReceipt {
+  receipt(step: CurrentStep & { readonly jobId: string }): StepReceipt {
     return {
       stepId: step.stepId,
       jobId: step.jobId,
@@ -197,7 +207,7 @@ export class Steps {
     };
   }
 
-  summary(step: StepDoc, staleAfterMs: number): StepSummary {
+  summary(step: CurrentStep & { readonly jobId: string }, staleAfterMs: number): StepSummary {
     const silentMs = this.#clock.now().getTime() - step.updatedAt.getTime();
     return {
       ...this.receipt(step),

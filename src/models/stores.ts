@@ -1,8 +1,12 @@
+import { type Changes, NOBODY } from "../shared/changes.ts";
 import type { Clock } from "../shared/clock.ts";
+import { Together } from "../shared/together.ts";
+import { type JudgedReport, REPORTS_TOGETHER, type ReportOutcome, reportSteps } from "./commands/reportSteps.ts";
 import type { Database } from "./database.ts";
 import { Deletions } from "./deletion.ts";
 import { Deliveries } from "./delivery.ts";
 import { Events } from "./event.ts";
+import { GmailMailboxes } from "./gmailMailbox.ts";
 import { IdempotencyKeys } from "./idempotencyKey.ts";
 import { Jobs } from "./job.ts";
 import { Leases } from "./lease.ts";
@@ -15,6 +19,8 @@ import { Steps } from "./step.ts";
 export interface Stores {
   readonly jobs: Jobs;
   readonly steps: Steps;
+  /** Writes reports that arrive together together. */
+  readonly reports: Together<JudgedReport, ReportOutcome>;
   readonly deletions: Deletions;
   readonly runs: Runs;
   readonly sessions: Sessions;
@@ -23,19 +29,29 @@ export interface Stores {
   readonly deliveries: Deliveries;
   readonly idempotencyKeys: IdempotencyKeys;
   readonly leases: Leases;
+  readonly gmailMailboxes: GmailMailboxes;
 }
 
-export function openStores({ collections }: Database, clock: Clock, settings: { staleAfterSeconds: number }): Stores {
+/** @param changes who is to hear of what is changed in these collections by this process */
+export function openStores(
+  { collections }: Database,
+  clock: Clock,
+  settings: { staleAfterSeconds: number },
+  changes: Changes = NOBODY,
+): Stores {
+  const jobs = new Jobs(collections.jobs, clock, changes, settings.staleAfterSeconds);
+  const steps = new Steps(collections.steps, clock, changes);
   return {
-    jobs: new Jobs(collections.jobs, clock, settings.staleAfterSeconds),
-    steps: new Steps(collections.steps, clock),
+    ...{ jobs, steps },
+    reports: new Together((reports) => reportSteps({ jobs, steps }, reports), REPORTS_TOGETHER),
     deletions: new Deletions(collections.deletions, clock),
-    runs: new Runs(collections.runs, clock),
+    runs: new Runs(collections.runs, clock, changes),
     sessions: new Sessions(collections.sessions, clock),
     messages: new Messages(collections.messages),
     events: new Events(collections.events, clock),
-    deliveries: new Deliveries(collections.deliveries, clock),
+    deliveries: new Deliveries(collections.deliveries, clock, changes),
     idempotencyKeys: new IdempotencyKeys(collections.idempotencyKeys, clock),
     leases: new Leases(collections.leases, clock),
+    gmailMailboxes: new GmailMailboxes(collections.gmailMailboxes, clock),
   };
 }

@@ -93,9 +93,11 @@ export function parseConfig(text: string | undefined, env: Environment, path?: s
 function placed(config: Config, path: string | undefined): Config {
   const { hooks } = config;
   const base = path === undefined ? process.cwd() : dirname(path);
-  const given = hooks?.transformsDir;
-  if (!isObject(hooks) || (given !== undefined && typeof given !== "string")) return config; // what is wrong is told
-  return { ...config, hooks: { ...hooks, transformsDir: resolve(base, given ?? "hooks/transforms") } };
+  if (!isObject(hooks)) return config; // what is wrong is told
+  const { transformsDir = "hooks/transforms", gmail } = hooks;
+  const at = <T>(path: T) => (typeof path === "string" ? resolve(base, path) : path);
+  const file = isObject(gmail) && { gmail: { ...gmail, credentialsFile: at(gmail.credentialsFile) } };
+  return { ...config, hooks: { ...hooks, transformsDir: at(transformsDir), ...file } } as Config;
 }
 
 /** What a configuration file says, before anything is filled in. @throws ConfigError */

@@ -1,6 +1,8 @@
 import { isIPv4 } from "node:net";
+import { gmailFaults } from "./configGmailChecks.ts";
 import { mappingFaults } from "./configMappingChecks.ts";
 import type { Config } from "./configSchema.ts";
+import { durationMs } from "./duration.ts";
 import { modelEntries, resolveModel } from "./modelList.ts";
 import { sessionKeyFault } from "./sessionKey.ts";
 
@@ -12,7 +14,11 @@ interface Check {
 }
 
 /** What the service itself answers under. */
-const OWN_PATHS = ["/api", "/docs", "/metrics", "/healthz", "/readyz", "/openapi.json"];
+const OWN_PATHS = [
+  ...["/api", "/docs", "/metrics", "/healthz", "/readyz", "/openapi.json"],
+  // the dashboard
+  ...["/session", "/assets", "/queues", "/jobs", "/runs", "/sessions", "/deliveries", "/channels", "/login"],
+];
 
 const CHECKS: readonly Check[] = [
   {
@@ -38,6 +44,17 @@ const CHECKS: readonly Check[] = [
       hooks.token !== undefined &&
         hooks.token === server.apiToken &&
         "hooks.token is the same as server.apiToken: senders of hooks need a secret of their own",
+    ],
+  },
+  {
+    reads: ["server.readOnlyToken", "server.apiToken", "hooks.token"],
+    find: ({ hooks, server: { readOnlyToken, apiToken } }) => [
+      readOnlyToken !== undefined &&
+        apiToken === undefined &&
+        "server.readOnlyToken is set and server.apiToken is not: everybody could change everything; set server.apiToken too",
+      readOnlyToken !== undefined &&
+        [apiToken, hooks.token].includes(readOnlyToken) &&
+        "server.readOnlyToken must be another secret than server.apiToken and hooks.token",
     ],
   },
   {
@@ -91,13 +108,20 @@ const CHECKS: readonly Check[] = [
     },
   },
   {
+    reads: ["retention.runsAfter", "session.retainSingleUse"],
+    find: ({ retention: { runsAfter }, session: { retainSingleUse } }) => [
+      runsAfter !== undefined &&
+        durationMs(runsAfter) < Math.max(durationMs(retainSingleUse), durationMs("1d")) &&
+        `retention.runsAfter must be 1d at least, and no less than session.retainSingleUse (${retainSingleUse}): transcripts are forgotten before their runs`,
+    ],
+  },
+  {
     reads: ["channels"],
     find: ({ channels }) =>
       Object.entries(channels).flatMap(([name, settings]) =>
         (["apiUrl", "loginUrl"] as const).flatMap((key) => {
           const address = (settings as Record<string, unknown> | undefined)?.[key];
-          const isBad = typeof address === "string" && !URL.canParse(address);
-          return isBad ? [`channels.${name}.${key} is no address that can be used`] : [];
+          return typeof address === "string" ? [addressFault(address, name, key)] : [];
         }),
       ),
   },
@@ -105,7 +129,30 @@ const CHECKS: readonly Check[] = [
     reads: ["hooks.mappings", "hooks.transformsDir", "hooks.allowedSessionKeyPrefixes", "agents.defaults.models"],
     find: mappingFaults,
   },
+  {
+    reads: [
+      "hooks.gmail",
+      "hooks.mappings",
+      "hooks.presets",
+      "hooks.allowedSessionKeyPrefixes",
+      "agents.defaults.models",
+    ],
+    find: gmailFaults,
+  },
 ];
+
+/** Their requests prove themselves in the header in which a user and a password would go. */
+const WITH_AUTHORIZATION = ["slack", "discord", "mattermost", "msteams", "whatsapp"];
+
+function addressFault(address: string, channel: string, key: string): string | false {
+  const url = URL.parse(address);
+  if (!url) return `channels.${channel}.${key} is no address that can be used`;
+  return (
+    url.username + url.password !== "" &&
+    WITH_AUTHORIZATION.includes(channel) &&
+    `channels.${channel}.${key} must have no user and password: its requests carry the channel's own credentials in their place`
+  );
+}
 
 /**
  * What is wrong between keys, each of them fine by itself, as one sentence for each fault.

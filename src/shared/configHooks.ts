@@ -1,4 +1,5 @@
 import Type from "typebox";
+import { GmailSchema } from "./configGmail.ts";
 import { MappingSchema, PRESETS } from "./configMapping.ts";
 import { flag, section, text, token, whole } from "./configNodes.ts";
 import { IDENTIFIER_PATTERN } from "./identifier.ts";
@@ -80,6 +81,7 @@ export const HooksSchema = section(
       maximum: 4_096,
       description: "How much memory a transform may take before it is ended and its run fails.",
     }),
+    gmail: GmailSchema,
   },
   "The webhook gateway: outside systems wake the agent or have it do something.",
 );

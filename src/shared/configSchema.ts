@@ -32,6 +32,13 @@ export const ConfigSchema = Type.Object(
               "Clients of `/api` send it as `Authorization: Bearer …`. At least 16 characters. Without it `/api` is open, which is refused beyond loopback.",
           }),
         ),
+        readOnlyToken: Type.Optional(
+          token({
+            env: "SIGNALBOX_READ_ONLY_TOKEN",
+            description:
+              "Whoever sends it, or logs in with it on the dashboard, may read everything under `/api` and change nothing. Needs `server.apiToken`.",
+          }),
+        ),
         allowUnauthenticated: flag({
           default: false,
           description:
@@ -137,8 +144,14 @@ export const ConfigSchema = Type.Object(
         failedAfter: Type.Optional(
           duration({ description: "Failed jobs are deleted so long after their end. Off by default." }),
         ),
+        runsAfter: Type.Optional(
+          duration({
+            description:
+              "Ended runs and deliveries are deleted so long after their end: a day at least, and no sooner than `session.retainSingleUse`. Off by default.",
+          }),
+        ),
       },
-      "Deletion of old jobs, carried out by the worker. Running jobs are never deleted.",
+      "Deletion of what is old, carried out by the worker. What has not ended is never deleted.",
     ),
     hooks: HooksSchema,
     agents: AgentsSchema,

@@ -1,18 +1,9 @@
 import Type from "typebox";
+import { CHANNELS } from "./channelNames.ts";
 import { block, duration, section, text, whole } from "./configNodes.ts";
 
-/** Where replies can go. */
-export const CHANNELS = [
-  "whatsapp",
-  "telegram",
-  "discord",
-  "slack",
-  "mattermost",
-  "signal",
-  "imessage",
-  "msteams",
-  "log",
-] as const;
+/** How many UTF-16 units the name of a recipient may have. */
+export const MAX_RECIPIENT = 512;
 
 /** The section `session`. */
 export const SessionSchema = section(
@@ -24,6 +15,8 @@ export const SessionSchema = section(
           description: "The channel; needed with `session.main.to`.",
         }),
         to: text({
+          maxLength: MAX_RECIPIENT,
+          pattern: "\\S",
           examples: ["123456789"],
           description: "The recipient, as the channel names it; needed with `session.main.channel`.",
         }),

@@ -1,8 +1,10 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { Queue } from "bullmq";
+import { type JobsOptions, Queue } from "bullmq";
 import type { Redis } from "ioredis";
 import type { Static, TSchema } from "typebox";
+import { AppError } from "./errors.ts";
 import { deliveriesTo, heartbeat, QUEUES, type QueueDef, queuePrefix } from "./queues.ts";
+import { Together } from "./together.ts";
 
 /** How long an answer waits for Redis to take a job. */
 const ADD_WITHIN_MS = 500;
@@ -13,22 +15,44 @@ async function briefly(added: Promise<unknown>): Promise<void> {
   await Promise.race([settled, pause(ADD_WITHIN_MS, undefined, { ref: false })]);
 }
 
+interface BulkJob {
+  readonly name: string;
+  readonly data: unknown;
+  readonly opts: JobsOptions & { readonly jobId: string };
+}
+
 interface AddOptions {
   readonly jobId: string;
   readonly delayMs?: number;
 }
+
+interface DeliveryEntry {
+  readonly deliveryId: string;
+  readonly channel: string;
+}
+
+interface Occasion {
+  /** Tells one time that it is put on the queue from another. */
+  readonly occasion?: string | undefined;
+  readonly delayMs?: number;
+}
+
+const entryId = (deliveryId: string, occasion?: string) =>
+  occasion === undefined ? deliveryId : `${deliveryId}-${occasion}`;
 
 const STATES = ["waiting", "active", "delayed", "failed", "prioritized"] as const;
 
 /** The producers' side of the queues. Closed by whoever opened it; the connection stays its owner's. */
 export class Queues {
   readonly #queues: ReadonlyMap<string, Queue>;
+  readonly #adding: ReadonlyMap<string, Together<BulkJob, void>>;
 
   constructor(connection: Redis, prefix: string) {
     const open = ({ name }: QueueDef) =>
       new Queue(name, { connection, prefix: queuePrefix(prefix, name), skipVersionCheck: true });
     this.#queues = new Map(QUEUES.map((def) => [def.name, open(def)]));
     for (const queue of this.#queues.values()) queue.on("error", () => {}); // the connection's owner logs it
+    this.#adding = new Map([...this.#queues].map(([name, queue]) => [name, adding(queue)]));
   }
 
   /**
@@ -41,26 +65,30 @@ export class Queues {
     { jobId, delayMs = 0 }: AddOptions,
   ): Promise<void> {
     const backoff = { type: "exponential", delay: 1_000 };
-    const options = { attempts: def.attempts, backoff, delay: delayMs, removeOnComplete: true, removeOnFail: true };
-    await briefly(this.#get(def.name).add(def.name, payload, { ...options, jobId }));
+    const opts = { attempts: def.attempts, backoff, delay: delayMs, removeOnComplete: true, removeOnFail: true, jobId };
+    await briefly(get(this.#adding, def.name).add({ name: def.name, data: payload, opts }));
   }
 
   /** Puts a delivery on the queue of its channel. Never rejects, like `add`. */
-  deliver({ deliveryId, channel }: { deliveryId: string; channel: string }, occasion?: string): Promise<void> {
-    const jobId = occasion === undefined ? deliveryId : `${deliveryId}-${occasion}`;
-    return this.add(deliveriesTo(channel), { deliveryId }, { jobId });
+  deliver({ deliveryId, channel }: DeliveryEntry, { occasion, delayMs = 0 }: Occasion = {}): Promise<void> {
+    return this.add(deliveriesTo(channel), { deliveryId }, { jobId: entryId(deliveryId, occasion), delayMs });
+  }
+
+  /** Whether a delivery is on its queue, put there on that occasion. Rejects while Redis is away. */
+  hasDelivery({ deliveryId, channel }: DeliveryEntry, { occasion }: Occasion): Promise<boolean> {
+    return this.has(deliveriesTo(channel), entryId(deliveryId, occasion));
   }
 
   /** Has the main session take a turn: now, or once more after the one that runs. Never rejects, like `add`. */
   async triggerHeartbeat(): Promise<void> {
     const deduplication = { id: "trigger", keepLastIfActive: true };
     const options = { deduplication, removeOnComplete: true, removeOnFail: true };
-    await briefly(this.#get(heartbeat.name).add(heartbeat.name, { scheduled: false }, options));
+    await briefly(get(this.#queues, heartbeat.name).add(heartbeat.name, { scheduled: false }, options));
   }
 
   /** Whether a job of this id waits, is delayed or runs. Rejects while Redis is away. */
   async has(def: QueueDef, jobId: string): Promise<boolean> {
-    return (await this.#get(def.name).getJob(jobId)) !== undefined;
+    return (await get(this.#queues, def.name).getJob(jobId)) !== undefined;
   }
 
   /** Has a job of the queue run at each interval, the first time at once or after one. Saying it again changes nothing. */
@@ -69,7 +97,7 @@ export class Queues {
     data: Static<P>,
     { everyMs, atOnce }: { everyMs: number; atOnce: boolean },
   ): Promise<void> {
-    const queue = this.#get(def.name);
+    const queue = get(this.#queues, def.name);
     const known = await queue.getJobScheduler(def.name);
     if (known?.every === everyMs) return;
     const template = { data, opts: { attempts: def.attempts, removeOnComplete: true, removeOnFail: true } };
@@ -91,13 +119,33 @@ export class Queues {
     return lists.flat();
   }
 
+  /** For a board that shows them. */
+  get open(): readonly Queue[] {
+    return [...this.#queues.values()];
+  }
+
   async close(): Promise<void> {
     await Promise.all([...this.#queues.values()].map((queue) => queue.close()));
   }
-
-  #get(name: string): Queue {
-    const queue = this.#queues.get(name);
-    if (!queue) throw new Error(`there is no queue ${name}`);
-    return queue;
-  }
 }
+
+function get<T>(all: ReadonlyMap<string, T>, name: string): T {
+  const found = all.get(name);
+  if (!found) throw new Error(`there is no queue ${name}`);
+  return found;
+}
+
+/** Jobs that come at about the same time go to Redis together. */
+const adding = (queue: Queue) =>
+  new Together<BulkJob, void>(
+    async (jobs) => {
+      const [first] = jobs;
+      const added =
+        first && jobs.length === 1 ? queue.add(first.name, first.data, first.opts) : queue.addBulk([...jobs]);
+      await added.catch((error: unknown) => {
+        throw new AppError("unavailable", { cause: error }); // Redis is away, for one of them as for all
+      });
+      return jobs.map(() => undefined);
+    },
+    { most: 500, mostWeight: 500, weightOf: () => 1 },
+  );

@@ -8,6 +8,7 @@ export const ERRORS = {
   invalid_query: { status: 400, retry: false, title: "The path or the query of the URL is not valid." },
   output_required: { status: 400, retry: false, title: "The report that reaches 100 % must carry output." },
   unauthorized: { status: 401, retry: false, title: "A valid token is needed." },
+  forbidden: { status: 403, retry: false, title: "This may not be done so." },
   not_found: { status: 404, retry: false, title: "There is nothing at this address." },
   job_not_found: { status: 404, retry: false, title: "There is no such job." },
   step_not_found: { status: 404, retry: false, title: "The job has no such step." },
@@ -81,4 +82,10 @@ export class AppError extends Error {
 /** Anything thrown becomes an AppError; what nobody named is `internal` and keeps its cause for the log. */
 export function toAppError(thrown: unknown): AppError {
   return thrown instanceof AppError ? thrown : new AppError("internal", { cause: thrown });
+}
+
+/** A fault of one field of a body. @param detail to be read after the field's name */
+export function refusedField(field: string, detail: string): AppError {
+  const pointer = `/${field.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+  return new AppError("invalid_body", { detail: `${field} ${detail}.`, errors: [{ pointer, detail }] });
 }

@@ -75,6 +75,7 @@ export async function runProcess(start: (lifecycle: Lifecycle) => Promise<Starte
     if (isReloadWanted) reloading = reload(); // the file may have changed since it was read
     process.send?.({ ready: started.ready });
   } catch (error) {
+    if (stoppingSince !== undefined) return; // what it was about to use is being closed
     process.stderr.write(error instanceof StartError ? `${error.message}\n` : `${(error as Error).stack ?? error}\n`);
     await stop(1);
   }

@@ -20,6 +20,14 @@ export function producerConnection(url: string, log: Logger): Redis {
   );
 }
 
+/** A connection for one command that waits for news, and fails when Redis goes away. It connects by itself. */
+export function readerConnection(url: string, log: Logger): Redis {
+  return watched(
+    new Redis(url, { connectTimeout: 2_000, enableOfflineQueue: false, maxRetriesPerRequest: 0, retryStrategy }),
+    log,
+  );
+}
+
 /**
  * A connection that waits for Redis to come back, for workers. It connects by itself: what BullMQ makes of a lazy one
  * never begins to work when Redis goes away in the middle of its first connect.

@@ -2,63 +2,121 @@ import { setTimeout as pause } from "node:timers/promises";
 
 /** A pause that is not longer is waited for; what waits longer is given back. */
 const WAITED_FOR_MS = 5_000;
-/** How soon those who wait for somebody's try of the credentials look again. */
+/** How soon those who wait for somebody's try look again. */
 const PROBE_LOOK_MS = 200;
+
+/** At least and at most so long a service is left alone, whatever it says. */
+const LEAST_LIMIT_MS = 1_000;
+const MOST_LIMIT_MS = 24 * 3_600_000;
+/** The same of one that does not say how long: twice as long each time, from the least to the most. */
+const LEAST_UNTOLD_MS = 5_000;
+const MOST_UNTOLD_MS = 5 * 60_000;
+/** So much longer at most, by chance, so that not all come back at once. */
+const JITTER = 0.25;
+
+/**
+ * How long a limit is obeyed.
+ * @param toldMs what the service says; null where it does not
+ * @param untold how many limits there were in a row of which it did not say, with this one
+ */
+export function limitMs(toldMs: number | null, untold: number): number {
+  if (toldMs !== null) return Math.min(Math.max(toldMs, LEAST_LIMIT_MS), MOST_LIMIT_MS);
+  const doubled = Math.min(LEAST_UNTOLD_MS * 2 ** (untold - 1), MOST_UNTOLD_MS);
+  return doubled * (1 + JITTER * Math.random());
+}
+
+/** Leave to hand one message over, to be given back by `heard`; or for how long there is none, and why. */
+export type Pass =
+  | { readonly kind: "open"; readonly era: number }
+  | { readonly kind: "closed"; readonly forMs: number; readonly reason: string };
 
 /**
  * When a channel may be used: not while its service wants to be left alone, nor while its credentials are not good. After
- * such a stop one tries them at a time, until they have proved good.
+ * either one message at a time is tried, until one has shown that all is well.
+ *
+ * An era ends with each closure: what was handed over before one proves nothing after it.
  */
 export class ChannelGate {
-  #closedUntil = 0;
-  #stops = 0;
+  #era = 0;
+  #limit = { until: 0, reason: "", era: 0 };
+  /** In a row, of those that were handed over after the one before. */
+  #untoldLimits = 0;
+  #stop = { until: 0, reason: "", era: 0, at: new Date(0) };
   #isStopped = false;
+  /** Closed since a message last showed that all is well. */
+  #isInDoubt = false;
   #isProbed = false;
-  /** Why nobody may pass, in the words of whoever closed it last. */
-  reason = "";
 
-  /** Keeps everybody out for a while; a longer closure stays as it is. */
-  close(forMs: number, reason: string): void {
-    this.#closedUntil = Math.max(this.#closedUntil, performance.now() + forMs);
-    this.reason = reason;
-  }
-
-  /** The same because of bad credentials. @returns whether they were believed to be good */
-  stop(forMs: number, reason: string): boolean {
-    const isNew = !this.#isStopped;
-    this.close(forMs, reason);
-    this.#isStopped = true;
-    this.#isProbed = false;
-    this.#stops++;
-    return isNew;
-  }
-
-  /** Names the time before and after each stop: what began before one proves nothing after it. */
-  get era(): number {
-    return this.#stops;
-  }
-
-  /** Tells what a message that was handed over says of the credentials. @returns whether that ends a stop */
-  heard(era: number, areGood: boolean): boolean {
-    if (!this.#isStopped || era !== this.#stops) return false;
-    this.#isProbed = false;
-    if (areGood) this.#isStopped = false;
-    return areGood;
+  /**
+   * Keeps everybody out for a while; a longer closure stays as it is.
+   * @param era in which the message was handed over that met the limit
+   * @param toldMs what the service says; null where it does not
+   * @returns milliseconds
+   */
+  limit(era: number, toldMs: number | null, reason: string): number {
+    const isNew = era >= this.#limit.era;
+    if (isNew && toldMs === null) this.#untoldLimits++;
+    const forMs = limitMs(toldMs, Math.max(this.#untoldLimits, 1));
+    const until = Math.max(this.#limit.until, performance.now() + forMs);
+    this.#limit = { until, reason, era: isNew ? this.#close() : this.#limit.era };
+    return forMs;
   }
 
   /**
-   * Waits until the channel may be used.
-   * @returns milliseconds until when it may not, where that is too long to wait for; 0 when it may be used now
+   * The same because of bad credentials.
+   * @param at what the clock said
+   * @returns whether they were believed to be good
    */
-  async pass(signal: AbortSignal): Promise<number> {
+  stop(era: number, forMs: number, reason: string, at: Date): boolean {
+    if (era < this.#stop.era) return false;
+    const isNew = !this.#isStopped;
+    this.#isStopped = true;
+    this.#stop = { until: performance.now() + forMs, reason, at, era: this.#close() };
+    return isNew;
+  }
+
+  #close(): number {
+    this.#isInDoubt = true;
+    this.#isProbed = false;
+    this.#era++;
+    return this.#era;
+  }
+
+  /** Tells what became of a message that had leave. @returns whether that ends a stop */
+  heard(era: number, isWell: boolean): boolean {
+    if (era !== this.#era) return false;
+    this.#isProbed = false;
+    if (!isWell) return false;
+    const wasStopped = this.#isStopped;
+    this.#isStopped = false;
+    this.#isInDoubt = false;
+    this.#untoldLimits = 0;
+    this.#stop.until = 0;
+    return wasStopped;
+  }
+
+  /**
+   * Waits until the channel may be used, but not for long.
+   * @param askedAt when somebody has asked for this very message by hand: after a stop it is tried before its time is over,
+   *   for the credentials may have been mended; a limit it obeys
+   */
+  async pass(signal: AbortSignal, askedAt?: Date): Promise<Pass> {
     for (;;) {
-      const left = this.#closedUntil - performance.now();
-      if (left > WAITED_FOR_MS || signal.aborted) return Math.max(left, 1);
-      if (left <= 0 && !this.#isProbed) {
-        this.#isProbed = this.#isStopped;
-        return 0;
+      const closure = this.#closure(askedAt);
+      const forMs = closure.until - performance.now();
+      if (forMs > WAITED_FOR_MS || signal.aborted) {
+        return { kind: "closed", forMs: Math.max(forMs, 1), reason: closure.reason };
       }
-      await pause(Math.max(left, PROBE_LOOK_MS), undefined, { signal }).catch(() => {});
+      if (forMs <= 0 && !this.#isProbed) {
+        this.#isProbed = this.#isInDoubt;
+        return { kind: "open", era: this.#era };
+      }
+      await pause(Math.max(forMs, PROBE_LOOK_MS), undefined, { signal }).catch(() => {});
     }
+  }
+
+  #closure(askedAt: Date | undefined): { readonly until: number; readonly reason: string } {
+    const isAsked = askedAt !== undefined && askedAt > this.#stop.at;
+    return isAsked || this.#limit.until > this.#stop.until ? this.#limit : this.#stop;
   }
 }

@@ -1,5 +1,6 @@
 import { connectDatabase } from "../models/database.ts";
 import { openStores } from "../models/stores.ts";
+import { RedisChanges } from "../shared/changes.ts";
 import { systemClock } from "../shared/clock.ts";
 import { loadDotEnv, readConfig, requireServers } from "../shared/config.ts";
 import { Queues } from "../shared/enqueue.ts";
@@ -24,7 +25,9 @@ await runProcess(async (lifecycle) => {
   const connection = workerConnection(redisUrl, log);
   lifecycle.onClose("Redis", async () => connection.disconnect());
 
-  const stores = openStores(database, systemClock, config.jobs);
+  const changes = new RedisChanges(producer, redis.prefix);
+  lifecycle.onClose("changes", () => changes.flush());
+  const stores = openStores(database, systemClock, config.jobs, changes);
   const queues = new Queues(producer, redis.prefix);
   lifecycle.onClose("queues", () => queues.close());
   const metrics = new WorkerMetrics();

@@ -58,6 +58,7 @@ export function startService(config: Config, deps: ServiceDeps): Service {
   const { agents, hooks, session, worker } = config;
   const runner = createRunner(agents.defaults.runner, agents.runners, env);
   const channels = openChannels(config.channels, { log, env: withoutOwnSecrets(env) });
+  metrics.channelStopped.reset(); // nobody knows yet whether these credentials are good
   const isWorthDelivering = (reply: string) => !isEmpty(reply) && !isAcknowledgement(reply);
   const delivery = { firstRoute: session.main ?? null, channels: new Set(channels.keys()) };
   const deliver = async ({ fault, channel, deliveryId }: NotedDelivery) => {
@@ -117,7 +118,7 @@ export function startService(config: Config, deps: ServiceDeps): Service {
       deliverProcessor({
         ...{ stores, name, channel, metrics },
         requeue: (deliveryId, occasion, delayMs) =>
-          queues.add(deliveriesTo(name), { deliveryId }, { jobId: `${deliveryId}-${occasion}`, delayMs }),
+          queues.deliver({ deliveryId, channel: name }, { occasion, delayMs }),
       }),
     ]),
     [retention, retentionProcessor(stores, { ...config.retention, retainSingleUse: session.retainSingleUse })],
@@ -130,7 +131,7 @@ export function startService(config: Config, deps: ServiceDeps): Service {
       ...Object.fromEntries([...channels.keys()].map((name) => [deliveriesTo(name).name, DELIVERIES_AT_ONCE])),
     },
   });
-  const sweep = startSweep({ stores, queues, clock, log, settle });
+  const sweep = startSweep({ stores, queues, clock, log, settle, metrics, channels: delivery.channels });
   const schedules = keepSchedules(queues, log, { heartbeatEveryMs: durationMs(agents.defaults.heartbeat.every) });
   const end = async (graceMs?: number) => {
     await schedules.close();

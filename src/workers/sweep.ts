@@ -1,15 +1,19 @@
 import { randomUUID } from "node:crypto";
+import { unconfigured } from "../models/commands/addDelivery.ts";
 import type { Stores } from "../models/stores.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { Queues } from "../shared/enqueue.ts";
 import { toAppError } from "../shared/errors.ts";
 import type { Logger } from "../shared/logger.ts";
-import { agentHook, deliveriesTo, mappedHook } from "../shared/queues.ts";
+import { agentHook, mappedHook } from "../shared/queues.ts";
+import type { WorkerMetrics } from "./metrics.ts";
 import type { Settle } from "./settle.ts";
 
 const EVERY_MS = 5_000;
 /** What is younger is most likely on its way. */
 const YOUNG_MS = 5_000;
+/** How long deliveries wait for a channel that is not configured: another process may know it already. */
+const UNSERVED_MS = 10 * 60_000;
 const BATCH = 500;
 /** A sweep over very many runs takes its time; at least so many times as long passes before the next one. */
 const REST = 5;
@@ -20,6 +24,9 @@ export interface SweepDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly settle: Settle;
+  /** The channels that are configured. */
+  readonly channels: ReadonlySet<string>;
+  readonly metrics: WorkerMetrics;
 }
 
 /**
@@ -55,6 +62,7 @@ async function sweep(deps: SweepDeps, holder: string, everyMs: number): Promise<
   await settleEnded(deps);
   await requeueUnmapped(deps);
   await requeueRuns(deps);
+  await failUnserved(deps);
   await requeueDeliveries(deps);
   const { events, sessions } = deps.stores;
   if ((await events.wantsTurn(before(deps))) && !(await sessions.isMainPaused(deps.clock.now()))) {
@@ -105,13 +113,22 @@ async function inBatches<T>(items: AsyncIterable<T>, act: (item: T) => Promise<v
   await Promise.all(batch.map(act));
 }
 
+async function failUnserved({ stores, clock, channels, metrics, log }: SweepDeps): Promise<void> {
+  const before = new Date(clock.now().getTime() - UNSERVED_MS);
+  const failed = await stores.deliveries.failUnserved(channels, before, unconfigured);
+  for (const { channel, count } of failed) {
+    metrics.deliveries.inc({ channel, outcome: "failed" }, count);
+    log.warn({ channel, count }, "deliveries fail: their channel is no longer configured");
+  }
+}
+
 async function requeueDeliveries(deps: SweepDeps): Promise<void> {
   const { stores, queues, clock } = deps;
   const due = stores.deliveries.findDue(clock.now(), before(deps));
   await inBatches(due, async ({ _id: deliveryId, channel, claim, notBefore }) => {
     // as of runs: an entry that a dead worker has taken is still there
     const occasion = claim ? `lost-${claim.until.getTime()}` : notBefore ? `at-${notBefore.getTime()}` : undefined;
-    const jobId = occasion === undefined ? deliveryId : `${deliveryId}-${occasion}`;
-    if (!(await queues.has(deliveriesTo(channel), jobId))) await queues.deliver({ deliveryId, channel }, occasion);
+    const entry = { deliveryId, channel };
+    if (!(await queues.hasDelivery(entry, { occasion }))) await queues.deliver(entry, { occasion });
   });
 }

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { cleanUpDeletions } from "../../src/models/commands/deleteJobs.ts";
+import { reportSteps } from "../../src/models/commands/reportSteps.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { createJob, report, whole } from "../support/factories.ts";
 
@@ -18,7 +19,9 @@ describe("a report in the moment of a deletion", () => {
     await app.call("DELETE", path);
     await app.call("PUT", path, {});
 
-    await app.stores.steps.report(old, "late", { stepName: "Late", message: "too late" });
+    const { steps } = app.stores;
+    const late = steps.reported(null, old, "late", { stepName: "Late", message: "too late" });
+    await steps.write([{ was: null, is: late }]);
 
     expect((await app.call("GET", `${path}?include=steps`)).body).to.deep.include({
       message: null,
@@ -31,17 +34,36 @@ describe("a report in the moment of a deletion", () => {
     expect((await app.call("GET", path)).status).to.equal(200);
   });
 
-  it("is answered 404 when the job went between its two writes", async () => {
-    const { jobId, path } = await createJob(app);
-    const old = await app.stores.jobs.findId(jobId);
-    await app.call("DELETE", path);
+  for (const [title, follow] of [
+    ["went", async () => {}],
+    ["was made anew", (path: string) => app.call("PUT", path, {})],
+  ] as const) {
+    it(`is answered 404 when the job ${title} between its two writes, and leaves no step`, async () => {
+      const { jobId, path } = await createJob(app);
+      const other = await createJob(app);
+      const { jobs, steps } = app.stores;
+      const between = {
+        ...{ findForReports: steps.findForReports.bind(steps), reported: steps.reported.bind(steps) },
+        deleteOf: steps.deleteOf.bind(steps),
+        async write(...changed: Parameters<typeof steps.write>) {
+          const missed = await steps.write(...changed);
+          await app.call("DELETE", path);
+          await follow(path);
+          return missed;
+        },
+      } as unknown as typeof steps;
+      const judged = (id: string) => ({
+        ...{ jobId: id, stepKey: "s", change: { stepName: "S", message: "m" }, effect: { progress: 50 } },
+      });
 
-    const refused = await app.stores.jobs
-      .applyReport(jobId, old, { progress: 50 })
-      .catch((error: { code: string }) => error);
+      const [refused, taken] = await reportSteps({ jobs, steps: between }, [judged(jobId), judged(other.jobId)]);
 
-    expect(refused).to.have.property("code", "job_not_found");
-  });
+      expect(refused).to.have.property("code", "job_not_found");
+      expect(taken).to.deep.include({ created: true, ended: null });
+      expect((await app.call("GET", other.path)).body).to.include({ progress: 50, message: "m" });
+      expect(await steps.collection.countDocuments({ jobId })).to.equal(0);
+    });
+  }
 
   it("leaves the steps of a job alone whose deletion never happened", async () => {
     const { jobId, path } = await createJob(app);

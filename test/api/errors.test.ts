@@ -155,7 +155,6 @@ describe("errors", () => {
   });
 
   const nowhere = [
-    "/",
     "/api",
     "/api/",
     "/api/job",

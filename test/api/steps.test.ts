@@ -97,7 +97,7 @@ describe("PUT /api/jobs/:jobId/steps/:stepKey", () => {
 
     await app.call("PUT", `${job.path}/steps/a`, body);
 
-    const changing = { updatedAt: "", lastReportAt: "" };
+    const changing = { updatedAt: "", lastReportAt: "", staleAt: "" };
     expect({ ...(await readStep("a")), ...changing }).to.deep.equal({ ...before.step, ...changing });
     expect({ ...(await readJob()), ...changing }).to.deep.equal({ ...before.job, ...changing });
   });
@@ -354,6 +354,22 @@ describe("GET /api/jobs/:jobId/steps", () => {
     expect(seen).to.deep.equal(keys);
   });
 
+  it("lists only the fields that are asked for, then with pages as long as the limit, and refuses others", async () => {
+    const large = await createJob(app);
+    for (const key of ["a", "b", "c", "d"])
+      await report(app, large.path, key, { output: { text: "x".repeat(3_900_000) } });
+
+    const { body } = await app.call("GET", `${large.path}/steps?fields=status,progress`);
+    const withOutput = await app.call("GET", `${path}/steps?limit=1&fields=output`);
+    const refused = await app.call("GET", `${path}/steps?fields=colour`);
+
+    const step = { status: "running", progress: 0 };
+    expect(body.steps).to.deep.equal(["a", "b", "c", "d"].map((stepKey) => ({ stepKey, ...step })));
+    expect(body.nextCursor).to.equal(null);
+    expect(withOutput.body.steps).to.deep.equal([{ stepKey: keys[0], output: { key: keys[0] } }]);
+    expect([refused.status, refused.body.errors[0].parameter]).to.deep.equal([400, "fields"]);
+  });
+
   it("ends a page early when its outputs are large", async () => {
     const large = await createJob(app);
     for (const key of ["a", "b", "c", "d"])
@@ -370,8 +386,11 @@ describe("GET /api/jobs/:jobId/steps", () => {
   it("refuses ?include=steps of a job whose steps are too large for one answer, and lists them all the same", async () => {
     const large = await createJob(app);
     const job = { _id: await app.stores.jobs.findId(large.jobId), jobId: large.jobId };
-    const output = { text: "x".repeat(4_900_000) };
-    for (let i = 0; i < 15; i++) await app.stores.steps.report(job, `s${i}`, { stepName: "S", output });
+    const output = JSON.stringify({ text: "x".repeat(4_900_000) });
+    const { steps } = app.stores;
+    for (let i = 0; i < 15; i++) {
+      await steps.write([{ was: null, is: steps.reported(null, job, `s${i}`, { stepName: "S", output }) }]);
+    }
 
     const included = await app.call("GET", `${large.path}?include=steps`);
     const listed = await app.call("GET", `${large.path}/steps`);

@@ -29,12 +29,14 @@ describe("script/bootstrap", () => {
   let root: string;
   let bin: string;
 
-  /** A clone with its packages installed, and a PATH on which there is nothing but Node and a shell. */
+  /** A clone with its packages installed and its dashboard built, and a PATH on which there is nothing but Node and a shell. */
   beforeEach(() => {
     root = mkdtempSync(join(tmpdir(), "signalbox-bootstrap-"));
     bin = join(root, "bin");
     mkdirSync(bin);
-    cpSync("script", join(root, "script"), { recursive: true });
+    for (const folder of ["script", "src/dashboard", "src/client", "dist/dashboard"]) {
+      cpSync(folder, join(root, folder), { recursive: true });
+    }
     for (const file of ["package.json", "package-lock.json"]) cpSync(file, join(root, file));
     symlinkSync(resolve("node_modules"), join(root, "node_modules"));
     symlinkSync(process.execPath, join(bin, "node"));
@@ -152,6 +154,11 @@ describe("script/bootstrap", () => {
       title: "a directory that cannot be written",
       prepare: () => writeFileSync(join(root, ".tools"), ""),
       sentence: /\.tools.* cannot be used, a file stands where a directory is needed/,
+    },
+    {
+      title: "a dashboard that cannot be built",
+      prepare: () => rmSync(join(root, "src/dashboard/index.html")),
+      sentence: /^The dashboard cannot be built: run `npm run build:dashboard` to see why\.$/m,
     },
     {
       title: "no schemathesis for the tests",

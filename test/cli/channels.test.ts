@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { answers, type ChannelServer, startChannelServer } from "../support/channelServer.ts";
+import { answers, breaks, type ChannelServer, startChannelServer } from "../support/channelServer.ts";
 import { runCli } from "./service.ts";
 
 describe("signalbox deliver and channels check", () => {
@@ -48,6 +48,53 @@ describe("signalbox deliver and channels check", () => {
     expect(code).to.equal(1);
     expect(stderr).to.match(/^Nothing was sent to mattermost \(authentication\): /);
     expect(stderr).to.not.include("s3cret");
+  });
+
+  const post = answers(201, { id: "p".repeat(26), channel_id: town });
+  const refusal = (status: number, id: string) => answers(status, { id, message: "", status_code: status });
+  const deliver = (text: string) => runCli(["deliver", "mattermost", "--to", ` ${town} `, "--text", text], env).ended;
+
+  it("sends a text as plain text where the service does not take its formatting", async () => {
+    server.script(refusal(400, "model.post.is_valid.message.app_error"), post);
+
+    const { code, stdout } = await deliver("Hello **there**");
+
+    expect([code, stdout]).to.deep.equal([0, `sent 1 of 1 (${"p".repeat(26)})\n`]);
+    const sent = server.requests.map(({ body }) => body.message.replaceAll("\\", ""));
+    expect(sent).to.deep.equal(["Hello **there**", "Hello there"]);
+    expect(server.requests.map(({ body }) => body.channel_id)).to.deep.equal([town, town]);
+  });
+
+  it("waits for the end of a limit, and no longer than a minute", async () => {
+    server.script(answers(429, "limit exceeded", { "Retry-After": "1" }), post);
+    const waited = await deliver("Hello");
+    const requests = server.requests.length;
+    server.script(answers(429, "limit exceeded", { "Retry-After": "61" }));
+    const refused = await deliver("Hello");
+
+    expect([waited.code, requests]).to.deep.equal([0, 2]);
+    expect([refused.code, server.requests.length]).to.deep.equal([1, 1]);
+    expect(refused.stderr).to.match(/^Nothing was sent to mattermost \(rate-limited\): /);
+  });
+
+  it("says how many parts were sent before one was not", async () => {
+    server.script(post, refusal(403, "api.context.permissions.app_error"));
+
+    const { code, stdout, stderr } = await deliver(`${"x".repeat(90)}\n\n${"y".repeat(90)}`);
+
+    expect(code).to.equal(1);
+    expect(stdout).to.equal(`sent 1 of 2 (${"p".repeat(26)})\n`);
+    expect(stderr).to.match(/^1 of 2 parts were sent to mattermost \(gone\): Mattermost answered 403/);
+  });
+
+  it("says that a text may have been sent where nobody knows", async () => {
+    server.script(breaks);
+
+    const { code, stderr } = await deliver("Hello");
+
+    expect(code).to.equal(1);
+    expect(stderr).to.match(/^It may have been sent to mattermost \(ambiguous\): /);
+    expect(server.requests).to.have.length(1);
   });
 
   const refused = [

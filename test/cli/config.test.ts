@@ -134,6 +134,7 @@ describe("redactConfig", () => {
   it("knows the secrets", () => {
     expect(secrets.map(({ key }) => key)).to.deep.equal([
       "server.apiToken",
+      "server.readOnlyToken",
       "mongodb.uri",
       "redis.url",
       "hooks.token",
@@ -271,7 +272,11 @@ describe("configTemplate", () => {
   });
 
   it("with everything taken in is usable, and tells every key", () => {
-    const set = { "server.apiToken": "the-token-of-the-API", "hooks.token": "the-token-of-the-hooks" };
+    const set = {
+      "server.apiToken": "the-token-of-the-API",
+      "hooks.token": "the-token-of-the-hooks",
+      "hooks.presets": ["gmail"],
+    };
     const text = configTemplate(set).replace(/^( *)\/\/(?! )/gm, "$1");
     parseConfig(text, {});
     const value = JSON5.parse(text);

@@ -27,4 +27,14 @@ describe("signalbox route", () => {
       "There is no channel fax: take one of whatsapp, telegram, discord, slack, mattermost, signal, imessage, msteams, log.\n",
     );
   });
+
+  it("set takes a recipient without the spaces around it, and none that is too long", async () => {
+    const set = await runCli(["route", "set", "telegram", " 12345\n"], env).ended;
+    const long = await runCli(["route", "set", "telegram", "x".repeat(513)], env).ended;
+    const shown = await runCli("route show", env).ended;
+
+    expect([set.code, long.code]).to.deep.equal([0, 1]);
+    expect(long.stderr).to.equal("The recipient is too long: 512 characters at most.\n");
+    expect(shown.stdout).to.equal("telegram 12345\n");
+  });
 });

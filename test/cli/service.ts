@@ -12,6 +12,10 @@ export interface Service {
   readonly pid: number;
   /** What it has printed, both streams together. */
   printed(): string;
+  /** Waits until it has printed that. */
+  prints(what: RegExp): Promise<unknown>;
+  /** Reads no more of its standard output. */
+  closeOutput(): void;
   /** Waits for the block that says that all is ready; gives the API's address. */
   ready(): Promise<string>;
   kill(signal: NodeJS.Signals): void;
@@ -19,13 +23,17 @@ export interface Service {
   readonly ended: Promise<{ code: number | string; stdout: string; stderr: string }>;
 }
 
-/** Runs a command, such as `config show`, in an environment that holds nothing but what is given. */
-export function runCli(command: string, env: Record<string, string>, cwd = "."): Service {
-  const child = spawn(process.execPath, [resolve("src/cli/main.ts"), ...command.split(" ")], {
-    cwd,
-    env: { PATH: process.env.PATH, PORT: "0", ...env },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+/** Runs a command, such as `config show`, or its words where these have spaces, in an environment that holds nothing but what is given. */
+export function runCli(command: string | readonly string[], env: Record<string, string>, cwd = "."): Service {
+  const child = spawn(
+    process.execPath,
+    [resolve("src/cli/main.ts"), ...(typeof command === "string" ? command.split(" ") : command)],
+    {
+      cwd,
+      env: { PATH: process.env.PATH, PORT: "0", ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+    },
+  );
   let all = "";
   let stdout = "";
   let stderr = "";
@@ -48,7 +56,10 @@ export function runCli(command: string, env: Record<string, string>, cwd = "."):
     if (!url) throw new Error(`it did not become ready: ${all}`);
     return url;
   };
-  return { pid: child.pid ?? 0, printed: () => all, ready, kill: (signal) => child.kill(signal), ended };
+  const prints = (what: RegExp) => eventually(() => what.test(all), `${what} in what it prints: ${all}`);
+  const closeOutput = () => void child.stdout.destroy();
+  const kill = (signal: NodeJS.Signals) => child.kill(signal);
+  return { pid: child.pid ?? 0, printed: () => all, prints, closeOutput, ready, kill, ended };
 }
 
 export const isRunning = (pid: number): boolean => processIdentity(pid) !== undefined;

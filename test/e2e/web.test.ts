@@ -4,6 +4,7 @@ import { type AddressInfo, connect, createServer } from "node:net";
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import { connectDatabase } from "../../src/models/database.ts";
+import { openEvents } from "../support/eventSource.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Service, startProcess } from "../support/process.ts";
 import { freePort, mongoUri, redisUrl, startMongod, startRedis } from "../support/servers.ts";
@@ -114,6 +115,26 @@ describe("the web process", () => {
     expect(metrics).to.match(/^signalbox_jobs_total\{outcome="created"\} 20$/m);
     expect((await fetch(`${url}/api/jobs/c1`)).status).to.equal(200);
     expect(await service.stop()).to.equal(0);
+  });
+
+  it("tells live events of every process to the clients of each, and ends their streams when it stops", async () => {
+    const service = web({ WEB_CONCURRENCY: "2", LOG_LEVEL: "info" });
+    const { url } = await service.ready;
+    const ready = () => service.output().stdout.match(/"url".*is ready/g)?.length ?? 0;
+    await eventually(() => ready() === 2, "both processes to be ready");
+    const streams = await Promise.all(Array.from({ length: 12 }, () => openEvents(`${url}/api/events?topic=jobs`)));
+    const ids = Array.from({ length: 12 }, (_, i) => `told-${i}`);
+
+    await Promise.all(ids.map(async (id) => (await put(`${url}/api/jobs/${id}`)).text()));
+    for (const stream of streams) {
+      await eventually(() => ids.every((id) => stream.events.some(({ data }) => data.jobId === id)), "all jobs");
+    }
+    const metrics = await (await fetch(`${url}/metrics`)).text();
+    const code = await service.stop();
+
+    expect(metrics).to.match(/^signalbox_event_streams(\{.*\})? 12$/m);
+    expect(code).to.equal(0);
+    await eventually(() => streams.every((stream) => stream.isOver()), "the streams to end");
   });
 
   it("replaces processes that die while Redis is away once it is back", async function () {

@@ -24,6 +24,9 @@ describe("bench", function () {
       for (const figure of figures) expect(Number(figure), figure).to.be.finite.and.greaterThan(0);
     }
     expect(stdout).to.match(/start of its run.*\n.*p50 -?\d+ ms, p99 \d+ ms/);
+    expect(stdout).to.match(
+      /1000 open streams.*\n.*\d+ KiB .* after \d+ ms.*\n.*\d+\/s with none open, \d+\/s with all/,
+    );
     expect(stdout).to.match(/p99: \d+\.\d ms, \d+\.\d ms while they hang\n.*p50: -?\d+\.\d ms, -?\d+\.\d ms while/);
     expect(stdout).to.include("only within one run").and.include("Measured elsewhere");
   });

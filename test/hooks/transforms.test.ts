@@ -2,7 +2,7 @@ import { appendFileSync, symlinkSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import type { AgentOverrides } from "../../src/hooks/transform.ts";
-import { CHANNELS } from "../../src/shared/configSession.ts";
+import { CHANNELS } from "../../src/shared/channelNames.ts";
 import { INPUT, TransformBed, thrownBy } from "./transformBed.ts";
 
 describe("transforms", () => {

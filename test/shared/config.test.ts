@@ -333,6 +333,30 @@ describe("parseConfig", () => {
       /^session\.main\.to is missing$/,
     ],
     [
+      "runs that are kept for less than a day",
+      "{ retention: { runsAfter: '23h' }, session: { retainSingleUse: '1h' } }",
+      {},
+      /^retention\.runsAfter must be 1d at least/,
+    ],
+    [
+      "runs that are kept for less than their transcripts",
+      "{ retention: { runsAfter: '6d' } }",
+      {},
+      /^retention\.runsAfter must be .* no less than session\.retainSingleUse \(7d\)/,
+    ],
+    [
+      "a route to a blank recipient",
+      "{ session: { main: { channel: 'telegram', to: ' ' } } }",
+      {},
+      /^session\.main\.to must /,
+    ],
+    [
+      "a route to a recipient that is too long",
+      `{ session: { main: { channel: 'telegram', to: '${"x".repeat(513)}' } } }`,
+      {},
+      /^session\.main\.to must .*512/,
+    ],
+    [
       "a route to nowhere",
       "{ session: { main: { channel: 'pigeon', to: 'x' } } }",
       {},
@@ -367,6 +391,12 @@ describe("parseConfig", () => {
       "{ channels: { telegram: { botToken: 't', apiUrl: 'http://[' } } }",
       {},
       /^channels\.telegram\.apiUrl is no address/,
+    ],
+    [
+      "a channel's address with a password that no request of it could carry",
+      "{ channels: { slack: { botToken: 't', apiUrl: 'https://me:secret@proxy.example/api' } } }",
+      {},
+      /^channels\.slack\.apiUrl must have no user and password: its requests carry/,
     ],
     ["what is not JSON5", "{ server: ", {}, /^it is not valid JSON5/],
     ["what is no object", "[]", {}, /^it must hold one object$/],
@@ -443,6 +473,7 @@ describe("parseConfig", () => {
       "{ agents: { defaults: { model: 'x', models: { 'a/b': { alias: 'x' }, c: {} } } } }",
     ],
     ["an alias that is its own model's id", "{ agents: { defaults: { models: [{ id: 'a', alias: 'a' }] } } }"],
+    ["runs that are kept as long as their transcripts", "{ retention: { runsAfter: '1w' } }"],
     ["a first route and the log channel", "{ channels: { log: {} }, session: { main: { channel: 'log', to: 'me' } } }"],
   ];
   for (const [title, file] of usable) {

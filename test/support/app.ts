@@ -3,16 +3,18 @@ import pino from "pino";
 import { type AppSettings, buildApp } from "../../src/api/app.ts";
 import { metricsReader } from "../../src/api/cluster.ts";
 import type { Probe } from "../../src/api/deps.ts";
+import { LiveFeed } from "../../src/api/live/liveFeed.ts";
 import { Metrics } from "../../src/api/metrics.ts";
 import { failureCounter } from "../../src/api/middleware/auth.ts";
 import { listen } from "../../src/api/server.ts";
 import { connectDatabase, type Database } from "../../src/models/database.ts";
 import { openStores, type Stores } from "../../src/models/stores.ts";
+import { RedisChanges } from "../../src/shared/changes.ts";
 import { systemClock } from "../../src/shared/clock.ts";
 import { parseConfig } from "../../src/shared/config.ts";
 import type { Config } from "../../src/shared/configSchema.ts";
 import { Queues } from "../../src/shared/enqueue.ts";
-import { connectRedis, producerConnection } from "../../src/shared/redis.ts";
+import { connectRedis, producerConnection, readerConnection } from "../../src/shared/redis.ts";
 import { mongoUri, redisUrl } from "./servers.ts";
 
 export interface Answer {
@@ -55,6 +57,8 @@ type Options = Partial<AppSettings> & {
   /** A configuration file's text, for what the options do not say. */
   config?: string;
   staleAfterSeconds?: number;
+  /** One that was free a moment ago, for an app that is to come back where another was. */
+  port?: number;
   mongo?: string;
   redis?: string;
   probes?: Probe[];
@@ -68,14 +72,18 @@ export async function startApp(options: Options = {}): Promise<TestApp> {
   const log = pino({ level: "trace" }, { write: (line: string) => void lines.push(JSON.parse(line)) });
   const database = await connectDatabase(options.mongo ?? (await mongoUri(name)));
   await database.createIndexes();
-  const redis = await connectRedis(producerConnection(options.redis ?? (await redisUrl()), log));
+  const url = options.redis ?? (await redisUrl());
+  const redis = await connectRedis(producerConnection(url, log));
   const prefix = options.prefix ?? name;
   const queues = new Queues(redis, prefix);
   const config = parseConfig(options.config, {});
-  const stores = openStores(database, clock, { staleAfterSeconds: options.staleAfterSeconds ?? 900 });
+  const changes = new RedisChanges(redis, prefix);
+  const stores = openStores(database, clock, { staleAfterSeconds: options.staleAfterSeconds ?? 900 }, changes);
+  const live = new LiveFeed(stores, { clock, log, prefix, redis, reader: readerConnection(url, log) });
   const metrics = new Metrics(
     () => queues.depths(),
     () => stores.events.countWaiting(),
+    () => live.size,
   );
   const probes = options.probes ?? [
     { name: "mongodb", check: () => database.ping() },
@@ -83,7 +91,7 @@ export async function startApp(options: Options = {}): Promise<TestApp> {
   ];
   const app = buildApp(
     {
-      ...{ stores, queues, clock, log, metrics, probes },
+      ...{ stores, queues, live, clock, log, metrics, probes },
       hooks: config.hooks,
       agent: config.agents.defaults,
       channels: new Set(Object.keys(config.channels)),
@@ -100,7 +108,7 @@ export async function startApp(options: Options = {}): Promise<TestApp> {
       ...options,
     },
   );
-  const http = await listen(app.callback(), { port: 0, host: "127.0.0.1", isStopping: () => true });
+  const http = await listen(app.callback(), { port: options.port ?? 0, host: "127.0.0.1", isStopping: () => true });
   return {
     url: http.url,
     clock,
@@ -112,7 +120,10 @@ export async function startApp(options: Options = {}): Promise<TestApp> {
     log: lines,
     call: (method, path, body, headers) => call(http.url, method, path, body, headers),
     async close() {
+      live.end();
       await http.close();
+      await live.close();
+      await changes.flush();
       await queues.close();
       redis.disconnect();
       await database.close();

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import { answers, type Behaviour, type ChannelServer, startChannelServer } from "./channelServer.ts";
 
@@ -16,10 +17,21 @@ type Subscription = Record<string, unknown> & { topic: string };
 /** A server that behaves as Google's token endpoint, Gmail and Pub/Sub, with one mailbox. All its state may be changed. */
 export interface GoogleServer extends Pick<ChannelServer, "url" | "requests" | "close"> {
   readonly tokenUrl: string;
+  /** Google's page of consent: sends the browser back at once, with a code that is good once. */
+  readonly consentUrl: string;
+  /** What the page and the exchange of its code do otherwise: `error` as the browser brings it. */
+  readonly consent: { error?: string; scope?: string; withoutRefreshToken?: true };
   /** What becomes of the next requests whose method and path match; those after them are answered as usual. */
   fail(pattern: RegExp, ...behaviours: Behaviour[]): void;
+  /** Which requests are answered with a 503, by method and path; nothing unless set. */
+  isDown: (line: string) => boolean;
   /** Requests so far whose method and path match. */
   asked(pattern: RegExp): ChannelRequest[];
+  /**
+   * The request of a number, counted from here, is held before the server sees it, or when it has been carried out and only
+   * its answer is missing; then `held` is called.
+   */
+  hold(hold: { at: number; when: "request" | "answer"; held: () => void } | undefined): void;
   /** No token that was handed out is good any longer; new ones are, unless `authorization` is dead. */
   endTokens(): void;
   /** `invalid_grant` and such: what the token endpoint answers from now on; undefined for tokens. */
@@ -33,6 +45,10 @@ export interface GoogleServer extends Pick<ChannelServer, "url" | "requests" | "
     /** A mail comes in; no notice is sent. */
     add(mail?: TestMail): string;
     remove(id: string): void;
+    /** It is read or labelled, say. */
+    touch(id: string): void;
+    /** All history that there is so far is forgotten, as after a week. */
+    forgetHistory(): void;
   };
   readonly pubsub: {
     readonly topics: Set<string>;
@@ -42,6 +58,8 @@ export interface GoogleServer extends Pick<ChannelServer, "url" | "requests" | "
     publish(notice?: unknown): void;
     /** What was pulled and not acknowledged comes again. */
     redeliver(): void;
+    /** Pulls that wait for a notice. */
+    pulling(): number;
     /** Notices that are not acknowledged. */
     outstanding(subscription: string): number;
   };
@@ -76,15 +94,29 @@ export async function startGoogleServer(): Promise<GoogleServer> {
   const queues = new Map<string, { ackId: string; data: string; isOut: boolean }[]>();
   const waiting: { name: string; max: number; response: ServerResponse }[] = [];
   let acks = 0;
+  const codes = new Map<string, Record<string, string>>();
+
+  let hold: Parameters<GoogleServer["hold"]>[0];
+  let counted = 0;
 
   const usual: Behaviour = (response, request) => {
+    if (hold && ++counted === hold.at) {
+      const { when, held } = hold;
+      if (when === "request") return held();
+      response.end = () => {
+        held();
+        return response;
+      };
+    }
     const line = `${request.method} ${request.path}`;
+    if (google.isDown(line)) return googleError(503, "UNAVAILABLE", "backendError")(response, request);
     const fault = faults.find(({ pattern }) => pattern.test(line));
     if (fault) {
       faults = faults.filter((one) => one !== fault);
       return fault.behaviour(response, request);
     }
     if (line === "POST /token") return giveToken(response, request);
+    if (line.startsWith("GET /consent?")) return giveCode(response, request);
     const token = request.headers.authorization?.replace("Bearer ", "") ?? "";
     if (!tokens.has(token)) return googleError(401, "UNAUTHENTICATED", "authError")(response, request);
     const url = new URL(request.path, "http://localhost");
@@ -100,10 +132,37 @@ export async function startGoogleServer(): Promise<GoogleServer> {
   const giveToken: Behaviour = (response, request) => {
     const { deadAuthorization: error } = google;
     if (error) return answers(400, { error, error_description: "secret words" })(response, request);
+    const isExchange = request.body.grant_type === "authorization_code";
+    const consented = isExchange && exchange(request.body);
+    if (isExchange && !consented) return answers(400, { error: "invalid_grant" })(response, request);
     const token = `token-${++issued}`;
     tokens.add(token);
-    answers(200, { access_token: token, expires_in: 3599, token_type: "Bearer" })(response, request);
+    answers(200, { access_token: token, expires_in: 3599, token_type: "Bearer", ...consented })(response, request);
   };
+
+  const giveCode: Behaviour = (response, request) => {
+    const query = Object.fromEntries(new URL(request.path, "http://localhost").searchParams);
+    const code = `code-${codes.size + 1}`;
+    codes.set(code, query);
+    const { error } = google.consent;
+    const back = new URLSearchParams({
+      state: query.state ?? "",
+      ...(error ? { error } : { code, scope: query.scope ?? "" }),
+    });
+    response.writeHead(302, { Location: `${query.redirect_uri}?${back}` }).end();
+  };
+
+  /** A code is for the client, the redirect and the verifier that it was asked with, and good once. */
+  function exchange({ code, code_verifier = "", client_id, redirect_uri }: Record<string, string>): object | null {
+    const asked = codes.get(code ?? "");
+    codes.set(code ?? "", {});
+    const challenge = createHash("sha256").update(code_verifier).digest("base64url");
+    if (asked?.code_challenge_method !== "S256" || asked.code_challenge !== challenge) return null;
+    if (asked.client_id !== client_id || asked.redirect_uri !== redirect_uri) return null;
+    const { scope = asked.scope, withoutRefreshToken } = google.consent;
+    const isOffline = asked.access_type === "offline" && !withoutRefreshToken;
+    return { scope, ...(isOffline && { refresh_token: `refresh-of-${code}` }) };
+  }
 
   function answerGmail(
     kind: string,
@@ -149,9 +208,14 @@ export async function startGoogleServer(): Promise<GoogleServer> {
       return ok(query.get("format") === "metadata" ? { ...mail, payload: head } : mail);
     }
     const labels = query.getAll("labelIds");
+    const bound = (word: string) =>
+      Number(new RegExp(`\\b${word}:(\\d+)`).exec(query.get("q") ?? "")?.[1] ?? Number.NaN);
+    const seconds = ({ internalDate }: Record<string, unknown>) => Number(internalDate) / 1_000;
     const listed = [...mails.values()]
       .reverse()
-      .filter((mail) => labels.every((l) => (mail.labelIds as string[]).includes(l)));
+      .filter((mail) => labels.every((l) => (mail.labelIds as string[]).includes(l)))
+      .filter((mail) => !(seconds(mail) < bound("after")) && !(seconds(mail) >= bound("before")))
+      .sort((a, b) => seconds(b) - seconds(a));
     const { items, ...more } = page(listed.map((mail) => ({ id: mail.id, threadId: mail.threadId })));
     return ok({ ...(items.length > 0 && { messages: items }), ...more, resultSizeEstimate: listed.length });
   }
@@ -209,12 +273,19 @@ export async function startGoogleServer(): Promise<GoogleServer> {
   const google: GoogleServer = {
     ...server,
     tokenUrl: `${server.url}/token`,
+    consentUrl: `${server.url}/consent`,
+    consent: {},
     deadAuthorization: undefined,
+    isDown: () => false,
     watch: null,
     fail(pattern, ...behaviours) {
       faults.push(...behaviours.map((behaviour) => ({ pattern, behaviour })));
     },
     asked: (pattern) => server.requests.filter(({ method, path }) => pattern.test(`${method} ${path}`)),
+    hold(wanted) {
+      hold = wanted;
+      counted = 0;
+    },
     endTokens() {
       tokens = new Set();
     },
@@ -235,6 +306,12 @@ export async function startGoogleServer(): Promise<GoogleServer> {
           ...rest,
         });
         return id;
+      },
+      touch(id) {
+        Object.assign(mails.get(id) ?? {}, { historyId: String(++google.mailbox.historyId) });
+      },
+      forgetHistory() {
+        google.mailbox.oldestHistoryId = google.mailbox.historyId;
       },
       remove(id) {
         mails.delete(id);
@@ -257,6 +334,7 @@ export async function startGoogleServer(): Promise<GoogleServer> {
         for (const notice of [...queues.values()].flat()) notice.isOut = false;
         serve();
       },
+      pulling: () => waiting.filter(({ response }) => !response.destroyed).length,
       outstanding: (subscription) => queues.get(subscription)?.length ?? 0,
     },
   };

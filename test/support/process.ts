@@ -15,8 +15,8 @@ export interface Service {
 }
 
 /** Runs one of our processes as an operator would, with nothing of this environment but what is given. */
-export function startProcess(main: string, env: Record<string, string>): Service {
-  const child = spawn(process.execPath, [main], {
+export function startProcess(main: string, env: Record<string, string>, args: readonly string[] = []): Service {
+  const child = spawn(process.execPath, [main, ...args], {
     env: { PATH: process.env.PATH ?? "", HOST: "127.0.0.1", PORT: "0", ...env },
     stdio: ["ignore", "pipe", "pipe", "ipc"],
   });

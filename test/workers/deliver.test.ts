@@ -4,16 +4,18 @@ import { Redis } from "ioredis";
 import pino from "pino";
 import type { Channel, OutgoingMessage, SendResult } from "../../src/channels/channel.ts";
 import type { DeliveryDoc, DeliveryPart } from "../../src/models/delivery.ts";
+import { AppError } from "../../src/shared/errors.ts";
 import { deliveriesTo, QUEUES, type QueueDef } from "../../src/shared/queues.ts";
+import { ChannelGate } from "../../src/workers/channelGate.ts";
 import { WorkerMetrics } from "../../src/workers/metrics.ts";
-import { deliverProcessor } from "../../src/workers/processors/deliver.ts";
+import { type DeliverDeps, deliverProcessor } from "../../src/workers/processors/deliver.ts";
 import { type Processor, runWorkers } from "../../src/workers/run.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
 import { redisUrl } from "../support/servers.ts";
 
 const SENT: SendResult = { kind: "sent", id: "m" };
-const said = (kind: "transient" | "authentication" | "gone" | "content" | "ambiguous"): SendResult => ({
+const said = (kind: "transient" | "authentication" | "gone" | "content" | "refused" | "ambiguous"): SendResult => ({
   ...{ kind, reason: `It was ${kind}.` },
 });
 const limited = (scope: "channel" | "recipient", retryAfterMs: number): SendResult => ({
@@ -44,9 +46,16 @@ describe("a delivery", () => {
 
   type Answer = SendResult | ((message: OutgoingMessage) => SendResult | Promise<SendResult>);
   /** A worker whose channel answers as scripted, and then takes everything. */
-  function start(answers: Answer[], { idempotentForMs = 0, limit = 1_000 } = {}): void {
+  function start(
+    answers: Answer[],
+    { idempotentForMs = 0, limit = 1_000, gate = new ChannelGate(), style = () => {} } = {},
+  ): void {
     const channel: Channel = {
-      ...{ idempotentForMs, style: { dialect: "plain", limit, unit: "utf16" } },
+      idempotentForMs,
+      get style() {
+        style();
+        return { dialect: "plain" as const, limit, unit: "utf16" as const };
+      },
       async send(message) {
         messages.push(message);
         const answer = answers.shift() ?? SENT;
@@ -57,11 +66,9 @@ describe("a delivery", () => {
     const { stores, queues, clock } = app;
     const log = pino({ level: "trace" }, { write: (line: string) => void lines.push(JSON.parse(line)) });
     const queue = deliveriesTo("telegram");
-    const processor = deliverProcessor({
-      ...{ stores, name: "telegram", channel, metrics },
-      requeue: (deliveryId, occasion, delayMs) =>
-        queues.add(queue, { deliveryId }, { jobId: `${deliveryId}-${occasion}`, delayMs }),
-    });
+    const requeue: DeliverDeps["requeue"] = (deliveryId, occasion, delayMs) =>
+      queues.deliver({ deliveryId, channel: "telegram" }, { occasion, delayMs });
+    const processor = deliverProcessor({ stores, name: "telegram", channel, metrics, requeue }, gate);
     const idle = QUEUES.map((def): [QueueDef, Processor] => [def, async () => ({ kind: "done" })]);
     workers = runWorkers(new Map([...idle, [queue, processor]]), {
       ...{ connection, clock, log, prefix: app.prefix },
@@ -84,6 +91,7 @@ describe("a delivery", () => {
       `the delivery to be ${state}`,
       withinMs,
     );
+  const routed = () => eventually(() => app.stores.sessions.route(), "a route");
   const texts = () => messages.map(({ to, text }) => `${to}: ${text}`);
 
   it("is sent part by part, in order, each under a key of its own; then its recipient is the main session's last", async () => {
@@ -104,7 +112,29 @@ describe("a delivery", () => {
       ["sent", "1"],
       ["sent", "2"],
     ]);
-    expect(await app.stores.sessions.route()).to.deep.equal({ channel: "telegram", to: "anna" });
+    expect(await routed()).to.deep.equal({ channel: "telegram", to: "anna" });
+    expect(delivery).to.include({ text: "Hello there.\n\nHow are you?" });
+    expect(delivery.parts.map(({ text, plain }) => text + plain)).to.deep.equal(["", ""]); // one copy is enough
+  });
+
+  it("is shown with its run: its tries, its parts, the service's ids, and nothing of what it says", async () => {
+    start([{ kind: "sent", id: "m-1" }, said("transient"), { kind: "sent", id: "m-2" }], { limit: 5 });
+    const [runId, common] = [randomUUID(), { kind: "agent" as const, name: null, sessionKey: "x", singleUse: false }];
+    await app.stores.runs.accept([{ _id: runId, ...common, mapped: null, request: null }]);
+
+    const id = await add("first other", "anna", { runId });
+    await until(id, "sent", 20_000);
+    const { status, body } = await app.call("GET", `/api/runs/${runId}`);
+
+    expect([status, body.deliveries.length]).to.deep.equal([200, 1]);
+    expect(body.deliveries[0]).to.deep.include({
+      ...{ deliveryId: id, channel: "telegram", to: "anna", state: "sent", attempts: 2, maybeTwice: false },
+      parts: [
+        { state: "sent", id: "m-1" },
+        { state: "sent", id: "m-2" },
+      ],
+    });
+    expect(JSON.stringify(body.deliveries)).to.not.include("first");
   });
 
   it("waits as long as the service says, which counts as no try, and nothing else goes to the channel meanwhile", async () => {
@@ -121,7 +151,7 @@ describe("a delivery", () => {
     const delivery = await until(first, "sent");
     await until(second, "sent");
 
-    expect(delivery.attempts).to.equal(0);
+    expect(delivery).to.include({ attempts: 1, failures: 0 });
     expect((times[1] ?? 0) - (times[0] ?? 0)).to.be.at.least(990);
     expect((times[2] ?? 0) - (times[0] ?? 0)).to.be.at.least(990);
   });
@@ -139,7 +169,7 @@ describe("a delivery", () => {
     expect(await app.stores.deliveries.find(behind)).to.include({ state: "pending" });
   });
 
-  it("is tried again later when it may pass by itself; the tries are counted from the last part that was sent", async () => {
+  it("is tried again later when it may pass by itself; the failures are counted from the last part that was sent", async () => {
     start([SENT, said("transient")], { limit: 5 });
 
     const id = await add("first second");
@@ -149,22 +179,22 @@ describe("a delivery", () => {
     }, "the failed try");
     const delivery = await until(id, "sent", 20_000);
 
-    expect(waits).to.include({ attempts: 1, reason: "It was transient." });
+    expect(waits).to.include({ attempts: 1, failures: 1, reason: "It was transient." });
     expect(texts()).to.deep.equal(["anna: first", "anna: secon", "anna: secon", "anna: d"]);
     expect(messages[1]?.key).to.equal(messages[2]?.key);
-    expect(delivery).to.include({ attempts: 0, maybeTwice: false });
+    expect(delivery).to.include({ attempts: 2, failures: 0, maybeTwice: false });
   });
 
   it("fails after the last try, and the next one to the recipient has its turn", async () => {
     start([said("transient")]);
 
-    const id = await add("a", "anna", { attempts: 5 });
+    const id = await add("a", "anna", { failures: 5 });
     const next = await add("b");
     const delivery = await until(id, "failed");
     await until(next, "sent");
 
     expect(delivery.reason).to.equal("It was transient. It was tried 6 times.");
-    expect(await app.stores.sessions.route()).to.deep.equal({ channel: "telegram", to: "anna" });
+    expect(await routed()).to.deep.equal({ channel: "telegram", to: "anna" });
   });
 
   it("stops the channel when the credentials are not good: a line at level error, a metric, and no further try", async () => {
@@ -183,6 +213,172 @@ describe("a delivery", () => {
     expect(await metrics.registry.metrics()).to.match(/^signalbox_channel_stopped\{channel="telegram"\} 1$/m);
     const [line] = lines.filter(({ level }) => level === 50);
     expect(line).to.include({ channel: "telegram", reason: "It was authentication." });
+  });
+
+  it("is tried at once when it is begun anew while it waits: for credentials that are good by now, and says so", async () => {
+    start([said("authentication")]);
+    const first = await add("a");
+    await eventually(async () => (await app.stores.deliveries.find(first)).notBefore, "it to wait");
+    const ids = [first, await add("b", "bert")] as const;
+    for (const id of ids) await eventually(async () => (await app.stores.deliveries.find(id)).notBefore, "it to wait");
+    await workers?.close(0);
+    start([]); // as it begins with a configuration that was read again
+
+    const retried = await Promise.all(ids.map((id) => app.call("POST", `/api/deliveries/${id}/retry`)));
+    const sent = await Promise.all(ids.map((id) => until(id, "sent")));
+
+    expect(retried.map(({ status, body }) => [status, body.notBefore])).to.deep.equal([
+      [202, null],
+      [202, null],
+    ]);
+    expect(texts()).to.have.members(["anna: a", "anna: a", "bert: b"]);
+    expect(sent.map(({ attempts }) => attempts)).to.deep.equal([2, 1]);
+  });
+
+  it("is tried at once when it is begun anew by hand after its credentials were mended at the service; others follow it", async () => {
+    start([said("authentication")]);
+    const id = await add("a");
+    await eventually(async () => (await app.stores.deliveries.find(id)).notBefore, "it to wait");
+
+    const { body } = await app.call("POST", `/api/deliveries/${id}/retry`);
+    await until(id, "sent");
+    await until(await add("b", "bert"), "sent");
+
+    expect(body).to.include({ state: "pending", notBefore: null });
+    expect(texts()).to.deep.equal(["anna: a", "anna: a", "bert: b"]);
+    expect(await metrics.registry.metrics()).to.match(/^signalbox_channel_stopped\{channel="telegram"\} 0$/m);
+  });
+
+  it("obeys a limit of the channel also when it is begun anew by hand", async () => {
+    start([limited("channel", 3_600_000)]);
+    const id = await add("a");
+    const found = () => app.stores.deliveries.find(id);
+    const before = await eventually(async () => (await found()).notBefore, "it to wait");
+
+    await app.call("POST", `/api/deliveries/${id}/retry`);
+    const after = await eventually(async () => (await found()).notBefore, "it to wait again");
+
+    expect(messages).to.have.length(1);
+    expect(Number(after)).to.be.within(Number(before) - 1_000, Number(before) + 60_000);
+    expect((await found()).reason).to.equal("Too many.");
+  });
+
+  it("that waited for more than a day has another day when it is begun anew by hand", async () => {
+    start([limited("recipient", 3_600_000), limited("recipient", 3_600_000)]);
+    const id = await add("a");
+    const found = () => app.stores.deliveries.find(id);
+    await eventually(async () => (await found()).notBefore, "it to wait");
+    app.clock.advance(25 * 3_600_000);
+
+    await app.call("POST", `/api/deliveries/${id}/retry`);
+    await eventually(async () => messages.length === 2 && (await found()).notBefore, "it to wait again");
+
+    expect(await found()).to.include({ state: "pending", reason: "Too many." });
+  });
+
+  it("goes alone after a limit, whoever waits, until one is sent", async () => {
+    class Brief extends ChannelGate {
+      override limit = (era: number, _toldMs: number | null, reason: string) => super.limit(era, 0, reason);
+    }
+    let underWay = 0;
+    const most: number[] = [];
+    const noting = (result: SendResult) => async () => {
+      most.push(++underWay);
+      await eventually(() => most.length >= 10, "the first ten");
+      await new Promise(setImmediate);
+      underWay--;
+      return result;
+    };
+    start([...Array(13).fill(noting(limited("channel", 0))), ...Array(15).fill(noting(SENT))], { gate: new Brief() });
+
+    const ids: string[] = [];
+    for (let i = 0; i < 15; i++) ids.push(await add("a", `recipient ${i}`));
+    for (const id of ids) await until(id, "sent", 20_000);
+
+    expect(most.slice(0, 10), "at once, before anything is known").to.include(10);
+    expect(most.slice(10, 14), "three more limits, and the first that is sent").to.deep.equal([1, 1, 1, 1]);
+    expect(most).to.have.length(28);
+  });
+
+  it("waits longer and longer for a recipient whose limit has no end that the service tells", async () => {
+    start(Array<Answer>(3).fill({ kind: "rate-limited", scope: "recipient", retryAfterMs: null, reason: "Too many." }));
+    const id = await add("a", "anna", { limits: 2 });
+    const found = () => app.stores.deliveries.find(id);
+
+    const began = app.clock.now().getTime();
+    const until1 = await eventually(async () => (await found()).notBefore, "it to wait");
+    const { limits } = await found();
+    await app.call("POST", `/api/deliveries/${id}/retry`);
+    const until2 = await eventually(async () => messages.length === 2 && (await found()).notBefore, "it to wait again");
+
+    expect(limits).to.equal(3);
+    expect(Number(until1) - began).to.be.at.least(20_000);
+    expect(Number(until2) - Number(until1), "begun anew, also in that").to.be.below(5_000);
+    expect(await found()).to.include({ limits: 1 });
+  });
+
+  it("counts no try while MongoDB is away", async () => {
+    start([
+      () => {
+        throw new AppError("unavailable");
+      },
+    ]);
+
+    const delivery = await until(await add("a"), "sent");
+
+    expect(delivery).to.include({ failures: 0, attempts: 2 });
+    expect(lines.filter(({ level }) => Number(level) >= 50)).to.deep.equal([]);
+  });
+
+  it("that is handed back before it used its leave to try the credentials leaves that to the next", async () => {
+    let stopped: Promise<void> | undefined;
+    class Late extends ChannelGate {
+      override async pass(signal: AbortSignal, askedAt?: Date) {
+        const given = await super.pass(signal, askedAt);
+        if (!stopped) {
+          stopped = workers?.close(0);
+          await eventually(() => signal.aborted, "the worker to stop");
+        }
+        return given;
+      }
+    }
+    const gate = new Late();
+    gate.stop(0, 0, "Bad token.", new Date());
+    start([], { gate });
+
+    const id = await add("a");
+    await eventually(() => stopped !== undefined, "leave to be given");
+    await stopped;
+    const next = await gate.pass(new AbortController().signal);
+
+    expect(next).to.deep.equal({ kind: "open", era: 1 });
+    expect(messages).to.deep.equal([]);
+    expect(await app.stores.deliveries.find(id)).to.include({ state: "pending", claim: null });
+  });
+
+  it("tells by the metric that the credentials have proved good again", async () => {
+    class BriefStop extends ChannelGate {
+      override stop = (era: number, _forMs: number, reason: string, at: Date) => super.stop(era, 0, reason, at);
+    }
+    start([said("authentication"), said("authentication")], { gate: new BriefStop() });
+    const stopped = async () =>
+      /^signalbox_channel_stopped\{channel="telegram"\} (\d)$/m.exec(await metrics.registry.metrics());
+    const id = await add("a");
+    await eventually(async () => (await app.stores.deliveries.find(id)).notBefore, "it to wait");
+    const atFirst = await stopped();
+
+    await app.call("POST", `/api/deliveries/${id}/retry`);
+    await eventually(async () => messages.length === 2, "the second try");
+    await eventually(async () => (await app.stores.deliveries.find(id)).notBefore, "it to wait again");
+    const still = await stopped();
+    await app.call("POST", `/api/deliveries/${id}/retry`);
+    await until(id, "sent");
+
+    expect([atFirst?.[1], still?.[1], (await stopped())?.[1]]).to.deep.equal(["1", "1", "0"]);
+    expect(
+      lines.filter(({ level }) => level === 50),
+      "told once",
+    ).to.have.length(1);
   });
 
   it("that waited for a day is given up", async () => {
@@ -214,6 +410,19 @@ describe("a delivery", () => {
     expect([messages, await app.stores.sessions.route()]).to.deep.equal([[], null]);
   });
 
+  it("of more than a hundred messages fails, and nothing of it is sent", async () => {
+    start([], { limit: 10 });
+
+    const most = await add(Array.from({ length: 100 }, (_, i) => `word ${i}`).join("\n\n"));
+    const over = await add(Array.from({ length: 250 }, (_, i) => `words ${i}`).join("\n\n"), "bert");
+    const failed = await until(over, "failed");
+    const sent = await until(most, "sent", 20_000);
+
+    expect(failed.reason).to.match(/^The reply would take \d{3} messages, and at most 100 are sent/);
+    expect(messages.filter(({ to }) => to === "bert")).to.deep.equal([]);
+    expect(sent.parts.length).to.be.within(51, 100);
+  });
+
   it("that is too large for its record fails, and holds up nobody behind it", async () => {
     start([], { limit: 1_000_000 });
 
@@ -237,6 +446,143 @@ describe("a delivery", () => {
     for (const id of [...ids, failed]) await until(id, "sent");
 
     expect(texts().slice(1)).to.deep.equal(["anna: one", "anna: two", "anna: old"]);
+  });
+
+  it("fails with the one before it whose recipient cannot be reached; what goes to others does not", async () => {
+    let answer: (result: SendResult) => void = () => {};
+    start([() => new Promise((resolve) => (answer = resolve))]);
+
+    const first = await add("a");
+    await eventually(() => messages.length === 1, "the first to be handed over");
+    const waiting = [await add("b"), await add("c")] as const;
+    const other = await add("d", "bert");
+    await until(other, "sent");
+    answer(said("gone"));
+    const failed = await Promise.all([first, ...waiting].map((id) => until(id, "failed")));
+    const later = await until(await add("e"), "sent");
+
+    expect(failed.map(({ reason }) => reason)).to.deep.equal(Array(3).fill("It was gone."));
+    expect(texts()).to.deep.equal(["anna: a", "bert: d", "anna: e"]);
+    expect(later.parts).to.have.length(1);
+    const counted = /^signalbox_deliveries_total\{channel="telegram",outcome="failed"\} 3$/m;
+    expect(await metrics.registry.metrics()).to.match(counted);
+  });
+
+  it("that is cancelled is not sent, and the next one to the recipient has its turn", async () => {
+    start([limited("recipient", 3_600_000)]);
+    const id = await add("a");
+    await eventually(async () => (await app.stores.deliveries.find(id)).notBefore, "it to wait");
+    const next = await add("b");
+
+    const waiting = await app.call("GET", `/api/deliveries?state=pending`);
+    const cancelled = await app.call("POST", `/api/deliveries/${id}/cancel`);
+    const sent = await until(next, "sent");
+    const again = await app.call("POST", `/api/deliveries/${id}/cancel`);
+    const nobody = await app.call("POST", "/api/deliveries/nobody/cancel");
+    const over = await app.call("POST", `/api/deliveries/${next}/cancel`);
+
+    const [, shown] = waiting.body.deliveries;
+    expect([shown.deliveryId, Date.parse(shown.notBefore) > Date.now()]).to.deep.equal([id, true]);
+    expect(cancelled.status).to.equal(200);
+    expect(cancelled.body).to.include({ state: "failed", reason: "It was cancelled.", notBefore: null, attempts: 1 });
+    expect(sent.attempts).to.equal(1);
+    expect([again, over].map(({ status, body }) => [status, body.code])).to.deep.equal(
+      Array(2).fill([409, "delivery_state_conflict"]),
+    );
+    expect(over.body.detail).to.equal("The delivery is over: it is sent.");
+    expect([nobody.status, nobody.body.code]).to.deep.equal([404, "delivery_not_found"]);
+  });
+
+  it("that is cancelled while a part of it is handed over sends no further part", async () => {
+    let answer: (result: SendResult) => void = () => {};
+    start([() => new Promise((resolve) => (answer = resolve))], { limit: 5 });
+    const id = await add("first other");
+    await eventually(() => messages.length === 1, "the first part to be handed over");
+
+    const cancelled = await app.call("POST", `/api/deliveries/${id}/cancel`);
+    answer(SENT);
+    await until(await add("next"), "sent");
+
+    expect(cancelled.body.state).to.equal("failed");
+    expect(texts()).to.deep.equal(["anna: first", "anna: next"]);
+    expect((await app.stores.deliveries.find(id)).reason).to.equal("It was cancelled.");
+  });
+
+  it("that is cancelled while its last part is handed over stays cancelled, and is nobody's route", async () => {
+    let answer: (result: SendResult) => void = () => {};
+    start([() => new Promise((resolve) => (answer = resolve))]);
+    const id = await add("a");
+    await eventually(() => messages.length === 1, "the part to be handed over");
+
+    await app.call("POST", `/api/deliveries/${id}/cancel`);
+    answer(SENT);
+    await eventually(() => lines.some(({ msg }) => msg === "job done"), "the try to be over");
+
+    expect(await app.stores.deliveries.find(id)).to.include({ state: "failed", reason: "It was cancelled." });
+    expect(await app.stores.sessions.route()).to.equal(null);
+    expect(await metrics.registry.metrics()).to.not.match(/^signalbox_deliveries_total\{/m);
+  });
+
+  it("of which nothing was sent is cut anew when it is begun anew, and sent once however many do so at the same time", async () => {
+    start([said("gone")], { limit: 5 });
+    const id = await add("first other");
+    const failed = await until(id, "failed");
+    await workers?.close(0);
+    start([], { limit: 100 });
+
+    const retries = await Promise.all(Array.from({ length: 5 }, () => app.call("POST", `/api/deliveries/${id}/retry`)));
+    const sent = await until(id, "sent");
+
+    expect(failed.parts).to.have.length(2);
+    expect(retries.map(({ status }) => status)).to.include(202);
+    expect(retries.filter(({ status, body }) => status !== 202 && body.code !== "delivery_state_conflict")).to.be.empty;
+    expect(texts()).to.deep.equal(["anna: first", "anna: first other"]);
+    expect(sent.attempts).to.equal(2);
+  });
+
+  it("keeps what was sent of it, however many begin it anew, one of them slowly", async () => {
+    start([said("gone"), SENT, said("gone")], { limit: 5 });
+    const id = await add("first other");
+    await until(id, "failed");
+    const { deliveries } = app.stores;
+    const find = deliveries.find.bind(deliveries);
+    let release: () => void = () => {};
+    const held = new Promise<void>((resolve) => (release = resolve));
+    deliveries.find = async (deliveryId) => {
+      const found = await find(deliveryId);
+      deliveries.find = find;
+      await held;
+      return found;
+    };
+
+    const slow = deliveries.retry(id, "anna");
+    await eventually(() => deliveries.find === find, "the slow one to have read it");
+    await app.call("POST", `/api/deliveries/${id}/retry`);
+    await eventually(() => messages.length === 3, "two more parts to be handed over");
+    await until(id, "failed");
+    release();
+    await slow;
+    await app.queues.deliver({ deliveryId: id, channel: "telegram" }, { occasion: "slow" });
+    await until(id, "sent");
+
+    expect(texts()).to.deep.equal(["anna: first", "anna: first", "anna: other", "anna: other"]);
+  });
+
+  it("that is being sent cannot be begun anew, and says so", async () => {
+    let answer: (result: SendResult) => void = () => {};
+    start([() => new Promise((resolve) => (answer = resolve))]);
+    const id = await add("a");
+    await eventually(() => messages.length === 1, "it to be handed over");
+
+    const underWay = await app.call("POST", `/api/deliveries/${id}/retry`);
+    answer(SENT);
+    await until(id, "sent");
+    const sent = await app.call("POST", `/api/deliveries/${id}/retry`);
+
+    expect([underWay, sent].map(({ status, body }) => [status, body.detail])).to.deep.equal([
+      [409, "The delivery is being sent in this moment."],
+      [409, "The delivery was sent."],
+    ]);
   });
 
   it("fails at once when the recipient cannot be reached; it can be begun anew without what was sent", async () => {
@@ -265,6 +611,21 @@ describe("a delivery", () => {
 
     expect(messages.map(({ plain }) => plain)).to.deep.equal([false, true, false, true]);
     expect(failed.reason).to.equal("It was content.");
+  });
+
+  it("fails alone when a filter refuses it, without another try as plain text; what waits behind it is sent", async () => {
+    let answer: (result: SendResult) => void = () => {};
+    start([() => new Promise((resolve) => (answer = resolve))]);
+
+    const bad = await add("a bad word");
+    await eventually(() => messages.length === 1, "the first to be handed over");
+    const waiting = [await add("b"), await add("c")] as const;
+    answer(said("refused"));
+    const failed = await until(bad, "failed");
+    for (const id of waiting) await until(id, "sent");
+
+    expect([failed.reason, failed.attempts]).to.deep.equal(["It was refused.", 1]);
+    expect(texts()).to.deep.equal(["anna: a bad word", "anna: b", "anna: c"]);
   });
 
   for (const [idempotentForMs, words] of [
@@ -296,6 +657,127 @@ describe("a delivery", () => {
 
     expect(texts()).to.deep.equal(["anna: two", "anna: three"]);
     expect(delivery.maybeTwice).to.equal(true);
+  });
+
+  const DEAD = "The worker that was at it ended in the middle of a try.";
+  const handed = (text: string, handedAt = new Date()): DeliveryPart => ({
+    ...{ text, plain: text, state: "sending", asPlain: false, id: null, handedAt },
+  });
+  const deaths: [string, Partial<DeliveryDoc>, number, string][] = [
+    ["in each of its tries", { failures: 5 }, 0, `${DEAD} It was tried 6 times.`],
+    [
+      "in each of them, with a part handed over",
+      { failures: 5, parts: [handed("x")] },
+      60_000,
+      `${DEAD} It was tried 6 times, and may have arrived.`,
+    ],
+    [
+      "twice with a part handed over that no key tells",
+      { failures: 1, maybeTwice: true, parts: [handed("x")] },
+      0,
+      `${DEAD} It was tried 2 times, and may have arrived.`,
+    ],
+  ];
+  for (const [title, given, idempotentForMs, reason] of deaths) {
+    it(`fails when its worker died ${title}, and the next one to the recipient has its turn`, async () => {
+      start([], { idempotentForMs });
+
+      const failed = await until(
+        await add("x", "anna", { ...given, claim: { token: "dead", until: new Date(0) } }),
+        "failed",
+      );
+      await until(await add("next"), "sent");
+
+      expect(failed.reason).to.equal(reason);
+      expect(texts()).to.deep.equal(["anna: next"]);
+    });
+  }
+
+  it("counts a worker that died as a try that failed, until something is sent", async () => {
+    let answer: (result: SendResult) => void = () => {};
+    start([() => new Promise((resolve) => (answer = resolve))]);
+
+    const id = await add("a", "anna", { failures: 2, claim: { token: "dead", until: new Date(0) } });
+    await eventually(() => messages.length === 1, "the part to be handed over");
+    const { failures } = await app.stores.deliveries.find(id);
+    answer(SENT);
+
+    expect(failures).to.equal(3);
+    expect(await until(id, "sent")).to.include({ failures: 0, maybeTwice: false });
+  });
+
+  it("whose try breaks off for a fault of ours is tried again later, then fails and lets the next one pass; the log says where, and nothing of the message", async () => {
+    const throws = (): never => {
+      throw new TypeError("cannot read s3cret of undefined");
+    };
+    start([throws]);
+
+    const id = await add("the s3cret", "anna", { failures: 4 });
+    const waits = await eventually(async () => {
+      const found = await app.stores.deliveries.find(id);
+      return found.notBefore && found;
+    }, "it to wait");
+    const next = await add("b");
+    await app.stores.deliveries.collection.updateOne({ _id: id }, { $set: { failures: 5, notBefore: null } });
+    await workers?.close(0);
+    start([throws]);
+    await app.queues.deliver({ deliveryId: id, channel: "telegram" }, { occasion: "now" });
+    const failed = await until(id, "failed");
+    await until(next, "sent");
+
+    const reason = "The try broke off for a fault of this service: see the worker's log.";
+    expect(waits).to.include({ reason, failures: 5, claim: null });
+    expect(failed.reason).to.equal(`${reason} It was tried 6 times, and may have arrived.`);
+    const faults = lines.filter(({ level }) => level === 50);
+    expect(faults.map(({ deliveryId, type }) => [deliveryId, type])).to.deep.equal(Array(2).fill([id, "TypeError"]));
+    expect(JSON.stringify(faults)).to.include("deliver.test.ts").and.not.include("s3cret");
+  });
+
+  it("that cannot even be cut is tried again later, and nothing of it may have arrived", async () => {
+    start([], {
+      style: () => {
+        throw new RangeError("a fault of ours");
+      },
+    });
+
+    const failed = await until(await add("a", "anna", { failures: 5 }), "failed");
+
+    expect(failed.reason).to.match(/It was tried 6 times\.$/);
+    expect(messages).to.deep.equal([]);
+  });
+
+  const unclear: [string, Answer][] = [
+    ["whose service answers badly", said("ambiguous")],
+    [
+      "whose tries break off for a fault of ours",
+      () => {
+        throw new Error("a fault of ours");
+      },
+    ],
+  ];
+  for (const [title, answer] of unclear) {
+    it(`${title} is not sent a third time where the service has no key to tell`, async () => {
+      start([answer, answer]);
+
+      const failed = await until(await add("a"), "failed", 20_000);
+      await until(await add("b"), "sent");
+
+      expect(texts()).to.deep.equal(["anna: a", "anna: a", "anna: b"]);
+      expect(failed).to.include({ maybeTwice: true });
+      expect(failed.reason).to.match(/\. It was tried 2 times, and may have arrived\.$/);
+    });
+  }
+
+  it("that may have been sent is tried to the end under a key that the service still knows", async () => {
+    start([said("ambiguous")], { idempotentForMs: 3_600_000 });
+
+    const id = await add("a", "anna", { failures: 3, parts: [handed("a")] });
+    const waits = await eventually(async () => {
+      const found = await app.stores.deliveries.find(id);
+      return found.notBefore && found;
+    }, "it to wait");
+
+    expect(waits).to.include({ state: "pending", failures: 4, maybeTwice: false });
   });
 
   it("to one recipient goes when the one before has ended; recipients go side by side", async () => {
@@ -348,7 +830,7 @@ describe("a delivery", () => {
     start([]);
     await until(id, "sent");
 
-    expect(left).to.include({ state: "pending", attempts: 0, claim: null });
+    expect(left).to.include({ state: "pending", attempts: 1, failures: 0, claim: null });
   });
 });
 

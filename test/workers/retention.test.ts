@@ -1,6 +1,9 @@
+import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import pino from "pino";
-import { retentionProcessor } from "../../src/workers/processors/retention.ts";
+import { mailRunId } from "../../src/gmail/acceptMail.ts";
+import type { RunDoc } from "../../src/models/run.ts";
+import { type RetentionSettings, retentionProcessor } from "../../src/workers/processors/retention.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { createJob, report, whole } from "../support/factories.ts";
 
@@ -13,7 +16,7 @@ describe("retention", () => {
   });
   afterEach(() => app.close());
 
-  const run = (settings: { completedAfter?: string; failedAfter?: string }, signal = new AbortController().signal) => {
+  const run = (settings: Partial<RetentionSettings>, signal = new AbortController().signal) => {
     const context = { signal, clock: app.clock, log: pino({ level: "silent" }) };
     return retentionProcessor(app.stores, { retainSingleUse: "7d", ...settings })(
       { id: "1", payload: {}, lastTry: true },
@@ -152,8 +155,134 @@ describe("retention", () => {
     expect(await app.stores.runs.collection.countDocuments()).to.equal(4);
   });
 
-  async function afterDays(days: number): Promise<void> {
+  async function afterDays(days: number, settings: Partial<RetentionSettings> = {}): Promise<void> {
     app.clock.advance(days * DAY_MS);
-    await run({});
+    await run(settings);
   }
+
+  describe("of runs", () => {
+    /** A run that has ended now, and of which all is seen through. */
+    async function endedRun(_id: string, change: Partial<RunDoc> = {}): Promise<string> {
+      const common = {
+        kind: "agent" as const,
+        name: null,
+        sessionKey: "x",
+        singleUse: false,
+        mapped: null,
+        request: null,
+      };
+      await app.stores.runs.accept([{ _id, ...common }]);
+      const over = { status: "completed" as const, open: false, settled: true, endedAt: app.clock.now() };
+      await app.stores.runs.collection.updateOne({ _id }, { $set: { ...over, ...change } });
+      return _id;
+    }
+    const deliver = (_id: string, runId: string | null, fault: string | null = null) =>
+      app.stores.deliveries.add({ _id, runId, channel: "log", to: "x", text: "s3cret", fault });
+    const left = async () => {
+      const of = async (collection: { distinct(key: string): Promise<unknown[]> }) => collection.distinct("_id");
+      return { runs: await of(app.stores.runs.collection), deliveries: await of(app.stores.deliveries.collection) };
+    };
+
+    it("deletes those that ended long enough ago with their deliveries, and deliveries of the main session", async () => {
+      await endedRun("old");
+      await deliver("old-0", "old", "No recipient.");
+      await deliver("turn-old", null, "No recipient.");
+      app.clock.advance(31 * DAY_MS);
+      await endedRun("young");
+      await deliver("young-0", "young", "No recipient.");
+
+      const outcome = await run({ runsAfter: "30d" });
+
+      expect(outcome).to.have.property("result").that.includes({ runs: 1, deliveries: 2 });
+      expect(await left()).to.deep.equal({ runs: ["young"], deliveries: ["young-0"] });
+    });
+
+    it("is off by default", async () => {
+      await endedRun("old");
+      await deliver("old-0", "old", "No recipient.");
+
+      await afterDays(1_000);
+
+      expect(await left()).to.deep.equal({ runs: ["old"], deliveries: ["old-0"] });
+    });
+
+    it("never takes what is under way: a run that is open or unsettled, or whose delivery waits or ended of late", async () => {
+      await endedRun("open", { status: "queued", open: true, settled: null, endedAt: null });
+      await endedRun("unsettled", { settled: false });
+      await endedRun("waiting");
+      await deliver("waiting-0", "waiting");
+      await endedRun("cancelled");
+      await deliver("cancelled-0", "cancelled");
+      await endedRun("begun-anew");
+      await deliver("begun-anew-0", "begun-anew", "No recipient.");
+      app.clock.advance(1_000 * DAY_MS);
+      await app.stores.deliveries.cancel("cancelled-0");
+      await app.stores.deliveries.retry("begun-anew-0", "anna");
+
+      await run({ runsAfter: "7d" });
+      const before = await left();
+      await afterDays(8, { runsAfter: "7d" });
+
+      expect(before.deliveries).to.deep.equal(["begun-anew-0", "cancelled-0", "waiting-0"]);
+      expect(before.runs).to.deep.equal(["begun-anew", "cancelled", "open", "unsettled", "waiting"]);
+      expect(await left()).to.deep.equal({
+        runs: ["begun-anew", "open", "unsettled", "waiting"],
+        deliveries: ["begun-anew-0", "waiting-0"],
+      });
+    });
+
+    it("takes a run of a session of its own when that has been forgotten", async () => {
+      await endedRun("single", { singleUse: true, sessionKey: "hook:single" });
+      const turn = { sessionKey: "hook:single", told: "asked", outside: true, answered: "x", endedAt: app.clock.now() };
+      await app.stores.messages.addTurn("single-0", turn);
+
+      await afterDays(8, { runsAfter: "7d", retainSingleUse: "30d" });
+      const early = await left();
+      await afterDays(30, { runsAfter: "7d", retainSingleUse: "30d" });
+
+      expect(early.runs).to.deep.equal(["single"]);
+      expect((await left()).runs).to.deep.equal([]);
+      expect(await app.stores.messages.collection.countDocuments()).to.equal(0);
+    });
+
+    it("works through more than one batch, past those that are to stay", async () => {
+      const endedAt = new Date(0);
+      const old = { settled: true, open: false, singleUse: false, endedAt };
+      const docs = Array.from({ length: 1_200 }, (_, i) => ({ _id: `run-${i}`, ...old }));
+      await app.stores.runs.collection.insertMany(docs as never);
+      for (let i = 0; i < 3; i++) await deliver(`run-${i}-0`, `run-${i}`);
+
+      const outcome = await run({ runsAfter: "7d" });
+
+      expect(outcome).to.have.property("result").that.includes({ runs: 1_197, deliveries: 0 });
+      expect((await left()).runs).to.deep.equal(["run-0", "run-1", "run-2"]);
+    });
+
+    it("keeps the runs of the last mails of a mailbox, however old: by them a listener knows what it has taken", async () => {
+      const { gmailMailboxes } = app.stores;
+      const claim = { token: "t", holder: "h" };
+      const mail = (account: string, name: string) => endedRun(mailRunId(account, name));
+      for (const account of ["old@example.org", "now@example.org"]) {
+        await gmailMailboxes.take(account, claim, DAY_MS);
+        await mail(account, "long ago");
+        app.clock.advance(10 * DAY_MS);
+        await mail(account, "last");
+        const now = app.clock.now();
+        await gmailMailboxes.note(account, "t", { lastMailAt: now, listedAt: now }, now);
+        app.clock.advance(10 * DAY_MS);
+      }
+      // written down, and not told to the mailbox any more
+      await mail("now@example.org", "untold");
+      await endedRun(randomUUID());
+
+      await afterDays(1_000, { runsAfter: "7d" });
+
+      const kept = [
+        mailRunId("old@example.org", "last"),
+        mailRunId("now@example.org", "last"),
+        mailRunId("now@example.org", "untold"),
+      ];
+      expect((await left()).runs).to.have.members(kept);
+    });
+  });
 });

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import pino from "pino";
 import { mappedHook } from "../../src/shared/queues.ts";
+import { WorkerMetrics } from "../../src/workers/metrics.ts";
 import { startSweep } from "../../src/workers/sweep.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
@@ -24,7 +25,8 @@ describe("the sweep over runs that wait for their mapping", () => {
   async function sweepOnce(): Promise<void> {
     const { stores, queues, clock } = app;
     app.clock.advance(10_000);
-    const sweep = startSweep({ stores, queues, clock, log: pino({ level: "silent" }), settle: async () => {} }, 10);
+    const deps = { stores, queues, clock, metrics: new WorkerMetrics(), channels: new Set(["log"]) };
+    const sweep = startSweep({ ...deps, log: pino({ level: "silent" }), settle: async () => {} }, 10);
     for (const marker of [await accept(), await accept()]) {
       app.clock.advance(10_000);
       await eventually(() => queues.has(mappedHook, marker), "a sweep");
@@ -61,5 +63,74 @@ describe("the sweep over runs that wait for their mapping", () => {
     await sweepOnce();
 
     expect(await onQueue([`${id}-round-1`, id])).to.deep.equal([true, false]);
+  });
+});
+
+describe("the sweep over deliveries", () => {
+  let app: TestApp;
+  beforeEach(async () => {
+    app = await startApp();
+  });
+  afterEach(() => app.close());
+
+  const CHANNELS = new Set(["telegram"]);
+  async function add(channel: string, to: string, change: object = {}): Promise<string> {
+    const _id = randomUUID();
+    await app.stores.deliveries.add({ _id, runId: null, channel, to, text: "x", fault: null });
+    await app.stores.deliveries.collection.updateOne({ _id }, { $set: change });
+    return _id;
+  }
+  async function sweepUntil(isDone: () => Promise<unknown>): Promise<string> {
+    const { stores, queues, clock } = app;
+    const metrics = new WorkerMetrics();
+    const deps = { stores, queues, clock, metrics, channels: CHANNELS };
+    const sweep = startSweep({ ...deps, log: pino({ level: "silent" }), settle: async () => {} }, 10);
+    await eventually(isDone, "a sweep");
+    await sweep.close();
+    return metrics.registry.metrics();
+  }
+
+  it("puts those back whose queue was emptied, also one that was to wait for its time", async () => {
+    const notBefore = new Date(app.clock.now().getTime() + 60_000);
+    const [waits, ready] = [await add("telegram", "anna", { notBefore }), await add("telegram", "bert")];
+    const has = async (id: string, occasion?: string) =>
+      app.queues.hasDelivery({ deliveryId: id, channel: "telegram" }, { occasion });
+    app.clock.advance(10_000);
+    await sweepUntil(() => has(ready));
+    const early = await has(waits, `at-${notBefore.getTime()}`);
+
+    app.clock.advance(60_000);
+    await sweepUntil(() => has(waits, `at-${notBefore.getTime()}`));
+
+    expect(early).to.equal(false);
+  });
+
+  it("fails those of a channel that has not been configured for ten minutes, and no others", async () => {
+    const start = app.clock.now().getTime();
+    const claim = { token: "a worker", until: new Date(start + 3_600_000) };
+    const gone = [await add("slack", "a"), await add("slack", "b"), await add("discord", "c")];
+    const held = await add("slack", "d", { claim });
+    const limited = await add("slack", "e", { notBefore: new Date(start + 23 * 3_600_000) });
+    const anew = await add("slack", "f", { since: new Date(start + 300_000) });
+    const served = await add("telegram", "anna");
+    app.clock.advance(9 * 60_000);
+    const states = async () => {
+      const found = await Promise.all(
+        [...gone, limited, held, anew, served].map((id) => app.stores.deliveries.find(id)),
+      );
+      return found.map(({ state }) => state);
+    };
+    await sweepUntil(() => app.queues.hasDelivery({ deliveryId: served, channel: "telegram" }, {}));
+    const before = await states();
+
+    app.clock.advance(2 * 60_000);
+    const metrics = await sweepUntil(async () => (await states()).includes("failed"));
+    const after = await states();
+
+    expect(new Set(before)).to.deep.equal(new Set(["pending"]));
+    expect(after).to.deep.equal([...Array(4).fill("failed"), ...Array(3).fill("pending")]);
+    const { reason } = await app.stores.deliveries.find(gone[0] as string);
+    expect(reason).to.equal("The channel slack is not configured: add channels.slack.");
+    expect(metrics).to.match(/^signalbox_deliveries_total\{channel="slack",outcome="failed"\} 3$/m);
   });
 });

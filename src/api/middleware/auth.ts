@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Redis } from "ioredis";
-import type { Context, Middleware } from "koa";
+import type { Context } from "koa";
 import { RateLimiterMemory, RateLimiterRedis, type RateLimiterRes } from "rate-limiter-flexible";
 import { AppError } from "../../shared/errors.ts";
 
@@ -104,12 +104,6 @@ export class Gate {
     });
   }
 }
-
-/** Lets only requests with one of the gate's tokens pass. @throws AppError unauthorized, rate_limited */
-export const requireToken =
-  (gate: Gate): Middleware =>
-  (ctx, next) =>
-    gate.isOpenTo(ctx) ? next() : gate.refuse(ctx);
 
 /** Secrets are compared by their digests: that takes a time which tells nothing of where they differ or how long they are. */
 const digest = (secret: string): Buffer => createHash("sha256").update(secret).digest();

@@ -20,9 +20,14 @@ export function requests(log: Logger, metrics: Metrics): Middleware {
       const seconds = (performance.now() - started) / 1_000;
       const { method, path, status } = ctx;
       const route: string = ctx.state.operation ?? "none";
-      metrics.requestSeconds.observe({ method: KNOWN_METHODS.has(method) ? method : "other", route, status }, seconds);
+      const { isStream } = ctx.state; // it lasts as long as its client likes
+      if (!isStream)
+        metrics.requestSeconds.observe(
+          { method: KNOWN_METHODS.has(method) ? method : "other", route, status },
+          seconds,
+        );
       const line = { reqId, method, path, status, code: ctx.state.code, ms: Math.round(seconds * 1e5) / 100 };
-      log.info(ctx.res.writableFinished ? line : { ...line, aborted: true }, "request");
+      log.info(ctx.res.writableFinished || isStream ? line : { ...line, aborted: true }, "request");
     });
     await next();
   };

@@ -2,13 +2,15 @@ import Type from "typebox";
 import { deliveryFault, recipientOn } from "../../models/commands/addDelivery.ts";
 import { ID_CURSOR_PATTERN } from "../../models/commands/idCursor.ts";
 import { listDeliveries, viewDelivery } from "../../models/commands/readDeliveries.ts";
-import { CHANNELS } from "../../shared/configSession.ts";
+import { CHANNELS } from "../../shared/channelNames.ts";
 import { AppError } from "../../shared/errors.ts";
 import { route } from "../route.ts";
 import * as s from "../schemas.ts";
 
 const closed = { additionalProperties: false } as const;
 const State = Type.Enum(["pending", "sent", "failed"]);
+
+const params = Type.Object({ deliveryId: s.Identifier("As the run's deliveries name it.") });
 
 const getDeliveries = route({
   method: "get",
@@ -42,21 +44,39 @@ const retryDelivery = route({
   path: "/api/deliveries/:deliveryId/retry",
   operationId: "retryDelivery",
   tag: "deliveries",
-  summary: "Begin a failed delivery anew; what of it was sent is not sent again",
-  schemas: { params: Type.Object({ deliveryId: s.Identifier("As the run's deliveries name it.") }) },
+  summary: "Begin a failed delivery anew, or try one that waits at once; what of it was sent is not sent again",
+  schemas: { params },
   answers: { 202: s.Delivery },
   errors: ["delivery_not_found", "delivery_state_conflict"],
   async handler({ params }, { stores, queues, channels, firstRoute, clock }) {
     const { deliveryId } = params;
-    const failed = await stores.deliveries.find(deliveryId);
+    const found = await stores.deliveries.find(deliveryId);
     const route = (await stores.sessions.route()) ?? firstRoute;
-    const to = failed.to ?? recipientOn(failed.channel, route);
-    const fault = deliveryFault(failed.channel, to, channels);
+    const to = found.to ?? recipientOn(found.channel, route);
+    const fault = deliveryFault(found.channel, to, channels);
     if (fault) throw new AppError("delivery_state_conflict", { detail: fault });
     const delivery = await stores.deliveries.retry(deliveryId, to);
-    await queues.deliver({ deliveryId, channel: delivery.channel }, `retry-${clock.now().getTime()}`);
+    await queues.deliver({ deliveryId, channel: delivery.channel }, { occasion: `retry-${clock.now().getTime()}` });
     return { status: 202, body: viewDelivery(delivery) };
   },
 });
 
-export const deliveryRoutes = [getDeliveries, retryDelivery];
+const cancelDelivery = route({
+  method: "post",
+  path: "/api/deliveries/:deliveryId/cancel",
+  operationId: "cancelDelivery",
+  tag: "deliveries",
+  summary: "Give a delivery up that was not sent wholly; a part that is being handed over may still arrive",
+  schemas: { params },
+  answers: { 200: s.Delivery },
+  errors: ["delivery_not_found", "delivery_state_conflict"],
+  async handler({ params: { deliveryId } }, { stores: { deliveries }, queues }) {
+    const delivery = await deliveries.cancel(deliveryId);
+    const next = await deliveries.findNext(delivery.lane);
+    if (next)
+      await queues.deliver({ deliveryId: next._id, channel: next.channel }, { occasion: `after-${deliveryId}` });
+    return { status: 200, body: viewDelivery(delivery) };
+  },
+});
+
+export const deliveryRoutes = [getDeliveries, retryDelivery, cancelDelivery];

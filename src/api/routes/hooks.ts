@@ -3,7 +3,7 @@ import { agentRequest } from "../../hooks/agentRequest.ts";
 import { agentFields, wakeFields } from "../../hooks/fields.ts";
 import { acceptAgentRun, acceptWake, type Idempotency } from "../../models/commands/acceptHook.ts";
 import type { Config } from "../../shared/configSchema.ts";
-import { AppError } from "../../shared/errors.ts";
+import { refusedField } from "../../shared/errors.ts";
 import { resolveModel } from "../../shared/modelList.ts";
 import { agentHook } from "../../shared/queues.ts";
 import { sessionKeyFault } from "../../shared/sessionKey.ts";
@@ -89,24 +89,18 @@ export function hookRoutes({ enabled, path, maxBodyBytes }: HookConfig): AnyRout
   return [wake, agent];
 }
 
-/** A fault of one field of a hook's body. */
-export function refused(field: string, detail: string): AppError {
-  const pointer = `/${field.replaceAll("~", "~0").replaceAll("/", "~1")}`;
-  return new AppError("invalid_body", { detail: `${field} ${detail}.`, errors: [{ pointer, detail }] });
-}
-
 function checkModel(agent: Config["agents"]["defaults"], requested: string | undefined): string | undefined {
   const resolved = resolveModel(agent, requested);
   if (resolved.ok) return resolved.model;
-  throw refused("model", `must be one of ${resolved.allowed.join(", ")}`);
+  throw refusedField("model", `must be one of ${resolved.allowed.join(", ")}`);
 }
 
 /** The key of the run's session; undefined for one of its own. */
 function checkSessionKey(hooks: HookConfig, requested: string | undefined): string | undefined {
   if (requested === undefined) return hooks.defaultSessionKey;
   if (!hooks.allowRequestSessionKey)
-    throw refused("sessionKey", "may not be set by requests (hooks.allowRequestSessionKey)");
+    throw refusedField("sessionKey", "may not be set by requests (hooks.allowRequestSessionKey)");
   const fault = sessionKeyFault(requested, hooks.allowedSessionKeyPrefixes);
-  if (fault) throw refused("sessionKey", fault);
+  if (fault) throw refusedField("sessionKey", fault);
   return requested;
 }

@@ -21,7 +21,17 @@ const JobBody = Type.Object(
     progress: Type.Optional(s.Progress("For manual correction; forward only.")),
     message: Type.Optional(s.nullable(s.Text)),
     output: Type.Optional(s.nullable(s.FreeObject("For manual correction."))),
-    ...s.readOnly("jobId", "createdAt", "updatedAt", "lastReportAt", "stale", "currentStep", "step", "steps"),
+    ...s.readOnly(
+      "jobId",
+      "createdAt",
+      "updatedAt",
+      "lastReportAt",
+      "stale",
+      "staleAt",
+      "currentStep",
+      "step",
+      "steps",
+    ),
   },
   closed,
 );
@@ -84,7 +94,7 @@ const getJob = route({
 
 const instant = (description: string) => Type.Optional(s.Timestamp(description));
 
-const filters = {
+export const filters = {
   status: Type.Optional(Type.Array(s.Status, { minItems: 1, description: "May be repeated: any of them." })),
   name: Type.Optional(
     Type.String({ minLength: 1, maxLength: 1_024, description: "How the name begins; case does not matter." }),
@@ -103,12 +113,12 @@ const METADATA = "metadata.";
 const FilterQuery = Type.Object(filters);
 
 /** `metadata.KEY=value` is a parameter with a name of the caller's. */
-const withMetadata = {
+export const withMetadata = {
   additionalProperties: false,
   patternProperties: { "^metadata\\..+": Type.Array(Type.String({ maxLength: 1_024 })) },
 } as const;
 
-function toFilter(query: Static<typeof FilterQuery>): JobFilter {
+export function toFilter(query: Static<typeof FilterQuery>): JobFilter {
   const { status, name, jobId, stale } = query;
   const metadata = Object.entries(query as Record<string, unknown>).flatMap(([parameter, values]) =>
     parameter.startsWith(METADATA)

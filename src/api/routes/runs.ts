@@ -1,6 +1,6 @@
-import Type from "typebox";
+import Type, { type TSchema } from "typebox";
 import { ID_CURSOR_PATTERN } from "../../models/commands/idCursor.ts";
-import { listRuns, readMessages, readRun } from "../../models/commands/readRuns.ts";
+import { listRuns, readRequest, readRun } from "../../models/commands/readRuns.ts";
 import { trackRetried } from "../../models/commands/trackRun.ts";
 import { agentHook, mappedHook } from "../../shared/queues.ts";
 import { route } from "../route.ts";
@@ -106,43 +106,59 @@ const cancelRun = route({
   },
 });
 
-const getMessages = route({
+const optional = (schema: TSchema) => Type.Optional(schema);
+
+const getRunRequest = route({
   method: "get",
-  path: "/api/sessions/:sessionKey/messages",
-  operationId: "listMessages",
+  path: "/api/runs/:runId/request",
+  operationId: "getRunRequest",
   tag: "runs",
-  summary: "The latest messages of a session, oldest first",
-  schemas: {
-    params: Type.Object({ sessionKey: s.Identifier("The session's key; `main` is the main session.") }),
-    query: Type.Object({ limit: s.paging.limit }, closed),
-  },
+  summary: "What came for a run, and what the agent was asked",
+  description: "Not for the hook token.",
+  schemas: { params },
   answers: {
     200: Type.Object(
       {
-        messages: Type.Array(
+        request: s.nullable(
           Type.Object(
             {
-              role: Type.Enum(["user", "assistant"]),
-              content: Type.String(),
-              createdAt: s.Timestamp("When its turn ended."),
+              message: Type.String(),
+              wakeMode: Type.String(),
+              deliver: Type.Boolean(),
+              channel: Type.String(),
+              to: s.nullable(Type.String()),
+              model: s.nullable(Type.String()),
+              thinking: s.nullable(Type.String()),
+              timeoutSeconds: Type.Number(),
+              trackAsJob: Type.Boolean(),
+              instructions: optional(Type.String({ description: "The operator's own words before the message." })),
+              allowUnsafe: optional(Type.Boolean({ description: "The message is the prompt as it is." })),
             },
             closed,
           ),
+          { description: "Null before the mapping made it, and for an event of the main session." },
+        ),
+        call: s.nullable(
+          Type.Object(
+            {
+              mapping: Type.String(),
+              path: s.nullable(Type.String()),
+              payload: Type.Unsafe<unknown>({
+                description: "The body; null once the mapping has made a request of it.",
+              }),
+            },
+            closed,
+          ),
+          { description: "What a mapped hook was sent; null for other runs." },
         ),
       },
       closed,
     ),
   },
-  errors: ["session_not_found"],
-  async handler({ params, query }, { stores }) {
-    const found = await readMessages(stores, params.sessionKey, query.limit ?? 100);
-    const messages = found.map(({ role, content, createdAt }) => ({
-      role,
-      content,
-      createdAt: createdAt.toISOString(),
-    }));
-    return { status: 200, body: { messages } };
+  errors: ["run_not_found"],
+  async handler({ params }, { stores }) {
+    return { status: 200, body: await readRequest(stores, params.runId) };
   },
 });
 
-export const runRoutes = [getRuns, getRun, retryRun, cancelRun, getMessages];
+export const runRoutes = [getRuns, getRun, getRunRequest, retryRun, cancelRun];

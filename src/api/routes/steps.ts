@@ -70,19 +70,27 @@ function checkRange(start: number | undefined, end: number | undefined): void {
   });
 }
 
+const fields = Type.Optional(
+  Type.Array(Type.Enum(s.StepFields), {
+    minItems: 1,
+    explode: false,
+    description: "Only these fields of each step, separated by commas; stepKey is always there.",
+  }),
+);
+
 const getSteps = route({
   method: "get",
   path: "/api/jobs/:jobId/steps",
   operationId: "listSteps",
   tag: "steps",
-  summary: "The steps of a job, oldest first, with their outputs",
+  summary: "The steps of a job, oldest first, with their outputs or those fields that are asked for",
   description: "A page may be shorter than `limit` when its rows are large; only a null nextCursor ends the list.",
-  schemas: { params: Type.Object({ jobId: s.JobId }), query: Type.Object(s.paging, closed) },
-  answers: { 200: Type.Object({ steps: Type.Array(s.StepView), nextCursor: s.nextCursor }, closed) },
+  schemas: { params: Type.Object({ jobId: s.JobId }), query: Type.Object({ fields, ...s.paging }, closed) },
+  answers: { 200: Type.Object({ steps: Type.Array(s.StepRow), nextCursor: s.nextCursor }, closed) },
   errors: ["job_not_found"],
   async handler({ params, query }, { stores }) {
-    const { limit = 100, cursor } = query;
-    return { status: 200, body: await listSteps(stores, params.jobId, { limit, cursor }) };
+    const { limit = 100, cursor, fields } = query;
+    return { status: 200, body: await listSteps(stores, params.jobId, { limit, cursor, fields }) };
   },
 });
 

@@ -3,11 +3,12 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Channel, OutgoingMessage, SendResult } from "../../channels/channel.ts";
 import { openChannels } from "../../channels/channels.ts";
 import { toParts } from "../../channels/text/parts.ts";
+import { CHANNELS } from "../../shared/channelNames.ts";
 import { readConfig } from "../../shared/config.ts";
-import { CHANNELS } from "../../shared/configSession.ts";
 import { StartError } from "../../shared/lifecycle.ts";
 import { createLogger } from "../../shared/logger.ts";
 import { withoutOwnSecrets } from "../../shared/ownSecrets.ts";
+import { recipientOf } from "../recipient.ts";
 
 const CHECK_WITHIN_MS = 20_000;
 /** A person waits for the end of a limit, but not for long. */
@@ -39,12 +40,13 @@ export async function checkChannels(env: NodeJS.ProcessEnv): Promise<boolean> {
  * `deliver CHANNEL --to ID --text …`: sends one message now, from here, in as many parts as it takes.
  * @throws StartError when it could not be sent, or may not have been
  */
-export async function deliverText(env: NodeJS.ProcessEnv, name: string, to: string, text: string): Promise<void> {
+export async function deliverText(env: NodeJS.ProcessEnv, name: string, typed: string, text: string): Promise<void> {
   if (!CHANNELS.some((known) => known === name)) {
     throw new StartError(`There is no channel ${name}: take one of ${CHANNELS.join(", ")}.`);
   }
   const channel = channelsOf(env).get(name);
   if (!channel) throw new StartError(`The channel ${name} is not configured: add channels.${name}.`);
+  const to = recipientOf(typed);
   const parts = toParts(text, channel.style);
   if (parts.length === 0) throw new StartError("The text is empty: there is nothing to send.");
   const key = randomUUID();

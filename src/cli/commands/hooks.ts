@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { agentPrompt } from "../../agents/prompt/agentPrompt.ts";
 import { mappedRequest } from "../../hooks/agentRequest.ts";
 import { compileMappings, expand, type HookCall, type Mapping, mappingsAt, matchBody } from "../../hooks/mapping.ts";
@@ -9,6 +8,8 @@ import type { Config } from "../../shared/configSchema.ts";
 import { AppError } from "../../shared/errors.ts";
 import { StartError } from "../../shared/lifecycle.ts";
 import { withoutOwnSecrets } from "../../shared/ownSecrets.ts";
+import { readJsonObject } from "../readInput.ts";
+import { cleanJson, cleanText } from "../terminal/cleanText.ts";
 
 export interface HookTestOptions {
   /** A file, or `-` for standard input. */
@@ -28,7 +29,7 @@ export interface HookTestOptions {
 export async function testHook(env: NodeJS.ProcessEnv, name: string, options: HookTestOptions): Promise<void> {
   const config = readConfig(env);
   const { hooks } = config;
-  const payload = readBody(options.body);
+  const payload = readJsonObject(options.body).value;
   const mapping = matchBody(mappingsAt(compileMappings(hooks), name), payload);
   if (!mapping) throw new StartError(`No mapping takes ${name} with this body: see hooks.mappings and hooks.presets.`);
   const call = { ...requestOf(hooks.path, name, options), payload };
@@ -46,7 +47,7 @@ export async function testHook(env: NodeJS.ProcessEnv, name: string, options: Ho
   try {
     for (const one of calls) {
       const made = await carryOut(config, mapping, one, transforms);
-      console.log(options.json ? JSON.stringify(made) : inWords(made));
+      console.log(options.json ? cleanJson(made) : inWords(made));
     }
   } catch (error) {
     if (error instanceof AppError) throw new StartError(`${mapping.key} fails (${error.code}): ${error.message}`);
@@ -80,28 +81,11 @@ function requestOf(basePath: string, path: string, { header, query }: HookTestOp
   return { headers: Object.fromEntries(headers), url, path, query: Object.fromEntries(new URLSearchParams(query)) };
 }
 
-function readBody(file: string): Record<string, unknown> {
-  let text: string;
-  try {
-    text = readFileSync(file === "-" ? 0 : file, "utf8");
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new StartError(`The body cannot be read from ${file} (${code}).`);
-  }
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-  } catch {
-    // said below
-  }
-  throw new StartError(`${file} does not hold a JSON object.`);
-}
-
 function inWords(made: Readonly<Record<string, unknown>>): string {
   const { prompt, ...rest } = made;
   const width = Math.max(...Object.keys(rest).map((key) => key.length));
   const lines = Object.entries(rest).flatMap(([key, value]) =>
     value === null || value === undefined ? [] : [`${key.padEnd(width)}  ${value}`],
   );
-  return [...lines, ...(prompt === undefined ? [] : ["", String(prompt)]), ""].join("\n");
+  return cleanText([...lines, ...(prompt === undefined ? [] : ["", String(prompt)]), ""].join("\n"));
 }

@@ -1,12 +1,8 @@
-import { readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
-import { connectDatabase } from "../../models/database.ts";
-import { openStores, type Stores } from "../../models/stores.ts";
-import { systemClock } from "../../shared/clock.ts";
+import { CHANNELS } from "../../shared/channelNames.ts";
 import { readConfig } from "../../shared/config.ts";
-import type { Config } from "../../shared/configSchema.ts";
-import { CHANNELS } from "../../shared/configSession.ts";
 import { StartError } from "../../shared/lifecycle.ts";
+import { recipientOf } from "../recipient.ts";
+import { withStores } from "../withStores.ts";
 
 /**
  * `route show`: where replies of the main session go.
@@ -24,30 +20,11 @@ export async function showRoute(env: NodeJS.ProcessEnv): Promise<void> {
  * `route set CHANNEL TO`: sends replies of the main session there from now on.
  * @throws StartError when there is no such channel, or MongoDB cannot be used
  */
-export async function setRoute(env: NodeJS.ProcessEnv, channel: string, to: string): Promise<void> {
+export async function setRoute(env: NodeJS.ProcessEnv, channel: string, typed: string): Promise<void> {
   if (!CHANNELS.some((known) => known === channel)) {
     throw new StartError(`There is no channel ${channel}: take one of ${CHANNELS.join(", ")}.`);
   }
-  if (to.trim() === "") throw new StartError("The recipient is empty: name it as the channel does.");
+  const to = recipientOf(typed);
   await withStores(readConfig(env), ({ sessions }) => sessions.setRoute({ channel, to }));
   console.log(`Replies of the main session go to ${channel} ${to}.`);
-}
-
-async function withStores<T>(config: Config, act: (stores: Stores) => Promise<T>): Promise<T> {
-  const database = await connectDatabase(config.mongodb.uri ?? embeddedUri(config.dataDir));
-  try {
-    return await act(openStores(database, systemClock, config.jobs));
-  } finally {
-    await database.close();
-  }
-}
-
-/** The MongoDB that `signalbox start` runs beside itself. */
-function embeddedUri(dataDir: string): string {
-  try {
-    const port = Number.parseInt(readFileSync(join(resolve(dataDir), "mongodb.port"), "utf8"), 10);
-    return `mongodb://127.0.0.1:${port}/signalbox?directConnection=true`;
-  } catch {
-    throw new StartError("MONGODB_URI is not set, and no embedded MongoDB has run here: start Signalbox first.");
-  }
 }

@@ -41,6 +41,8 @@ export async function acceptAgentRun(
 
 /** A run of which so far only its mapping is known. */
 export interface NewMappedRun {
+  /** Where it is known before: a run that is there already is left alone. */
+  readonly runId?: string;
   readonly kind: RunKind;
   readonly name: string;
   /** What the mapping alone says; without it the run gets a session of its own. */
@@ -56,12 +58,12 @@ export interface NewMappedRun {
 export async function acceptMappedRuns(
   { runs, idempotencyKeys }: Stores,
   wanted: readonly NewMappedRun[],
-  idempotency: readonly Idempotency[],
+  idempotency: readonly Idempotency[] = [],
 ): Promise<string[]> {
-  let ids = { runIds: wanted.map(() => randomUUID() as string) };
+  let ids = { runIds: wanted.map(({ runId }) => runId ?? randomUUID()) };
   for (const { key, request } of idempotency) ids = await idempotencyKeys.settle(key, request, ids);
   const { runIds } = ids;
-  const accepted = wanted.flatMap(({ sessionKey, ...run }, i) => {
+  const accepted = wanted.flatMap(({ sessionKey, runId: _, ...run }, i) => {
     const _id = runIds[i];
     const singleUse = sessionKey === undefined;
     return _id === undefined

@@ -38,7 +38,7 @@ export async function addDelivery(
 ): Promise<NotedDelivery> {
   const route = (await sessions.route()) ?? settings.firstRoute;
   const channel = wanted.channel === "last" ? (route?.channel ?? FALLBACK_CHANNEL) : wanted.channel;
-  const to = wanted.to ?? recipientOn(channel, route);
+  const to = wanted.to?.trim() || recipientOn(channel, route);
   const fault = deliveryFault(channel, to, settings.channels);
   await deliveries.add({ ...wanted, channel, to, fault });
   return { deliveryId: wanted._id, channel, fault };
@@ -46,11 +46,14 @@ export async function addDelivery(
 
 /** Whom the main session's route leads to, where it is on this channel. */
 export const recipientOn = (channel: string, route: Route | null): string | null =>
-  route?.channel === channel ? route.to : null;
+  (route?.channel === channel && route.to.trim()) || null;
 
 /** Why nothing can be delivered so; null when it can be tried. */
 export function deliveryFault(channel: string, to: string | null, channels: ReadonlySet<string>): string | null {
-  if (!channels.has(channel)) return `The channel ${channel} is not configured: add channels.${channel}.`;
+  if (!channels.has(channel)) return unconfigured(channel);
   if (to === null) return "No recipient is known: give `to`, or set the main session's route.";
   return null;
 }
+
+export const unconfigured = (channel: string): string =>
+  `The channel ${channel} is not configured: add channels.${channel}.`;

@@ -62,10 +62,7 @@ function findBatch({ jobs }: Stores, query: mongo.Filter<JobDoc>): Promise<JobRe
 /** Deletes those of the jobs that the query still fits: one that changed meanwhile stays. */
 async function deleteBatch(stores: Stores, batch: readonly JobRef[], query: mongo.Filter<JobDoc>): Promise<number> {
   await stores.deletions.record(batch);
-  const ids = batch.map((job) => job._id);
-  const { deletedCount } = await guard(() =>
-    stores.jobs.collection.deleteMany({ $and: [{ _id: { $in: ids } }, query] }),
-  );
+  const deletedCount = await stores.jobs.delete(batch, query);
   await deleteStepsOfGone(stores, batch);
   return deletedCount;
 }

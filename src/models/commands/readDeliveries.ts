@@ -15,6 +15,7 @@ export interface DeliveryView {
   parts: Pick<DeliveryPart, "state" | "id">[];
   maybeTwice: boolean;
   reason: string | null;
+  notBefore: string | null;
   createdAt: string;
   sentAt: string | null;
 }
@@ -44,10 +45,12 @@ export async function listDeliveries(
 }
 
 export function viewDelivery(delivery: DeliveryDoc): DeliveryView {
-  const { _id, runId, channel, to, state, attempts, parts, maybeTwice, reason, createdAt, sentAt } = delivery;
+  const { _id, runId, channel, to, state, attempts, parts, maybeTwice, reason, notBefore, createdAt, sentAt } =
+    delivery;
   return {
     ...{ deliveryId: _id, runId, channel, to, state, attempts, maybeTwice, reason },
     parts: parts.map((part) => ({ state: part.state, id: part.id })),
+    notBefore: notBefore?.toISOString() ?? null,
     createdAt: createdAt.toISOString(),
     sentAt: sentAt?.toISOString() ?? null,
   };

@@ -2,11 +2,12 @@ import type { mongo } from "mongoose";
 import { AppError } from "../../shared/errors.ts";
 import { decodeCursor, encodeCursor, type Position } from "../cursor.ts";
 import { guard } from "../guard.ts";
-import type { JobDoc, JobView } from "../job.ts";
+import type { CurrentStep, JobDoc, JobView } from "../job.ts";
 import { type JobFilter, jobQuery, olderThan } from "../jobFilter.ts";
 import { takePage } from "../page.ts";
 import type { SingleStepView, StepDoc, StepSummary, StepView } from "../step.ts";
 import type { Stores } from "../stores.ts";
+import { findCurrentSteps } from "./currentSteps.ts";
 
 /** Most characters of free objects of all steps of a job at once, which have no next page. */
 const INCLUDED_BYTES = 64 * 1024 * 1024;
@@ -24,9 +25,12 @@ type JobField = keyof JobWithStep;
 
 /** The job with its current step. @throws AppError unavailable */
 export async function withCurrentStep({ jobs, steps }: Stores, job: JobDoc): Promise<JobWithStep> {
-  const current = await steps.findCurrent(job);
-  return { ...jobs.view(job), currentStep: current ? steps.summary(current, jobs.staleAfterMs(job)) : null };
+  const current = job.currentKnown ? job.current : await steps.findCurrent(job);
+  return { ...jobs.view(job), currentStep: current ? summaryOf({ jobs, steps }, job, current) : null };
 }
+
+const summaryOf = ({ jobs, steps }: Pick<Stores, "jobs" | "steps">, job: JobDoc, current: CurrentStep): StepSummary =>
+  steps.summary({ ...current, jobId: job.jobId }, jobs.staleAfterMs(job));
 
 /**
  * One job, with one of its steps (null when it has none of that key) and with all of them where asked for.
@@ -71,18 +75,28 @@ export async function readStep({ jobs, steps }: Stores, jobId: string, stepKey: 
   return steps.single(await steps.find(job, stepKey), jobs.staleAfterMs(job));
 }
 
+interface StepListQuery {
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+  /** The fields of a row, besides stepKey; all of them when absent. */
+  readonly fields?: readonly (keyof StepView)[] | undefined;
+}
+
 /** A page of a job's steps, oldest first. @throws AppError job_not_found, unavailable */
 export async function listSteps(
   stores: Stores,
   jobId: string,
-  { limit, cursor }: { limit: number; cursor?: string | undefined },
-): Promise<{ steps: StepView[]; nextCursor: string | null }> {
+  { limit, cursor, fields }: StepListQuery,
+): Promise<{ steps: Partial<StepView>[]; nextCursor: string | null }> {
   const { jobs, steps } = stores;
   const after = cursor === undefined ? undefined : decodeCursor(cursor);
   const job = await jobs.find(jobId);
-  const page = await takePage(stepsOf(stores, job, after), { limit, bytesOf: stepBytes });
+  const found = stepsOf(stores, job, after);
+  if (fields && !fields.includes("output")) found.project({ output: 0 });
+  const page = await takePage(found, { limit, bytesOf: stepBytes });
+  const rows = page.rows.map((step) => steps.view({ ...step, output: step.output ?? null }, jobs.staleAfterMs(job)));
   return {
-    steps: page.rows.map((step) => steps.view(step, jobs.staleAfterMs(job))),
+    steps: fields ? rows.map((row) => pick(row, ["stepKey", ...fields])) : rows,
     nextCursor: page.last && encodeCursor(page.last),
   };
 }
@@ -123,40 +137,40 @@ export async function listJobs(
   };
 }
 
-async function addCurrentSteps(stores: Stores, page: readonly JobDoc[], wanted: boolean): Promise<JobWithStep[]> {
-  const { jobs, steps } = stores;
-  const current = wanted && page.length > 0 ? await findCurrentSteps(stores, page) : new Map<string, StepDoc>();
-  return page.map((job) => {
-    const step = current.get(job._id.toHexString());
-    return { ...jobs.view(job), currentStep: step ? steps.summary(step, jobs.staleAfterMs(job)) : null };
+/** Jobs as they are now, each with what lists show of it; those that are gone are missing. @throws AppError unavailable */
+export async function readRows(
+  stores: Stores,
+  jobIds: readonly string[],
+): Promise<{ job: JobDoc; row: Omit<JobWithStep, (typeof HEAVY)[number]> }[]> {
+  const projection = Object.fromEntries(HEAVY.map((field) => [field, 0]));
+  const query = { jobId: { $in: [...jobIds] } };
+  const found = await guard(() => stores.jobs.collection.find<JobDoc>(query, { projection }).toArray());
+  const rows = await addCurrentSteps(stores, found, true);
+  return found.map((job, i) => {
+    const { input: _, metadata: __, output: ___, ...row } = rows[i] as JobWithStep;
+    return { job, row };
   });
 }
 
-/** The current step of each job that has one, keyed by internal job id; reads one step of each, whatever else it has. */
-async function findCurrentSteps({ jobs, steps }: Stores, page: readonly JobDoc[]): Promise<Map<string, StepDoc>> {
-  const newestRunning = [
-    { $match: { status: "running" } },
-    { $sort: { reportedAt: -1 } },
-    { $limit: 1 },
-    { $project: { output: 0 } },
-  ];
-  const pipeline = [
-    { $match: { _id: { $in: page.map((job) => job._id) } } },
-    { $project: { _id: 1 } },
-    {
-      $lookup: {
-        from: steps.collection.collectionName,
-        localField: "_id",
-        foreignField: "job",
-        pipeline: newestRunning,
-        as: "current",
-      },
-    },
-    { $unwind: "$current" },
-    { $replaceRoot: { newRoot: "$current" } },
-  ];
-  const found = await guard(() => jobs.collection.aggregate<StepDoc>(pipeline).toArray());
-  return new Map(found.map((step) => [step.job.toHexString(), step]));
+/** Those of a job's steps that have one of the keys, without their outputs. @throws AppError unavailable */
+export async function readSummaries(
+  { jobs, steps }: Stores,
+  job: JobDoc,
+  keys: readonly string[],
+): Promise<StepSummary[]> {
+  const query = { jobId: job.jobId, job: job._id, stepKey: { $in: [...keys] } };
+  const found = await guard(() => steps.collection.find<StepDoc>(query, { projection: { output: 0 } }).toArray());
+  return found.map((step) => steps.summary(step, jobs.staleAfterMs(job)));
+}
+
+async function addCurrentSteps(stores: Stores, page: readonly JobDoc[], wanted: boolean): Promise<JobWithStep[]> {
+  const { jobs, steps } = stores;
+  const unknown = page.filter(({ currentKnown }) => !currentKnown); // written by an earlier version
+  const found = wanted && unknown.length > 0 ? await findCurrentSteps(stores, unknown) : new Map<string, StepDoc>();
+  return page.map((job) => {
+    const step = wanted && (job.currentKnown ? job.current : found.get(job._id.toHexString()));
+    return { ...jobs.view(job), currentStep: step ? summaryOf({ jobs, steps }, job, step) : null };
+  });
 }
 
 function pick<T extends object, K extends keyof T>(row: T, fields: readonly K[]): Pick<T, K> {

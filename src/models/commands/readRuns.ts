@@ -5,25 +5,35 @@ import type { DeliveryDoc } from "../delivery.ts";
 import { guard } from "../guard.ts";
 import type { MessageDoc } from "../message.ts";
 import { PAGE_BYTES, takePage } from "../page.ts";
-import type { RunDoc, RunError, RunKind, RunStatus } from "../run.ts";
+import type { AgentRequest, RunDoc, RunError, RunKind, RunStatus } from "../run.ts";
 import type { Stores } from "../stores.ts";
 import { idCursor, olderThan } from "./idCursor.ts";
 import { type DeliveryView, viewDelivery } from "./readDeliveries.ts";
 
-/** A run as clients read it, without what the agent was told. Times are ISO 8601 UTC in milliseconds. */
-export interface RunView {
+/** What events tell of a run. Times are ISO 8601 UTC in milliseconds. */
+export interface RunHead {
   runId: string;
   kind: RunKind;
   name: string | null;
   sessionKey: string;
   status: RunStatus;
   attempts: number;
-  reply: string | null;
   error: RunError | null;
-  deliveries: DeliveryView[];
   createdAt: string;
   startedAt: string | null;
   endedAt: string | null;
+}
+
+/** A run as clients read it, without what the agent was told. */
+export interface RunView extends RunHead {
+  reply: string | null;
+  deliveries: DeliveryView[];
+}
+
+export interface RunRequestView {
+  request: AgentRequest | null;
+  /** What a mapped hook was sent; its body is null once the mapping has made a request of it. */
+  call: { mapping: string; path: string | null; payload: unknown } | null;
 }
 
 export interface RunListQuery {
@@ -37,6 +47,16 @@ export interface RunListQuery {
 export async function readRun(stores: Stores, runId: string): Promise<RunView> {
   const run = await stores.runs.find(runId);
   return view(run, await stores.deliveries.findOfRuns([runId]));
+}
+
+/** What came for a run, and what the agent was asked. @throws AppError run_not_found, unavailable */
+export async function readRequest({ runs }: Stores, runId: string): Promise<RunRequestView> {
+  const { request, mapped } = await runs.find(runId);
+  const call = mapped?.call ? (JSON.parse(mapped.call) as { path: string; payload: unknown }) : null;
+  return {
+    request,
+    call: mapped && { mapping: mapped.mapping, path: call?.path ?? null, payload: call?.payload ?? null },
+  };
 }
 
 /**
@@ -76,11 +96,21 @@ export async function listRuns(
   };
 }
 
+/** Runs as they are now, without what they answered and where that went. @throws AppError unavailable */
+export async function readRunHeads({ runs }: Stores, runIds: readonly string[]): Promise<RunHead[]> {
+  const options = { projection: { request: 0, mapped: 0, reply: 0 } };
+  const found = await guard(() => runs.collection.find<RunDoc>({ _id: { $in: [...runIds] } }, options).toArray());
+  return found.map(head);
+}
+
 function view(run: RunDoc, sent: readonly DeliveryDoc[]): RunView {
-  const { _id: runId, kind, name, sessionKey, status, attempts, reply, error } = run;
+  return { ...head(run), reply: run.reply, deliveries: sent.map(viewDelivery) };
+}
+
+function head(run: RunDoc): RunHead {
+  const { _id: runId, kind, name, sessionKey, status, attempts, error } = run;
   return {
-    ...{ runId, kind, name, sessionKey, status, attempts, reply, error },
-    deliveries: sent.map(viewDelivery),
+    ...{ runId, kind, name, sessionKey, status, attempts, error },
     createdAt: run.createdAt.toISOString(),
     startedAt: run.startedAt?.toISOString() ?? null,
     endedAt: run.endedAt?.toISOString() ?? null,

@@ -6,10 +6,10 @@ import type { TransformOutcome, TransformRequest } from "../../hooks/transforms.
 import { trackAccepted } from "../../models/commands/trackRun.ts";
 import type { MappedTo, RunDoc } from "../../models/run.ts";
 import type { Stores } from "../../models/stores.ts";
+import { underClaim } from "../../shared/claim.ts";
 import type { Config } from "../../shared/configSchema.ts";
 import { AppError, toAppError } from "../../shared/errors.ts";
 import { randomSessionKey } from "../../shared/sessionKey.ts";
-import { underClaim } from "../claim.ts";
 import type { WorkerMetrics } from "../metrics.ts";
 import { persist } from "../persist.ts";
 import type { Processor, RunContext } from "../run.ts";

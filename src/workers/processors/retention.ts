@@ -1,4 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { deleteEndedDeliveries, deleteEndedRuns } from "../../models/commands/deleteEndedRuns.ts";
 import { cleanUpDeletions, deleteEndedBefore } from "../../models/commands/deleteJobs.ts";
 import { forgetSingleUse } from "../../models/commands/forgetSessions.ts";
 import type { Stores } from "../../models/stores.ts";
@@ -8,20 +9,22 @@ import type { Processor, RunContext } from "../run.ts";
 /** No request that was under way when its job was deleted can still write a step so much later. */
 const DELETION_SETTLED_MS = 10 * 60_000;
 
-/** How long what has ended is kept; durations such as `30d`, jobs for ever where none is given. */
+/** How long what has ended is kept; durations such as `30d`, jobs and runs for ever where none is given. */
 export interface RetentionSettings {
   readonly completedAfter?: string | undefined;
   readonly failedAfter?: string | undefined;
+  /** Of runs, with their deliveries. No shorter than `retainSingleUse`. */
+  readonly runsAfter?: string | undefined;
   readonly retainSingleUse: string;
 }
 
 /**
- * Deletes ended jobs that are older than the configuration keeps them, and what reports wrote to jobs in the moment of
- * their deletion. Between two batches it pauses for as long as the batch took, so that the API keeps half of MongoDB.
+ * Deletes ended jobs and runs that are older than the configuration keeps them, and what reports wrote to jobs in the
+ * moment of their deletion. Between two batches it pauses for as long as the batch took, so that the API keeps half of MongoDB.
  */
 export function retentionProcessor(
   stores: Stores,
-  { completedAfter, failedAfter, retainSingleUse }: RetentionSettings,
+  { completedAfter, failedAfter, runsAfter, retainSingleUse }: RetentionSettings,
 ): Processor {
   return async (_job, context) => {
     const ago = (ms: number) => new Date(context.clock.now().getTime() - ms);
@@ -31,7 +34,11 @@ export function retentionProcessor(
     const failed = await expire("failed", failedAfter);
     const deletions = await inBatches(context, () => cleanUpDeletions(stores, ago(DELETION_SETTLED_MS)));
     const sessions = await inBatches(context, () => forgetSingleUse(stores, ago(durationMs(retainSingleUse))));
-    return { kind: "done", result: { completed, failed, deletions, sessions } };
+    const end = (deleteBefore: typeof deleteEndedRuns) =>
+      runsAfter === undefined ? 0 : inBatches(context, () => deleteBefore(stores, ago(durationMs(runsAfter))));
+    const deliveries = await end(deleteEndedDeliveries);
+    const runs = await end(deleteEndedRuns);
+    return { kind: "done", result: { completed, failed, deletions, sessions, deliveries, runs } };
   };
 }
 

@@ -1,0 +1,89 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import type { Child } from "./child.ts";
+import { ask } from "./measure.ts";
+import { quantile } from "./quantile.ts";
+import type { Service } from "./services.ts";
+
+const STREAMS = 1_000;
+const CHANGES = 9;
+
+/** What open streams of live events cost, and how soon they tell. */
+export interface StreamFigures {
+  readonly streams: number;
+  /** Resident memory of the web process for each of them, in KiB. */
+  readonly kibEach: number;
+  /** From a change's answer until the last of them has told of it, p50, in milliseconds. */
+  readonly told: number;
+  /** Reports a second at 10 connections: with no stream open, and with all of them telling of each job. */
+  readonly reports: { readonly without: number; readonly with: number };
+}
+
+/** Opens very many streams on the one web process of ours. */
+export async function measureStreams(load: Child<true>, ours: Service, seconds: number): Promise<StreamFigures> {
+  const task = { work: "report", connections: 10, seconds } as const;
+  const { perSecond: without } = await ask(load, ours, task);
+  const before = await residentBytes(ours);
+  const streams = await Promise.all(Array.from({ length: STREAMS }, () => openStream(ours)));
+  const after = await residentBytes(ours);
+  const times: number[] = [];
+  for (let i = 0; i < CHANGES; i++) times.push(await tellAll(ours, streams, `stream-${i}`));
+  const { perSecond } = await ask(load, ours, task);
+  for (const { socket } of streams) socket.destroy();
+  return {
+    streams: STREAMS,
+    kibEach: (after - before) / 1024 / STREAMS,
+    told: quantile(
+      times.sort((a, b) => a - b),
+      0.5,
+    ),
+    reports: { without, with: perSecond },
+  };
+}
+
+interface Stream {
+  readonly socket: Socket;
+  /** Resolves when it has told of a text. */
+  tells(text: string): Promise<void>;
+}
+
+async function openStream({ url }: Service): Promise<Stream> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname).setEncoding("utf8");
+  let wanted = '"live":true';
+  let told = Promise.withResolvers<void>();
+  let rest = "";
+  socket.on("data", (chunk: string) => {
+    const text = rest + chunk;
+    if (text.includes(wanted)) told.resolve();
+    rest = text.slice(-wanted.length);
+  });
+  await once(socket, "connect");
+  socket.write(`GET /api/events?topic=jobs HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`);
+  await told.promise;
+  return {
+    socket,
+    tells(text) {
+      told = Promise.withResolvers();
+      wanted = text;
+      return told.promise;
+    },
+  };
+}
+
+async function tellAll({ url }: Service, streams: readonly Stream[], jobId: string): Promise<number> {
+  const told = Promise.all(streams.map((stream) => stream.tells(`"${jobId}"`)));
+  await fetch(`${url}/api/jobs/${jobId}`, {
+    method: "PUT",
+    headers: { "Content-Type": "application/json" },
+    body: "{}",
+  });
+  const answeredAt = performance.now();
+  await told;
+  return performance.now() - answeredAt;
+}
+
+async function residentBytes({ url }: Service): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  return Number(/^process_resident_memory_bytes (\S+)$/m.exec(text)?.[1]);
+}

@@ -1,0 +1,45 @@
+import { join } from "node:path";
+import { placeFirst } from "./binary.mjs";
+import { findOnPath, isExecutable, run } from "./run.mjs";
+import { SetupError } from "./setupError.mjs";
+
+/** @typedef {import("./steps.mjs").Context} Context */
+
+const PATIENCE = ["-o", "Acquire::Retries=2", "-o", "DPkg::Lock::Timeout=60"];
+
+/** A Chromium at .tools/bin/chromium, for the tests of the dashboard: one that is installed, else Debian's. */
+export const chromium = {
+  /** @param {Context} context */
+  isDone({ tools, mode }) {
+    return mode !== "test" || isExecutable(join(tools, "bin", "chromium"));
+  },
+
+  /** @param {Context} context */
+  async run(context) {
+    const refusals = await placeFirst(context, { name: "chromium", title: "Chromium", minimum: [120, 0] }, [
+      async () => findOnPath("chromium"),
+      async () => findOnPath("chromium-browser"),
+      async () => findOnPath("google-chrome"),
+      installFromDebian,
+    ]);
+    if (refusals) {
+      throw new SetupError(
+        `The tests of the dashboard need Chromium, and there is none (${refusals.join("; ")}): install Chromium 120 or later, on Debian with \`apt-get install chromium\`.`,
+      );
+    }
+  },
+};
+
+/** @param {Context} context */
+async function installFromDebian({ progress }) {
+  if (!findOnPath("apt-get")) throw new SetupError("there is no apt-get to install it with");
+  if (process.getuid?.() !== 0) throw new SetupError("only root may install it with apt-get");
+  progress.begin("Installing Chromium from Debian's packages (for the tests)");
+  const env = { DEBIAN_FRONTEND: "noninteractive" };
+  const watch = () => progress.tick();
+  await run("apt-get", ["update", "-qq", ...PATIENCE], { env, watch }); // an old list may do as well
+  const install = ["install", "-y", "-qq", "--no-install-recommends", ...PATIENCE, "chromium", "fonts-liberation"];
+  const { code, stderr } = await run("apt-get", install, { env, watch });
+  if (code !== 0) throw new SetupError(`apt-get cannot install it: ${stderr.match(/^E: (.*)$/m)?.[1] ?? code}`);
+  return findOnPath("chromium");
+}

@@ -1,0 +1,28 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { DASHBOARD_STAMP, dashboardSources } from "./dashboardSources.mjs";
+import { run } from "./run.mjs";
+import { SetupError } from "./setupError.mjs";
+
+/** The dashboard at dist/dashboard, built anew when its sources have changed. */
+export const dashboard = {
+  /** @param {import("./steps.mjs").Context} context */
+  isDone({ root }) {
+    try {
+      return readFileSync(join(root, "dist", "dashboard", DASHBOARD_STAMP), "utf8") === dashboardSources(root);
+    } catch {
+      return false; // not built yet
+    }
+  },
+
+  /** @param {import("./steps.mjs").Context} context */
+  async run({ root, progress }) {
+    progress.begin("Building the dashboard");
+    const { code } = await run(process.execPath, [join(root, "script", "buildDashboard.mjs")], {
+      cwd: root,
+      watch: () => progress.tick(),
+    });
+    if (code !== 0) throw new SetupError("The dashboard cannot be built: run `npm run build:dashboard` to see why.");
+    progress.end("The dashboard is built.");
+  },
+};

@@ -1,0 +1,93 @@
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { extname, join } from "node:path";
+import type Router from "@koa/router";
+import type { Context } from "koa";
+import { PATHS } from "../dashboard/paths.ts";
+import { AppError } from "../shared/errors.ts";
+
+/** Where `npm run build:dashboard` puts the page. */
+export const DASHBOARD = join(import.meta.dirname, "..", "..", "dist", "dashboard");
+
+/** Nothing inline, nothing from another host. */
+const POLICY = [
+  ...["default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:", "connect-src 'self'"],
+  ...["font-src 'self'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'self'"],
+].join("; ");
+
+const UNBUILT = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Signalbox</title>
+</head>
+<body>
+<h1>The dashboard is not built</h1>
+<p>Run <code>npm run build:dashboard</code> in the service's directory and start the service again.
+The API works all the same: see <a href="/docs">its documentation</a>.</p>
+</body>
+</html>
+`;
+
+/** How the build names what it has compressed beforehand, best first. */
+const ENCODINGS = { br: ".br", gzip: ".gz" } as const;
+
+interface BuiltFile {
+  readonly type: string;
+  readonly etag: string;
+  readonly bodies: Readonly<Record<string, Buffer>>;
+}
+
+/**
+ * Adds the dashboard: its document at every address of the page's own router, its files under /assets. They are read
+ * once, so that a build that is made meanwhile never mixes with the one that is served.
+ * @param directory the build; without one the addresses say how to make it
+ */
+export function mountDashboard(router: Router, directory: string): void {
+  const isBuilt = existsSync(join(directory, "index.html"));
+  const document = isBuilt && readBuilt(join(directory, "index.html"));
+  router.get([...PATHS], (ctx) => {
+    if (document) return send(ctx, document, "no-cache");
+    ctx.status = 503;
+    ctx.type = "html";
+    ctx.body = UNBUILT;
+  });
+  const assets = isBuilt ? readAssets(join(directory, "assets")) : new Map<string, BuiltFile>();
+  router.get("/assets/:name", (ctx) => {
+    const file = assets.get(ctx.params.name ?? "");
+    if (!file) throw new AppError("not_found", { detail: `There is nothing at ${ctx.path}: load the page again.` });
+    send(ctx, file, "public, max-age=31536000, immutable"); // its name changes with its content
+  });
+}
+
+function readAssets(directory: string): Map<string, BuiltFile> {
+  const compressed = new Set<string>(Object.values(ENCODINGS));
+  const names = readdirSync(directory).filter((name) => !compressed.has(extname(name)));
+  return new Map(names.map((name) => [name, readBuilt(join(directory, name))]));
+}
+
+function readBuilt(path: string): BuiltFile {
+  const identity = readFileSync(path);
+  const bodies: Record<string, Buffer> = {};
+  for (const [encoding, suffix] of Object.entries(ENCODINGS)) {
+    if (existsSync(path + suffix)) bodies[encoding] = readFileSync(path + suffix);
+  }
+  // Weak: one name for all its encodings.
+  const etag = `W/"${createHash("sha256").update(identity).digest("base64url").slice(0, 22)}"`;
+  return { type: extname(path), etag, bodies: { ...bodies, identity } };
+}
+
+function send(ctx: Context, { type, etag, bodies }: BuiltFile, caching: string): void {
+  ctx.set({ "Content-Security-Policy": POLICY, "Cache-Control": caching, ETag: etag });
+  ctx.vary("Accept-Encoding");
+  ctx.status = 200;
+  if (ctx.fresh) {
+    ctx.status = 304;
+    return;
+  }
+  const encoding = Object.keys(bodies).find((one) => ctx.acceptsEncodings(one)) ?? "identity";
+  if (encoding !== "identity") ctx.set("Content-Encoding", encoding);
+  ctx.type = type;
+  ctx.body = bodies[encoding];
+}

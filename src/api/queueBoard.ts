@@ -1,0 +1,40 @@
+import type { Middleware } from "koa";
+import type { Queues } from "../shared/enqueue.ts";
+
+export const BOARD_PATH = "/queues";
+
+/** The board's page has styles and a style sheet's address of its own; the fonts that it would load elsewhere stay away. */
+const POLICY = [
+  ...["default-src 'none'", "script-src 'self'", "style-src 'self' 'unsafe-inline'", "img-src 'self' data:"],
+  ...["connect-src 'self'", "font-src 'self'", "base-uri 'self'", "frame-ancestors 'none'", "form-action 'self'"],
+].join("; ");
+
+/**
+ * The queues for operators (https://github.com/felixmosh/bull-board), under `BOARD_PATH`. It is loaded when somebody first
+ * looks: with what it needs it is larger than the rest of a web process.
+ */
+export function queueBoard(queues: Queues): Middleware {
+  let loading: Promise<Middleware> | undefined;
+  return async (ctx, next) => {
+    ctx.state.operation = BOARD_PATH;
+    loading ??= loadBoard(queues);
+    const board = await loading;
+    ctx.set("Content-Security-Policy", POLICY);
+    await board(ctx, next);
+  };
+}
+
+async function loadBoard(queues: Queues): Promise<Middleware> {
+  const [{ createBullBoard }, { BullMQAdapter }, { KoaAdapter }] = await Promise.all([
+    import("@bull-board/api"),
+    import("@bull-board/api/bullMQAdapter"),
+    import("@bull-board/koa"),
+  ]);
+  const serverAdapter = new KoaAdapter().setBasePath(BOARD_PATH);
+  createBullBoard({
+    queues: queues.open.map((queue) => new BullMQAdapter(queue)),
+    serverAdapter,
+    options: { uiConfig: { boardTitle: "Signalbox queues" } },
+  });
+  return serverAdapter.registerPlugin() as unknown as Middleware;
+}

@@ -1,0 +1,61 @@
+import Type from "typebox";
+import { SESSION_PATH, type Visit } from "../middleware/access.ts";
+import { route } from "../route.ts";
+import * as s from "../schemas.ts";
+
+const closed = { additionalProperties: false } as const;
+const NoContent = Type.Unsafe<undefined>({ not: {} });
+
+const getSession = route({
+  method: "get",
+  path: SESSION_PATH,
+  operationId: "getSession",
+  tag: "session",
+  summary: "What this browser may do",
+  schemas: {},
+  answers: {
+    200: Type.Object(
+      {
+        needsToken: Type.Boolean({ description: "Whether there is a token to log in with." }),
+        access: s.nullable(Type.Enum(["full", "read"]), { description: "Null: log in first." }),
+      },
+      closed,
+    ),
+  },
+  errors: [],
+  async handler({ admitted }) {
+    const { needsToken, access } = admitted as Visit;
+    return { status: 200, body: { needsToken, access } };
+  },
+});
+
+const logIn = route({
+  method: "post",
+  path: SESSION_PATH,
+  operationId: "logIn",
+  tag: "session",
+  summary: "Log this browser in: a cookie takes the token's place under /api",
+  schemas: { body: Type.Object({ token: Type.String({ minLength: 1, maxLength: 1_024 }) }, closed) },
+  answers: { 204: NoContent },
+  errors: [],
+  async handler({ body, admitted }) {
+    const cookie = await (admitted as Visit).logIn(body.token);
+    return { status: 204, headers: { "Set-Cookie": cookie }, body: undefined };
+  },
+});
+
+const logOut = route({
+  method: "delete",
+  path: SESSION_PATH,
+  operationId: "logOut",
+  tag: "session",
+  summary: "Log this browser out",
+  schemas: {},
+  answers: { 204: NoContent },
+  errors: [],
+  async handler({ admitted }) {
+    return { status: 204, headers: { "Set-Cookie": (admitted as Visit).logOut() }, body: undefined };
+  },
+});
+
+export const sessionRoutes = [getSession, logIn, logOut];

@@ -1,0 +1,49 @@
+import type { Delivery, DeliveryState } from "../../client/client.ts";
+import { type ListOptions, printList } from "../list.ts";
+import { type ServiceOptions, withService } from "../service.ts";
+import { cleanJson } from "../terminal/cleanText.ts";
+import { type Column, tableLines } from "../terminal/table.ts";
+import { age, formatOf, print } from "../terminal/words.ts";
+
+export const DELIVERY_COLUMNS: readonly Column<Delivery>[] = [
+  { title: "DELIVERY ID", of: ({ deliveryId }) => deliveryId },
+  { title: "CHANNEL", of: ({ channel }) => channel },
+  { title: "TO", of: ({ to }) => to, least: 8 },
+  { title: "STATE", of: ({ state }) => state, format: ({ state }) => formatOf(state) },
+  { title: "TRIES", of: ({ attempts }) => String(attempts), right: true },
+  { title: "AGE", of: ({ createdAt }) => age(createdAt), right: true },
+  { title: "REASON", of: ({ reason }) => reason, least: 8 },
+];
+
+/** `deliveries list`: newest first. */
+export function listDeliveries(
+  env: NodeJS.ProcessEnv,
+  options: ServiceOptions & ListOptions & { readonly state?: readonly DeliveryState[]; readonly channel?: string },
+): Promise<void> {
+  const { state, channel } = options;
+  const filter = { ...(state && { state }), ...(channel !== undefined && { channel }) };
+  return withService(env, options, ({ client }) =>
+    printList<Delivery>(
+      options,
+      async (page) => {
+        const { deliveries, nextCursor } = await client.deliveries.list({ ...filter, ...page });
+        return { rows: deliveries, nextCursor };
+      },
+      DELIVERY_COLUMNS,
+      "No delivery.",
+    ),
+  );
+}
+
+/** `deliveries retry ID` and `deliveries cancel ID` */
+export function actOnDelivery(
+  env: NodeJS.ProcessEnv,
+  deliveryId: string,
+  act: "retry" | "cancel",
+  options: ServiceOptions & { readonly json?: boolean },
+): Promise<void> {
+  return withService(env, options, async ({ client }) => {
+    const delivery = await client.deliveries[act](deliveryId);
+    print(options.json ? [cleanJson(delivery)] : tableLines([delivery], DELIVERY_COLUMNS));
+  });
+}

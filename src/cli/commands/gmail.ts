@@ -1,0 +1,111 @@
+import { isOpenToOthers, readCredentials } from "../../gmail/credentials.ts";
+import type { GmailConfig } from "../../gmail/google.ts";
+import { type Listener, startListener } from "../../gmail/listener.ts";
+import { type MailboxStatus, mailboxStatus } from "../../gmail/mailboxStatus.ts";
+import { connectDatabase } from "../../models/database.ts";
+import { openStores } from "../../models/stores.ts";
+import { RedisChanges } from "../../shared/changes.ts";
+import { systemClock } from "../../shared/clock.ts";
+import { readConfig, requireServers } from "../../shared/config.ts";
+import type { Config } from "../../shared/configSchema.ts";
+import { Queues } from "../../shared/enqueue.ts";
+import { runProcess, StartError } from "../../shared/lifecycle.ts";
+import { createLogger, type Logger } from "../../shared/logger.ts";
+import { connectRedis, producerConnection } from "../../shared/redis.ts";
+import { rereadConfig } from "../../shared/reload.ts";
+import { withStores } from "../withStores.ts";
+
+/**
+ * `webhooks gmail run`: listens to the mailbox of the configuration. Where another process does, it waits to take over.
+ */
+export function runGmail(env: NodeJS.ProcessEnv): Promise<void> {
+  return runProcess(async (lifecycle) => {
+    const config = readConfig(env);
+    const log = createLogger({ level: config.log.level, name: "gmail", pretty: process.stdout.isTTY });
+    checkCredentials(gmailOf(config), log);
+    const { mongodbUri, redisUrl } = requireServers(config);
+    const database = await connectDatabase(mongodbUri);
+    lifecycle.onClose("MongoDB", () => database.close());
+    await database.checkIndexes();
+    const connection = await connectRedis(producerConnection(redisUrl, log));
+    lifecycle.onClose("Redis", async () => connection.disconnect());
+    const queues = new Queues(connection, config.redis.prefix);
+    lifecycle.onClose("queues", () => queues.close());
+
+    const changes = new RedisChanges(connection, config.redis.prefix);
+    lifecycle.onClose("changes", () => changes.flush());
+
+    const listen = ({ hooks, jobs }: Config): Listener | undefined => {
+      const stores = openStores(database, systemClock, jobs, changes);
+      return hooks.gmail && startListener(hooks, hooks.gmail, { stores, queues, clock: systemClock, log });
+    };
+    let current = config;
+    let listener = listen(config);
+    let stopping = false;
+    lifecycle.onClose("listener", async () => {
+      stopping = true;
+      await listener?.close();
+    });
+    const reload = async () => {
+      const changed = rereadConfig(env, current, log);
+      if (!changed) return;
+      current = changed;
+      await listener?.close();
+      if (stopping) return;
+      listener = listen(changed);
+      if (!listener) log.info("hooks.gmail is set no longer; nothing is listened to until it is again");
+    };
+    log.info("the Gmail listener is ready");
+    return {
+      ready: {},
+      deadlineMs: config.worker.shutdownSeconds * 1_000,
+      reload,
+      onError: (name, error) => log.error({ err: error }, `${name} did not close well`),
+    };
+  });
+}
+
+/**
+ * `webhooks gmail status`: how listening goes.
+ * @returns whether all is well
+ * @throws StartError when hooks.gmail is not set, or MongoDB cannot be used
+ */
+export async function gmailStatus(env: NodeJS.ProcessEnv, { json }: { json: boolean }): Promise<boolean> {
+  const config = readConfig(env);
+  const settings = gmailOf(config);
+  const found = await withStores(config, ({ gmailMailboxes }) => gmailMailboxes.find(settings.account));
+  const status = mailboxStatus(settings, found, systemClock.now());
+  const isWell = status.problems.length === 0;
+  console.log(json ? JSON.stringify({ ok: isWell, ...status }) : inWords(settings, status));
+  return isWell;
+}
+
+function inWords({ topic }: GmailConfig, status: MailboxStatus): string {
+  const { problems, account, listener, lagSeconds, lastMailAt, lastNoticeAt, watchExpiresAt, lastError } = status;
+  const rows = [
+    ["Mailbox", account],
+    ["Listener", listener ?? "none"],
+    ["Complete up to", lagSeconds === null ? "never listed" : `${lagSeconds} s ago`],
+    ["Last mail", lastMailAt?.toISOString() ?? "none"],
+    ["Last notice", lastNoticeAt?.toISOString() ?? "none"],
+    ["Watch until", watchExpiresAt?.toISOString() ?? (topic === undefined ? "not used: no topic is set" : "none")],
+    ["Last error", lastError ? `${lastError.at.toISOString()} ${lastError.reason}` : "none"],
+  ];
+  return [
+    ...rows.map(([name = "", value]) => `${name.padEnd(16)}${value}`),
+    "",
+    ...(problems.length > 0 ? problems : ["All is well."]),
+  ].join("\n");
+}
+
+function gmailOf({ hooks }: Config): GmailConfig {
+  if (hooks.gmail) return hooks.gmail;
+  throw new StartError("hooks.gmail is not set: run `signalbox webhooks gmail setup`, which writes it.");
+}
+
+/** @throws StartError when they cannot be used */
+function checkCredentials({ credentialsFile: file }: GmailConfig, log: Logger): void {
+  readCredentials(file);
+  if (isOpenToOthers(file))
+    log.warn({ file }, "the credentials file can be read by others: take their rights to it away");
+}

@@ -1,0 +1,141 @@
+import { resolve } from "node:path";
+import { createPubSubSetup } from "../../gmail/pubsubSetup.ts";
+import { readConfig } from "../../shared/config.ts";
+import type { Json } from "../../shared/configFill.ts";
+import { StartError } from "../../shared/lifecycle.ts";
+import { type AccessOptions, findGiven, gainAccess } from "../gmailAccess.ts";
+import {
+  credentialsPath,
+  type GmailSettings,
+  type GmailWish,
+  gmailBlock,
+  planConfig,
+  readConfigText,
+  savedGmail,
+  writeConfig,
+} from "../gmailConfig.ts";
+import { ensureNotices, inStep, printStep, startWatch } from "../gmailSteps.ts";
+import { findInstance } from "../instance.ts";
+
+export interface GmailSetupOptions extends AccessOptions {
+  readonly account?: string;
+  readonly project?: string;
+  readonly topic?: string;
+  readonly subscription?: string;
+  readonly label?: string;
+  readonly includeBody?: boolean;
+  readonly pollOnly?: boolean;
+}
+
+const NAME = "signalbox-gmail";
+
+/**
+ * `webhooks gmail setup`: sees to all that listening to a mailbox needs, one step after the other, and writes `hooks.gmail`.
+ * What is right already is left alone, so that it may run again after a step that failed.
+ * @throws ConfigError; StartError that names the step and says what to do
+ */
+export async function setupGmail(env: NodeJS.ProcessEnv, options: GmailSetupOptions): Promise<void> {
+  const { dryRun = false } = options;
+  const file = readConfigText(env);
+  const saved = savedGmail(file, env);
+  if (options.account === undefined && saved.account === undefined) {
+    throw new StartError("Whose mailbox is it? Name it with --account.");
+  }
+  const given = findGiven(credentialsPath(file, saved), options);
+  const owning = given.known?.project ?? given.client?.project;
+  const wish = wishOf(options, saved, owning);
+  const { gmail: settings } = planConfig(file, env, wish);
+  const project = projectOf(settings.topic) ?? options.project ?? owning;
+  if (settings.topic && owning && owning !== project) {
+    throw new StartError(
+      `The topic is in the project ${project}, and Gmail publishes only to one in the project of the OAuth client or the service account, ${owning}: leave --project out, or take a client of ${project}.`,
+    );
+  }
+
+  const access = await gainAccess({ given, settings, project, options, env });
+  if (access) await seeToNotices(access, settings, saved, dryRun);
+  else if (settings.topic) printUnseen(settings);
+  const names = access?.names ?? { account: settings.account, project, serviceAccount: undefined };
+  if (dryRun) return printPlan(file, planConfig(file, env, wish).text, wish);
+  const isWritten = await inStep("configuration", names, () => writeConfig(file, env, wish));
+  const what = file.isNew ? "made, with the hooks on" : isWritten ? "hooks.gmail is written" : "was there";
+  printStep("did", "configuration", `${file.path} (${what})`);
+  console.log(`\n${nextStep(env)}`);
+}
+
+/** Of the service that runs here, if one does, or how one is started. */
+function nextStep(env: NodeJS.ProcessEnv): string {
+  const running = findInstance(resolve(readConfig(env).dataDir));
+  return running
+    ? `Next: \`kill -HUP ${running.pid}\` has the Signalbox that runs here listen, and so does a new \`npm start\`.`
+    : "Next: `npm start`. Where web and worker run by themselves, beside them `npx signalbox webhooks gmail run`; each of those\nthat run already takes the change up on SIGHUP.";
+}
+
+async function seeToNotices(
+  { gmail, pubsubAuth, names }: NonNullable<Awaited<ReturnType<typeof gainAccess>>>,
+  { topic, subscription, label, pubsubUrl, pollEveryMinutes }: GmailSettings,
+  saved: Json,
+  dryRun: boolean,
+): Promise<void> {
+  if (topic === undefined || subscription === undefined) {
+    // A watch would say that there is no such label.
+    const { signal } = new AbortController();
+    await inStep("label", names, () => gmail.listMessages({ labelIds: [label], max: 1 }, signal));
+    if (saved.topic !== undefined && !dryRun) await inStep("watch", names, () => gmail.stop(signal));
+    const stopped = saved.topic === undefined ? "" : dryRun ? "; the watch would be ended" : "; the watch is ended";
+    return printStep("did", "watch", `none, the mailbox is looked into every ${pollEveryMinutes} minutes${stopped}`);
+  }
+  const setup = createPubSubSetup(pubsubAuth, { ...(pubsubUrl !== undefined && { url: pubsubUrl }), dryRun });
+  const isGrantNew = await ensureNotices({ topic, subscription }, setup, names, dryRun);
+  if (dryRun) return printStep("would", "watch", `${label} (would be begun, or renewed)`);
+  await startWatch({ topic, label }, gmail, names, isGrantNew);
+}
+
+/** Of a dry run that has no credentials to look with. */
+function printUnseen({ topic = "", subscription = "", label }: GmailSettings): void {
+  printStep("would", "topic", `${topic} (made, unless it is there)`);
+  printStep("would", "publisher", "Gmail (granted, unless it is)");
+  printStep("would", "subscription", `${subscription} (made, unless it is there)`);
+  printStep("would", "watch", `${label} (begun, or renewed)`);
+}
+
+function printPlan(file: ReturnType<typeof readConfigText>, text: string, wish: GmailWish): void {
+  if (text === file.text && !file.isNew) {
+    printStep("did", "configuration", `${file.path} (was there)`);
+    return;
+  }
+  printStep("would", "configuration", `${file.path} (${file.isNew ? "would be made" : "would be changed"}), to say\n`);
+  console.log(gmailBlock(wish));
+}
+
+/** What `hooks.gmail` is to say: what an option says, else what it said before, else the plain names. */
+function wishOf(options: GmailSetupOptions, saved: Json, owning: string | undefined): GmailWish {
+  const { account = saved.account as string, label, includeBody, pollOnly, project } = options;
+  const isPolled = pollOnly ?? (saved.account !== undefined && saved.topic === undefined);
+  const named = options.topic ?? options.subscription ?? project;
+  const settings = { account, label, includeBody };
+  if (pollOnly && named !== undefined) {
+    throw new StartError("--poll-only needs no topic: leave --project, --topic and --subscription out.");
+  }
+  if (isPolled && named === undefined) return { ...settings, topic: null, subscription: null };
+
+  const savedTopic = textOf(saved.topic);
+  const p = project ?? projectOf(options.topic) ?? projectOf(savedTopic) ?? owning;
+  const complete = (kind: "topics" | "subscriptions", option: string | undefined, before: string | undefined) => {
+    if (option?.includes("/")) return option;
+    if (option === undefined && before !== undefined && project === undefined) return before;
+    const name = option ?? before?.split("/").at(-1) ?? NAME;
+    if (p) return `projects/${p}/${kind}/${name}`;
+    throw new StartError("In which Google Cloud project is the topic? Name it with --project.");
+  };
+  return {
+    ...settings,
+    topic: complete("topics", options.topic, savedTopic),
+    subscription: complete("subscriptions", options.subscription, textOf(saved.subscription)),
+  };
+}
+
+const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
+
+const projectOf = (resource: string | undefined): string | undefined =>
+  /^projects\/([^/]+)\//.exec(resource ?? "")?.[1];

@@ -1,0 +1,182 @@
+import { createInterface } from "node:readline/promises";
+import {
+  type Client,
+  type Job,
+  type JobFilter,
+  type JobSummary,
+  SignalboxError,
+  type Status,
+  type Step,
+} from "../../client/client.ts";
+import { CommandError, EXIT } from "../exit.ts";
+import { type ListOptions, note, printList } from "../list.ts";
+import { type ServiceOptions, withService } from "../service.ts";
+import { cleanJson, cleanLine } from "../terminal/cleanText.ts";
+import { type Column, tableLines } from "../terminal/table.ts";
+import { age, duration, formatOf, percent, print, rowLines, section } from "../terminal/words.ts";
+
+/** Which jobs, as the options say it. */
+export interface FilterOptions {
+  readonly status?: readonly Status[];
+  readonly name?: string;
+  readonly jobId?: string;
+  readonly metadata?: Readonly<Record<string, readonly string[]>>;
+  readonly stale?: boolean;
+  readonly createdFrom?: string;
+  readonly createdBefore?: string;
+  readonly updatedFrom?: string;
+  readonly updatedBefore?: string;
+}
+
+export function filterOf(options: FilterOptions): JobFilter {
+  const { status, name, jobId, metadata, stale, createdFrom, createdBefore, updatedFrom, updatedBefore } = options;
+  return { status, name, jobId, metadata, stale, createdFrom, createdBefore, updatedFrom, updatedBefore };
+}
+
+export const isFiltered = (filter: JobFilter): boolean => Object.values(filter).some((value) => value !== undefined);
+
+/** Of a job what its state is called; a silent one is told apart. */
+const stateOf = ({ status, stale }: { status: Status; stale: boolean }): string => (stale ? "stale" : status);
+
+const COLUMNS: readonly Column<JobSummary>[] = [
+  { title: "JOB ID", of: ({ jobId }) => jobId, least: 16 },
+  { title: "NAME", of: ({ name }) => name, least: 8 },
+  { title: "STATUS", of: stateOf, format: (job) => formatOf(stateOf(job)) },
+  { title: "DONE", of: ({ progress }) => percent(progress), right: true },
+  { title: "AGE", of: ({ createdAt }) => age(createdAt), right: true },
+  { title: "MESSAGE", of: ({ message }) => message, least: 8 },
+];
+
+/** What the table shows. */
+const SHOWN = ["name", "status", "stale", "progress", "createdAt", "message"] as const;
+
+/**
+ * `jobs list`: newest first.
+ * @throws CommandError as every command that speaks to the service does
+ */
+export function listJobs(env: NodeJS.ProcessEnv, options: ServiceOptions & FilterOptions & ListOptions): Promise<void> {
+  const filter = filterOf(options);
+  const fields = options.json ? undefined : SHOWN;
+  return withService(env, options, ({ client }) =>
+    printList<JobSummary>(
+      options,
+      async (page) => {
+        const { jobs, nextCursor } = await client.jobs.list({ ...filter, ...page, ...(fields && { fields }) });
+        return { rows: jobs, nextCursor };
+      },
+      COLUMNS,
+      "No job.",
+    ),
+  );
+}
+
+/** `jobs get ID` */
+export function getJob(
+  env: NodeJS.ProcessEnv,
+  jobId: string,
+  options: ServiceOptions & { readonly steps?: boolean; readonly json?: boolean },
+): Promise<void> {
+  return withService(env, options, async ({ client }) => {
+    const job = await client.jobs.get(jobId, options.steps ? { include: "steps" } : {});
+    print(options.json ? [cleanJson(job)] : jobLines(job));
+  });
+}
+
+function jobLines(job: Job): string[] {
+  const { status, stale, progress, currentStep, createdAt, updatedAt, lastReportAt, steps, input, metadata, output } =
+    job;
+  return [
+    ...rowLines([
+      ["Job", job.jobId],
+      ["Name", job.name],
+      ["Description", job.description],
+      ["Status", stale ? `${status}, and silent for too long (stale)` : status],
+      ["Progress", percent(progress)],
+      ["Message", job.message],
+      ["Step", currentStep && `${currentStep.stepName} (${percent(currentStep.progress)})`],
+      ["Created", `${createdAt} (${age(createdAt)} ago)`],
+      ["Updated", `${updatedAt} (${age(updatedAt)} ago)`],
+      ["Last report", lastReportAt && `${lastReportAt} (${age(lastReportAt)} ago)`],
+    ]),
+    ...(steps ? ["", ...(steps.length > 0 ? tableLines(steps, STEP_COLUMNS) : ["No step."])] : []),
+    ...section("Input", input),
+    ...section("Metadata", metadata),
+    ...section("Output", output),
+  ];
+}
+
+const STEP_COLUMNS: readonly Column<Step>[] = [
+  { title: "STEP", of: ({ stepKey }) => stepKey, least: 12 },
+  { title: "NAME", of: ({ stepName }) => stepName, least: 8 },
+  { title: "STATUS", of: stateOf, format: (step) => formatOf(stateOf(step)) },
+  { title: "DONE", of: ({ progress }) => percent(progress), right: true },
+  { title: "TRIES", of: ({ attempts }) => String(attempts) },
+  { title: "TOOK", of: (step) => (step.status === "running" ? age(step.startedAt) : took(step)) },
+  { title: "MESSAGE", of: ({ message }) => message, least: 8 },
+];
+
+const took = ({ startedAt, updatedAt }: Step) => duration(Date.parse(updatedAt) - Date.parse(startedAt));
+
+/**
+ * `jobs delete`: those named; or those that the filter fits, once that is confirmed; or, with `all`, every one.
+ * @throws CommandError for a command that says not what, too much, or is not confirmed
+ */
+export function deleteJobs(
+  env: NodeJS.ProcessEnv,
+  jobIds: readonly string[],
+  options: ServiceOptions & FilterOptions & { readonly all?: boolean; readonly yes?: boolean },
+): Promise<void> {
+  const filter = filterOf(options);
+  const ways = [jobIds.length > 0, isFiltered(filter), options.all === true].filter(Boolean);
+  if (ways.length !== 1) {
+    const what = ways.length === 0 ? "Say which jobs" : "Say in one way which jobs";
+    throw new CommandError(EXIT.usage, `${what}: name them, give filters such as --status failed, or take --all.`);
+  }
+  return withService(env, options, async ({ client }) => {
+    if (jobIds.length > 0) return deleteNamed(client, jobIds);
+    const count = await countUpTo(client, filter);
+    if (count === 0) return note("No job fits: nothing is deleted.");
+    if (!options.yes)
+      await confirm(`Delete ${count > MOST ? `more than ${MOST} jobs` : jobsInWords(count)}, with their steps?`);
+    await client.jobs.deleteAll(filter);
+    print([`deleted ${count > MOST ? `more than ${MOST} jobs` : jobsInWords(count)}`]);
+  });
+}
+
+async function deleteNamed(client: Client, jobIds: readonly string[]): Promise<void> {
+  const missing: string[] = [];
+  for (const jobId of jobIds) {
+    try {
+      await client.jobs.delete(jobId);
+      print([`deleted ${cleanLine(jobId)}`]);
+    } catch (error) {
+      if (!(error instanceof SignalboxError) || error.code !== "job_not_found") throw error;
+      missing.push(jobId);
+    }
+  }
+  if (missing.length > 0) throw new CommandError(EXIT.service, `There is no job ${missing.join(", ")}.`);
+}
+
+const MOST = 1_000;
+const jobsInWords = (count: number) => (count === 1 ? "1 job" : `${count} jobs`);
+
+/** How many there are, as far as one page tells. */
+async function countUpTo(client: Client, filter: JobFilter): Promise<number> {
+  const { jobs, nextCursor } = await client.jobs.list({ ...filter, limit: MOST, fields: ["status"] });
+  return nextCursor === null ? jobs.length : MOST + 1;
+}
+
+/** @throws CommandError unless the person agrees */
+async function confirm(question: string): Promise<void> {
+  if (!process.stdin.isTTY || !process.stderr.isTTY) {
+    throw new CommandError(EXIT.usage, `${question} Confirm it with --yes: there is no terminal to ask at.`);
+  }
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    const answer = await terminal.question(`${question} [y/N] `).catch(() => "\n"); // Ctrl-C, Ctrl-D
+    if (!/^y(es)?$/i.test(answer.trim()))
+      throw new CommandError(EXIT.failed, `${answer === "\n" ? "\n" : ""}Nothing is deleted.`);
+  } finally {
+    terminal.close();
+  }
+}

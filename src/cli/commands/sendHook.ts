@@ -1,0 +1,105 @@
+import type { AgentHook, HookOptions, WakeMode } from "../../client/client.ts";
+import { CommandError, EXIT } from "../exit.ts";
+import { note } from "../list.ts";
+import { readInput, readJsonObject } from "../readInput.ts";
+import { type Service, type ServiceOptions, withService } from "../service.ts";
+import { cleanJson, cleanLine } from "../terminal/cleanText.ts";
+import { print, rowLines } from "../terminal/words.ts";
+import { followRun } from "./followRun.ts";
+
+interface SendOptions extends ServiceOptions {
+  readonly idempotencyKey?: string;
+  /** Print what the service answers as JSON. */
+  readonly json?: boolean;
+}
+
+export type WakeOptions = SendOptions & { readonly text: string; readonly mode?: WakeMode };
+
+export type AgentOptions = SendOptions & AgentHook & { readonly timeout?: number; readonly wait?: boolean };
+
+export interface MappedOptions extends SendOptions {
+  /** A file, or `-` for standard input. */
+  readonly body?: string;
+  readonly header?: Readonly<Record<string, string>>;
+}
+
+const optionsOf = ({ idempotencyKey }: SendOptions): HookOptions => ({ ...(idempotencyKey && { idempotencyKey }) });
+
+/** `hooks send wake` */
+export function sendWake(env: NodeJS.ProcessEnv, options: WakeOptions): Promise<void> {
+  const text = textOf(options.text, "The text");
+  return send(env, options, async (service) => {
+    needHookToken(service);
+    const { mode } = options;
+    const answer = await service.client.hooks.send("wake", { text, ...(mode && { mode }) }, optionsOf(options));
+    const { eventId } = answer;
+    print(
+      options.json
+        ? [cleanJson(answer)]
+        : rowLines([
+            ["Event", eventId],
+            ["Mode", answer.mode],
+          ]),
+    );
+  });
+}
+
+/** `hooks send agent`; with `wait` it ends as `runs watch` does. */
+export function sendAgent(env: NodeJS.ProcessEnv, options: AgentOptions): Promise<void> {
+  const { name, sessionKey, wakeMode, deliver, channel, to, model, thinking, timeout: timeoutSeconds } = options;
+  const asked = { name, sessionKey, wakeMode, deliver, channel, to, model, thinking, timeoutSeconds };
+  const given = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined));
+  const message = textOf(options.message, "The message");
+  return send(env, options, async (service) => {
+    needHookToken(service);
+    const answer = await service.client.hooks.send("agent", { message, ...given }, optionsOf(options));
+    if (options.wait) {
+      note(`run ${cleanLine(answer.runId)}`);
+      return followRun(service, answer.runId, options);
+    }
+    print(
+      options.json
+        ? [cleanJson(answer)]
+        : rowLines([
+            ["Run", answer.runId],
+            ["Session", answer.sessionKey],
+          ]),
+    );
+  });
+}
+
+/** `hooks send NAME`: the body goes as it stands in the file, so that a signature of its bytes in a header holds. */
+export function sendMapped(env: NodeJS.ProcessEnv, name: string, options: MappedOptions): Promise<void> {
+  // not required of commander, which would ask it of `hooks send agent` too
+  if (options.body === undefined) throw new CommandError(EXIT.usage, BODY_MISSING);
+  const { text, value } = readJsonObject(options.body);
+  const headers = options.header ?? {};
+  const asItStands: typeof globalThis.fetch = (url, init) => fetch(url, { ...init, body: text });
+  return send(env, { ...options, fetch: asItStands }, async (service) => {
+    if (Object.keys(headers).length === 0) needHookToken(service); // else a header may be the sender's own proof
+    const answer = await service.client.hooks.send(name, value, { ...optionsOf(options), headers });
+    if (options.json) return print([cleanJson(answer)]);
+    const { runIds = [answer.runId] } = answer;
+    const runs = (runIds as unknown[]).filter((runId) => runId !== undefined);
+    if (runs.length === 0) note("No run comes of it.");
+    print(rowLines(runs.map((runId) => ["Run", String(runId)] as const)));
+  });
+}
+
+const BODY_MISSING = "Say with --body where the JSON body is: a file, or - for standard input.";
+
+const send = (
+  env: NodeJS.ProcessEnv,
+  options: ServiceOptions & { readonly fetch?: typeof globalThis.fetch },
+  act: (service: Service) => Promise<void>,
+) => withService(env, options, act, "hooks");
+
+/** @throws CommandError before anything is sent */
+function needHookToken({ url, hookToken, places }: Service): void {
+  if (hookToken !== undefined) return;
+  const where = places("SIGNALBOX_HOOKS_TOKEN", "hooks.token");
+  throw new CommandError(EXIT.failed, `There is no hook token for the service at ${url}: set ${where}.`);
+}
+
+/** `-` stands for standard input. */
+const textOf = (text: string, what: string): string => (text === "-" ? readInput("-", what) : text);

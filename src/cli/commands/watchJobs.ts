@@ -1,0 +1,87 @@
+import type { Client, JobFilter, JobSummary } from "../../client/client.ts";
+import { CommandError, EXIT } from "../exit.ts";
+import { untilInterrupted } from "../interrupt.ts";
+import { barView, boardView, type JobView, jsonView, lineView } from "../jobViews.ts";
+import { LiveJobs } from "../liveJobs.ts";
+import { type ServiceOptions, withService } from "../service.ts";
+import { type FilterOptions, filterOf, isFiltered } from "./jobs.ts";
+
+export interface WatchOptions {
+  /** JSON, one line for each event. */
+  readonly json?: boolean;
+}
+
+/**
+ * `jobs watch`: one job to its end, or many until it is interrupted. Once it has begun it outlives restarts of the service.
+ * Ends with EXIT.failed where the one job fails.
+ * @throws CommandError, also when the one job is deleted
+ */
+export function watchJobs(
+  env: NodeJS.ProcessEnv,
+  jobId: string | undefined,
+  options: ServiceOptions & FilterOptions & WatchOptions,
+): Promise<void> {
+  const filter = filterOf(options);
+  if (jobId !== undefined && isFiltered(filter)) {
+    throw new CommandError(EXIT.usage, "Name one job, or give filters: not both.");
+  }
+  const read = jobId === undefined ? readMany(filter) : readOne(jobId);
+  return withService(env, options, ({ client, patient }) =>
+    untilInterrupted(async (signal) => {
+      await read(client, signal); // what is wrong with the command, or with the service, is told at once
+      const what = jobId === undefined ? { topics: ["jobs" as const], filter } : { job: jobId };
+      const patiently = patient();
+      const jobs = new LiveJobs();
+      const view = viewOf(jobs, options, jobId === undefined);
+      try {
+        for await (const { type, data } of patiently.watch({ ...what, signal })) {
+          if (type === "state") view.live(data.live);
+          if (type === "reload" || (type === "state" && data.live)) {
+            for (const job of jobs.load(await read(patiently, signal))) view.changed(job);
+          } else if (type === "job") {
+            // What an event says of the end is without the output.
+            const isEnd = jobId !== undefined && data.status !== "running";
+            for (const job of isEnd ? await read(patiently, signal) : [data]) if (jobs.take(job)) view.changed(job);
+          } else if (type === "job_removed") {
+            if (jobId !== undefined) throw new CommandError(EXIT.service, "The job was deleted.");
+            if (jobs.remove(data.jobId)) view.removed(data.jobId);
+          }
+          const [end] = jobId === undefined ? [] : jobs.ended;
+          if (end?.status === "failed") process.exitCode = EXIT.failed;
+          if (end) return;
+        }
+      } finally {
+        view.close();
+      }
+    }),
+  );
+}
+
+type Read = (client: Client, signal: AbortSignal) => Promise<readonly JobSummary[]>;
+
+const readOne =
+  (jobId: string): Read =>
+  async (client, signal) => [await client.jobs.get(jobId, {}, { signal })];
+
+/** The newest of those that run, unless the filter says otherwise; the others show up when they change. */
+const readMany =
+  (filter: JobFilter): Read =>
+  async (client, signal) => {
+    const { status = "running" } = filter;
+    const { jobs } = await client.jobs.list({ ...filter, status, limit: MOST, fields: FIELDS }, { signal });
+    return jobs;
+  };
+
+const MOST = 1_000;
+
+/** What live events say of a job. */
+const FIELDS = [
+  ...(["jobId", "name", "description", "status", "progress", "message", "createdAt", "updatedAt"] as const),
+  ...(["lastReportAt", "stale", "staleAt", "staleAfterSeconds", "currentStep"] as const),
+];
+
+function viewOf(jobs: LiveJobs, { json }: WatchOptions, many: boolean): JobView {
+  if (json) return jsonView();
+  if (!process.stdout.isTTY) return lineView();
+  return many ? boardView(jobs) : barView(jobs);
+}

@@ -1,0 +1,210 @@
+import { askConsent } from "../gmail/consent.ts";
+import { isOpenToOthers } from "../gmail/credentials.ts";
+import { createGmailApi, type GmailApi } from "../gmail/gmailApi.ts";
+import { createGoogleAuth, GMAIL_SCOPE, type GoogleAuth, PUBSUB_SCOPE } from "../gmail/googleAuth.ts";
+import { GoogleError } from "../gmail/googleError.ts";
+import { StartError } from "../shared/lifecycle.ts";
+import type { GmailSettings } from "./gmailConfig.ts";
+import {
+  type Client,
+  clientOf,
+  consentCredentials,
+  type KnownCredentials,
+  knownCredentials,
+  readClient,
+  saveCredentials,
+  savedCredentials,
+} from "./gmailCredentials.ts";
+import type { SetupNames } from "./gmailRemedies.ts";
+import { inStep, printStep } from "./gmailSteps.ts";
+import { openBrowser } from "./openBrowser.ts";
+
+export interface AccessOptions {
+  /** The JSON of an OAuth client. */
+  readonly client?: string;
+  /** The key of a service account. */
+  readonly credentials?: string;
+  readonly again?: boolean;
+  readonly port: number;
+  readonly browser: boolean;
+  readonly dryRun?: boolean;
+}
+
+/** What there is to begin with: credentials, the OAuth client that a person can consent to, or both. */
+export interface Given {
+  readonly known: KnownCredentials | undefined;
+  readonly client: Client | undefined;
+  /** Whether the credentials are others than those that are kept. */
+  readonly isNewKey: boolean;
+}
+
+const CONSENT_WITHIN_MS = 5 * 60_000;
+
+/**
+ * @param path of the credentials that are kept
+ * @throws StartError when there is nothing to begin with, or a file cannot be used
+ */
+export function findGiven(path: string, { client: clientFile, credentials: keyFile, again }: AccessOptions): Given {
+  if (clientFile !== undefined && keyFile !== undefined) {
+    throw new StartError("--client and --credentials exclude each other: a consent, or a service account's key.");
+  }
+  if (keyFile !== undefined) {
+    const known = knownCredentials(keyFile);
+    return { known, client: undefined, isNewKey: savedUnlessBroken(path)?.text !== known.text };
+  }
+  const client = clientFile === undefined ? undefined : readClient(clientFile);
+  const saved = client ? savedUnlessBroken(path) : savedCredentials(path);
+  if (!saved && !client) {
+    throw new StartError(
+      "There is no consent yet: give the JSON of an OAuth client with --client, or a service account's key with --credentials (docs/gmail.md says where to get them).",
+    );
+  }
+  const own = saved && clientOf(saved);
+  if (!own && again && !client) {
+    throw new StartError(
+      "--again asks for a consent, and the credentials are a service account's key: give a --client.",
+    );
+  }
+  const isSaved = client === undefined || client.client_id === own?.client_id;
+  return { known: isSaved && !again ? saved : undefined, client: client ?? own, isNewKey: false };
+}
+
+/** Whatever is there is replaced by what is given. */
+function savedUnlessBroken(path: string): KnownCredentials | undefined {
+  try {
+    return savedCredentials(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The mailbox, and Pub/Sub as whoever the credentials are. */
+export interface Access {
+  readonly gmail: GmailApi;
+  readonly pubsubAuth: GoogleAuth;
+  readonly names: SetupNames;
+}
+
+interface AccessRequest {
+  readonly given: Given;
+  readonly settings: GmailSettings;
+  readonly project: string | undefined;
+  readonly options: AccessOptions;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/**
+ * Sees to credentials that open this mailbox: those that are there, or a consent that a person gives now, which is kept
+ * before anything else is tried.
+ * @returns null on a dry run that would have to ask
+ * @throws StartError
+ */
+export async function gainAccess(request: AccessRequest): Promise<Access | null> {
+  const { given, settings, options } = request;
+  const { known, client, isNewKey } = given;
+  const { account, credentialsFile: path } = settings;
+  const scopes = settings.topic === undefined ? [GMAIL_SCOPE] : [GMAIL_SCOPE, PUBSUB_SCOPE];
+  let why = "there is none yet, or another one was asked for";
+  if (known) {
+    const access = open(known, request);
+    const found = covers(known, scopes) ? await look(access, account) : "unfit";
+    if (isUsable(found)) {
+      const isRight = !isNewKey && !isOpenToOthers(path);
+      if (!isRight && !options.dryRun) await inStep("credentials", access.names, () => saveCredentials(path, known));
+      const outcome = isRight ? "was there" : isNewKey ? "new" : "mended: others could read it";
+      printStep(isRight || !options.dryRun ? "did" : "would", "credentials", `${path} (${outcome})`);
+    }
+    if (isUsable(found) || !client || isOfClient(found)) return settle(access, account, found);
+    why = found === "unfit" ? "the one there does not cover Pub/Sub" : found === "other" ? OTHER : ENDED;
+    if (!options.dryRun) console.log(`       A new consent is needed: ${why}.`);
+  }
+  if (!client) throw new StartError("There is no OAuth client to consent to: give its JSON with --client.");
+  if (options.dryRun) {
+    printStep("would", "consent", `of ${account}, in a browser: ${why}`);
+    return null;
+  }
+  const names = { account, project: request.project, serviceAccount: undefined };
+  const consented = await inStep("consent", names, () => consent(client, scopes, request));
+  const access = open(consented, request);
+  const found = await look(access, account);
+  if (isUsable(found)) {
+    await inStep("consent", names, () => saveCredentials(path, consented));
+    printStep("did", "consent", `given, and kept in ${path}, which only you can read`);
+  }
+  return settle(access, account, found);
+}
+
+const OTHER = "the one there is another account's";
+const ENDED = "the one there has ended (one to an app in testing does after seven days: publish the app)";
+
+/** What a look at the mailbox has found: the right account, another one, a scope too few, or why there was no looking. */
+type Found = "right" | "other" | "unfit" | GoogleError;
+
+/** What may have nothing to do with the credentials does not speak against them. */
+const isUsable = (found: Found): boolean =>
+  found instanceof GoogleError ? found.kind !== "authorization" : found === "right";
+
+/** A consent to the same client would be refused like this one. */
+const isOfClient = (found: Found) => found instanceof GoogleError && found.codes.some((code) => /client$/.test(code));
+
+const covers = ({ scopes: held }: KnownCredentials, scopes: readonly string[]) =>
+  held === undefined || scopes.every((scope) => held.includes(scope));
+
+async function look({ gmail }: Access, account: string): Promise<Found> {
+  try {
+    const { emailAddress } = await gmail.getProfile(new AbortController().signal);
+    return emailAddress.toLowerCase() === account.toLowerCase() ? "right" : "other";
+  } catch (error) {
+    if (error instanceof GoogleError) return error;
+    throw error;
+  }
+}
+
+/** @throws StartError unless the mailbox is the right one */
+async function settle(access: Access, account: string, found: Found): Promise<Access> {
+  await inStep("account", access.names, () => {
+    if (found instanceof GoogleError) throw found;
+    if (found === "right") return;
+    const choose = access.names.serviceAccount ? "" : `run again and choose ${account} on Google's page, or `;
+    throw new StartError(`This opens another mailbox than ${account}: ${choose}name its main address with --account.`);
+  });
+  printStep("did", "account", account);
+  return access;
+}
+
+function open({ credentials, clientId }: KnownCredentials, { settings, project }: AccessRequest): Access {
+  const { account, tokenUrl, apiUrl } = settings;
+  const isKey = credentials.type === "service_account";
+  const own = createGoogleAuth({ credentials, tokenUrl, scopes: [PUBSUB_SCOPE] });
+  // A service account reads the mailbox in its owner's name; a consent is the owner's already.
+  const owners = isKey ? createGoogleAuth({ credentials, tokenUrl, scopes: [GMAIL_SCOPE], subject: account }) : own;
+  const serviceAccount = isKey ? { email: credentials.client_email, clientId } : undefined;
+  const gmail = createGmailApi(owners, { url: apiUrl });
+  return { gmail, pubsubAuth: own, names: { account, project, serviceAccount } };
+}
+
+async function consent(client: Client, scopes: readonly string[], request: AccessRequest): Promise<KnownCredentials> {
+  const { account, consentUrl, tokenUrl } = request.settings;
+  const { port, browser } = request.options;
+  const given = await askConsent({
+    ...{ client, account, scopes, port, consentUrl, tokenUrl },
+    timeoutMs: CONSENT_WITHIN_MS,
+    show(address) {
+      console.log(`Open this address in a browser and allow what it asks, as ${account}:\n\n  ${address}\n`);
+      if (browser) openBrowser(address, request.env);
+      else console.log(ELSEWHERE);
+    },
+    pasted: browser ? undefined : process.stdin,
+    onRefused: (what) => console.log(REFUSED[what]),
+  });
+  return consentCredentials(client, given);
+}
+
+const REFUSED = {
+  unreadable: "That is no such address: paste the whole of it, from http://127.0.0.1 on.",
+  foreign:
+    "An answer came that is not to this question (its state is another), and is left alone: open the address above.",
+};
+
+const ELSEWHERE =
+  "Where the browser runs on another machine, it ends at a page that cannot be shown: paste that page's address here.\n";

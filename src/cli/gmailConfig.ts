@@ -1,0 +1,136 @@
+import { readFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { ConfigError, configPath, parseConfig, parseFile } from "../shared/config.ts";
+import { isObject, type Json, substitute } from "../shared/configFill.ts";
+import type { Config } from "../shared/configSchema.ts";
+import { StartError } from "../shared/lifecycle.ts";
+import { configTemplate } from "./configTemplate.ts";
+import { findKeptToken, newSecret } from "./firstUse.ts";
+import { editJson5, type Json5Edit } from "./json5Edit.ts";
+import { writePrivateFile } from "./privateFile.ts";
+import { replaceFile } from "./replaceFile.ts";
+
+export type GmailSettings = NonNullable<Config["hooks"]["gmail"]>;
+
+/** What `hooks.gmail` must say. Null: a key must not be there. */
+export type GmailWish = { readonly [K in keyof GmailSettings]?: GmailSettings[K] | null | undefined };
+
+/** The configuration file as it is, or as it would be made. */
+export interface ConfigText {
+  readonly path: string;
+  readonly text: string;
+  readonly isNew: boolean;
+}
+
+/** @throws ConfigError when the file cannot be read */
+export function readConfigText(env: NodeJS.ProcessEnv): ConfigText {
+  const path = configPath(env);
+  try {
+    return { path, text: readFileSync(path, "utf8"), isNew: false };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== "ENOENT") throw new ConfigError(path, [`the file cannot be read (${code})`]);
+    return { path, text: newConfigText(env), isNew: true };
+  }
+}
+
+/**
+ * As `init` makes it. Where the service was started without a file before, its hook token stays the same and its API as
+ * open as it was.
+ */
+function newConfigText(env: NodeJS.ProcessEnv): string {
+  const kept = findKeptToken(resolve(parseConfig(undefined, env).dataDir));
+  return configTemplate({
+    "server.apiToken": kept ? undefined : newSecret(),
+    "hooks.enabled": true,
+    "hooks.token": env.SIGNALBOX_HOOKS_TOKEN ? undefined : (kept ?? newSecret()),
+  });
+}
+
+/** What the file says in `hooks.gmail`, with its variables filled in and nothing else; {} where it says nothing. */
+export function savedGmail({ path, text }: ConfigText, env: NodeJS.ProcessEnv): Json {
+  const { hooks } = substitute(parseFile(text, path), env).value;
+  return isObject(hooks) && isObject(hooks.gmail) ? hooks.gmail : {};
+}
+
+/** Where the credentials are: relative to the configuration file. */
+export const credentialsPath = ({ path }: ConfigText, { credentialsFile }: Json): string =>
+  resolve(dirname(path), typeof credentialsFile === "string" ? credentialsFile : "gmail-credentials.json");
+
+export interface ConfigChange {
+  /** The whole file, as it must become. */
+  readonly text: string;
+  /** What that says. */
+  readonly gmail: GmailSettings;
+}
+
+/**
+ * The file with `hooks.gmail` as wished, and the preset where no mapping of the file takes the mails. What is right
+ * already is not touched.
+ * @throws ConfigError when that would not be usable
+ */
+export function planConfig(file: ConfigText, env: NodeJS.ProcessEnv, wish: GmailWish): ConfigChange {
+  const saved = savedGmail(file, env);
+  const edits = Object.entries(wish).flatMap(([key, value]): Json5Edit[] => {
+    if (value === undefined || (value ?? undefined) === saved[key]) return [];
+    return [{ path: ["hooks", "gmail", key], value: value ?? undefined }];
+  });
+  const text = edit(file, edits);
+  try {
+    return changeTo(text, file, env);
+  } catch (error) {
+    const preset = presetEdit(text, file);
+    if (!(error instanceof ConfigError) || !preset) throw error;
+    return changeTo(edit({ ...file, text }, [preset]), file, env);
+  }
+}
+
+/** @throws ConfigError when it is not usable */
+function changeTo(text: string, { path }: ConfigText, env: NodeJS.ProcessEnv): ConfigChange {
+  return { text, gmail: parseConfig(text, env, path).hooks.gmail as GmailSettings };
+}
+
+/** Undefined where the preset is there already, or nothing can be added. */
+function presetEdit(text: string, { path }: ConfigText): Json5Edit | undefined {
+  const { hooks } = parseFile(text, path);
+  const presets = isObject(hooks) ? (hooks.presets ?? []) : undefined;
+  if (!Array.isArray(presets) || presets.includes("gmail")) return undefined;
+  return { path: ["hooks", "presets", presets.length], value: "gmail" };
+}
+
+function edit({ path, text }: ConfigText, edits: readonly Json5Edit[]): string {
+  try {
+    return editJson5(text, edits);
+  } catch {
+    throw new ConfigError(path, ["hooks.gmail cannot be written into it: hooks and hooks.gmail must be objects"]);
+  }
+}
+
+/**
+ * Writes what was planned, into the file as it is by now.
+ * @returns false when everything was right already
+ * @throws StartError with what to paste, when it cannot be written
+ */
+export function writeConfig(file: ConfigText, env: NodeJS.ProcessEnv, wish: GmailWish): boolean {
+  const now = readConfigText(env);
+  const from = now.isNew ? file : now;
+  const { text } = planConfig(from, env, wish);
+  if (text === from.text && !from.isNew) return false;
+  try {
+    if (!from.isNew) replaceFile(from.path, text);
+    else if (!writePrivateFile(from.path, text, { replace: false }))
+      throw Object.assign(new Error(), { code: "EEXIST" });
+    return true;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new StartError(
+      `${from.path} cannot be written (${code}): put this into it, and "gmail" into hooks.presets.\n\n${gmailBlock(wish)}`,
+    );
+  }
+}
+
+/** What was wished, to be pasted. */
+export const gmailBlock = (wish: GmailWish): string => {
+  const set = Object.entries(wish).filter(([, value]) => value !== null && value !== undefined);
+  return editJson5("{}", [{ path: ["hooks", "gmail"], value: Object.fromEntries(set) }]);
+};

@@ -1,0 +1,72 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { GmailApi } from "../gmail/gmailApi.ts";
+import { GoogleError } from "../gmail/googleError.ts";
+import { GMAIL_PUBLISHER, type PubSubSetup } from "../gmail/pubsubSetup.ts";
+import { StartError } from "../shared/lifecycle.ts";
+import { explainFailure, type SetupNames, type StepName } from "./gmailRemedies.ts";
+
+/** How long a grant may take to have its effect. */
+const GRANT_WITHIN_MS = 60_000;
+
+/** `did`: it is right now. `would`: a dry run has found that it is not. */
+export function printStep(mark: "did" | "would", step: StepName, what: string): void {
+  console.log(`${(mark === "did" ? "ok" : "would").padEnd(7)}${step.padEnd(15)}${what}`);
+}
+
+/** Does one step. @throws StartError one that names the step, and says what to do */
+export async function inStep<T>(step: StepName, names: SetupNames, act: () => T | Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (thrown) {
+    throw new StartError(`${"FAILED".padEnd(7)}${step.padEnd(15)}${explainFailure(step, thrown, names)}`);
+  }
+}
+
+export interface Notices {
+  readonly topic: string;
+  readonly subscription: string;
+}
+
+/** Sees to topic, grant and subscription. @returns whether the grant is a new one */
+export async function ensureNotices(
+  { topic, subscription }: Notices,
+  setup: PubSubSetup,
+  names: SetupNames,
+  dryRun: boolean,
+): Promise<boolean> {
+  const { signal } = new AbortController();
+  const ensure = async (step: StepName, what: string, act: () => ReturnType<PubSubSetup["ensureTopic"]>) => {
+    const ensured = await inStep(step, names, act);
+    if (ensured === "unseen") printStep("did", step, `${what} (may not be looked at; the watch tells)`);
+    else if (!dryRun || ensured === "was there") printStep("did", step, `${what} (${ensured})`);
+    else printStep("would", step, `${what} (would be ${ensured})`);
+    return ensured === "made" && !dryRun;
+  };
+  await ensure("topic", topic, () => setup.ensureTopic(topic, signal));
+  const isNew = await ensure("publisher", GMAIL_PUBLISHER, () => setup.ensurePublisher(topic, GMAIL_PUBLISHER, signal));
+  await ensure("subscription", subscription, () => setup.ensureSubscription(subscription, topic, signal));
+  return isNew;
+}
+
+/** Has Gmail begin to send notices, or go on with it. A grant that is new may take a while until Gmail sees it. */
+export async function startWatch(
+  { topic, label }: { topic: string; label: string },
+  gmail: GmailApi,
+  names: SetupNames,
+  isGrantNew: boolean,
+): Promise<void> {
+  const { signal } = new AbortController();
+  const expiresAt = await inStep("watch", names, async () => {
+    for (let waitMs = 1_000; ; waitMs *= 2) {
+      try {
+        return (await gmail.watch({ topic, labelIds: [label] }, signal)).expiresAt;
+      } catch (error) {
+        const isEarly = error instanceof GoogleError && error.status === 403 && error.kind === "refused";
+        if (!isEarly || !isGrantNew || waitMs > GRANT_WITHIN_MS / 2) throw error;
+      }
+      console.log(`       Gmail does not see the grant yet: the next try is in ${waitMs / 1_000} s`);
+      await pause(waitMs);
+    }
+  });
+  printStep("did", "watch", `${label} (until ${expiresAt.toISOString()}; the listener renews it)`);
+}

@@ -1,0 +1,120 @@
+import { styleText } from "node:util";
+import type { JobSummary } from "../client/client.ts";
+import { LOST, note } from "./list.ts";
+import type { LiveJobs } from "./liveJobs.ts";
+import { bar } from "./terminal/bar.ts";
+import { cleanJson, cleanLine } from "./terminal/cleanText.ts";
+import { cut, outputWidth } from "./terminal/columns.ts";
+import { LiveBlock } from "./terminal/liveBlock.ts";
+import { type Column, tableLines } from "./terminal/table.ts";
+import { age, formatOf, percent, print } from "./terminal/words.ts";
+
+/** Shows what becomes of the jobs that are watched. */
+export interface JobView {
+  changed(job: JobSummary): void;
+  removed(jobId: string): void;
+  /** Whether anything is heard: false when the service, or what it listens to, is away. */
+  live(isLive: boolean): void;
+  close(): void;
+}
+
+/** One line for each event, as the service's live events have them. */
+export const jsonView = (): JobView => {
+  const tell = (type: string, data: unknown) => print([cleanJson({ type, data })]);
+  return {
+    changed: (job) => tell("job", job),
+    removed: (jobId) => tell("job_removed", { jobId }),
+    live: (live) => tell("state", { live }),
+    close() {},
+  };
+};
+
+/** One line for each change, for logs and pipes. */
+export function lineView(): JobView {
+  let wasLost = false;
+  return {
+    changed(job) {
+      const { updatedAt, jobId, progress, message } = job;
+      const state = `${percent(progress).padStart(5)}  ${shownState(job).padEnd(9)}`;
+      print([`${updatedAt}  ${cleanLine(jobId)}  ${state}  ${cleanLine(message ?? "")}`.trimEnd()]);
+    },
+    removed: (jobId) => print([`${new Date().toISOString()}  ${cleanLine(jobId)}  removed`]),
+    live(isLive) {
+      if (isLive === wasLost) note(isLive ? "The service is heard again." : LOST);
+      wasLost = !isLive;
+    },
+    close() {},
+  };
+}
+
+/** A job with its bar, on a terminal. */
+export const barView = (jobs: LiveJobs): JobView =>
+  blockView((width) => {
+    const [job] = [...jobs.running, ...jobs.ended];
+    return job ? barLines(job, width) : [];
+  });
+
+/** A bar for each job, as many as the terminal has room for: those that run, newest first, then those that ended. */
+export const boardView = (jobs: LiveJobs): JobView =>
+  blockView((width, height) => {
+    const newest = jobs.running.toSorted((a, b) => (a.createdAt < b.createdAt ? 1 : -1));
+    const all = [...newest, ...jobs.ended.toReversed()];
+    const shown = all.slice(0, Math.max(1, height - 1));
+    const failed = jobs.ended.filter(({ status }) => status === "failed").length;
+    const counts = `${newest.length} running, ${jobs.ended.length - failed} completed, ${failed} failed`;
+    const more = all.length > shown.length ? `; ${all.length - shown.length} more than there is room for` : "";
+    return [
+      ...tableLines(shown, boardColumns(width < 100 ? 10 : 20), { width, titles: false }),
+      styleText("dim", cut(all.length === 0 ? "No job runs. Waiting for one …" : counts + more, width)),
+    ];
+  });
+
+const boardColumns = (barWidth: number): readonly Column<JobSummary>[] => [
+  { title: "", of: ({ jobId }) => jobId, least: 12 },
+  {
+    title: "",
+    of: ({ progress }) => bar(progress, barWidth),
+    format: (job) => formatOf(shownState(job)),
+  },
+  { title: "", of: ({ progress }) => percent(progress), right: true },
+  { title: "", of: shownState, format: (job) => formatOf(shownState(job)) },
+  { title: "", of: ({ createdAt }) => age(createdAt), right: true },
+  { title: "", of: ({ message }) => message, least: 12 },
+];
+
+function barLines(job: JobSummary, width: number): string[] {
+  const { jobId, name, progress, currentStep, message, createdAt } = job;
+  const state = shownState(job);
+  const tail = `${percent(progress).padStart(5)}  ${state}  ${age(createdAt)}`;
+  const shown = bar(progress, Math.max(0, Math.min(60, width - tail.length - 1)));
+  const step = currentStep && `${currentStep.stepName} (${percent(currentStep.progress)})`;
+  return [
+    styleText("bold", cut([jobId, name ?? ""].map(cleanLine).join("  ").trimEnd(), width)),
+    cut(`${shown} ${tail}`, width).replace(shown, (text) => styleText(formatOf(state), text)),
+    ...[step, message].flatMap((text) => (text ? [cut(cleanLine(text), width)] : [])),
+  ];
+}
+
+function blockView(lines: (width: number, height: number) => string[]): JobView {
+  let isLive = true;
+  const block = new LiveBlock(() => {
+    const lost = isLive ? [] : [styleText("yellow", cut(LOST, outputWidth()))];
+    const height = (process.stdout.rows || 24) - 1 - lost.length; // the cursor stands below
+    return [...lines(outputWidth(), height).slice(0, Math.max(1, height)), ...lost];
+  });
+  return {
+    changed: block.changed,
+    removed: block.changed,
+    live(now) {
+      isLive = now;
+      block.changed();
+    },
+    close: () => block.close(),
+  };
+}
+
+/** A job that has been silent for too long counts as stale by the clock of this machine, without an event. */
+function shownState({ status, stale, staleAt }: JobSummary): string {
+  if (status !== "running") return status;
+  return stale || (staleAt !== null && Date.now() >= Date.parse(staleAt)) ? "stale" : status;
+}

@@ -1,0 +1,65 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { DURATION_PATTERN, durationMs } from "../../shared/duration.ts";
+
+/** What options and arguments may be, each read from its text. @throws InvalidArgumentError */
+
+export const whole =
+  (least: number, most: number) =>
+  (text: string): number => {
+    const value = Number(text);
+    if (/^\d+$/.test(text) && value >= least && value <= most) return value;
+    throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
+  };
+
+export function seconds(text: string): number {
+  const value = Number(text);
+  if (text.trim() !== "" && value > 0 && Number.isFinite(value)) return value;
+  throw new InvalidArgumentError("It must be a number of seconds above 0.");
+}
+
+/** A time, or how long ago it was. */
+export function when(text: string): string {
+  if (new RegExp(DURATION_PATTERN).test(text)) return new Date(Date.now() - durationMs(text)).toISOString();
+  const time = new Date(text);
+  if (!Number.isNaN(time.getTime())) return time.toISOString();
+  throw new InvalidArgumentError("It must be a time such as 2026-03-01T12:00:00Z, or how long ago, such as 2h or 7d.");
+}
+
+export type Pairs = Readonly<Record<string, readonly string[]>>;
+
+/** `key=value`, any number of times. */
+export function pair(text: string, known: Pairs = {}): Pairs {
+  const at = text.indexOf("=");
+  if (at < 1) throw new InvalidArgumentError("It must be key=value.");
+  const key = text.slice(0, at);
+  return { ...known, [key]: [...(known[key] ?? []), text.slice(at + 1)] };
+}
+
+/** `name: value`, any number of times. */
+export function header(line: string, known: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
+  const at = line.indexOf(":");
+  if (at < 1) throw new InvalidArgumentError('It must be "name: value".');
+  return { ...known, [line.slice(0, at).trim()]: line.slice(at + 1).trim() };
+}
+
+/** An option that takes one of some words, and may be given several times. */
+export function anyOf(flags: string, description: string, words: readonly string[]): Option {
+  const option = new Option(flags, `${description}; may be repeated`).choices(words);
+  return option.argParser((word: string, known: readonly string[] = []) => {
+    if (words.includes(word)) return [...known, word];
+    throw new InvalidArgumentError(`Allowed choices are ${words.join(", ")}.`);
+  });
+}
+
+/** For a command that speaks to the running service. */
+export const ofService = (command: Command): Command =>
+  command.option("--url <url>", "where the service is (SIGNALBOX_URL; by default the configured one)");
+
+/** For a command that lists. */
+export const ofList = (command: Command): Command =>
+  ofService(
+    command
+      .option("--limit <n>", "most rows", whole(1, 1_000_000), 100)
+      .option("--all", "every row, however many")
+      .option("--json", "print JSON, one line for each"),
+  );

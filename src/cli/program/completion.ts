@@ -1,0 +1,21 @@
+import { Argument, type Command } from "commander";
+import type { Environment } from "./environment.ts";
+import { withExamples } from "./examples.ts";
+
+/** `completion SHELL` */
+export function addCompletion(program: Command, _environment: Environment): void {
+  const completion = program
+    .command("completion")
+    .description("Print what has a shell complete the commands and options of signalbox.")
+    .addArgument(new Argument("<shell>", "the shell").choices(["bash", "zsh", "fish"]))
+    .action(async (shell: "bash" | "zsh" | "fish") => {
+      const { completionScript } = await import("../completion/script.ts");
+      process.stdout.write(completionScript(program, shell));
+    });
+  withExamples(
+    completion,
+    "source <(signalbox completion bash)",
+    "signalbox completion zsh > ~/.zfunc/_signalbox",
+    "signalbox completion fish > ~/.config/fish/completions/signalbox.fish",
+  );
+}

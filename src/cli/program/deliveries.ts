@@ -1,0 +1,40 @@
+import { type Command, Option } from "commander";
+import type { DeliveryState } from "../../client/client.ts";
+import { CHANNELS } from "../../shared/channelNames.ts";
+import type { ListOptions } from "../list.ts";
+import type { ServiceOptions } from "../service.ts";
+import { anyOf, ofList, ofService } from "./arguments.ts";
+import type { Environment } from "./environment.ts";
+import { withExamples } from "./examples.ts";
+
+/** `deliveries …` */
+export function addDeliveries(program: Command, environment: Environment): void {
+  const deliveries = program.command("deliveries").description("Replies on their way to people.");
+
+  const list = deliveries
+    .command("list")
+    .description("Print deliveries, newest first.")
+    .addOption(anyOf("--state <state>", "in this state", ["pending", "sent", "failed"]))
+    .addOption(new Option("--channel <channel>", "to this channel").choices(CHANNELS))
+    .action(async (options: ServiceOptions & ListOptions & { state?: DeliveryState[]; channel?: string }) => {
+      const { listDeliveries } = await import("../commands/deliveries.ts");
+      await listDeliveries(await environment(), options);
+    });
+  withExamples(ofList(list), "signalbox deliveries list --state failed --channel telegram");
+
+  const acts = {
+    retry: "Begin a failed delivery anew, or try one that waits at once.",
+    cancel: "Give up a delivery that waits.",
+  } as const;
+  for (const act of ["retry", "cancel"] as const) {
+    const command = deliveries
+      .command(`${act} <deliveryId>`)
+      .description(acts[act])
+      .option("--json", "print the delivery as JSON")
+      .action(async (deliveryId: string, options: ServiceOptions & { json?: boolean }) => {
+        const { actOnDelivery } = await import("../commands/deliveries.ts");
+        await actOnDelivery(await environment(), deliveryId, act, options);
+      });
+    withExamples(ofService(command), `signalbox deliveries ${act} 0198c2b4-7a10-7c3e-9d6f-2f8f3b1c5e77`);
+  }
+}

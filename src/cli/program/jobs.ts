@@ -1,0 +1,83 @@
+import type { Command } from "commander";
+import type { FilterOptions } from "../commands/jobs.ts";
+import type { WatchOptions } from "../commands/watchJobs.ts";
+import type { ListOptions } from "../list.ts";
+import type { ServiceOptions } from "../service.ts";
+import { anyOf, ofList, ofService, pair, when } from "./arguments.ts";
+import type { Environment } from "./environment.ts";
+import { withExamples } from "./examples.ts";
+
+/** `jobs …` */
+export function addJobs(program: Command, environment: Environment): void {
+  const jobs = program.command("jobs").description("The jobs that the service tracks.");
+
+  const list = jobs
+    .command("list")
+    .description("Print jobs, newest first.")
+    .action(async (options: ServiceOptions & FilterOptions & ListOptions) => {
+      const { listJobs } = await import("../commands/jobs.ts");
+      await listJobs(await environment(), options);
+    });
+  withExamples(
+    ofList(ofFilter(list)),
+    "signalbox jobs list --status failed --created-from 1d",
+    "signalbox jobs list --metadata team=sales --all --json",
+  );
+
+  const get = jobs
+    .command("get <jobId>")
+    .description("Print one job, with its input, metadata and output.")
+    .option("--steps", "its steps too")
+    .option("--json", "print JSON, on one line")
+    .action(async (jobId: string, options: ServiceOptions & { steps?: boolean; json?: boolean }) => {
+      const { getJob } = await import("../commands/jobs.ts");
+      await getJob(await environment(), jobId, options);
+    });
+  withExamples(ofService(get), "signalbox jobs get report-7 --steps", "signalbox jobs get report-7 --json");
+
+  const watch = jobs
+    .command("watch [jobId]")
+    .description(
+      "Follow one job to its end, and exit with 1 where it fails; or those that run, or fit the filters, until Ctrl-C.",
+    )
+    .option("--json", "print JSON, one line for each change")
+    .action(async (jobId: string | undefined, options: ServiceOptions & FilterOptions & WatchOptions) => {
+      const { watchJobs } = await import("../commands/watchJobs.ts");
+      await watchJobs(await environment(), jobId, options);
+    });
+  withExamples(
+    ofService(ofFilter(watch)),
+    "signalbox jobs watch report-7",
+    "signalbox jobs watch --name nightly",
+    "signalbox jobs watch report-7 --json",
+  );
+
+  const remove = jobs
+    .command("delete [jobId...]")
+    .description("Delete the jobs named, or those that the filters fit, with all their steps.")
+    .option("--all", "every job there is")
+    .option("--yes", "do not ask before what fits the filters, or all, is deleted")
+    .action(async (jobIds: string[], options: ServiceOptions & FilterOptions & { all?: boolean; yes?: boolean }) => {
+      const { deleteJobs } = await import("../commands/jobs.ts");
+      await deleteJobs(await environment(), jobIds, options);
+    });
+  withExamples(
+    ofService(ofFilter(remove)),
+    "signalbox jobs delete report-6 report-7",
+    "signalbox jobs delete --status completed --updated-before 30d --yes",
+  );
+}
+
+/** The list's filters; all that are given must hold. */
+const ofFilter = (command: Command): Command =>
+  command
+    .addOption(anyOf("--status <status>", "in this status", ["running", "completed", "failed"]))
+    .option("--name <text>", "whose name begins so; case does not matter")
+    .option("--job-id <text>", "whose id begins so")
+    .option("--metadata <key=value>", "whose metadata has this value; may be repeated", pair)
+    .option("--stale", "running, and silent for too long")
+    .option("--no-stale", "all others")
+    .option("--created-from <time>", "created then or later; a time, or how long ago: 2h, 7d", when)
+    .option("--created-before <time>", "created before", when)
+    .option("--updated-from <time>", "changed then or later", when)
+    .option("--updated-before <time>", "changed before", when);

@@ -1,0 +1,38 @@
+import { Command } from "commander";
+import { addChannels } from "./channels.ts";
+import { addCompletion } from "./completion.ts";
+import { addConfig } from "./config.ts";
+import { addDeliveries } from "./deliveries.ts";
+import type { Environment } from "./environment.ts";
+import { addHooks } from "./hooks.ts";
+import { addJobs } from "./jobs.ts";
+import { addRoute } from "./route.ts";
+import { addRuns } from "./runs.ts";
+import { addSessions } from "./sessions.ts";
+import { addStart } from "./start.ts";
+import { addWebhooks } from "./webhooks.ts";
+
+const GROUPS = [
+  addStart,
+  addJobs,
+  addHooks,
+  addRuns,
+  addDeliveries,
+  addSessions,
+  addChannels,
+  addRoute,
+  addConfig,
+  addWebhooks,
+  addCompletion,
+];
+
+/**
+ * Every command with its options. What carries a command out is loaded when it is: only so `--help` is quick.
+ */
+export function buildProgram(environment: Environment): Command {
+  const program = new Command("signalbox").description("Job tracking and webhook gateway.");
+  program.exitOverride(); // the one who runs it says what a command ends with
+  program.enablePositionalOptions(); // `hooks send` and `hooks send agent` have options of the same names
+  for (const add of GROUPS) add(program, environment);
+  return program;
+}

@@ -1,0 +1,31 @@
+import type { Command } from "commander";
+import type { ListOptions } from "../list.ts";
+import type { ServiceOptions } from "../service.ts";
+import { ofList, ofService, whole } from "./arguments.ts";
+import type { Environment } from "./environment.ts";
+import { withExamples } from "./examples.ts";
+
+/** `sessions …` */
+export function addSessions(program: Command, environment: Environment): void {
+  const sessions = program.command("sessions").description("The agent's conversations.");
+
+  const list = sessions
+    .command("list")
+    .description("Print sessions, last used first.")
+    .action(async (options: ServiceOptions & ListOptions) => {
+      const { listSessions } = await import("../commands/sessions.ts");
+      await listSessions(await environment(), options);
+    });
+  withExamples(ofList(list), "signalbox sessions list --limit 20");
+
+  const messages = sessions
+    .command("messages <sessionKey>")
+    .description("Print the latest messages of a session, oldest first; main is the main session.")
+    .option("--limit <n>", "most messages", whole(1, 1_000), 100)
+    .option("--json", "print JSON, one line for each")
+    .action(async (sessionKey: string, options: ServiceOptions & { limit: number; json?: boolean }) => {
+      const { listMessages } = await import("../commands/sessions.ts");
+      await listMessages(await environment(), sessionKey, options);
+    });
+  withExamples(ofService(messages), "signalbox sessions messages main --limit 10");
+}

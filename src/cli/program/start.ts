@@ -1,0 +1,35 @@
+import type { Command } from "commander";
+import type { Environment } from "./environment.ts";
+import { withExamples } from "./examples.ts";
+
+/** `start`, `init` and `release`: from a clone to a service. */
+export function addStart(program: Command, environment: Environment): void {
+  const start = program
+    .command("start")
+    .description("Run everything on this machine, with an embedded MongoDB and Redis where none is configured.")
+    .option("--watch", "restart the API and the worker when a source file changes")
+    .action(async (options: { watch?: true }) => {
+      const { start } = await import("../commands/start.ts");
+      await start(await environment(), { watch: options.watch ?? false });
+    });
+  withExamples(start, "signalbox start", "signalbox start --watch");
+
+  const init = program
+    .command("init")
+    .description("Write a configuration file that explains every key, with fresh secrets.")
+    .option("--force", "replace the file that is there")
+    .action(async (options: { force?: true }) => {
+      const { init } = await import("../commands/init.ts");
+      init(await environment(), { force: options.force ?? false });
+    });
+  withExamples(init, "signalbox init", "signalbox init --force");
+
+  const release = program
+    .command("release")
+    .description("Make the indexes that this version needs in the configured MongoDB.")
+    .action(async () => {
+      const { release } = await import("../commands/release.ts");
+      await release(await environment());
+    });
+  withExamples(release, "signalbox release");
+}

@@ -1,0 +1,31 @@
+import { readFileSync } from "node:fs";
+import { StartError } from "../shared/lifecycle.ts";
+
+/**
+ * What a file holds, or for `-` standard input.
+ * @throws StartError when it cannot be read
+ */
+export function readInput(file: string, what: string): string {
+  try {
+    return readFileSync(file === "-" ? 0 : file, "utf8");
+  } catch (error) {
+    throw new StartError(`${what} cannot be read from ${file} (${(error as NodeJS.ErrnoException).code}).`);
+  }
+}
+
+/**
+ * The JSON object that a file, or standard input, holds, and its text as it is.
+ * @throws StartError when it holds none
+ */
+export function readJsonObject(file: string): { readonly text: string; readonly value: Record<string, unknown> } {
+  const text = readInput(file, "The body");
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+      return { text, value: value as Record<string, unknown> };
+    }
+  } catch {
+    // said below
+  }
+  throw new StartError(`${file} does not hold a JSON object.`);
+}

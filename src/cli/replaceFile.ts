@@ -1,0 +1,32 @@
+import { randomUUID } from "node:crypto";
+import {
+  accessSync,
+  chmodSync,
+  chownSync,
+  constants,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+
+/**
+ * Writes a file that is there anew, whole or not at all; it keeps its mode and its owner. Of a symbolic link the target is
+ * written. Throws what the file system says.
+ */
+export function replaceFile(path: string, text: string): void {
+  const target = realpathSync(path);
+  accessSync(target, constants.W_OK); // a rename would not mind
+  const { mode, uid, gid } = statSync(target);
+  const temporary = `${target}.${randomUUID()}.tmp`;
+  try {
+    writeFileSync(temporary, text, { flag: "wx", mode: 0o600, flush: true });
+    const made = statSync(temporary);
+    if (made.uid !== uid || made.gid !== gid) chownSync(temporary, uid, gid);
+    chmodSync(temporary, mode & 0o7777);
+    renameSync(temporary, target);
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+}

@@ -1,0 +1,132 @@
+import { resolve } from "node:path";
+import { type Client, createClient, SignalboxError } from "../client/client.ts";
+import { CommandError, EXIT } from "./exit.ts";
+
+export interface ServiceOptions {
+  /** Where the service is. Without it, and without SIGNALBOX_URL, it is the one that the configuration describes. */
+  readonly url?: string | undefined;
+  /** What the paths of its hooks begin with, where it is not the configured service. */
+  readonly hooksPath?: string | undefined;
+}
+
+/** Where the service is, and what opens it. */
+interface Access {
+  readonly url: string;
+  readonly apiToken: string | undefined;
+  readonly hookToken: string | undefined;
+  readonly hooksPath: string;
+  /** Where a token may be set, for people. */
+  readonly places: (variable: string, key: string) => string;
+}
+
+export interface Service extends Access {
+  /** Each call is made once. */
+  readonly client: Client;
+  /** Calls that read are made until they are answered; hears of each that was made in vain. */
+  readonly patient: (onAway?: () => void) => Client;
+}
+
+/**
+ * Does something with the running service, and lets go of it.
+ * @param door which token it asks for
+ * @throws CommandError saying what is wrong and what to do about it
+ */
+export async function withService<T>(
+  env: NodeJS.ProcessEnv,
+  options: ServiceOptions & { readonly fetch?: typeof globalThis.fetch },
+  act: (service: Service) => Promise<T>,
+  door: "api" | "hooks" = "api",
+): Promise<T> {
+  const access = await findAccess(env, options);
+  const { url, apiToken, hookToken, hooksPath } = access;
+  // The hook token opens what became of a run too.
+  const known = { url, token: apiToken ?? hookToken, hookToken, hooksPath, fetch: options.fetch };
+  const clients = [createClient(known)] as [Client, ...Client[]];
+  const patient = (onAway?: () => void) => {
+    const client = createClient({ ...known, retryForMs: Number.POSITIVE_INFINITY, onError: onAway });
+    clients.push(client);
+    return client;
+  };
+  try {
+    return await act({ ...access, client: clients[0], patient });
+  } catch (error) {
+    if (error instanceof SignalboxError) throw new CommandError(EXIT.service, inWords(error, access, door));
+    throw error;
+  } finally {
+    await Promise.all(clients.map((client) => client.close()));
+  }
+}
+
+/** Tokens of a configuration file go to the service that it describes, and to no other. */
+async function findAccess(env: NodeJS.ProcessEnv, options: ServiceOptions): Promise<Access> {
+  const named = options.url ?? (env.SIGNALBOX_URL || undefined);
+  if (named !== undefined) {
+    return {
+      url: checkedUrl(named, options.url === undefined ? "SIGNALBOX_URL" : "--url"),
+      apiToken: env.SIGNALBOX_API_TOKEN || undefined,
+      hookToken: env.SIGNALBOX_HOOKS_TOKEN || undefined,
+      hooksPath: options.hooksPath ?? "/hooks",
+      places: (variable) => `${variable} (where a URL is given, a configuration file is not looked into)`,
+    };
+  }
+  const [{ readConfig, configFile }, { findKeptToken }] = await Promise.all([
+    import("../shared/config.ts"),
+    import("./firstUse.ts"),
+  ]);
+  const { server, hooks, dataDir } = readConfig(env);
+  if (server.port === 0) {
+    throw new CommandError(
+      EXIT.usage,
+      "server.port is 0, a free one at each start: say with --url where the service is.",
+    );
+  }
+  return {
+    url: `http://${reachable(server.host)}:${server.port}`,
+    apiToken: server.apiToken,
+    hookToken: hooks.token ?? (configFile(env) ? undefined : findKeptToken(resolve(dataDir))),
+    hooksPath: options.hooksPath ?? hooks.path,
+    places: (variable, key) => `${variable}, or ${key} in the configuration file`,
+  };
+}
+
+function checkedUrl(text: string, source: string): string {
+  const url = URL.parse(text);
+  const fault = (what: string) =>
+    new CommandError(EXIT.usage, `${source} ${what}: write it like http://127.0.0.1:3000.`);
+  if (!url || !["http:", "https:"].includes(url.protocol)) throw fault("is no http or https address");
+  if (url.username || url.password) throw fault("holds a user or a password, which this service does not know");
+  return text;
+}
+
+/** Where a client reaches what is bound to that address. */
+function reachable(host: string): string {
+  if (host === "0.0.0.0") return "127.0.0.1";
+  if (host === "::") return "[::1]";
+  return host.includes(":") ? `[${host}]` : host;
+}
+
+function inWords(error: SignalboxError, access: Access, door: "api" | "hooks"): string {
+  const { code, detail, errors } = error;
+  const faults = errors.map((fault) => `\n  - ${fault.parameter ?? fault.pointer ?? ""}: ${fault.detail}`);
+  const said = detail + faults.join("");
+  if (code === "unreachable") {
+    return `${said} Start it with \`npm start\`, or say where it is with --url or SIGNALBOX_URL.`;
+  }
+  if (code === "unauthorized") return refusal(access, door);
+  if (code === "forbidden")
+    return `${said} Set ${access.places("SIGNALBOX_API_TOKEN", "server.apiToken")}, to the full one.`;
+  if (code === "not_found" && door === "hooks") {
+    return `There are no hooks at ${access.url}${access.hooksPath}: turn them on there with hooks.enabled, or name their path with --hooks-path.`;
+  }
+  return said;
+}
+
+function refusal({ url, apiToken, hookToken, places }: Access, door: "api" | "hooks"): string {
+  const [token, name, where] =
+    door === "api"
+      ? [apiToken, "API token", places("SIGNALBOX_API_TOKEN", "server.apiToken")]
+      : [hookToken, "hook token", places("SIGNALBOX_HOOKS_TOKEN", "hooks.token")];
+  return token === undefined
+    ? `The service at ${url} wants its ${name}: set ${where}.`
+    : `The service at ${url} refuses the ${name}: correct ${where}.`;
+}

@@ -1,0 +1,54 @@
+import stringWidth from "string-width";
+import { outputWidth } from "./columns.ts";
+
+const HIDE_CURSOR = "\x1b[?25l";
+const SHOW_CURSOR = "\x1b[?25h";
+/** A line that is wider than it was measured is cut by the terminal: wrapped, it would shift all that follows. */
+const WRAP_OFF = "\x1b[?7l";
+const WRAP_ON = "\x1b[?7h";
+const CLEAR_BELOW = "\x1b[J";
+const CLEAR_REST = "\x1b[K";
+const up = (lines: number) => (lines > 0 ? `\x1b[${lines}A` : "");
+
+const SHORTEST_MS = 100;
+const TICK_MS = 1_000;
+
+/** Lines at the end of the terminal that are drawn anew in place: when they change, and each second for ages in them. */
+export class LiveBlock {
+  readonly #lines: () => readonly string[];
+  readonly #tick: NodeJS.Timeout;
+  #soon: NodeJS.Timeout | undefined;
+  #drawn: readonly string[] = [];
+
+  /** @param lines as they are now; no wider than the terminal, fewer than it has rows, harmless */
+  constructor(lines: () => readonly string[]) {
+    this.#lines = lines;
+    this.#tick = setInterval(() => this.#draw(), TICK_MS);
+    process.stdout.on("resize", this.changed);
+    process.stdout.write(HIDE_CURSOR);
+  }
+
+  /** Draws soon; many changes at once are drawn once. */
+  readonly changed = (): void => {
+    this.#soon ??= setTimeout(() => this.#draw(), SHORTEST_MS);
+  };
+
+  /** Draws the last state, which stays, and gives the terminal back. */
+  close(): void {
+    this.#draw();
+    clearInterval(this.#tick);
+    process.stdout.off("resize", this.changed);
+    process.stdout.write(SHOW_CURSOR);
+  }
+
+  #draw(): void {
+    clearTimeout(this.#soon);
+    this.#soon = undefined;
+    // A terminal that has become narrower has wrapped what was drawn.
+    const rows = this.#drawn.map((line) => Math.max(1, Math.ceil(stringWidth(line) / outputWidth())));
+    const height = rows.reduce((sum, one) => sum + one, 0);
+    this.#drawn = this.#lines();
+    const text = this.#drawn.map((line) => `${line}${CLEAR_REST}\n`).join("");
+    process.stdout.write(`${WRAP_OFF}${up(height)}\r${text}${CLEAR_BELOW}${WRAP_ON}`);
+  }
+}

@@ -1,0 +1,53 @@
+import { styleText } from "node:util";
+import { cleanJson, cleanLine, cleanText } from "./cleanText.ts";
+import type { Format } from "./table.ts";
+
+const UNITS: readonly (readonly [number, string])[] = [
+  [86_400, "d"],
+  [3_600, "h"],
+  [60, "m"],
+  [1, "s"],
+];
+
+/** How long that is, in one unit. */
+export function duration(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1_000));
+  const [size, unit] = UNITS.find(([size]) => seconds >= size) ?? [1, "s"];
+  return `${Math.floor(seconds / size)}${unit}`;
+}
+
+/** How long ago that was, by the clock of this machine. */
+export const age = (at: string): string => duration(Date.now() - Date.parse(at));
+
+export const percent = (progress: number): string => `${Math.floor(progress)} %`;
+
+const FORMATS: Readonly<Record<string, Format>> = {
+  running: "cyan",
+  queued: "gray",
+  pending: "cyan",
+  completed: "green",
+  sent: "green",
+  failed: "red",
+  dropped: "gray",
+  stale: "yellow",
+};
+
+/** How a state looks. */
+export const formatOf = (state: string): Format => FORMATS[state] ?? "reset";
+
+/** Names and what they hold, one a line; what is null is left out. */
+export function rowLines(rows: readonly (readonly [name: string, value: string | null])[]): string[] {
+  const shown = rows.filter(([, value]) => value !== null);
+  const width = Math.max(...shown.map(([name]) => name.length));
+  return shown.map(([name, value]) => `${styleText("bold", name.padEnd(width))}  ${cleanLine(value ?? "")}`);
+}
+
+/** A heading with what it is of below it: a text with its lines, anything else as JSON. */
+export const section = (heading: string, value: unknown): string[] =>
+  value === null || value === undefined
+    ? []
+    : ["", styleText("bold", heading), typeof value === "string" ? cleanText(value) : cleanJson(value, 2)];
+
+export const print = (lines: readonly string[]): void => {
+  if (lines.length > 0) process.stdout.write(`${lines.join("\n")}\n`);
+};

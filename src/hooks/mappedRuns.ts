@@ -1,0 +1,77 @@
+import type { Config } from "../shared/configSchema.ts";
+import { AppError, refusedField } from "../shared/errors.ts";
+import { toJson } from "../shared/json.ts";
+import { MAIN_SESSION, sessionKeyFault } from "../shared/sessionKey.ts";
+import {
+  defaultKeyOf,
+  expand,
+  type HookCall,
+  itemsOf,
+  type Mapping,
+  mappedName,
+  mappedSessionKey,
+  scopeOf,
+} from "./mapping.ts";
+
+/** Most items of a `forEach`, and most characters that the rest of the body becomes, which each run carries along. */
+const MAX_ITEMS = 1_000;
+const MAX_AROUND_CHARS = 32 * 1024 * 1024;
+/** Of one call as JSON, which is longer than the body where that has numbers like 1e20: MongoDB ends at 16 MiB. */
+const MAX_CALL_BYTES = 15 * 1024 * 1024;
+
+/** What is written down of a call that a mapping takes: with `forEach` a run for each item. */
+export interface MappedRun {
+  readonly kind: Mapping["action"];
+  readonly name: string;
+  /** What the mapping alone says; without it the run gets a session of its own. */
+  readonly sessionKey: string | undefined;
+  readonly mapped: { readonly mapping: string; readonly call: string; readonly wakeMode: Mapping["wakeMode"] };
+}
+
+/**
+ * The runs that a call becomes. What its mapping and transform make of the body is for the workers to find out.
+ * @param now the time of acceptance
+ * @throws AppError invalid_body, body_too_large
+ */
+export function mappedRuns(
+  mapping: Mapping,
+  call: HookCall,
+  hooks: Omit<Config["hooks"], "path">,
+  now: Date,
+): MappedRun[] {
+  if (mapping.forEach !== undefined) checkItems(mapping.forEach, itemsOf(mapping, call.payload), call);
+  return (expand(mapping, call) ?? []).map((one) => newRun(mapping, one, hooks, now));
+}
+
+/** Before any call is made of them: a body has room for millions. */
+function checkItems(forEach: string, items: readonly unknown[] | undefined, call: HookCall): void {
+  if (!items) throw refusedField(forEach, "must be an array: the mapping makes a run of each of its items");
+  if (items.length > MAX_ITEMS)
+    throw refusedField(forEach, `must have at most ${MAX_ITEMS} items: send the rest by themselves`);
+  const around = toJson({ ...call, payload: { ...call.payload, [forEach]: [] } }).length;
+  if (around * items.length > MAX_AROUND_CHARS) {
+    throw refusedField(
+      forEach,
+      "has too many items for what stands around it: each run carries the rest of the body along",
+    );
+  }
+}
+
+function newRun(mapping: Mapping, call: HookCall, hooks: Omit<Config["hooks"], "path">, now: Date): MappedRun {
+  const scope = scopeOf(mapping, call, now);
+  const own = mappedSessionKey(mapping, scope) ?? defaultKeyOf(mapping, hooks);
+  const isUsable = own !== undefined && own.length <= 256 && !sessionKeyFault(own, hooks.allowedSessionKeyPrefixes);
+  return {
+    kind: mapping.action,
+    name: mappedName(mapping, scope),
+    // one that may not be used fails the run when the worker comes to it
+    sessionKey: mapping.action === "wake" ? MAIN_SESSION : isUsable ? own : undefined,
+    mapped: { mapping: mapping.key, call: pack(call), wakeMode: mapping.wakeMode },
+  };
+}
+
+function pack(call: HookCall): string {
+  const text = toJson(call);
+  if (Buffer.byteLength(text) <= MAX_CALL_BYTES) return text;
+  throw new AppError("body_too_large", { detail: `The body is larger than ${MAX_CALL_BYTES} bytes as it is kept.` });
+}

@@ -1,0 +1,29 @@
+import type { mongo } from "mongoose";
+import { takePage } from "../page.ts";
+import type { SessionDoc } from "../session.ts";
+import type { Stores } from "../stores.ts";
+import { idCursor, olderThan } from "./idCursor.ts";
+
+/** A session as lists show it. */
+export interface SessionView {
+  sessionKey: string;
+  lastUsedAt: string;
+  busy: boolean;
+}
+
+/** A page of sessions, the one used last first. @throws AppError unavailable */
+export async function listSessions(
+  { sessions }: Stores,
+  { limit, cursor }: { limit: number; cursor?: string | undefined },
+  now: Date,
+): Promise<{ sessions: SessionView[]; nextCursor: string | null }> {
+  const query: mongo.Filter<SessionDoc> = cursor === undefined ? {} : olderThan(cursor, "lastUsedAt");
+  const found = sessions.collection.find(query).sort({ lastUsedAt: -1, _id: -1 });
+  const { rows, last } = await takePage(found, { limit, bytesOf: () => 0 });
+  return {
+    sessions: rows.map(({ _id, lastUsedAt, active }) => ({
+      ...{ sessionKey: _id, lastUsedAt: lastUsedAt.toISOString(), busy: active !== null && active.until > now },
+    })),
+    nextCursor: last && idCursor({ _id: last._id, createdAt: last.lastUsedAt }),
+  };
+}

@@ -1,0 +1,42 @@
+import type { mongo } from "mongoose";
+import { Together } from "../shared/together.ts";
+import { guard, isDuplicateKey, writeFaults } from "./guard.ts";
+
+/**
+ * Inserts documents that come at about the same time together; those whose key is there already stay as they are.
+ * @param weightOf a document's size, roughly
+ */
+export class Inserting<T extends mongo.Document> {
+  readonly #together: Together<readonly mongo.OptionalUnlessRequiredId<T>[], number>;
+
+  constructor(collection: mongo.Collection<T>, weightOf: (document: mongo.OptionalUnlessRequiredId<T>) => number) {
+    this.#together = new Together((sets) => guard(() => insertAll(collection, sets)), {
+      ...{ most: 500, mostWeight: 8 * 1024 * 1024 },
+      weightOf: (documents) => documents.reduce((sum, document) => sum + weightOf(document), 0),
+    });
+  }
+
+  /** @returns how many were not there @throws AppError unavailable, body_too_large */
+  add(documents: readonly NoInfer<mongo.OptionalUnlessRequiredId<T>>[]): Promise<number> {
+    return documents.length > 0 ? this.#together.add(documents) : Promise.resolve(0);
+  }
+}
+
+/** Inserts sets of documents at once. @returns for each set how many of its documents were not there */
+async function insertAll<T extends mongo.Document>(
+  collection: mongo.Collection<T>,
+  sets: readonly (readonly mongo.OptionalUnlessRequiredId<T>[])[],
+): Promise<number[]> {
+  const counts = sets.map(({ length }) => length);
+  const owners = sets.flatMap((documents, i) => documents.map(() => i));
+  const all = sets.flat();
+  try {
+    if (all.length === 1) await collection.insertOne(all[0] as mongo.OptionalUnlessRequiredId<T>);
+    else await collection.insertMany(all, { ordered: false });
+  } catch (error) {
+    const twice = all.length === 1 && isDuplicateKey(error) ? [0] : writeFaults(error, isDuplicateKey);
+    if (!twice) throw error;
+    for (const index of twice) counts[owners[index] as number]!--;
+  }
+  return counts;
+}

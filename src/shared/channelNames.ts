@@ -1,0 +1,12 @@
+/** Where replies can go. */
+export const CHANNELS = [
+  "whatsapp",
+  "telegram",
+  "discord",
+  "slack",
+  "mattermost",
+  "signal",
+  "imessage",
+  "msteams",
+  "log",
+] as const;

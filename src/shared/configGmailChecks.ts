@@ -1,0 +1,39 @@
+import { mappingKey } from "./configMappingChecks.ts";
+import type { Config } from "./configSchema.ts";
+import { resolveModel } from "./modelList.ts";
+import { sessionKeyFault } from "./sessionKey.ts";
+
+/** As the preset's sessionKey has it. */
+const PRESET_SESSIONS = "hook:gmail:";
+
+/** What is wrong with `hooks.gmail` beyond what the schema says: one sentence for each fault. */
+export function gmailFaults({ hooks, agents }: Config): (string | false)[] {
+  const { gmail, mappings, presets, allowedSessionKeyPrefixes } = hooks;
+  if (!gmail) return [];
+  const own = mappings.find(({ match }) => takes(match?.path) && takes(match?.source));
+  const resolved = resolveModel(agents.defaults, gmail.model);
+  return [
+    (gmail.topic === undefined) !== (gmail.subscription === undefined) &&
+      "hooks.gmail.topic and hooks.gmail.subscription go together: set both, or neither to look into the mailbox every few minutes only",
+    !own && !presets.includes("gmail") && 'hooks.gmail needs a mapping for its mails: add "gmail" to hooks.presets',
+    !own &&
+      sessionKeyFault(PRESET_SESSIONS, allowedSessionKeyPrefixes) !== null &&
+      `hooks.allowedSessionKeyPrefixes must have one for ${PRESET_SESSIONS}, which the sessions of the preset gmail begin with`,
+    gmail.model !== undefined && !resolved.ok && `hooks.gmail.model must be one of ${resolved.allowed.join(", ")}`,
+    ...(["apiUrl", "pubsubUrl", "tokenUrl", "consentUrl"] as const).map(
+      (key) =>
+        typeof gmail[key] === "string" &&
+        !URL.canParse(gmail[key]) &&
+        `hooks.gmail.${key} is no address that can be used`,
+    ),
+    ...(["model", "thinking", "allowUnsafeExternalContent"] as const).map(
+      (key) =>
+        own !== undefined &&
+        Boolean(gmail[key]) &&
+        `hooks.gmail.${key} is the preset's, and the mapping ${mappingKey(own)} takes the mails: say it there`,
+    ),
+  ];
+}
+
+/** Mails go to the path `gmail` with `gmail` as their source. */
+const takes = (wanted: string | undefined) => wanted === undefined || wanted === "gmail";

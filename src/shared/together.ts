@@ -1,0 +1,108 @@
+import { AppError } from "./errors.ts";
+
+interface Waiting<In, Out> {
+  readonly item: In;
+  readonly resolve: (out: Out) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export interface TogetherOptions<In> {
+  /** Most items of one act, and most weight of them together; one that weighs more goes alone. */
+  readonly most: number;
+  readonly mostWeight: number;
+  weightOf(item: In): number;
+  /** How many acts may be under way; one unless told. */
+  readonly atOnce?: number;
+  /** Items of the same key are never in two acts at once. */
+  keyOf?(item: In): string;
+}
+
+/**
+ * Does what is asked for at about the same time in one act: what comes while as many are under way as may be forms the next
+ * one, so that the busier it gets the less each item costs. What comes before that waits for nobody.
+ */
+export class Together<In, Out> {
+  readonly #act: (items: readonly In[]) => Promise<readonly (Out | Error)[]>;
+  readonly #options: TogetherOptions<In>;
+  readonly #busy = new Set<string>();
+  #waiting: Waiting<In, Out>[] = [];
+  #acting = 0;
+  #isGathering = false;
+
+  /**
+   * @param act gives for each item, in their order, what becomes of it or why it fails. Where it throws `unavailable`, that
+   *   goes for all of them; where it throws anything else, each is asked for alone, so that the one at fault fails alone
+   */
+  constructor(act: (items: readonly In[]) => Promise<readonly (Out | Error)[]>, options: TogetherOptions<In>) {
+    this.#act = act;
+    this.#options = options;
+  }
+
+  /** Rejects with what is wrong with this item, or with what the act throws of it alone. */
+  add(item: In): Promise<Out> {
+    const { promise, resolve, reject } = Promise.withResolvers<Out>();
+    this.#waiting.push({ item, resolve, reject });
+    this.#gather();
+    return promise;
+  }
+
+  /** Acts on what waits, with what else arrives in the same turn of the event loop. */
+  #gather(): void {
+    const { atOnce = 1 } = this.#options;
+    if (this.#isGathering || this.#acting >= atOnce || this.#waiting.length === 0) return;
+    this.#isGathering = true;
+    setImmediate(() => {
+      this.#isGathering = false;
+      void this.#actOnNext();
+    });
+  }
+
+  async #actOnNext(): Promise<void> {
+    const batch = this.#take();
+    if (batch.length === 0) return; // what waits is about what is being acted on
+    const keys = new Set(batch.flatMap(({ item }) => this.#options.keyOf?.(item) ?? []));
+    for (const key of keys) this.#busy.add(key);
+    this.#acting++;
+    this.#gather();
+    await this.#actOn(batch);
+    this.#acting--;
+    for (const key of keys) this.#busy.delete(key);
+    this.#gather();
+  }
+
+  /** The first of those that wait, as far as they may be acted on now. */
+  #take(): Waiting<In, Out>[] {
+    const { most, mostWeight, weightOf, keyOf } = this.#options;
+    const taken: Waiting<In, Out>[] = [];
+    const left: Waiting<In, Out>[] = [];
+    let weight = 0;
+    let isFull = false;
+    for (const one of this.#waiting) {
+      const isBusy = keyOf !== undefined && this.#busy.has(keyOf(one.item));
+      if (!isBusy && !isFull) {
+        weight += weightOf(one.item);
+        isFull = taken.length === most || (taken.length > 0 && weight > mostWeight);
+      }
+      if (isBusy || isFull) left.push(one);
+      else taken.push(one);
+    }
+    this.#waiting = left;
+    return taken;
+  }
+
+  async #actOn(batch: readonly Waiting<In, Out>[]): Promise<void> {
+    try {
+      const outs = await this.#act(batch.map(({ item }) => item));
+      for (const [i, { resolve, reject }] of batch.entries()) {
+        const out = outs[i];
+        if (out instanceof Error) reject(out);
+        else resolve(out as Out);
+      }
+    } catch (error) {
+      if (batch.length === 1 || isUnavailable(error)) for (const { reject } of batch) reject(error);
+      else for (const one of batch) await this.#actOn([one]);
+    }
+  }
+}
+
+const isUnavailable = (error: unknown): boolean => error instanceof AppError && error.code === "unavailable";

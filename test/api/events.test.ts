@@ -1,0 +1,351 @@
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { expect } from "chai";
+import pino from "pino";
+import { deleteEndedDeliveries, deleteEndedRuns } from "../../src/models/commands/deleteEndedRuns.ts";
+import { RedisChanges } from "../../src/shared/changes.ts";
+import { connectRedis, producerConnection } from "../../src/shared/redis.ts";
+import { startApp, type TestApp } from "../support/app.ts";
+import { openEvents, type TestEvents } from "../support/eventSource.ts";
+import { eventually } from "../support/eventually.ts";
+import { mongoUri, redisUrl, startRedis } from "../support/servers.ts";
+
+describe("live events", () => {
+  let app: TestApp;
+  const open: TestEvents[] = [];
+  beforeEach(async () => {
+    app = await startApp({ config: `{ channels: { log: {} } }` });
+  });
+  afterEach(async () => {
+    for (const one of open.splice(0)) one.close();
+    await app.close();
+  });
+  const watch = async (path: string, headers?: Record<string, string>, url = app.url, live = true) => {
+    const events = await openEvents(url + path, headers, { live });
+    open.push(events);
+    return events;
+  };
+  const put = (jobId: string, body: object = {}) => app.call("PUT", `/api/jobs/${jobId}`, body);
+  const report = (jobId: string, stepKey: string, body: object) =>
+    app.call("PUT", `/api/jobs/${jobId}/steps/${stepKey}`, body);
+
+  it("tell of each job as lists show it, when it is created, reported on, completed and deleted", async () => {
+    const events = await watch("/api/events");
+    const output = { n: 1 };
+
+    await put("a", { name: "Import", input: { secret: 1 }, metadata: { team: "x" } });
+    const created = await events.next("job");
+    await report("a", "s", {
+      stepName: "Load",
+      progress: 50,
+      jobProgressStart: 0,
+      jobProgressEnd: 100,
+      message: "half",
+    });
+    const reported = await events.next("job");
+    await report("a", "s", { status: "completed", progress: 100, jobProgressStart: 0, jobProgressEnd: 100, output });
+    const completed = await events.next("job");
+    await app.call("DELETE", "/api/jobs/a");
+    const removed = await events.next("job_removed");
+
+    expect(created).to.include({ jobId: "a", name: "Import", status: "running", progress: 0, currentStep: null });
+    expect(created).to.not.have.any.keys("input", "metadata", "output");
+    expect(reported).to.deep.include({ progress: 50, message: "half" });
+    expect(reported.currentStep).to.include({ stepKey: "s", progress: 50 });
+    expect(completed).to.include({ status: "completed", progress: 100, staleAt: null });
+    expect(removed).to.deep.equal({ jobId: "a" });
+    expect(events.headers.get("content-type")).to.equal("text/event-stream; charset=utf-8");
+    expect(events.headers.get("cache-control")).to.equal("no-store");
+  });
+
+  it("tell of changes that another process made", async () => {
+    const mongo = await mongoUri(`test-${randomUUID()}`);
+    const [one, other] = [await startApp({ mongo, prefix: app.prefix }), await startApp({ mongo, prefix: app.prefix })];
+    const events = await watch("/api/events", {}, one.url);
+
+    await other.call("PUT", "/api/jobs/elsewhere", { name: "x" });
+    const { jobId } = await events.next("job");
+
+    expect(jobId).to.equal("elsewhere");
+    for (const { close } of [one, other]) await close();
+  });
+
+  it("tell of one job and its steps where asked for it alone", async () => {
+    await put("a");
+    await put("b");
+    const events = await watch("/api/jobs/a/events");
+
+    await report("b", "s", { stepName: "Other" });
+    await report("a", "load", { stepName: "Load", progress: 10, output: { large: true } });
+    const job = await events.next("job");
+    const step = await events.next("step");
+    await app.call("DELETE", "/api/jobs/a");
+    await events.next("job_removed");
+
+    expect(job.jobId).to.equal("a");
+    expect(step).to.include({ jobId: "a", stepKey: "load", progress: 10, attempts: 1 });
+    expect(step).to.not.have.property("output");
+    expect(events.events.filter(({ data }) => data.jobId === "b")).to.deep.equal([]);
+    expect((await app.call("GET", "/api/jobs/nobody/events")).body.code).to.equal("job_not_found");
+  });
+
+  it("take the filters of lists, and tell when a job no longer fits", async () => {
+    const running = await watch("/api/events?status=running&name=imp&metadata.team=x");
+
+    await put("other", { name: "export", metadata: { team: "x" } });
+    await put("none", { name: "import" });
+    await put("fits", { name: "Import 1", metadata: { team: "x" } });
+    const seen = await running.next("job");
+    await put("fits", { status: "failed" });
+    const gone = await running.next("job_removed", ({ jobId }) => jobId === "fits");
+
+    expect(seen.jobId).to.equal("fits");
+    expect(gone).to.deep.equal({ jobId: "fits" });
+    const told = running.events.filter(({ event }) => event === "job").map(({ data }) => data.jobId);
+    expect(told).to.deep.equal(["fits"]);
+  });
+
+  it("say nothing of reports on jobs that do not fit", async () => {
+    await put("busy", { name: "busy" });
+    const failed = await watch("/api/events?status=failed&topic=jobs");
+
+    for (let progress = 0; progress < 5; progress++) await report("busy", "s", { stepName: "S", progress });
+    await put("last", { status: "failed" });
+    await failed.next("job");
+
+    const told = failed.events.map(({ event }) => event).filter((event) => event !== "state");
+    expect(told).to.deep.equal(["job"]);
+  });
+
+  it("tell of runs and deliveries, without what was said in them", async () => {
+    const events = await watch("/api/events?topic=runs&topic=deliveries");
+    const runId = randomUUID();
+    const request = { message: "s3cret", wakeMode: "now", deliver: true, channel: "log", to: "x" } as never;
+    const run = { _id: runId, kind: "agent" as const, name: "CI", sessionKey: "s", singleUse: false, mapped: null };
+
+    await put("a");
+    await app.stores.runs.accept([{ ...run, request }]);
+    const queued = await events.next("run");
+    await app.stores.runs.claim(runId, "w", new Date(Date.now() + 60_000));
+    const running = await events.next("run");
+    await app.stores.deliveries.add({ _id: "d", runId, channel: "log", to: "x", text: "s3cret", fault: null });
+    const delivery = await events.next("delivery");
+
+    expect(queued).to.include({ runId, kind: "agent", name: "CI", status: "queued", attempts: 0 });
+    expect(running).to.include({ runId, status: "running", attempts: 1 });
+    expect(delivery).to.include({ deliveryId: "d", runId, state: "pending" });
+    expect(JSON.stringify(events.events)).to.not.include("s3cret");
+    expect(events.events.some(({ event }) => event === "job")).to.equal(false);
+  });
+
+  it("go on after the newest id that a client has seen: nothing is missed in between", async () => {
+    const first = await watch("/api/events");
+    await put("a");
+    await first.next("job");
+    const id = first.lastId() as string;
+    first.close();
+    for (const jobId of ["b", "c", "d"]) await put(jobId);
+    const flushed = await watch("/api/events"); // the note of the last one may still be on its way
+    await put("e");
+    await flushed.next("job", ({ jobId }) => jobId === "e");
+
+    const byHeader = await watch("/api/events", { "Last-Event-ID": id });
+    await byHeader.next("job", ({ jobId }) => jobId === "e");
+    const byQuery = await watch(`/api/events?lastEventId=${id}&status=running`);
+    await byQuery.next("job", ({ jobId }) => jobId === "e");
+
+    for (const again of [byHeader, byQuery]) {
+      const told = again.events.filter(({ event }) => event === "job").map(({ data }) => data.jobId);
+      expect(told).to.have.members(["b", "c", "d", "e"]);
+      expect(again.lastId()).to.equal(flushed.lastId());
+    }
+  });
+
+  it("go on so too for a client that comes back before a process that has just started hears of changes", async () => {
+    const mongo = await mongoUri(`test-${randomUUID()}`);
+    const before = await startApp({ mongo, prefix: app.prefix });
+    const first = await watch("/api/events", {}, before.url);
+    await before.call("PUT", "/api/jobs/a", {});
+    await first.next("job");
+    const id = first.lastId() as string;
+    await before.call("PUT", "/api/jobs/missed", {});
+    await first.next("job");
+    await before.close();
+
+    const started = await startApp({ mongo, prefix: app.prefix });
+    const again = await watch("/api/events", { "Last-Event-ID": id }, started.url, false);
+    const { jobId } = await again.next("job");
+
+    expect(again.events[0]).to.deep.equal({ event: "state", data: { live: false } });
+    expect(jobId).to.equal("missed");
+    expect(again.events.some(({ event }) => event === "reload")).to.equal(false);
+    await started.close();
+  });
+
+  for (const [title, id] of [
+    ["is no longer kept", "1-1"],
+    ["has not been yet", "99999999999999-0"],
+    ["is none", "abc"],
+  ] as const) {
+    it(`tell a client to read again whose id ${title}`, async () => {
+      await put("a");
+      const before = await watch("/api/events");
+      await put("b");
+      await before.next("job", ({ jobId }) => jobId === "b");
+
+      const events = await watch("/api/events", { "Last-Event-ID": id });
+
+      expect(await events.next("reload")).to.deep.equal({ reason: "gap" });
+      await put("c");
+      expect((await events.next("job")).jobId).to.equal("c");
+    });
+  }
+
+  it("tell to read again when very many jobs are deleted at once", async () => {
+    const docs = Array.from({ length: 2_500 }, (_, i) => `job-${i}`);
+    await put("first");
+    const model = await app.stores.jobs.find("first");
+    await app.stores.jobs.collection.insertMany(
+      docs.map((jobId) => ({ ...model, _id: new (model._id.constructor as new () => typeof model._id)(), jobId })),
+    );
+    const events = await watch("/api/events");
+
+    await app.call("DELETE", "/api/jobs");
+
+    await eventually(
+      async () => events.events.some(({ event }) => event === "reload" || event === "job_removed"),
+      "what was deleted to be told",
+    );
+    await put("after");
+    await events.next("job", ({ jobId }) => jobId === "after");
+  });
+
+  it("say that they hear nothing while Redis is away, go on when it is back, and have clients read again", async () => {
+    const redis = await startRedis();
+    const alone = await startApp({ redis: redis.url });
+    const events = await watch("/api/events", {}, alone.url);
+
+    await redis.stop();
+    const away = await events.next("state");
+    const meanwhile = await watch("/api/events", {}, alone.url, false);
+    const { status } = await alone.call("PUT", "/api/jobs/unheard", {});
+    await redis.start();
+    const back = await events.next("state");
+    const again = await events.next("reload");
+    await meanwhile.next("state", ({ live }) => live);
+    await alone.call("PUT", "/api/jobs/heard", {});
+    const heard = await events.next("job", ({ jobId }) => jobId === "heard");
+
+    expect([away, back, again]).to.deep.equal([{ live: false }, { live: true }, { reason: "gap" }]);
+    expect(meanwhile.events[0]).to.deep.equal({ event: "state", data: { live: false } });
+    expect([status, heard.jobId]).to.deep.equal([201, "heard"]);
+    await alone.close();
+    await redis.remove();
+  });
+
+  it("say so too when Redis hangs, and go on when it does no longer", async function () {
+    this.timeout(60_000);
+    const redis = await startRedis();
+    const alone = await startApp({ redis: redis.url });
+    const events = await watch("/api/events", {}, alone.url);
+
+    redis.signal("SIGSTOP");
+    await eventually(() => events.events.at(-1)?.data.live === false, "it to be noticed", 20_000);
+    redis.signal("SIGCONT");
+    await eventually(() => events.events.at(-1)?.event === "reload", "it to go on", 20_000);
+    await alone.call("PUT", "/api/jobs/heard", {});
+
+    expect((await events.next("job", ({ jobId }) => jobId === "heard")).jobId).to.equal("heard");
+    await alone.close();
+    await redis.remove();
+  });
+
+  it("tell to read again when runs and deliveries that are over are deleted", async () => {
+    const { runs, deliveries } = app.stores;
+    const runId = randomUUID();
+    const run = { _id: runId, kind: "wake" as const, name: "CI", sessionKey: "main", singleUse: false, mapped: null };
+    await runs.accept([{ ...run, request: null }]);
+    await runs.cancel(runId);
+    await runs.markSettled(runId, 0);
+    await deliveries.add({ _id: "d", runId, channel: "log", to: "x", text: "x", fault: "It was too late." });
+    const events = await watch("/api/events?topic=runs&topic=deliveries");
+    const later = new Date(Date.now() + 1_000);
+
+    const ofDeliveries = await deleteEndedDeliveries(app.stores, later);
+    const first = await events.next("reload");
+    const ofRuns = await deleteEndedRuns(app.stores, later);
+    const second = await events.next("reload");
+
+    expect([ofDeliveries, ofRuns]).to.deep.equal([1, 1]);
+    expect([first, second]).to.deep.equal([{ reason: "many" }, { reason: "many" }]);
+  });
+
+  it("tell to read again when another process could not tell what it changed, though they heard Redis all the time", async () => {
+    const events = await watch("/api/events");
+    const away = producerConnection(await redisUrl(), pino({ level: "silent" }));
+    await connectRedis(away);
+    const changes = new RedisChanges(away, app.prefix);
+    away.disconnect();
+    await once(away, "end");
+
+    changes.note({ kind: "job", jobId: "a", moved: true });
+    await changes.flush();
+    await away.connect();
+
+    expect(await events.next("reload")).to.deep.equal({ reason: "many" });
+    away.disconnect();
+  });
+
+  it("end for a client that takes nothing: it keeps no service from stopping", async () => {
+    const other = await startApp();
+    const socket = connect(Number(new URL(other.url).port), "127.0.0.1");
+    socket.write("GET /api/events HTTP/1.1\r\nHost: x\r\n\r\n");
+    await once(socket, "readable"); // its beginning has come; from now on nothing is read
+    const long = "x".repeat(60_000);
+    for (let n = 0; n < 4; n++) {
+      const ids = Array.from({ length: 60 }, (_, i) => `job-${n}-${i}`);
+      await Promise.all(ids.map((id) => other.call("PUT", `/api/jobs/${id}`, { message: long, description: long })));
+    }
+
+    await other.close();
+
+    expect(socket.bytesRead).to.be.below(60_000 * 240); // much of it was still on its way
+    socket.destroy();
+  });
+
+  it("end when the service stops", async () => {
+    const mine = await startApp();
+    const events = await watch("/api/events", {}, mine.url);
+
+    await mine.close();
+
+    await eventually(() => events.isOver(), "the stream to end");
+  });
+
+  it("answer HEAD without a stream, and count what is open", async () => {
+    const response = await fetch(`${app.url}/api/events`, { method: "HEAD" });
+    const events = await watch("/api/events");
+    const during = (await app.call("GET", "/metrics")).body;
+    events.close();
+
+    expect([response.status, await response.text()]).to.deep.equal([200, ""]);
+    expect(during).to.match(/^signalbox_event_streams 1$/m);
+    await eventually(
+      async () => /^signalbox_event_streams 0$/m.test((await app.call("GET", "/metrics")).body),
+      "it to end",
+    );
+  });
+
+  for (const [query, field] of [
+    ["topic=jbos", "topic"],
+    ["status=late", "status"],
+    ["colour=red", "colour"],
+  ] as const) {
+    it(`refuse ?${query}, and name the parameter`, async () => {
+      const { status, body } = await app.call("GET", `/api/events?${query}`);
+
+      expect([status, body.code, body.errors[0].parameter]).to.deep.equal([400, "invalid_query", field]);
+    });
+  }
+});

@@ -1,0 +1,112 @@
+import { randomUUID } from "node:crypto";
+import { expect } from "chai";
+import { startApp, type TestApp } from "../support/app.ts";
+
+const HOOK_TOKEN = "a-hook-token-of-length";
+const API_TOKEN = "the-token-of-the-API";
+const CONFIG = `{
+  hooks: { enabled: true, token: "${HOOK_TOKEN}", presets: ["gmail"], gmail: { account: "ada@example.org" },
+           mappings: [{ match: { path: "ci" }, instructions: "Be brief." }] },
+  channels: { log: {}, telegram: { botToken: "t" } },
+  session: { main: { channel: "log", to: "ops" } },
+}`;
+
+describe("what the dashboard shows of the gateway", () => {
+  let app: TestApp;
+  beforeEach(async () => {
+    app = await startApp({ config: CONFIG, apiToken: API_TOKEN });
+  });
+  afterEach(() => app.close());
+  const get = async (path: string, token = API_TOKEN) =>
+    app.call("GET", path, undefined, { Authorization: `Bearer ${token}` });
+  const post = (path: string, body: object) => app.call("POST", path, body, { Authorization: `Bearer ${HOOK_TOKEN}` });
+
+  it("is what came for a run and what the agent was asked, but not for the hook token", async () => {
+    const agent = (await post("/hooks/agent", { message: "Look at it.", timeoutSeconds: 5 })).body.runId;
+    const mapped = (await post("/hooks/ci", { build: { id: 7 } })).body.runId;
+
+    const asked = await get(`/api/runs/${agent}/request`);
+    const came = await get(`/api/runs/${mapped}/request`);
+    const refused = await get(`/api/runs/${agent}/request`, HOOK_TOKEN);
+    const nobody = await get("/api/runs/nobody/request");
+
+    expect(asked.body.request).to.include({
+      message: "Look at it.",
+      timeoutSeconds: 5,
+      channel: "last",
+      deliver: true,
+    });
+    expect(asked.body.call).to.equal(null);
+    expect(came.body).to.deep.equal({
+      request: null,
+      call: { mapping: "ci", path: "ci", payload: { build: { id: 7 } } },
+    });
+    expect([refused.status, nobody.status, nobody.body.code]).to.deep.equal([401, 404, "run_not_found"]);
+  });
+
+  it("is the sessions, the one used last first, page by page", async () => {
+    const { sessions } = app.stores;
+    for (const key of ["old", "middle", "new"]) {
+      await sessions.claim(key, key, randomUUID(), new Date(app.clock.now().getTime() + 60_000));
+      app.clock.advance(1_000);
+    }
+    await sessions.release("new", "new");
+
+    const first = (await get("/api/sessions?limit=2")).body;
+    const second = (await get(`/api/sessions?limit=2&cursor=${encodeURIComponent(first.nextCursor)}`)).body;
+
+    const keysOf = (body: { sessions: { sessionKey: string; busy: boolean }[] }) =>
+      body.sessions.map(({ sessionKey, busy }) => [sessionKey, busy]);
+    expect(keysOf(first)).to.deep.equal([
+      ["new", false],
+      ["middle", true],
+    ]);
+    expect([keysOf(second), second.nextCursor]).to.deep.equal([[["old", true]], null]);
+  });
+
+  it("is what waits for the main session, oldest first, and how much that is", async () => {
+    for (const text of ["one", "two", "three"]) await post("/hooks/wake", { text, mode: "next-heartbeat" });
+
+    const { events, waiting } = (await get("/api/sessions/main/events?limit=2")).body;
+
+    expect(events.map(({ text }: { text: string }) => text)).to.deep.equal(["one", "two"]);
+    expect(events[0]).to.include.keys("eventId", "source", "createdAt");
+    expect(waiting).to.equal(3);
+  });
+
+  it("is how each channel goes, and the route of the main session", async () => {
+    const { deliveries } = app.stores;
+    const add = (channel: string, fault: string | null) =>
+      deliveries.add({ _id: randomUUID(), runId: null, channel, to: "x", text: "x", fault });
+    await add("telegram", null);
+    await add("telegram", "The chat is gone.");
+    app.clock.advance(1_000);
+    await add("telegram", "The chat was not found.");
+    await add("slack", "The channel slack is not configured: add channels.slack.");
+
+    const { channels, route } = (await get("/api/channels")).body;
+
+    const none = { pending: 0, failed: 0, lastSentAt: null, lastFailure: null };
+    expect(channels).to.deep.equal([
+      { channel: "log", configured: true, ...none },
+      {
+        ...{ channel: "slack", configured: false, ...none, failed: 1 },
+        lastFailure: "The channel slack is not configured: add channels.slack.",
+      },
+      { channel: "telegram", configured: true, ...none, pending: 1, failed: 2, lastFailure: "The chat was not found." },
+    ]);
+    expect(route).to.deep.equal({ channel: "log", to: "ops" });
+  });
+
+  it("is how listening to the mailbox goes, or that there is none", async () => {
+    const other = await startApp();
+
+    const { gmail } = (await get("/api/gmail")).body;
+    const none = await other.call("GET", "/api/gmail");
+
+    expect(gmail).to.include({ ok: false, account: "ada@example.org", listener: null, lastMailAt: null });
+    expect(gmail.problems[0]).to.match(/^Nobody has listened to ada@example\.org yet: start/);
+    expect(none.body).to.deep.equal({ gmail: null });
+    await other.close();
+  });
+});

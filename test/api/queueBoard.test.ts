@@ -1,0 +1,59 @@
+import { expect } from "chai";
+import { startApp, type TestApp } from "../support/app.ts";
+
+const TOKEN = "a-token-of-some-length";
+const READ = "a-token-that-may-read";
+
+describe("/queues", () => {
+  let app: TestApp;
+  beforeEach(async () => {
+    app = await startApp({ apiToken: TOKEN, readOnlyToken: READ });
+  });
+  afterEach(() => app.close());
+  const cookieOf = async (token: string) => {
+    const { headers } = await app.call("POST", "/session", { token });
+    return { Cookie: headers.get("Set-Cookie")?.split(";")[0] as string };
+  };
+
+  it("shows operators each queue and what is in it", async () => {
+    await app.queues.deliver({ deliveryId: "d-1", channel: "log" });
+    const headers = await cookieOf(TOKEN);
+
+    const page = await app.call("GET", "/queues", undefined, headers);
+    const list = await app.call(
+      "GET",
+      "/queues/api/queues?activeQueue=delivery-log&status=waiting",
+      undefined,
+      headers,
+    );
+    const script = /src="(static\/js\/main[^"]+)"/.exec(page.body)?.[1];
+    const file = await app.call("GET", `/queues/${script}`, undefined, headers);
+
+    expect([page.status, file.status]).to.deep.equal([200, 200]);
+    expect(page.headers.get("Content-Security-Policy")).to.match(/default-src 'none'; script-src 'self';/);
+    const names = list.body.queues.map(({ name }: { name: string }) => name);
+    expect(names).to.include.members(["agent-hook", "mapped-hook", "heartbeat", "delivery-log", "delivery-telegram"]);
+    const { jobs } = list.body.queues.find(({ name }: { name: string }) => name === "delivery-log");
+    expect(jobs[0].data).to.deep.equal({ deliveryId: "d-1" });
+  });
+
+  it("sends who has not logged in to do so, and lets nobody change anything who may only read", async () => {
+    const redirected = await fetch(`${app.url}/queues`, { redirect: "manual" });
+    const asked = await app.call("PUT", "/queues/api/queues/pause");
+    const reader = await cookieOf(READ);
+    const read = await app.call("GET", "/queues", undefined, reader);
+    const write = await app.call("PUT", "/queues/api/queues/pause", {}, reader);
+    const foreign = await app.call(
+      "PUT",
+      "/queues/api/queues/pause",
+      {},
+      {
+        ...(await cookieOf(TOKEN)),
+        Origin: "https://evil.example",
+      },
+    );
+
+    expect([redirected.status, redirected.headers.get("Location")]).to.deep.equal([302, "/login?to=%2Fqueues"]);
+    expect([asked.status, read.status, write.status, foreign.status]).to.deep.equal([401, 200, 403, 403]);
+  });
+});

@@ -1,0 +1,142 @@
+import { expect } from "chai";
+import { startApp, type TestApp } from "../support/app.ts";
+
+const TOKEN = "a-token-of-some-length";
+const READ = "a-token-that-may-read";
+const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
+
+describe("the log-in of browsers", () => {
+  let app: TestApp;
+  beforeEach(async () => {
+    app = await startApp({ apiToken: TOKEN, readOnlyToken: READ });
+  });
+  afterEach(() => app.close());
+  const call = (method: string, path: string, body?: object, headers?: Record<string, string>) =>
+    app.call(method, path, body, headers);
+  const setCookie = async (token: string) =>
+    (await call("POST", "/session", { token })).headers.get("Set-Cookie") ?? "";
+  const logIn = async (token: string) => ({ Cookie: (await setCookie(token)).split(";")[0] as string });
+
+  it("gives a cookie that stands for the token, is no script's and no other site's, and does not tell the token", async () => {
+    const cookie = await setCookie(TOKEN);
+    const headers = { Cookie: cookie.split(";")[0] as string };
+
+    const before = await call("GET", "/session");
+    const after = await call("GET", "/session", undefined, headers);
+    const made = await call("PUT", "/api/jobs/a", {}, headers);
+
+    expect(cookie).to.match(
+      /^signalbox_session=full\.\d+\.[\w-]{43}; Max-Age=2592000; Path=\/; HttpOnly; SameSite=Strict$/,
+    );
+    expect(cookie).to.not.include(TOKEN);
+    expect([before.body, after.body]).to.deep.equal([
+      { needsToken: true, access: null },
+      { needsToken: true, access: "full" },
+    ]);
+    expect(made.status).to.equal(201);
+  });
+
+  it("marks the cookie for TLS alone behind a proxy that says so", async () => {
+    const proxied = await startApp({ apiToken: TOKEN, trustProxy: 1 });
+    const answer = await proxied.call("POST", "/session", { token: TOKEN }, { "X-Forwarded-Proto": "https" });
+
+    expect(answer.headers.get("Set-Cookie")).to.match(/; Secure$/);
+    await proxied.close();
+  });
+
+  it("refuses a wrong token with 401, and too many of them with 429", async () => {
+    const first = await call("POST", "/session", { token: "wrong" });
+    for (let i = 0; i < 20; i++) await call("POST", "/session", { token: "wrong" });
+    const last = await call("POST", "/session", { token: "wrong" });
+    const right = await call("POST", "/session", { token: TOKEN });
+
+    expect([first.status, first.body.code]).to.deep.equal([401, "unauthorized"]);
+    expect([last.status, last.body.code]).to.deep.equal([429, "rate_limited"]);
+    expect(right.status).to.equal(204);
+  });
+
+  it("ends with the log-out, after thirty days, and when the token becomes another", async () => {
+    const headers = await logIn(TOKEN);
+    const out = await call("DELETE", "/session", undefined, headers);
+    const other = await startApp({ apiToken: `${TOKEN}-2`, readOnlyToken: READ });
+    const elsewhere = await other.call("GET", "/api/jobs", undefined, headers);
+    const before = await call("GET", "/api/jobs", undefined, headers);
+    app.clock.advance(31 * 86_400_000);
+    const after = await call("GET", "/api/jobs", undefined, headers);
+
+    expect([out.status, out.headers.get("Set-Cookie")]).to.deep.equal([
+      204,
+      "signalbox_session=; Max-Age=0; Path=/; HttpOnly; SameSite=Strict",
+    ]);
+    expect([elsewhere.status, before.status, after.status]).to.deep.equal([401, 200, 401]);
+    await other.close();
+  });
+
+  const forged: [string, (cookie: string) => string][] = [
+    ["more access", (cookie) => cookie.replace("=read.", "=full.")],
+    ["more time", (cookie) => cookie.replace(/\.(\d+)\./, (_, until) => `.${Number(until) + 1}.`)],
+    ["another seal", (cookie) => `${cookie.slice(0, -1)}${cookie.endsWith("A") ? "B" : "A"}`],
+    ["no seal", (cookie) => cookie.split(".").slice(0, 2).join(".")],
+    ["nothing in it", () => "signalbox_session="],
+  ];
+  for (const [title, forge] of forged) {
+    it(`does not take a cookie that was given ${title}`, async () => {
+      const { Cookie } = await logIn(READ);
+
+      expect((await call("GET", "/api/jobs", undefined, { Cookie: forge(Cookie) })).status).to.equal(401);
+    });
+  }
+
+  for (const [title, headersOf] of [
+    ["in the header", async () => bearer(READ)],
+    ["in the cookie", () => logIn(READ)],
+  ] as const) {
+    it(`lets server.readOnlyToken read everything and change nothing: ${title}`, async () => {
+      await call("PUT", "/api/jobs/a", {}, bearer(TOKEN));
+      const headers = await headersOf();
+
+      const reads = ["/api/jobs", "/api/jobs/a", "/api/stats", "/api/runs", "/api/deliveries", "/api/channels"];
+      const read = await Promise.all(reads.map((path) => call("GET", path, undefined, headers)));
+      const writes = [
+        await call("PUT", "/api/jobs/b", {}, headers),
+        await call("DELETE", "/api/jobs", undefined, headers),
+        await call("POST", "/api/runs/x/cancel", undefined, headers),
+      ];
+
+      expect(new Set(read.map(({ status }) => status))).to.deep.equal(new Set([200]));
+      expect(writes.map(({ status, body }) => [status, body.code])).to.deep.equal(Array(3).fill([403, "forbidden"]));
+      expect((await call("GET", "/session", undefined, headers)).body.access).to.equal("read");
+    });
+  }
+
+  const foreign: [string, Record<string, string>][] = [
+    ["says that it is of another site", { "Sec-Fetch-Site": "cross-site" }],
+    ["says that it is of a site beside", { "Sec-Fetch-Site": "same-site" }],
+    ["names another origin", { Origin: "https://evil.example" }],
+    ["names no origin that could be one", { Origin: "null" }],
+  ];
+  for (const [title, headers] of foreign) {
+    it(`lets no page change anything by a browser's cookie that ${title}`, async () => {
+      const cookie = await logIn(TOKEN);
+
+      const write = await call("PUT", "/api/jobs/a", {}, { ...cookie, ...headers });
+      const byToken = await call("PUT", "/api/jobs/a", {}, { ...bearer(TOKEN), ...headers });
+      const logInFromThere = await call("POST", "/session", { token: TOKEN }, headers);
+
+      expect([write.status, write.body.code]).to.deep.equal([403, "forbidden"]);
+      expect(byToken.status).to.equal(201);
+      expect(logInFromThere.status).to.equal(403);
+    });
+
+    it(`nor where no token is set, which ${title}`, async () => {
+      const open = await startApp();
+
+      const { status } = await open.call("DELETE", "/api/jobs", undefined, headers);
+      const own = await open.call("DELETE", "/api/jobs", undefined, { Origin: open.url });
+
+      expect([status, own.status]).to.deep.equal([403, 200]);
+      expect((await open.call("GET", "/session")).body).to.deep.equal({ needsToken: false, access: "full" });
+      await open.close();
+    });
+  }
+});

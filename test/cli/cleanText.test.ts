@@ -1,0 +1,119 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import stringWidth from "string-width";
+import { cleanJson, cleanLine, cleanText } from "../../src/cli/terminal/cleanText.ts";
+import { cut } from "../../src/cli/terminal/columns.ts";
+import { tableLines } from "../../src/cli/terminal/table.ts";
+import { rowLines, section } from "../../src/cli/terminal/words.ts";
+
+/** Any text, and often what a terminal obeys. */
+const hostile = fc
+  .array(
+    fc.oneof(
+      fc.string({ unit: "binary" }),
+      fc.constantFrom(
+        "\x1b[31m",
+        "\x1b]0;title\x07",
+        "\x9b2J",
+        "\x1bP$q\x1b\\",
+        "\r",
+        "\b\b",
+        "\x7f",
+        "\u202e",
+        "\u2066",
+      ),
+      fc.constantFrom("漢字", "👨‍👩‍👧", "é", "\ud800", "\t", "\n", "\u2028", "\u0085"),
+    ),
+  )
+  .map((parts) => parts.join(""));
+
+/** C0 but tab and line feed, DEL, C1, halves of characters, and what turns the direction. */
+const OBEYED = /[^\P{Cc}\t\n]|\p{Cs}|[\u202a-\u202e\u2066-\u2069]/u;
+
+describe("texts of others on a terminal", () => {
+  // what is asked is what of the texts is left, not whether this run is at a terminal that has colours
+  const { NO_COLOR, FORCE_COLOR } = process.env;
+  before(() => {
+    process.env.NO_COLOR = "1";
+    delete process.env.FORCE_COLOR;
+  });
+  after(() => {
+    delete process.env.NO_COLOR;
+    Object.assign(process.env, { ...(NO_COLOR && { NO_COLOR }), ...(FORCE_COLOR && { FORCE_COLOR }) });
+  });
+
+  it("cleanText leaves nothing that a terminal obeys", () => {
+    fc.assert(
+      fc.property(hostile, (text) => {
+        expect(cleanText(text)).to.not.match(OBEYED);
+      }),
+    );
+  });
+
+  it("cleanText leaves what it does not obey as it is", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "grapheme" }), (text) => {
+        expect(cleanText(text)).to.equal(text);
+      }),
+    );
+  });
+
+  it("cleanLine is one line", () => {
+    fc.assert(
+      fc.property(hostile, (text) => {
+        expect(cleanLine(text)).to.not.match(/[\n\t\u2028\u2029]|\p{Cc}/u);
+      }),
+    );
+  });
+
+  it("cleanJson is the same value, on one line, with nothing that a terminal obeys", () => {
+    fc.assert(
+      fc.property(hostile, fc.jsonValue(), (text, value) => {
+        const json = cleanJson({ text, value });
+
+        expect(json).to.not.match(/\p{Cc}|\p{Cs}|[\u202a-\u202e\u2066-\u2069]/u);
+        expect(JSON.parse(json)).to.deep.equal(JSON.parse(JSON.stringify({ text, value })));
+      }),
+    );
+  });
+
+  it("a table has a line for each row, none wider than the terminal where its columns may be cut", () => {
+    const columns = [
+      { title: "A", of: ([a]: string[]) => a ?? "", least: 3 },
+      { title: "B", of: ([, b]: string[]) => b ?? "", least: 0 },
+    ];
+    fc.assert(
+      fc.property(fc.array(fc.tuple(hostile, hostile)), fc.integer({ min: 10, max: 60 }), (rows, width) => {
+        const lines = tableLines(rows, columns, { width });
+
+        expect(lines).to.have.length(rows.length + 1);
+        expect(lines.join("\n")).to.not.match(OBEYED);
+        for (const line of lines) expect(stringWidth(line)).to.be.at.most(width);
+      }),
+    );
+  });
+
+  it("rows and sections hold nothing that a terminal obeys either", () => {
+    fc.assert(
+      fc.property(hostile, fc.jsonValue(), (text, value) => {
+        const lines = [...rowLines([["Name", text]]), ...section("Reply", text), ...section("Input", { text, value })];
+
+        expect(lines.join("\n")).to.not.match(OBEYED);
+      }),
+    );
+  });
+
+  const cuts = [
+    ["short", 5, "short"],
+    ["too long", 5, "too …"],
+    ["漢字漢字", 5, "漢字…"],
+    ["漢字漢字", 4, "漢…"],
+    ["👨‍👩‍👧👨‍👩‍👧", 3, "👨‍👩‍👧…"],
+    ["anything", 0, ""],
+  ] as const;
+  for (const [text, width, shown] of cuts) {
+    it(`${text} in ${width} columns is ${shown || "nothing"}`, () => {
+      expect(cut(text, width)).to.equal(shown);
+    });
+  }
+});

@@ -1,0 +1,136 @@
+import { execFile, spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect } from "chai";
+import { completionScript } from "../../src/cli/completion/script.ts";
+import { buildProgram } from "../../src/cli/program/program.ts";
+import { runCommand } from "./terminal.ts";
+
+const run = promisify(execFile);
+const isInstalled = (shell: string) => spawnSync(shell, ["-c", ":"]).status === 0;
+const program = () => buildProgram(async () => ({}));
+
+describe("signalbox completion", () => {
+  let dir: string;
+  before(() => {
+    dir = mkdtempSync(join(tmpdir(), "signalbox-completion-"));
+    for (const shell of ["bash", "zsh", "fish"] as const) {
+      writeFileSync(join(dir, `signalbox.${shell}`), completionScript(program(), shell));
+    }
+    writeFileSync(join(dir, "body one.json"), "{}");
+    writeFileSync(join(dir, "body-two.json"), "{}");
+  });
+  after(() => rmSync(dir, { recursive: true }));
+
+  for (const shell of ["bash", "zsh", "fish"] as const) {
+    it(`prints the script of ${shell}, which ${shell} can read`, async () => {
+      const { code, stdout } = await runCommand(["completion", shell], {});
+
+      expect(code).to.equal(0);
+      expect(stdout).to.equal(completionScript(program(), shell));
+      // the other two are not everywhere; what they would be asked is in the text too
+      if (shell === "bash" || isInstalled(shell)) await run(shell, ["-n", join(dir, `signalbox.${shell}`)]);
+    });
+  }
+
+  it("refuses another shell", async () => {
+    const { code, stderr } = await runCommand(["completion", "csh"], {});
+
+    expect(code).to.equal(2);
+    expect(stderr).to.match(/Allowed choices are bash, zsh, fish\.\n$/);
+  });
+
+  /** What bash offers where the cursor stands, at the end of the last word. */
+  async function offers(...words: string[]): Promise<string[]> {
+    const script = `source signalbox.bash
+      COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+      _signalbox
+      printf '%s\\n' "\${COMPREPLY[@]}"`;
+    const { stdout } = await run("bash", ["--norc", "-c", script, "bash", ...words], { cwd: dir });
+    return stdout.split("\n").filter((line) => line !== "");
+  }
+
+  const cases = [
+    [["signalbox", "j"], ["jobs"]],
+    [
+      ["signalbox", "jobs", ""],
+      ["list", "get", "watch", "delete"],
+    ],
+    [
+      ["signalbox", "hooks", "send", ""],
+      ["wake", "agent"],
+    ],
+    [
+      ["signalbox", "jobs", "list", "--st"],
+      ["--status", "--stale"],
+    ],
+    [
+      ["signalbox", "jobs", "list", "--status", ""],
+      ["running", "completed", "failed"],
+    ],
+    [["signalbox", "jobs", "list", "--status", "f"], ["failed"]],
+    [["signalbox", "jobs", "list", "--status", "=", "f"], ["failed"]],
+    [["signalbox", "jobs", "list", "--name", ""], []],
+    [["signalbox", "jobs", "watch", "--name", "list", "--jso"], ["--json"]],
+    [["signalbox", "hooks", "send", "--idempotency-key", "agent", "--bo"], ["--body"]],
+    [["signalbox", "hooks", "send", "agent", "--bo"], []],
+    [
+      ["signalbox", "hooks", "send", "ci", "--body", "body"],
+      ["body one.json", "body-two.json"],
+    ],
+    [
+      ["signalbox", "completion", ""],
+      ["bash", "zsh", "fish"],
+    ],
+    [
+      ["signalbox", "webhooks", "gmail", "setup", "--po"],
+      ["--poll-only", "--port"],
+    ],
+    [
+      ["signalbox", "-"],
+      ["--help", "-h"],
+    ],
+  ] as const;
+  for (const [words, offered] of cases) {
+    it(`bash offers ${offered.join(", ") || "nothing"} after "${words.join(" ")}"`, async () => {
+      expect(await offers(...words)).to.have.members(offered);
+    });
+  }
+
+  // fish is asked where it is installed; elsewhere its text alone is looked at
+  const ofFish = isInstalled("fish") ? cases.filter(([words]) => !(words as readonly string[]).includes("=")) : [];
+  for (const [words, offered] of ofFish) {
+    it(`fish offers ${offered.join(", ") || "nothing"} after "${words.join(" ")}"`, async () => {
+      const script = `source signalbox.fish; complete -C '${words.join(" ")}'`;
+
+      const { stdout } = await run("fish", ["--no-config", "-c", script], { cwd: dir });
+
+      const found = stdout.split("\n").flatMap((line) => line.split("\t")[0] || []);
+      expect(found).to.include.members([...offered].filter((word) => word !== "-h"));
+    });
+  }
+
+  it("bash goes by it as an interactive shell does", async () => {
+    const script = "source signalbox.bash; complete -p signalbox";
+
+    const { stdout } = await run("bash", ["--norc", "-c", script], { cwd: dir });
+
+    expect(stdout).to.equal("complete -F _signalbox signalbox\n");
+  });
+
+  it("zsh and fish are told every command and every option with its description", () => {
+    const [zsh, fish] = [completionScript(program(), "zsh"), completionScript(program(), "fish")];
+
+    expect(zsh).to.include("'list:Print jobs, newest first.'");
+    expect(zsh).to.include("'--steps:its steps too'");
+    expect(zsh).to.include(
+      "'jobs list --status'|'jobs watch --status'|'jobs delete --status') compadd -- 'running' 'completed' 'failed'; return ;;",
+    );
+    expect(zsh).to.include(`'--hooks-path:what the hooks'\\''' paths begin with`.replace("'''", "''"));
+    expect(fish).to.include("-n '__signalbox_at \\'jobs\\'' -a list -d 'Print jobs, newest first.'");
+    expect(fish).to.include("-n '__signalbox_at \\'jobs list\\'' -l status -x -a 'running completed failed' -d ");
+    expect(fish).to.include("-n '__signalbox_at \\'hooks send\\'' -l body -r -F -d ");
+  });
+});

@@ -1,0 +1,371 @@
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { startApp, type TestApp } from "../support/app.ts";
+import { createJob, report } from "../support/factories.ts";
+import { freePort } from "../support/servers.ts";
+import { atTerminal, runCommand } from "./terminal.ts";
+
+const HOSTILE = "evil\x1b]0;stolen\x07\x1b[2J\x9b31m\r\u202egnp";
+
+describe("signalbox jobs", () => {
+  let app: TestApp;
+  let env: Record<string, string>;
+  before(async () => {
+    app = await startApp();
+    env = { SIGNALBOX_URL: app.url };
+  });
+  after(() => app.close());
+  const jobs = (...args: string[]) => runCommand(["jobs", ...args], env);
+  const rows = (stdout: string) =>
+    stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+
+  describe("list", () => {
+    it("prints a table, newest first, and what a name holds only as text", async () => {
+      const team = randomUUID();
+      const first = await createJob(app, { name: "First", metadata: { team }, message: "line one\nline two" });
+      const second = await createJob(app, { name: HOSTILE, metadata: { team }, progress: 42, status: "failed" });
+
+      const { code, stdout } = await jobs("list", "--metadata", `team=${team}`);
+
+      expect(code).to.equal(0);
+      const [heading = "", ...lines] = stdout.trimEnd().split("\n");
+      expect(heading).to.match(/^JOB ID +NAME +STATUS +DONE +AGE +MESSAGE$/);
+      expect(lines).to.have.length(2);
+      expect(lines[0]).to.match(new RegExp(`^${second.jobId} +evil�\\]0;stolen�+\\[2J�31m �gnp +failed +42 % +\\d+s$`));
+      expect(lines[1]).to.match(new RegExp(`^${first.jobId} +First +running +0 % +\\d+s +line one line two$`));
+    });
+
+    it("--json prints one whole job a line, harmless too", async () => {
+      const team = randomUUID();
+      const { path } = await createJob(app, { name: HOSTILE, metadata: { team }, input: { n: 1 } });
+      await createJob(app, { metadata: { team } });
+
+      const { stdout } = await jobs("list", "--metadata", `team=${team}`, "--json");
+
+      expect(stdout.trimEnd().split("\n")).to.have.length(2);
+      expect(stdout.trimEnd().replaceAll("\n", "")).to.not.match(/\p{Cc}|\u202e/u);
+      expect(rows(stdout)[1]).to.deep.equal((await app.call("GET", path)).body);
+    });
+
+    it("goes through pages as far as --limit or --all say", async () => {
+      const team = randomUUID();
+      for (let i = 0; i < 5; i++) await createJob(app, { metadata: { team } });
+      const filter = ["list", "--metadata", `team=${team}`];
+
+      const three = await jobs(...filter, "--limit", "3");
+      const all = await jobs(...filter, "--limit", "3", "--all", "--json");
+
+      expect(three.stdout.trimEnd().split("\n")).to.have.length(4);
+      expect(three.stderr).to.equal("There are more: --limit or --all shows them.\n");
+      expect(rows(all.stdout)).to.have.length(5);
+      expect(all.stderr).to.equal("");
+    });
+
+    it("goes by all filters given", async () => {
+      const team = randomUUID();
+      const { jobId } = await createJob(app, { name: "Nightly", metadata: { team, at: "x=y" }, status: "failed" });
+      await createJob(app, { name: "Nightly", metadata: { team, at: "x=y" } });
+      const filter = ["--metadata", `team=${team}`, "--metadata", "at=x=y", "--name", "night", "--created-from", "1h"];
+
+      const found = await jobs("list", "--json", ...filter, "--status", "failed", "--status", "completed");
+
+      expect(rows(found.stdout).map((job) => job.jobId)).to.deep.equal([jobId]);
+    });
+
+    it("hands every filter on as the service knows it", async () => {
+      const asked: string[] = [];
+      const receiver = createServer(({ url = "" }, response) => {
+        asked.push(url);
+        response.setHeader("Content-Type", "application/json").end('{"jobs":[],"nextCursor":null}');
+      }).listen(0, "127.0.0.1");
+      await once(receiver, "listening");
+      const { port } = receiver.address() as AddressInfo;
+
+      await runCommand(
+        [
+          ...["jobs", "list", "--json", "--limit", "7", "--url", `http://127.0.0.1:${port}/base/`],
+          ...["--status", "failed", "--status", "running", "--name", "N", "--job-id", "J", "--no-stale"],
+          ...["--metadata", "a.b=1", "--metadata", "a.b=2", "--created-from", "2020-01-01"],
+          ...[
+            "--created-before",
+            "2020-01-02T00:00:00+01:00",
+            "--updated-from",
+            "2020-01-03",
+            "--updated-before",
+            "2021",
+          ],
+        ],
+        {},
+      );
+
+      receiver.close();
+      expect(asked).to.have.length(1);
+      const { pathname, searchParams } = new URL(asked[0] ?? "", "http://x");
+      expect(pathname).to.equal("/base/api/jobs");
+      expect([...searchParams]).to.have.deep.members([
+        ...[
+          ["status", "failed"],
+          ["status", "running"],
+          ["name", "N"],
+          ["jobId", "J"],
+          ["stale", "false"],
+        ],
+        ...[
+          ["metadata.a.b", "1"],
+          ["metadata.a.b", "2"],
+          ["createdFrom", "2020-01-01T00:00:00.000Z"],
+        ],
+        ...[
+          ["createdBefore", "2020-01-01T23:00:00.000Z"],
+          ["updatedFrom", "2020-01-03T00:00:00.000Z"],
+        ],
+        ...[
+          ["updatedBefore", "2021-01-01T00:00:00.000Z"],
+          ["limit", "7"],
+        ],
+      ]);
+    });
+
+    it("says that there is none, beside the output", async () => {
+      const { code, stdout, stderr } = await jobs("list", "--name", randomUUID());
+
+      expect([code, stdout, stderr]).to.deep.equal([0, "", "No job.\n"]);
+    });
+
+    it("has colours at a terminal, and cuts to its width; NO_COLOR takes the colours away", async () => {
+      const team = randomUUID();
+      await createJob(app, { metadata: { team }, message: "漢字".repeat(60), status: "failed" });
+      const args = ["jobs", "list", "--metadata", `team=${team}`];
+
+      const coloured = atTerminal(args, env, { columns: 72 });
+      const plain = atTerminal(args, { ...env, NO_COLOR: "1" }, { columns: 72 });
+      const forced = await runCommand(args, { ...env, FORCE_COLOR: "1" });
+      await Promise.all([coloured.ended, plain.ended]);
+
+      expect(coloured.raw()).to.include("\x1b[31mfailed\x1b[39m");
+      expect(plain.raw()).to.not.include("\x1b");
+      expect(forced.stdout).to.include("\x1b[31mfailed\x1b[39m");
+      const lines = await coloured.lines();
+      expect(lines).to.have.length(2); // not wrapped
+      expect(lines[1]).to.match(/[漢字]…$/);
+    });
+
+    it("at a terminal a hostile name neither sets the title nor clears the screen", async () => {
+      const team = randomUUID();
+      await createJob(app, { name: HOSTILE, metadata: { team } });
+
+      const terminal = atTerminal(["jobs", "list", "--metadata", `team=${team}`], env, { columns: 120 });
+      await terminal.ended;
+
+      expect(terminal.title()).to.equal("");
+      expect(await terminal.lines()).to.have.length(2);
+    });
+  });
+
+  describe("get", () => {
+    it("prints the job, its steps, and what is in it as JSON", async () => {
+      const { jobId, path } = await createJob(app, { name: "Report", input: { month: "May" }, description: HOSTILE });
+      await report(app, path, "collect", { stepName: "Collect", progress: 50, message: "120 of 240\nrows" });
+
+      const { stdout } = await jobs("get", jobId, "--steps");
+
+      expect(stdout).to.match(new RegExp(`^Job +${jobId}\nName +Report\nDescription +evil`));
+      expect(stdout).to.match(/^Step +Collect \(50 %\)$/m);
+      expect(stdout).to.match(/^collect +Collect +running +50 % +1 +\d+s +120 of 240 rows$/m);
+      expect(stdout).to.match(/^Input\n\{\n {2}"month": "May"\n\}$/m);
+      expect(stdout).to.not.match(/[^\P{Cc}\n]|\u202e/u);
+    });
+
+    it("--json prints it as the service has it", async () => {
+      const { jobId, path } = await createJob(app, { metadata: { a: [1] } });
+      await report(app, path, "one", { progress: 10 });
+
+      const { stdout } = await jobs("get", jobId, "--steps", "--json");
+
+      expect(rows(stdout)).to.deep.equal([(await app.call("GET", `${path}?include=steps`)).body]);
+    });
+
+    it("ends with 3 where there is no such job", async () => {
+      const { code, stdout, stderr } = await jobs("get", "nobody's");
+
+      expect([code, stdout, stderr]).to.deep.equal([3, "", 'There is no job "nobody\'s".\n']);
+    });
+
+    it("finds an id that is no ordinary one", async () => {
+      const jobId = "ci/build 7 % 漢字 ?#";
+      await app.call("PUT", `/api/jobs/${encodeURIComponent(jobId)}`, {});
+
+      const { code, stdout } = await jobs("get", jobId, "--json");
+
+      expect(code).to.equal(0);
+      expect(rows(stdout)[0].jobId).to.equal(jobId);
+    });
+  });
+
+  describe("delete", () => {
+    const isThere = async (path: string) => (await app.call("GET", path)).status === 200;
+
+    it("deletes those named, and names those that are not there", async () => {
+      const [one, other, kept] = [await createJob(app), await createJob(app), await createJob(app)];
+
+      const { code, stdout, stderr } = await jobs("delete", one.jobId, "gone", other.jobId);
+
+      expect(code).to.equal(3);
+      expect(stdout).to.equal(`deleted ${one.jobId}\ndeleted ${other.jobId}\n`);
+      expect(stderr).to.equal("There is no job gone.\n");
+      const found = await Promise.all([one, other, kept].map(({ path }) => isThere(path)));
+      expect(found).to.deep.equal([false, false, true]);
+    });
+
+    it("by filters wants --yes where nobody can be asked", async () => {
+      const team = randomUUID();
+      const fitting = await createJob(app, { metadata: { team } });
+      const other = await createJob(app);
+      const args = ["delete", "--metadata", `team=${team}`];
+
+      const refused = await jobs(...args);
+      const wasThere = await isThere(fitting.path);
+      const done = await jobs(...args, "--yes");
+
+      expect(refused.code).to.equal(2);
+      expect(refused.stderr).to.equal(
+        "Delete 1 job, with their steps? Confirm it with --yes: there is no terminal to ask at.\n",
+      );
+      expect(wasThere).to.equal(true);
+      expect([done.code, done.stdout]).to.deep.equal([0, "deleted 1 job\n"]);
+      expect([await isThere(fitting.path), await isThere(other.path)]).to.deep.equal([false, true]);
+    });
+
+    it("by filters asks at a terminal, and takes anything but yes for no", async () => {
+      const team = randomUUID();
+      const { path } = await createJob(app, { metadata: { team } });
+      const args = ["jobs", "delete", "--metadata", `team=${team}`];
+
+      const no = atTerminal(args, env);
+      await no.shows(/Delete 1 job.*\[y\/N\]/);
+      no.type("\n");
+      const noCode = await no.ended;
+      const left = atTerminal(args, env);
+      await left.shows(/\[y\/N\]/);
+      left.type("\x03");
+      const leftCode = await left.ended;
+      const wasThere = await isThere(path);
+      const yes = atTerminal(args, env);
+      await yes.shows(/\[y\/N\]/);
+      yes.type("y\n");
+      const yesCode = await yes.ended;
+
+      expect([noCode, leftCode, wasThere]).to.deep.equal([1, 1, true]);
+      expect(await left.lines()).to.deep.equal(["Delete 1 job, with their steps? [y/N]", "Nothing is deleted."]);
+      expect([yesCode, await isThere(path)]).to.deep.equal([0, false]);
+    });
+
+    const misused = [
+      [[], /^Say which jobs: name them, give filters such as --status failed, or take --all\.$/],
+      [["a", "--status", "failed"], /^Say in one way which jobs/],
+      [["a", "--all"], /^Say in one way which jobs/],
+    ] as const;
+    for (const [args, words] of misused) {
+      it(`${args.join(" ") || "without anything"} ends with 2 and deletes nothing`, async () => {
+        const { path } = await createJob(app, { status: "failed" });
+
+        const { code, stderr } = await jobs("delete", ...args, "--yes");
+
+        expect(code).to.equal(2);
+        expect(stderr.trim()).to.match(words);
+        expect(await isThere(path)).to.equal(true);
+      });
+    }
+  });
+
+  describe("which service", () => {
+    const TOKEN = "api-token-of-the-test";
+    let guarded: TestApp;
+    let dir: string;
+    before(async () => {
+      guarded = await startApp({ apiToken: TOKEN, readOnlyToken: "reads-and-no-more" });
+      dir = mkdtempSync(join(tmpdir(), "signalbox-cli-"));
+    });
+    after(async () => {
+      await guarded.close();
+      rmSync(dir, { recursive: true });
+    });
+
+    it("is the configured one, with its token", async () => {
+      const { port } = new URL(guarded.url);
+      writeFileSync(join(dir, "signalbox.json5"), `{ server: { port: ${port}, apiToken: "${TOKEN}" } }`);
+
+      const { code, stderr } = await runCommand(["jobs", "list"], {}, { cwd: dir });
+
+      expect([code, stderr]).to.deep.equal([0, "No job.\n"]);
+    });
+
+    it("with a URL is that one, and the configured token does not go there", async () => {
+      writeFileSync(join(dir, "signalbox.json5"), `{ server: { apiToken: "${TOKEN}" } }`);
+      const list = (args: string[], env: Record<string, string>) =>
+        runCommand(["jobs", "list", ...args], env, { cwd: dir });
+
+      const without = await list(["--url", guarded.url], {});
+      const withToken = await list(["--url", guarded.url], { SIGNALBOX_API_TOKEN: TOKEN });
+      const wrong = await list([], { SIGNALBOX_URL: guarded.url, SIGNALBOX_API_TOKEN: "not-the-right-token" });
+
+      expect(without.code).to.equal(3);
+      expect(without.stderr).to.equal(
+        `The service at ${guarded.url} wants its API token: set SIGNALBOX_API_TOKEN (where a URL is given, a configuration file is not looked into).\n`,
+      );
+      expect(withToken.code).to.equal(0);
+      expect(wrong.code).to.equal(3);
+      expect(wrong.stderr).to.match(/refuses the API token: correct SIGNALBOX_API_TOKEN/);
+      expect(wrong.stderr).to.not.include("not-the-right-token");
+    });
+
+    it("says that a token which only reads is not enough", async () => {
+      const env = { SIGNALBOX_URL: guarded.url, SIGNALBOX_API_TOKEN: "reads-and-no-more" };
+
+      const read = await runCommand(["jobs", "list"], env);
+      const deleted = await runCommand(["jobs", "delete", "a"], env);
+
+      expect(read.code).to.equal(0);
+      expect(deleted.code).to.equal(3);
+      expect(deleted.stderr).to.match(/^This token may only read\. Set SIGNALBOX_API_TOKEN .*, to the full one\.$/m);
+    });
+
+    it("says how to start it, or to say where it is, where it cannot be reached", async () => {
+      const url = `http://127.0.0.1:${await freePort()}`;
+
+      const { code, stderr } = await runCommand(["jobs", "watch"], { SIGNALBOX_URL: url });
+
+      expect(code).to.equal(3);
+      expect(stderr).to.equal(
+        `The service at ${url} cannot be reached (ECONNREFUSED). Start it with \`npm start\`, or say where it is with --url or SIGNALBOX_URL.\n`,
+      );
+    });
+
+    it("has to be said where the configured one takes a free port", async () => {
+      const { code, stderr } = await runCommand(["jobs", "list"], { PORT: "0" }, { cwd: tmpdir() });
+
+      expect(code).to.equal(2);
+      expect(stderr).to.match(/^server\.port is 0, .*: say with --url where the service is\.\n$/);
+    });
+
+    const unusable = ["ftp://x", "localhost:3000", "http://user:secret@127.0.0.1:1"];
+    for (const url of unusable) {
+      it(`refuses ${url.split("@").pop()} in a sentence`, async () => {
+        const { code, stderr } = await runCommand(["jobs", "list", "--url", url], {});
+
+        expect(code).to.equal(2);
+        expect(stderr).to.match(/^--url .*: write it like http:\/\/127\.0\.0\.1:3000\.\n$/);
+        expect(stderr).to.not.include("secret");
+      });
+    }
+  });
+});

@@ -1,0 +1,114 @@
+import { expect } from "chai";
+import { CommanderError } from "commander";
+import { examplesOf } from "../../src/cli/program/examples.ts";
+import { buildProgram } from "../../src/cli/program/program.ts";
+import { runCommand } from "./terminal.ts";
+
+type Program = ReturnType<typeof buildProgram>;
+
+const all = (command: Program): Program[] => [command, ...command.commands.flatMap(all)];
+/** Those that do something by themselves. */
+const acting = (program: Program) =>
+  all(program).filter((one) => one.commands.length === 0 || one.registeredArguments.length > 0);
+const nameOf = (command: Program): string =>
+  command.parent ? `${nameOf(command.parent)} ${command.name()}` : command.name();
+
+/** The words of a line, without its quotes; what comes after a > is the shell's. */
+const wordsOf = (line: string): string[] =>
+  [...line.replace(/ >.*/, "").matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, word]) => quoted ?? word ?? "");
+
+describe("signalbox", () => {
+  class Reached extends Error {}
+  const program = () =>
+    buildProgram(() => {
+      throw new Reached();
+    });
+
+  for (const command of acting(program())) {
+    it(`${nameOf(command)} is described and has examples`, () => {
+      expect(command.description()).to.match(/^[A-Z].*\.$/);
+      expect(examplesOf(command)).to.not.be.empty;
+      for (const { description, flags } of command.options) expect(description, flags).to.not.equal("");
+    });
+  }
+
+  const examples = acting(program()).flatMap((command) =>
+    command.name() === "completion" ? [] : examplesOf(command).map((line) => ({ line, name: nameOf(command) })),
+  );
+  for (const { line, name } of examples) {
+    it(`takes its own example ${line}`, async () => {
+      const [signalbox, ...args] = wordsOf(line);
+      expect(signalbox).to.equal("signalbox");
+      expect(line.startsWith(`${name} `) || line === name).to.equal(true);
+
+      const end = await program()
+        .parseAsync(args, { from: "user" })
+        .then(
+          () => "nothing was done",
+          (error: unknown) => error,
+        );
+
+      expect(end, String(end)).to.be.instanceOf(Reached);
+    });
+  }
+
+  const misused = [
+    [["jbos", "list"], /^error: unknown command 'jbos'\n\(Did you mean jobs\?\)$/],
+    [["jobs", "lst"], /^error: unknown command 'lst'\n\(Did you mean list\?\)$/],
+    [["jobs", "list", "--stauts", "failed"], /^error: unknown option '--stauts'\n\(Did you mean --status\?\)$/],
+    [["jobs", "list", "--status", "done"], /Allowed choices are running, completed, failed\.$/],
+    [["jobs", "list", "--limit", "0"], /It must be a whole number from 1 to 1000000\.$/],
+    [["jobs", "list", "--created-from", "soon"], /It must be a time such as .*, or how long ago, such as 2h or 7d\.$/],
+    [["jobs", "list", "--metadata", "team"], /It must be key=value\.$/],
+    [["jobs", "get"], /^error: missing required argument 'jobId'$/],
+    [["hooks", "send", "agent"], /^error: required option '--message <text>' not specified$/],
+    [["hooks", "send", "agent", "--message", "x", "--timeout", "0"], /It must be a number of seconds above 0\.$/],
+  ] as const;
+  for (const [args, words] of misused) {
+    it(`${args.join(" ")} ends with 2 and says what is wrong with it`, async () => {
+      const { code, stdout, stderr } = await runCommand(args, {});
+
+      expect([code, stdout]).to.deep.equal([2, ""]);
+      expect(stderr.trim()).to.match(words);
+    });
+  }
+
+  it("--help ends with 0, and shows examples", async () => {
+    const { code, stdout } = await runCommand(["jobs", "watch", "--help"], {});
+
+    expect(code).to.equal(0);
+    expect(stdout).to.match(/^Usage: signalbox jobs watch \[options\] \[jobId\]\n/);
+    expect(stdout).to.include("\nExamples:\n  signalbox jobs watch report-7\n");
+  });
+
+  it("--help loads neither what carries a command out nor the configuration", async () => {
+    const trace = { NODE_OPTIONS: `--import ${SPY}` };
+
+    const { stderr } = await runCommand(["--help"], trace);
+
+    expect(stderr).to.include("/src/cli/program/program.ts");
+    expect(stderr).to.not.match(/\/src\/(cli\/commands|client|models|shared\/config)|\/node_modules\/(?!commander)/);
+  });
+
+  it("without a command shows them all, and ends with 2", async () => {
+    const { code, stderr } = await runCommand([], {});
+
+    expect(code).to.equal(2);
+    expect(stderr).to.match(/^Usage: signalbox \[options\] \[command\]\n[\s\S]*\n {2}jobs /);
+  });
+
+  it("leaves it to who runs it what it ends with", async () => {
+    const quiet = program();
+    quiet.configureOutput({ writeErr: () => {} });
+
+    const end = await quiet.parseAsync(["nothing"], { from: "user" }).catch((error: unknown) => error);
+
+    expect(end).to.be.instanceOf(CommanderError);
+  });
+});
+
+/** Says on standard error which modules are loaded. */
+const SPY = `data:text/javascript,${encodeURIComponent(
+  `import { registerHooks } from "node:module";
+  registerHooks({ load(url, context, next) { process.stderr.write(url + "\\n"); return next(url, context); } });`,
+)}`;

@@ -1,0 +1,404 @@
+import { createHmac, randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { startApp, type TestApp } from "../support/app.ts";
+import { eventually } from "../support/eventually.ts";
+import { answers, hangs, type ModelServer, says, startModelServer } from "../support/modelServer.ts";
+import { freePort, mongoUri } from "../support/servers.ts";
+import { startWorker, type TestWorker } from "../support/worker.ts";
+import { runCli } from "./service.ts";
+import { atTerminal, runCommand } from "./terminal.ts";
+
+const API_TOKEN = "api-token-of-the-test";
+const HOOK_TOKEN = "hook-token-of-the-test";
+const SECRET = "secret-of-the-sender";
+/** No turn of the main session follows, which would take what the model is to say next. */
+const QUIET = ["--no-deliver", "--wake-mode", "next-heartbeat"];
+const HOSTILE = "evil\x1b]0;stolen\x07\x1b[2J";
+const CONFIG = (model: string) => `{
+  hooks: { enabled: true, token: "${HOOK_TOKEN}", mappings: [
+    { match: { path: "ci/build" }, name: "CI", messageTemplate: "Build {{n}}", deliver: false, wakeMode: "next-heartbeat" },
+    { match: { path: "signed" }, auth: { type: "github", secret: "${SECRET}" }, messageTemplate: "{{n}}", deliver: false, wakeMode: "next-heartbeat" },
+    { match: { path: "each" }, forEach: "items", messageTemplate: "{{item}}", deliver: false, wakeMode: "next-heartbeat" },
+  ] },
+  agents: {
+    defaults: { runner: "openai", model: "small", heartbeat: { every: "1d" } },
+    runners: { openai: { baseUrl: "${model}" } },
+  },
+  channels: { log: {} },
+}`;
+
+describe("signalbox hooks send, runs, deliveries, sessions", () => {
+  let app: TestApp;
+  let worker: TestWorker;
+  let model: ModelServer;
+  let env: Record<string, string>;
+  let dir: string;
+  before(async () => {
+    model = await startModelServer();
+    app = await startApp({ apiToken: API_TOKEN, config: CONFIG(model.url) });
+    worker = await startWorker(app);
+    env = { SIGNALBOX_URL: app.url, SIGNALBOX_API_TOKEN: API_TOKEN, SIGNALBOX_HOOKS_TOKEN: HOOK_TOKEN };
+    dir = mkdtempSync(join(tmpdir(), "signalbox-cli-"));
+  });
+  after(async () => {
+    await worker.close();
+    await app.close();
+    await model.close();
+    rmSync(dir, { recursive: true });
+  });
+  const cli = (args: readonly string[], input?: string) =>
+    runCommand(args, env, { ...(input !== undefined && { input }) });
+  const read = async (path: string) =>
+    (await app.call("GET", path, undefined, { Authorization: `Bearer ${API_TOKEN}` })).body;
+  const send = (...args: string[]) => cli(["hooks", "send", ...args]);
+  const ended = (runId: string) =>
+    eventually(async () => {
+      const run = await read(`/api/runs/${runId}`);
+      return run.endedAt && run;
+    }, "the run to end");
+  const sendAgent = async (message: string, ...args: string[]) =>
+    JSON.parse((await send("agent", "--message", message, ...QUIET, "--json", ...args)).stdout);
+
+  describe("hooks send wake", () => {
+    it("tells the main session, once for one idempotency key", async () => {
+      const args = ["wake", "--text", "the backup failed", "--mode", "next-heartbeat", "--json"];
+      const key = ["--idempotency-key", randomUUID()];
+
+      const first = await send(...args, ...key);
+      const second = await send(...args, ...key);
+
+      const { events } = await read("/api/sessions/main/events");
+      const { eventId } = JSON.parse(first.stdout);
+      expect(JSON.parse(first.stdout)).to.include({ ok: true, mode: "next-heartbeat" });
+      expect(second.stdout).to.equal(first.stdout);
+      const mine = events.filter((event: { text: string }) => event.text === "the backup failed");
+      expect(mine.map((event: { eventId: string }) => event.eventId)).to.deep.equal([eventId]);
+    });
+
+    it("takes the text from standard input", async () => {
+      const text = `line one\nline two ${randomUUID()}`;
+
+      const { code, stdout } = await cli(["hooks", "send", "wake", "--text", "-", "--mode", "next-heartbeat"], text);
+
+      expect(code).to.equal(0);
+      expect(stdout).to.match(/^Event +\S+\nMode +next-heartbeat\n$/);
+      const { events } = await read("/api/sessions/main/events");
+      expect(events.map((event: { text: string }) => event.text)).to.include(text);
+    });
+
+    it("says what the service finds wrong, with the field, and ends with 3", async () => {
+      const { code, stderr } = await send("wake", "--text", "  ");
+
+      expect(code).to.equal(3);
+      expect(stderr).to.match(/\n {2}- \/text: /);
+    });
+  });
+
+  describe("hooks send agent", () => {
+    it("--wait prints the reply alone, and ends with 0", async () => {
+      model.script(says(`All is well.${HOSTILE}\nReally.`));
+
+      const { code, stdout, stderr } = await send("agent", "--message", "how is it?", ...QUIET, "--wait");
+
+      expect(code).to.equal(0);
+      expect(stdout).to.equal("All is well.evil�]0;stolen��[2J\nReally.\n");
+      expect(stderr).to.match(/^run [\w-]+\n/);
+    });
+
+    it("--wait ends with 1 where the run fails, and says why", async () => {
+      model.script(answers(400, { error: { message: "no such model" } }));
+
+      const { code, stdout, stderr } = await send("agent", "--message", "x", ...QUIET, "--wait");
+
+      expect([code, stdout]).to.deep.equal([1, ""]);
+      expect(stderr).to.match(/The run failed \(\w+\): .+\n$/);
+    });
+
+    it("--wait needs no more than the hook token", async () => {
+      const { SIGNALBOX_API_TOKEN: _, ...without } = env;
+
+      const args = ["hooks", "send", "agent", "--message", "x", ...QUIET, "--wait", "--json"];
+      const { code, stdout } = await runCommand(args, without);
+
+      expect(code).to.equal(0);
+      expect(JSON.parse(stdout)).to.include({ status: "completed", reply: "Hello from the model." });
+    });
+
+    it("hands on all that is said", async () => {
+      const { runId, sessionKey } = await sendAgent(
+        ...(["hello", "--name", "N", "--session-key", "inbox", "--model", "small", "--thinking", "low"] as const),
+        ...["--timeout", "77", "--channel", "log", "--to", "me", "--wake-mode", "next-heartbeat"],
+      );
+
+      const [run, { request }] = [await ended(runId), await read(`/api/runs/${runId}/request`)];
+      expect(sessionKey).to.equal("inbox");
+      expect(run).to.include({ name: "N", sessionKey: "inbox" });
+      expect(request).to.include({ message: "hello", model: "small", thinking: "low", timeoutSeconds: 77 });
+      expect(request).to.include({ deliver: false, channel: "log", to: "me", wakeMode: "next-heartbeat" });
+    });
+
+    it("says before it sends anything that there is no hook token", async () => {
+      const { code, stderr } = await runCommand(["hooks", "send", "agent", "--message", "x"], {
+        SIGNALBOX_URL: app.url,
+      });
+
+      expect(code).to.equal(1);
+      expect(stderr).to.match(/^There is no hook token for the service at \S+: set SIGNALBOX_HOOKS_TOKEN/);
+    });
+
+    it("says that the hook token is not the right one", async () => {
+      const wrong = { ...env, SIGNALBOX_HOOKS_TOKEN: "not-the-right-token" };
+
+      const { code, stderr } = await runCommand(["hooks", "send", "agent", "--message", "x"], wrong);
+
+      expect(code).to.equal(3);
+      expect(stderr).to.match(/refuses the hook token: correct SIGNALBOX_HOOKS_TOKEN/);
+    });
+
+    it("takes the token that the first start has made", async () => {
+      const { port } = new URL(app.url);
+      const dataDir = mkdtempSync(join(dir, "data-"));
+      writeFileSync(join(dataDir, "hooks-token"), `${HOOK_TOKEN}\n`);
+
+      const args = ["hooks", "send", "agent", "--message", "x", ...QUIET];
+      const { code, stdout } = await runCommand(args, { PORT: port, SIGNALBOX_DATA_DIR: dataDir }, { cwd: dir });
+
+      expect(code).to.equal(0);
+      expect(stdout).to.match(/^Run +\S+\nSession +hook:/);
+    });
+
+    it("says that hooks are off where they are", async () => {
+      const off = await startApp();
+
+      const args = ["hooks", "send", "wake", "--text", "x"];
+      const { code, stderr } = await runCommand(args, { ...env, SIGNALBOX_URL: off.url });
+
+      await off.close();
+      expect(code).to.equal(3);
+      expect(stderr).to.match(/^There are no hooks at \S+\/hooks: turn them on there with hooks\.enabled/);
+    });
+  });
+
+  describe("hooks send NAME", () => {
+    it("sends a file under a name of several parts, and names the run", async () => {
+      const file = join(dir, "body.json");
+      writeFileSync(file, '{ "n": 7 }');
+
+      const { code, stdout } = await send("ci/build", "--body", file);
+
+      expect(code).to.equal(0);
+      const [, runId = ""] = /^Run +(\S+)\n$/.exec(stdout) ?? [];
+      expect((await ended(runId)).name).to.equal("CI");
+      expect((await read(`/api/runs/${runId}/request`)).request.message).to.equal("Build 7");
+    });
+
+    it("sends the bytes as they stand, so that a signature of them in a header holds; no hook token is needed", async () => {
+      const body = '{ "n" : 1.0,\n"n": 2.50 }\n';
+      const signature = `sha256=${createHmac("sha256", SECRET).update(body).digest("hex")}`;
+      const args = ["hooks", "send", "signed", "--body", "-", "--header", `X-Hub-Signature-256: ${signature}`];
+
+      const good = await runCommand(args, { SIGNALBOX_URL: app.url }, { input: body });
+      const other = await runCommand(args, { SIGNALBOX_URL: app.url }, { input: `${body} ` });
+
+      expect(good.stdout).to.match(/^Run +\S+\n$/);
+      expect([good.code, other.code]).to.deep.equal([0, 3]);
+    });
+
+    it("names each run of forEach, and says where none comes of it", async () => {
+      const some = await cli(["hooks", "send", "each", "--body", "-"], '{"items":["a","b"]}');
+      const none = await cli(["hooks", "send", "each", "--body", "-"], '{"items":[]}');
+
+      expect(some.stdout).to.match(/^Run +\S+\nRun +\S+\n$/);
+      expect([none.code, none.stdout, none.stderr]).to.deep.equal([0, "", "No run comes of it.\n"]);
+    });
+
+    const refused = [
+      [["nobody", "--body", "-"], "{}", 3, /no hook/],
+      [["ci/build", "--body", "-"], "[]", 1, /^- does not hold a JSON object\.$/],
+      [["ci/build", "--body", "missing.json"], "", 1, /^The body cannot be read from missing\.json \(ENOENT\)\.$/],
+      [["ci/build"], "", 2, /^Say with --body where the JSON body is/],
+      [["ci/build", "--body", "-", "--header", "x"], "{}", 2, /It must be "name: value"\.$/],
+    ] as const;
+    for (const [args, input, code, words] of refused) {
+      it(`${args.join(" ")} with ${input || "nothing"} ends with ${code}`, async () => {
+        const answer = await cli(["hooks", "send", ...args], input);
+
+        expect(answer.code).to.equal(code);
+        expect(answer.stderr.trim()).to.match(words);
+      });
+    }
+  });
+
+  describe("runs", () => {
+    it("list prints a table, or rows as JSON, of those that fit", async () => {
+      const session = `s-${randomUUID()}`;
+      const { runId } = await sendAgent("x", "--session-key", session, "--name", HOSTILE);
+      const run = await ended(runId);
+
+      const table = await cli(["runs", "list", "--session", session, "--status", "completed"]);
+      const json = await cli(["runs", "list", "--session", session, "--json"]);
+      const none = await cli(["runs", "list", "--session", session, "--status", "failed", "--status", "dropped"]);
+
+      const name = "evil�\\]0;stolen��\\[2J";
+      expect(table.stdout).to.match(new RegExp(`\n${runId} +agent +${name} +completed +\\d+s +${session}\n$`));
+      expect(JSON.parse(json.stdout)).to.deep.equal(run);
+      expect([none.stdout, none.stderr]).to.deep.equal(["", "No run.\n"]);
+    });
+
+    it("get prints the reply and, asked for, what came", async () => {
+      model.script(says(`Two\nlines${HOSTILE}`));
+      const { runId } = await sendAgent(`please${HOSTILE}`);
+      await ended(runId);
+
+      const plain = await cli(["runs", "get", runId, "--request"]);
+      const json = await cli(["runs", "get", runId, "--request", "--json"]);
+
+      expect(plain.stdout).to.match(new RegExp(`^Run +${runId}\nKind +agent\n`));
+      expect(plain.stdout).to.match(/\nReply\nTwo\nlinesevil�\]0;stolen��\[2J\n[\s\S]*\nAsked\npleaseevil�/);
+      expect(plain.stdout + json.stdout).to.not.match(/[^\P{Cc}\n]/u);
+      expect(JSON.parse(json.stdout)).to.deep.equal({
+        ...(await read(`/api/runs/${runId}`)),
+        ...(await read(`/api/runs/${runId}/request`)),
+      });
+    });
+
+    it("watch waits for the end and prints the reply; retry begins a failed run anew", async () => {
+      model.script(answers(400, { error: { message: "no" } }));
+      const { runId } = await sendAgent("x");
+      await ended(runId);
+
+      const failed = await cli(["runs", "watch", runId]);
+      model.script(says("Better."));
+      const retried = await cli(["runs", "retry", runId, "--json"]);
+      const watched = await cli(["runs", "watch", runId]);
+      const again = await cli(["runs", "retry", runId]);
+
+      expect([failed.code, failed.stdout]).to.deep.equal([1, ""]);
+      expect([retried.code, JSON.parse(retried.stdout).runId]).to.deep.equal([0, runId]);
+      expect([watched.code, watched.stdout]).to.deep.equal([0, "Better.\n"]);
+      expect(again.code).to.equal(3);
+      expect(again.stderr.trim()).to.match(/\.$/);
+    });
+
+    it("cancel ends a run that another terminal watches", async () => {
+      model.script(hangs());
+      const { runId } = await sendAgent("x");
+      const terminal = atTerminal(["runs", "watch", runId], env);
+      await terminal.shows(/running {2}\d+s$/);
+
+      const cancelled = await cli(["runs", "cancel", runId]);
+      const code = await terminal.ended;
+
+      expect(cancelled.code).to.equal(0);
+      expect(cancelled.stdout).to.match(/^Status +failed$/m);
+      expect(code).to.equal(1);
+      expect(await terminal.lines()).to.have.length(1); // the line that moved is gone
+      expect((await terminal.lines())[0]).to.match(/^The run failed \(cancelled\)/);
+    });
+
+    it("watch tells on standard error how it goes, and can be interrupted", async () => {
+      model.script(hangs());
+      const { runId } = await sendAgent("x");
+
+      const watching = runCli(`runs watch ${runId}`, env);
+      await watching.prints(/running/);
+      watching.kill("SIGINT");
+      const { code, stdout } = await watching.ended;
+
+      expect([code, stdout]).to.deep.equal([130, ""]);
+      await cli(["runs", "cancel", runId]);
+    });
+
+    it("watch outlives a restart of the service, and says so", async () => {
+      const [port, mongo] = [await freePort(), await mongoUri(`test-${randomUUID()}`)];
+      const config = "{ hooks: { enabled: true, token: 'hook-token-of-the-test' } }";
+      let service = await startApp({ port, mongo, config }); // without a worker
+      try {
+        const here = { ...env, SIGNALBOX_URL: service.url };
+        const sent = await runCommand(["hooks", "send", "agent", "--message", "x", "--json"], here);
+        const { runId } = JSON.parse(sent.stdout);
+
+        const watching = runCli(`runs watch ${runId}`, here);
+        await watching.prints(/queued/);
+        await service.close();
+        await watching.prints(/trying again/);
+        service = await startApp({ port, mongo, config });
+        await service.call("POST", `/api/runs/${runId}/cancel`);
+        const { code, stderr } = await watching.ended;
+
+        expect(code).to.equal(1);
+        expect(stderr).to.match(/^\S+ {2}queued .*\nNothing is heard from the service; trying again …\n/);
+        expect(stderr).to.match(/\nThe run failed \(cancelled\): .*\n$/);
+      } finally {
+        await service.close();
+      }
+    });
+
+    it("without one of that id ends with 3", async () => {
+      const answers = await Promise.all([
+        ...["get", "watch", "retry", "cancel"].map((act) => cli(["runs", act, randomUUID()])),
+      ]);
+
+      expect(answers.map(({ code }) => code)).to.deep.equal([3, 3, 3, 3]);
+      for (const { stderr } of answers) expect(stderr).to.match(/^There is no run/);
+    });
+  });
+
+  describe("deliveries", () => {
+    const add = async (channel: string, fault: string | null) => {
+      const _id = randomUUID();
+      const to = `me-${_id}`;
+      await app.stores.deliveries.add({ _id, runId: null, channel, to, text: "hello", fault });
+      return { deliveryId: _id, to };
+    };
+
+    it("list shows those in a state, with the reason; retry begins a failed one anew", async () => {
+      const { deliveryId, to } = await add("log", `the channel was away${HOSTILE}`);
+
+      const listed = await cli(["deliveries", "list", "--state", "failed", "--channel", "log"]);
+      const retried = await cli(["deliveries", "retry", deliveryId, "--json"]);
+
+      const reason = "the channel was awayevil�\\]0;stolen��\\[2J";
+      expect(listed.stdout).to.match(new RegExp(`^${deliveryId} +log +${to} +failed +0 +\\d+s +${reason}$`, "m"));
+      expect(JSON.parse(retried.stdout)).to.include({ deliveryId, state: "pending" });
+      await eventually(async () => {
+        const { deliveries } = await read("/api/deliveries?state=sent");
+        return deliveries.some((sent: { deliveryId: string }) => sent.deliveryId === deliveryId);
+      }, "it to be sent");
+    });
+
+    it("cancel gives up one that waits", async () => {
+      const { deliveryId } = await add("log", null);
+
+      const { code, stdout } = await cli(["deliveries", "cancel", deliveryId]);
+
+      expect(code).to.equal(0);
+      expect(stdout).to.match(new RegExp(`\n${deliveryId} +log +\\S+ +failed `));
+    });
+  });
+
+  describe("sessions", () => {
+    it("list has those last used first, messages what was said in one", async () => {
+      const session = `s-${randomUUID()}`;
+      model.script(says("An answer."));
+      await ended((await sendAgent(`a question${HOSTILE}`, "--session-key", session)).runId);
+
+      await eventually(async () => {
+        const { messages = [] } = await read(`/api/sessions/${session}/messages`);
+        return messages.length === 2;
+      }, "its messages");
+
+      const listed = await cli(["sessions", "list", "--json"]);
+      const messages = await cli(["sessions", "messages", session]);
+      const rows = await cli(["sessions", "messages", session, "--limit", "1", "--json"]);
+
+      expect(JSON.parse(listed.stdout.split("\n")[0] ?? "").sessionKey).to.equal(session);
+      expect(messages.stdout).to.match(/^user {2}\S+Z\n[\s\S]*a question[\s\S]*\n\nassistant {2}\S+Z\nAn answer\.\n$/);
+      expect(messages.stdout).to.not.match(/[^\P{Cc}\n]/u);
+      expect(JSON.parse(rows.stdout)).to.include({ role: "assistant", content: "An answer." });
+    });
+  });
+});

@@ -1,0 +1,238 @@
+import { randomUUID } from "node:crypto";
+import { expect } from "chai";
+import { startApp, type TestApp } from "../support/app.ts";
+import { createJob, report, whole } from "../support/factories.ts";
+import { freePort, mongoUri } from "../support/servers.ts";
+import { runCli } from "./service.ts";
+import { atTerminal, type Terminal } from "./terminal.ts";
+
+describe("signalbox jobs watch", () => {
+  let app: TestApp;
+  let env: Record<string, string>;
+  const terminals: Terminal[] = [];
+  before(async () => {
+    app = await startApp();
+    env = { SIGNALBOX_URL: app.url };
+  });
+  afterEach(() => {
+    for (const terminal of terminals.splice(0)) terminal.kill();
+  });
+  after(() => app.close());
+  const open = (args: string[], size = {}, more = {}) => {
+    const terminal = atTerminal(["jobs", "watch", ...args], { ...env, ...more }, size);
+    terminals.push(terminal);
+    return terminal;
+  };
+  const complete = (path: string, body = {}) =>
+    report(app, path, "last", { ...whole(100), status: "completed", output: { n: 1 }, ...body });
+
+  describe("one job, away from a terminal", () => {
+    it("prints a line for each change and ends with 0 when it is completed", async () => {
+      const { jobId, path } = await createJob(app, { message: "begun" });
+
+      const watching = runCli(`jobs watch ${jobId}`, env);
+      await watching.prints(/begun/);
+      await report(app, path, "one", { ...whole(40), message: "two\x1b[2J of\nfive" });
+      await watching.prints(/five/);
+      await complete(path, { message: "done" });
+      const { code, stdout, stderr } = await watching.ended;
+
+      const time = "\\d{4}-\\d\\d-\\d\\dT\\S+Z";
+      expect(stdout.trimEnd().split("\n")).to.have.length(3);
+      expect(stdout).to.match(new RegExp(`^${time}  ${jobId}    0 %  running    begun$`, "m"));
+      expect(stdout).to.match(new RegExp(`^${time}  ${jobId}   40 %  running    two�\\[2J of five$`, "m"));
+      expect(stdout).to.match(new RegExp(`^${time}  ${jobId}  100 %  completed  done$`, "m"));
+      expect([code, stderr]).to.deep.equal([0, ""]);
+    });
+
+    it("ends with 1 when it fails", async () => {
+      const { jobId, path } = await createJob(app);
+
+      const watching = runCli(`jobs watch ${jobId}`, env);
+      await watching.prints(/running/);
+      await report(app, path, "one", { status: "failed", failJob: true, message: "no disk" });
+      const { code, stdout } = await watching.ended;
+
+      expect(code).to.equal(1);
+      expect(stdout.trimEnd()).to.match(/failed {5}no disk$/);
+    });
+
+    it("ends at once with one that has ended, and with 3 without one", async () => {
+      const failed = await createJob(app, { status: "failed" });
+
+      const ended = await runCli(`jobs watch ${failed.jobId}`, env).ended;
+      const none = await runCli("jobs watch nobody", env).ended;
+
+      expect([ended.code, none.code]).to.deep.equal([1, 3]);
+      expect(none.stderr).to.equal('There is no job "nobody".\n');
+    });
+
+    it("ends with 3 when it is deleted", async () => {
+      const { jobId, path } = await createJob(app);
+
+      const watching = runCli(`jobs watch ${jobId}`, env);
+      await watching.prints(/running/);
+      await app.call("DELETE", path);
+      const { code, stderr } = await watching.ended;
+
+      expect([code, stderr]).to.deep.equal([3, "The job was deleted.\n"]);
+    });
+
+    it("--json prints each event, the last with the output", async () => {
+      const { jobId, path } = await createJob(app, { name: "evil\x9b31m" });
+
+      const watching = runCli(`jobs watch ${jobId} --json`, env);
+      await watching.prints(/"type":"job"/);
+      await complete(path);
+      const { code, stdout } = await watching.ended;
+
+      const events = stdout
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line));
+      expect(code).to.equal(0);
+      expect(stdout).to.not.match(/[^\P{Cc}\n]/u);
+      expect(events[0]).to.deep.equal({ type: "state", data: { live: true } });
+      expect(events[1]).to.deep.include({ type: "job" });
+      expect(events[1].data).to.include({ jobId, status: "running", progress: 0, name: "evil\x9b31m" });
+      expect(events.at(-1).data).to.deep.include({ status: "completed", progress: 100, output: { n: 1 } });
+    });
+  });
+
+  it("outlives a restart of the service, and says so", async () => {
+    const [port, mongo, prefix] = [await freePort(), await mongoUri(`test-${randomUUID()}`), `test-${randomUUID()}`];
+    let service = await startApp({ port, mongo, prefix });
+    try {
+      const { jobId, path } = await createJob(service, { message: "before" });
+
+      const watching = runCli(`jobs watch ${jobId}`, { SIGNALBOX_URL: service.url });
+      await watching.prints(/before/);
+      await service.close();
+      await watching.prints(/trying again/);
+      service = await startApp({ port, mongo, prefix });
+      await report(service, path, "last", { ...whole(100), status: "completed", message: "after", output: {} });
+      const { code, stdout, stderr } = await watching.ended;
+
+      expect(code).to.equal(0);
+      expect(stdout.trimEnd()).to.match(/100 % {2}completed {2}after$/);
+      expect(stderr).to.equal("Nothing is heard from the service; trying again …\nThe service is heard again.\n");
+    } finally {
+      await service.close();
+    }
+  });
+
+  describe("at a terminal", () => {
+    it("draws one bar that grows in place, then stays, and ends as the job does", async () => {
+      const { jobId, path } = await createJob(app, { name: "evil\x1b]0;stolen\x07name" });
+
+      const terminal = open([jobId], { columns: 60 });
+      await terminal.shows(/░ +0 % {2}running/);
+      await report(app, path, "one", { stepName: "Collect\x1b[2J", ...whole(50), message: "half\r\nway" });
+      const half = await terminal.shows(/50 %.*\n.*Collect.*\n.*half way/);
+      await report(app, path, "one", { status: "failed", failJob: true, message: "no disk" });
+      const code = await terminal.ended;
+
+      expect(half.split("\n")).to.have.length(4);
+      const [, bar = ""] = half.split("\n");
+      expect(bar.match(/█/g)).to.have.length(Math.floor((bar.match(/[█░]/g) ?? []).length / 2));
+      expect(code).to.equal(1);
+      const left = await terminal.lines();
+      expect(left).to.have.length(3);
+      expect(left.join("\n")).to.match(new RegExp(`^${jobId} +evil.*\n█+░+ +50 % +failed +\\d+s\nno disk$`));
+      expect(terminal.title()).to.equal("");
+      expect(terminal.raw().endsWith("\x1b[?25h")).to.equal(true); // the cursor is back
+    });
+
+    it("draws a bar for each running job, keeps what has ended, and never more than there is room for", async () => {
+      const name = `board-${randomUUID()}`;
+      const jobs = [];
+      for (let i = 0; i < 12; i++)
+        jobs.push(await createJob(app, { name, message: `message ${i} ${"漢字".repeat(30)}` }));
+      const [oldest, second] = [jobs[0]?.path ?? "", jobs[1]?.path ?? ""];
+
+      const terminal = open(["--name", name], { columns: 70, rows: 8 });
+      const first = await terminal.shows(/12 running, 0 completed, 0 failed; 6 more than there is room for$/);
+      for (const { path } of jobs.slice(2)) await app.call("DELETE", path);
+      await terminal.shows(/2 running, 0 completed, 0 failed$/);
+      await report(app, oldest, "a", { ...whole(100), status: "completed", output: {}, message: "fine" });
+      await report(app, second, "a", whole(30));
+      const last = await terminal.shows(
+        /30 % {2}running.*\n.*100 % {2}completed.*fine.*\n1 running, 1 completed, 0 failed$/,
+      );
+      terminal.type("\x03");
+      const code = await terminal.ended;
+
+      expect(first.split("\n")).to.have.length(7);
+      expect(last.split("\n")).to.have.length(3); // nothing of the longer board is left
+      expect(code).to.equal(130);
+      expect(terminal.raw()).to.include("\x1b[?25h");
+    });
+
+    it("waits where nothing runs, and shows the job that comes", async () => {
+      const name = `later-${randomUUID()}`;
+
+      const terminal = open(["--name", name]);
+      await terminal.shows(/^No job runs\. Waiting for one …$/);
+      const { jobId } = await createJob(app, { name });
+      const shown = await terminal.shows(/1 running/);
+
+      expect(shown).to.match(new RegExp(`^${jobId} `));
+    });
+
+    it("shows a job as stale from when on it is, without an event", async () => {
+      const { jobId } = await createJob(app, { staleAfterSeconds: 1 });
+
+      const terminal = open([jobId]);
+
+      expect(await terminal.shows(/0 % {2}stale/)).to.match(new RegExp(`^${jobId}\n`));
+    });
+
+    it("says when nothing is heard from the service", async () => {
+      const service = await startApp();
+      const { jobId } = await createJob(service);
+
+      const terminal = open([jobId], {}, { SIGNALBOX_URL: service.url });
+      await terminal.shows(/running/);
+      await service.close();
+      const shown = await terminal.shows(/trying again …$/);
+
+      expect(shown).to.match(/running.*\n.*Nothing is heard from the service; trying again …$/);
+    });
+  });
+
+  it("of many prints a line for each change, and tells what was deleted", async () => {
+    const name = `many-${randomUUID()}`;
+    const one = await createJob(app, { name });
+
+    const watching = runCli(`jobs watch --name ${name}`, env);
+    await watching.prints(new RegExp(one.jobId));
+    const other = await createJob(app, { name, message: "came later" });
+    await watching.prints(/came later/);
+    await report(app, one.path, "a", { status: "failed", failJob: true, message: "no disk" });
+    await watching.prints(/failed +no disk/);
+    await app.call("DELETE", other.path);
+    await watching.prints(new RegExp(`${other.jobId} {2}removed`));
+    watching.kill("SIGINT");
+
+    expect((await watching.ended).code).to.equal(130);
+  });
+
+  it("refuses a name together with filters", async () => {
+    const { code, stderr } = await runCli("jobs watch a --status failed", env).ended;
+
+    expect([code, stderr]).to.deep.equal([2, "Name one job, or give filters: not both.\n"]);
+  });
+
+  it("ends quietly when whoever reads has gone", async () => {
+    const name = `pipe-${randomUUID()}`;
+    await createJob(app, { name });
+
+    const watching = runCli(`jobs watch --name ${name}`, env);
+    await watching.prints(/running/);
+    watching.closeOutput();
+    await createJob(app, { name });
+    const { code, stderr } = await watching.ended;
+
+    expect([code, stderr]).to.deep.equal([141, ""]);
+  });
+});

@@ -1,0 +1,163 @@
+import { chmodSync, writeFileSync } from "node:fs";
+import { expect } from "chai";
+import { answers, type ChannelServer, startChannelServer } from "../support/channelServer.ts";
+import { eventually } from "../support/eventually.ts";
+import { CONSENT, type GmailBed, runGmailProcess, startGmailBed } from "../support/gmailBed.ts";
+import { type Service, startProcess } from "../support/process.ts";
+
+/** Real processes: `signalbox webhooks gmail run`, and a worker. */
+describe("Gmail, from the mailbox to the chat", function () {
+  this.timeout(60_000);
+  let bed: GmailBed;
+  let telegram: ChannelServer;
+  let running: Service[];
+
+  beforeEach(async () => {
+    running = [];
+    telegram = await startChannelServer(answers(200, { ok: true, result: { message_id: 1, chat: { id: 1 } } }));
+    bed = await startGmailBed({
+      rest: {
+        channels: { telegram: { apiUrl: telegram.url, botToken: "1:t" } },
+        session: { main: { channel: "telegram", to: "5" } },
+        agents: { defaults: { heartbeat: { every: "1d" } } },
+      },
+    });
+  });
+  afterEach(async () => {
+    for (const { child, stop } of running)
+      if (child.exitCode === null && child.signalCode === null) await stop("SIGKILL");
+    await bed.close();
+    await telegram.close();
+  });
+
+  const run = async (service: Service) => {
+    running.push(service);
+    await service.ready;
+    return service;
+  };
+  const listen = () => run(runGmailProcess(bed.env));
+  const holder = async () =>
+    Number((await bed.app.stores.gmailMailboxes.find("ada@example.org"))?.claim?.holder.split(":").at(-1));
+  const heldBy = (service: Service, withinMs?: number) =>
+    eventually(async () => (await holder()) === service.child.pid, `process ${service.child.pid} to listen`, withinMs);
+  const arrive = (subject: string) => {
+    const id = bed.google.mailbox.add({
+      payload: { mimeType: "text/plain", headers: [{ name: "Subject", value: subject }], body: { data: "SGVsbG8" } },
+    });
+    bed.google.pubsub.publish();
+    return id;
+  };
+  const begun = () =>
+    eventually(
+      async () => (await bed.app.stores.gmailMailboxes.find("ada@example.org"))?.listedAt,
+      "the first listing",
+    );
+
+  it("three mails become three runs of the agent and three messages", async () => {
+    await run(startProcess("src/workers/main.ts", bed.env));
+    const listener = await listen();
+    await begun();
+
+    const subjects = ["Invoice 17", "Lunch?", "Server is down"];
+    for (const subject of subjects) arrive(subject);
+    const sent = () => telegram.requests.filter(({ path }) => path.endsWith("/sendMessage")).map(({ body }) => body);
+    await eventually(() => sent().length >= 3, "three messages", 30_000);
+    await bed.isCaughtUp();
+    const code = await listener.stop();
+
+    const runs = await bed.runs();
+    expect(runs.map(({ status, reply }) => [status, subjects.filter((s) => reply?.includes(s)).length])).to.deep.equal([
+      ["completed", 1],
+      ["completed", 1],
+      ["completed", 1],
+    ]);
+    for (const subject of subjects) expect(sent().filter(({ text }) => text.includes(subject))).to.have.length(1);
+    expect(sent().map(({ chat_id }) => String(chat_id))).to.deep.equal(["5", "5", "5"]);
+    expect(code).to.equal(0);
+    expect(listener.output().stdout).not.to.match(/Invoice|Lunch|ada@/);
+  });
+
+  it("another process listens at once when the one that does is stopped", async () => {
+    const first = await listen();
+    await heldBy(first);
+    await begun();
+    const second = await listen();
+
+    await first.stop("SIGTERM");
+    await heldBy(second, 5_000);
+    const id = arrive("News");
+    await bed.becomeRuns(1);
+
+    expect(await bed.mailIds()).to.deep.equal([id]);
+  });
+
+  it("another process listens when the one that does is killed, after its lease", async () => {
+    const first = await listen();
+    await heldBy(first);
+    await begun();
+    const second = await listen();
+    const ids = [arrive("before")];
+    await bed.becomeRuns(1);
+
+    await first.stop("SIGKILL");
+    ids.push(arrive("meanwhile"));
+    await heldBy(second, 25_000);
+    bed.google.pubsub.redeliver();
+    await bed.isCaughtUp();
+
+    expect(await bed.mailIds()).to.deep.equal(ids);
+  });
+
+  it("a listener that was frozen past its lease makes nothing twice, and gives way", async () => {
+    const first = await listen();
+    await heldBy(first);
+    await begun();
+    const second = await listen();
+
+    first.child.kill("SIGSTOP");
+    await heldBy(second, 25_000);
+    const id = arrive("News");
+    bed.google.pubsub.redeliver();
+    await bed.isCaughtUp();
+    first.child.kill("SIGCONT");
+    const again = arrive("More");
+    await bed.becomeRuns(2);
+    await bed.isCaughtUp();
+
+    expect(await bed.mailIds()).to.deep.equal([id, again]);
+    expect(await holder()).to.equal(second.child.pid);
+  });
+
+  it("reads a changed configuration on SIGHUP: without hooks.gmail it idles, with it it listens again", async () => {
+    const listener = await listen();
+    await begun();
+    const file = bed.env.SIGNALBOX_CONFIG ?? "";
+
+    const text = bed.configText;
+    writeFileSync(file, JSON.stringify({ redis: JSON.parse(text).redis }));
+    listener.child.kill("SIGHUP");
+    await eventually(async () => Number.isNaN(await holder()), "it to let go");
+    const id = arrive("News");
+    writeFileSync(file, text);
+    listener.child.kill("SIGHUP");
+    await bed.becomeRuns(1);
+
+    expect(await bed.mailIds()).to.deep.equal([id]);
+    expect(listener.output().stdout).to.include("hooks.gmail is set no longer");
+  });
+
+  it("does not start with credentials that cannot be used, and warns of those that others can read", async () => {
+    writeFileSync(bed.credentialsFile, "{}");
+    const faulty = runGmailProcess(bed.env);
+    const code = await faulty.ended;
+    writeFileSync(bed.credentialsFile, JSON.stringify(CONSENT));
+    chmodSync(bed.credentialsFile, 0o644);
+    const open = await listen();
+
+    expect(code).to.equal(1);
+    expect(faulty.output().stderr).to.equal(
+      `The credentials file ${bed.credentialsFile} has no "type" of "authorized_user" or "service_account": run \`signalbox webhooks gmail setup\`, or name another file in hooks.gmail.credentialsFile.\n`,
+    );
+    expect(open.output().stdout).to.include("the credentials file can be read by others");
+  });
+});

@@ -1,0 +1,100 @@
+import { randomUUID } from "node:crypto";
+import { expect } from "chai";
+import { addDelivery } from "../../src/models/commands/addDelivery.ts";
+import type { Route } from "../../src/models/session.ts";
+import { startApp, type TestApp } from "../support/app.ts";
+
+const CONFIGURED = ["telegram", "whatsapp"];
+const NOBODY = "No recipient is known: give `to`, or set the main session's route.";
+const ANNA: Route = { channel: "telegram", to: "anna" };
+const BERT: Route = { channel: "whatsapp", to: "bert" };
+
+describe("where a reply goes", () => {
+  let app: TestApp;
+  beforeEach(async () => {
+    app = await startApp();
+  });
+  afterEach(() => app.close());
+
+  interface Case {
+    readonly channel: string;
+    readonly to?: string;
+    readonly first?: Route;
+    readonly last?: Route;
+  }
+  const cases: [string, Case, { channel: string; to: string | null; fault: string | null }][] = [
+    [
+      "the channel and recipient asked for",
+      { channel: "telegram", to: "x", last: BERT },
+      { channel: "telegram", to: "x", fault: null },
+    ],
+    ["`last`: the main session's last", { channel: "last", last: ANNA }, { ...ANNA, fault: null }],
+    [
+      "`last` with a recipient: the last channel, that recipient",
+      { channel: "last", to: "x", last: ANNA },
+      { channel: "telegram", to: "x", fault: null },
+    ],
+    [
+      "`last` before any delivery: the first route of the configuration",
+      { channel: "last", first: ANNA },
+      { ...ANNA, fault: null },
+    ],
+    ["the last one rather than the first", { channel: "last", first: ANNA, last: BERT }, { ...BERT, fault: null }],
+    [
+      "`last` with nothing to go by: whatsapp, to nobody",
+      { channel: "last" },
+      { channel: "whatsapp", to: null, fault: NOBODY },
+    ],
+    [
+      "`last` with nothing but a recipient: whatsapp",
+      { channel: "last", to: "+49 1" },
+      { channel: "whatsapp", to: "+49 1", fault: null },
+    ],
+    [
+      "a channel alone: the last recipient, where it was on that channel",
+      { channel: "telegram", last: ANNA },
+      { ...ANNA, fault: null },
+    ],
+    [
+      "a channel alone, where the last was on another: nobody",
+      { channel: "telegram", last: BERT },
+      { channel: "telegram", to: null, fault: NOBODY },
+    ],
+    [
+      "a recipient with spaces around: without them",
+      { channel: "telegram", to: " x\n" },
+      { channel: "telegram", to: "x", fault: null },
+    ],
+    [
+      "a first route with spaces around: without them",
+      { channel: "last", first: { channel: "telegram", to: " anna " } },
+      { ...ANNA, fault: null },
+    ],
+    [
+      "a last one with spaces around: without them",
+      { channel: "last", last: { channel: "telegram", to: " anna\n" } },
+      { ...ANNA, fault: null },
+    ],
+    [
+      "a channel that is not configured: nowhere, and says which key",
+      { channel: "slack", to: "x" },
+      { channel: "slack", to: "x", fault: "The channel slack is not configured: add channels.slack." },
+    ],
+  ];
+  for (const [title, { channel, to = null, first = null, last }, expected] of cases) {
+    it(title, async () => {
+      if (last) await app.stores.sessions.setRoute(last);
+      const _id = randomUUID();
+      const settings = { firstRoute: first, channels: new Set(CONFIGURED) };
+
+      const noted = await addDelivery(app.stores, { _id, runId: null, channel, to, text: "x" }, settings);
+      const { state, reason, ...written } = await app.stores.deliveries.find(_id);
+
+      const { fault, ...route } = expected;
+      expect(noted).to.deep.equal({ deliveryId: _id, channel: route.channel, fault });
+      expect({ channel: written.channel, to: written.to, state, reason }).to.deep.equal({
+        ...{ ...route, state: fault === null ? "pending" : "failed", reason: fault },
+      });
+    });
+  }
+});

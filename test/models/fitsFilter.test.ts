@@ -1,0 +1,65 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { fitsFilter, type JobFilter, jobQuery } from "../../src/models/jobFilter.ts";
+import { startApp, type TestApp } from "../support/app.ts";
+
+const NOW = new Date("2026-11-21T12:00:00.000Z");
+const time = fc.integer({ min: -5, max: 5 }).map((minutes) => new Date(NOW.getTime() + minutes * 60_000));
+const status = fc.constantFrom("running" as const, "completed" as const, "failed" as const);
+const name = fc.constantFrom("Import", "import 2", "IMPORT", "export", "é", "e");
+const jobId = fc.constantFrom("a", "ab", "A", "b/1");
+const term = fc.constantFrom(["team", "x"] as const, ["team", "y"] as const, ["a.b", "1"] as const);
+
+const anyJob = fc.record({
+  jobId,
+  name: fc.option(name),
+  metadata: fc.constantFrom({}, { team: "x" }, { team: "y", a: { b: 1 } }, { a: { b: "1" } }),
+  status,
+  createdAt: time,
+  updatedAt: time,
+  staleAt: time,
+});
+const anyFilter: fc.Arbitrary<JobFilter> = fc.record(
+  {
+    status: fc.uniqueArray(status, { minLength: 1 }),
+    name,
+    jobId,
+    metadata: fc.array(term, { minLength: 1, maxLength: 2 }),
+    createdFrom: time,
+    createdBefore: time,
+    updatedFrom: time,
+    updatedBefore: time,
+    stale: fc.boolean(),
+  },
+  { requiredKeys: [] },
+);
+
+describe("fitsFilter", () => {
+  let app: TestApp;
+  before(async () => {
+    app = await startApp();
+  });
+  after(() => app.close());
+
+  it("says of any job and filter what the query of the filter finds", async function () {
+    this.timeout(120_000);
+    const { jobs } = app.stores;
+
+    await fc.assert(
+      fc.asyncProperty(anyJob, fc.array(anyFilter, { minLength: 20, maxLength: 20 }), async (given, filters) => {
+        await jobs.collection.deleteMany({});
+        await jobs.put(given.jobId, { name: given.name, metadata: given.metadata });
+        const { status, createdAt, updatedAt } = given;
+        const staleAt = status === "running" ? given.staleAt : null;
+        await jobs.collection.updateOne({}, { $set: { status, createdAt, updatedAt, staleAt } });
+        const job = await jobs.find(given.jobId);
+
+        for (const filter of filters) {
+          const found = await jobs.collection.countDocuments(jobQuery(filter, NOW));
+          expect(fitsFilter(job, filter, NOW), JSON.stringify({ given, filter })).to.equal(found === 1);
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
+});

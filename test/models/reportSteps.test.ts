@@ -1,0 +1,230 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { mongo } from "mongoose";
+import { deleteJob } from "../../src/models/commands/deleteJobs.ts";
+import { readJob } from "../../src/models/commands/readJobs.ts";
+import { reportStep, type StepReport } from "../../src/models/commands/reportStep.ts";
+import { openStores, type Stores } from "../../src/models/stores.ts";
+import { startApp, type TestApp } from "../support/app.ts";
+import { mongoUri } from "../support/servers.ts";
+
+interface ModelStep {
+  stepKey: string;
+  stepName: string;
+  status: string;
+  progress: number;
+  message: string | null;
+  output: object | null;
+  attempts: number;
+}
+
+/** A job and the rules of the contract, as plainly as they can be written. */
+class ModelJob {
+  status = "running";
+  progress = 0;
+  message: string | null = null;
+  output: object | null = null;
+  readonly steps: ModelStep[] = [];
+  /** The keys of the steps as they were reported, the latest last. */
+  #reported: string[] = [];
+
+  /** @returns the code of the error that refuses it */
+  report(stepKey: string, sent: StepReport): string | undefined {
+    const { status, progress, jobProgressStart: start, jobProgressEnd: end, message, output, failJob } = sent;
+    const calculated =
+      progress === undefined || start === undefined || end === undefined
+        ? undefined
+        : Math.round((start + (progress / 100) * (end - start)) * 1e9) / 1e9;
+    const completes = status !== "failed" && calculated === 100;
+    if (completes && !output) return "output_required";
+    let step = this.steps.find((one) => one.stepKey === stepKey);
+    if (!step) {
+      if (sent.stepName === undefined) return "invalid_body";
+      step = { stepKey, stepName: "", status: "running", progress: 0, message: null, output: null, attempts: 1 };
+      this.steps.push(step);
+    } else if (status === "running" && step.status !== "running") step.attempts++;
+    Object.assign(step, {
+      ...{ stepName: sent.stepName ?? step.stepName, status: status ?? step.status },
+      ...{ progress: progress ?? step.progress, message: message ?? step.message, output: output ?? step.output },
+    });
+    this.#reported = [...this.#reported.filter((key) => key !== stepKey), stepKey];
+    if (message !== undefined) this.message = message;
+    if (calculated !== undefined && !(status === "failed" && calculated === 100)) {
+      this.progress = Math.max(this.progress, calculated);
+    }
+    if (completes) Object.assign(this, { status: "completed", output });
+    if (status === "failed" && failJob)
+      Object.assign(this, { status: "failed", message: step.message ?? this.message });
+    return undefined;
+  }
+
+  get current(): string | null {
+    const isRunning = (key: string) => this.steps.some((step) => step.stepKey === key && step.status === "running");
+    return this.#reported.findLast(isRunning) ?? null;
+  }
+}
+
+const percent = fc.constantFrom(0, 10, 33.3, 50, 66.7, 99, 100);
+const anyReport = fc.record({
+  jobId: fc.constantFrom("a", "b", "c"),
+  stepKey: fc.constantFrom("one", "two", "three"),
+  report: fc.record(
+    {
+      stepName: fc.constantFrom("First", "Second"),
+      status: fc.constantFrom("running" as const, "completed" as const, "failed" as const),
+      progress: percent,
+      jobProgressStart: fc.constantFrom(0, 33.3, 50),
+      jobProgressEnd: fc.constantFrom(50, 100),
+      message: fc.string({ minLength: 1, maxLength: 4 }),
+      output: fc.record({ n: fc.integer() }),
+      failJob: fc.boolean(),
+    },
+    { requiredKeys: [] },
+  ),
+});
+/** Reports that arrive at once, then perhaps a job that is deleted, or deleted and made anew. */
+const anyWave = fc.record({
+  reports: fc.array(anyReport, { minLength: 1, maxLength: 40 }),
+  next: fc.record({
+    jobId: fc.constantFrom("a", "b", "c"),
+    act: fc.constantFrom("nothing", "nothing", "delete", "renew"),
+  }),
+});
+
+async function stepDown(): Promise<void> {
+  const client = await mongo.MongoClient.connect(await mongoUri("admin"));
+  await client.db("admin").command({ replSetStepDown: 1, force: true });
+  await client.close();
+}
+
+describe("reports that arrive together", () => {
+  let app: TestApp;
+  before(async () => {
+    app = await startApp();
+  });
+  after(() => app.close());
+  beforeEach(() => Promise.all([app.stores.jobs, app.stores.steps].map(({ collection }) => collection.deleteMany({}))));
+
+  const codeOf = ({ code }: { code?: string }) => code;
+  /** What can be compared with the model. */
+  async function stored(stores: Stores, jobId: string) {
+    const { status, progress, message, output, currentStep, steps } = await readJob(stores, jobId, { withSteps: true });
+    const shown = (steps ?? []).map(({ stepKey, stepName, status, progress, message, output, attempts }) => ({
+      ...{ stepKey, stepName, status, progress, message, output, attempts },
+    }));
+    return { status, progress, message, output, current: currentStep?.stepKey ?? null, steps: shown.sort(byKey) };
+  }
+  const byKey = (one: { stepKey: string }, other: { stepKey: string }) => (one.stepKey < other.stepKey ? -1 : 1);
+  const modelled = ({ status, progress, message, output, current, steps }: ModelJob) => ({
+    ...{ status, progress, message, output, current, steps: [...steps].sort(byKey) },
+  });
+
+  it("end as if they had come one after the other, whatever is deleted and made anew in between", async function () {
+    this.timeout(120_000);
+    let sent = 0;
+
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyWave, { minLength: 1, maxLength: 6 }), async (waves) => {
+        const { stores } = app;
+        const models = new Map(["a", "b"].map((jobId) => [jobId, new ModelJob()]));
+        await Promise.all([stores.jobs.collection.deleteMany({}), stores.steps.collection.deleteMany({})]);
+        for (const jobId of models.keys()) await stores.jobs.put(jobId, {});
+        for (const { reports, next } of waves) {
+          sent += reports.length;
+          const answers = await Promise.all(
+            reports.map(({ jobId, stepKey, report }) => reportStep(stores, jobId, stepKey, report).catch(codeOf)),
+          );
+          for (const [i, { jobId, stepKey, report }] of reports.entries()) {
+            const model = models.get(jobId);
+            const refused = model ? model.report(stepKey, report) : undefined;
+            // of one that is refused for two reasons either may be told
+            if (model && refused === undefined) expect(answers[i]).to.have.property("step");
+            else expect(answers[i]).to.be.oneOf(model ? [refused] : ["job_not_found", "output_required"]);
+          }
+          if (next.act !== "nothing" && models.delete(next.jobId)) await deleteJob(stores, next.jobId);
+          if (next.act === "renew") {
+            await stores.jobs.put(next.jobId, {});
+            models.set(next.jobId, models.get(next.jobId) ?? new ModelJob());
+          }
+        }
+        for (const [jobId, model] of models) expect(await stored(stores, jobId)).to.deep.equal(modelled(model));
+        expect(await stores.jobs.collection.countDocuments()).to.equal(models.size);
+      }),
+      { numRuns: 60 },
+    );
+
+    expect(sent).to.be.greaterThan(1_000);
+  });
+
+  it("keep every rule when several processes report on the same steps at once", async () => {
+    const processes = Array.from({ length: 3 }, () => openStores(app.database, app.clock, { staleAfterSeconds: 900 }));
+    await app.stores.jobs.put("a", {});
+    const values = Array.from({ length: 300 }, (_, i) => (i * 37) % 99);
+
+    const answers = await Promise.all(
+      values.map((progress, i) => {
+        const status = i % 7 === 0 ? ("failed" as const) : ("running" as const);
+        const report = { stepName: "S", status, progress, jobProgressStart: 0, jobProgressEnd: 100, message: `m${i}` };
+        return reportStep(processes[i % 3] as Stores, "a", `step-${i % 5}`, report);
+      }),
+    );
+    const { steps, ...job } = await stored(app.stores, "a");
+    const known = await app.stores.jobs.find("a");
+    const looked = await app.stores.steps.findCurrent(known);
+
+    expect(answers.filter(({ created }) => created)).to.have.length(5);
+    expect(job.progress).to.equal(Math.max(...values));
+    expect(steps).to.have.length(5);
+    expect(known.currentKnown).to.equal(true);
+    expect(job.current).to.equal(looked?.stepKey ?? null);
+    const { reportedAt, status, progress } = known.current ?? {};
+    expect([reportedAt, status, progress]).to.deep.equal([looked?.reportedAt, looked?.status, looked?.progress]);
+  });
+
+  it("fail alone where one of them cannot be written", async () => {
+    const { stores } = app;
+    for (const jobId of ["a", "b", "c"]) await stores.jobs.put(jobId, {});
+    const whole = { stepName: "S", progress: 50, jobProgressStart: 0, jobProgressEnd: 100 };
+
+    const answers = await Promise.all(
+      ["a", "b", "c"].map((jobId) => {
+        const message = jobId === "b" ? "x".repeat(17 * 1024 * 1024) : "fine";
+        return reportStep(stores, jobId, "s", { ...whole, message }).catch(codeOf);
+      }),
+    );
+
+    expect(answers[1]).to.equal("body_too_large");
+    for (const jobId of ["a", "c"]) expect(await stored(stores, jobId)).to.include({ progress: 50, message: "fine" });
+    expect(await stored(stores, "b")).to.deep.include({ progress: 0, message: null, steps: [] });
+  });
+
+  it("leave nothing undone that was answered when MongoDB steps down in the middle of them", async function () {
+    this.timeout(60_000);
+    const { stores } = app;
+    await stores.jobs.put("a", {});
+    const whole = { stepName: "S", jobProgressStart: 0, jobProgressEnd: 100 };
+    const answered = new Set<number>();
+    const send = async (i: number) => {
+      await reportStep(stores, "a", `step-${i}`, { ...whole, progress: i / 10, message: `m${i}` }).then(
+        () => answered.add(i),
+        (error: unknown) => expect(codeOf(error as object)).to.equal("unavailable"),
+      );
+    };
+
+    const sending = (async () => {
+      for (let i = 0; i < 600; i += 20) await Promise.all(Array.from({ length: 20 }, (_, k) => send(i + k)));
+    })();
+    await stepDown();
+    await sending;
+    const missing = Array.from({ length: 600 }, (_, i) => i).filter((i) => !answered.has(i));
+    const before = await stored(stores, "a");
+    for (const i of missing) await send(i);
+    const after = await stored(stores, "a");
+
+    const keys = new Set(before.steps.map(({ stepKey }) => stepKey));
+    expect([...answered].slice(0, 600 - missing.length).every((i) => keys.has(`step-${i}`))).to.equal(true);
+    expect(after.steps).to.have.length(600);
+    expect(after.steps.every(({ attempts }) => attempts === 1)).to.equal(true);
+    expect(after.progress).to.equal(59.9);
+  });
+});

@@ -1,0 +1,31 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { resolve } from "node:path";
+import { text } from "node:stream/consumers";
+import { expect } from "chai";
+
+/** Stopped in the middle of its start, whose next step fails then, as its connections are closed. */
+const SCRIPT = `
+import { setTimeout as delay } from "node:timers/promises";
+import { runProcess } from ${JSON.stringify(resolve("src/shared/lifecycle.ts"))};
+void runProcess((lifecycle) => new Promise((_, reject) => {
+  lifecycle.onClose("the last", async () => console.log("closed"));
+  lifecycle.onClose("a server", async () => {
+    await delay(1_100); // beyond it a second signal ends the process at once
+    reject(new Error("the connection is closed"));
+    await delay(50);
+  });
+  process.kill(process.pid, "SIGTERM");
+  setInterval(() => {}, 1_000);
+}));
+`;
+
+describe("a process that is stopped while it starts", () => {
+  it("closes what it has opened, ends with 0, and tells nothing of the step that failed by that", async () => {
+    const child = spawn(process.execPath, ["--input-type=module", "-e", SCRIPT], { stdio: ["ignore", "pipe", "pipe"] });
+
+    const [[code], stdout, stderr] = await Promise.all([once(child, "exit"), text(child.stdout), text(child.stderr)]);
+
+    expect({ code, stdout, stderr }).to.deep.equal({ code: 0, stdout: "closed\n", stderr: "" });
+  });
+});

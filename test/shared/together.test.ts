@@ -1,0 +1,126 @@
+import { expect } from "chai";
+import { AppError } from "../../src/shared/errors.ts";
+import { Together, type TogetherOptions } from "../../src/shared/together.ts";
+
+describe("Together", () => {
+  let acts: { items: readonly number[]; end: (outs?: (string | Error)[]) => void; fail: (error: Error) => void }[];
+  beforeEach(() => {
+    acts = [];
+  });
+  const start = (options: Partial<TogetherOptions<number>> = {}) =>
+    new Together<number, string>(
+      (items) =>
+        new Promise((resolve, reject) => {
+          const all = items.map((item) => `done ${item}`);
+          acts.push({ items, end: (outs = all) => resolve(outs), fail: reject });
+        }),
+      { most: 100, mostWeight: Number.POSITIVE_INFINITY, weightOf: (item) => item, ...options },
+    );
+  /** Lets all that can happen without another's doing happen. */
+  const settled = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+  const told = () => acts.map(({ items }) => items);
+
+  it("does what comes alone at once, and what comes meanwhile in one act afterwards, in order", async () => {
+    const together = start();
+
+    const first = together.add(1);
+    await settled();
+    const rest = [2, 3, 4].map((item) => together.add(item));
+    await settled();
+    const during = told();
+    acts[0]?.end();
+    await settled();
+    acts[1]?.end();
+
+    expect(during).to.deep.equal([[1]]);
+    expect(told()).to.deep.equal([[1], [2, 3, 4]]);
+    expect(await Promise.all([first, ...rest])).to.deep.equal(["done 1", "done 2", "done 3", "done 4"]);
+  });
+
+  it("joins what arrives in one turn of the event loop", async () => {
+    const together = start();
+
+    for (const item of [1, 2, 3]) void together.add(item);
+    await settled();
+
+    expect(told()).to.deep.equal([[1, 2, 3]]);
+  });
+
+  for (const [title, options, expected] of [
+    ["items", { most: 2 }, [[1, 5], [1, 1], [9]]],
+    ["weight, and what weighs more goes alone", { mostWeight: 6 }, [[1, 5], [1, 1], [9]]],
+  ] as const) {
+    it(`takes no more at once than so many ${title}`, async () => {
+      const together = start(options);
+
+      for (const item of [1, 5, 1, 1, 9]) void together.add(item);
+      for (let i = 0; i < 3; i++) {
+        await settled();
+        acts[i]?.end();
+      }
+      await settled();
+
+      expect(told()).to.deep.equal(expected);
+    });
+  }
+
+  it("has as many acts under way as it may, but none of them about the same as another", async () => {
+    const together = start({ atOnce: 2, keyOf: (item) => String(item % 10) });
+
+    for (const item of [1, 2]) {
+      void together.add(item);
+      await settled();
+    }
+    for (const item of [11, 12, 3, 21]) void together.add(item);
+    await settled();
+    const during = told();
+    acts[1]?.end();
+    await settled();
+    const then = told();
+    acts[0]?.end();
+    await settled();
+
+    expect(during).to.deep.equal([[1], [2]]);
+    expect(then).to.deep.equal([[1], [2], [12, 3]]);
+    expect(told()).to.deep.equal([[1], [2], [12, 3], [11, 21]]);
+  });
+
+  it("tells each item what is wrong with it, and the others what has become of them", async () => {
+    const together = start();
+    const answers = [1, 2].map((item) => together.add(item).catch((error: Error) => error.message));
+
+    await settled();
+    acts[0]?.end([new Error("no 1"), "done 2"]);
+
+    expect(await Promise.all(answers)).to.deep.equal(["no 1", "done 2"]);
+  });
+
+  it("asks nobody again for what is unavailable to all", async () => {
+    const together = start();
+    const answers = [1, 2].map((item) => together.add(item).catch((error: AppError) => error.code));
+
+    await settled();
+    acts[0]?.fail(new AppError("unavailable"));
+
+    expect(await Promise.all(answers)).to.deep.equal(["unavailable", "unavailable"]);
+    expect(told()).to.deep.equal([[1, 2]]);
+  });
+
+  it("asks for each alone where an act fails as a whole, and goes on with what came meanwhile", async () => {
+    const together = start();
+    const answers = [1, 2].map((item) => together.add(item).catch((error: Error) => error.message));
+
+    await settled();
+    answers.push(together.add(3));
+    acts[0]?.fail(new Error("poisoned"));
+    await settled();
+    acts[1]?.fail(new Error("it was 1"));
+    for (let i = 2; i < 4; i++) {
+      await settled();
+      acts[i]?.end();
+    }
+
+    expect(told()).to.deep.equal([[1, 2], [1], [2], [3]]);
+    expect(await Promise.all(answers)).to.deep.equal(["it was 1", "done 2", "done 3"]);
+  });
+});
