@@ -3,6 +3,7 @@ import { hostsOf } from "../shared/address.ts";
 import { StartError } from "../shared/lifecycle.ts";
 import { deletionSchema } from "./deletion.ts";
 import { deliverySchema } from "./delivery.ts";
+import { endBrokenWrites } from "./endBrokenWrites.ts";
 import { eventSchema } from "./event.ts";
 import { gmailMailboxSchema } from "./gmailMailbox.ts";
 import { guard } from "./guard.ts";
@@ -35,19 +36,23 @@ export type Collections = {
     : never;
 };
 
+endBrokenWrites();
+
 const SELECTION_TIMEOUT_MS = 2_500;
+const ANSWER_TIMEOUT_MS = 15_000;
 /** Of a collection that is not there yet. */
 const NAMESPACE_NOT_FOUND = 26;
 
 /**
  * Connects to MongoDB. Every write is acknowledged by a majority and journaled; every read sees only such writes.
+ * @param answerTimeoutMs how long the server may be silent about one act; 0: any time
  * @throws StartError when no server can be reached within a few seconds
  */
-export async function connectDatabase(uri: string): Promise<Database> {
+export async function connectDatabase(uri: string, { answerTimeoutMs = ANSWER_TIMEOUT_MS } = {}): Promise<Database> {
   const connection = mongoose.createConnection(uri, {
     serverSelectionTimeoutMS: SELECTION_TIMEOUT_MS,
     heartbeatFrequencyMS: 2_000, // how soon a server that is back is noticed
-    socketTimeoutMS: 15_000,
+    socketTimeoutMS: answerTimeoutMs,
     waitQueueTimeoutMS: 5_000,
     maxPoolSize: 100,
     bufferCommands: false,

@@ -1,4 +1,6 @@
 import { randomUUID } from "node:crypto";
+import diagnosticsChannel from "node:diagnostics_channel";
+import type { Socket } from "node:net";
 import { expect } from "chai";
 import { connectDatabase } from "../../src/models/database.ts";
 import { mongoUri } from "../support/servers.ts";
@@ -22,5 +24,23 @@ describe("Database.checkIndexes", () => {
     expect(before).to.match(/^MongoDB lacks indexes on ".*": run `npm run release` once/);
     expect(after).to.equal("all is well");
     expect(closed).to.equal("MongoDB does not say which indexes it has: see that it runs, then start again.");
+  });
+});
+
+describe("connectDatabase", () => {
+  it("answers what was said to a connection that is closing, which the driver alone would wait for without end", async () => {
+    const sockets: Socket[] = [];
+    const onSocket = ({ socket }: { socket: Socket }) => sockets.push(socket);
+    const channel = diagnosticsChannel.channel("net.client.socket");
+    channel.subscribe(onSocket as diagnosticsChannel.ChannelListener);
+    const database = await connectDatabase(await mongoUri(`test-${randomUUID()}`));
+    channel.unsubscribe(onSocket as diagnosticsChannel.ChannelListener);
+
+    for (const socket of sockets) socket.destroy(); // it is known to be closed a turn of the event loop later
+    const lost = await database.ping().catch((error: unknown) => error);
+
+    expect(lost).to.include({ code: "unavailable" });
+    await database.ping();
+    await database.close();
   });
 });

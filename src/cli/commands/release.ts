@@ -15,7 +15,7 @@ export async function release(env: NodeJS.ProcessEnv): Promise<void> {
 
 /** @throws StartError when MongoDB cannot be used */
 export async function makeIndexes(uri: string): Promise<void> {
-  const database = await connectDatabase(uri);
+  const database = await connectDatabase(uri, { answerTimeoutMs: 0 }); // millions of documents take their time
   try {
     await database.createIndexes();
   } finally {
