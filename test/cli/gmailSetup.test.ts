@@ -297,7 +297,7 @@ describe("signalbox webhooks gmail setup", () => {
       expect(stderr).to.match(words);
       expect(existsSync(at("gmail-credentials.json"))).to.equal(false);
       expect(read("signalbox.json5")).to.equal(configText());
-      expect(google.asked(/v1/)).to.deep.equal([]);
+      expect(google.asked(/\/v1\//)).to.deep.equal([]);
     });
   }
 

@@ -51,9 +51,9 @@ class Timers {
     await what.finally(() => clearInterval(timer));
   }
 
-  /** Waits until somebody pauses for so long, and lets that time pass. */
-  async passing(ms: number): Promise<void> {
-    await this.pausing(ms, 1);
+  /** Waits until somebody, or so many, pause for so long, and lets that time pass. */
+  async passing(ms: number, count = 1): Promise<void> {
+    await this.pausing(ms, count);
     this.pass(ms);
   }
 
