@@ -1,4 +1,3 @@
-import { setTimeout as pause } from "node:timers/promises";
 import { type JobsOptions, Queue } from "bullmq";
 import type { Redis } from "ioredis";
 import type { Static, TSchema } from "typebox";
@@ -10,9 +9,12 @@ import { Together } from "./together.ts";
 const ADD_WITHIN_MS = 500;
 
 /** Waits for Redis to take a job, but not for long, and whatever comes of it. */
-async function briefly(added: Promise<unknown>): Promise<void> {
-  const settled = added.catch(() => {});
-  await Promise.race([settled, pause(ADD_WITHIN_MS, undefined, { ref: false })]);
+async function briefly(added: Promise<void>): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ADD_WITHIN_MS).unref();
+  added.then(resolve, () => resolve());
+  await promise;
+  clearTimeout(timer);
 }
 
 interface BulkJob {
@@ -46,6 +48,7 @@ const STATES = ["waiting", "active", "delayed", "failed", "prioritized"] as cons
 export class Queues {
   readonly #queues: ReadonlyMap<string, Queue>;
   readonly #adding: ReadonlyMap<string, Together<BulkJob, void>>;
+  readonly #triggering: Together<void, void>;
 
   constructor(connection: Redis, prefix: string) {
     const open = ({ name }: QueueDef) =>
@@ -53,6 +56,7 @@ export class Queues {
     this.#queues = new Map(QUEUES.map((def) => [def.name, open(def)]));
     for (const queue of this.#queues.values()) queue.on("error", () => {}); // the connection's owner logs it
     this.#adding = new Map([...this.#queues].map(([name, queue]) => [name, adding(queue)]));
+    this.#triggering = triggering(get(this.#queues, heartbeat.name));
   }
 
   /**
@@ -81,9 +85,7 @@ export class Queues {
 
   /** Has the main session take a turn: now, or once more after the one that runs. Never rejects, like `add`. */
   async triggerHeartbeat(): Promise<void> {
-    const deduplication = { id: "trigger", keepLastIfActive: true };
-    const options = { deduplication, removeOnComplete: true, removeOnFail: true };
-    await briefly(get(this.#queues, heartbeat.name).add(heartbeat.name, { scheduled: false }, options));
+    await briefly(this.#triggering.add(undefined));
   }
 
   /** Whether a job of this id waits, is delayed or runs. Rejects while Redis is away. */
@@ -142,10 +144,25 @@ const adding = (queue: Queue) =>
       const [first] = jobs;
       const added =
         first && jobs.length === 1 ? queue.add(first.name, first.data, first.opts) : queue.addBulk([...jobs]);
-      await added.catch((error: unknown) => {
-        throw new AppError("unavailable", { cause: error }); // Redis is away, for one of them as for all
-      });
+      await added.catch(unavailable);
       return jobs.map(() => undefined);
     },
     { most: 500, mostWeight: 500, weightOf: () => 1 },
   );
+
+/** One entry for all that ask for a turn at about the same time. */
+const triggering = (queue: Queue) =>
+  new Together<void, void>(
+    async (all) => {
+      const deduplication = { id: "trigger", keepLastIfActive: true };
+      const options = { deduplication, removeOnComplete: true, removeOnFail: true };
+      await queue.add(heartbeat.name, { scheduled: false }, options).catch(unavailable);
+      return all.map(() => undefined);
+    },
+    { most: Number.POSITIVE_INFINITY, mostWeight: 1, weightOf: () => 0 },
+  );
+
+/** Redis is away, for one of them as for all. */
+function unavailable(error: unknown): never {
+  throw new AppError("unavailable", { cause: error });
+}
