@@ -100,30 +100,41 @@ export function writeFaults(error: unknown, isSo: (fault: { code?: unknown }) =>
   return faults.length > 0 && faults.every(isSo) ? faults.map(({ index }) => index) : undefined;
 }
 
+/** A document to be changed, with what is to be set of it; or one to be made. */
+export type Write<T> =
+  | { readonly was: Pick<T, keyof T & ("_id" | "rev")>; readonly set: Partial<T> }
+  | { readonly insert: T };
+
 /**
- * Changes documents where they are still as they were read, and inserts those that are not there: each change gives its
- * document the same new `rev`.
- * @returns the ids of the documents that somebody else has changed, deleted or made meanwhile
+ * Changes documents where they are still as they were read, and inserts those that are not there. Each gets a new `rev`.
+ * They are found by their _id alone and compared by the change itself: MongoDB needs half as long as it does to look for
+ * both.
+ * @returns which of the writes, by their places, came to nothing: somebody else has changed, deleted or made that document
  * @throws AppError unavailable, body_too_large
  */
 export function writeUnchanged<T extends { _id: mongo.ObjectId; rev: mongo.ObjectId | null }>(
   collection: mongo.Collection<T>,
-  writes: readonly mongo.AnyBulkWriteOperation<T>[],
-  rev: mongo.ObjectId,
-): Promise<Set<string>> {
-  const ids = writes.map((write) => {
-    const { updateOne, insertOne } = write as { updateOne?: { filter: T }; insertOne?: { document: T } };
-    return (updateOne?.filter._id ?? insertOne?.document._id) as mongo.ObjectId;
+  writes: readonly Write<T>[],
+): Promise<Set<number>> {
+  if (writes.length === 0) return Promise.resolve(new Set());
+  const rev = new mongo.ObjectId();
+  const ids = writes.map((write) => ("was" in write ? write.was._id : write.insert._id));
+  const operations = writes.map((write): mongo.AnyBulkWriteOperation<T> => {
+    if ("insert" in write) return { insertOne: { document: { ...write.insert, rev } as never } };
+    const isUnchanged = { $eq: [{ $ifNull: ["$rev", null] }, write.was.rev ?? null] };
+    const after = { $mergeObjects: ["$$ROOT", { $literal: { ...write.set, rev } }] };
+    const filter = { _id: write.was._id } as mongo.Filter<T>;
+    return { updateOne: { filter, update: [{ $replaceWith: { $cond: [isUnchanged, after, "$$ROOT"] } }] } };
   });
   return guard(async () => {
-    const done = await collection.bulkWrite(writes, { ordered: false }).catch((error: unknown) => {
+    const done = await collection.bulkWrite(operations, { ordered: false }).catch((error: unknown) => {
       if (!writeFaults(error, isDuplicateKey)) throw error;
-      return { matchedCount: 0, insertedCount: 0 };
+      return { modifiedCount: 0, insertedCount: 0 };
     });
-    if (done.matchedCount + done.insertedCount === writes.length) return new Set<string>();
+    if (done.modifiedCount + done.insertedCount === writes.length) return new Set<number>();
     const written = { _id: { $in: ids }, rev } as unknown as mongo.Filter<T>;
     const found = await collection.find(written, { projection: { _id: 1 } }).toArray();
     const ours = new Set(found.map(({ _id }) => (_id as mongo.ObjectId).toHexString()));
-    return new Set(ids.map((id) => id.toHexString()).filter((id) => !ours.has(id)));
+    return new Set(ids.flatMap((id, i) => (ours.has(id.toHexString()) ? [] : [i])));
   });
 }

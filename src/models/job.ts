@@ -33,7 +33,10 @@ export interface JobDoc {
   staleAfterSeconds: number | null;
   /** From when on a running job is stale; null once it has ended. */
   staleAt: Date | null;
-  /** Of the steps still running the one most recently reported, where `currentKnown` says that it is known. */
+  /**
+   * Of the steps still running the one most recently reported, where `currentKnown` says that it is known. What is reported
+   * of it stands here alone until another takes its place or it ends: see `upToDate`.
+   */
   current: CurrentStep | null;
   currentKnown: boolean;
   /** Another with every change, so that one who has read the job knows whether it is still so. */
@@ -231,23 +234,19 @@ export class Jobs {
    * @throws AppError unavailable, body_too_large
    */
   async write(changed: readonly { readonly was: JobState; readonly is: JobState }[]): Promise<Set<string>> {
-    if (changed.length === 0) return new Set();
-    const rev = new mongo.ObjectId();
     const missed = await writeUnchanged(
       this.collection,
-      changed.map(({ was: { _id, jobId, rev: read }, is: { _id: _, jobId: __, createdAt: ___, ...set } }) => ({
-        updateOne: {
-          filter: { _id, jobId, rev: read ?? null },
-          update: { $set: { ...set, staleAt: this.#staleAt({ ...set, createdAt: ___ }), rev } },
-        },
-      })),
-      rev,
+      changed.map(({ was, is }) => ({ was, set: changesOf(was, { ...is, staleAt: this.#staleAt(is) }) })),
     );
-    const written = changed.filter(({ is }) => !missed.has(is._id.toHexString()));
-    for (const { was, is } of written) {
+    for (const [i, { was, is }] of changed.entries()) {
+      if (missed.has(i)) continue;
       this.#changes.note({ kind: "job", jobId: is.jobId, moved: is.status !== was.status });
+      const { current } = is;
+      if (current && current.reportedAt !== was.current?.reportedAt) {
+        this.#changes.note({ kind: "step", jobId: is.jobId, stepKey: current.stepKey });
+      }
     }
-    return new Set(changed.flatMap(({ is }) => (missed.has(is._id.toHexString()) ? [is.jobId] : [])));
+    return new Set([...missed].map((i) => (changed[i] as (typeof changed)[number]).is.jobId));
   }
 
   #staleAt(job: Pick<JobState, "status" | "lastReportAt" | "createdAt" | "staleAfterSeconds">): Date | null {
@@ -314,6 +313,10 @@ export class Jobs {
     };
   }
 }
+
+/** The fields that differ. */
+const changesOf = (was: JobState, is: JobState): Partial<JobDoc> =>
+  Object.fromEntries(Object.entries(is).filter(([field, value]) => value !== was[field as keyof JobState]));
 
 /** A status that is reported again keeps the time of its first report. */
 function endedAt(status: Status, now: Date): Expression {

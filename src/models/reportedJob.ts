@@ -55,6 +55,12 @@ export function currentAfter(
   return isSure ? newest && toCurrent(newest) : undefined;
 }
 
+/** A step as it is now: its job may know more of it, while it is the current one. */
+export function upToDate<S extends StepState>(step: S, { current }: Pick<JobState, "current">): S {
+  const isBehind = current?.stepId === step.stepId && current.reportedAt > step.reportedAt;
+  return isBehind ? { ...step, ...current, endedAt: null } : step;
+}
+
 /** What a job keeps of its current step, which is all that readers want of it. */
 export function toCurrent(step: StepState | CurrentStep): CurrentStep {
   const { stepId, stepKey, stepName, status, progress, message, attempts, reportedAt } = step;

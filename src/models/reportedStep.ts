@@ -1,15 +1,17 @@
 import { randomUUID } from "node:crypto";
-import { mongo } from "mongoose";
 import { AppError } from "../shared/errors.ts";
 import type { JobRef, StepChange, StepDoc } from "./step.ts";
 
 /** A step as reports know it: an output is written and never read. */
-export type StepState = Omit<StepDoc, "output"> & { output?: string | null };
+export type StepState = Omit<StepDoc, "_id" | "rev" | "output"> & { output?: string | null };
+
+/** One that is in the collection, as it is there. */
+export type StoredStep = StepState & Pick<StepDoc, "_id" | "rev">;
 
 /**
  * The step after a report.
  * @param before null where there is none of this key yet
- * @param tick greater with every report, so that of two in one millisecond the later one is known
+ * @param tick grows with every report of a process; a step's own grows whichever process it is
  * @throws AppError invalid_body when it is new and has no stepName
  */
 export function reportedStep(
@@ -32,7 +34,7 @@ export function reportedStep(
     ...(output !== undefined && { output }),
     ...(isRestart && { startedAt: now, attempts: step.attempts + 1 }),
     updatedAt: later(step.updatedAt, now),
-    reportedAt: Math.max(step.reportedAt, tick),
+    reportedAt: Math.max(step.reportedAt + TICK, tick),
   };
 }
 
@@ -42,11 +44,14 @@ function newStep({ _id, jobId }: JobRef, stepKey: string, { stepName }: StepChan
     throw new AppError("invalid_body", { detail: `stepName ${detail}.`, errors: [{ pointer: "/stepName", detail }] });
   }
   return {
-    ...{ _id: new mongo.ObjectId(), stepId: randomUUID(), jobId, job: _id, stepKey, stepName },
-    ...{ status: "running", progress: 0, message: null, output: null, attempts: 1, reportedAt: 0, rev: null },
+    ...{ stepId: randomUUID(), jobId, job: _id, stepKey, stepName },
+    ...{ status: "running", progress: 0, message: null, output: null, attempts: 1, reportedAt: 0 },
     ...{ createdAt: now, updatedAt: now, startedAt: now, endedAt: null },
   };
 }
+
+/** So small that thousands go into a millisecond, and large enough for a number to hold beside today's time. */
+export const TICK = 1 / 1024;
 
 /** A status that is reported again keeps the time of its first report. */
 export function endedAt(

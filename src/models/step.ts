@@ -5,7 +5,7 @@ import { AppError } from "../shared/errors.ts";
 import { type FreeObject, unpackObject } from "./freeObject.ts";
 import { guard, writeUnchanged } from "./guard.ts";
 import type { CurrentStep, Status } from "./job.ts";
-import { reportedStep, type StepState } from "./reportedStep.ts";
+import { reportedStep, type StepState, type StoredStep, TICK } from "./reportedStep.ts";
 
 export interface StepDoc {
   _id: mongo.ObjectId;
@@ -104,7 +104,8 @@ export interface JobRef {
 }
 
 /** Tells one step from every other. */
-export const stepName = (jobId: string, stepKey: string): string => `${jobId.length} ${jobId} ${stepKey}`;
+export const stepName = ({ job, stepKey }: Pick<StepDoc, "job" | "stepKey">): string =>
+  `${job.toHexString()} ${stepKey}`;
 
 export class Steps {
   readonly collection: mongo.Collection<StepDoc>;
@@ -118,8 +119,9 @@ export class Steps {
     this.#changes = changes;
   }
 
-  /** Steps as reports know them, by `stepName`; those that are not there are missing. */
-  async findForReports(wanted: readonly { job: JobRef; stepKey: string }[]): Promise<Map<string, StepState>> {
+  /** Steps as reports know them, by `stepName`; those that are not there are missing. @throws AppError unavailable */
+  async findForReports(wanted: readonly { job: JobRef; stepKey: string }[]): Promise<Map<string, StoredStep>> {
+    if (wanted.length === 0) return new Map();
     const byJob = Map.groupBy(wanted, ({ job }) => job);
     const jobs = [...byJob.keys()];
     const keysOf = (of: readonly { stepKey: string }[]) => ({ $in: [...new Set(of.map(({ stepKey }) => stepKey))] });
@@ -128,8 +130,8 @@ export class Steps {
     const all = { jobId: { $in: jobs.map(({ jobId }) => jobId) }, job: { $in: jobs.map(({ _id }) => _id) }, stepKey };
     // one condition for all is quicker, as long as it does not find much more than is wanted
     const query = jobs.length * stepKey.$in.length <= 4 * wanted.length ? all : { $or: each };
-    const found = await guard(() => this.collection.find<StepState>(query, { projection: { output: 0 } }).toArray());
-    return new Map(found.map((step) => [stepName(step.jobId, step.stepKey), step]));
+    const found = await guard(() => this.collection.find<StoredStep>(query, { projection: { output: 0 } }).toArray());
+    return new Map(found.map((step) => [stepName(step), step]));
   }
 
   /** The step after a report. @throws AppError invalid_body when it is new and has no stepName */
@@ -140,32 +142,28 @@ export class Steps {
 
   /**
    * Writes steps that were reported on, where nobody has changed them since they were read.
-   * @param was null for one that is new
-   * @returns the internal ids of those that somebody has changed or made
+   * @param was as it is in the collection; null for one that is new
+   * @returns the names (`stepName`) of those that somebody has changed or made
    * @throws AppError unavailable, body_too_large
    */
-  async write(changed: readonly { readonly was: StepState | null; readonly is: StepState }[]): Promise<Set<string>> {
-    if (changed.length === 0) return new Set();
-    const rev = new mongo.ObjectId();
+  async write(changed: readonly { readonly was: StoredStep | null; readonly is: StepState }[]): Promise<Set<string>> {
     const missed = await writeUnchanged(
       this.collection,
-      changed.map(({ was, is }) => {
-        if (!was) return { insertOne: { document: { ...is, output: is.output ?? null, rev } } };
-        const { _id, stepId: _, jobId, job: __, stepKey: ___, createdAt: ____, ...set } = is;
-        return { updateOne: { filter: { _id, jobId, rev: was.rev ?? null }, update: { $set: { ...set, rev } } } };
+      changed.map(({ was, is: { stepId, jobId, job, stepKey, createdAt, output, ...set } }) => {
+        if (was) return { was, set: output === undefined ? set : { ...set, output } };
+        const fixed = { stepId, jobId, job, stepKey, createdAt, output: output ?? null };
+        return { insert: { ...set, ...fixed, _id: new mongo.ObjectId(), rev: null } };
       }),
-      rev,
     );
-    for (const { is } of changed) {
-      const { jobId, stepKey } = is;
-      if (!missed.has(is._id.toHexString())) this.#changes.note({ kind: "step", jobId, stepKey });
+    for (const [i, { is }] of changed.entries()) {
+      if (!missed.has(i)) this.#changes.note({ kind: "step", jobId: is.jobId, stepKey: is.stepKey });
     }
-    return missed;
+    return new Set([...missed].map((i) => stepName((changed[i] as (typeof changed)[number]).is)));
   }
 
   /** Grows with every call, so that of two reports in one millisecond the later one is known. */
   #tick(now: Date): number {
-    this.#lastTick = Math.max(now.getTime(), this.#lastTick + 1 / 1024);
+    this.#lastTick = Math.max(now.getTime(), this.#lastTick + TICK);
     return this.#lastTick;
   }
 

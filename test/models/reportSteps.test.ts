@@ -2,8 +2,9 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { mongo } from "mongoose";
 import { deleteJob } from "../../src/models/commands/deleteJobs.ts";
-import { readJob } from "../../src/models/commands/readJobs.ts";
+import { listSteps, readJob, readStep } from "../../src/models/commands/readJobs.ts";
 import { reportStep, type StepReport } from "../../src/models/commands/reportStep.ts";
+import { upToDate } from "../../src/models/reportedJob.ts";
 import { openStores, type Stores } from "../../src/models/stores.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { mongoUri } from "../support/servers.ts";
@@ -170,7 +171,9 @@ describe("reports that arrive together", () => {
     );
     const { steps, ...job } = await stored(app.stores, "a");
     const known = await app.stores.jobs.find("a");
-    const looked = await app.stores.steps.findCurrent(known);
+    const all = await app.stores.steps.collection.find({ job: known._id }).toArray();
+    const running = all.map((step) => upToDate(step, known)).filter(({ status }) => status === "running");
+    const looked = running.sort((one, other) => other.reportedAt - one.reportedAt)[0];
 
     expect(answers.filter(({ created }) => created)).to.have.length(5);
     expect(job.progress).to.equal(Math.max(...values));
@@ -179,6 +182,55 @@ describe("reports that arrive together", () => {
     expect(job.current).to.equal(looked?.stepKey ?? null);
     const { reportedAt, status, progress } = known.current ?? {};
     expect([reportedAt, status, progress]).to.deep.equal([looked?.reportedAt, looked?.status, looked?.progress]);
+  });
+
+  it("on the step that is current are written with the job alone, and read everywhere; the step keeps them when another takes over", async () => {
+    const { stores } = app;
+    await stores.jobs.put("a", {});
+    const report = (stepKey: string, more: object) => reportStep(stores, "a", stepKey, { stepName: stepKey, ...more });
+    const writes = async () =>
+      (await stores.steps.collection.find({}).sort({ createdAt: 1 }).toArray()).map(({ rev }) => rev);
+    await report("one", { progress: 10 });
+    const created = await writes();
+
+    for (const progress of [20, 30]) await report("one", { progress, message: `at ${progress}` });
+    const kept = await writes();
+    const whole = await readJob(stores, "a", { stepKey: "one", withSteps: true });
+    const listed = (await listSteps(stores, "a", { limit: 10 })).steps;
+    await report("two", { progress: 1 });
+    const [stored] = await stores.steps.collection.find({ stepKey: "one" }).toArray();
+
+    expect(kept).to.deep.equal(created);
+    const now = { status: "running", progress: 30, message: "at 30", attempts: 1 };
+    for (const read of [
+      whole.currentStep,
+      whole.step,
+      whole.steps?.[0],
+      listed[0],
+      await readStep(stores, "a", "one"),
+    ]) {
+      expect(read).to.include({ ...now, updatedAt: whole.currentStep?.updatedAt });
+    }
+    expect(stored).to.include(now);
+  });
+
+  it("begin anew a step that had ended, whichever process's clock is behind", async () => {
+    const { stores } = app;
+    const behind = openStores(
+      app.database,
+      { now: () => new Date(Date.now() - 3_600_000) },
+      { staleAfterSeconds: 900 },
+    );
+    await stores.jobs.put("a", {});
+    await reportStep(stores, "a", "s", { stepName: "S", status: "failed", message: "no" });
+
+    await reportStep(behind, "a", "s", { status: "running", progress: 0 });
+    await reportStep(behind, "a", "s", { progress: 7, message: "again" });
+
+    const { currentStep, step } = await readJob(stores, "a", { stepKey: "s" });
+    for (const read of [currentStep, step]) {
+      expect(read).to.include({ status: "running", progress: 7, message: "again", attempts: 2 });
+    }
   });
 
   it("fail alone where one of them cannot be written", async () => {

@@ -5,6 +5,7 @@ import { guard } from "../guard.ts";
 import type { CurrentStep, JobDoc, JobView } from "../job.ts";
 import { type JobFilter, jobQuery, olderThan } from "../jobFilter.ts";
 import { takePage } from "../page.ts";
+import { upToDate } from "../reportedJob.ts";
 import type { SingleStepView, StepDoc, StepSummary, StepView } from "../step.ts";
 import type { Stores } from "../stores.ts";
 import { findCurrentSteps } from "./currentSteps.ts";
@@ -46,12 +47,12 @@ export async function readJob(
   const read: JobRead = await withCurrentStep(stores, job);
   if (stepKey !== undefined) {
     const step = await guard(() => steps.collection.findOne({ jobId, job: job._id, stepKey }));
-    read.step = step && steps.single(step, jobs.staleAfterMs(job));
+    read.step = step && steps.single(upToDate(step, job), jobs.staleAfterMs(job));
   }
   if (withSteps) {
     const all = await takePage(stepsOf(stores, job), { bytes: INCLUDED_BYTES, bytesOf: stepBytes });
     if (all.last) throw stepsTooLarge();
-    read.steps = all.rows.map((step) => steps.view(step, jobs.staleAfterMs(job)));
+    read.steps = all.rows.map((step) => steps.view(upToDate(step, job), jobs.staleAfterMs(job)));
   }
   return read;
 }
@@ -72,7 +73,7 @@ function stepsTooLarge(): AppError {
 /** One step. @throws AppError job_not_found, step_not_found, unavailable */
 export async function readStep({ jobs, steps }: Stores, jobId: string, stepKey: string): Promise<SingleStepView> {
   const job = await jobs.find(jobId);
-  return steps.single(await steps.find(job, stepKey), jobs.staleAfterMs(job));
+  return steps.single(upToDate(await steps.find(job, stepKey), job), jobs.staleAfterMs(job));
 }
 
 interface StepListQuery {
@@ -94,7 +95,9 @@ export async function listSteps(
   const found = stepsOf(stores, job, after);
   if (fields && !fields.includes("output")) found.project({ output: 0 });
   const page = await takePage(found, { limit, bytesOf: stepBytes });
-  const rows = page.rows.map((step) => steps.view({ ...step, output: step.output ?? null }, jobs.staleAfterMs(job)));
+  const rows = page.rows.map((step) =>
+    steps.view({ ...upToDate(step, job), output: step.output ?? null }, jobs.staleAfterMs(job)),
+  );
   return {
     steps: fields ? rows.map((row) => pick(row, ["stepKey", ...fields])) : rows,
     nextCursor: page.last && encodeCursor(page.last),
@@ -160,7 +163,7 @@ export async function readSummaries(
 ): Promise<StepSummary[]> {
   const query = { jobId: job.jobId, job: job._id, stepKey: { $in: [...keys] } };
   const found = await guard(() => steps.collection.find<StepDoc>(query, { projection: { output: 0 } }).toArray());
-  return found.map((step) => steps.summary(step, jobs.staleAfterMs(job)));
+  return found.map((step) => steps.summary(upToDate(step, job), jobs.staleAfterMs(job)));
 }
 
 async function addCurrentSteps(stores: Stores, page: readonly JobDoc[], wanted: boolean): Promise<JobWithStep[]> {

@@ -1,7 +1,7 @@
 import { AppError } from "../../shared/errors.ts";
 import { type JobEffect, jobNotFound, type Status } from "../job.ts";
-import { currentAfter, type JobState, toCurrent } from "../reportedJob.ts";
-import type { StepState } from "../reportedStep.ts";
+import { currentAfter, type JobState, toCurrent, upToDate } from "../reportedJob.ts";
+import type { StepState, StoredStep } from "../reportedStep.ts";
 import { type StepChange, stepName } from "../step.ts";
 import type { Stores } from "../stores.ts";
 import { findCurrentSteps } from "./currentSteps.ts";
@@ -38,7 +38,7 @@ const MOST_ROUNDS = 25;
 
 interface Entry {
   readonly report: JudgedReport;
-  readonly name: string;
+  /** The job as it was first read. */
   job: JobState | null;
   step: StepState | null;
   created: boolean;
@@ -46,10 +46,18 @@ interface Entry {
   error: Error | null;
 }
 
+/** What reports make of a job: the steps that are to be written first, and the job. */
+interface Change {
+  readonly was: JobState;
+  readonly is: JobState;
+  readonly steps: readonly { readonly was: StoredStep | null; readonly is: StepState }[];
+}
+
 /**
- * Writes reports in the order in which they came: first all steps, then all jobs, each record once however many reports
- * are about it, and only where nobody has changed it since it was read. A process that dies between the two leaves nothing
- * that the same reports, sent again, do not put right.
+ * Writes reports in the order in which they came: first the steps, then all jobs, each record once however many reports
+ * are about it, and only where nobody has changed it since it was read. What is said of a job's current step, as long as
+ * it runs on, is written with the job alone. A process that dies in the middle leaves nothing that the same reports, sent
+ * again, do not put right.
  * @returns for each of them what became of it, or why it fails: AppError job_not_found, invalid_body (a new step without
  *   stepName), body_too_large
  * @throws AppError unavailable; what is wrong with a record that cannot be written
@@ -58,88 +66,102 @@ export async function reportSteps(
   stores: Stored,
   reports: readonly JudgedReport[],
 ): Promise<(ReportOutcome | Error)[]> {
-  const jobs = await stores.jobs.findForReports(unique(reports.map(({ jobId }) => jobId)));
   const entries = reports.map((report): Entry => {
-    const job = jobs.get(report.jobId) ?? null;
-    const name = stepName(report.jobId, report.stepKey);
-    return {
-      report,
-      name,
-      job,
-      step: null,
-      created: false,
-      ended: null,
-      error: job ? null : jobNotFound(report.jobId),
-    };
+    return { report, job: null, step: null, created: false, ended: null, error: null };
   });
-  await writeSteps(stores, entries);
-  await writeJobs(stores, jobs, entries);
+  let open = Map.groupBy(entries, ({ report }) => report.jobId);
+  for (let round = 1; open.size > 0; round++) {
+    if (round > MOST_ROUNDS) throw contended();
+    const missed = await write(stores, open);
+    open = new Map([...open].filter(([jobId]) => missed.has(jobId)));
+  }
   return entries.map(({ error, step, created, ended }) => error ?? { step: step as StepState, created, ended });
 }
 
-/** Applies each report to its step as that is now, until nobody comes between the reading and the writing. */
-async function writeSteps({ steps }: Stored, all: readonly Entry[]): Promise<void> {
-  let open = all.filter(({ error }) => !error);
-  for (let round = 1; open.length > 0; round++) {
-    if (round > MOST_ROUNDS) throw contended();
-    const before = await steps.findForReports(open.map(refOf));
-    const after = new Map(before);
-    for (const entry of open) {
-      const { name, report, job } = entry;
-      try {
-        entry.step = steps.reported(after.get(name) ?? null, job as JobState, report.stepKey, report.change);
-        entry.created = !after.has(name);
-        after.set(name, entry.step);
-      } catch (error) {
-        entry.error = error as Error;
-      }
-    }
-    const changed = [...after].flatMap(([name, is]) => {
-      const was = before.get(name) ?? null;
-      return is === was ? [] : [{ was, is }];
-    });
-    const missed = await steps.write(changed);
-    open = open.filter(({ error, step }) => !error && missed.has((step as StepState)._id.toHexString()));
+/** @returns the ids of the jobs that are to be read again: somebody has come between the reading and the writing */
+async function write(stores: Stored, open: ReadonlyMap<string, readonly Entry[]>): Promise<Set<string>> {
+  const jobs = await stores.jobs.findForReports([...open.keys()]);
+  const found: [JobState, readonly Entry[]][] = [];
+  for (const [jobId, entries] of open) {
+    const job = jobs.get(jobId);
+    for (const entry of entries) entry.job ??= job ?? null;
+    if (job && jobOf(entries)?._id.equals(job._id)) found.push([job, entries]);
+    else await forget(stores, entries);
   }
+  const known = await stores.steps.findForReports(found.flatMap(([job, entries]) => neededSteps(job, entries)));
+  const changes = found.flatMap(([job, entries]) => reportOn(stores, job, entries, known));
+  const missedSteps = await stores.steps.write(changes.flatMap(({ steps }) => steps));
+  for (const entry of found.flatMap(([, entries]) => entries)) {
+    if (entry.step && missedSteps.has(stepName(entry.step))) entry.created = false;
+  }
+  const isMissed = ({ steps }: Change) => steps.some(({ is }) => missedSteps.has(stepName(is)));
+  const ready = changes.filter((change) => !isMissed(change));
+  await findCurrent(
+    stores,
+    ready.map(({ is }) => is).filter(({ currentKnown }) => !currentKnown),
+  );
+  const missed = await stores.jobs.write(ready);
+  for (const change of changes) if (isMissed(change)) missed.add(change.was.jobId);
+  return missed;
 }
 
-/** Lets the reports take effect on their jobs, in the same way. */
-async function writeJobs(stores: Stored, found: ReadonlyMap<string, JobState>, all: readonly Entry[]): Promise<void> {
-  let open = Map.groupBy(
-    all.filter(({ error }) => !error),
-    ({ report }) => report.jobId,
-  );
-  for (let round = 1; open.size > 0; round++) {
-    if (round > MOST_ROUNDS) throw contended();
-    const isAgain = round > 1;
-    const jobs = isAgain ? await stores.jobs.findForReports([...open.keys()]) : found;
-    const steps = isAgain ? await stores.steps.findForReports([...open.values()].flat().map(refOf)) : undefined;
-    const changed: { was: JobState; is: JobState }[] = [];
-    for (const [jobId, entries] of open) {
-      const was = jobs.get(jobId);
-      if (!was?._id.equals(jobOf(entries)._id)) await forget(stores, entries);
-      else {
-        // others may have reported on the steps meanwhile: which of them is current is for what they are now to say
-        const reported = new Map(entries.map(({ name, step }) => [name, steps?.get(name) ?? (step as StepState)]));
-        const current = currentAfter(was, [...reported.values()]);
-        changed.push({
-          was,
-          is: { ...jobAfter(stores, was, entries), currentKnown: current !== undefined, current: current ?? null },
-        });
-      }
+/** Whether the job itself holds all that is needed: the reports are about its current step, which runs on. */
+const staysCurrent = ({ current, currentKnown }: JobState, entries: readonly Entry[]): boolean =>
+  currentKnown &&
+  entries.every(({ report: { stepKey, change } }) => {
+    return stepKey === current?.stepKey && (change.status ?? "running") === "running" && change.output === undefined;
+  });
+
+function neededSteps(job: JobState, entries: readonly Entry[]): { job: JobState; stepKey: string }[] {
+  if (staysCurrent(job, entries)) return [];
+  const keys = unique([...entries.map(({ report }) => report.stepKey), ...(job.current ? [job.current.stepKey] : [])]);
+  return keys.map((stepKey) => ({ job, stepKey }));
+}
+
+/** Applies each report to its step and to the job. @returns nothing where all of them fail */
+function reportOn(
+  stores: Stored,
+  job: JobState,
+  entries: readonly Entry[],
+  known: ReadonlyMap<string, StoredStep>,
+): Change[] {
+  const storedOf = (stepKey: string) => known.get(stepName({ job: job._id, stepKey })) ?? null;
+  const now = (stepKey: string): StepState | null => {
+    const stored = storedOf(stepKey);
+    if (stored) return upToDate(stored, job);
+    const { current } = job;
+    return current?.stepKey === stepKey ? { ...current, jobId: job.jobId, job: job._id, endedAt: null } : null;
+  };
+  const after = new Map<string, StepState>();
+  for (const entry of entries) {
+    const { stepKey, change } = entry.report;
+    if (entry.error) continue;
+    const before = after.get(stepKey) ?? now(stepKey);
+    try {
+      entry.step = stores.steps.reported(before, job, stepKey, change);
+      entry.created ||= before === null;
+      after.set(stepKey, entry.step);
+    } catch (error) {
+      entry.error = error as Error;
     }
-    await findCurrent(
-      stores,
-      changed.map(({ is }) => is).filter(({ currentKnown }) => !currentKnown),
-    );
-    const missed = await stores.jobs.write(changed);
-    open = new Map([...open].filter(([jobId]) => missed.has(jobId)));
   }
+  if (after.size === 0) return [];
+  const current = currentAfter(job, [...after.values()]);
+  const is = { ...jobAfter(stores, job, entries), currentKnown: current !== undefined, current: current ?? null };
+  if (staysCurrent(job, entries)) return [{ was: job, is, steps: [] }];
+  const other = job.current && !after.has(job.current.stepKey) ? now(job.current.stepKey) : null;
+  const steps = [...after.values(), ...(other ? [other] : [])].flatMap((is) => {
+    const was = storedOf(is.stepKey);
+    const isKeptByJob = was?.status === "running" && current?.stepId === is.stepId && is.output === undefined;
+    return isKeptByJob || is.reportedAt === was?.reportedAt ? [] : [{ was, is }];
+  });
+  return [{ was: job, is, steps }];
 }
 
 function jobAfter({ jobs }: Stored, was: JobState, entries: readonly Entry[]): JobState {
   let job = was;
   for (const entry of entries) {
+    if (entry.error) continue;
     const { change, effect } = entry.report;
     // A failed job takes the step's message, also one that an earlier report left there.
     const message =
@@ -159,16 +181,15 @@ async function findCurrent({ jobs, steps }: Stored, unknown: readonly JobState[]
   }
 }
 
-/** The job was deleted in this moment: what was written of its steps goes with it. */
+/** There is no such job, or it was deleted in this moment: what was written of its steps goes with it. */
 async function forget({ steps }: Stored, entries: readonly Entry[]): Promise<void> {
-  await steps.deleteOf([jobOf(entries)]);
+  const job = jobOf(entries);
+  if (job) await steps.deleteOf([job]);
   for (const entry of entries) entry.error = jobNotFound(entry.report.jobId);
 }
 
 /** All of them are about one job. */
-const jobOf = ([first]: readonly Entry[]): JobState => first?.job as JobState;
-
-const refOf = ({ job, report }: Entry) => ({ job: job as JobState, stepKey: report.stepKey });
+const jobOf = ([first]: readonly Entry[]): JobState | null => first?.job ?? null;
 
 const unique = <T>(items: readonly T[]): T[] => [...new Set(items)];
 
