@@ -13,21 +13,27 @@ const AT_ONCE = Math.min(2, availableParallelism());
 
 const entries = readdirSync("test", { withFileTypes: true });
 const folders = entries.filter((one) => one.isDirectory() && hasTests(one.name)).map(({ name }) => name);
+/** @param {string} name */
 const rank = (name) => (LONGEST.includes(name) ? LONGEST.indexOf(name) : LONGEST.length);
 const waiting = [
   ...folders.sort((one, other) => rank(one) - rank(other)).map((name) => `test/${name}/**/*.test.ts`),
   "test/*.test.ts",
 ];
 
+/** @param {string} folder */
 function hasTests(folder) {
-  return readdirSync(`test/${folder}`, { recursive: true }).some((file) => file.endsWith(".test.ts"));
+  return readdirSync(`test/${folder}`, { recursive: true }).some((file) => String(file).endsWith(".test.ts"));
 }
 
-/** @returns whether all of its tests passed */
+/**
+ * @param {string} spec
+ * @returns {Promise<boolean>} whether all of its tests passed
+ */
 function run(spec) {
   const started = performance.now();
   return new Promise((resolve) => {
     const mocha = spawn("mocha", [spec], { stdio: ["ignore", "pipe", "pipe"] });
+    /** @type {Buffer[]} */
     const printed = [];
     for (const output of [mocha.stdout, mocha.stderr]) output.on("data", (chunk) => printed.push(chunk));
     mocha.on("error", (error) => printed.push(Buffer.from(`${error.message}\n`)));
