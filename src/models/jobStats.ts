@@ -1,4 +1,5 @@
 import type { mongo } from "mongoose";
+import type { Clock } from "../shared/clock.ts";
 import { guard } from "./guard.ts";
 import type { JobDoc } from "./job.ts";
 import { jobQuery } from "./jobFilter.ts";
@@ -10,8 +11,50 @@ export interface JobStats {
   lastHour: { created: number; completed: number; failed: number };
 }
 
-/** How many jobs there are in each status, and what happened in the last hour. @throws AppError unavailable */
-export async function jobStats(collection: mongo.Collection<JobDoc>, now: Date): Promise<JobStats> {
+/** A count that takes longer than this serves whoever asks, … */
+const QUICK_MS = 50;
+/** … until so many times as long has passed as it took: however many jobs there are, counting is a small part of the time. */
+const SERVES_TIMES = 10;
+
+/** Counts jobs for whoever asks. */
+export class JobStatistics {
+  readonly #collection: mongo.Collection<JobDoc>;
+  readonly #clock: Clock;
+  #serving: Promise<JobStats> | undefined;
+
+  constructor(collection: mongo.Collection<JobDoc>, clock: Clock) {
+    this.#collection = collection;
+    this.#clock = clock;
+  }
+
+  /** How many jobs there are in each status, and what happened in the last hour. @throws AppError unavailable */
+  read(): Promise<JobStats> {
+    return this.#serving ?? this.#count();
+  }
+
+  async #count(): Promise<JobStats> {
+    const started = performance.now();
+    const counting = countJobs(this.#collection, this.#clock.now());
+    const isSlow = setTimeout(() => {
+      this.#serving ??= counting;
+    }, QUICK_MS);
+    const forget = () => {
+      if (this.#serving === counting) this.#serving = undefined;
+    };
+    try {
+      const stats = await counting;
+      setTimeout(forget, (performance.now() - started) * SERVES_TIMES).unref();
+      return stats;
+    } catch (error) {
+      forget();
+      throw error;
+    } finally {
+      clearTimeout(isSlow);
+    }
+  }
+}
+
+async function countJobs(collection: mongo.Collection<JobDoc>, now: Date): Promise<JobStats> {
   const since = new Date(now.getTime() - HOUR_MS);
   const count = (query: mongo.Filter<JobDoc>) => guard(() => collection.countDocuments(query));
   const [running, completed, failed, stale, created, completedLately, failedLately] = await Promise.all([

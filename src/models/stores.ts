@@ -9,6 +9,7 @@ import { Events } from "./event.ts";
 import { GmailMailboxes } from "./gmailMailbox.ts";
 import { IdempotencyKeys } from "./idempotencyKey.ts";
 import { Jobs } from "./job.ts";
+import { JobStatistics } from "./jobStats.ts";
 import { Leases } from "./lease.ts";
 import { Messages } from "./message.ts";
 import { Runs } from "./run.ts";
@@ -19,6 +20,7 @@ import { Steps } from "./step.ts";
 export interface Stores {
   readonly jobs: Jobs;
   readonly steps: Steps;
+  readonly jobStatistics: JobStatistics;
   /** Writes reports that arrive together together. */
   readonly reports: Together<JudgedReport, ReportOutcome>;
   readonly deletions: Deletions;
@@ -43,6 +45,7 @@ export function openStores(
   const steps = new Steps(collections.steps, clock, changes);
   return {
     ...{ jobs, steps },
+    jobStatistics: new JobStatistics(collections.jobs, clock),
     reports: new Together((reports) => reportSteps({ jobs, steps }, reports), REPORTS_TOGETHER),
     deletions: new Deletions(collections.deletions, clock),
     runs: new Runs(collections.runs, clock, changes),

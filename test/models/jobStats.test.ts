@@ -1,0 +1,60 @@
+import { expect } from "chai";
+import type { mongo } from "mongoose";
+import type { JobDoc } from "../../src/models/job.ts";
+import { JobStatistics } from "../../src/models/jobStats.ts";
+import { systemClock } from "../../src/shared/clock.ts";
+import { eventually } from "../support/eventually.ts";
+
+/** As many jobs running as it was asked to count; each count takes until it is let go. */
+function slowCollection() {
+  const waiting: (() => void)[] = [];
+  let asked = 0;
+  const countDocuments = async ({ status }: { status?: string }) => {
+    if (status === "running") asked++;
+    const running = asked;
+    await new Promise<void>((resolve) => waiting.push(resolve));
+    return running;
+  };
+  return {
+    collection: { countDocuments } as unknown as mongo.Collection<JobDoc>,
+    asked: () => asked,
+    letGo: () => {
+      for (const go of waiting.splice(0)) go();
+    },
+  };
+}
+
+describe("JobStatistics", () => {
+  it("counts anew for everybody while that is quick", async () => {
+    const { collection, letGo } = slowCollection();
+    const statistics = new JobStatistics(collection, systemClock);
+
+    const first = statistics.read();
+    const second = statistics.read();
+    letGo();
+
+    expect((await first).jobs.running).to.equal(1);
+    expect((await second).jobs.running).to.equal(2);
+  });
+
+  it("counts once for all while that takes long, and anew some time later", async () => {
+    const { collection, letGo, asked } = slowCollection();
+    const statistics = new JobStatistics(collection, systemClock);
+
+    const first = statistics.read();
+    await eventually(() => statistics.read() === statistics.read(), "the count to serve others");
+    const others = [statistics.read(), statistics.read()];
+    letGo();
+    const counts = (await Promise.all([first, ...others])).map(({ jobs }) => jobs.running);
+    const soon = await statistics.read();
+    const countedOnce = asked();
+    await eventually(() => {
+      void statistics.read();
+      return asked() > countedOnce;
+    }, "another count");
+    letGo();
+
+    expect(new Set(counts).size).to.equal(1);
+    expect(soon.jobs.running).to.equal(counts[0]);
+  });
+});
