@@ -42,7 +42,11 @@ describe("JobStatistics", () => {
     const statistics = new JobStatistics(collection, systemClock);
 
     const first = statistics.read();
-    await eventually(() => statistics.read() === statistics.read(), "the count to serve others");
+    const isShared = () => {
+      const [one, other] = [statistics.read(), statistics.read()];
+      return one === other;
+    };
+    await eventually(isShared, "the count to serve others");
     const others = [statistics.read(), statistics.read()];
     letGo();
     const counts = (await Promise.all([first, ...others])).map(({ jobs }) => jobs.running);
