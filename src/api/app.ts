@@ -1,12 +1,14 @@
 import Koa from "koa";
 import helmet from "koa-helmet";
 import { compileMappings, hookName, mappingsAt } from "../hooks/mapping.ts";
+import { isLoopback } from "../shared/address.ts";
 import { DASHBOARD, mountDashboard } from "./dashboard.ts";
 import type { ApiDeps } from "./deps.ts";
 import { mountDocs } from "./docs.ts";
 import { Doorkeeper, SESSION_PATH } from "./middleware/access.ts";
 import { type CountFailure, Gate, hookTokens } from "./middleware/auth.ts";
 import { failures } from "./middleware/failures.ts";
+import { hostGuard } from "./middleware/host.ts";
 import { admitSender, hookGuard, ignoreTrailingSlash } from "./middleware/mappedSender.ts";
 import { requests } from "./middleware/requests.ts";
 import { mount, noRoute } from "./mount.ts";
@@ -28,6 +30,10 @@ import { stepRoutes } from "./routes/steps.ts";
 
 export interface AppSettings {
   readonly version: string;
+  /** Where it will listen. */
+  readonly host: string;
+  /** Names that requests may be addressed to where no token is asked for. */
+  readonly allowedHosts: readonly string[];
   readonly apiToken?: string | undefined;
   readonly readOnlyToken?: string | undefined;
   readonly trustProxy: number;
@@ -51,6 +57,12 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
   );
   app.use(failures(deps.log, deps.metrics));
   const { hooks, log, clock } = deps;
+  const { apiToken, host, allowedHosts } = settings;
+  if (apiToken === undefined && (isLoopback(host) || allowedHosts.length > 0)) {
+    const guard = hostGuard(allowedHosts);
+    const isHook = (path: string) => hooks.enabled && isUnder(path, hooks.path); // their senders have a token
+    app.use((ctx, next) => (isHook(ctx.path) ? next() : guard(ctx, next)));
+  }
   const mappings = hooks.enabled ? compileMappings(hooks) : [];
   const gate = new Gate(hooks.enabled && hooks.token ? [hooks.token] : [], {
     ...{ find: hookTokens, countFailure: settings.countFailure, advice: HOOK_ADVICE },

@@ -1,3 +1,5 @@
+import { isIPv4 } from "node:net";
+
 /** What stands in the place of a secret that is not shown. */
 export const REDACTED = "[redacted]";
 
@@ -17,3 +19,7 @@ export const hostsOf = (address: string): string =>
     .replace(/^[a-z+]+:\/\//i, "")
     .replace(/^[^@]*@/, "")
     .replace(/[/?].*$/s, "");
+
+/** Whether only programs on this machine can reach what listens at the host. */
+export const isLoopback = (host: string): boolean =>
+  host === "localhost" || host === "::1" || (isIPv4(host) && host.startsWith("127."));

@@ -1,4 +1,4 @@
-import { isIPv4 } from "node:net";
+import { isLoopback } from "./address.ts";
 import { gmailFaults } from "./configGmailChecks.ts";
 import { mappingFaults } from "./configMappingChecks.ts";
 import type { Config } from "./configSchema.ts";
@@ -166,8 +166,3 @@ export function crossChecks(config: Config, faulty: readonly string[]): string[]
 }
 
 const isWithin = (key: string, section: string): boolean => key === section || key.startsWith(`${section}.`);
-
-/** Whether only programs on this machine can reach the address. */
-function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || (isIPv4(host) && host.startsWith("127."));
-}

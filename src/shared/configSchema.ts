@@ -5,6 +5,9 @@ import { HooksSchema } from "./configHooks.ts";
 import { type ConfigNode, duration, flag, section, text, token, whole } from "./configNodes.ts";
 import { SessionSchema } from "./configSession.ts";
 
+/** Letters beyond ASCII as browsers send them (`xn--…`). */
+const HOST_NAME = "^[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+)*$";
+
 /**
  * Every key of the configuration file, with its default and what it means.
  * docs/configuration.md and .env.example are generated from here (`npm run docs`).
@@ -43,6 +46,11 @@ export const ConfigSchema = Type.Object(
           default: false,
           description:
             "Allows a bind beyond loopback without `server.apiToken`, for networks that are guarded otherwise.",
+        }),
+        allowedHosts: Type.Array(Type.String({ pattern: HOST_NAME, examples: ["signalbox.internal"] }), {
+          default: [],
+          description:
+            "Names, without a port, under which browsers may reach the service besides IP addresses and localhost. Looked at where `server.apiToken` is not set: on loopback always, elsewhere when a name is given.",
         }),
         trustProxy: whole({
           default: 0,

@@ -221,7 +221,7 @@ describe("errors", () => {
   it("survive a client that goes away in the middle of its body", async () => {
     const socket = connect(Number(new URL(app.url).port), "127.0.0.1");
     socket.write(
-      `PUT ${job} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"name":`,
+      `PUT ${job} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"name":`,
     );
     socket.end();
     await text(socket);
@@ -331,7 +331,7 @@ async function rawCall(app: TestApp, method: string, path: string, body = "") {
   const socket = connect(Number(new URL(app.url).port), "127.0.0.1");
   const type = body ? "Content-Type: application/json\r\n" : "";
   socket.write(
-    `${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${type}Content-Length: ${body.length}\r\n\r\n${body}`,
+    `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${type}Content-Length: ${body.length}\r\n\r\n${body}`,
   );
   const [head = "", answer = ""] = (await text(socket)).split("\r\n\r\n");
   return { status: Number(head.split(" ")[1]), body: JSON.parse(answer) };

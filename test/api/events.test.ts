@@ -300,7 +300,7 @@ describe("live events", () => {
   it("end for a client that takes nothing: it keeps no service from stopping", async () => {
     const other = await startApp();
     const socket = connect(Number(new URL(other.url).port), "127.0.0.1");
-    socket.write("GET /api/events HTTP/1.1\r\nHost: x\r\n\r\n");
+    socket.write("GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n");
     await once(socket, "readable"); // its beginning has come; from now on nothing is read
     const long = "x".repeat(60_000);
     for (let n = 0; n < 4; n++) {

@@ -43,7 +43,7 @@ describe("the web process", () => {
     const port = Number(new URL(url).port);
     const socket = connect(port, "127.0.0.1");
     const body = '{"name":"kept"}';
-    const head = `PUT /api/jobs/a HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
+    const head = `PUT /api/jobs/a HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
     socket.write(head + body.slice(0, 5));
     await eventually(async () => (await fetch(`${url}/healthz`)).ok, "the process to have taken the half request");
 

@@ -100,6 +100,8 @@ export async function startApp(options: Options = {}): Promise<TestApp> {
     },
     {
       version: "0.0.0-test",
+      host: "127.0.0.1",
+      allowedHosts: [],
       trustProxy: 0,
       bodyLimit: 4 * 1024 * 1024,
       strict: true,
