@@ -1,8 +1,16 @@
+import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { promisify } from "node:util";
 import { expect } from "chai";
 
+const run = promisify(execFile);
+
 interface LockEntry {
+  readonly version: string;
   readonly resolved?: string;
+  readonly integrity?: string;
+  readonly optional?: boolean;
+  readonly os?: readonly string[];
   readonly optionalDependencies?: Record<string, string>;
 }
 
@@ -19,7 +27,59 @@ describe("package-lock.json", () => {
     expect(missing).to.deep.equal([]);
   });
 
-  it("names no registry", () => {
-    expect(Object.values(packages).filter(({ resolved }) => resolved?.startsWith("http"))).to.deep.equal([]);
+  it("names no registry, nor any other place", () => {
+    const entries = Object.values(packages).filter(({ resolved }) => resolved !== undefined);
+
+    expect(entries).to.deep.equal([]);
+  });
+
+  it("has the integrity of every package, but for builds for other systems that were added by name", () => {
+    const { "": _, ...installed } = packages;
+    const without = Object.entries(installed).filter(([, { integrity }]) => !/^sha512-/.test(integrity ?? ""));
+    const unexplained = without.filter(([, { optional, os }]) => !optional || !os);
+
+    expect(Object.keys(installed)).to.have.length.above(100);
+    expect(unexplained).to.deep.equal([]);
+  });
+});
+
+interface Bom {
+  readonly bomFormat: string;
+  readonly specVersion: string;
+  readonly serialNumber: string;
+  readonly components: readonly { "bom-ref": string; name: string; version: string; purl: string; hashes?: object[] }[];
+  readonly dependencies: readonly { ref: string; dependsOn: string[] }[];
+}
+
+describe("npm run sbom", () => {
+  let bom: Bom;
+  before(async function () {
+    this.timeout(60_000);
+    await run("npm", ["run", "sbom"]);
+    bom = JSON.parse(readFileSync("sbom.json", "utf8"));
+  });
+
+  it("writes a CycloneDX document whose references all lead somewhere", () => {
+    const refs = new Set(bom.components.map((component) => component["bom-ref"]));
+    const [root, ...others] = bom.dependencies.map(({ ref }) => ref);
+
+    expect([bom.bomFormat, bom.specVersion]).to.deep.equal(["CycloneDX", "1.5"]);
+    expect(bom.serialNumber).to.match(/^urn:uuid:[0-9a-f-]{36}$/);
+    expect(bom.components.filter(({ purl }) => !purl.startsWith("pkg:npm/"))).to.deep.equal([]);
+    expect(root).to.match(/^signalbox@/);
+    expect([...others, ...bom.dependencies.flatMap(({ dependsOn }) => dependsOn)].filter((ref) => !refs.has(ref))).to.be
+      .empty;
+  });
+
+  it("names every direct dependency with its version and its hash, and nothing that is for development alone", () => {
+    const { dependencies, devDependencies } = JSON.parse(readFileSync("package.json", "utf8"));
+    const named = new Map(bom.components.map((component) => [`${component.name}@${component.version}`, component]));
+
+    for (const [name, version] of Object.entries(dependencies)) {
+      expect(named.get(`${name}@${version}`)?.hashes, name).to.have.length(1);
+    }
+    const forDevelopment = ["mocha", "chai", "typescript", "vite", "playwright-core"];
+    expect(devDependencies).to.include.keys(forDevelopment);
+    expect(forDevelopment.filter((name) => bom.components.some((component) => component.name === name))).to.be.empty;
   });
 });
