@@ -107,7 +107,11 @@ function readWords({ json }: Answered): Said {
   const message = json?.error?.message;
   const said = typeof message === "string" ? message : "";
   if (!said.startsWith("Command failed")) return { words: said, isRefusal: false };
-  const end = /.*(?:execution|syntax) error: (?<words>.*)$/s.exec(said)?.groups?.words ?? "";
+  const end =
+    said
+      .split(/(?:execution|syntax) error: /)
+      .slice(1)
+      .at(-1) ?? "";
   return { words: end, isRefusal: end !== "" && !/timed out|-1712/.test(end) };
 }
 

@@ -22,7 +22,7 @@ const SUPPRESS_EMBEDS = 1 << 2;
 
 /** Discord, through its REST API. A message of the same nonce within a few minutes is answered with the one that is there. */
 export function discordChannel(settings: NonNullable<Config["channels"]["discord"]>): Channel {
-  const base = settings.apiUrl.replace(/\/+$/, "");
+  const base = settings.apiUrl.replace(/(?<!\/)\/+$/, "");
   const headers = { Authorization: `Bot ${settings.botToken}`, "User-Agent": USER_AGENT };
   const ask = (method: "GET" | "POST", path: string, body: object | undefined, signal: AbortSignal) =>
     askApi({ method, url: base + path, headers, ...(body && { body }), timeoutMs: TIMEOUT_MS }, signal);

@@ -8,7 +8,7 @@ const SPECIAL = /https?:\/\/[^\s<]+|[\\*_~`|[<]|@(?=everyone|here)/g;
 export function letterByLetter(text: string, limit: number): string {
   const escaped = text
     .replace(SPECIAL, (found) => (found.length > 1 ? found : `\\${found}`))
-    .replace(/^(\s*)([#>+-])/gm, "$1\\$2")
-    .replace(/^(\s*\d+)([.)])/gm, "$1\\$2");
+    .replace(/^([^\S\n\r\u2028\u2029]*)([#>+-])/gm, "$1\\$2")
+    .replace(/^([^\S\n\r\u2028\u2029]*\d+)([.)])/gm, "$1\\$2");
   return escaped.length > limit ? text : escaped;
 }

@@ -18,7 +18,7 @@ export function mattermostChannel(
   settings: NonNullable<Config["channels"]["mattermost"]>,
   clock: Clock = systemClock,
 ): Channel {
-  const api = `${settings.apiUrl.replace(/\/+$/, "")}/api/v4`;
+  const api = `${settings.apiUrl.replace(/(?<!\/)\/+$/, "")}/api/v4`;
   const ask: Ask = (method, path, body, signal) =>
     askApi(
       {

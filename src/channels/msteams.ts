@@ -12,7 +12,7 @@ export function msteamsChannel(
   settings: NonNullable<Config["channels"]["msteams"]>,
   clock: Clock = systemClock,
 ): Channel {
-  const conversations = `${settings.apiUrl.replace(/\/+$/, "")}/v3/conversations`;
+  const conversations = `${settings.apiUrl.replace(/(?<!\/)\/+$/, "")}/v3/conversations`;
   const tokens = tokenSource(settings, clock);
 
   async function post(to: string, activity: object, signal: AbortSignal): Promise<ApiAnswer | Failure> {

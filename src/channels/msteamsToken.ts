@@ -31,7 +31,7 @@ const STOPPED: Failure = { kind: "transient", reason: "The worker is stopping." 
 
 /** Tokens for the Bot Framework's connector, by the app's client credentials. */
 export function tokenSource(settings: NonNullable<Config["channels"]["msteams"]>, clock: Clock): TokenSource {
-  const login = `${settings.loginUrl.replace(/\/+$/, "")}/${encodeURIComponent(settings.tenantId)}/oauth2/v2.0/token`;
+  const login = `${settings.loginUrl.replace(/(?<!\/)\/+$/, "")}/${encodeURIComponent(settings.tenantId)}/oauth2/v2.0/token`;
   let current: { readonly token: Token; readonly until: number } | undefined;
   let pending:
     | { readonly stop: AbortController; readonly answer: Promise<Token | Failure>; waiting: number }

@@ -23,7 +23,7 @@ export function serviceAt(
     const url = new URL(base);
     url.username = "";
     url.password = "";
-    url.pathname = base.pathname.replace(/\/+$/, "") + path;
+    url.pathname = base.pathname.replace(/(?<!\/)\/+$/, "") + path;
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
     return { url: url.href, headers };
   };

@@ -16,7 +16,7 @@ const MAX_TEXT = 40_000;
 
 /** Slack, through its Web API. It knows no idempotency keys: ours is in the message's metadata, for whoever looks after it. */
 export function slackChannel(settings: NonNullable<Config["channels"]["slack"]>): Channel {
-  const base = settings.apiUrl.replace(/\/+$/, "");
+  const base = settings.apiUrl.replace(/(?<!\/)\/+$/, "");
   const ask = (method: string, body: object, signal: AbortSignal) => {
     const headers = { Authorization: `Bearer ${settings.botToken}` };
     return askApi({ method: "POST", url: `${base}/${method}`, headers, body, timeoutMs: TIMEOUT_MS }, signal);

@@ -11,7 +11,11 @@ const TIMEOUT_MS = 30_000;
  * There is no way to show its own marks (`*`, `_`, `~`) letter by letter: plain text goes as it is.
  */
 export function whatsappChannel(settings: NonNullable<Config["channels"]["whatsapp"]>): Channel {
-  const number = [settings.apiUrl.replace(/\/+$/, ""), settings.apiVersion, encodeURIComponent(settings.phoneNumberId)];
+  const number = [
+    settings.apiUrl.replace(/(?<!\/)\/+$/, ""),
+    settings.apiVersion,
+    encodeURIComponent(settings.phoneNumberId),
+  ];
   const ask = (method: "GET" | "POST", path: string, body: object | undefined, signal: AbortSignal) =>
     askApi(
       {

@@ -155,7 +155,8 @@ function splice(text: string, ...splices: (Splice | undefined)[]): string {
 const tokenAfter = (tokens: readonly Token[], at: number) => tokens.find(({ start }) => start >= at);
 const isComma = (token: Token | undefined) => token?.type.label === ",";
 const isBlank = (text: string) => /^\s*$/.test(text);
-const startOfLine = (text: string, at: number) => /[^\n\r\u2028\u2029]*$/.exec(text.slice(0, at))?.index ?? 0;
+const startOfLine = (text: string, at: number) =>
+  /(?<![^\n\r\u2028\u2029])[^\n\r\u2028\u2029]*$/.exec(text.slice(0, at))?.index ?? 0;
 const indentAt = (text: string, line: number) => /^[ \t]*/.exec(text.slice(line))?.[0] ?? "";
 
 function setValue(root: Json, { path, value }: Json5Edit): void {

@@ -34,7 +34,7 @@ export function connect(
   { url, token, fetch = globalThis.fetch, timeoutMs = 30_000 }: ConnectionOptions,
   closed: AbortSignal,
 ): Connection {
-  const base = url.replace(/\/+$/, "");
+  const base = url.replace(/(?<!\/)\/+$/, "");
   if (base && !/^(https?:\/)?\//.test(base)) throw new TypeError("url must begin with http:// or https://.");
   const unreachable = (cause: Error): never => {
     const why = cause === LATE ? `no answer within ${timeoutMs / 1000} s` : whyNot(cause);

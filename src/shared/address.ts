@@ -18,7 +18,7 @@ export const hostsOf = (address: string): string =>
   redactAddress(address)
     .replace(/^[a-z+]+:\/\//i, "")
     .replace(/^[^@]*@/, "")
-    .replace(/[/?].*$/s, "");
+    .split(/[/?]/, 1)[0] as string;
 
 /** Whether only programs on this machine can reach what listens at the host. */
 export const isLoopback = (host: string): boolean =>

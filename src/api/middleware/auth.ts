@@ -56,7 +56,7 @@ async function inTime<T>(answer: Promise<T>): Promise<T> {
 export type FindTokens = (ctx: Context) => readonly string[];
 
 /** `Authorization: Bearer …` */
-export const bearerToken: FindTokens = (ctx) => /^Bearer +(.+)$/i.exec(ctx.get("Authorization"))?.slice(1) ?? [];
+export const bearerToken: FindTokens = (ctx) => /^Bearer +(\S.*)$/i.exec(ctx.get("Authorization"))?.slice(1) ?? [];
 
 /** The two ways of a hook's sender by header. */
 export const headerTokens: FindTokens = (ctx) => [

@@ -1,0 +1,103 @@
+import { globSync, readFileSync } from "node:fs";
+import { stripTypeScriptTypes } from "node:module";
+import { resolve } from "node:path";
+import { type Literal, parse } from "acorn";
+import { expect } from "chai";
+import { analyse } from "scslre";
+import { ConfigSchema } from "../../src/shared/configSchema.ts";
+import { startApp } from "../support/app.ts";
+
+/** Ways in which a text of some length could make the expression search again and again through the same of it. */
+const faults = ({ source, flags }: { source: string; flags: string }) =>
+  analyse({ source, flags }, { maxReports: 5 }).reports.map(
+    ({ type, exponential }) => `${exponential ? "exponential" : "quadratic"} ${type}: /${source}/${flags}`,
+  );
+
+/** Each is reported for a part of it, and is linear as a whole. */
+const LINEAR: readonly (readonly [expression: string, why: string])[] = [
+  ['/[^\\s"=]+="[^"]*"?', "what this gives up, the last alternative takes at once"],
+  ["/(?<![\\p{L}\\p{N}]_*)HEARTBEAT", "underscores are looked at again at a word only, and each word has its own"],
+];
+
+const unexplained = (reported: readonly string[]) =>
+  [...new Set(reported)].filter((fault) => !LINEAR.some(([expression]) => fault.includes(`: ${expression}`)));
+
+const sources = globSync("src/**/*.{ts,mjs}");
+const codeOf = (path: string) => {
+  const text = readFileSync(path, "utf8");
+  return parse(path.endsWith(".ts") ? stripTypeScriptTypes(text) : text, {
+    ...{ ecmaVersion: "latest", sourceType: "module", allowHashBang: true },
+  });
+};
+
+function literals(node: unknown): NonNullable<Literal["regex"]>[] {
+  if (typeof node !== "object" || node === null) return [];
+  const { type, regex } = node as Partial<Literal>;
+  return type === "Literal" && regex ? [regex] : Object.values(node).flatMap(literals);
+}
+
+/** The expressions that a file makes of texts while it is loaded. */
+async function made(path: string): Promise<RegExp[]> {
+  const found: RegExp[] = [];
+  const { RegExp: original } = globalThis;
+  globalThis.RegExp = new Proxy(original, {
+    construct(target, args, newTarget) {
+      const one = Reflect.construct(target, args, newTarget);
+      if (new Error().stack?.split("\n")[2]?.includes(path)) found.push(one);
+      return one;
+    },
+  });
+  try {
+    await import(`${resolve(path)}?again`);
+  } finally {
+    globalThis.RegExp = original;
+  }
+  return found;
+}
+
+function patterns(schema: unknown): string[] {
+  if (typeof schema !== "object" || schema === null) return [];
+  const { pattern, patternProperties } = schema as { pattern?: unknown; patternProperties?: object };
+  const own = [...(typeof pattern === "string" ? [pattern] : []), ...Object.keys(patternProperties ?? {})];
+  return [...own, ...Object.values(schema).flatMap(patterns)];
+}
+
+describe("no text makes a regular expression search for longer than it is long (ReDoS)", () => {
+  it("of those that stand in the sources", () => {
+    const all = sources.flatMap((path) => literals(codeOf(path)));
+
+    const reported = all.flatMap(({ pattern, flags }) => faults({ source: pattern, flags }));
+
+    expect(all).to.have.length.above(150);
+    expect(unexplained(reported)).to.deep.equal([]);
+  });
+
+  it("of those that are made of texts", async () => {
+    const ofConfiguration = resolve("src/cli/program/arguments.ts"); // a pattern of the schema, looked at below
+    const paths = sources.filter((path) => /new RegExp\(/.test(readFileSync(path, "utf8")));
+    const all: RegExp[] = [];
+    for (const path of paths.filter((one) => resolve(one) !== ofConfiguration)) {
+      const found = await made(path);
+      expect(found, path).to.have.length.above(0);
+      all.push(...found);
+    }
+
+    expect(unexplained(all.flatMap(faults))).to.deep.equal([]);
+  });
+
+  it("of those that bodies, addresses and the configuration are checked by", async () => {
+    const app = await startApp();
+    const { body } = await app.call("GET", "/openapi.json");
+    await app.close();
+
+    const all = new Set([...patterns(body), ...patterns(ConfigSchema)]);
+
+    expect(all.size).to.be.above(10);
+    expect([...all].flatMap((source) => faults({ source, flags: "u" }))).to.deep.equal([]);
+  });
+
+  it("which is seen of one that does", () => {
+    expect(faults(/^(a+)+$/)).to.include("exponential Self: /^(a+)+$/");
+    expect(faults(/\s+$/)).to.have.length(1);
+  });
+});
