@@ -41,6 +41,7 @@ export interface Started {
  * at once.
  */
 export async function runProcess(start: (lifecycle: Lifecycle) => Promise<Started>): Promise<void> {
+  process.report.excludeEnv = true; // a report of a crash, where NODE_OPTIONS asks for it, needs no secrets
   const lifecycle = new Lifecycle();
   let deadlineMs = 10_000;
   let onError: (name: string, error: unknown) => void = () => {};

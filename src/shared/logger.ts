@@ -14,9 +14,24 @@ export function plainError(error: unknown): object {
   return { type: name, message, code, stack, ...(cause !== undefined && { cause: plainError(cause) }) };
 }
 
+/** What some take for the end of a line, or obey, and JSON leaves as it is. */
+const OBEYED = /[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
+
+/** What JSON writes of a control character, but for tab and line feed; or any other of its escapes, to pass over it. */
+const ESCAPED = /\\(?:(u00[01][\da-f]|[bfr])|.)/g;
+
+/** A line of JSON that nobody takes for two. */
+const asOneLine = (line: string): string =>
+  line.replace(OBEYED, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
+
+/** A line of JSON whose texts a terminal can be given. */
+const forTerminal = (line: string): string =>
+  line.replace(ESCAPED, (found, isControl) => (isControl ? "\ufffd" : found)).replace(OBEYED, "\ufffd");
+
 /**
  * JSON lines on standard output; readable ones when `pretty` (a terminal). Nothing that holds a secret or a body is
- * ever handed to a logger; the redaction below is the net under that rule.
+ * ever handed to a logger; the redaction below is the net under that rule. Names, paths and headers are others' words: none
+ * of them begins a line of its own, nor is obeyed by a terminal.
  */
 export function createLogger(options: { level: string; name: string; pretty: boolean }): Logger {
   const settings = {
@@ -25,6 +40,7 @@ export function createLogger(options: { level: string; name: string; pretty: boo
     timestamp: pino.stdTimeFunctions.isoTime,
     redact: ["authorization", "token", "*.authorization", "*.token"],
     serializers: { err: plainError },
+    hooks: { streamWrite: options.pretty ? forTerminal : asOneLine },
   };
   if (!options.pretty) return pino(settings);
   return pino(

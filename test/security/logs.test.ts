@@ -1,0 +1,166 @@
+import { execFile } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { text } from "node:stream/consumers";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+import { expect } from "chai";
+import { connectDatabase } from "../../src/models/database.ts";
+import { eventually } from "../support/eventually.ts";
+import { type Service, startProcess } from "../support/process.ts";
+import { mongoUri, redisUrl } from "../support/servers.ts";
+
+const SECRETS = {
+  SIGNALBOX_API_TOKEN: "secret-of-the-api-0001",
+  SIGNALBOX_READ_ONLY_TOKEN: "secret-of-readers-0002",
+  SIGNALBOX_HOOKS_TOKEN: "secret-of-the-hooks-0003",
+  SENDER_SECRET: "secret-of-a-sender-0004",
+  BOT_TOKEN: "5:secret-of-a-bot-0005",
+  MODEL_KEY: "secret-of-a-model-0006",
+};
+
+const FILE = `{
+  hooks: { enabled: true, mappings: [{ match: { path: "ci" }, auth: { type: "github", secret: "\${SENDER_SECRET}" } }] },
+  channels: { telegram: { botToken: "\${BOT_TOKEN}" } },
+  agents: { runners: { openai: { apiKey: "\${MODEL_KEY}" } } },
+}`;
+
+/** What somebody sends in, and nobody is to read in a log. */
+const CONTENT = "the-words-of-a-sender-0007";
+
+/** What ends a line, or is obeyed by a terminal. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const OBEYED = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/;
+
+const run = promisify(execFile);
+
+describe("the logs, figures, errors and reports of a process", function () {
+  this.timeout(60_000);
+  let directory: string;
+  let service: Service;
+  let url: string;
+  before(async () => {
+    directory = mkdtempSync(join(tmpdir(), "signalbox-logs-"));
+    writeFileSync(join(directory, "signalbox.json5"), FILE);
+    const uri = await mongoUri(`test-${randomUUID()}`);
+    const database = await connectDatabase(uri);
+    await database.createIndexes();
+    await database.close();
+    service = startProcess("src/api/main.ts", {
+      ...{ MONGODB_URI: uri, REDIS_URL: await redisUrl(), LOG_LEVEL: "trace", ...SECRETS },
+      SIGNALBOX_CONFIG: join(directory, "signalbox.json5"),
+      NODE_OPTIONS: `--report-on-signal --report-directory=${directory}`,
+    });
+    ({ url } = await service.ready);
+  });
+  after(async () => {
+    await service.stop("SIGKILL");
+    rmSync(directory, { recursive: true });
+  });
+
+  /** Bytes as they are; the answer. */
+  async function send(lines: readonly string[]): Promise<string> {
+    const socket = connect(Number(new URL(url).port), "127.0.0.1");
+    socket.write(Buffer.from(`${[...lines, "Host: localhost", "Connection: close"].join("\r\n")}\r\n\r\n`, "latin1"));
+    return text(socket);
+  }
+
+  /** What it has logged, once that has come to the end of a request of a name of its own. */
+  async function logged(): Promise<string> {
+    const id = randomUUID();
+    await fetch(`${url}/healthz`, { headers: { "X-Request-Id": id } });
+    await eventually(() => service.output().stdout.includes(id), "the log");
+    return service.output().stdout;
+  }
+
+  it("have one line for each request, whatever its path and its headers hold", async () => {
+    const forged = '{"level":30,"msg":"forged"}';
+    const paths = [`/api/jobs/a%0A${encodeURIComponent(forged)}`, "/\u009b2J\u0085forged", "/%1b[2J%e2%80%a8forged"];
+    const before = (await logged()).trimEnd().split("\n").length;
+    const answers: string[] = [];
+
+    for (const path of paths) answers.push(await send([`GET ${path} HTTP/1.1`, `X-Request-Id: a ${forged}`]));
+    for (const header of ["User-Agent", "X-Forwarded-For", "Referer"]) {
+      answers.push(await send(["GET /api/jobs HTTP/1.1", `${header}: \u0085${forged}\u009b2J`]));
+    }
+
+    const lines = (await logged()).trimEnd().split("\n");
+    const reached = answers.filter((answer) => /x-request-id/i.test(answer)); // one path is none for Node's parser
+    expect(reached).to.have.length.of.at.least(5);
+    expect(lines.length - before).to.equal(reached.length + 1);
+    for (const line of lines) {
+      expect(JSON.parse(line)).to.include({ process: "web" });
+      expect(line)
+        .to.not.match(OBEYED)
+        .and.not.match(/"msg":"forged"/);
+    }
+  });
+
+  it("tell no secret and nothing of what was sent, whatever is sent where", async () => {
+    const own = Object.values(SECRETS);
+    const body = JSON.stringify({ message: CONTENT, token: CONTENT, timeoutSeconds: "soon", [CONTENT]: 1 });
+    const answers: string[] = [];
+
+    for (const secret of [...own, CONTENT]) {
+      for (const path of ["/api/jobs/a", "/hooks/agent", "/hooks/ci", "/session", "/queues", "/nowhere", "/metrics"]) {
+        for (const sent of [body, `{"${CONTENT}`]) {
+          const headers = {
+            Authorization: `Bearer ${secret}`,
+            "X-Service-Token": secret,
+            Cookie: `signalbox_session=${secret}`,
+          };
+          const typed = { ...headers, "Content-Type": "application/json", "X-Hub-Signature-256": `sha256=${secret}` };
+          const answer = await fetch(`${url}${path}?token=${secret}`, { method: "POST", headers: typed, body: sent });
+          answers.push(await answer.text());
+        }
+      }
+    }
+    const figures = await (await fetch(`${url}/metrics`)).text();
+
+    const told = [await logged(), service.output().stderr, figures].join("\n");
+    expect(figures).to.include("signalbox_refused_requests_total");
+    for (const secret of own) {
+      expect(told, "log or metrics").to.not.include(secret);
+      expect(answers.join("\n"), "answers").to.not.include(secret);
+    }
+    expect(told).to.not.include(CONTENT);
+  });
+
+  it("hold no secret in a report of Node's, which is written of a crash where an operator asks for it", async () => {
+    service.child.kill("SIGUSR2");
+    const read = () => {
+      const [name] = readdirSync(directory).filter((one) => one.startsWith("report."));
+      const written = name ? readFileSync(join(directory, name), "utf8") : "";
+      return written.trimEnd().endsWith("}") && written;
+    };
+
+    const report = await eventually(read, "the report");
+
+    expect(JSON.parse(report).header.commandLine.join(" ")).to.include("src/api/main.ts");
+    for (const secret of Object.values(SECRETS)) expect(report).to.not.include(secret);
+  });
+
+  it("at a terminal hold nothing that it would obey, and no line that looks like the beginning of another", async () => {
+    const hostile = "a\r\n[12:00:00.000] INFO: web: forged\u001b[2J\u009b2J\u0085\u202e\\u001b \\";
+    const program = `
+      import { createLogger } from ${JSON.stringify(pathToFileURL(resolve("src/shared/logger.ts")).href)};
+      const log = createLogger({ level: "info", name: "web", pretty: true });
+      const hostile = ${JSON.stringify(hostile)};
+      log.info({ path: hostile, nested: { name: [hostile] } }, "request");
+      log.error({ err: new Error(hostile, { cause: new Error(hostile) }) }, "failed");
+    `;
+
+    const { stdout } = await run(process.execPath, ["--input-type=module", "-e", program], { env: {} });
+
+    const begun = stdout.split("\n").filter((line) => line.startsWith("["));
+    expect(begun.map((line) => line.replace(/^\[.*?\] /, ""))).to.deep.equal([
+      "INFO: web: request",
+      "ERROR: web: failed",
+    ]);
+    expect(stdout).to.not.match(OBEYED);
+    expect(stdout).to.include("\\\\u001b"); // what was text stays text
+  });
+});
