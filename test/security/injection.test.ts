@@ -16,7 +16,7 @@ const HOSTILE = [
     "a/../b",
     "%2e%2e%2f",
     "'; return true; //",
-    "\u2028",
+    "a\u2028b",
     "💥",
   ],
 ];
