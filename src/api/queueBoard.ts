@@ -1,5 +1,6 @@
 import type { Middleware } from "koa";
 import type { Queues } from "../shared/enqueue.ts";
+import { namedBodyError } from "./middleware/body.ts";
 
 export const BOARD_PATH = "/queues";
 
@@ -8,6 +9,9 @@ const POLICY = [
   ...["default-src 'none'", "script-src 'self'", "style-src 'self' 'unsafe-inline'", "img-src 'self' data:"],
   ...["connect-src 'self'", "font-src 'self'", "base-uri 'self'", "frame-ancestors 'none'", "form-action 'self'"],
 ].join("; ");
+
+/** The largest body that the board's own parser takes. */
+const BODY_LIMIT = 1_048_576;
 
 /**
  * The queues for operators (https://github.com/felixmosh/bull-board), under `BOARD_PATH`. It is loaded when somebody first
@@ -20,8 +24,20 @@ export function queueBoard(queues: Queues): Middleware {
     loading ??= loadBoard(queues);
     const board = await loading;
     ctx.set("Content-Security-Policy", POLICY);
-    await board(ctx, next);
+    // What it does not know goes on outside of it: it makes 500 of every error, of ours too.
+    let isKnown = true;
+    const pass = async () => {
+      isKnown = false;
+    };
+    await board(ctx, pass).catch(nameRefusal);
+    if (!isKnown) await next();
   };
+}
+
+/** What its parser says of a body that it refuses, quotes the body. */
+function nameRefusal(error: { status?: number; type?: string }): never {
+  if (error.status !== undefined && error.status < 500) throw namedBodyError(error, BODY_LIMIT);
+  throw error;
 }
 
 async function loadBoard(queues: Queues): Promise<Middleware> {

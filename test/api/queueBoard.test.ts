@@ -56,4 +56,15 @@ describe("/queues", () => {
     expect([redirected.status, redirected.headers.get("Location")]).to.deep.equal([302, "/login?to=%2Fqueues"]);
     expect([asked.status, read.status, write.status, foreign.status]).to.deep.equal([401, 200, 403, 403]);
   });
+
+  it("answers what it does not know with 404, and a body that is none with 400, of which the log has nothing", async () => {
+    const headers = await cookieOf(TOKEN);
+
+    const unknown = await app.call("POST", "/queues/api/nothing", {}, headers);
+    const broken = await app.call("PUT", "/queues/api/queues/pause", "s3cret", headers);
+
+    expect([unknown.status, unknown.body.code]).to.deep.equal([404, "not_found"]);
+    expect([broken.status, broken.body.code]).to.deep.equal([400, "invalid_json"]);
+    expect(JSON.stringify(app.log)).to.not.include("s3cret");
+  });
 });

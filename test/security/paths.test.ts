@@ -1,0 +1,68 @@
+import { request } from "node:http";
+import { text } from "node:stream/consumers";
+import { expect } from "chai";
+import { startApp, type TestApp } from "../support/app.ts";
+
+/** Ways out of a directory, as they are written where something in between would take them away. */
+const WAYS_UP = [
+  "../",
+  "..%2f",
+  "%2e%2e/",
+  "%2e%2e%2f",
+  "..%5c",
+  "..\\",
+  "%252e%252e%252f",
+  "....//",
+  "..;/",
+  ".%00./",
+  "%c0%ae%c0%ae/",
+];
+
+const PLACES = ["/assets/", "/docs/", "/queues/static/", "/queues/static/js/", "/jobs/", "/", "/hooks/"];
+
+const TARGETS = ["package.json", "src/api/app.ts", "etc/passwd", ".signalbox/hooks-token"];
+
+describe("addresses that lead out of what is served", () => {
+  let app: TestApp;
+  before(async () => {
+    app = await startApp({ config: '{ hooks: { enabled: true, token: "a-hook-token-of-length" } }' });
+  });
+  after(() => app.close());
+
+  /** Sends the path as it is written; fetch would make another of it. */
+  const get = (path: string) =>
+    new Promise<{ status: number; type: string; body: string }>((resolve, reject) => {
+      const { hostname, port } = new URL(app.url);
+      const sent = request({ hostname, port, path }, async (answer) => {
+        const { statusCode = 0, headers } = answer;
+        resolve({ status: statusCode, type: headers["content-type"] ?? "", body: await text(answer) });
+      });
+      sent.on("error", reject).end();
+    });
+
+  for (const place of PLACES) {
+    it(`find no file of this machine: ${place}`, async () => {
+      for (const way of WAYS_UP) {
+        for (const target of TARGETS) {
+          for (const up of [1, 3, 8]) {
+            const path = `${place}${way.repeat(up)}${target}`;
+            const { status, type, body } = await get(path);
+
+            // the dashboard's document stands at every address of its pages
+            if (status === 200) expect([type, place], path).to.deep.equal(["text/html; charset=utf-8", "/jobs/"]);
+            else expect(status, path).to.be.oneOf([400, 401, 403, 404, 429]);
+            expect(body, path).to.not.match(/"devDependencies"|buildApp|root:x:|^[\w-]{32}$/);
+          }
+        }
+      }
+    }).timeout(30_000);
+  }
+
+  it("are told from those of files that are there", async () => {
+    const { body } = await get("/");
+    const [, asset = ""] = /src="(\/assets\/[^"]+)"/.exec(body) ?? [];
+
+    expect((await get(asset)).status).to.equal(200);
+    expect((await get("/docs/swagger-ui.css")).status).to.equal(200);
+  });
+});
