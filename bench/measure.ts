@@ -1,16 +1,15 @@
 import type { Child } from "./child.ts";
 import type { LoadAnswer, LoadTask, Measured } from "./load.ts";
 import type { Service } from "./services.ts";
-import { type Work, type WorkName, works } from "./works.ts";
+import { CONNECTIONS, type Work, type WorkName, works } from "./works.ts";
 
-const CONNECTIONS = [10, 100] as const;
-export const TURNS = 5;
-const WARM_UP = { turns: 2, connections: 100 } as const;
+const WARM_UP_CONNECTIONS = 100;
+const WARM_UP_TURNS = 2;
 
 /** What one work came to at one number of connections, for each service in the order given. */
 export interface Row {
   readonly work: WorkName;
-  readonly connections: number;
+  readonly connections: (typeof CONNECTIONS)[number];
   readonly figures: readonly Measured[];
 }
 
@@ -18,9 +17,9 @@ const NAMES = Object.keys(works) as WorkName[];
 
 /** Lets every service do every work once without counting, so that both are compiled and their data is in memory. */
 export async function warmUp(load: Child<true>, services: readonly Service[], seconds: number): Promise<void> {
-  for (let turn = 0; turn < WARM_UP.turns; turn++) {
+  for (let turn = 0; turn < WARM_UP_TURNS; turn++) {
     for (const work of NAMES) {
-      for (const service of services) await ask(load, service, { work, connections: WARM_UP.connections, seconds });
+      for (const service of services) await ask(load, service, { work, connections: WARM_UP_CONNECTIONS, seconds });
     }
   }
 }
@@ -29,18 +28,31 @@ export async function warmUp(load: Child<true>, services: readonly Service[], se
  * The services take turns, so that what else the machine does meets all of them alike; each figure is the median of its
  * turns.
  */
-export async function* measure(load: Child<true>, services: readonly Service[], seconds: number): AsyncGenerator<Row> {
+export async function* measure(load: Child<true>, services: readonly Service[], turns: Turns): AsyncGenerator<Row> {
   for (const work of NAMES) {
     for (const connections of CONNECTIONS) {
-      const turns: Measured[][] = services.map(() => []);
-      for (let turn = 0; turn < TURNS; turn++) {
-        for (const [i, service] of services.entries()) {
-          turns[i]!.push(await ask(load, service, { work, connections, seconds }));
-        }
-      }
-      yield { work, connections, figures: turns.map(medians) };
+      yield { work, connections, figures: await inTurns(load, services, { work, connections }, turns) };
     }
   }
+}
+
+export interface Turns {
+  readonly turns: number;
+  readonly seconds: number;
+}
+
+/** One work at one number of connections, asked of each service in turn. */
+export async function inTurns(
+  load: Child<true>,
+  services: readonly Service[],
+  task: Omit<LoadTask, "url" | "seconds">,
+  { turns, seconds }: Turns,
+): Promise<Measured[]> {
+  const measured: Measured[][] = services.map(() => []);
+  for (let turn = 0; turn < turns; turn++) {
+    for (const [i, service] of services.entries()) measured[i]!.push(await ask(load, service, { ...task, seconds }));
+  }
+  return measured.map(medians);
 }
 
 /** One turn of a work. @throws Error when anything but 2xx was answered */

@@ -1,11 +1,17 @@
 import { execFileSync } from "node:child_process";
 import { availableParallelism, cpus } from "node:os";
+import type { CallFigures } from "./calls.ts";
+import type { EchoFigures } from "./echo.ts";
+import type { Footprint } from "./footprint.ts";
 import type { measureHanging } from "./hang.ts";
+import { STEPS_PER_JOB } from "./large.ts";
+import type { Measured } from "./load.ts";
 import type { Row } from "./measure.ts";
+import type { ProcessFigures } from "./processes.ts";
 import type { Service } from "./services.ts";
 import type { StartTimes } from "./start.ts";
 import type { StreamFigures } from "./streams.ts";
-import { works } from "./works.ts";
+import { type Goal, works } from "./works.ts";
 
 /** What the figures depend on, in a few lines. */
 export function facts(turns: number, seconds: number): string {
@@ -19,20 +25,28 @@ export function facts(turns: number, seconds: number): string {
   ].join("\n");
 }
 
-const COLUMNS = [18, 11, 11, 9, 9, 11, 9, 9, 7];
+const COLUMNS = [18, 11, 11, 8, 8, 11, 8, 8, 7, 6, 7, 6];
 
 export function head([ours, naive]: readonly [Service, Service]): string {
-  const names = ["", "", ours.name, "", "", naive.name, "", "", ""];
-  const units = ["work", "connections", "requests/s", "p50 ms", "p99 ms", "requests/s", "p50 ms", "p99 ms", "ratio"];
+  const names = ["", "", ours.name, "", "", naive.name, "", "", "", "", "p99", ""];
+  const units = [
+    ...["work", "connections", "requests/s", "p50 ms", "p99 ms", "requests/s", "p50 ms", "p99 ms"],
+    ...["ratio", "goal", "ratio", "goal"],
+  ];
   return `${line(names)}\n${line(units)}\n${line(COLUMNS.map((width) => "-".repeat(width)))}`;
 }
 
-/** `ratio` is ours through naive, in requests a second. */
+/** The ratios are ours through naive: of the requests a second, then of the p99. */
 export function row({ work, connections, figures }: Row): string {
-  const ratio = figures[0]!.perSecond / figures[1]!.perSecond;
+  const [ours, naive] = figures as [Measured, Measured];
   const cells = figures.flatMap(({ perSecond, p50, p99 }) => [perSecond.toFixed(0), p50.toFixed(1), p99.toFixed(1)]);
-  return line([works[work].title, String(connections), ...cells, ratio.toFixed(2)]);
+  const goal: Goal = works[work].goals[connections];
+  const ratios = [ratio(ours.perSecond, naive.perSecond), `>=${goal.rate}`, ratio(ours.p99, naive.p99)];
+  const p99Goal = goal.p99 === undefined ? "" : `<=${goal.p99}`;
+  return line([works[work].title, String(connections), ...cells, ...ratios, p99Goal]);
 }
+
+const ratio = (one: number, other: number): string => (one / other).toFixed(2);
 
 function line(cells: readonly string[]): string {
   return cells
@@ -66,6 +80,49 @@ export function streams({ streams, kibEach, told, reports }: StreamFigures): str
     `  reports, 10 connections: ${reports.without.toFixed(0)}/s with none open, ${reports.with.toFixed(0)}/s with all of them told of each job`,
   ].join("\n");
 }
+
+export function processes(figures: ProcessFigures): string {
+  return [
+    "Reads (GET job) with WEB_CONCURRENCY=2 beside 1, both on the same database; goal: never slower",
+    ...figures.map(
+      ({ connections, one, two }) =>
+        `  ${connections} connections: ${two.toFixed(0)}/s beside ${one.toFixed(0)}/s, ratio ${ratio(two, one)}`,
+    ),
+  ].join("\n");
+}
+
+export function echo({ waiting, concurrency, ours, bullmq }: EchoFigures): string {
+  return [
+    `${waiting} agent runs that wait, echo runner, one worker process of concurrency ${concurrency}: ${ours.toFixed(0)}/s`,
+    `  an empty BullMQ processor: ${bullmq.toFixed(0)}/s; ratio ${(ours / bullmq).toFixed(3)}, goal >=0.125`,
+  ].join("\n");
+}
+
+export function footprint({ web, worker }: Footprint): string {
+  const one = (name: string, { mib, readyAfterMs }: Footprint["web"]) =>
+    `  ${name}: ${mib.toFixed(0)} MiB, ready after ${readyAfterMs.toFixed(0)} ms`;
+  return [
+    "Resident memory after all this, and the start against running servers; goals: under 150 MiB, under 3000 ms",
+    one("web process", web),
+    one("worker process", worker),
+  ].join("\n");
+}
+
+const CALL_COLUMNS = [32, 10, 10, 7];
+const callLine = (cells: readonly string[]): string =>
+  cells.map((cell, i) => (i === 0 ? cell.padEnd(CALL_COLUMNS[i]!) : cell.padStart(CALL_COLUMNS[i]!))).join("  ");
+
+/** `ratio` is the second database through the first, in p50. */
+export function call({ title, p50: [first, second] }: CallFigures): string {
+  return callLine([title, first!.toFixed(2), second!.toFixed(2), ratio(second!, first!)]);
+}
+
+export const heavyHead = `A job with very many steps and jobs with outputs of 2 MiB in the database, beside small ones; p50 in ms
+${callLine(["call", "small", "heavy", "ratio"])}`;
+
+export const largeHead = (jobs: number): string => `\
+Every call with ${jobs} jobs and ${jobs * STEPS_PER_JOB} steps stored, beside an empty database; p50 in ms; goal: ratio <=1.3
+${callLine(["call", "empty", "full", "ratio"])}`;
 
 export const MEASURED_ELSEWHERE = `\
 Measured elsewhere (2026-11-21, another run on 2 cores, load on the same machine), not comparable with the table:

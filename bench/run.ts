@@ -1,20 +1,27 @@
 /**
- * `npm run bench [-- SECONDS]`: ours beside a naive service, in one run on one machine. SECONDS (or BENCH_SECONDS) is the
- * length of a turn. Ends with 1 when anything but 2xx is answered.
+ * `npm run bench`: ours beside a naive service, in one run on one machine. See options.ts for the command line. Ends with 1
+ * when anything but 2xx is answered.
  */
 import { Lifecycle } from "../src/shared/lifecycle.ts";
+import { stopServers } from "../test/support/servers.ts";
 import { startChild } from "./child.ts";
+import { measureEcho } from "./echo.ts";
+import { footprint } from "./footprint.ts";
 import { measureHanging } from "./hang.ts";
+import { measureHeavy } from "./heavy.ts";
 import { fill } from "./jobs.ts";
-import { measure, TURNS, warmUp } from "./measure.ts";
-import { facts, hanging, head, MEASURED_ELSEWHERE, row, starts, streams } from "./print.ts";
+import { measureLarge } from "./large.ts";
+import { measure, warmUp } from "./measure.ts";
+import { type BenchOptions, benchOptions, USAGE } from "./options.ts";
+import * as print from "./print.ts";
+import { measureProcesses } from "./processes.ts";
 import { startServices } from "./services.ts";
 import { measureStarts } from "./start.ts";
 import { measureStreams } from "./streams.ts";
 
-const DEFAULT_SECONDS = 1.25;
-const RUNS = 200;
 const lifecycle = new Lifecycle();
+process.stderr.setMaxListeners(50); // every program of the bench writes to it
+lifecycle.onClose("servers", stopServers);
 let stopping = false;
 
 for (const [signal, code] of [
@@ -29,31 +36,42 @@ for (const [signal, code] of [
 }
 
 try {
-  await bench(turnSeconds(process.argv[2] ?? process.env.BENCH_SECONDS));
+  const options = benchOptions(process.argv.slice(2), process.env);
+  if (options.large > 0) await compareLarge(options.large);
+  else await bench(options);
 } catch (error) {
-  if (!stopping) console.error(`The bench failed: ${(error as Error).message}`);
+  if (!stopping) console.error(`The bench failed: ${(error as Error).message}\n\n${USAGE}`);
   process.exitCode = 1;
 }
 await lifecycle.close((name, error) => console.error(`${name} did not close well`, error));
 
-function turnSeconds(given: string | undefined): number {
-  const seconds = Number(given ?? DEFAULT_SECONDS);
-  if (seconds > 0 && seconds <= 60) return seconds;
-  throw new Error(`a turn takes more than 0 and at most 60 seconds, not ${given}`);
-}
-
-async function bench(seconds: number): Promise<void> {
-  console.log(`${facts(TURNS, seconds)}\n`);
+async function bench({ seconds, turns, quick }: BenchOptions): Promise<void> {
+  console.log(`${print.facts(turns, seconds)}\n`);
   const services = await startServices(lifecycle, 2 + 2 * seconds);
+  const [ours] = services;
   const load = await startChild<true>(new URL("./load.ts", import.meta.url));
   lifecycle.onClose("load", load.stop);
   await Promise.all(services.map(fill));
   await warmUp(load, services, seconds);
-  console.log(head(services));
-  for await (const measured of measure(load, services, seconds)) console.log(row(measured));
-  console.log(`\n${streams(await measureStreams(load, services[0], seconds))}`);
-  const runs = Math.ceil(RUNS * Math.min(1, seconds)); // fewer in a short form
-  console.log(`\n${starts(await measureStarts(services[0], runs))}`);
-  console.log(`\n${hanging(await measureHanging(load, services[0], seconds))}`);
-  console.log(`\n${MEASURED_ELSEWHERE}`);
+  console.log(print.head(services));
+  for await (const measured of measure(load, services, { turns, seconds })) console.log(print.row(measured));
+  console.log(`\n${print.processes(await measureProcesses(load, ours, { turns, seconds }))}`);
+  const { figures, worker } = await measureEcho(
+    ours,
+    quick ? { turns: 1, waiting: 100 } : { turns: 3, waiting: 1_000 },
+  );
+  console.log(`\n${print.echo(figures)}`);
+  console.log(`\n${print.footprint(footprint(ours.web, worker))}`);
+  console.log(`\n${print.starts(await measureStarts(ours, quick ? 20 : 200))}`);
+  console.log(`\n${print.streams(await measureStreams(load, ours, seconds))}`);
+  console.log(`\n${print.hanging(await measureHanging(load, ours, seconds))}`);
+  console.log(`\n${print.heavyHead}`);
+  const sizes = quick ? { steps: 200, outputs: 2, times: 10 } : { steps: 10_000, outputs: 20, times: 200 };
+  for await (const call of measureHeavy(lifecycle, sizes)) console.log(print.call(call));
+  console.log(`\n${print.MEASURED_ELSEWHERE}`);
+}
+
+async function compareLarge(jobs: number): Promise<void> {
+  console.log(print.largeHead(jobs));
+  for await (const call of measureLarge(lifecycle, jobs)) console.log(print.call(call));
 }

@@ -3,8 +3,8 @@ import type { mongo } from "mongoose";
 import { connectDatabase, type Database } from "../src/models/database.ts";
 import type { RunDoc } from "../src/models/run.ts";
 import type { Lifecycle } from "../src/shared/lifecycle.ts";
-import { mongoUri, redisUrl, stopServers } from "../test/support/servers.ts";
-import { startChild } from "./child.ts";
+import { mongoUri, redisUrl } from "../test/support/servers.ts";
+import { type Child, startChild } from "./child.ts";
 import { type HookConfig, writeHookConfig } from "./hooks.ts";
 
 /** One of the programs that are compared. */
@@ -18,9 +18,22 @@ export interface Service {
 export interface Ours extends Service {
   readonly config: HookConfig;
   readonly runs: mongo.Collection<RunDoc>;
+  readonly web: Web;
+  /** Where BullMQ's queues are. */
+  readonly redis: string;
+  /** One more API on the same database. */
+  startWeb(env?: Record<string, string>): Promise<Web>;
   /** Nothing carries out runs before. */
-  startWorker(): Promise<void>;
+  startWorker(): Promise<Started>;
 }
+
+/** A program of ours that has begun to work. */
+export interface Started extends Pick<Child<unknown>, "process" | "stop"> {
+  /** Milliseconds from its start until it was ready. */
+  readonly readyAfterMs: number;
+}
+
+export interface Web extends Service, Started {}
 
 /**
  * Starts a mongod and a redis-server of the bench's own, then ours and the naive service, each a process with a database
@@ -30,7 +43,6 @@ export async function startServices(
   lifecycle: Lifecycle,
   transformTimeoutSeconds: number,
 ): Promise<[ours: Ours, naive: Service]> {
-  lifecycle.onClose("servers", stopServers);
   const [ours, naive, redis] = await Promise.all([mongoUri("bench-ours"), mongoUri("bench-naive"), redisUrl()]);
   const [oursDatabase, naiveDatabase] = await Promise.all([open(lifecycle, ours), open(lifecycle, naive)]);
   await oursDatabase.createIndexes();
@@ -44,22 +56,40 @@ export async function startServices(
   const config = writeHookConfig(transformTimeoutSeconds);
   lifecycle.onClose("configuration", config.remove);
   const env = { MONGODB_URI: ours, REDIS_URL: redis, SIGNALBOX_CONFIG: config.path, LOG_LEVEL: "warn" };
-  const web = { ...env, PORT: "0", HOST: "127.0.0.1", WEB_CONCURRENCY: "1" };
-  const [oursReady, naiveReady] = await Promise.all([
-    start<{ url: string }>(lifecycle, "signalbox", API, web),
+  const startWeb = (more: Record<string, string> = {}) => startApi(lifecycle, { ...env, ...more });
+  const [web, naiveReady] = await Promise.all([
+    startWeb(),
     start<{ url: string }>(lifecycle, "naive", NAIVE, { MONGODB_URI: naive, REDIS_URL: redis }),
   ]);
   return [
     {
       name: "signalbox",
-      url: oursReady.url,
-      runs: oursDatabase.collections.runs,
-      config,
+      ...{ url: web.url, runs: oursDatabase.collections.runs, config, web, redis, startWeb },
       clear: () => clear(oursDatabase),
-      startWorker: async () => void (await start(lifecycle, "worker", WORKER, env)),
+      startWorker: () => start(lifecycle, "worker", WORKER, env),
     },
-    { name: "naive", url: naiveReady.url, clear: () => clear(naiveDatabase) },
+    { name: "naive", url: naiveReady.ready.url, clear: () => clear(naiveDatabase) },
   ];
+}
+
+/** Two of ours: each an API on an empty database of its own, whose collections are for the caller to fill. */
+export async function startPair(lifecycle: Lifecycle): Promise<{ web: Web; database: Database }[]> {
+  const redis = await redisUrl();
+  return Promise.all(
+    ["bench-empty", "bench-full"].map(async (name, i) => {
+      const uri = await mongoUri(name);
+      const database = await open(lifecycle, uri);
+      await database.createIndexes();
+      const web = await startApi(lifecycle, { MONGODB_URI: uri, REDIS_URL: `${redis}/${i}`, LOG_LEVEL: "warn" });
+      return { web, database };
+    }),
+  );
+}
+
+async function startApi(lifecycle: Lifecycle, env: Record<string, string>): Promise<Web> {
+  const more = { PORT: "0", HOST: "127.0.0.1", WEB_CONCURRENCY: "1" };
+  const { ready, ...started } = await start<{ url: string }>(lifecycle, "signalbox", API, { ...more, ...env });
+  return { ...started, name: "signalbox", url: ready.url, clear: async () => {} };
 }
 
 const API = new URL("../src/api/main.ts", import.meta.url);
@@ -73,7 +103,9 @@ async function open(lifecycle: Lifecycle, uri: string): Promise<Database> {
 }
 
 async function start<Ready>(lifecycle: Lifecycle, name: string, file: URL, env: Record<string, string>) {
+  const began = performance.now();
   const child = await startChild<Ready>(file, env);
   lifecycle.onClose(name, child.stop);
-  return child.ready;
+  const { process, stop, ready } = child;
+  return { process, stop, ready, readyAfterMs: performance.now() - began };
 }

@@ -1,8 +1,8 @@
-/** Looks again and again, as fast as the answers come, until the look gives something true; fails after ten seconds. */
+/** Looks again and again, as fast as the answers come, until the look gives something true; fails after half a minute. */
 export async function eventually<T>(
   look: () => Promise<T> | T,
   what: string,
-  withinMs = 10_000,
+  withinMs = 30_000,
 ): Promise<Exclude<T, false | 0 | "" | null | undefined>> {
   const deadline = performance.now() + withinMs;
   for (;;) {

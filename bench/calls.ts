@@ -1,0 +1,105 @@
+import { median } from "./quantile.ts";
+import type { Service } from "./services.ts";
+
+export interface Call {
+  readonly title: string;
+  /** @param i another with every call */
+  request(i: number): { method?: "PUT" | "DELETE"; path: string; body?: object };
+}
+
+export interface CallFigures {
+  readonly title: string;
+  /** p50 in milliseconds, on each service. */
+  readonly p50: readonly number[];
+}
+
+/** The jobs that the calls are about, which both services have. */
+export const KNOWN_JOBS = 100;
+export const knownJob = (i: number): string => `known-${i % KNOWN_JOBS}`;
+
+const list = (title: string, query: string): Call => ({ title, request: () => ({ path: `/api/jobs?${query}` }) });
+
+/** Every call of job tracking. */
+export const CALLS: readonly Call[] = [
+  {
+    title: "PUT job, new",
+    request: (i) => ({
+      method: "PUT",
+      path: `/api/jobs/new-${i}`,
+      body: { name: `New ${i}`, metadata: { batch: "n" } },
+    }),
+  },
+  {
+    title: "PUT job, known",
+    request: (i) => ({ method: "PUT", path: `/api/jobs/${knownJob(i)}`, body: { message: `seen ${i} times` } }),
+  },
+  {
+    title: "PUT step, new",
+    request: (i) => ({ method: "PUT", path: `/api/jobs/${knownJob(i)}/steps/new-${i}`, body: { stepName: "New" } }),
+  },
+  {
+    title: "PUT step, current",
+    request: (i) => ({
+      method: "PUT",
+      path: `/api/jobs/${knownJob(i)}/steps/current`,
+      body: { ...STEP, progress: i % 99 },
+    }),
+  },
+  { title: "GET job", request: (i) => ({ path: `/api/jobs/${knownJob(i)}` }) },
+  { title: "GET job with a step", request: (i) => ({ path: `/api/jobs/${knownJob(i)}?stepKey=current` }) },
+  { title: "GET step", request: (i) => ({ path: `/api/jobs/${knownJob(i)}/steps/current` }) },
+  { title: "GET steps", request: (i) => ({ path: `/api/jobs/${knownJob(i)}/steps?limit=5` }) },
+  list("GET jobs", "limit=50"),
+  list("GET jobs, running", "limit=50&status=running"),
+  list("GET jobs by name", "limit=50&name=known"),
+  list("GET jobs by metadata", "limit=50&metadata.batch=known"),
+  list("GET jobs, stale", "limit=50&stale=true"),
+  { title: "GET stats", request: () => ({ path: "/api/stats" }) },
+  { title: "DELETE job", request: (i) => ({ method: "DELETE", path: `/api/jobs/new-${i}` }) },
+  { title: "GET /readyz", request: () => ({ path: "/readyz" }) },
+];
+
+const STEP = { stepName: "Current", jobProgressStart: 0, jobProgressEnd: 90, message: "under way" };
+
+/** Makes the jobs that the calls are about, newest of all, each with a step under way. */
+export async function addKnownJobs(service: Service): Promise<void> {
+  for (let i = 0; i < KNOWN_JOBS; i++) {
+    const path = `/api/jobs/${knownJob(i)}`;
+    await send(service, { method: "PUT", path, body: { name: knownJob(i), metadata: { batch: "known" } } });
+    await send(service, { method: "PUT", path: `${path}/steps/current`, body: { ...STEP, progress: 1 } });
+  }
+}
+
+/** Makes each call `times` on every service, one after another, the services in turn. */
+export async function* compareCalls(
+  services: readonly Service[],
+  times: number,
+  calls: readonly Call[] = CALLS,
+): AsyncGenerator<CallFigures> {
+  for (const call of calls) {
+    const taken: number[][] = services.map(() => []);
+    for (let i = 0; i < times; i++) {
+      for (const [k, service] of services.entries()) taken[k]!.push(await send(service, call.request(i)));
+    }
+    yield { title: call.title, p50: taken.map(median) };
+  }
+}
+
+/** @returns milliseconds until the answer was read @throws Error when it is not 2xx */
+export async function send(service: Service, { method = "GET", path, body }: SentRequest): Promise<number> {
+  const started = performance.now();
+  const response = await fetch(service.url + path, {
+    method,
+    ...(body && { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } }),
+  });
+  const text = await response.text();
+  const ms = performance.now() - started;
+  if (response.ok) return ms;
+  throw new Error(`${service.name} answered ${method} ${path} with ${response.status}: ${text}`);
+}
+
+interface SentRequest {
+  readonly method?: "GET" | "PUT" | "DELETE";
+  readonly path: string;
+  readonly body?: object;
+}

@@ -1,0 +1,66 @@
+import { eventually } from "../test/support/eventually.ts";
+import { startChild } from "./child.ts";
+import { agentHookBody, HOOK_HEADERS } from "./hooks.ts";
+import { median } from "./quantile.ts";
+import type { Ours, Started } from "./services.ts";
+
+/** Runs of the echo runner, or jobs of BullMQ, a second. */
+export interface EchoFigures {
+  readonly waiting: number;
+  readonly concurrency: number;
+  readonly ours: number;
+  readonly bullmq: number;
+}
+
+const AT_ONCE = 32;
+/** `worker.concurrency` as it is by default. */
+const CONCURRENCY = 10;
+
+/**
+ * How fast one worker process works off runs that wait, from its being ready until all that follows from them is written;
+ * beside it a BullMQ worker of the same concurrency whose processor does nothing. The two take turns.
+ * @returns and the worker of the last turn, which has nothing left to do
+ */
+export async function measureEcho(
+  ours: Ours,
+  { turns, waiting }: { turns: number; waiting: number },
+): Promise<{ figures: EchoFigures; worker: Started }> {
+  const rates: { ours: number; bullmq: number }[] = [];
+  let worker: Started | undefined;
+  for (let turn = 0; turn < turns; turn++) {
+    await worker?.stop();
+    await ours.clear();
+    await post(ours, waiting);
+    worker = await ours.startWorker();
+    const readyAt = performance.now();
+    const settled = async () => (await ours.runs.countDocuments({ settled: true })) === waiting;
+    await eventually(settled, "the runs to end", 120_000);
+    const seconds = (performance.now() - readyAt) / 1_000;
+    const failed = await ours.runs.countDocuments({ status: { $ne: "completed" } });
+    if (failed > 0) throw new Error(`${failed} of ${waiting} runs did not complete`);
+    rates.push({ ours: waiting / seconds, bullmq: await emptyRate(ours.redis, waiting) });
+  }
+  const figures = { ours: median(rates.map((rate) => rate.ours)), bullmq: median(rates.map((rate) => rate.bullmq)) };
+  return { figures: { waiting, concurrency: CONCURRENCY, ...figures }, worker: worker as Started };
+}
+
+async function post({ name, url }: Ours, count: number): Promise<void> {
+  let left = count;
+  const poster = async () => {
+    while (left-- > 0) {
+      const body = agentHookBody("next-heartbeat");
+      const response = await fetch(`${url}/hooks/agent`, { method: "POST", headers: HOOK_HEADERS, body });
+      const text = await response.text();
+      if (response.status !== 202) throw new Error(`${name} answered a hook with ${response.status}: ${text}`);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, poster));
+}
+
+async function emptyRate(redis: string, jobs: number): Promise<number> {
+  const child = await startChild<true>(new URL("./bullmq.ts", import.meta.url), { REDIS_URL: redis });
+  child.process.send({ jobs, concurrency: CONCURRENCY });
+  const { perSecond } = (await child.nextMessage()) as { perSecond: number };
+  await child.stop();
+  return perSecond;
+}

@@ -1,0 +1,75 @@
+import { randomUUID } from "node:crypto";
+import { mongo } from "mongoose";
+import type { Lifecycle } from "../src/shared/lifecycle.ts";
+import { addKnownJobs, type CallFigures, compareCalls, send } from "./calls.ts";
+import { startPair, type Web } from "./services.ts";
+
+export const STEPS_PER_JOB = 5;
+const JOBS_AT_ONCE = 2_000;
+const ENDED_SHARE = 0.9;
+const TIMES = 200;
+
+/**
+ * Stores jobs of five steps, most of them over, as copies of one that the service itself has written; then compares every
+ * call with the same one on an empty database.
+ */
+export async function* measureLarge(lifecycle: Lifecycle, jobs: number): AsyncGenerator<CallFigures> {
+  const [empty, full] = (await startPair(lifecycle)) as [Pair, Pair];
+  const times = Math.min(TIMES, jobs);
+  await store(full, jobs);
+  for (const { web } of [empty, full]) await addKnownJobs(web);
+  yield* compareCalls([empty.web, full.web], times);
+}
+
+type Pair = Awaited<ReturnType<typeof startPair>>[number];
+
+async function store({ web, database: { collections } }: Pair, jobs: number): Promise<void> {
+  const { job, steps } = await template(web, collections);
+  const now = Date.now();
+  for (let from = 0; from < jobs; from += JOBS_AT_ONCE) {
+    const made = Array.from({ length: Math.min(JOBS_AT_ONCE, jobs - from) }, (_, i) => {
+      const n = from + i;
+      const isOver = n % 100 < ENDED_SHARE * 100;
+      const createdAt = new Date(now - (jobs - n) * 1_000);
+      const ended = isOver
+        ? { status: "completed" as const, progress: 100, current: null, staleAt: null, endedAt: createdAt }
+        : { staleAt: new Date(createdAt.getTime() + 900_000) };
+      const ids = { _id: new mongo.ObjectId(), jobId: `import-${n}`, name: `Import ${n}`, nameKey: `import ${n}` };
+      const metadataTerms = [`batch=${n % 1_000}`, "tenant=acme"];
+      return { ...job, ...ids, metadataTerms, ...ended, createdAt, updatedAt: createdAt, lastReportAt: createdAt };
+    });
+    const madeSteps = made.flatMap(({ _id, jobId, createdAt, status }) =>
+      steps.map((step) => ({
+        ...{
+          ...step,
+          _id: new mongo.ObjectId(),
+          stepId: randomUUID(),
+          jobId,
+          job: _id,
+          createdAt,
+          updatedAt: createdAt,
+        },
+        ...(status === "completed" && { status, progress: 100, endedAt: createdAt }),
+      })),
+    );
+    await Promise.all([
+      collections.jobs.insertMany(made, { ordered: false, writeConcern: { w: 1, j: false } }),
+      collections.steps.insertMany(madeSteps, { ordered: false, writeConcern: { w: 1, j: false } }),
+    ]);
+  }
+}
+
+async function template(web: Web, { jobs, steps }: Pair["database"]["collections"]) {
+  const path = "/api/jobs/template";
+  const input = { source: "https://partner.example/exports/1.tar.gz", records: 12_500, dryRun: false };
+  await send(web, { method: "PUT", path, body: { name: "Template", input, metadata: { tenant: "acme" } } });
+  for (let step = 1; step <= STEPS_PER_JOB; step++) {
+    const body = { stepName: `Step ${step}`, progress: 50, message: "6250 of 12500 records" };
+    await send(web, { method: "PUT", path: `${path}/steps/step-${step}`, body });
+  }
+  const job = await jobs.findOne({ jobId: "template" });
+  if (!job) throw new Error("the template is not there");
+  const made = await steps.find({ job: job._id }).toArray();
+  await send(web, { method: "DELETE", path });
+  return { job, steps: made };
+}
