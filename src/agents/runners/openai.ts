@@ -19,6 +19,9 @@ const NO_TIMEOUT_MS = 2 ** 31 - 1;
 /** A reply beyond this is a model that no longer stops. */
 const MAX_REPLY_CHARACTERS = 4 * 1024 * 1024;
 
+/** As much as such a reply can take in one JSON object, each character escaped. */
+const MAX_OBJECT_BYTES = 8 * MAX_REPLY_CHARACTERS;
+
 /** Asks a model behind the chat completions of OpenAI, or of any server that speaks them. */
 export function openAiRunner(settings: OpenAiSettings): AgentRunner {
   const client = connect(settings);
@@ -72,8 +75,19 @@ function ask(client: OpenAI, { model, messages, thinking }: AgentTurn, signal: A
 async function readReply(response: Response, client: OpenAI): Promise<string> {
   if (!response.body) throw failed("The model server's answer is empty.");
   const isJson = /[/+]json\b/.test(response.headers.get("content-type") ?? "");
-  if (isJson) return readObject((await response.json()) as ChatCompletion & { error?: unknown }, response.headers);
+  if (isJson) return readObject(await readJson(response.body), response.headers);
   return readStream(Stream.fromSSEResponse<ChatCompletionChunk>(response, new AbortController(), client));
+}
+
+async function readJson(body: ReadableStream<Uint8Array>): Promise<ChatCompletion & { error?: unknown }> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > MAX_OBJECT_BYTES) throw failed("The model's answer is too long.");
+    chunks.push(chunk);
+  }
+  return JSON.parse(Buffer.concat(chunks).toString());
 }
 
 function readObject(answer: (ChatCompletion & { error?: unknown }) | null, headers: Headers): string {
