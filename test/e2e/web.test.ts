@@ -3,7 +3,10 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
+import { readJob } from "../../src/models/commands/readJobs.ts";
 import { connectDatabase } from "../../src/models/database.ts";
+import { openStores } from "../../src/models/stores.ts";
+import { systemClock } from "../../src/shared/clock.ts";
 import { openEvents } from "../support/eventSource.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Service, startProcess } from "../support/process.ts";
@@ -89,6 +92,43 @@ describe("the web process", () => {
     expect(code).to.equal(0);
     expect(failures).to.deep.equal([]);
     expect(service.output().stdout).to.not.include('"aborted":true');
+  });
+
+  it("has stored whatever it answered when it is stopped with batches of reports and new jobs under way", async () => {
+    const uri = await mongoUri(`test-${randomUUID()}`);
+    const database = await connectDatabase(uri);
+    await database.createIndexes();
+    const service = web({ MONGODB_URI: uri });
+    const { url } = await service.ready;
+    const answered = new Map<string, number>();
+    let count = 0;
+    const client = async (_: unknown, i: number) => {
+      const jobId = `job-${i}`;
+      for (let progress = 0; progress <= 99; progress++) {
+        const job = await put(`${url}/api/jobs/${jobId}`, { name: `at ${progress}` }).catch(() => null);
+        const body = { stepName: "S", progress, jobProgressStart: 0, jobProgressEnd: 100 };
+        const step = job?.ok ? await put(`${url}/api/jobs/${jobId}/steps/s`, body).catch(() => null) : null;
+        if (!step?.ok) return;
+        answered.set(jobId, progress);
+        count++;
+      }
+    };
+
+    const clients = Promise.all(Array.from({ length: 60 }, client));
+    await eventually(() => count > 300, "batches to be under way");
+    service.child.kill("SIGTERM");
+    await clients;
+    const code = await service.ended;
+
+    expect(code).to.equal(0);
+    expect([...answered.values()].some((progress) => progress < 99)).to.equal(true);
+    const stores = openStores(database, systemClock, { staleAfterSeconds: 900 });
+    for (const [jobId, progress] of answered) {
+      const job = await readJob(stores, jobId, { stepKey: "s" });
+      expect(job.progress).to.be.at.least(progress);
+      expect(job.step?.progress).to.be.at.least(progress);
+    }
+    await database.close();
   });
 
   it("stops when the process that started it is gone", async () => {
