@@ -26,6 +26,8 @@ describe("what others have written, on the dashboard", function () {
   let model: ModelServer;
   let telegram: ChannelServer;
   let runId: string;
+  let page: Page;
+  const dialogs: string[] = [];
   before(async () => {
     model = await startModelServer();
     telegram = await startChannelServer(answers(200, { ok: true, result: { message_id: 1, chat: { id: 7 } } }));
@@ -64,6 +66,11 @@ describe("what others have written, on the dashboard", function () {
     await app.call("POST", "/hooks/wake", { text: hostile("wake"), mode: "next-heartbeat" }, bearer);
     const read = async () => (await app.call("GET", `/api/runs/${runId}`)).body;
     await eventually(async () => (await read()).deliveries[0]?.state === "failed", "the delivery to fail");
+    page = await readers.open("about:blank");
+    page.on("dialog", (dialog) => {
+      dialogs.push(dialog.message());
+      void dialog.dismiss();
+    });
   });
   after(async () => {
     await readers.leave(); // fails for what the page's policy had to refuse
@@ -96,13 +103,6 @@ describe("what others have written, on the dashboard", function () {
   ];
   for (const [title, path, shown] of places) {
     it(`is text and nothing else: ${title}`, async () => {
-      const page: Page = await readers.open("about:blank");
-      const dialogs: string[] = [];
-      page.on("dialog", (dialog) => {
-        dialogs.push(dialog.message());
-        void dialog.dismiss();
-      });
-
       await page.goto(app.url + path());
       for (const place of shown) await page.getByText(marked(place)).first().waitFor();
 
@@ -112,8 +112,6 @@ describe("what others have written, on the dashboard", function () {
   }
 
   it("is seen when it is more than text", async () => {
-    const page = await readers.open(`${app.url}/`);
-
     await page.evaluate("document.body.insertAdjacentHTML('beforeend', '<img data-struck>')");
 
     expect(await page.locator("[data-struck]").count()).to.equal(1);
