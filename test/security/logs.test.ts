@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { text } from "node:stream/consumers";
+import { text as readAll } from "node:stream/consumers";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { expect } from "chai";
@@ -65,7 +65,7 @@ describe("the logs, figures, errors and reports of a process", function () {
   async function send(lines: readonly string[]): Promise<string> {
     const socket = connect(Number(new URL(url).port), "127.0.0.1");
     socket.write(Buffer.from(`${[...lines, "Host: localhost", "Connection: close"].join("\r\n")}\r\n\r\n`, "latin1"));
-    return text(socket);
+    return readAll(socket);
   }
 
   /** What it has logged, once that has come to the end of a request of a name of its own. */
@@ -143,24 +143,37 @@ describe("the logs, figures, errors and reports of a process", function () {
     for (const secret of Object.values(SECRETS)) expect(report).to.not.include(secret);
   });
 
-  it("at a terminal hold nothing that it would obey, and no line that looks like the beginning of another", async () => {
-    const hostile = "a\r\n[12:00:00.000] INFO: web: forged\u001b[2J\u009b2J\u0085\u202e\\u001b \\";
+  /** What a process prints that logs hostile words, as lines of JSON or for a terminal. */
+  async function printed(pretty: boolean): Promise<string> {
+    const hostile = "a\r\n[12:00:00.000] INFO: web: forged\u001b[2J\u009b2J\u0085\u2028\u202e\\u001b \\";
     const program = `
       import { createLogger } from ${JSON.stringify(pathToFileURL(resolve("src/shared/logger.ts")).href)};
-      const log = createLogger({ level: "info", name: "web", pretty: true });
+      const log = createLogger({ level: "info", name: "web", pretty: ${pretty} });
       const hostile = ${JSON.stringify(hostile)};
       log.info({ path: hostile, nested: { name: [hostile] } }, "request");
       log.error({ err: new Error(hostile, { cause: new Error(hostile) }) }, "failed");
     `;
+    return (await run(process.execPath, ["--input-type=module", "-e", program], { env: {} })).stdout;
+  }
 
-    const { stdout } = await run(process.execPath, ["--input-type=module", "-e", program], { env: {} });
+  it("have one line of JSON for each thing that is logged, whoever takes what for the end of a line", async () => {
+    const text = await printed(false);
 
-    const begun = stdout.split("\n").filter((line) => line.startsWith("["));
+    const lines = text.trimEnd().split("\n");
+    expect(lines.map((line) => JSON.parse(line).msg)).to.deep.equal(["request", "failed"]);
+    expect(JSON.parse(lines[0] as string).path).to.include("\u009b2J\u0085\u2028\u202e\\u001b"); // none of it is lost
+    expect(text).to.not.match(OBEYED);
+  });
+
+  it("at a terminal hold nothing that it would obey, and no line that looks like the beginning of another", async () => {
+    const text = await printed(true);
+
+    const begun = text.split("\n").filter((line) => line.startsWith("["));
     expect(begun.map((line) => line.replace(/^\[.*?\] /, ""))).to.deep.equal([
       "INFO: web: request",
       "ERROR: web: failed",
     ]);
-    expect(stdout).to.not.match(OBEYED);
-    expect(stdout).to.include("\\\\u001b"); // what was text stays text
+    expect(text).to.not.match(OBEYED);
+    expect(text).to.include("\\\\u001b"); // what was text stays text
   });
 });
