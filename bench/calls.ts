@@ -14,8 +14,8 @@ export interface CallFigures {
 }
 
 /** The jobs that the calls are about, which both services have. */
-export const KNOWN_JOBS = 100;
-export const knownJob = (i: number): string => `known-${i % KNOWN_JOBS}`;
+const KNOWN_JOBS = 100;
+const knownJob = (i: number): string => `known-${i % KNOWN_JOBS}`;
 
 const list = (title: string, query: string): Call => ({ title, request: () => ({ path: `/api/jobs?${query}` }) });
 

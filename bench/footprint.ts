@@ -1,20 +1,34 @@
 import { execFileSync } from "node:child_process";
+import { setTimeout as pause } from "node:timers/promises";
 import type { Started } from "./services.ts";
 
 const MIB = 1024;
 
 /** What of a process is in memory, in MiB. */
-export function residentMiB({ process: { pid } }: Started): number {
+function residentMiB({ process: { pid } }: Started): number {
   return Number(execFileSync("ps", ["-o", "rss=", "-p", String(pid)], { encoding: "utf8" })) / MIB;
 }
 
-/** Resident memory in MiB, and milliseconds from the start of a process until it works. */
+/** Resident memory in MiB: under load, and once there has been nothing to do for a while; and the start. */
 export interface Footprint {
-  readonly web: { readonly mib: number; readonly readyAfterMs: number };
-  readonly worker: { readonly mib: number; readonly readyAfterMs: number };
+  readonly name: string;
+  readonly loadedMiB: number;
+  readonly idleMiB: number;
+  readonly readyAfterMs: number;
 }
 
-export const footprint = (web: Started, worker: Started): Footprint => ({
-  web: { mib: residentMiB(web), readyAfterMs: web.readyAfterMs },
-  worker: { mib: residentMiB(worker), readyAfterMs: worker.readyAfterMs },
-});
+/** @param idleMs how long nothing is asked of the processes before they are looked at again */
+export async function measureFootprints(
+  processes: Readonly<Record<string, Started>>,
+  idleMs: number,
+): Promise<Footprint[]> {
+  const loaded = Object.entries(processes).map(([name, started]) => ({
+    name,
+    started,
+    loadedMiB: residentMiB(started),
+  }));
+  await pause(idleMs);
+  return loaded.map(({ started, ...one }) => {
+    return { ...one, idleMiB: residentMiB(started), readyAfterMs: started.readyAfterMs };
+  });
+}

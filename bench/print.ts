@@ -98,13 +98,13 @@ export function echo({ waiting, concurrency, ours, bullmq }: EchoFigures): strin
   ].join("\n");
 }
 
-export function footprint({ web, worker }: Footprint): string {
-  const one = (name: string, { mib, readyAfterMs }: Footprint["web"]) =>
-    `  ${name}: ${mib.toFixed(0)} MiB, ready after ${readyAfterMs.toFixed(0)} ms`;
+export function footprints(processes: readonly Footprint[]): string {
   return [
-    "Resident memory after all this, and the start against running servers; goals: under 150 MiB, under 3000 ms",
-    one("web process", web),
-    one("worker process", worker),
+    "Resident memory under load and once it is over, and the start against running servers; goals: <=150 MiB, <=3000 ms",
+    ...processes.map(
+      ({ name, loadedMiB, idleMiB, readyAfterMs }) =>
+        `  ${name}: ${loadedMiB.toFixed(0)} MiB, then ${idleMiB.toFixed(0)} MiB; ready after ${readyAfterMs.toFixed(0)} ms`,
+    ),
   ].join("\n");
 }
 

@@ -6,7 +6,7 @@ import { Lifecycle } from "../src/shared/lifecycle.ts";
 import { stopServers } from "../test/support/servers.ts";
 import { startChild } from "./child.ts";
 import { measureEcho } from "./echo.ts";
-import { footprint } from "./footprint.ts";
+import { measureFootprints } from "./footprint.ts";
 import { measureHanging } from "./hang.ts";
 import { measureHeavy } from "./heavy.ts";
 import { fill } from "./jobs.ts";
@@ -20,6 +20,8 @@ import { measureStarts } from "./start.ts";
 import { measureStreams } from "./streams.ts";
 
 const lifecycle = new Lifecycle();
+/** They look every ten seconds whether there is something to do. */
+const IDLE_MS = 25_000;
 process.stderr.setMaxListeners(50); // every program of the bench writes to it
 lifecycle.onClose("servers", stopServers);
 let stopping = false;
@@ -61,7 +63,8 @@ async function bench({ seconds, turns, quick }: BenchOptions): Promise<void> {
     quick ? { turns: 1, waiting: 100 } : { turns: 3, waiting: 1_000 },
   );
   console.log(`\n${print.echo(figures)}`);
-  console.log(`\n${print.footprint(footprint(ours.web, worker))}`);
+  const processes = { "web process": ours.web, "worker process": worker };
+  console.log(`\n${print.footprints(await measureFootprints(processes, quick ? 0 : IDLE_MS))}`);
   console.log(`\n${print.starts(await measureStarts(ours, quick ? 20 : 200))}`);
   console.log(`\n${print.streams(await measureStreams(load, ours, seconds))}`);
   console.log(`\n${print.hanging(await measureHanging(load, ours, seconds))}`);

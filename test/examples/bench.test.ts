@@ -26,7 +26,7 @@ describe("bench", function () {
     for (const words of [
       "10 connections: N/s beside N/s, ratio N",
       "100 agent runs that wait, .*: N/s\n  an empty BullMQ processor: N/s; ratio N, goal >=0.125",
-      "web process: N MiB, ready after N ms\n  worker process: N MiB, ready after N ms",
+      "web process: N MiB, then N MiB; ready after N ms\n  worker process: N MiB, then N MiB; ready after N ms",
       "start of its run.*\n.*p50 N ms, p99 N ms",
       "1000 open streams.*\n.*N KiB .* after N ms.*\n.*N/s with none open, N/s with all",
       "p99: N ms, N ms while they hang\n.*p50: N ms, N ms while",
