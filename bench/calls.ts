@@ -53,7 +53,7 @@ export const CALLS: readonly Call[] = [
   list("GET jobs, running", "limit=50&status=running"),
   list("GET jobs by name", "limit=50&name=known"),
   list("GET jobs by metadata", "limit=50&metadata.batch=known"),
-  list("GET jobs, stale", "limit=50&stale=true"),
+  list("GET jobs, not stale", "limit=50&stale=false"),
   { title: "GET stats", request: () => ({ path: "/api/stats" }) },
   { title: "DELETE job", request: (i) => ({ method: "DELETE", path: `/api/jobs/new-${i}` }) },
   { title: "GET /readyz", request: () => ({ path: "/readyz" }) },
