@@ -1,0 +1,209 @@
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { mongo } from "mongoose";
+import { makeIndexes } from "../../src/cli/commands/release.ts";
+import { eventually } from "../support/eventually.ts";
+import { type Service, startProcess } from "../support/process.ts";
+import { mongoUri, redisUrl } from "../support/servers.ts";
+
+const TOKEN = "a-hook-token-of-length";
+const CONFIG = {
+  hooks: {
+    ...{ enabled: true, token: TOKEN, allowRequestSessionKey: true },
+    mappings: [{ match: { path: "ci" }, messageTemplate: "Build {{build}}", name: "CI" }],
+  },
+  agents: { defaults: { runner: "echo", trackAsJob: true } },
+  channels: { log: {} },
+  session: { main: { channel: "log", to: "ops" } },
+};
+
+interface Fixture {
+  readonly ids: Record<"first" | "second" | "waiting" | "mapped" | "woken", string>;
+  readonly collections: Record<string, { indexes: (mongo.IndexDescription & { name: string })[]; documents: object[] }>;
+}
+
+/**
+ * The database of the first version: jobs in every state, two steps side by side, two finished runs of one session with
+ * transcript and delivery, and waiting ones. Its times are moved so that it was written just now.
+ */
+function firstVersion(): Fixture {
+  const text = readFileSync(new URL("../fixtures/firstVersion.json", import.meta.url), "utf8");
+  const fixture = mongo.BSON.EJSON.parse(text) as Fixture;
+  const newest = Math.max(
+    ...fixture.collections.runs!.documents.map((run) => (run as { createdAt: Date }).createdAt.getTime()),
+  );
+  return moved(fixture, Date.now() - newest) as Fixture;
+}
+
+function moved(value: unknown, byMs: number): unknown {
+  if (value instanceof Date) return new Date(value.getTime() + byMs);
+  if (Array.isArray(value)) return value.map((item) => moved(item, byMs));
+  if (typeof value !== "object" || value === null || "_bsontype" in value) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, moved(item, byMs)]));
+}
+
+describe("the database of the first version", () => {
+  const { ids, collections } = firstVersion();
+  const running: Service[] = [];
+  let client: mongo.MongoClient;
+  let dir: string;
+  let env: Record<string, string>;
+  beforeEach(async () => {
+    const uri = await mongoUri(`test-${randomUUID()}`);
+    client = await mongo.MongoClient.connect(uri);
+    for (const [name, { indexes, documents }] of Object.entries(collections)) {
+      if (indexes.length > 0) await client.db().collection(name).createIndexes(indexes);
+      if (documents.length > 0) await client.db().collection(name).insertMany(documents);
+    }
+    dir = mkdtempSync(join(tmpdir(), "signalbox-upgrade-"));
+    const file = join(dir, "signalbox.json5");
+    writeFileSync(file, JSON.stringify({ ...CONFIG, redis: { prefix: `upgrade-${randomUUID().slice(0, 8)}` } }));
+    env = { MONGODB_URI: uri, REDIS_URL: await redisUrl(), SIGNALBOX_CONFIG: file };
+  });
+  afterEach(async () => {
+    for (const service of running.splice(0)) await service.stop("SIGKILL");
+    await client.close();
+    rmSync(dir, { recursive: true });
+  });
+  const start = (main: string) => {
+    const service = startProcess(main, env);
+    running.push(service);
+    return service;
+  };
+  /** What `npm run release` does. */
+  const release = () => makeIndexes(env.MONGODB_URI as string);
+  const startReleased = async (main: string) => {
+    const { ready } = start(main);
+    return (await ready).url;
+  };
+  const call = async (url: string, method: string, path: string, body?: object, headers: object = {}) => {
+    const sent = body && { body: JSON.stringify(body) };
+    const response = await fetch(url + path, {
+      method,
+      headers: { "Content-Type": "application/json", ...headers },
+      ...sent,
+    });
+    return { status: response.status, body: JSON.parse(await response.text()) };
+  };
+
+  it("is refused until npm run release has made what is missing", async () => {
+    const early = start("src/api/main.ts");
+    const code = await early.ended;
+    await release();
+    const url = await startReleased("src/api/main.ts");
+
+    expect(code).to.equal(1);
+    expect(early.output().stderr).to.match(/lacks indexes on .*`npm run release` once/);
+    expect((await call(url, "GET", "/readyz")).status).to.equal(200);
+  });
+
+  it("is read as it was: jobs, steps side by side, runs, transcripts, deliveries, Idempotency-Keys", async () => {
+    await release();
+    const url = await startReleased("src/api/main.ts");
+    const get = async (path: string) => (await call(url, "GET", path)).body;
+
+    const job = await get("/api/jobs/running?include=steps");
+    const { jobs } = await get("/api/jobs?metadata.nested.key=v&fields=name,status,progress,currentStep");
+    const statuses = (await get("/api/stats")).jobs;
+    const run = await get(`/api/runs/${ids.first}`);
+    const { messages } = await get("/api/sessions/hook:acme/messages");
+    const again = await call(
+      ...([url, "POST", "/hooks/agent"] as const),
+      {
+        message: "Look at the export.",
+        name: "Issues",
+        sessionKey: "hook:acme",
+        deliver: true,
+        channel: "log",
+        to: "ops",
+      },
+      { Authorization: `Bearer ${TOKEN}`, "Idempotency-Key": "first-key" },
+    );
+
+    expect(job).to.deep.include({ name: "Import March", progress: 40, input: { source: "s3://bucket/a", $where: 1 } });
+    expect(job.currentStep).to.include({ stepKey: "unpack", progress: 50, attempts: 2, message: "Half of it" });
+    expect(job.steps.map(({ stepKey }: { stepKey: string }) => stepKey)).to.deep.equal(["download", "left", "unpack"]);
+    expect(job.steps[0]).to.deep.include({ status: "completed", output: { bytes: 7 } });
+    expect(jobs).to.have.length(1);
+    expect(jobs[0].currentStep.stepKey).to.equal("unpack");
+    expect(statuses).to.include({ total: 7, failed: 1, completed: 3, running: 3 });
+    expect(run).to.include({ status: "completed" });
+    expect(run.deliveries[0]).to.include({ channel: "log", to: "ops", state: "sent" });
+    expect(messages).to.have.length(4);
+    expect(again.status).to.equal(202);
+    expect(again.body.runId).to.equal(ids.first);
+  });
+
+  it("goes on: steps are reported on, the one that ran beside takes over, lists hold old and new", async () => {
+    await release();
+    const url = await startReleased("src/api/main.ts");
+    const steps = "/api/jobs/running/steps";
+
+    const before = (await call(url, "GET", "/api/jobs/running")).body;
+    await call(url, "PUT", `${steps}/unpack`, { progress: 80, jobProgressStart: 20, jobProgressEnd: 60 });
+    const during = (await call(url, "GET", "/api/jobs/running")).body;
+    await call(url, "PUT", `${steps}/unpack`, { status: "completed", progress: 100, output: { files: 2 } });
+    const after = (await call(url, "GET", "/api/jobs/running?include=steps")).body;
+    await call(url, "PUT", "/api/jobs/newest", { name: "Newest" });
+    const { jobs } = (await call(url, "GET", "/api/jobs?limit=2&fields=name")).body;
+
+    expect([before.progress, during.progress, after.progress]).to.deep.equal([40, 52, 52]);
+    expect(during.currentStep).to.include({ stepKey: "unpack", progress: 80 });
+    expect(after.currentStep).to.include({ stepKey: "left", progress: 10 });
+    expect(after.steps[2]).to.deep.include({ status: "completed", output: { files: 2 }, attempts: 2 });
+    expect(jobs[0]).to.include({ jobId: "newest" });
+    expect(jobs).to.have.length(2);
+  });
+
+  it("may be released while processes of before serve: nothing that they answer is refused or lost", async () => {
+    await release();
+    const url = await startReleased("src/api/main.ts");
+    const jobs = client.db().collection("jobs");
+    await jobs.insertMany(Array.from({ length: 20_000 }, (_, i) => ({ jobId: `old-${i}`, updatedAt: new Date() })));
+    await jobs.dropIndex("updatedAt_-1"); // as one that only the next version knows
+    const answers: number[] = [];
+    let isOver = false;
+    const reporter = async (_: unknown, i: number) => {
+      for (let n = 0; !isOver; n++) {
+        const step = await call(url, "PUT", `/api/jobs/running/steps/s-${i}-${n}`, {
+          stepName: "S",
+          progress: n % 100,
+        });
+        answers.push(step.status);
+      }
+    };
+
+    const reporting = Promise.all(Array.from({ length: 8 }, reporter));
+    await eventually(() => answers.length > 20, "reports to be answered");
+    await release();
+    const during = answers.length;
+    await eventually(() => answers.length > during + 20, "reports to go on");
+    isOver = true;
+    await reporting;
+
+    expect(new Set(answers)).to.deep.equal(new Set([201]));
+    expect(await jobs.indexExists("updatedAt_-1")).to.equal(true);
+    expect(await client.db().collection("steps").countDocuments({ stepKey: /^s-/ })).to.equal(answers.length);
+  });
+
+  it("has its waiting runs carried out, in the order of their session, and its events told", async () => {
+    await release();
+    const url = await startReleased("src/api/main.ts");
+    await start("src/workers/main.ts").ready;
+    const run = async (id: string) => (await call(url, "GET", `/api/runs/${id}`)).body;
+    const done = (id: string) => eventually(async () => (await run(id)).status === "completed", `run ${id}`, 60_000);
+
+    await Promise.all([done(ids.waiting), done(ids.mapped)]);
+    const { messages } = (await call(url, "GET", "/api/sessions/hook:acme/messages")).body;
+    const isTold = async () => (await client.db().collection("events").countDocuments({ waiting: true })) === 0;
+    await eventually(isTold, "the events to be told", 60_000);
+
+    expect(messages).to.have.length(6);
+    expect(messages.at(-2).content).to.equal("Wait for me.");
+    expect((await run(ids.mapped)).reply).to.include("Build 42");
+    expect((await run(ids.waiting)).deliveries[0]).to.include({ channel: "log" });
+  });
+});
