@@ -5,6 +5,7 @@ import { type AddressInfo, createConnection, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { MongoMemoryReplSet } from "mongodb-memory-server";
+import { mongo } from "mongoose";
 import { eventually } from "./eventually.ts";
 
 const bin = (name: string) => resolve(".tools/bin", name);
@@ -13,12 +14,7 @@ const bin = (name: string) => resolve(".tools/bin", name);
 let mongod: Promise<MongoMemoryReplSet> | undefined;
 
 export async function mongoUri(database: string): Promise<string> {
-  process.env.MONGOMS_SYSTEM_BINARY_VERSION_CHECK = "false"; // whichever the set-up has found serves
-  mongod ??= MongoMemoryReplSet.create({
-    replSet: { count: 1 },
-    binary: { systemBinary: bin("mongod") },
-    instanceOpts: [{ storageEngine: "wiredTiger" }],
-  });
+  mongod ??= createReplicaSet(1);
   return (await mongod).getUri(database);
 }
 
@@ -44,6 +40,42 @@ export function startRedis(): Promise<TestServer> {
 /** A mongod that stands alone. */
 export function startMongod(): Promise<TestServer> {
   return startServer("mongod", (port, dir) => ["--port", port, "--dbpath", dir, "--bind_ip", "127.0.0.1"], "mongodb:");
+}
+
+/** A replica set of a test's own. */
+export interface ReplicaSet {
+  readonly url: string;
+  /** Ends the process of the primary at once; it does not come back. */
+  killPrimary(): Promise<void>;
+  remove(): Promise<void>;
+}
+
+export async function startReplicaSet(count: number): Promise<ReplicaSet> {
+  const set = await createReplicaSet(count);
+  return {
+    url: set.getUri("x"),
+    async killPrimary() {
+      const client = await mongo.MongoClient.connect(set.getUri());
+      const { primary } = await client.db("admin").command({ hello: 1 });
+      await client.close();
+      const server = set.servers.find(({ instanceInfo }) => String(primary).endsWith(`:${instanceInfo?.port}`));
+      const child = server?.instanceInfo?.instance.mongodProcess;
+      if (!child) throw new Error(`${primary} is no process of this set`);
+      const gone = once(child, "exit");
+      child.kill("SIGKILL");
+      await gone;
+    },
+    remove: async () => void (await set.stop()),
+  };
+}
+
+function createReplicaSet(count: number): Promise<MongoMemoryReplSet> {
+  process.env.MONGOMS_SYSTEM_BINARY_VERSION_CHECK = "false"; // whichever the set-up has found serves
+  return MongoMemoryReplSet.create({
+    replSet: { count },
+    binary: { systemBinary: bin("mongod") },
+    instanceOpts: Array.from({ length: count }, () => ({ storageEngine: "wiredTiger" as const })),
+  });
 }
 
 async function startServer(
