@@ -4,7 +4,9 @@ import { mongo } from "mongoose";
 import { deleteJob } from "../../src/models/commands/deleteJobs.ts";
 import { listSteps, readJob, readStep } from "../../src/models/commands/readJobs.ts";
 import { reportStep, type StepReport } from "../../src/models/commands/reportStep.ts";
+import { type ReportOutcome, reportSteps } from "../../src/models/commands/reportSteps.ts";
 import { upToDate } from "../../src/models/reportedJob.ts";
+import type { StepChange } from "../../src/models/step.ts";
 import { openStores, type Stores } from "../../src/models/stores.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { mongoUri } from "../support/servers.ts";
@@ -231,6 +233,32 @@ describe("reports that arrive together", () => {
     for (const read of [currentStep, step]) {
       expect(read).to.include({ status: "running", progress: 7, message: "again", attempts: 2 });
     }
+  });
+
+  it("count an attempt once where somebody changes the job between the writing of its step and its own", async () => {
+    const { jobs, steps } = app.stores;
+    await jobs.put("a", {});
+    await reportStep(app.stores, "a", "s", { stepName: "S", progress: 10 });
+    let writes = 0;
+    const between = {
+      ...{ findForReports: jobs.findForReports.bind(jobs), reported: jobs.reported.bind(jobs) },
+      async write(...changed: Parameters<typeof jobs.write>) {
+        if (writes++ === 0) await jobs.put("a", { description: "changed" });
+        return jobs.write(...changed);
+      },
+    } as unknown as typeof jobs;
+    const judged = (change: StepChange) => ({ jobId: "a", stepKey: "s", change, effect: {} });
+
+    const [first, second] = await reportSteps({ jobs: between, steps }, [
+      judged({ status: "failed", message: "no" }),
+      judged({ status: "running", progress: 0, output: "{}" }),
+    ]);
+
+    expect(writes).to.equal(2);
+    expect([first, second].map((one) => (one as ReportOutcome).step.status)).to.deep.equal(["failed", "running"]);
+    const { description, currentStep, step } = await readJob(app.stores, "a", { stepKey: "s" });
+    expect(description).to.equal("changed");
+    for (const read of [currentStep, step]) expect(read).to.include({ status: "running", attempts: 2, message: "no" });
   });
 
   it("fail alone where one of them cannot be written", async () => {

@@ -132,11 +132,18 @@ function reportOn(
     const { current } = job;
     return current?.stepKey === stepKey ? { ...current, jobId: job.jobId, job: job._id, endedAt: null } : null;
   };
+  // Where somebody has come between the steps and the job, the steps are there already, unless they too were changed.
+  const written = new Map(entries.map(({ report, step }) => [report.stepKey, step?.reportedAt]));
   const after = new Map<string, StepState>();
   for (const entry of entries) {
     const { stepKey, change } = entry.report;
     if (entry.error) continue;
-    const before = after.get(stepKey) ?? now(stepKey);
+    const stored = now(stepKey);
+    if (stored && stored.reportedAt === written.get(stepKey)) {
+      after.set(stepKey, stored);
+      continue;
+    }
+    const before = after.get(stepKey) ?? stored;
     try {
       entry.step = stores.steps.reported(before, job, stepKey, change);
       entry.created ||= before === null;
