@@ -4,8 +4,8 @@ import { runInNewContext } from "node:vm";
 
 const LOOK_EVERY_MS = 10_000;
 /** The share of the time in which the event loop has work. */
-const IDLE_BELOW = 0.05;
-/** So much more than a collection left is worth another one. */
+const IDLE_BELOW = 0.01;
+/** So much more than a collection left is worth another one, which takes some 50 ms. */
 const GROWN_BY = 1.25;
 
 /**

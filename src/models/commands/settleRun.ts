@@ -24,25 +24,22 @@ export interface SettleSettings extends DeliverySettings {
  * @param run one that has ended and is not settled
  */
 export async function settleRun(stores: Stores, run: RunDoc, settings: SettleSettings): Promise<Settled> {
-  const { sessions, runs } = stores;
+  const { messages, events, sessions, runs } = stores;
   const id = `${run._id}-${run.round}`;
+  if (run.status === "completed" && run.reply !== null && run.request) {
+    const { sessionKey, reply: answered, endedAt } = run;
+    const { message: told, allowUnsafe } = run.request;
+    const outside = !allowUnsafe;
+    await messages.addTurn(id, { sessionKey, told, outside, answered, endedAt: endedAt ?? run.createdAt });
+  }
+  await trackEnded(stores, run);
   const wake = (run.request ?? run.mapped)?.wakeMode === "now";
-  const [delivery] = await Promise.all([
-    deliver(stores, run, id, settings),
-    addTurn(stores, run, id),
-    trackEnded(stores, run),
-    stores.events.add([{ _id: `run-${id}`, text: summary(run), source: `run ${run._id}`, wake }]),
-  ]);
-  await Promise.all([sessions.release(run.sessionKey, holderOf(run)), runs.markSettled(run._id, run.round)]);
+  await events.add([{ _id: `run-${id}`, text: summary(run), source: `run ${run._id}`, wake }]);
+  const delivery = await deliver(stores, run, id, settings);
+  await sessions.release(run.sessionKey, holderOf(run));
+  await runs.markSettled(run._id, run.round);
   const next = await runs.findNext(run.sessionKey);
   return { nextRunId: next?._id ?? null, delivery, wake };
-}
-
-async function addTurn({ messages }: Stores, run: RunDoc, id: string): Promise<void> {
-  if (run.status !== "completed" || run.reply === null || !run.request) return;
-  const { sessionKey, reply: answered, endedAt } = run;
-  const { message: told, allowUnsafe } = run.request;
-  await messages.addTurn(id, { sessionKey, told, outside: !allowUnsafe, answered, endedAt: endedAt ?? run.createdAt });
 }
 
 async function deliver(
