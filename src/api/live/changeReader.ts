@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Redis } from "ioredis";
 import { type Change, changesKey, unpackChanges } from "../../shared/changes.ts";
+import { inTime } from "../../shared/inTime.ts";
 
 /** What a reader hands on. All three come in the order in which things happened. */
 export interface ChangeListener {
@@ -31,12 +32,15 @@ export function readChanges(redis: Redis, prefix: string, listener: ChangeListen
   let isFirst = true;
 
   async function follow(): Promise<void> {
-    const newest = await inTime(redis.xrevrange(key, "+", "-", "COUNT", 1));
+    const newest = await inTime(redis.xrevrange(key, "+", "-", "COUNT", 1), ANSWER_WITHIN_MS);
     let position = (newest as Entry[])[0]?.[0] ?? BEGINNING;
     listener.onLive(position, !isFirst);
     isFirst = false;
     while (!closed.signal.aborted) {
-      const found = await inTime(redis.xread("COUNT", ENTRIES, "BLOCK", BLOCK_MS, "STREAMS", key, position));
+      const found = await inTime(
+        redis.xread("COUNT", ENTRIES, "BLOCK", BLOCK_MS, "STREAMS", key, position),
+        ANSWER_WITHIN_MS,
+      );
       const entries = (found?.[0]?.[1] ?? []) as Entry[];
       const last = entries.at(-1);
       if (!last) continue;
@@ -73,19 +77,6 @@ export function readChanges(redis: Redis, prefix: string, listener: ChangeListen
       await running;
     },
   };
-}
-
-async function inTime<T>(answer: Promise<T>): Promise<T> {
-  const answered = new AbortController();
-  const late = pause(ANSWER_WITHIN_MS, undefined, { signal: answered.signal }).then(() => {
-    throw new Error("Redis does not answer");
-  });
-  try {
-    return await Promise.race([answer, late]);
-  } finally {
-    answered.abort();
-    late.catch(() => {});
-  }
 }
 
 /**

@@ -1,9 +1,9 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import { setTimeout as pause } from "node:timers/promises";
 import type { Redis } from "ioredis";
 import type { Context } from "koa";
 import { RateLimiterMemory, RateLimiterRedis, type RateLimiterRes } from "rate-limiter-flexible";
 import { AppError } from "../../shared/errors.ts";
+import { inTime } from "../../shared/inTime.ts";
 
 /** Counts one failure of an address. @throws AppError rate_limited when it has had too many */
 export type CountFailure = (address: string) => Promise<void>;
@@ -25,7 +25,7 @@ export function failureCounter(redis: Redis, prefix: string): CountFailure {
   });
   return async (address) => {
     try {
-      await inTime(shared.consume(address)).catch((refused: RateLimiterRes | Error) => {
+      await inTime(shared.consume(address), REDIS_WITHIN_MS).catch((refused: RateLimiterRes | Error) => {
         if (refused instanceof Error) return local.consume(address);
         throw refused;
       });
@@ -37,19 +37,6 @@ export function failureCounter(redis: Redis, prefix: string): CountFailure {
       });
     }
   };
-}
-
-/** A Redis that hangs holds no answer up. */
-async function inTime<T>(answer: Promise<T>): Promise<T> {
-  const answered = new AbortController();
-  const late = pause(REDIS_WITHIN_MS, undefined, { signal: answered.signal }).then(() => {
-    throw new Error("Redis does not answer");
-  });
-  try {
-    return await Promise.race([answer, late]);
-  } finally {
-    answered.abort();
-  }
 }
 
 /** The tokens that a request brings, right or wrong. */

@@ -1,0 +1,14 @@
+import { setTimeout as pause } from "node:timers/promises";
+
+/** A Redis that hangs holds nobody up. Rejects when there is no answer in time; what comes later is let pass. */
+export async function inTime<T>(answer: Promise<T>, withinMs: number): Promise<T> {
+  const answered = new AbortController();
+  const late = pause(withinMs, undefined, { signal: answered.signal }).then(() => {
+    throw new Error("Redis does not answer");
+  });
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    answered.abort();
+  }
+}
