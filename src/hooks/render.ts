@@ -83,6 +83,6 @@ function check<T>(validate: ValidateFunction<T>, value: unknown, blame: Blame): 
   const [error] = validate.errors ?? [];
   if (!error) throw new Error("a check that fails says why");
   const field = faultyField(error) ?? error.instancePath.split("/")[1] ?? "kind";
-  const detail = `${field} ${faultWords(error)}`;
+  const detail = `${field || '""'} ${faultWords(error)}`;
   throw new AppError(blame(field), { detail: detail.endsWith("?") ? detail : `${detail}.` });
 }

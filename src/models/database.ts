@@ -1,6 +1,7 @@
 import mongoose, { type Connection, type Model, mongo, type Schema } from "mongoose";
 import { hostsOf } from "../shared/address.ts";
 import { StartError } from "../shared/lifecycle.ts";
+import { DatabaseClock } from "./databaseClock.ts";
 import { deletionSchema } from "./deletion.ts";
 import { deliverySchema } from "./delivery.ts";
 import { endBrokenWrites } from "./endBrokenWrites.ts";
@@ -11,6 +12,7 @@ import { idempotencyKeySchema } from "./idempotencyKey.ts";
 import { jobSchema } from "./job.ts";
 import { leaseSchema } from "./lease.ts";
 import { messageSchema } from "./message.ts";
+import { watchPrimaries } from "./newPrimary.ts";
 import { runSchema } from "./run.ts";
 import { sessionSchema } from "./session.ts";
 import { stepSchema } from "./step.ts";
@@ -62,14 +64,20 @@ export async function connectDatabase(uri: string, { answerTimeoutMs = ANSWER_TI
     ...{ w: "majority", journal: true, writeConcern: { w: "majority", journal: true } },
     ...{ readConcernLevel: "majority", readConcern: { level: "majority" } },
   });
+  const clock = new DatabaseClock();
   try {
     await connection.asPromise();
-    await connection.db?.command({ ping: 1 });
+    const hello = await connection.db?.command({ hello: 1 });
+    if (hello?.localTime) clock.read(hello.localTime);
   } catch (error) {
     await connection.close().catch(() => {});
     throw new StartError(unreachable(uri, error));
   }
-  return new Database(connection);
+  if (connection.db) watchPrimaries(connection.db, connection.getClient());
+  connection.getClient().on("serverHeartbeatSucceeded", ({ reply }) => {
+    if (reply.isWritablePrimary && reply.localTime) clock.read(reply.localTime);
+  });
+  return new Database(connection, clock);
 }
 
 function unreachable(uri: string, error: unknown): string {
@@ -80,11 +88,14 @@ function unreachable(uri: string, error: unknown): string {
 /** One connection pool and the collections behind it. Closed by whoever opened it. */
 export class Database {
   readonly collections: Collections;
+  /** MongoDB's time, which all processes share. */
+  readonly clock: DatabaseClock;
   readonly #connection: Connection;
   readonly #models: Model<never>[];
 
-  constructor(connection: Connection) {
+  constructor(connection: Connection, clock: DatabaseClock) {
     this.#connection = connection;
+    this.clock = clock;
     const { db } = connection;
     if (!db) throw new Error("the connection is not open");
     const entries = Object.entries(SCHEMAS) as [string, Schema][];
@@ -94,28 +105,22 @@ export class Database {
     ) as unknown as Collections;
   }
 
-  /** Makes the indexes that are missing; never drops one. Run by `npm run release`. */
+  /**
+   * Makes the indexes that are missing, one after the other: all at once they wait for connections for longer than a request
+   * may where the server is busy. Never drops one. Run by `npm run release`.
+   */
   async createIndexes(): Promise<void> {
-    await Promise.all(this.#models.map((model) => model.createIndexes()));
+    for (const model of this.#models) await model.createIndexes();
   }
 
   /** @throws StartError when an index of this version is missing: without it a key could be stored twice */
   async checkIndexes(): Promise<void> {
-    await Promise.all(this.#models.map((model) => this.#checkIndexesOf(model)));
-  }
-
-  async #checkIndexesOf(model: Model<never>): Promise<void> {
-    const wanted = model.schema.indexes().map(([fields]) => JSON.stringify(fields));
-    const present = await model.listIndexes().catch((error) => {
-      if (error instanceof mongo.MongoServerError && error.code === NAMESPACE_NOT_FOUND) return [];
-      throw new StartError("MongoDB does not say which indexes it has: see that it runs, then start again.");
-    });
-    const keys = new Set(present.map((index) => JSON.stringify(index.key)));
-    if (wanted.some((fields) => !keys.has(fields))) {
-      throw new StartError(
-        `MongoDB lacks indexes on "${model.collection.name}": run \`npm run release\` once, then start again.`,
-      );
-    }
+    const areThere = await Promise.all(this.#models.map(hasIndexes));
+    const lacking = this.#models.filter((_, i) => !areThere[i]).map(({ collection }) => collection.name);
+    if (lacking.length === 0) return;
+    throw new StartError(
+      `MongoDB lacks indexes on ${lacking.join(", ")}: run \`npm run release\` once, then start again.`,
+    );
   }
 
   /** @throws AppError unavailable */
@@ -126,4 +131,13 @@ export class Database {
   close(): Promise<void> {
     return this.#connection.close();
   }
+}
+
+async function hasIndexes(model: Model<never>): Promise<boolean> {
+  const present = await model.listIndexes().catch((error) => {
+    if (error instanceof mongo.MongoServerError && error.code === NAMESPACE_NOT_FOUND) return [];
+    throw new StartError("MongoDB does not say which indexes it has: see that it runs, then start again.");
+  });
+  const keys = new Set(present.map((index) => JSON.stringify(index.key)));
+  return model.schema.indexes().every(([fields]) => keys.has(JSON.stringify(fields)));
 }

@@ -2,6 +2,7 @@ import { mongo, Schema } from "mongoose";
 import type { Clock } from "../shared/clock.ts";
 import { guard } from "./guard.ts";
 import { Inserting } from "./inserting.ts";
+import { reading } from "./newPrimary.ts";
 import { takePage } from "./page.ts";
 
 /** Something that the main session is to be told with its next turn. */
@@ -71,19 +72,19 @@ export class Events {
    */
   async findWaiting(bounds: { limit: number; maxChars: number }): Promise<{ events: EventDoc[]; more: boolean }> {
     const { limit, maxChars: bytes } = bounds;
-    const found = this.collection.find({ waiting: true }).sort({ order: 1 });
-    const { rows, last } = await takePage(found, { limit, bytes, bytesOf: ({ text }) => text.length });
+    const find = () => this.collection.find({ waiting: true }).sort({ order: 1 });
+    const { rows, last } = await takePage(this.collection, find, { limit, bytes, bytesOf: ({ text }) => text.length });
     return { events: rows, more: last !== null };
   }
 
   countWaiting(): Promise<number> {
-    return guard(() => this.collection.countDocuments({ waiting: true }, { hint: "order_1" }));
+    return reading(this.collection, () => this.collection.countDocuments({ waiting: true }, { hint: "order_1" }));
   }
 
   /** Whether an event from before a time waits that wants a turn at once. */
   async wantsTurn(before: Date): Promise<boolean> {
     const query = { waiting: true, wake: true, createdAt: { $lt: before } };
-    return (await guard(() => this.collection.findOne(query, { projection: { _id: 1 } }))) !== null;
+    return (await reading(this.collection, () => this.collection.findOne(query, { projection: { _id: 1 } }))) !== null;
   }
 
   /** Takes events off the queue: a turn that knew them has succeeded. */

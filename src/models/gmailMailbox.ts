@@ -1,6 +1,7 @@
 import { type mongo, Schema } from "mongoose";
 import type { Clock } from "../shared/clock.ts";
 import { guard, takeIfFree } from "./guard.ts";
+import { reading } from "./newPrimary.ts";
 
 /** What a listener does: `mails` lists and fetches, `notices` are pulled, `watch` has Gmail send them. */
 export const MAILBOX_PARTS = ["mails", "notices", "watch"] as const;
@@ -100,15 +101,15 @@ export class GmailMailboxes {
 
   /** Null before anybody has listened. @throws AppError unavailable */
   find(account: string): Promise<MailboxDoc | null> {
-    return guard(() => this.collection.findOne({ _id: account.toLowerCase() }));
+    return reading(this.collection, () => this.collection.findOne({ _id: account.toLowerCase() }));
   }
 
   /** Becomes the one who listens. @returns false while another does */
   take(account: string, claim: { token: string; holder: string }, forMs: number): Promise<boolean> {
     const now = this.#clock.now();
     const tooLate = new Date(now.getTime() + LONGEST_CLAIM_MS);
-    const free = [{ claim: null }, { "claim.until": { $lte: now } }, { "claim.until": { $gt: tooLate } }];
-    const query = { _id: account.toLowerCase(), $or: free };
+    const isOver = [{ claim: null }, { "claim.until": { $lte: now } }, { "claim.until": { $gt: tooLate } }];
+    const query = { _id: account.toLowerCase(), $or: [...isOver, { "claim.token": claim.token }] };
     const until = new Date(now.getTime() + forMs);
     return takeIfFree(this.collection, query, { $set: { claim: { ...claim, until } }, $setOnInsert: NEW });
   }

@@ -47,7 +47,7 @@ const unwrapped = (error: unknown): unknown =>
     : error;
 
 /** What a server answered counts by its code or label; what the driver says of its connections, sessions and pools passes. */
-function isPassing(error: unknown): boolean {
+export function isPassing(error: unknown): boolean {
   if (error instanceof mongo.MongoServerError) {
     return PASSING.has(Number(error.code)) || error.hasErrorLabel("RetryableWriteError");
   }
@@ -71,9 +71,33 @@ export async function retryUpsert<T>(upsert: () => Promise<T>): Promise<T> {
 /** Whether a write failed because another one made the same key first. */
 export const isDuplicateKey = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === 11000;
 
+/** Does what may be done twice once more where MongoDB has not said what became of it. */
+export async function onceMore<T>(act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    if (!isPassing(unwrapped(error))) throw error;
+    return act();
+  }
+}
+
+/**
+ * Changes documents, each found by its _id and what else must be so, and each in a way that may be tried twice. Of what the
+ * driver sends again by itself, `updateOne`, MongoDB keeps a record for each document, which costs up to a third of the
+ * change; so these go as `updateMany`, and are sent once more here.
+ * @throws AppError unavailable; mongo.MongoBulkWriteError
+ */
+export function updateByIds<T extends mongo.Document>(
+  collection: mongo.Collection<T>,
+  changes: readonly mongo.UpdateManyModel<T>[],
+): Promise<mongo.BulkWriteResult> {
+  const operations = changes.map((updateMany) => ({ updateMany }));
+  return guard(() => onceMore(() => collection.bulkWrite(operations, { ordered: false })));
+}
+
 /**
  * Writes to a document when it is free, and makes it when it is not there.
- * @param query names the document by its _id and says when it is free
+ * @param query names the document by its _id and says when it is free, or already taken by who asks
  * @returns false when it is there and not free
  * @throws AppError unavailable
  */
@@ -82,13 +106,26 @@ export async function takeIfFree<T extends mongo.Document>(
   query: mongo.Filter<T>,
   change: mongo.UpdateFilter<T>,
 ): Promise<boolean> {
-  try {
-    await guard(() => collection.updateOne(query, change, { upsert: true }));
-    return true;
-  } catch (error) {
-    if (isDuplicateKey(error)) return false; // the upsert tried to make it again
-    throw error;
-  }
+  const [isTaken] = await takeEachIfFree(collection, [{ filter: query, update: change }]);
+  return isTaken === true;
+}
+
+/**
+ * Does the same to many documents at once.
+ * @returns for each whether it was free
+ */
+export async function takeEachIfFree<T extends mongo.Document>(
+  collection: mongo.Collection<T>,
+  takes: readonly Omit<mongo.UpdateManyModel<T>, "upsert">[],
+): Promise<boolean[]> {
+  const upserts = takes.map((take) => ({ ...take, upsert: true }));
+  const busy = new Set<number>();
+  await updateByIds(collection, upserts).catch((error: unknown) => {
+    const twice = writeFaults(error, isDuplicateKey); // the upserts tried to make these again
+    if (!twice) throw error;
+    for (const index of twice) busy.add(index);
+  });
+  return takes.map((_, i) => !busy.has(i));
 }
 
 /**
@@ -98,43 +135,4 @@ export async function takeIfFree<T extends mongo.Document>(
 export function writeFaults(error: unknown, isSo: (fault: { code?: unknown }) => boolean): number[] | undefined {
   const faults = error instanceof mongo.MongoBulkWriteError ? [error.writeErrors].flat() : [];
   return faults.length > 0 && faults.every(isSo) ? faults.map(({ index }) => index) : undefined;
-}
-
-/** A document to be changed, with what is to be set of it; or one to be made. */
-export type Write<T> =
-  | { readonly was: Pick<T, keyof T & ("_id" | "rev")>; readonly set: Partial<T> }
-  | { readonly insert: T };
-
-/**
- * Changes documents where they are still as they were read, and inserts those that are not there. Each gets a new `rev`.
- * They are found by their _id alone and compared by the change itself: MongoDB needs half as long as it does to look for
- * both.
- * @returns which of the writes, by their places, came to nothing: somebody else has changed, deleted or made that document
- * @throws AppError unavailable, body_too_large
- */
-export function writeUnchanged<T extends { _id: mongo.ObjectId; rev: mongo.ObjectId | null }>(
-  collection: mongo.Collection<T>,
-  writes: readonly Write<T>[],
-): Promise<Set<number>> {
-  if (writes.length === 0) return Promise.resolve(new Set());
-  const rev = new mongo.ObjectId();
-  const ids = writes.map((write) => ("was" in write ? write.was._id : write.insert._id));
-  const operations = writes.map((write): mongo.AnyBulkWriteOperation<T> => {
-    if ("insert" in write) return { insertOne: { document: { ...write.insert, rev } as never } };
-    const isUnchanged = { $eq: [{ $ifNull: ["$rev", null] }, write.was.rev ?? null] };
-    const after = { $mergeObjects: ["$$ROOT", { $literal: { ...write.set, rev } }] };
-    const filter = { _id: write.was._id } as mongo.Filter<T>;
-    return { updateOne: { filter, update: [{ $replaceWith: { $cond: [isUnchanged, after, "$$ROOT"] } }] } };
-  });
-  return guard(async () => {
-    const done = await collection.bulkWrite(operations, { ordered: false }).catch((error: unknown) => {
-      if (!writeFaults(error, isDuplicateKey)) throw error;
-      return { modifiedCount: 0, insertedCount: 0 };
-    });
-    if (done.modifiedCount + done.insertedCount === writes.length) return new Set<number>();
-    const written = { _id: { $in: ids }, rev } as unknown as mongo.Filter<T>;
-    const found = await collection.find(written, { projection: { _id: 1 } }).toArray();
-    const ours = new Set(found.map(({ _id }) => (_id as mongo.ObjectId).toHexString()));
-    return new Set(ids.flatMap((id, i) => (ours.has(id.toHexString()) ? [] : [i])));
-  });
 }

@@ -4,6 +4,7 @@ import type { Clock } from "../shared/clock.ts";
 import { AppError } from "../shared/errors.ts";
 import { toJson } from "../shared/json.ts";
 import { guard, isDuplicateKey } from "./guard.ts";
+import { reading } from "./newPrimary.ts";
 
 const KEEP_SECONDS = 86_400;
 
@@ -49,7 +50,7 @@ export class IdempotencyKeys {
     } catch (error) {
       if (!isDuplicateKey(error)) throw error;
     }
-    const earlier = await guard(() => this.collection.findOne({ _id }));
+    const earlier = await reading(this.collection, () => this.collection.findOne({ _id }));
     if (earlier?.fingerprint === fingerprint) return earlier.ids as T;
     if (!earlier) return this.settle(key, request, ids); // it expired in this moment
     throw new AppError("idempotency_conflict", {

@@ -1,7 +1,9 @@
 import type { mongo } from "mongoose";
 import type { Position } from "./cursor.ts";
 import { searchTerm } from "./freeObject.ts";
-import { type JobDoc, nameKey, type Status } from "./job.ts";
+import type { JobDoc, Status } from "./job.ts";
+import { nameKey } from "./jobs.ts";
+import { changedBefore, changedFrom, type StaleBy, staleAtOf, staleJobs, updatedAtOf } from "./jobTimes.ts";
 
 /** What a list of jobs, or a deletion, is narrowed to; all that is given must hold. */
 export interface JobFilter {
@@ -20,7 +22,7 @@ export interface JobFilter {
 }
 
 /** The filter as a query. Each condition on its own has an index that finds its jobs (job.ts). */
-export function jobQuery(filter: JobFilter, now: Date): mongo.Filter<JobDoc> {
+export function jobQuery(filter: JobFilter, by: StaleBy): mongo.Filter<JobDoc> {
   const all: mongo.Filter<JobDoc>[] = [];
   if (filter.status) all.push({ status: { $in: [...filter.status] } });
   if (filter.name) all.push({ nameKey: beginsWith(nameKey(filter.name) as string) });
@@ -28,23 +30,33 @@ export function jobQuery(filter: JobFilter, now: Date): mongo.Filter<JobDoc> {
   for (const [key, value] of filter.metadata ?? []) all.push({ metadataTerms: searchTerm(key, value) });
   if (filter.createdFrom) all.push({ createdAt: { $gte: filter.createdFrom } });
   if (filter.createdBefore) all.push({ createdAt: { $lt: filter.createdBefore } });
-  if (filter.updatedFrom) all.push({ updatedAt: { $gte: filter.updatedFrom } });
-  if (filter.updatedBefore) all.push({ updatedAt: { $lt: filter.updatedBefore } });
-  if (filter.stale === true) all.push({ status: "running", staleAt: { $lte: now } });
-  if (filter.stale === false) all.push({ $or: [{ staleAt: null }, { staleAt: { $gt: now } }] });
+  if (filter.updatedFrom) all.push(changedFrom(filter.updatedFrom));
+  if (filter.updatedBefore) all.push(changedBefore(filter.updatedBefore));
+  if (filter.stale === true) all.push(staleJobs(by));
+  if (filter.stale === false) all.push({ $nor: [staleJobs(by)] });
   return all.length > 0 ? { $and: all } : {};
 }
 
 /** What the filter looks at. */
 export type FilteredJob = Pick<
   JobDoc,
-  "jobId" | "nameKey" | "metadataTerms" | "status" | "createdAt" | "updatedAt" | "staleAt"
+  | "jobId"
+  | "nameKey"
+  | "metadataTerms"
+  | "status"
+  | "createdAt"
+  | "updatedAt"
+  | "lastReportAt"
+  | "staleAt"
+  | "staleAfterSeconds"
 >;
 
 /** Whether the query of the filter would find the job. */
-export function fitsFilter(job: FilteredJob, filter: JobFilter, now: Date): boolean {
+export function fitsFilter(job: FilteredJob, filter: JobFilter, { now, staleAfterSeconds }: StaleBy): boolean {
   const { status, name, jobId, metadata = [], createdFrom, createdBefore, updatedFrom, updatedBefore, stale } = filter;
-  const isStale = job.status === "running" && job.staleAt !== null && job.staleAt <= now;
+  const updatedAt = updatedAtOf(job);
+  const staleAt = staleAtOf(job, staleAfterSeconds);
+  const isStale = staleAt !== null && staleAt <= now;
   return (
     (!status || status.includes(job.status)) &&
     (!name || (job.nameKey?.startsWith(nameKey(name) as string) ?? false)) &&
@@ -52,8 +64,8 @@ export function fitsFilter(job: FilteredJob, filter: JobFilter, now: Date): bool
     metadata.every(([key, value]) => job.metadataTerms.includes(searchTerm(key, value))) &&
     (!createdFrom || job.createdAt >= createdFrom) &&
     (!createdBefore || job.createdAt < createdBefore) &&
-    (!updatedFrom || job.updatedAt >= updatedFrom) &&
-    (!updatedBefore || job.updatedAt < updatedBefore) &&
+    (!updatedFrom || updatedAt >= updatedFrom) &&
+    (!updatedBefore || updatedAt < updatedBefore) &&
     (stale === undefined || stale === isStale)
   );
 }

@@ -1,8 +1,9 @@
 import type { mongo } from "mongoose";
 import type { Clock } from "../shared/clock.ts";
-import { guard } from "./guard.ts";
 import type { JobDoc } from "./job.ts";
-import { jobQuery } from "./jobFilter.ts";
+import type { Jobs } from "./jobs.ts";
+import { staleJobs } from "./jobTimes.ts";
+import { reading } from "./newPrimary.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -16,14 +17,16 @@ const QUICK_MS = 50;
 /** … until so many times as long has passed as it took: however many jobs there are, counting is a small part of the time. */
 const SERVES_TIMES = 10;
 
+type CountedJobs = Pick<Jobs, "collection" | "staleBy">;
+
 /** Counts jobs for whoever asks. */
 export class JobStatistics {
-  readonly #collection: mongo.Collection<JobDoc>;
+  readonly #jobs: CountedJobs;
   readonly #clock: Clock;
   #serving: Promise<JobStats> | undefined;
 
-  constructor(collection: mongo.Collection<JobDoc>, clock: Clock) {
-    this.#collection = collection;
+  constructor(jobs: CountedJobs, clock: Clock) {
+    this.#jobs = jobs;
     this.#clock = clock;
   }
 
@@ -34,7 +37,7 @@ export class JobStatistics {
 
   async #count(): Promise<JobStats> {
     const started = performance.now();
-    const counting = countJobs(this.#collection, this.#clock.now());
+    const counting = countJobs(this.#jobs, this.#clock.now());
     const isSlow = setTimeout(() => {
       this.#serving ??= counting;
     }, QUICK_MS);
@@ -54,14 +57,14 @@ export class JobStatistics {
   }
 }
 
-async function countJobs(collection: mongo.Collection<JobDoc>, now: Date): Promise<JobStats> {
+async function countJobs(jobs: CountedJobs, now: Date): Promise<JobStats> {
   const since = new Date(now.getTime() - HOUR_MS);
-  const count = (query: mongo.Filter<JobDoc>) => guard(() => collection.countDocuments(query));
+  const count = (query: mongo.Filter<JobDoc>) => reading(jobs.collection, () => jobs.collection.countDocuments(query));
   const [running, completed, failed, stale, created, completedLately, failedLately] = await Promise.all([
     count({ status: "running" }),
     count({ status: "completed" }),
     count({ status: "failed" }),
-    count(jobQuery({ stale: true }, now)),
+    count(staleJobs(jobs.staleBy(now))),
     count({ createdAt: { $gte: since } }),
     count({ status: "completed", endedAt: { $gte: since } }),
     count({ status: "failed", endedAt: { $gte: since } }),

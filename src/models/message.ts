@@ -1,6 +1,8 @@
 import { mongo, Schema } from "mongoose";
+import { ALIKE, Together } from "../shared/together.ts";
 import { guard } from "./guard.ts";
 import { Inserting } from "./inserting.ts";
+import { reading } from "./newPrimary.ts";
 
 /** One message of a session's transcript. */
 export interface MessageDoc {
@@ -44,9 +46,17 @@ export interface Turn {
 export class Messages {
   readonly collection: mongo.Collection<MessageDoc>;
   readonly #inserting: Inserting<MessageDoc>;
+  /** Whether a session has a transcript: most have been made for one run, and have none. */
+  readonly #begun: Together<string, boolean>;
 
   constructor(collection: mongo.Collection<MessageDoc>) {
     this.collection = collection;
+    this.#begun = new Together(async (keys) => {
+      const begun = await reading(collection, () =>
+        collection.distinct("sessionKey", { sessionKey: { $in: [...keys] } }),
+      );
+      return keys.map((key) => begun.includes(key));
+    }, ALIKE);
     this.#inserting = new Inserting(collection, ({ content }) => 500 + content.length);
   }
 
@@ -67,7 +77,7 @@ export class Messages {
 
   /** The latest messages, oldest first, at most `limit` and as many as come to `maxChars`. @throws AppError unavailable */
   findLatest(sessionKey: string, { limit, maxChars }: { limit: number; maxChars: number }): Promise<MessageDoc[]> {
-    return guard(async () => {
+    return reading(this.collection, async () => {
       const newestFirst: MessageDoc[] = [];
       let chars = 0;
       for await (const message of this.collection.find({ sessionKey }).sort({ order: -1 }).limit(limit)) {
@@ -80,8 +90,9 @@ export class Messages {
   }
 
   /** The latest messages, oldest first, as many whole turns as the bounds allow. @throws AppError unavailable */
-  findRecent(sessionKey: string, bounds: { maxMessages: number; maxChars: number }): Promise<MessageDoc[]> {
-    return guard(async () => {
+  async findRecent(sessionKey: string, bounds: { maxMessages: number; maxChars: number }): Promise<MessageDoc[]> {
+    if (!(await this.#begun.add(sessionKey))) return [];
+    return reading(this.collection, async () => {
       const newestFirst: MessageDoc[] = [];
       let chars = 0;
       let answer: MessageDoc | undefined;

@@ -1,4 +1,5 @@
 import type { CurrentStep, JobDoc, JobEffect } from "./job.ts";
+import { storedUpdatedAt } from "./jobTimes.ts";
 import { endedAt, later, type StepState } from "./reportedStep.ts";
 
 /** What reports look at and change of a job. */
@@ -24,7 +25,7 @@ export type JobState = Pick<
 export function reportedJob(before: JobState, { progress, message, ends }: JobEffect, now: Date): JobState {
   return {
     ...before,
-    updatedAt: later(before.updatedAt, now),
+    updatedAt: storedUpdatedAt(before.updatedAt, now),
     lastReportAt: later(before.lastReportAt, now),
     progress: Math.max(before.progress, progress ?? 0),
     ...(message !== undefined && { message }),

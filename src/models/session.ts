@@ -1,7 +1,8 @@
 import { type mongo, Schema } from "mongoose";
 import type { Clock } from "../shared/clock.ts";
 import { MAIN_SESSION } from "../shared/sessionKey.ts";
-import { guard, takeIfFree } from "./guard.ts";
+import { guard, takeEachIfFree, updateByIds } from "./guard.ts";
+import { reading } from "./newPrimary.ts";
 
 /** Where replies of the main session go. */
 export interface Route {
@@ -28,6 +29,14 @@ export const sessionSchema = new Schema<SessionDoc>(
 
 sessionSchema.index({ lastUsedAt: -1, _id: -1 });
 
+/** One turn that is to have a session. */
+export interface SessionClaim {
+  readonly key: string;
+  readonly holder: string;
+  readonly token: string;
+  readonly until: Date;
+}
+
 export class Sessions {
   readonly collection: mongo.Collection<SessionDoc>;
   readonly #clock: Clock;
@@ -41,11 +50,19 @@ export class Sessions {
    * Takes the session for one turn. What was taken comes free when it is released, or when its time is over.
    * @returns false while a turn has it
    */
-  claim(key: string, holder: string, token: string, until: Date): Promise<boolean> {
+  async claim(key: string, holder: string, token: string, until: Date): Promise<boolean> {
+    const [isTaken] = await this.claimEach([{ key, holder, token, until }]);
+    return isTaken === true;
+  }
+
+  /** Takes each of several sessions, if it is free. */
+  claimEach(claims: readonly SessionClaim[]): Promise<boolean[]> {
     const now = this.#clock.now();
-    const free = { $or: [{ active: null }, { "active.until": { $lte: now } }] };
-    const change = { $set: { active: { holder, token, until }, lastUsedAt: now } };
-    return takeIfFree(this.collection, { _id: key, ...free }, change);
+    const takes = claims.map(({ key, ...active }) => {
+      const free = [{ active: null }, { "active.until": { $lte: now } }, { "active.token": active.token }];
+      return { filter: { _id: key, $or: free }, update: { $set: { active, lastUsedAt: now } } };
+    });
+    return takeEachIfFree(this.collection, takes);
   }
 
   async renew(key: string, token: string, until: Date): Promise<boolean> {
@@ -59,8 +76,12 @@ export class Sessions {
     await guard(() => this.collection.updateOne({ _id: key, "active.token": token }, { $set: { active: null } }));
   }
 
-  async release(key: string, holder: string): Promise<void> {
-    await guard(() => this.collection.updateOne({ _id: key, "active.holder": holder }, { $set: { active: null } }));
+  /** Frees sessions of these turns, and of no later ones. @throws AppError unavailable */
+  async release(turns: readonly Pick<SessionClaim, "key" | "holder">[]): Promise<void> {
+    const changes = turns.map(({ key, holder }) => {
+      return { filter: { _id: key, "active.holder": holder }, update: { $set: { active: null } } };
+    });
+    await updateByIds(this.collection, changes);
   }
 
   /** Deletes sessions that nothing is under way in. @throws AppError unavailable */
@@ -75,12 +96,14 @@ export class Sessions {
 
   async isMainPaused(now: Date): Promise<boolean> {
     const query = { _id: MAIN_SESSION, pausedUntil: { $gt: now } };
-    return (await guard(() => this.collection.findOne(query, { projection: { _id: 1 } }))) !== null;
+    return (await reading(this.collection, () => this.collection.findOne(query, { projection: { _id: 1 } }))) !== null;
   }
 
   /** The main session's last recipient; null before it has one. */
   async route(): Promise<Route | null> {
-    const main = await guard(() => this.collection.findOne({ _id: MAIN_SESSION }, { projection: { route: 1 } }));
+    const main = await reading(this.collection, () =>
+      this.collection.findOne({ _id: MAIN_SESSION }, { projection: { route: 1 } }),
+    );
     return main?.route ?? null;
   }
 

@@ -3,9 +3,11 @@ import type { Changes } from "../shared/changes.ts";
 import type { Clock } from "../shared/clock.ts";
 import { AppError } from "../shared/errors.ts";
 import { type FreeObject, unpackObject } from "./freeObject.ts";
-import { guard, writeUnchanged } from "./guard.ts";
+import { guard } from "./guard.ts";
 import type { CurrentStep, Status } from "./job.ts";
+import { reading } from "./newPrimary.ts";
 import { reportedStep, type StepState, type StoredStep, TICK } from "./reportedStep.ts";
+import { writeUnchanged } from "./writeUnchanged.ts";
 
 export interface StepDoc {
   _id: mongo.ObjectId;
@@ -130,7 +132,9 @@ export class Steps {
     const all = { jobId: { $in: jobs.map(({ jobId }) => jobId) }, job: { $in: jobs.map(({ _id }) => _id) }, stepKey };
     // one condition for all is quicker, as long as it does not find much more than is wanted
     const query = jobs.length * stepKey.$in.length <= 4 * wanted.length ? all : { $or: each };
-    const found = await guard(() => this.collection.find<StoredStep>(query, { projection: { output: 0 } }).toArray());
+    const found = await reading(this.collection, () =>
+      this.collection.find<StoredStep>(query, { projection: { output: 0 } }).toArray(),
+    );
     return new Map(found.map((step) => [stepName(step), step]));
   }
 
@@ -169,7 +173,9 @@ export class Steps {
 
   /** @throws AppError step_not_found, unavailable */
   async find(job: JobRef, stepKey: string): Promise<StepDoc> {
-    const step = await guard(() => this.collection.findOne({ jobId: job.jobId, job: job._id, stepKey }));
+    const step = await reading(this.collection, () =>
+      this.collection.findOne({ jobId: job.jobId, job: job._id, stepKey }),
+    );
     if (step) return step;
     throw new AppError("step_not_found", {
       detail: `The job ${JSON.stringify(job.jobId)} has no step ${JSON.stringify(stepKey)}.`,
@@ -179,7 +185,7 @@ export class Steps {
   /** Of the steps still running the one most recently reported, without its output. @throws AppError unavailable */
   findCurrent(job: JobRef): Promise<StepDoc | null> {
     const query = { jobId: job.jobId, job: job._id, status: "running" as const };
-    return guard(() =>
+    return reading(this.collection, () =>
       this.collection.findOne(query, { sort: { reportedAt: -1 }, hint: RUNNING, projection: { output: 0 } }),
     );
   }

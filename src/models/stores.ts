@@ -1,18 +1,20 @@
 import { type Changes, NOBODY } from "../shared/changes.ts";
 import type { Clock } from "../shared/clock.ts";
-import { Together } from "../shared/together.ts";
+import { ALIKE, Together } from "../shared/together.ts";
+import { claimRuns, type NotClaimed, type RunClaim } from "./commands/claimRun.ts";
 import { type JudgedReport, REPORTS_TOGETHER, type ReportOutcome, reportSteps } from "./commands/reportSteps.ts";
 import type { Database } from "./database.ts";
 import { Deletions } from "./deletion.ts";
-import { Deliveries } from "./delivery.ts";
+import { Deliveries } from "./deliveries.ts";
 import { Events } from "./event.ts";
 import { GmailMailboxes } from "./gmailMailbox.ts";
 import { IdempotencyKeys } from "./idempotencyKey.ts";
-import { Jobs } from "./job.ts";
 import { JobStatistics } from "./jobStats.ts";
+import { Jobs } from "./jobs.ts";
 import { Leases } from "./lease.ts";
 import { Messages } from "./message.ts";
-import { Runs } from "./run.ts";
+import type { AgentRun } from "./run.ts";
+import { Runs } from "./runs.ts";
 import { Sessions } from "./session.ts";
 import { Steps } from "./step.ts";
 
@@ -23,6 +25,8 @@ export interface Stores {
   readonly jobStatistics: JobStatistics;
   /** Writes reports that arrive together together. */
   readonly reports: Together<JudgedReport, ReportOutcome>;
+  /** Takes runs that are wanted at about the same time together. */
+  readonly claims: Together<RunClaim, AgentRun | NotClaimed>;
   readonly deletions: Deletions;
   readonly runs: Runs;
   readonly sessions: Sessions;
@@ -43,13 +47,14 @@ export function openStores(
 ): Stores {
   const jobs = new Jobs(collections.jobs, clock, changes, settings.staleAfterSeconds);
   const steps = new Steps(collections.steps, clock, changes);
+  const runs = new Runs(collections.runs, clock, changes);
+  const sessions = new Sessions(collections.sessions, clock);
   return {
-    ...{ jobs, steps },
-    jobStatistics: new JobStatistics(collections.jobs, clock),
+    ...{ jobs, steps, runs, sessions },
+    jobStatistics: new JobStatistics(jobs, clock),
     reports: new Together((reports) => reportSteps({ jobs, steps }, reports), REPORTS_TOGETHER),
+    claims: new Together((claims) => claimRuns({ runs, sessions }, claims), ALIKE),
     deletions: new Deletions(collections.deletions, clock),
-    runs: new Runs(collections.runs, clock, changes),
-    sessions: new Sessions(collections.sessions, clock),
     messages: new Messages(collections.messages),
     events: new Events(collections.events, clock),
     deliveries: new Deliveries(collections.deliveries, clock, changes),

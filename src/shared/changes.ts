@@ -1,4 +1,4 @@
-import type { Redis } from "ioredis";
+import type { RedisConnection } from "./redis.ts";
 
 /**
  * That a record is another than before; what it is now, its reader reads. `moved`: the job may fit other filters than
@@ -34,13 +34,13 @@ const KEPT_ENTRIES = 2_000;
  * lost; once it is back readers are told so, as `many`: they themselves may have had Redis all the time.
  */
 export class RedisChanges implements Changes {
-  readonly #redis: Redis;
+  readonly #redis: RedisConnection;
   readonly #key: string;
   #waiting = new Map<string, Change>();
   #timer: NodeJS.Timeout | undefined;
 
   /** @param redis a producer's connection, which stays its owner's */
-  constructor(redis: Redis, prefix: string) {
+  constructor(redis: RedisConnection, prefix: string) {
     this.#redis = redis;
     this.#key = changesKey(prefix);
   }
@@ -84,13 +84,28 @@ const nameOf = (change: Change): string =>
 
 const pack = (changes: readonly Change[]): string => JSON.stringify(changes);
 
-/** What one entry of the stream tells; [] for one that another version wrote in words of its own. */
+/** What one entry of the stream tells; of what another version, or somebody else, wrote in words of its own: `many`. */
 export function unpackChanges(fields: readonly string[]): Change[] {
   const text = fields[fields.indexOf("c") + 1];
   try {
     const changes: unknown = JSON.parse(text ?? "");
-    return Array.isArray(changes) ? (changes as Change[]) : [MANY];
+    return Array.isArray(changes) ? changes.map((one) => (isChange(one) ? one : MANY)) : [MANY];
   } catch {
     return [MANY];
+  }
+}
+
+function isChange(value: unknown): value is Change {
+  const { kind, jobId, stepKey, id } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  switch (kind) {
+    case "job":
+      return typeof jobId === "string";
+    case "step":
+      return typeof jobId === "string" && typeof stepKey === "string";
+    case "run":
+    case "delivery":
+      return typeof id === "string";
+    default:
+      return kind === "many";
   }
 }

@@ -7,6 +7,7 @@ import { applyEnvironment, type Environment, isObject, type Json, substitute } f
 import { explain, faultyKey } from "./configProblems.ts";
 import { type Config, ConfigSchema } from "./configSchema.ts";
 import { StartError } from "./lifecycle.ts";
+import type { RedisAddress } from "./redisAddress.ts";
 
 /** The configuration is not usable. `problems` has one sentence for each fault, and all of them. */
 export class ConfigError extends StartError {
@@ -117,8 +118,9 @@ export function parseFile(text: string | undefined, source: string): Json {
  * The servers that a process of its own needs.
  * @throws StartError when one is not configured
  */
-export function requireServers({ mongodb, redis }: Config): { mongodbUri: string; redisUrl: string } {
-  if (mongodb.uri && redis.url) return { mongodbUri: mongodb.uri, redisUrl: redis.url };
+export function requireServers({ mongodb, redis }: Config): { mongodbUri: string; redisAddress: RedisAddress } {
+  const { url, cluster } = redis;
+  if (mongodb.uri && url) return { mongodbUri: mongodb.uri, redisAddress: { url, cluster } };
   const missing = mongodb.uri ? "REDIS_URL (redis.url)" : "MONGODB_URI (mongodb.uri)";
   throw new StartError(`${missing} is not set: set it, or use \`npm start\`, which brings its own servers.`);
 }

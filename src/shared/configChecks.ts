@@ -4,6 +4,7 @@ import { mappingFaults } from "./configMappingChecks.ts";
 import type { Config } from "./configSchema.ts";
 import { durationMs } from "./duration.ts";
 import { modelEntries, resolveModel } from "./modelList.ts";
+import { namesSeveralHosts, readClusterUrl } from "./redisAddress.ts";
 import { sessionKeyFault } from "./sessionKey.ts";
 
 interface Check {
@@ -29,6 +30,10 @@ const CHECKS: readonly Check[] = [
         !allowUnauthenticated &&
         `server.host is ${host}, which others can reach, and there is no server.apiToken: set a token, bind to 127.0.0.1, or set server.allowUnauthenticated to true`,
     ],
+  },
+  {
+    reads: ["redis.url", "redis.cluster"],
+    find: ({ redis: { url, cluster } }) => [redisFault(url, cluster)],
   },
   {
     reads: ["hooks.enabled", "hooks.token"],
@@ -140,6 +145,19 @@ const CHECKS: readonly Check[] = [
     find: gmailFaults,
   },
 ];
+
+function redisFault(url: string | undefined, cluster: boolean): string | false {
+  if (!cluster) {
+    return (
+      namesSeveralHosts(url ?? "") &&
+      "redis.url names several hosts and redis.cluster is not true: set it, or REDIS_CLUSTER=true, for a Redis Cluster"
+    );
+  }
+  if (url === undefined)
+    return "redis.cluster is true and there is no redis.url: name the cluster's nodes there, or in REDIS_URL";
+  const address = readClusterUrl(url);
+  return "fault" in address && `redis.url ${address.fault}`;
+}
 
 /** Their requests prove themselves in the header in which a user and a password would go. */
 const WITH_AUTHORIZATION = ["slack", "discord", "mattermost", "msteams", "whatsapp"];

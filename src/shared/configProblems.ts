@@ -7,8 +7,12 @@ import { nearest } from "./nearest.ts";
 export function faultyKey(error: ErrorObject): string {
   const { missingProperty, additionalProperty } = error.params;
   const names = error.instancePath.split("/").slice(1);
-  return [...names.map(unescapePointer), missingProperty ?? additionalProperty].filter(Boolean).join(".");
+  const last: string | undefined = missingProperty ?? additionalProperty;
+  return [...names.map(unescapePointer), ...(last === undefined ? [] : [last])].map(shown).join(".");
 }
+
+/** JSON5 has keys without a letter. */
+const shown = (name: string) => name || '""';
 
 const unescapePointer = (name: string) => name.replaceAll("~1", "/").replaceAll("~0", "~");
 
@@ -21,7 +25,7 @@ export function explain(error: ErrorObject, env: Environment): string {
   switch (keyword) {
     case "additionalProperties": {
       const known = nearest(params.additionalProperty, Object.keys(node.properties ?? {}));
-      const section = key.slice(0, key.length - String(params.additionalProperty).length);
+      const section = key.slice(0, key.length - shown(params.additionalProperty).length);
       return `${key} is not a known key${known ? `; did you mean ${section}${known}?` : ""}`;
     }
     case "required":

@@ -66,6 +66,13 @@ export const ConfigSchema = Type.Object(
           description:
             "Largest request body in bytes. At most 5 MiB: a job keeps input, metadata and output in one MongoDB document, which ends at 16 MiB.",
         }),
+        maxConnections: whole({
+          default: 10_000,
+          minimum: 10,
+          maximum: 1_000_000,
+          description:
+            "How many connections a web process keeps open at most, those of browsers and live events among them; one more is closed at once. The limit of open files (`ulimit -n`) must be some hundreds above it.",
+        }),
         concurrency: whole({
           default: 1,
           minimum: 1,
@@ -105,9 +112,15 @@ export const ConfigSchema = Type.Object(
             secret: "credentials",
             examples: ["redis://127.0.0.1:6379"],
             description:
-              "Redis for the queues (`maxmemory-policy noeviction`). Without it `npm start` runs an embedded redis-server.",
+              "Redis for the queues (`maxmemory-policy noeviction`); `rediss://` for TLS. Without it `npm start` runs an embedded redis-server.",
           }),
         ),
+        cluster: flag({
+          default: false,
+          env: "REDIS_CLUSTER",
+          description:
+            "`redis.url` leads to a Redis Cluster: one of its nodes or a name for all of them, or several with commas between them (`redis://user:password@a:6379,b:6379,c:6379`).",
+        }),
         prefix: text({
           default: "signalbox",
           pattern: "^[A-Za-z0-9_-]{1,40}$",

@@ -1,9 +1,10 @@
 import { type JobsOptions, Queue } from "bullmq";
-import type { Redis } from "ioredis";
 import type { Static, TSchema } from "typebox";
+import { type Clock, systemClock } from "./clock.ts";
 import { AppError } from "./errors.ts";
 import { deliveriesTo, heartbeat, QUEUES, type QueueDef, queuePrefix } from "./queues.ts";
-import { Together } from "./together.ts";
+import type { RedisConnection } from "./redis.ts";
+import { ALIKE, Together } from "./together.ts";
 
 /** How long an answer waits for Redis to take a job. */
 const ADD_WITHIN_MS = 500;
@@ -46,11 +47,14 @@ const STATES = ["waiting", "active", "delayed", "failed", "prioritized"] as cons
 
 /** The producers' side of the queues. Closed by whoever opened it; the connection stays its owner's. */
 export class Queues {
+  readonly #clock: Clock;
   readonly #queues: ReadonlyMap<string, Queue>;
   readonly #adding: ReadonlyMap<string, Together<BulkJob, void>>;
   readonly #triggering: Together<void, void>;
 
-  constructor(connection: Redis, prefix: string) {
+  /** @param clock the one that all processes share: an entry that waits is given to whoever is free, by his own */
+  constructor(connection: RedisConnection, prefix: string, clock: Clock = systemClock) {
+    this.#clock = clock;
     const open = ({ name }: QueueDef) =>
       new Queue(name, { connection, prefix: queuePrefix(prefix, name), skipVersionCheck: true });
     this.#queues = new Map(QUEUES.map((def) => [def.name, open(def)]));
@@ -69,7 +73,9 @@ export class Queues {
     { jobId, delayMs = 0 }: AddOptions,
   ): Promise<void> {
     const backoff = { type: "exponential", delay: 1_000 };
-    const opts = { attempts: def.attempts, backoff, delay: delayMs, removeOnComplete: true, removeOnFail: true, jobId };
+    const timestamp = this.#clock.now().getTime();
+    const removed = { removeOnComplete: true, removeOnFail: true };
+    const opts = { attempts: def.attempts, backoff, delay: delayMs, timestamp, ...removed, jobId };
     await briefly(get(this.#adding, def.name).add({ name: def.name, data: payload, opts }));
   }
 
@@ -101,24 +107,33 @@ export class Queues {
   ): Promise<void> {
     const queue = get(this.#queues, def.name);
     const known = await queue.getJobScheduler(def.name);
-    if (known?.every === everyMs) return;
+    const now = this.#clock.now().getTime();
+    // Each time the next one is set by the clock of the process that ran the last, which may have been wrong.
+    const isFarOff = (known?.next ?? 0) > now + 2 * everyMs;
+    if (known?.every === everyMs && !isFarOff) return;
+    if (isFarOff) await queue.removeJobScheduler(def.name);
     const template = { data, opts: { attempts: def.attempts, removeOnComplete: true, removeOnFail: true } };
     await queue.upsertJobScheduler(
       def.name,
-      { every: everyMs, ...(!atOnce && { startDate: Date.now() + everyMs }) },
+      { every: everyMs, ...(!atOnce && { startDate: now + everyMs }) },
       template,
     );
   }
 
-  /** How many jobs each queue holds in each state. Rejects while Redis is away. */
+  /**
+   * How many jobs each queue holds in each state; without those whose node of a cluster is away. Rejects while all of Redis
+   * is.
+   */
   async depths(): Promise<{ queue: string; state: string; count: number }[]> {
-    const lists = await Promise.all(
+    const lists = await Promise.allSettled(
       [...this.#queues].map(async ([name, queue]) => {
         const counts = await queue.getJobCounts(...STATES);
         return STATES.map((state) => ({ queue: name, state, count: counts[state] ?? 0 }));
       }),
     );
-    return lists.flat();
+    const known = lists.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+    if (known.length === 0) throw new AppError("unavailable");
+    return known.flat();
   }
 
   /** For a board that shows them. */
@@ -139,16 +154,12 @@ function get<T>(all: ReadonlyMap<string, T>, name: string): T {
 
 /** Jobs that come at about the same time go to Redis together. */
 const adding = (queue: Queue) =>
-  new Together<BulkJob, void>(
-    async (jobs) => {
-      const [first] = jobs;
-      const added =
-        first && jobs.length === 1 ? queue.add(first.name, first.data, first.opts) : queue.addBulk([...jobs]);
-      await added.catch(unavailable);
-      return jobs.map(() => undefined);
-    },
-    { most: 500, mostWeight: 500, weightOf: () => 1 },
-  );
+  new Together<BulkJob, void>(async (jobs) => {
+    const [first] = jobs;
+    const added = first && jobs.length === 1 ? queue.add(first.name, first.data, first.opts) : queue.addBulk([...jobs]);
+    await added.catch(unavailable);
+    return jobs.map(() => undefined);
+  }, ALIKE);
 
 /** One entry for all that ask for a turn at about the same time. */
 const triggering = (queue: Queue) =>

@@ -50,10 +50,10 @@ export async function runProcess(start: (lifecycle: Lifecycle) => Promise<Starte
   let stoppingSince: number | undefined;
   const stop = async (code: number) => {
     if (stoppingSince !== undefined) {
-      if (Date.now() - stoppingSince > 1_000) process.exit(1);
+      if (performance.now() - stoppingSince > 1_000) process.exit(1);
       return;
     }
-    stoppingSince = Date.now();
+    stoppingSince = performance.now();
     setTimeout(() => process.exit(1), deadlineMs).unref();
     await lifecycle.close(onError);
     process.exit(code);
@@ -61,6 +61,7 @@ export async function runProcess(start: (lifecycle: Lifecycle) => Promise<Starte
   process.on("SIGTERM", () => void stop(0));
   process.on("SIGINT", () => void stop(0));
   process.on("disconnect", () => void stop(0));
+  if (process.connected === false) return stop(0); // who started it was gone before this could be heard
   let reload = async () => {};
   let isReloadWanted = false;
   let reloading = Promise.resolve();

@@ -1,58 +1,119 @@
-import { Redis } from "ioredis";
+import { Cluster, type ClusterOptions, Redis, type RedisOptions } from "ioredis";
+import { hostsOf } from "./address.ts";
 import { StartError } from "./lifecycle.ts";
 import type { Logger } from "./logger.ts";
+import { type RedisAddress, readClusterUrl } from "./redisAddress.ts";
+
+/** To one server, or to all nodes of a cluster. */
+export type RedisConnection = Redis | Cluster;
 
 /**
- * A connection whose commands fail at once while Redis is away, for producers and probes.
+ * Connects for producers and probes: commands fail at once while Redis is away, and late ones after two seconds. In a
+ * cluster a command waits some tenths of a second for another node to have its keys.
  * Every connection says once in the log that it is lost and once that it is back.
+ * @throws StartError when Redis cannot be used
  */
-export function producerConnection(url: string, log: Logger): Redis {
-  return watched(
-    new Redis(url, {
-      enableOfflineQueue: false,
-      commandTimeout: 2_000,
-      connectTimeout: 2_000,
-      maxRetriesPerRequest: 0,
-      lazyConnect: true,
-      retryStrategy,
-    }),
-    log,
-  );
+export async function connectProducer(address: RedisAddress, log: Logger): Promise<RedisConnection> {
+  const redis = open(address, log, {
+    common: { commandTimeout: 2_000, maxRetriesPerRequest: 0 },
+    connection: { enableOfflineQueue: false, lazyConnect: true },
+    cluster: { maxRedirections: 4 },
+  });
+  let cause: Error | undefined;
+  const note = (error: Error) => {
+    cause = error;
+  };
+  redis.on("node error", note);
+  try {
+    await redis.connect();
+    if (redis instanceof Redis) await redis.ping(); // a cluster has told who its nodes are
+  } catch (error) {
+    redis.disconnect();
+    throw new StartError(cannotBeUsed(address, cause ?? (error as Error)));
+  } finally {
+    redis.off("node error", note);
+  }
+  if (redis instanceof Redis && (await isOneOfSeveral(redis))) {
+    redis.disconnect();
+    throw new StartError(
+      `Redis at ${hostsOf(address.url)} is a node of a Redis Cluster: set REDIS_CLUSTER=true (redis.cluster in the configuration).`,
+    );
+  }
+  return redis;
 }
 
 /** A connection for one command that waits for news, and fails when Redis goes away. It connects by itself. */
-export function readerConnection(url: string, log: Logger): Redis {
-  return watched(
-    new Redis(url, { connectTimeout: 2_000, enableOfflineQueue: false, maxRetriesPerRequest: 0, retryStrategy }),
-    log,
-  );
+export function readerConnection(address: RedisAddress, log: Logger): RedisConnection {
+  return open(address, log, {
+    common: { maxRetriesPerRequest: 0 },
+    connection: { enableOfflineQueue: false },
+    cluster: { maxRedirections: 0 }, // another node may not have had all of the news
+  });
 }
 
 /**
  * A connection that waits for Redis to come back, for workers. It connects by itself: what BullMQ makes of a lazy one
  * never begins to work when Redis goes away in the middle of its first connect.
  */
-export function workerConnection(url: string, log: Logger): Redis {
-  return watched(new Redis(url, { connectTimeout: 2_000, maxRetriesPerRequest: null, retryStrategy }), log);
+export function workerConnection(address: RedisAddress, log: Logger): RedisConnection {
+  return open(address, log, {
+    common: { maxRetriesPerRequest: null },
+    connection: {},
+    cluster: {
+      maxRedirections: Number.POSITIVE_INFINITY,
+      retryDelayOnMoved: 50, // for as long as two nodes name each other
+      retryDelayOnFailover: 500,
+      retryDelayOnClusterDown: 500,
+    },
+  });
 }
 
-/** Connects. @throws StartError when Redis does not answer */
-export async function connectRedis(redis: Redis): Promise<Redis> {
-  try {
-    await redis.connect();
-    await redis.ping();
-    return redis;
-  } catch (error) {
-    redis.disconnect();
-    const { host, port } = redis.options;
-    const reason = /NOAUTH|WRONGPASS/.test((error as Error).message) ? " (it wants a password)" : "";
-    throw new StartError(
-      `Redis at ${host}:${port} cannot be used${reason}: start it, or correct REDIS_URL (redis.url in the configuration).`,
-    );
-  }
+/** Resolves when Redis answers, of a cluster every node that owns slots, and takes commands; else rejects. */
+export async function pingRedis(redis: RedisConnection): Promise<void> {
+  if (redis instanceof Redis) return void (await redis.ping());
+  const nodes = new Map(redis.nodes("master").map((node) => [`${node.options.host}:${node.options.port}`, node]));
+  const owners = new Set(redis.slots.flatMap(([owner]) => owner ?? []));
+  if (redis.status !== "ready" || owners.size === 0) throw new Error("the cluster is not ready");
+  const ask = async (owner: string) => {
+    const state = String(await nodes.get(owner)?.cluster("INFO"));
+    if (!state.includes("cluster_state:ok")) throw new Error(`${owner} is away`);
+  };
+  await Promise.all([...owners].map(ask));
 }
+
+interface Manner {
+  /** Of a connection to a server or a node. */
+  readonly common: Pick<RedisOptions, "commandTimeout" | "maxRetriesPerRequest">;
+  readonly connection: Pick<RedisOptions & ClusterOptions, "enableOfflineQueue" | "lazyConnect">;
+  readonly cluster: ClusterOptions;
+}
+
+const CONNECT_WITHIN_MS = 2_000;
+/** By this a node is left that does not answer and has been replaced: nothing else tells of it. */
+const SLOTS_REFRESH_MS = 5_000;
 
 const retryStrategy = (tries: number): number => Math.min(50 * 2 ** tries, 2_000);
+
+function open({ url, cluster }: RedisAddress, log: Logger, manner: Manner): RedisConnection {
+  const common = { ...manner.common, connectTimeout: CONNECT_WITHIN_MS };
+  if (!cluster) return watched(new Redis(url, { ...common, ...manner.connection, retryStrategy }), log);
+  const address = readClusterUrl(url);
+  if ("fault" in address) throw new Error(`redis.url ${address.fault}`); // the configuration was checked
+  const { nodes, username, password, tls } = address;
+  return watchedCluster(
+    new Cluster([...nodes], {
+      ...manner.connection,
+      ...manner.cluster,
+      redisOptions: { ...common, username, password, ...(tls && { tls: {} }) },
+      dnsLookup: (host, answer) => answer(null, host), // certificates are of names
+      clusterRetryStrategy: retryStrategy,
+      enableReadyCheck: false, // one that is short of a node is used as it is
+      slotsRefreshInterval: SLOTS_REFRESH_MS,
+      slotsRefreshTimeout: CONNECT_WITHIN_MS,
+    }),
+    log,
+  );
+}
 
 function watched(redis: Redis, log: Logger): Redis {
   let lost = false;
@@ -65,4 +126,41 @@ function watched(redis: Redis, log: Logger): Redis {
     lost = false;
   });
   return redis;
+}
+
+function watchedCluster(cluster: Cluster, log: Logger): Cluster {
+  let lost = false;
+  const lose = ({ code }: NodeJS.ErrnoException, node?: string) => {
+    if (!lost) log.warn({ code, node }, "Redis cannot be reached in full; trying again");
+    lost = true;
+  };
+  cluster.on("node error", lose);
+  cluster.on("error", lose);
+  cluster.on("refresh", async () => {
+    const isBack =
+      lost &&
+      (await pingRedis(cluster).then(
+        () => true,
+        () => false,
+      ));
+    if (!isBack || !lost) return;
+    lost = false;
+    log.info("Redis is back");
+  });
+  return cluster;
+}
+
+/** Whether other servers have a part of the keys. */
+async function isOneOfSeveral(redis: Redis): Promise<boolean> {
+  const info = await redis.cluster("INFO").catch(() => ""); // it is of no cluster, or that is not for this user to know
+  return /^cluster_size:(?!1\r?$)/m.test(String(info));
+}
+
+function cannotBeUsed({ url, cluster }: RedisAddress, { message }: Error): string {
+  const where = `Redis${cluster ? " Cluster" : ""} at ${hostsOf(url)}`;
+  if (message.includes("cluster support disabled")) {
+    return `${where} is no cluster but a server by itself: leave REDIS_CLUSTER (redis.cluster in the configuration) out.`;
+  }
+  const reason = /NOAUTH|WRONGPASS/.test(message) ? " (it wants a password)" : "";
+  return `${where} cannot be used${reason}: start it, or correct REDIS_URL (redis.url in the configuration).`;
 }

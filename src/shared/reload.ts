@@ -5,7 +5,7 @@ import type { Logger } from "./logger.ts";
 
 /** What a running process cannot change: where it listens and whom it is connected to. */
 const FIXED =
-  /^(server\.(port|host|concurrency|shutdownSeconds)|mongodb\.|redis\.|dataDir|worker\.(metricsPort|shutdownSeconds))/;
+  /^(server\.(port|host|maxConnections|concurrency|shutdownSeconds)|mongodb\.|redis\.|dataDir|worker\.(metricsPort|shutdownSeconds))/;
 
 /**
  * Reads the configuration again for a process that runs. One that is not usable is refused: the log says why, and the old

@@ -17,6 +17,9 @@ export interface TogetherOptions<In> {
   keyOf?(item: In): string;
 }
 
+/** For items of which one is as good as another. */
+export const ALIKE = { most: 500, mostWeight: 500, weightOf: () => 1 } as const;
+
 /**
  * Does what is asked for at about the same time in one act: what comes while as many are under way as may be forms the next
  * one, so that the busier it gets the less each item costs. What comes before that waits for nobody.

@@ -1,12 +1,11 @@
 import { connectDatabase } from "../models/database.ts";
 import { openStores } from "../models/stores.ts";
 import { RedisChanges } from "../shared/changes.ts";
-import { systemClock } from "../shared/clock.ts";
 import { loadDotEnv, readConfig, requireServers } from "../shared/config.ts";
 import { Queues } from "../shared/enqueue.ts";
 import { runProcess } from "../shared/lifecycle.ts";
 import { createLogger } from "../shared/logger.ts";
-import { connectRedis, producerConnection, workerConnection } from "../shared/redis.ts";
+import { connectProducer, workerConnection } from "../shared/redis.ts";
 import { rereadConfig } from "../shared/reload.ts";
 import { serveMetrics, WorkerMetrics } from "./metrics.ts";
 import { type Service, startService } from "./service.ts";
@@ -16,19 +15,20 @@ await runProcess(async (lifecycle) => {
   const config = readConfig(process.env);
   const { redis } = config;
   const log = createLogger({ level: config.log.level, name: "worker", pretty: process.stdout.isTTY });
-  const { mongodbUri, redisUrl } = requireServers(config);
+  const { mongodbUri, redisAddress } = requireServers(config);
   const database = await connectDatabase(mongodbUri);
   lifecycle.onClose("MongoDB", () => database.close());
+  const { clock } = database;
   await database.checkIndexes();
-  const producer = await connectRedis(producerConnection(redisUrl, log));
+  const producer = await connectProducer(redisAddress, log);
   lifecycle.onClose("Redis", async () => producer.disconnect());
-  const connection = workerConnection(redisUrl, log);
+  const connection = workerConnection(redisAddress, log);
   lifecycle.onClose("Redis", async () => connection.disconnect());
 
   const changes = new RedisChanges(producer, redis.prefix);
   lifecycle.onClose("changes", () => changes.flush());
-  const stores = openStores(database, systemClock, config.jobs, changes);
-  const queues = new Queues(producer, redis.prefix);
+  const stores = openStores(database, clock, config.jobs, changes);
+  const queues = new Queues(producer, redis.prefix, clock);
   lifecycle.onClose("queues", () => queues.close());
   const metrics = new WorkerMetrics();
   const { metricsPort } = config.worker;
@@ -36,7 +36,7 @@ await runProcess(async (lifecycle) => {
     const served = await serveMetrics(metrics.registry, { port: metricsPort, host: config.server.host });
     lifecycle.onClose("metrics", served.close);
   }
-  const common = { stores, queues, connection, clock: systemClock, log, metrics };
+  const common = { stores, queues, connection, clock, log, metrics };
   let current = config;
   let service = startService(config, { ...common, env: process.env });
   const retired = new Set<Service>();

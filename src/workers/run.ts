@@ -1,10 +1,10 @@
 import { Ajv } from "ajv";
 import { type Job, Worker } from "bullmq";
-import type { Redis } from "ioredis";
 import type { Clock } from "../shared/clock.ts";
 import { AppError } from "../shared/errors.ts";
 import type { Logger } from "../shared/logger.ts";
 import { QUEUES, type QueueDef, queuePrefix } from "../shared/queues.ts";
+import type { RedisConnection } from "../shared/redis.ts";
 import { type Outcome, outcomeOfThrown, settle } from "./outcome.ts";
 
 /** What every processor is given besides its own deps. The signal fires on time-out and when the process stops. */
@@ -21,7 +21,7 @@ export type Processor = (
 ) => Promise<Outcome>;
 
 export interface RunOptions {
-  readonly connection: Redis;
+  readonly connection: RedisConnection;
   readonly prefix: string;
   readonly clock: Clock;
   readonly log: Logger;

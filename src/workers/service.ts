@@ -1,4 +1,3 @@
-import type { Redis } from "ioredis";
 import { isAcknowledgement, isEmpty } from "../agents/prompt/acknowledgement.ts";
 import { agentPrompt } from "../agents/prompt/agentPrompt.ts";
 import { fence } from "../agents/prompt/fence.ts";
@@ -16,6 +15,7 @@ import type { Queues } from "../shared/enqueue.ts";
 import type { Logger } from "../shared/logger.ts";
 import { withoutOwnSecrets } from "../shared/ownSecrets.ts";
 import { agentHook, deliveriesTo, heartbeat, mappedHook, type QueueDef, retention } from "../shared/queues.ts";
+import type { RedisConnection } from "../shared/redis.ts";
 import type { WorkerMetrics } from "./metrics.ts";
 import { agentHookProcessor } from "./processors/agentHook.ts";
 import { deliverProcessor } from "./processors/deliver.ts";
@@ -37,7 +37,7 @@ export interface ServiceDeps {
   readonly stores: Stores;
   readonly queues: Queues;
   /** For the workers: waits for Redis to come back. */
-  readonly connection: Redis;
+  readonly connection: RedisConnection;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: WorkerMetrics;

@@ -1,11 +1,16 @@
 import type { NotedDelivery } from "../models/commands/addDelivery.ts";
-import { type SettleSettings, settleRun } from "../models/commands/settleRun.ts";
+import { type Settled, type SettleSettings, settleRuns } from "../models/commands/settleRun.ts";
+import type { RunDoc } from "../models/run.ts";
 import type { Stores } from "../models/stores.ts";
 import type { Queues } from "../shared/enqueue.ts";
 import { agentHook } from "../shared/queues.ts";
+import { ALIKE, Together } from "../shared/together.ts";
 
-/** Does what follows from a run's end, on the records and then on the queues; nothing when it has not ended. */
-export type Settle = (runId: string) => Promise<void>;
+/**
+ * Does what follows from a run's end, on the records and then on the queues; nothing when it has not ended.
+ * @param ended the run, where it is known how it has ended; null when there is nothing to do
+ */
+export type Settle = (runId: string, ended?: RunDoc | null) => Promise<void>;
 
 export function settler(
   stores: Stores,
@@ -13,10 +18,11 @@ export function settler(
   settings: SettleSettings,
   deliver: (noted: NotedDelivery) => Promise<void>,
 ): Settle {
-  return async (runId) => {
-    const run = await stores.runs.findEnded(runId);
+  const settling = new Together<RunDoc, Settled>((ended) => settleRuns(stores, ended, settings), ALIKE);
+  return async (runId, ended) => {
+    const run = ended === undefined ? await stores.runs.findEnded(runId) : ended;
     if (!run) return;
-    const { nextRunId, delivery, wake } = await settleRun(stores, run, settings);
+    const { nextRunId, delivery, wake } = await settling.add(run);
     // Named after this end: the next run's own entry may be on its way off the queue in this very moment.
     if (nextRunId)
       await queues.add(agentHook, { runId: nextRunId }, { jobId: `${nextRunId}-after-${runId}-${run.round}` });

@@ -43,7 +43,7 @@ export function startSweep(deps: SweepDeps, everyMs = EVERY_MS): { close(): Prom
     if (!idle || began < notBefore) return;
     idle = false;
     sweeping = sweep(deps, holder, everyMs)
-      .catch((error: unknown) => deps.log.debug({ err: error }, "the sweep could not finish; trying again"))
+      .catch((error: unknown) => unfinished(deps, error))
       .finally(() => {
         idle = true;
         notBefore = began + REST * (performance.now() - began);
@@ -59,16 +59,13 @@ export function startSweep(deps: SweepDeps, everyMs = EVERY_MS): { close(): Prom
 
 async function sweep(deps: SweepDeps, holder: string, everyMs: number): Promise<void> {
   if (!(await deps.stores.leases.take("sweep", holder, everyMs * 3))) return;
-  await settleEnded(deps);
-  await requeueUnmapped(deps);
-  await requeueRuns(deps);
-  await failUnserved(deps);
-  await requeueDeliveries(deps);
-  const { events, sessions } = deps.stores;
-  if ((await events.wantsTurn(before(deps))) && !(await sessions.isMainPaused(deps.clock.now()))) {
-    await deps.queues.triggerHeartbeat();
+  for (const part of [settleEnded, requeueUnmapped, requeueRuns, failUnserved, requeueDeliveries, wakeMain]) {
+    await part(deps).catch((error: unknown) => unfinished(deps, error)); // of a cluster, other queues may be there
   }
 }
+
+const unfinished = ({ log }: SweepDeps, error: unknown) =>
+  log.debug({ err: error }, "the sweep could not finish; trying again");
 
 const before = ({ clock }: SweepDeps) => new Date(clock.now().getTime() - YOUNG_MS);
 
@@ -125,10 +122,24 @@ async function failUnserved({ stores, clock, channels, metrics, log }: SweepDeps
 async function requeueDeliveries(deps: SweepDeps): Promise<void> {
   const { stores, queues, clock } = deps;
   const due = stores.deliveries.findDue(clock.now(), before(deps));
+  const away = new Set<string>();
   await inBatches(due, async ({ _id: deliveryId, channel, claim, notBefore }) => {
+    if (away.has(channel)) return;
     // as of runs: an entry that a dead worker has taken is still there
     const occasion = claim ? `lost-${claim.until.getTime()}` : notBefore ? `at-${notBefore.getTime()}` : undefined;
     const entry = { deliveryId, channel };
-    if (!(await queues.hasDelivery(entry, { occasion }))) await queues.deliver(entry, { occasion });
+    try {
+      if (!(await queues.hasDelivery(entry, { occasion }))) await queues.deliver(entry, { occasion });
+    } catch (error) {
+      if (!away.has(channel)) unfinished(deps, error);
+      away.add(channel);
+    }
   });
+}
+
+async function wakeMain(deps: SweepDeps): Promise<void> {
+  const { events, sessions } = deps.stores;
+  if ((await events.wantsTurn(before(deps))) && !(await sessions.isMainPaused(deps.clock.now()))) {
+    await deps.queues.triggerHeartbeat();
+  }
 }

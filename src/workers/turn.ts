@@ -23,7 +23,9 @@ export async function boundTurn(
   work: (signal: AbortSignal) => Promise<string>,
   { timeoutMs, lost, stopping }: TurnBounds,
 ): Promise<TurnEnd> {
-  const timeout = AbortSignal.timeout(Math.ceil(timeoutMs));
+  const late = new AbortController();
+  const timeout = late.signal;
+  const timer = setTimeout(() => late.abort(new DOMException("The turn took too long.", "TimeoutError")), timeoutMs);
   try {
     return { kind: "replied", reply: await work(AbortSignal.any([timeout, lost, stopping])) };
   } catch (thrown) {
@@ -31,6 +33,8 @@ export async function boundTurn(
     if (timeout.aborted) return { kind: "failed", error: timedOut(timeoutMs, thrown) };
     if (stopping.aborted) return { kind: "stopped" };
     return { kind: "failed", error: toAppError(thrown) };
+  } finally {
+    clearTimeout(timer); // one of AbortSignal.timeout would be kept for as long as the turn might have taken
   }
 }
 

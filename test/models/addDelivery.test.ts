@@ -81,6 +81,28 @@ describe("where a reply goes", () => {
       { channel: "slack", to: "x", fault: "The channel slack is not configured: add channels.slack." },
     ],
   ];
+  /** Notes a reply for the last route, and once more when that has become another. */
+  async function addTwice(firstRoute: Route | null) {
+    const wanted = { _id: randomUUID(), runId: null, channel: "last", to: null, text: "x" };
+    const settings = { firstRoute, channels: new Set(CONFIGURED) };
+    const first = await addDelivery(app.stores, wanted, settings);
+    await app.stores.sessions.setRoute(BERT);
+    return { _id: wanted._id, first, again: await addDelivery(app.stores, wanted, settings) };
+  }
+
+  it("stays where it was to go, when it is noted again after the last route has become another", async () => {
+    const { _id, first, again } = await addTwice(ANNA);
+
+    expect(again).to.deep.equal(first).and.to.deep.include({ channel: ANNA.channel, fault: null });
+    expect(await app.stores.deliveries.find(_id)).to.deep.include(ANNA);
+  });
+
+  it("has failed still, when it is noted again after there was somewhere to go", async () => {
+    const { first, again } = await addTwice(null);
+
+    expect(again).to.deep.equal(first).and.to.have.property("fault", NOBODY);
+  });
+
   for (const [title, { channel, to = null, first = null, last }, expected] of cases) {
     it(title, async () => {
       if (last) await app.stores.sessions.setRoute(last);

@@ -21,7 +21,7 @@ describe("Database.checkIndexes", () => {
     await database.close();
     const closed = await check();
 
-    expect(before).to.match(/^MongoDB lacks indexes on ".*": run `npm run release` once/);
+    expect(before).to.match(/^MongoDB lacks indexes on jobs, .*: run `npm run release` once/);
     expect(after).to.equal("all is well");
     expect(closed).to.equal("MongoDB does not say which indexes it has: see that it runs, then start again.");
   });

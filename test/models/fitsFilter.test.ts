@@ -5,6 +5,7 @@ import { startApp, type TestApp } from "../support/app.ts";
 
 const NOW = new Date("2026-11-21T12:00:00.000Z");
 const time = fc.integer({ min: -5, max: 5 }).map((minutes) => new Date(NOW.getTime() + minutes * 60_000));
+const STALE_AFTER_SECONDS = 900;
 const status = fc.constantFrom("running" as const, "completed" as const, "failed" as const);
 const name = fc.constantFrom("Import", "import 2", "IMPORT", "export", "é", "e");
 const jobId = fc.constantFrom("a", "ab", "A", "b/1");
@@ -17,7 +18,9 @@ const anyJob = fc.record({
   status,
   createdAt: time,
   updatedAt: time,
-  staleAt: time,
+  lastReportAt: fc.option(time),
+  staleAfterSeconds: fc.option(fc.integer({ min: 1, max: 500 })),
+  lag: fc.integer({ min: 0, max: 59_999 }),
 });
 const anyFilter: fc.Arbitrary<JobFilter> = fc.record(
   {
@@ -34,10 +37,24 @@ const anyFilter: fc.Arbitrary<JobFilter> = fc.record(
   { requiredKeys: [] },
 );
 
+/** What two indexes serve may lie behind what the last report tells, by less than a minute. */
+function stored({ lag, updatedAt, lastReportAt, ...given }: typeof anyJob extends fc.Arbitrary<infer J> ? J : never) {
+  const { status, createdAt, staleAfterSeconds } = given;
+  const behind = (time: Date) => new Date(time.getTime() - lag);
+  const silentUntil = new Date(
+    (lastReportAt ?? createdAt).getTime() + (staleAfterSeconds ?? STALE_AFTER_SECONDS) * 1_000,
+  );
+  return {
+    ...{ status, createdAt, lastReportAt, staleAfterSeconds },
+    updatedAt: lastReportAt && lastReportAt > updatedAt ? behind(lastReportAt) : updatedAt,
+    staleAt: status === "running" ? behind(silentUntil) : null,
+  };
+}
+
 describe("fitsFilter", () => {
   let app: TestApp;
   before(async () => {
-    app = await startApp();
+    app = await startApp({ staleAfterSeconds: STALE_AFTER_SECONDS });
   });
   after(() => app.close());
 
@@ -49,14 +66,12 @@ describe("fitsFilter", () => {
       fc.asyncProperty(anyJob, fc.array(anyFilter, { minLength: 20, maxLength: 20 }), async (given, filters) => {
         await jobs.collection.deleteMany({});
         await jobs.put(given.jobId, { name: given.name, metadata: given.metadata });
-        const { status, createdAt, updatedAt } = given;
-        const staleAt = status === "running" ? given.staleAt : null;
-        await jobs.collection.updateOne({}, { $set: { status, createdAt, updatedAt, staleAt } });
+        await jobs.collection.updateOne({}, { $set: stored(given) });
         const job = await jobs.find(given.jobId);
 
         for (const filter of filters) {
-          const found = await jobs.collection.countDocuments(jobQuery(filter, NOW));
-          expect(fitsFilter(job, filter, NOW), JSON.stringify({ given, filter })).to.equal(found === 1);
+          const found = await jobs.collection.countDocuments(jobQuery(filter, jobs.staleBy(NOW)));
+          expect(fitsFilter(job, filter, jobs.staleBy(NOW)), JSON.stringify({ given, filter })).to.equal(found === 1);
         }
       }),
       { numRuns: 50 },

@@ -85,12 +85,13 @@ const anyReport = fc.record({
     { requiredKeys: [] },
   ),
 });
-/** Reports that arrive at once, then perhaps a job that is deleted, or deleted and made anew. */
+/** Reports that arrive at once, then perhaps a job that some process changes or deletes, or deletes and makes anew. */
 const anyWave = fc.record({
   reports: fc.array(anyReport, { minLength: 1, maxLength: 40 }),
   next: fc.record({
     jobId: fc.constantFrom("a", "b", "c"),
-    act: fc.constantFrom("nothing", "nothing", "delete", "renew"),
+    act: fc.constantFrom("nothing", "nothing", "change", "delete", "renew"),
+    byOther: fc.boolean(),
   }),
 });
 
@@ -108,6 +109,7 @@ describe("reports that arrive together", () => {
   after(() => app.close());
   beforeEach(() => Promise.all([app.stores.jobs, app.stores.steps].map(({ collection }) => collection.deleteMany({}))));
 
+  const openProcess = () => openStores(app.database, app.clock, { staleAfterSeconds: 900 });
   const codeOf = ({ code }: { code?: string }) => code;
   /** What can be compared with the model. */
   async function stored(stores: Stores, jobId: string) {
@@ -128,7 +130,7 @@ describe("reports that arrive together", () => {
 
     await fc.assert(
       fc.asyncProperty(fc.array(anyWave, { minLength: 1, maxLength: 6 }), async (waves) => {
-        const { stores } = app;
+        const [stores, other] = [openProcess(), openProcess()];
         const models = new Map(["a", "b"].map((jobId) => [jobId, new ModelJob()]));
         await Promise.all([stores.jobs.collection.deleteMany({}), stores.steps.collection.deleteMany({})]);
         for (const jobId of models.keys()) await stores.jobs.put(jobId, {});
@@ -144,9 +146,12 @@ describe("reports that arrive together", () => {
             if (model && refused === undefined) expect(answers[i]).to.have.property("step");
             else expect(answers[i]).to.be.oneOf(model ? [refused] : ["job_not_found", "output_required"]);
           }
-          if (next.act !== "nothing" && models.delete(next.jobId)) await deleteJob(stores, next.jobId);
+          const actor = next.byOther ? other : stores;
+          if (next.act === "change" && models.has(next.jobId)) await actor.jobs.put(next.jobId, { description: "new" });
+          const isOver = next.act === "delete" || next.act === "renew";
+          if (isOver && models.delete(next.jobId)) await deleteJob(actor, next.jobId);
           if (next.act === "renew") {
-            await stores.jobs.put(next.jobId, {});
+            await actor.jobs.put(next.jobId, {});
             models.set(next.jobId, models.get(next.jobId) ?? new ModelJob());
           }
         }
@@ -160,7 +165,7 @@ describe("reports that arrive together", () => {
   });
 
   it("keep every rule when several processes report on the same steps at once", async () => {
-    const processes = Array.from({ length: 3 }, () => openStores(app.database, app.clock, { staleAfterSeconds: 900 }));
+    const processes = Array.from({ length: 3 }, openProcess);
     await app.stores.jobs.put("a", {});
     const values = Array.from({ length: 300 }, (_, i) => (i * 37) % 99);
 
@@ -216,6 +221,30 @@ describe("reports that arrive together", () => {
     expect(stored).to.include(now);
   });
 
+  it("on the step that is current are written without a look at the job, as long as nobody else changes it", async () => {
+    const [stores, other] = [openProcess(), openProcess()];
+    await stores.jobs.put("a", {});
+    const look = stores.jobs.findForReports.bind(stores.jobs);
+    let looks = 0;
+    stores.jobs.findForReports = (jobIds) => {
+      looks++;
+      return look(jobIds);
+    };
+    const report = async (progress: number) => {
+      await reportStep(stores, "a", "s", { stepName: "S", progress });
+      return looks;
+    };
+
+    const known = [await report(1), await report(2), await report(3)];
+    await other.jobs.put("a", { message: "changed" });
+    const changed = [await report(4), await report(5)];
+
+    expect(known).to.deep.equal([1, 1, 1]);
+    expect(changed).to.deep.equal([2, 3]);
+    const { message, currentStep } = await readJob(stores, "a", {});
+    expect({ message, progress: currentStep?.progress }).to.deep.equal({ message: "changed", progress: 5 });
+  });
+
   it("begin anew a step that had ended, whichever process's clock is behind", async () => {
     const { stores } = app;
     const behind = openStores(
@@ -241,7 +270,7 @@ describe("reports that arrive together", () => {
     await reportStep(app.stores, "a", "s", { stepName: "S", progress: 10 });
     let writes = 0;
     const between = {
-      ...{ findForReports: jobs.findForReports.bind(jobs), reported: jobs.reported.bind(jobs) },
+      ...{ findForReports: jobs.findForReports.bind(jobs), reported: jobs.reported.bind(jobs), known: () => undefined },
       async write(...changed: Parameters<typeof jobs.write>) {
         if (writes++ === 0) await jobs.put("a", { description: "changed" });
         return jobs.write(...changed);

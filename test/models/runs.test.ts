@@ -1,12 +1,6 @@
-import { randomUUID } from "node:crypto";
 import { expect } from "chai";
-import type { AgentRequest } from "../../src/models/run.ts";
 import { startApp, type TestApp } from "../support/app.ts";
-
-const request: AgentRequest = {
-  ...{ message: "x", wakeMode: "next-heartbeat", deliver: false, channel: "last", to: null, model: null },
-  ...{ thinking: null, timeoutSeconds: 60, trackAsJob: false },
-};
+import { acceptRun } from "../support/factories.ts";
 
 describe("runs", () => {
   let app: TestApp;
@@ -15,19 +9,13 @@ describe("runs", () => {
   });
   afterEach(() => app.close());
 
-  const accept = async (sessionKey: string): Promise<string> => {
-    const _id = randomUUID();
-    await app.stores.runs.accept([
-      { _id, name: null, sessionKey, singleUse: false, request, kind: "agent", mapped: null },
-    ]);
-    return _id;
-  };
+  const accept = (sessionKey: string) => acceptRun(app, sessionKey);
 
   it("are forgotten once more when one that was forgotten is begun anew", async () => {
     const { runs } = app.stores;
     const id = await accept("a");
     await runs.cancel(id);
-    await runs.markSettled(id, 0);
+    await runs.markSettled([{ _id: id, round: 0 }]);
     await runs.collection.updateOne({ _id: id }, { $set: { forgotten: true } });
 
     expect(await runs.retry(id)).to.include({ forgotten: false, round: 1, status: "queued" });
@@ -40,9 +28,10 @@ describe("runs", () => {
     const later = await accept("e");
     const inSeconds = (n: number) => new Date(app.clock.now().getTime() + n * 1_000);
     await runs.cancel(cancelled);
-    await runs.claim(busy, "t", inSeconds(60));
-    await runs.claim(lost, "t", inSeconds(1));
-    await runs.claim(later, "t", inSeconds(60));
+    const taken = async (id: string, seconds: number) => {
+      return { run: await runs.find(id), token: "t", until: inSeconds(seconds) };
+    };
+    await runs.claimEach([await taken(busy, 60), await taken(lost, 1), await taken(later, 60)]);
     await runs.retryLater(later, "t", inSeconds(60), { code: "internal", message: "" });
 
     const find = async (before: Date) => {
@@ -52,6 +41,27 @@ describe("runs", () => {
     };
     expect(await find(inSeconds(2))).to.have.members([first, next, lost]);
     expect(await find(inSeconds(-2))).to.deep.equal([]);
+  });
+});
+
+describe("the next run of a session", () => {
+  it("is found for several at once, however many wait in one of them", async () => {
+    const app = await startApp();
+    const { runs } = app.stores;
+    const ids = new Map<string, string[]>();
+    for (const sessionKey of ["b", "a", "b", "b", "b", "b", "b", "c", "c", "b", "b"]) {
+      ids.set(sessionKey, [...(ids.get(sessionKey) ?? []), await acceptRun(app, sessionKey)]);
+    }
+    const [, second] = ids.get("c")!;
+    await runs.cancel(ids.get("c")![0]!);
+
+    const next = await runs.findNextIds(["d", "c", "b", "a", "c"]);
+    const fewer = await runs.findNextIds(["d", "a"]);
+
+    const [a, b] = ["a", "b"].map((key) => ids.get(key)![0]);
+    expect(next).to.deep.equal([null, second, b, a, second]);
+    expect(fewer).to.deep.equal([null, a]);
+    await app.close();
   });
 });
 

@@ -126,6 +126,38 @@ describe("parseConfig", () => {
 
   const refused: [string, string, Record<string, string>, RegExp][] = [
     ["an unknown key", "{ server: { prot: 1 } }", {}, /^server\.prot is not a known key; did you mean server\.port\?$/],
+    [
+      "several hosts of Redis that are no cluster",
+      "{}",
+      { REDIS_URL: "redis://:p,w@a,b" },
+      /^redis\.url names several hosts and redis\.cluster is not true: .*REDIS_CLUSTER=true/,
+    ],
+    [
+      "a cluster that is nowhere",
+      "{}",
+      { REDIS_CLUSTER: "true" },
+      /^redis\.cluster is true and there is no redis\.url: /,
+    ],
+    ["what is no switch", "{}", { REDIS_CLUSTER: "yes" }, /^REDIS_CLUSTER \(redis\.cluster\) must be boolean$/],
+    ...[
+      "redis://a,redis://b",
+      "redis://a,,b",
+      "redis://a:x",
+      "redis://p/w@a,b",
+      "redis://a,b/1",
+      "redis://a?family=6",
+    ].map((url): [string, string, Record<string, string>, RegExp] => [
+      `a cluster at ${url}`,
+      "{ redis: { cluster: true } }",
+      { REDIS_URL: url },
+      /^redis\.url must look like redis:\/\/user:password@a:6379,b:6379 and end there/,
+    ]),
+    [
+      "a cluster's password that is not encoded",
+      "{ redis: { cluster: true } }",
+      { REDIS_URL: "redis://:50%@a,b" },
+      /^redis\.url has a user or a password in which % /,
+    ],
     ["an unknown section", "{ servers: {} }", {}, /^servers is not a known key; did you mean server\?$/],
     ["a missing variable", "{ dataDir: '${NOWHERE}' }", {}, /^dataDir: the environment variable NOWHERE is not set$/],
     ["a wrong type", "{ server: { port: 'many' } }", {}, /^server\.port must be integer$/],

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { resolve } from "node:path";
+import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
 
@@ -27,5 +28,27 @@ describe("a process that is stopped while it starts", () => {
     const [[code], stdout, stderr] = await Promise.all([once(child, "exit"), text(child.stdout), text(child.stderr)]);
 
     expect({ code, stdout, stderr }).to.deep.equal({ code: 0, stdout: "closed\n", stderr: "" });
+  });
+});
+
+describe("a process whose starter is gone before it listens for that", () => {
+  const ORPHAN = `
+import { runProcess } from ${JSON.stringify(resolve("src/shared/lifecycle.ts"))};
+process.disconnect();
+await runProcess(async () => {
+  console.log("started");
+  setInterval(() => {}, 1_000);
+  return { ready: {}, deadlineMs: 1_000, onError() {} };
+});
+`;
+
+  it("does not start, and ends with 0", async () => {
+    const child = spawn(process.execPath, ["--input-type=module", "-e", ORPHAN], {
+      stdio: ["ignore", "pipe", "inherit", "ipc"],
+    });
+
+    const [[code], stdout] = await Promise.all([once(child, "exit"), text(child.stdout as Readable)]);
+
+    expect({ code, stdout }).to.deep.equal({ code: 0, stdout: "" });
   });
 });

@@ -6,7 +6,7 @@ import type { Probe } from "../../src/api/deps.ts";
 import { LiveFeed } from "../../src/api/live/liveFeed.ts";
 import { Metrics } from "../../src/api/metrics.ts";
 import { failureCounter } from "../../src/api/middleware/auth.ts";
-import { listen } from "../../src/api/server.ts";
+import { type ListenOptions, listen } from "../../src/api/server.ts";
 import { connectDatabase, type Database } from "../../src/models/database.ts";
 import { openStores, type Stores } from "../../src/models/stores.ts";
 import { RedisChanges } from "../../src/shared/changes.ts";
@@ -14,7 +14,7 @@ import { systemClock } from "../../src/shared/clock.ts";
 import { parseConfig } from "../../src/shared/config.ts";
 import type { Config } from "../../src/shared/configSchema.ts";
 import { Queues } from "../../src/shared/enqueue.ts";
-import { connectRedis, producerConnection, readerConnection } from "../../src/shared/redis.ts";
+import { connectProducer, readerConnection } from "../../src/shared/redis.ts";
 import { mongoUri, redisUrl } from "./servers.ts";
 
 export interface Answer {
@@ -48,10 +48,12 @@ export interface TestApp {
   readonly log: Record<string, unknown>[];
   /** Sends a request; a body that is no string goes as JSON. */
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+  /** How many connections of clients are open. */
+  connections(): Promise<number>;
   close(): Promise<void>;
 }
 
-type Options = Partial<AppSettings> & {
+type Options = Partial<AppSettings & Pick<ListenOptions, "limits" | "maxConnections">> & {
   /** The queues' prefix, where a process of its own is to share them. */
   prefix?: string;
   /** A configuration file's text, for what the options do not say. */
@@ -73,13 +75,13 @@ export async function startApp(options: Options = {}): Promise<TestApp> {
   const database = await connectDatabase(options.mongo ?? (await mongoUri(name)));
   await database.createIndexes();
   const url = options.redis ?? (await redisUrl());
-  const redis = await connectRedis(producerConnection(url, log));
+  const redis = await connectProducer({ url }, log);
   const prefix = options.prefix ?? name;
   const queues = new Queues(redis, prefix);
   const config = parseConfig(options.config, {});
   const changes = new RedisChanges(redis, prefix);
   const stores = openStores(database, clock, { staleAfterSeconds: options.staleAfterSeconds ?? 900 }, changes);
-  const live = new LiveFeed(stores, { clock, log, prefix, redis, reader: readerConnection(url, log) });
+  const live = new LiveFeed(stores, { clock, log, prefix, redis, reader: readerConnection({ url }, log) });
   const metrics = new Metrics(
     () => queues.depths(),
     () => stores.events.countWaiting(),
@@ -110,7 +112,11 @@ export async function startApp(options: Options = {}): Promise<TestApp> {
       ...options,
     },
   );
-  const http = await listen(app.callback(), { port: options.port ?? 0, host: "127.0.0.1", isStopping: () => true });
+  const http = await listen(app.callback(), {
+    ...{ port: options.port ?? 0, host: "127.0.0.1", isStopping: () => true },
+    ...(options.limits && { limits: options.limits }),
+    ...(options.maxConnections && { maxConnections: options.maxConnections }),
+  });
   return {
     url: http.url,
     clock,
@@ -120,6 +126,7 @@ export async function startApp(options: Options = {}): Promise<TestApp> {
     config,
     prefix,
     log: lines,
+    connections: http.connections,
     call: (method, path, body, headers) => call(http.url, method, path, body, headers),
     async close() {
       live.end();

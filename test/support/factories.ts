@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
+import type { AgentRequest } from "../../src/models/run.ts";
 import type { Answer, TestApp } from "./app.ts";
 
 /** Creates a job under a name of its own, with whatever else is given, and says its address. */
@@ -20,3 +21,17 @@ export async function report(app: TestApp, jobPath: string, stepKey: string, bod
 
 /** A report's range that covers the whole job, at a progress. */
 export const whole = (progress: number) => ({ progress, jobProgressStart: 0, jobProgressEnd: 100 });
+
+/** What a sender asks of an agent's run, for tests that write runs down themselves. */
+const agentRequest: AgentRequest = {
+  ...{ message: "x", wakeMode: "next-heartbeat", deliver: false, channel: "last", to: null, model: null },
+  ...{ thinking: null, timeoutSeconds: 60, trackAsJob: false },
+};
+
+/** Writes down a run that waits for its turn. @returns its id */
+export async function acceptRun({ stores }: TestApp, sessionKey: string): Promise<string> {
+  const _id = randomUUID();
+  const request = agentRequest;
+  await stores.runs.accept([{ _id, name: null, sessionKey, singleUse: false, request, kind: "agent", mapped: null }]);
+  return _id;
+}

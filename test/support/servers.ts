@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { type AddressInfo, createConnection, createServer } from "node:net";
+import { createConnection, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { MongoMemoryReplSet } from "mongodb-memory-server";
@@ -18,9 +19,17 @@ export async function mongoUri(database: string): Promise<string> {
   return (await mongod).getUri(database);
 }
 
+/** Long: after a crash a mongod first recovers what its journal holds. */
+const LISTENS_WITHIN_MS = 120_000;
+/** How much of what a server prints is kept, to say why it did not start. */
+const SAID_CHARS = 4_000;
+
 /** A server of a test's own that it may stop, kill, and start again where it was. */
 export interface TestServer {
   readonly url: string;
+  readonly port: number;
+  /** Of the process that was started last. */
+  readonly pid: number;
   /** Ends the process and keeps its data. */
   stop(signal?: NodeJS.Signals): Promise<void>;
   /** Has the process freeze, say. */
@@ -31,15 +40,17 @@ export interface TestServer {
   remove(): Promise<void>;
 }
 
-/** A redis-server that keeps nothing on disk: started again it is empty. */
-export function startRedis(): Promise<TestServer> {
+/** A redis-server that keeps nothing on disk: started again it is empty. @param more options, as it takes them */
+export function startRedis(more: readonly string[] = [], port?: number): Promise<TestServer> {
   const options = ["--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--maxmemory-policy", "noeviction"];
-  return startServer("redis-server", (port, dir) => ["--port", port, "--dir", dir, ...options], "redis:");
+  const args = (port: string, dir: string) => ["--port", port, "--dir", dir, ...options, ...more];
+  return startServer("redis-server", args, "redis:", port);
 }
 
-/** A mongod that stands alone. */
-export function startMongod(): Promise<TestServer> {
-  return startServer("mongod", (port, dir) => ["--port", port, "--dbpath", dir, "--bind_ip", "127.0.0.1"], "mongodb:");
+/** A mongod that stands alone, or with `--replSet` among the arguments a member of a replica set. */
+export function startMongod(args: readonly string[] = []): Promise<TestServer> {
+  const options = ["--bind_ip", "127.0.0.1", ...args];
+  return startServer("mongod", (port, dir) => ["--port", port, "--dbpath", dir, ...options], "mongodb:");
 }
 
 /** A replica set of a test's own. */
@@ -72,7 +83,11 @@ export async function startReplicaSet(count: number): Promise<ReplicaSet> {
 function createReplicaSet(count: number): Promise<MongoMemoryReplSet> {
   process.env.MONGOMS_SYSTEM_BINARY_VERSION_CHECK = "false"; // whichever the set-up has found serves
   return MongoMemoryReplSet.create({
-    replSet: { count },
+    replSet: {
+      count,
+      args: ["--setParameter", "enableTestCommands=1"],
+      configSettings: { electionTimeoutMillis: 2_000, chainingAllowed: false }, // each follows the primary itself
+    },
     binary: { systemBinary: bin("mongod") },
     instanceOpts: Array.from({ length: count }, () => ({ storageEngine: "wiredTiger" as const })),
   });
@@ -82,13 +97,25 @@ async function startServer(
   name: string,
   argsFor: (port: string, dir: string) => string[],
   protocol: string,
+  port?: number,
 ): Promise<TestServer> {
-  const port = await freePort();
+  port ??= await freePort();
   const dir = mkdtempSync(join(tmpdir(), `signalbox-${name}-`));
   let child: ChildProcess;
   const start = async () => {
-    child = spawn(bin(name), argsFor(String(port), dir), { stdio: "ignore" });
-    await eventually(() => canConnect(port), `${name} to listen`);
+    // Told by a failing write that a file may not grow, not killed for it.
+    const command = ["-c", 'trap "" XFSZ; exec "$0" "$@"', bin(name), ...argsFor(String(port), dir)];
+    child = spawn("/bin/sh", command, { stdio: ["ignore", "pipe", "ignore"] });
+    let said = "";
+    child.stdout?.setEncoding("utf8").on("data", (chunk: string) => {
+      said = (said + chunk).slice(-SAID_CHARS);
+    });
+    const listens = () => {
+      const how = child.exitCode ?? child.signalCode;
+      if (how !== null) throw new Error(`${name} ended with ${how} before it listened: ${said}`);
+      return canConnect(port);
+    };
+    await eventually(listens, `${name} to listen`, LISTENS_WITHIN_MS);
   };
   const stop = async (signal: NodeJS.Signals = "SIGTERM") => {
     if (child.exitCode !== null || child.signalCode !== null) return;
@@ -102,7 +129,12 @@ async function startServer(
     rmSync(dir, { recursive: true, force: true });
   };
   await start();
-  return { url: `${protocol}//127.0.0.1:${port}`, start, stop, signal, remove };
+  return {
+    ...{ url: `${protocol}//127.0.0.1:${port}`, port, start, stop, signal, remove },
+    get pid() {
+      return child.pid ?? 0;
+    },
+  };
 }
 
 /** The test run's own redis-server; started by the first who asks. */
@@ -118,12 +150,24 @@ export async function stopServers(): Promise<void> {
   await (await redis)?.remove();
 }
 
+/**
+ * Below those that systems give to outgoing connections: whoever stops there and comes back finds it free still.
+ */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  await new Promise((closed) => server.close(closed));
-  return port;
+  for (;;) {
+    const port = randomInt(10_000, 32_768);
+    if (await isFree(port)) return port;
+  }
+}
+
+export async function isFree(port: number): Promise<boolean> {
+  const server = createServer().listen(port, "127.0.0.1");
+  const isFree = await once(server, "listening").then(
+    () => true,
+    () => false,
+  );
+  if (isFree) await new Promise((closed) => server.close(closed));
+  return isFree;
 }
 
 async function canConnect(port: number): Promise<boolean> {

@@ -136,7 +136,7 @@ describe("runWorkers", () => {
     this.timeout(30_000);
     const redis = await startRedis();
     const log = pino({ level: "silent" });
-    const own = workerConnection(redis.url, log);
+    const own = workerConnection(redis, log);
     await own.ping();
     redis.signal("SIGSTOP"); // what connects now is not answered
     let seen: (def: QueueDef) => void = () => {};

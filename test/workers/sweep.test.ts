@@ -57,7 +57,7 @@ describe("the sweep over runs that wait for their mapping", () => {
   it("makes no second entry of one that was begun anew by hand and is on the queue", async () => {
     const id = await accept();
     await app.stores.runs.mapTo(id, 0, { kind: "failed", error: { code: "mapping_failed", message: "x" } });
-    await app.stores.runs.markSettled(id, 0);
+    await app.stores.runs.markSettled([{ _id: id, round: 0 }]);
     await app.call("POST", `/api/runs/${id}/retry`);
 
     await sweepOnce();

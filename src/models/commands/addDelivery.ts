@@ -28,7 +28,7 @@ export interface NotedDelivery {
 
 /**
  * Notes where a reply goes. One that can go nowhere, because its channel is not configured or no recipient is known, has
- * failed at once and says why.
+ * failed at once and says why. One that has been noted goes where it was to go then: the route may be another by now.
  * @throws AppError unavailable
  */
 export async function addDelivery(
@@ -40,8 +40,9 @@ export async function addDelivery(
   const channel = wanted.channel === "last" ? (route?.channel ?? FALLBACK_CHANNEL) : wanted.channel;
   const to = wanted.to?.trim() || recipientOn(channel, route);
   const fault = deliveryFault(channel, to, settings.channels);
-  await deliveries.add({ ...wanted, channel, to, fault });
-  return { deliveryId: wanted._id, channel, fault };
+  if (await deliveries.add({ ...wanted, channel, to, fault })) return { deliveryId: wanted._id, channel, fault };
+  const noted = await deliveries.find(wanted._id);
+  return { deliveryId: wanted._id, channel: noted.channel, fault: noted.state === "failed" ? noted.reason : null };
 }
 
 /** Whom the main session's route leads to, where it is on this channel. */

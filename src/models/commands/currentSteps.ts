@@ -1,5 +1,5 @@
-import { guard } from "../guard.ts";
 import type { JobDoc } from "../job.ts";
+import { reading } from "../newPrimary.ts";
 import type { StepDoc } from "../step.ts";
 import type { Stores } from "../stores.ts";
 
@@ -29,6 +29,6 @@ export async function findCurrentSteps(
     { $unwind: "$current" },
     { $replaceRoot: { newRoot: "$current" } },
   ];
-  const found = await guard(() => jobs.collection.aggregate<StepDoc>(pipeline).toArray());
+  const found = await reading(jobs.collection, () => jobs.collection.aggregate<StepDoc>(pipeline).toArray());
   return new Map(found.map((step) => [step.job.toHexString(), step]));
 }

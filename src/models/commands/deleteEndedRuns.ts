@@ -1,5 +1,5 @@
 import type { mongo } from "mongoose";
-import { guard } from "../guard.ts";
+import { reading } from "../newPrimary.ts";
 import type { RunDoc } from "../run.ts";
 import type { Stores } from "../stores.ts";
 
@@ -14,7 +14,7 @@ const MAIL_RUN = /^.{14}8/;
  */
 export async function deleteEndedDeliveries({ deliveries }: Stores, before: Date): Promise<number> {
   const ended = { open: false, endedAt: { $lt: before } };
-  const batch = await guard(() =>
+  const batch = await reading(deliveries.collection, () =>
     deliveries.collection
       .find(ended, { projection: { _id: 1 } })
       .limit(BATCH)
@@ -35,7 +35,7 @@ export async function deleteEndedRuns(stores: Stores, before: Date): Promise<num
     endedAt: { $lt: before },
     $and: [{ $or: [{ singleUse: false }, { forgotten: true }] }, ...(await knownMails(stores))],
   };
-  const batch = await guard(() =>
+  const batch = await reading(runs.collection, () =>
     runs.collection
       .aggregate<Pick<RunDoc, "_id">>([
         { $match: ended },
@@ -60,7 +60,9 @@ export async function deleteEndedRuns(stores: Stores, before: Date): Promise<num
  * its last look, it looks through those that came from a day before the newest of them on, however long ago that is.
  */
 async function knownMails({ gmailMailboxes }: Stores): Promise<mongo.Filter<RunDoc>[]> {
-  const mailboxes = await guard(() => gmailMailboxes.collection.find().sort({ listedAt: -1 }).toArray());
+  const mailboxes = await reading(gmailMailboxes.collection, () =>
+    gmailMailboxes.collection.find().sort({ listedAt: -1 }).toArray(),
+  );
   return mailboxes.map(({ newestMailAt, lastMailAt }, i) => {
     const from = new Date((newestMailAt?.getTime() ?? 0) - 2 * DAY_MS);
     // what comes after the last mail of a mailbox that is no longer listened to is another one's

@@ -1,7 +1,8 @@
 import type { mongo } from "mongoose";
-import { guard } from "../guard.ts";
-import { type JobDoc, jobNotFound, type Status } from "../job.ts";
+import type { JobDoc, Status } from "../job.ts";
 import { type JobFilter, jobQuery } from "../jobFilter.ts";
+import { jobNotFound } from "../jobs.ts";
+import { reading } from "../newPrimary.ts";
 import type { JobRef } from "../step.ts";
 import type { Stores } from "../stores.ts";
 
@@ -15,7 +16,7 @@ export async function deleteJob(stores: Stores, jobId: string): Promise<void> {
 
 /** Deletes every job that the filter fits, and their steps. @throws AppError unavailable */
 export async function deleteJobs(stores: Stores, filter: JobFilter, now: Date): Promise<void> {
-  const query = jobQuery(filter, now);
+  const query = jobQuery(filter, stores.jobs.staleBy(now));
   for (;;) {
     const batch = await findBatch(stores, query);
     if (batch.length === 0) return;
@@ -51,7 +52,7 @@ export async function cleanUpDeletions(stores: Stores, time: Date): Promise<numb
 }
 
 function findBatch({ jobs }: Stores, query: mongo.Filter<JobDoc>): Promise<JobRef[]> {
-  return guard(() =>
+  return reading(jobs.collection, () =>
     jobs.collection
       .find(query, { projection: { jobId: 1 } })
       .limit(BATCH)
@@ -69,7 +70,9 @@ async function deleteBatch(stores: Stores, batch: readonly JobRef[], query: mong
 
 async function deleteStepsOfGone({ jobs, steps }: Stores, batch: readonly JobRef[]): Promise<void> {
   const ids = batch.map((job) => job._id);
-  const alive = await guard(() => jobs.collection.find({ _id: { $in: ids } }, { projection: { _id: 1 } }).toArray());
+  const alive = await reading(jobs.collection, () =>
+    jobs.collection.find({ _id: { $in: ids } }, { projection: { _id: 1 } }).toArray(),
+  );
   const still = new Set(alive.map((job) => job._id.toHexString()));
   const gone = batch.filter((job) => !still.has(job._id.toHexString()));
   if (gone.length > 0) await steps.deleteOf(gone);

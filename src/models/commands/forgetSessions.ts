@@ -1,4 +1,5 @@
 import { guard } from "../guard.ts";
+import { reading } from "../newPrimary.ts";
 import type { Stores } from "../stores.ts";
 
 const BATCH = 200;
@@ -9,7 +10,7 @@ const BATCH = 200;
  * @returns how many sessions were forgotten; 0 when there are none left
  */
 export async function forgetSingleUse({ runs, messages, sessions }: Stores, before: Date): Promise<number> {
-  const old = await guard(() =>
+  const old = await reading(runs.collection, () =>
     runs.collection
       .find({ singleUse: true, forgotten: false, endedAt: { $lt: before } }, { projection: { sessionKey: 1 } })
       .limit(BATCH)
@@ -17,7 +18,7 @@ export async function forgetSingleUse({ runs, messages, sessions }: Stores, befo
   );
   if (old.length === 0) return 0;
   const keys = old.map((run) => run.sessionKey);
-  const continued = await guard(() =>
+  const continued = await reading(runs.collection, () =>
     runs.collection.distinct("sessionKey", { sessionKey: { $in: keys }, singleUse: false }),
   );
   const unused = keys.filter((key) => !continued.includes(key));

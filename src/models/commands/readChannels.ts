@@ -1,5 +1,5 @@
 import type { DeliveryDoc } from "../delivery.ts";
-import { guard } from "../guard.ts";
+import { reading } from "../newPrimary.ts";
 import type { Route } from "../session.ts";
 import type { Stores } from "../stores.ts";
 
@@ -32,7 +32,9 @@ export async function readChannels(
   const newest = { $sort: { createdAt: -1 } } as const;
   const perChannel = (fields: object) => ({ $group: { _id: "$channel", count: { $sum: 1 }, ...fields } });
   const ask = <T>(pipeline: object[]) =>
-    guard(() => deliveries.collection.aggregate<{ _id: string; count: number } & T>(pipeline).toArray());
+    reading(deliveries.collection, () =>
+      deliveries.collection.aggregate<{ _id: string; count: number } & T>(pipeline).toArray(),
+    );
   const [pending, failed, sent, route] = await Promise.all([
     ask([{ $match: { open: true } }, perChannel({})]),
     ask<{ reason: string | null }>([

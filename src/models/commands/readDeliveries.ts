@@ -37,10 +37,14 @@ export async function listDeliveries(
     ...(channel === undefined ? [] : [{ channel }]),
     ...(cursor === undefined ? [] : [olderThan<DeliveryDoc>(cursor)]),
   ];
-  const found = deliveries.collection
-    .find<DeliveryDoc>(query.length > 0 ? { $and: query } : {}, { projection: WITHOUT_TEXT })
-    .sort({ createdAt: -1, _id: -1 });
-  const { rows, last } = await takePage(found, { limit, bytesOf: ({ parts }) => parts.length * 100 });
+  const find = () =>
+    deliveries.collection
+      .find<DeliveryDoc>(query.length > 0 ? { $and: query } : {}, { projection: WITHOUT_TEXT })
+      .sort({ createdAt: -1, _id: -1 });
+  const { rows, last } = await takePage(deliveries.collection, find, {
+    limit,
+    bytesOf: ({ parts }) => parts.length * 100,
+  });
   return { deliveries: rows.map(viewDelivery), nextCursor: last && idCursor(last) };
 }
 

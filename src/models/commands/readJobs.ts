@@ -1,9 +1,9 @@
 import type { mongo } from "mongoose";
 import { AppError } from "../../shared/errors.ts";
 import { decodeCursor, encodeCursor, type Position } from "../cursor.ts";
-import { guard } from "../guard.ts";
 import type { CurrentStep, JobDoc, JobView } from "../job.ts";
 import { type JobFilter, jobQuery, olderThan } from "../jobFilter.ts";
+import { reading } from "../newPrimary.ts";
 import { takePage } from "../page.ts";
 import { upToDate } from "../reportedJob.ts";
 import type { SingleStepView, StepDoc, StepSummary, StepView } from "../step.ts";
@@ -46,11 +46,14 @@ export async function readJob(
   const job = await jobs.find(jobId);
   const read: JobRead = await withCurrentStep(stores, job);
   if (stepKey !== undefined) {
-    const step = await guard(() => steps.collection.findOne({ jobId, job: job._id, stepKey }));
+    const step = await reading(steps.collection, () => steps.collection.findOne({ jobId, job: job._id, stepKey }));
     read.step = step && steps.single(upToDate(step, job), jobs.staleAfterMs(job));
   }
   if (withSteps) {
-    const all = await takePage(stepsOf(stores, job), { bytes: INCLUDED_BYTES, bytesOf: stepBytes });
+    const all = await takePage(stores.steps.collection, () => stepsOf(stores, job), {
+      bytes: INCLUDED_BYTES,
+      bytesOf: stepBytes,
+    });
     if (all.last) throw stepsTooLarge();
     read.steps = all.rows.map((step) => steps.view(upToDate(step, job), jobs.staleAfterMs(job)));
   }
@@ -92,9 +95,9 @@ export async function listSteps(
   const { jobs, steps } = stores;
   const after = cursor === undefined ? undefined : decodeCursor(cursor);
   const job = await jobs.find(jobId);
-  const found = stepsOf(stores, job, after);
-  if (fields && !fields.includes("output")) found.project({ output: 0 });
-  const page = await takePage(found, { limit, bytesOf: stepBytes });
+  const withoutOutput = fields && !fields.includes("output");
+  const find = () => stepsOf(stores, job, after).project<StepDoc>(withoutOutput ? { output: 0 } : {});
+  const page = await takePage(stores.steps.collection, find, { limit, bytesOf: stepBytes });
   const rows = page.rows.map((step) =>
     steps.view({ ...upToDate(step, job), output: step.output ?? null }, jobs.staleAfterMs(job)),
   );
@@ -125,14 +128,17 @@ export async function listJobs(
   now: Date,
 ): Promise<{ jobs: Partial<JobWithStep>[]; nextCursor: string | null }> {
   const { jobs } = stores;
-  const query = [jobQuery(filter, now), ...(cursor === undefined ? [] : [olderThan(decodeCursor(cursor))])];
+  const query = [
+    jobQuery(filter, jobs.staleBy(now)),
+    ...(cursor === undefined ? [] : [olderThan(decodeCursor(cursor))]),
+  ];
   const wanted = (field: JobField) => !fields || fields.includes(field);
   const projection = Object.fromEntries(
     ["metadataTerms", ...HEAVY.filter((field) => !wanted(field))].map((f) => [f, 0]),
   );
-  const found = jobs.collection.find<JobDoc>({ $and: query }, { projection }).sort({ createdAt: -1, _id: -1 });
+  const find = () => jobs.collection.find<JobDoc>({ $and: query }, { projection }).sort({ createdAt: -1, _id: -1 });
   const bytesOf = (job: JobDoc) => HEAVY.reduce((sum, field) => sum + (job[field]?.length ?? 0), 0);
-  const page = await takePage(found, { limit, bytesOf });
+  const page = await takePage(jobs.collection, find, { limit, bytesOf });
   const rows = await addCurrentSteps(stores, page.rows, wanted("currentStep"));
   return {
     jobs: fields ? rows.map((row) => pick(row, ["jobId", ...fields])) : rows,
@@ -147,7 +153,9 @@ export async function readRows(
 ): Promise<{ job: JobDoc; row: Omit<JobWithStep, (typeof HEAVY)[number]> }[]> {
   const projection = Object.fromEntries(HEAVY.map((field) => [field, 0]));
   const query = { jobId: { $in: [...jobIds] } };
-  const found = await guard(() => stores.jobs.collection.find<JobDoc>(query, { projection }).toArray());
+  const found = await reading(stores.jobs.collection, () =>
+    stores.jobs.collection.find<JobDoc>(query, { projection }).toArray(),
+  );
   const rows = await addCurrentSteps(stores, found, true);
   return found.map((job, i) => {
     const { input: _, metadata: __, output: ___, ...row } = rows[i] as JobWithStep;
@@ -162,7 +170,9 @@ export async function readSummaries(
   keys: readonly string[],
 ): Promise<StepSummary[]> {
   const query = { jobId: job.jobId, job: job._id, stepKey: { $in: [...keys] } };
-  const found = await guard(() => steps.collection.find<StepDoc>(query, { projection: { output: 0 } }).toArray());
+  const found = await reading(steps.collection, () =>
+    steps.collection.find<StepDoc>(query, { projection: { output: 0 } }).toArray(),
+  );
   return found.map((step) => steps.summary(upToDate(step, job), jobs.staleAfterMs(job)));
 }
 

@@ -2,8 +2,8 @@ import type { mongo } from "mongoose";
 import { AppError } from "../../shared/errors.ts";
 import { MAIN_SESSION } from "../../shared/sessionKey.ts";
 import type { DeliveryDoc } from "../delivery.ts";
-import { guard } from "../guard.ts";
 import type { MessageDoc } from "../message.ts";
+import { reading } from "../newPrimary.ts";
 import { PAGE_BYTES, takePage } from "../page.ts";
 import type { AgentRequest, RunDoc, RunError, RunKind, RunStatus } from "../run.ts";
 import type { Stores } from "../stores.ts";
@@ -70,7 +70,7 @@ export async function readMessages(
 ): Promise<MessageDoc[]> {
   const found = await messages.findLatest(sessionKey, { limit, maxChars: PAGE_BYTES });
   if (found.length > 0 || sessionKey === MAIN_SESSION) return found;
-  const run = await guard(() => runs.collection.findOne({ sessionKey }, { projection: { _id: 1 } }));
+  const run = await reading(runs.collection, () => runs.collection.findOne({ sessionKey }, { projection: { _id: 1 } }));
   if (run) return found;
   throw new AppError("session_not_found", { detail: `There is no session ${JSON.stringify(sessionKey)}.` });
 }
@@ -85,10 +85,14 @@ export async function listRuns(
     ...(sessionKey === undefined ? [] : [{ sessionKey }]),
     ...(cursor === undefined ? [] : [olderThan<RunDoc>(cursor)]),
   ];
-  const found = stores.runs.collection
-    .find<RunDoc>(query.length > 0 ? { $and: query } : {}, { projection: { request: 0, mapped: 0 } })
-    .sort({ createdAt: -1, _id: -1 });
-  const { rows, last } = await takePage(found, { limit, bytesOf: ({ reply }) => reply?.length ?? 0 });
+  const find = () =>
+    stores.runs.collection
+      .find<RunDoc>(query.length > 0 ? { $and: query } : {}, { projection: { request: 0, mapped: 0 } })
+      .sort({ createdAt: -1, _id: -1 });
+  const { rows, last } = await takePage(stores.runs.collection, find, {
+    limit,
+    bytesOf: ({ reply }) => reply?.length ?? 0,
+  });
   const deliveries = Map.groupBy(await stores.deliveries.findOfRuns(rows.map((run) => run._id)), (one) => one.runId);
   return {
     runs: rows.map((run) => view(run, deliveries.get(run._id) ?? [])),
@@ -99,7 +103,9 @@ export async function listRuns(
 /** Runs as they are now, without what they answered and where that went. @throws AppError unavailable */
 export async function readRunHeads({ runs }: Stores, runIds: readonly string[]): Promise<RunHead[]> {
   const options = { projection: { request: 0, mapped: 0, reply: 0 } };
-  const found = await guard(() => runs.collection.find<RunDoc>({ _id: { $in: [...runIds] } }, options).toArray());
+  const found = await reading(runs.collection, () =>
+    runs.collection.find<RunDoc>({ _id: { $in: [...runIds] } }, options).toArray(),
+  );
   return found.map(head);
 }
 

@@ -18,8 +18,8 @@ export async function listSessions(
   now: Date,
 ): Promise<{ sessions: SessionView[]; nextCursor: string | null }> {
   const query: mongo.Filter<SessionDoc> = cursor === undefined ? {} : olderThan(cursor, "lastUsedAt");
-  const found = sessions.collection.find(query).sort({ lastUsedAt: -1, _id: -1 });
-  const { rows, last } = await takePage(found, { limit, bytesOf: () => 0 });
+  const find = () => sessions.collection.find(query).sort({ lastUsedAt: -1, _id: -1 });
+  const { rows, last } = await takePage(sessions.collection, find, { limit, bytesOf: () => 0 });
   return {
     sessions: rows.map(({ _id, lastUsedAt, active }) => ({
       ...{ sessionKey: _id, lastUsedAt: lastUsedAt.toISOString(), busy: active !== null && active.until > now },

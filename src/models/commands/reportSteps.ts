@@ -1,5 +1,6 @@
 import { AppError } from "../../shared/errors.ts";
-import { type JobEffect, jobNotFound, type Status } from "../job.ts";
+import type { JobEffect, Status } from "../job.ts";
+import { jobNotFound } from "../jobs.ts";
 import { currentAfter, type JobState, toCurrent, upToDate } from "../reportedJob.ts";
 import type { StepState, StoredStep } from "../reportedStep.ts";
 import { type StepChange, stepName } from "../step.ts";
@@ -69,17 +70,46 @@ export async function reportSteps(
   const entries = reports.map((report): Entry => {
     return { report, job: null, step: null, created: false, ended: null, error: null };
   });
-  let open = Map.groupBy(entries, ({ report }) => report.jobId);
-  for (let round = 1; open.size > 0; round++) {
-    if (round > MOST_ROUNDS) throw contended();
-    const missed = await write(stores, open);
-    open = new Map([...open].filter(([jobId]) => missed.has(jobId)));
-  }
+  const byJob = Map.groupBy(entries, ({ report }) => report.jobId);
+  const known = new Map([...byJob].filter(([jobId, about]) => isKnown(stores.jobs.known(jobId), about)));
+  const unknown = new Map([...byJob].filter(([jobId]) => !known.has(jobId)));
+  const writeKnown = async () => writeRead(stores, await writeAsKnown(stores, known));
+  // what one of them fails with is told when the other is over too: the same reports may be sent again then
+  const ends = await Promise.allSettled([writeKnown(), writeRead(stores, unknown)]);
+  for (const end of ends) if (end.status === "rejected") throw end.reason;
   return entries.map(({ error, step, created, ended }) => error ?? { step: step as StepState, created, ended });
 }
 
+type ByJob = ReadonlyMap<string, readonly Entry[]>;
+
+const only = (byJob: ByJob, jobIds: ReadonlySet<string>): ByJob =>
+  new Map([...byJob].filter(([jobId]) => jobIds.has(jobId)));
+
+const isKnown = (job: JobState | undefined, entries: readonly Entry[]): boolean =>
+  job !== undefined && staysCurrent(job, entries);
+
+/** Writes to jobs as this process has left them, without reading them. @returns those that somebody has changed since */
+async function writeAsKnown(stores: Stored, known: ByJob): Promise<ByJob> {
+  if (known.size === 0) return known;
+  const changes = [...known].flatMap(([jobId, entries]) =>
+    reportOn(stores, stores.jobs.known(jobId) as JobState, entries, new Map()),
+  );
+  const missed = only(known, await stores.jobs.write(changes));
+  for (const entry of [...missed.values()].flat()) Object.assign(entry, { step: null, ended: null });
+  return missed;
+}
+
+/** Reads the jobs and writes to them, until nobody comes between. */
+async function writeRead(stores: Stored, byJob: ByJob): Promise<void> {
+  let open = byJob;
+  for (let round = 1; open.size > 0; round++) {
+    if (round > MOST_ROUNDS) throw contended();
+    open = only(open, await write(stores, open));
+  }
+}
+
 /** @returns the ids of the jobs that are to be read again: somebody has come between the reading and the writing */
-async function write(stores: Stored, open: ReadonlyMap<string, readonly Entry[]>): Promise<Set<string>> {
+async function write(stores: Stored, open: ByJob): Promise<Set<string>> {
   const jobs = await stores.jobs.findForReports([...open.keys()]);
   const found: [JobState, readonly Entry[]][] = [];
   for (const [jobId, entries] of open) {

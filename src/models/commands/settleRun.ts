@@ -19,38 +19,57 @@ export interface SettleSettings extends DeliverySettings {
 }
 
 /**
- * Writes what follows from a run's end: transcript, summary for the main session, delivery; then frees its session.
+ * Writes what follows from the ends of runs: transcript, summary for the main session, delivery; then frees their sessions.
  * Each is named after the run and its round, so that doing it twice, after a crash in the middle, is doing it once.
- * @param run one that has ended and is not settled
+ * @param ended runs that have ended and are not settled
+ * @throws AppError unavailable; what is wrong with one of them
  */
-export async function settleRun(stores: Stores, run: RunDoc, settings: SettleSettings): Promise<Settled> {
-  const { messages, events, sessions, runs } = stores;
-  const id = `${run._id}-${run.round}`;
-  if (run.status === "completed" && run.reply !== null && run.request) {
-    const { sessionKey, reply: answered, endedAt } = run;
-    const { message: told, allowUnsafe } = run.request;
-    const outside = !allowUnsafe;
-    await messages.addTurn(id, { sessionKey, told, outside, answered, endedAt: endedAt ?? run.createdAt });
-  }
-  await trackEnded(stores, run);
-  const wake = (run.request ?? run.mapped)?.wakeMode === "now";
-  await events.add([{ _id: `run-${id}`, text: summary(run), source: `run ${run._id}`, wake }]);
-  const delivery = await deliver(stores, run, id, settings);
-  await sessions.release(run.sessionKey, holderOf(run));
-  await runs.markSettled(run._id, run.round);
-  const next = await runs.findNext(run.sessionKey);
-  return { nextRunId: next?._id ?? null, delivery, wake };
+export async function settleRuns(
+  stores: Stores,
+  ended: readonly RunDoc[],
+  settings: SettleSettings,
+): Promise<Settled[]> {
+  const { sessions, runs } = stores;
+  const followed = ended.map(async (run) => {
+    const [delivery] = await Promise.all([tell(stores, run, settings), keep(stores, run)]);
+    return delivery;
+  });
+  const deliveries = await Promise.all(followed);
+  await sessions.release(ended.map((run) => ({ key: run.sessionKey, holder: holderOf(run) })));
+  const sessionKeys = ended.map(({ sessionKey }) => sessionKey);
+  const [next] = await Promise.all([runs.findNextIds(sessionKeys), runs.markSettled(ended)]);
+  return ended.map((run, i) => {
+    return { nextRunId: next[i] ?? null, delivery: deliveries[i] ?? null, wake: wantsTurn(run) };
+  });
 }
 
-async function deliver(
-  stores: Stores,
-  { _id: runId, request, reply, status }: RunDoc,
-  id: string,
-  settings: SettleSettings,
-): Promise<NotedDelivery | null> {
+/** Names what follows from this end of the run. */
+const nameOf = ({ _id, round }: RunDoc): string => `${_id}-${round}`;
+
+const wantsTurn = ({ request, mapped }: RunDoc): boolean => (request ?? mapped)?.wakeMode === "now";
+
+/** Whoever hears the summary finds the job done. */
+async function tell(stores: Stores, run: RunDoc, settings: SettleSettings): Promise<NotedDelivery | null> {
+  await trackEnded(stores, run);
+  const event = { text: summary(run), source: `run ${run._id}`, wake: wantsTurn(run) };
+  await stores.events.add([{ _id: `run-${nameOf(run)}`, ...event }]);
+  return deliver(stores, run, settings);
+}
+
+/** Writes what was said into the session's transcript. */
+async function keep({ messages }: Stores, run: RunDoc): Promise<void> {
+  const { sessionKey, status, reply: answered, request, endedAt } = run;
+  if (status !== "completed" || answered === null || !request) return;
+  const { message: told, allowUnsafe } = request;
+  const turn = { sessionKey, told, outside: !allowUnsafe, answered, endedAt: endedAt ?? run.createdAt };
+  await messages.addTurn(nameOf(run), turn);
+}
+
+async function deliver(stores: Stores, run: RunDoc, settings: SettleSettings): Promise<NotedDelivery | null> {
+  const { _id: runId, request, reply, status } = run;
   if (status !== "completed" || !request?.deliver || reply === null || !settings.isWorthDelivering(reply)) return null;
   const { channel, to } = request;
-  return addDelivery(stores, { _id: id, runId, channel, to, text: reply }, settings);
+  return addDelivery(stores, { _id: nameOf(run), runId, channel, to, text: reply }, settings);
 }
 
 /** What the main session is told of a run: its name, how it ended, and how its reply begins. */

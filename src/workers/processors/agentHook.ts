@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { AgentMessage, AgentRunner } from "../../agents/runner.ts";
-import { claimRun, renewClaim } from "../../models/commands/claimRun.ts";
+import { renewClaim } from "../../models/commands/claimRun.ts";
 import { trackRetry, trackStarted } from "../../models/commands/trackRun.ts";
-import type { AgentRun, RunError } from "../../models/run.ts";
+import type { AgentRun, RunDoc, RunError } from "../../models/run.ts";
 import type { Stores } from "../../models/stores.ts";
 import { LEASE_MS, underClaim } from "../../shared/claim.ts";
 import { AppError } from "../../shared/errors.ts";
@@ -41,7 +41,7 @@ export function agentHookProcessor(deps: AgentHookDeps): Processor {
     const { runId } = payload as { runId: string };
     const token = randomUUID();
     const now = context.clock.now();
-    const run = await claimRun(deps.stores, runId, token, new Date(now.getTime() + LEASE_MS), now);
+    const run = await deps.stores.claims.add({ runId, token, until: new Date(now.getTime() + LEASE_MS), now });
     if (run === "over") await deps.settle(runId); // cancelled before it began
     if (typeof run === "string") return { kind: "done", result: { run } };
     const began = performance.now();
@@ -101,6 +101,7 @@ async function conclude(
   { clock }: RunContext,
 ): Promise<string> {
   const { runs, sessions } = deps.stores;
+  let ended: RunDoc | null | undefined;
   const error = end.kind === "failed" ? { code: end.error.code, message: end.error.message } : null;
   switch (end.kind) {
     case "stopped":
@@ -112,9 +113,9 @@ async function conclude(
       await deps.settle(run._id); // cancelled while it ran; taken over by another worker otherwise
       return "lost";
     case "replied":
-      await runs.end(run._id, token, { status: "completed", reply: end.reply }).catch((thrown: unknown) => {
+      ended = await runs.end(run, token, { status: "completed", reply: end.reply }).catch((thrown: unknown) => {
         if (!(thrown instanceof AppError && thrown.code === "body_too_large")) throw thrown;
-        return runs.end(run._id, token, { status: "failed", error: TOO_LARGE, attempts: run.attempts });
+        return runs.end(run, token, { status: "failed", error: TOO_LARGE, attempts: run.attempts });
       });
       break;
     case "failed":
@@ -129,8 +130,8 @@ async function conclude(
         return "waits for another try";
       }
       if (error)
-        await runs.end(run._id, token, { status: "failed", error, attempts: Math.min(run.attempts, MOST_TRIES) });
+        ended = await runs.end(run, token, { status: "failed", error, attempts: Math.min(run.attempts, MOST_TRIES) });
   }
-  await deps.settle(run._id);
+  await deps.settle(run._id, ended);
   return end.kind;
 }

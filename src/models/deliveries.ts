@@ -1,0 +1,263 @@
+import { mongo } from "mongoose";
+import type { Changes } from "../shared/changes.ts";
+import type { Clock } from "../shared/clock.ts";
+import { AppError } from "../shared/errors.ts";
+import {
+  type DeliveryChange,
+  type DeliveryDoc,
+  type DueDelivery,
+  NEXT_OF_LANE,
+  type NewDelivery,
+  type PartChange,
+  WITHOUT_TEXT,
+} from "./delivery.ts";
+import { guard } from "./guard.ts";
+import { Inserting } from "./inserting.ts";
+import { reading } from "./newPrimary.ts";
+
+export class Deliveries {
+  readonly collection: mongo.Collection<DeliveryDoc>;
+  readonly #inserting: Inserting<DeliveryDoc>;
+  readonly #clock: Clock;
+  readonly #changes: Changes;
+
+  constructor(collection: mongo.Collection<DeliveryDoc>, clock: Clock, changes: Changes) {
+    this.collection = collection;
+    this.#inserting = new Inserting(collection, ({ text }) => 1_000 + text.length);
+    this.#clock = clock;
+    this.#changes = changes;
+  }
+
+  #note(id: string): void {
+    this.#changes.note({ kind: "delivery", id });
+  }
+
+  /**
+   * Notes a delivery; one that is there already is left alone.
+   * @returns whether it is new
+   * @throws AppError unavailable, body_too_large
+   */
+  async add({ fault, ...delivery }: NewDelivery): Promise<boolean> {
+    const open = fault === null;
+    const createdAt = this.#clock.now();
+    const inserted = await this.#inserting.add([
+      {
+        ...delivery,
+        ...{ lane: laneOf(delivery), parts: [], open, state: open ? "pending" : "failed", reason: fault },
+        ...{ attempts: 0, failures: 0, limits: 0, maybeTwice: false, notBefore: null, claim: null, sentAt: null },
+        ...{ createdAt, since: createdAt, endedAt: open ? null : createdAt },
+        order: new mongo.Timestamp({ t: 0, i: 0 }),
+      },
+    ]);
+    this.#note(delivery._id);
+    return inserted > 0;
+  }
+
+  /** @throws AppError delivery_not_found, unavailable */
+  async find(deliveryId: string): Promise<DeliveryDoc> {
+    const found = await reading(this.collection, () => this.collection.findOne({ _id: deliveryId }));
+    if (found) return found;
+    throw new AppError("delivery_not_found", { detail: `There is no delivery ${JSON.stringify(deliveryId)}.` });
+  }
+
+  findOfRuns(runIds: readonly string[]): Promise<DeliveryDoc[]> {
+    const ofRuns = { runId: { $in: [...runIds] } };
+    return reading(this.collection, () =>
+      this.collection.find(ofRuns, { projection: WITHOUT_TEXT }).sort({ createdAt: 1 }).toArray(),
+    );
+  }
+
+  findMany(deliveryIds: readonly string[]): Promise<DeliveryDoc[]> {
+    const query = { _id: { $in: [...deliveryIds] } };
+    return reading(this.collection, () => this.collection.find(query, { projection: WITHOUT_TEXT }).toArray());
+  }
+
+  /** Of those not sent yet of a lane the first. */
+  findNext(lane: string): Promise<Pick<DeliveryDoc, "_id" | "channel"> | null> {
+    const options = { sort: { order: 1 }, projection: { _id: 1, channel: 1 } } as const;
+    return reading(this.collection, () => this.collection.findOne({ open: true, lane }, options));
+  }
+
+  /** Takes a delivery whose turn it is and that nobody holds. One whose worker has died has failed once more by that. */
+  claim(deliveryId: string, token: string, until: Date): Promise<DeliveryDoc | null> {
+    const now = this.#clock.now();
+    const free = {
+      $and: [{ $or: this.#unclaimed() }, { $or: [{ notBefore: null }, { notBefore: { $lte: now } }] }],
+    };
+    const isTakenOver = { $gt: ["$claim", null] };
+    const change = {
+      ...{ claim: { token, until, isTakenOver }, notBefore: null },
+      failures: { $add: ["$failures", { $cond: [isTakenOver, 1, 0] }] },
+    };
+    return guard(() =>
+      this.collection.findOneAndUpdate({ _id: deliveryId, open: true, ...free }, [{ $set: change }], {
+        returnDocument: "after",
+      }),
+    );
+  }
+
+  /** @returns false when it is no longer this worker's */
+  renew(deliveryId: string, token: string, until: Date): Promise<boolean> {
+    return this.#changeClaim(deliveryId, token, { "claim.until": until });
+  }
+
+  /** Notes how far a delivery is. @returns false when it is no longer this worker's */
+  note(deliveryId: string, token: string, change: DeliveryChange): Promise<boolean> {
+    return this.#changeClaimed(deliveryId, token, change);
+  }
+
+  /** The same of one part, without writing the others again. */
+  notePart(
+    deliveryId: string,
+    token: string,
+    index: number,
+    part: PartChange,
+    change: DeliveryChange,
+  ): Promise<boolean> {
+    const ofPart = Object.entries(part).map(([field, value]) => [`parts.${index}.${field}`, value]);
+    return this.#changeClaimed(deliveryId, token, { ...change, ...Object.fromEntries(ofPart) });
+  }
+
+  /** Gives a delivery back, to be tried again after a while. */
+  retryLater(deliveryId: string, token: string, notBefore: Date | null, change: DeliveryChange = {}): Promise<boolean> {
+    return this.#changeClaimed(deliveryId, token, { ...change, claim: null, notBefore });
+  }
+
+  /** What was sent is not kept cut: the whole text is. @returns false when it is no longer this worker's */
+  end(deliveryId: string, token: string, state: "sent" | "failed", reason: string | null): Promise<boolean> {
+    const endedAt = this.#clock.now();
+    const sent = { sentAt: endedAt, "parts.$[].text": "", "parts.$[].plain": "" };
+    const ended = { state, reason, endedAt, open: false, claim: null, ...(state === "sent" && sent) };
+    return this.#changeClaimed(deliveryId, token, ended);
+  }
+
+  async #changeClaimed(deliveryId: string, token: string, set: object): Promise<boolean> {
+    const changed = await this.#changeClaim(deliveryId, token, set);
+    if (changed) this.#note(deliveryId);
+    return changed;
+  }
+
+  async #changeClaim(deliveryId: string, token: string, set: object): Promise<boolean> {
+    const held = { _id: deliveryId, open: true, "claim.token": token };
+    const { matchedCount } = await guard(() => this.collection.updateOne(held, { $set: set }));
+    return matchedCount === 1;
+  }
+
+  /**
+   * Begins a failed delivery anew, or has one that waits tried at once. What of it was sent is not sent again; where nothing
+   * can have been, a failed one is cut anew, for the channel may be set up otherwise by now.
+   * @param to the recipient where none was known
+   * @throws AppError delivery_not_found, delivery_state_conflict, unavailable
+   */
+  async retry(deliveryId: string, to: string | null): Promise<DeliveryDoc> {
+    for (;;) {
+      const { channel, parts, state, claim, since, order } = await this.find(deliveryId);
+      const now = this.#clock.now();
+      if (state === "sent") throw conflict("The delivery was sent.");
+      if (claim && claim.until > now) throw conflict("The delivery is being sent in this moment.");
+      const isUntouched = parts.every((part) => part.state !== "sent" && part.handedAt === null);
+      const anew = {
+        ...{ state: "pending" as const, open: true, reason: null, endedAt: null, to, lane: laneOf({ channel, to }) },
+        ...(isUntouched && { parts: [] }),
+      };
+      // a failed one goes behind what waits for the recipient by now
+      const change = {
+        $set: { failures: 0, limits: 0, notBefore: null, claim: null, since: now, ...(state === "failed" && anew) },
+        ...(state === "failed" && { $currentDate: { order: { $type: "timestamp" as const } } }),
+      };
+      // as it was read: another one may begin it anew in between, and send some of it
+      const asRead = { _id: deliveryId, state, since, order, $or: this.#unclaimed() };
+      const found = await guard(() => this.collection.findOneAndUpdate(asRead, change, { returnDocument: "after" }));
+      if (found) this.#note(deliveryId);
+      if (found) return found;
+    }
+  }
+
+  /**
+   * Gives a delivery up that was not sent wholly. A part that is being handed over in this moment may still arrive.
+   * @throws AppError delivery_not_found, delivery_state_conflict, unavailable
+   */
+  async cancel(deliveryId: string): Promise<DeliveryDoc> {
+    const change = { $set: this.#failedWith("It was cancelled.") };
+    const found = await guard(() =>
+      this.collection.findOneAndUpdate({ _id: deliveryId, open: true }, change, { returnDocument: "after" }),
+    );
+    if (found) this.#note(deliveryId);
+    if (found) return found;
+    const { state } = await this.find(deliveryId);
+    throw conflict(`The delivery is over: it is ${state}.`);
+  }
+
+  /** Gives up what waits for a recipient. @returns how many these were */
+  async failLane(lane: string, reason: string): Promise<number> {
+    return this.#failAll({ open: true, lane, $or: this.#unclaimed() }, reason);
+  }
+
+  /**
+   * Gives up what is to be sent since before a time through a channel that nobody serves, whatever it waits for.
+   * @returns how many these were, for each such channel
+   */
+  async failUnserved(
+    served: ReadonlySet<string>,
+    before: Date,
+    reasonOf: (channel: string) => string,
+  ): Promise<{ channel: string; count: number }[]> {
+    const waiting = { open: true, since: { $lt: before }, $or: this.#unclaimed() };
+    const unserved = { ...waiting, channel: { $nin: [...served] } };
+    const channels = await reading(this.collection, () => this.collection.distinct("channel", unserved));
+    const failed = channels.map(async (channel) => {
+      const count = await this.#failAll({ ...waiting, channel }, reasonOf(channel));
+      return { channel, count };
+    });
+    return Promise.all(failed);
+  }
+
+  async #failAll(waiting: mongo.Filter<DeliveryDoc>, reason: string): Promise<number> {
+    const change = { $set: this.#failedWith(reason) };
+    const { modifiedCount } = await guard(() => this.collection.updateMany(waiting, change));
+    if (modifiedCount > 0) this.#changes.note({ kind: "many" });
+    return modifiedCount;
+  }
+
+  /** Deletes the deliveries that a query fits. @returns how many these were */
+  async delete(query: mongo.Filter<DeliveryDoc>): Promise<number> {
+    const { deletedCount } = await guard(() => this.collection.deleteMany(query));
+    if (deletedCount > 0) this.#changes.note({ kind: "many" });
+    return deletedCount;
+  }
+
+  #failedWith(reason: string) {
+    const endedAt = this.#clock.now();
+    return { state: "failed" as const, open: false, claim: null, notBefore: null, reason, endedAt };
+  }
+
+  #unclaimed() {
+    return [{ claim: null }, { "claim.until": { $lte: this.#clock.now() } }];
+  }
+
+  /** Of each lane the delivery that comes next, where it waits since before a time. */
+  findDue(now: Date, before: Date): AsyncIterable<DueDelivery> {
+    const first = (field: string) => ({ $first: `$${field}` });
+    const fields = { id: first("_id"), channel: first("channel"), claim: first("claim") };
+    const pipeline = [
+      { $match: { open: true } },
+      { $sort: { lane: 1, order: 1 } },
+      { $group: { _id: "$lane", ...fields, createdAt: first("createdAt"), notBefore: first("notBefore") } },
+      {
+        $match: {
+          createdAt: { $lt: before },
+          $and: [
+            { $or: [{ notBefore: null }, { notBefore: { $lte: now } }] },
+            { $or: [{ claim: null }, { "claim.until": { $lte: now } }] },
+          ],
+        },
+      },
+      { $project: { _id: "$id", channel: 1, claim: 1, notBefore: 1 } },
+    ];
+    return this.collection.aggregate<DueDelivery>(pipeline, { hint: NEXT_OF_LANE });
+  }
+}
+
+const conflict = (detail: string) => new AppError("delivery_state_conflict", { detail });
+
+const laneOf = ({ channel, to }: { channel: string; to: string | null }): string => `${channel} ${to}`;

@@ -1,0 +1,128 @@
+import type { mongo } from "mongoose";
+import { updateByIds } from "./guard.ts";
+import { reading } from "./newPrimary.ts";
+import type { RunDoc, RunEnd } from "./run.ts";
+
+/** A run, and which one of its session comes next: of those not ended the one accepted first. */
+export interface RunInSession {
+  readonly run: RunDoc;
+  readonly nextRunId: string | null;
+}
+
+/** What finds runs, each with the next of its session. */
+export function inSessions(collection: mongo.Collection<RunDoc>, runIds: readonly string[]): object[] {
+  const next = [{ $match: { open: true } }, { $sort: { order: 1 } }, { $limit: 1 }, { $project: { _id: 1 } }];
+  const sessionKey = { localField: "sessionKey", foreignField: "sessionKey" };
+  return [
+    { $match: { _id: { $in: [...runIds] } } },
+    { $lookup: { from: collection.collectionName, ...sessionKey, pipeline: next, as: "next" } },
+  ];
+}
+
+/** Reads runs. @returns each with the next of its session, or null where there is no such run */
+export async function findInSessions(
+  collection: mongo.Collection<RunDoc>,
+  runIds: readonly string[],
+): Promise<(RunInSession | null)[]> {
+  const pipeline = inSessions(collection, runIds);
+  const found = await reading(collection, () =>
+    collection.aggregate<RunDoc & { next: { _id: string }[] }>(pipeline).toArray(),
+  );
+  const byId = new Map(found.map(({ next, ...run }) => [run._id, { run, nextRunId: next[0]?._id ?? null }]));
+  return runIds.map((runId) => byId.get(runId) ?? null);
+}
+
+/** Of each session the run that comes next; null where none waits. */
+export async function findNextIds(
+  collection: mongo.Collection<RunDoc>,
+  sessionKeys: readonly string[],
+): Promise<(string | null)[]> {
+  const find = (sessionKey: mongo.Condition<string>, limit: number) =>
+    reading(collection, () => {
+      const options = { projection: { sessionKey: 1 }, sort: { sessionKey: 1, order: 1 }, limit } as const;
+      return collection.find({ open: true, sessionKey }, options).toArray();
+    });
+  const keys = [...new Set(sessionKeys)];
+  const most = 2 * keys.length;
+  const found = await find({ $in: keys }, most);
+  const next = new Map(found.toReversed().map(({ _id, sessionKey }) => [sessionKey, _id]));
+  if (found.length === most) {
+    // where many wait in one session, others are behind them
+    const behind = keys.filter((key) => !next.has(key));
+    for (const run of (await Promise.all(behind.map((key) => find(key, 1)))).flat()) next.set(run.sessionKey, run._id);
+  }
+  return sessionKeys.map((key) => next.get(key) ?? null);
+}
+
+export interface Claiming {
+  /** The run as it was read: it waits, or its worker has gone silent. */
+  readonly run: RunDoc;
+  readonly token: string;
+  readonly until: Date;
+}
+
+/** Takes runs that are still as they were read. @returns how each is now, or null where somebody else was faster */
+export async function claimAll(
+  collection: mongo.Collection<RunDoc>,
+  claims: readonly Claiming[],
+  now: Date,
+): Promise<(RunDoc | null)[]> {
+  const changes = claims.map((claim) => taken(claim, now));
+  const updates = claims.map(({ run: { _id, stage, status, attempts, round, claim } }, i) => {
+    const isAsRead = { _id, stage, status, attempts, round };
+    const byThen = claim && { "claim.token": claim.token, "claim.until": claim.until };
+    return { filter: { ...isAsRead, ...byThen }, update: { $set: changes[i]! } };
+  });
+  const { modifiedCount } = await updateByIds(collection, updates);
+  const after = claims.map(({ run }, i) => ({ ...run, ...changes[i]! }));
+  if (modifiedCount === claims.length) return after;
+  const ids = { _id: { $in: claims.map(({ run }) => run._id) } };
+  const found = await reading(collection, () => collection.find(ids, { projection: { claim: 1 } }).toArray());
+  const tokens = new Map(found.map(({ _id, claim }) => [_id, claim?.token]));
+  return after.map((run) => (tokens.get(run._id) === run.claim.token ? run : null));
+}
+
+const taken = ({ run: { attempts }, token, until }: Claiming, now: Date) => ({
+  status: "running" as const,
+  startedAt: now,
+  claim: { token, until },
+  notBefore: null,
+  attempts: attempts + 1,
+});
+
+export interface Ending {
+  /** The run as its worker has taken it. */
+  readonly run: RunDoc;
+  readonly token: string;
+  readonly end: RunEnd;
+  readonly now: Date;
+}
+
+/**
+ * Ends runs that are still their workers'.
+ * @returns each as it has ended, also when somebody else has ended it; null where that has been seen through already, and
+ *   where it goes on with another worker
+ */
+export async function endAll(
+  collection: mongo.Collection<RunDoc>,
+  endings: readonly Ending[],
+): Promise<(RunDoc | null)[]> {
+  const changes = endings.map(({ end, now }) => ended(end, now));
+  const updates = endings.map(({ run: { _id }, token }, i) => {
+    const filter = { _id, status: "running" as const, "claim.token": token };
+    return { filter, update: { $set: changes[i]! } };
+  });
+  const { modifiedCount } = await updateByIds(collection, updates);
+  if (modifiedCount === endings.length) return endings.map(({ run }, i) => ({ ...run, ...changes[i]! }));
+  const over = { _id: { $in: endings.map(({ run }) => run._id) }, settled: false };
+  const found = await reading(collection, () => collection.find(over).toArray());
+  const byId = new Map(found.map((run) => [run._id, run]));
+  return endings.map(({ run }) => byId.get(run._id) ?? null);
+}
+
+/** What is written of a run that ends. */
+export function ended(end: RunEnd, now: Date) {
+  const { status, ...said } = end;
+  const outcome = status === "completed" ? { ...said, error: null } : said;
+  return { status, ...outcome, open: false, claim: null, notBefore: null, settled: false, endedAt: now };
+}

@@ -1,0 +1,62 @@
+import { randomUUID } from "node:crypto";
+import { expect } from "chai";
+import { connectDatabase, type Database } from "../../src/models/database.ts";
+import { DatabaseClock } from "../../src/models/databaseClock.ts";
+import { eventually } from "../support/eventually.ts";
+import { withMachineClock } from "../support/machineClock.ts";
+import { mongoUri } from "../support/servers.ts";
+
+const HOUR_MS = 3_600_000;
+
+describe("the clock that processes share", () => {
+  it("is the machine's before MongoDB was heard, and while the two agree", async () => {
+    const clock = new DatabaseClock();
+    const threeTimes = () => [Date.now(), clock.now().getTime(), Date.now()] as const;
+    const unheard = await withMachineClock(HOUR_MS, threeTimes);
+
+    clock.read(new Date(Date.now() - 300));
+
+    for (const [before, now, after] of [unheard, threeTimes()]) expect(now).to.be.within(before, after);
+  });
+
+  for (const aheadMs of [HOUR_MS, -HOUR_MS, 5_000, -5_000]) {
+    it(`is MongoDB's where the machine's is wrong by ${aheadMs / 1_000} s`, async () => {
+      const clock = new DatabaseClock();
+      clock.read(new Date());
+
+      const [own, shared] = await withMachineClock(aheadMs, () => [Date.now(), clock.now().getTime()] as const);
+
+      expect(own - shared).to.be.within(aheadMs - 1_000, aheadMs + 1_000);
+    });
+  }
+
+  it("takes no notice of one word of MongoDB that was long on its way, and follows it when they agree", async () => {
+    const clock = new DatabaseClock();
+    const late = () => clock.read(new Date(Date.now() - 60_000));
+    clock.read(new Date());
+
+    late();
+    const afterOne = Date.now() - (await withMachineClock(HOUR_MS, () => clock.now().getTime()));
+    for (let i = 0; i < 5; i++) late();
+    const afterSeveral = Date.now() - (await withMachineClock(HOUR_MS, () => clock.now().getTime()));
+
+    expect(afterOne).to.be.below(30_000);
+    expect(afterSeveral).to.be.above(30_000);
+  });
+
+  it("is read from the connection when it is opened, and again and again", async () => {
+    const database: Database = await connectDatabase(await mongoUri(`test-${randomUUID()}`));
+    try {
+      const heard = await withMachineClock(HOUR_MS, () => Date.now() - database.clock.now().getTime());
+      expect(heard).to.be.above(HOUR_MS / 2);
+
+      for (let i = 0; i < 5; i++) database.clock.read(new Date(Date.now() - HOUR_MS));
+      await eventually(
+        () => withMachineClock(HOUR_MS, () => Date.now() - database.clock.now().getTime() < 1.5 * HOUR_MS),
+        "a word of MongoDB's",
+      );
+    } finally {
+      await database.close();
+    }
+  });
+});

@@ -1,0 +1,48 @@
+import { expect } from "chai";
+import { Redis } from "ioredis";
+import { Queues } from "../../src/shared/enqueue.ts";
+import { heartbeat } from "../../src/shared/queues.ts";
+import { startApp, type TestApp } from "../support/app.ts";
+import { withMachineClock } from "../support/machineClock.ts";
+import { redisUrl } from "../support/servers.ts";
+
+const TWO_HOURS_MS = 2 * 3_600_000;
+
+/** The queues of a process share a clock, whatever the machine's own has been set to. */
+describe("an entry that a process whose clock is wrong puts on a queue", () => {
+  let app: TestApp;
+  before(async () => {
+    app = await startApp();
+  });
+  after(() => app.close());
+  const queueOf = (name: string) => app.queues.open.find((queue) => queue.name === name);
+
+  it("waits as long as it is to wait, not until that clock says so", async () => {
+    const rightly = { now: () => new Date(Date.now() - TWO_HOURS_MS) };
+    const connection = new Redis(await redisUrl());
+    const queues = new Queues(connection, app.prefix, rightly);
+
+    await withMachineClock(TWO_HOURS_MS, () =>
+      queues.deliver({ deliveryId: "one", channel: "log" }, { delayMs: 60_000 }),
+    );
+    const [entry] = (await queueOf("delivery-log")?.getDelayed()) ?? [];
+    await queues.close();
+    connection.disconnect();
+
+    expect(Number(entry?.timestamp) - Date.now()).to.be.within(-TWO_HOURS_MS / 2, TWO_HOURS_MS / 2);
+  });
+
+  it("is set right where it is a schedule, by the next who says it", async () => {
+    const every = { everyMs: 60_000, atOnce: false };
+    const say = () => app.queues.repeat(heartbeat, { scheduled: true }, every);
+    const nextIn = async () => Number((await queueOf("heartbeat")?.getJobScheduler("heartbeat"))?.next) - Date.now();
+    await withMachineClock(TWO_HOURS_MS, say);
+    const wrong = await nextIn();
+
+    await say();
+
+    expect(wrong).to.be.above(TWO_HOURS_MS / 2);
+    expect(await nextIn()).to.be.below(3 * every.everyMs);
+    expect(await queueOf("heartbeat")?.getDelayedCount()).to.equal(1);
+  });
+});

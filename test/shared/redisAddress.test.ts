@@ -1,0 +1,28 @@
+import { expect } from "chai";
+import { namesSeveralHosts, readClusterUrl } from "../../src/shared/redisAddress.ts";
+
+describe("the address of a Redis Cluster", () => {
+  const a = { host: "a", port: 6379 };
+  const read: [string, object][] = [
+    ["redis://a", { nodes: [a], tls: false }],
+    ["redis://a,b:7000/", { nodes: [a, { host: "b", port: 7000 }], tls: false }],
+    [
+      "rediss://a,10.0.0.1,[::1]:1/0",
+      { nodes: [a, { host: "10.0.0.1", port: 6379 }, { host: "::1", port: 1 }], tls: true },
+    ],
+    ["rediss://user:p%40:,%25@a", { nodes: [a], username: "user", password: "p@:,%", tls: true }],
+    ["redis://:pw@a,b", { nodes: [a, { host: "b", port: 6379 }], password: "pw", tls: false }],
+    ["redis://user@a", { nodes: [a], username: "user", tls: false }],
+  ];
+  for (const [url, address] of read) {
+    it(`is read from ${url}`, () => {
+      expect(readClusterUrl(url)).to.deep.equal(address);
+    });
+  }
+
+  it("names several hosts where a comma stands between them, not in a password", () => {
+    const urls = ["redis://a,b", "redis://u:p,w@a", "redis://:p@a,b/0", "redis://a/1?b=c,d"];
+
+    expect(urls.map(namesSeveralHosts)).to.deep.equal([true, false, true, false]);
+  });
+});

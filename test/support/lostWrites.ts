@@ -1,0 +1,26 @@
+import { mongo } from "mongoose";
+import { mongoUri } from "./servers.ts";
+
+const CUT_OFF = { closeConnection: true };
+const UNCONFIRMED = { writeConcernError: { code: 91, errmsg: "it stops" } };
+
+/** How a write may get no answer that says what became of it. */
+export const LOST = [
+  ["is cut off before it is done", CUT_OFF],
+  ["is done and not confirmed", UNCONFIRMED],
+] as const;
+
+/** Has the test run's own MongoDB lose the next so many updates and inserts, whoever sends them. */
+export function loseWrites(times: number, how: object = CUT_OFF): Promise<void> {
+  return configure({ mode: { times }, data: { failCommands: ["update", "insert"], ...how } });
+}
+
+export function loseNoMoreWrites(): Promise<void> {
+  return configure({ mode: "off" });
+}
+
+async function configure(failPoint: object): Promise<void> {
+  const client = await mongo.MongoClient.connect(await mongoUri("admin"));
+  await client.db("admin").command({ configureFailPoint: "failCommand", ...failPoint });
+  await client.close();
+}
