@@ -5,12 +5,13 @@ import { isLoopback } from "../shared/address.ts";
 import { DASHBOARD, mountDashboard } from "./dashboard.ts";
 import type { ApiDeps } from "./deps.ts";
 import { mountDocs } from "./docs.ts";
+import { HeldBytes } from "./heldBytes.ts";
 import { Doorkeeper, SESSION_PATH } from "./middleware/access.ts";
 import { type CountFailure, Gate, hookTokens } from "./middleware/auth.ts";
 import { failures } from "./middleware/failures.ts";
 import { hostGuard } from "./middleware/host.ts";
 import { admitSender, hookGuard, ignoreTrailingSlash } from "./middleware/mappedSender.ts";
-import { requests } from "./middleware/requests.ts";
+import { checkTarget, requests } from "./middleware/requests.ts";
 import { mount, noRoute } from "./mount.ts";
 import { toOpenApi } from "./openapi.ts";
 import { BOARD_PATH, queueBoard } from "./queueBoard.ts";
@@ -38,6 +39,7 @@ export interface AppSettings {
   readonly readOnlyToken?: string | undefined;
   readonly trustProxy: number;
   readonly bodyLimit: number;
+  readonly bodies?: HeldBytes;
   readonly strict?: boolean;
   readonly countFailure: CountFailure;
   /** The Prometheus text of all processes that share the port. */
@@ -56,6 +58,7 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
     }),
   );
   app.use(failures(deps.log, deps.metrics));
+  app.use(checkTarget);
   const { hooks, log, clock } = deps;
   const { apiToken, host, allowedHosts } = settings;
   if (apiToken === undefined && (isLoopback(host) || allowedHosts.length > 0)) {
@@ -67,7 +70,8 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
   const gate = new Gate(hooks.enabled && hooks.token ? [hooks.token] : [], {
     ...{ find: hookTokens, countFailure: settings.countFailure, advice: HOOK_ADVICE },
   });
-  const senders = { mappings, basePath: hooks.path, gate, clock, log };
+  const bodies = settings.bodies ?? new HeldBytes();
+  const senders = { mappings, basePath: hooks.path, gate, clock, log, bodies };
   const door = new Doorkeeper({ ...settings, hookToken: hooks.enabled ? hooks.token : undefined }, clock);
   app.use((ctx, next) => (isUnder(ctx.path, "/api") ? door.guard(ctx, next) : next()));
   const board = queueBoard(deps.queues);
@@ -95,10 +99,11 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
   const router = mount(
     routes,
     deps,
-    { bodyLimit: settings.bodyLimit, strict: settings.strict ?? false },
+    { bodyLimit: settings.bodyLimit, bodies, strict: settings.strict ?? false },
     { callHook: admitSender(senders) },
   );
-  mountDocs(router, toOpenApi(routes, { title: "Signalbox", version: settings.version, description: ABOUT }));
+  const info = { title: "Signalbox", version: settings.version, description: ABOUT };
+  mountDocs(router, toOpenApi(routes, info, { needsToken: door.needsToken }));
   mountDashboard(router, DASHBOARD);
   router.get("/metrics", async (ctx) => {
     const { type, text } = await settings.readMetrics();

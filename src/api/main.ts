@@ -2,13 +2,12 @@ import cluster from "node:cluster";
 import { connectDatabase } from "../models/database.ts";
 import { openStores } from "../models/stores.ts";
 import { RedisChanges } from "../shared/changes.ts";
-import { systemClock } from "../shared/clock.ts";
 import { loadDotEnv, readConfig, requireServers } from "../shared/config.ts";
 import type { Config } from "../shared/configSchema.ts";
 import { Queues } from "../shared/enqueue.ts";
 import { runProcess } from "../shared/lifecycle.ts";
 import { createLogger } from "../shared/logger.ts";
-import { connectRedis, producerConnection, readerConnection } from "../shared/redis.ts";
+import { connectProducer, pingRedis, readerConnection } from "../shared/redis.ts";
 import { rereadConfig } from "../shared/reload.ts";
 import { version } from "../shared/version.ts";
 import { buildApp } from "./app.ts";
@@ -33,22 +32,22 @@ await runProcess(async (lifecycle) => {
     return { ...running, ready, reload };
   }
 
-  const { mongodbUri, redisUrl } = requireServers(config);
+  const { mongodbUri, redisAddress } = requireServers(config);
   const database = await connectDatabase(mongodbUri);
   lifecycle.onClose("MongoDB", () => database.close());
+  const { clock } = database;
   await database.checkIndexes();
-  const connection = producerConnection(redisUrl, log);
+  const connection = await connectProducer(redisAddress, log);
   lifecycle.onClose("Redis", async () => connection.disconnect());
-  await connectRedis(connection);
-  const queues = new Queues(connection, redis.prefix);
+  const queues = new Queues(connection, redis.prefix, clock);
   lifecycle.onClose("queues", () => queues.close());
 
   const changes = new RedisChanges(connection, redis.prefix);
   lifecycle.onClose("changes", () => changes.flush());
-  const storesOf = (settings: Config) => openStores(database, systemClock, settings.jobs, changes);
+  const storesOf = (settings: Config) => openStores(database, clock, settings.jobs, changes);
   const live = new LiveFeed(storesOf(config), {
-    ...{ clock: systemClock, log, prefix: redis.prefix, redis: connection },
-    reader: readerConnection(redisUrl, log),
+    ...{ clock, log, prefix: redis.prefix, redis: connection },
+    reader: readerConnection(redisAddress, log),
   });
   lifecycle.onClose("live events", () => live.close());
 
@@ -57,14 +56,15 @@ await runProcess(async (lifecycle) => {
     () => queues.depths(),
     () => events.countWaiting(),
     () => live.size,
+    () => http.connections(),
   );
   const { events } = storesOf(config);
-  const { gmailMailboxes } = openStores(database, systemClock, config.jobs);
+  const { gmailMailboxes } = openStores(database, clock, config.jobs);
   const readMailbox = async () => {
     const { gmail } = current.hooks;
     return gmail ? gmailMailboxes.find(gmail.account) : null;
   };
-  addGmailMetrics(metrics.registry, readMailbox, systemClock);
+  addGmailMetrics(metrics.registry, readMailbox, clock);
   const countFailure = failureCounter(connection, redis.prefix);
   const appOf = (settings: Config) => {
     const { hooks, agents, channels, session, server } = settings;
@@ -75,10 +75,10 @@ await runProcess(async (lifecycle) => {
         agent: agents.defaults,
         channels: new Set(Object.keys(channels)),
         firstRoute: session.main ?? null,
-        clock: systemClock,
+        clock,
         probes: [
           { name: "mongodb", check: () => database.ping() },
-          { name: "redis", check: () => connection.ping() },
+          { name: "redis", check: () => pingRedis(connection) },
         ],
         isStopping: () => stopping,
       },

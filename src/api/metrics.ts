@@ -12,7 +12,12 @@ export class Metrics {
   readonly refused: Counter<"reason">;
   readonly hooks: Counter<"hook">;
 
-  constructor(readDepths?: ReadDepths, countWaiting?: () => Promise<number>, countStreams?: () => number) {
+  constructor(
+    readDepths?: ReadDepths,
+    countWaiting?: () => Promise<number>,
+    countStreams?: () => number,
+    countConnections?: () => Promise<number>,
+  ) {
     const registers = [this.registry];
     collectDefaultMetrics({ register: this.registry });
     this.requestSeconds = new Histogram({
@@ -49,6 +54,18 @@ export class Metrics {
     if (readDepths) this.#queueDepths(readDepths);
     if (countWaiting) this.#eventsWaiting(countWaiting);
     if (countStreams) this.#eventStreams(countStreams);
+    if (countConnections) this.#connections(countConnections);
+  }
+
+  #connections(countConnections: () => Promise<number>): void {
+    new Gauge({
+      name: "signalbox_http_connections",
+      help: "Open connections of clients.",
+      registers: [this.registry],
+      async collect() {
+        this.set(await countConnections());
+      },
+    });
   }
 
   #eventStreams(countStreams: () => number): void {

@@ -5,12 +5,15 @@ import type { Context, Middleware } from "koa";
 import type { TObject, TSchema } from "typebox";
 import { AppError, toAppError } from "../shared/errors.ts";
 import type { ApiDeps } from "./deps.ts";
+import type { HeldBytes } from "./heldBytes.ts";
 import { jsonBody } from "./middleware/body.ts";
 import { type Answer, type Answers, type AnyRoute, errorsOf, type Input, type RouteSchemas } from "./route.ts";
 import { bodies, bodyCheck, urlCheck } from "./validate.ts";
 
 export interface MountOptions {
   readonly bodyLimit: number;
+  /** Those that are being read. */
+  readonly bodies: HeldBytes;
   /** Tests run with this on: an answer off its schema, or an error code that is not listed, becomes `internal`. */
   readonly strict: boolean;
 }
@@ -28,7 +31,8 @@ export function mount(
   const router = new Router({ strict: true, sensitive: true });
   for (const r of routes) {
     const layers: Middleware[] = [handle(r, deps, options.strict)];
-    if (r.schemas.body) layers.unshift(readers[r.operationId] ?? jsonBody(r.bodyLimit ?? options.bodyLimit));
+    if (r.schemas.body)
+      layers.unshift(readers[r.operationId] ?? jsonBody(r.bodyLimit ?? options.bodyLimit, options.bodies));
     router[r.method](r.path, ...layers);
   }
   return router;

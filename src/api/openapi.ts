@@ -1,5 +1,7 @@
 import type { TObject, TSchema } from "typebox";
 import { ERRORS, type ErrorCode } from "../shared/errors.ts";
+import { linksFrom } from "./links.ts";
+import { isOfRuns } from "./middleware/access.ts";
 import { isList } from "./mount.ts";
 import { type AnyRoute, errorsOf } from "./route.ts";
 
@@ -28,19 +30,26 @@ const PROBLEM = {
   },
 };
 
-/** The routes as an OpenAPI 3.1 document. There is no other source for openapi.json. */
-export function toOpenApi(routes: readonly AnyRoute[], info: { title: string; version: string; description: string }) {
+/**
+ * The routes as an OpenAPI 3.1 document. There is no other source for openapi.json.
+ * @param needsToken whether a token is set for the API
+ */
+export function toOpenApi(
+  routes: readonly AnyRoute[],
+  info: { title: string; version: string; description: string },
+  { needsToken }: { needsToken: boolean },
+) {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const r of routes) {
     const path = r.path.replace(/[:*](\w+)/g, "{$1}");
     paths[path] ??= {};
-    paths[path][r.method] = operation(r);
+    paths[path][r.method] = operation(r, routes, needsToken);
   }
   return {
     openapi: "3.1.0",
     info,
     paths,
-    security: [{}, { token: [] }],
+    security: needsToken ? [{ token: [] }] : [{}],
     components: {
       schemas: { Problem: PROBLEM },
       securitySchemes: {
@@ -52,26 +61,29 @@ export function toOpenApi(routes: readonly AnyRoute[], info: { title: string; ve
   };
 }
 
-function operation(r: AnyRoute): object {
+function operation(r: AnyRoute, routes: readonly AnyRoute[], needsToken: boolean): object {
   return {
     operationId: r.operationId,
     tags: [r.tag],
     summary: r.summary,
     ...(r.description && { description: r.description }),
-    ...(r.tag === "operations" && { security: [] }),
-    ...(r.tag === "hooks" && { security: [{ hookToken: [] }, { hookServiceToken: [] }] }),
+    ...((r.tag === "operations" || r.tag === "session") && { security: [] }),
+    ...(r.tag === "hooks" && { security: HOOK_TOKENS }),
+    ...(needsToken && r.method === "get" && isOfRuns(r) && { security: [{ token: [] }, ...HOOK_TOKENS] }),
     parameters: (["path", "query", "header"] as const).flatMap((place) => parameters(r.schemas[PLACES[place]], place)),
     ...(r.schemas.body && {
       requestBody: { required: needsBody(r), content: { "application/json": { schema: r.schemas.body } } },
     }),
     responses: {
       ...Object.fromEntries(
-        Object.entries(r.answers).map(([status, schema]) => [status, answer(r, status, schema as TSchema)]),
+        Object.entries(r.answers).map(([status, schema]) => [status, answer(r, status, schema as TSchema, routes)]),
       ),
       ...failures(r),
     },
   };
 }
+
+const HOOK_TOKENS = [{ hookToken: [] }, { hookServiceToken: [] }];
 
 const needsBody = (r: AnyRoute): boolean => (r.schemas.body?.required ?? []).length > 0;
 
@@ -100,10 +112,12 @@ function parameters(schema: TObject | undefined, place: keyof typeof PLACES): ob
   return [...named, ...free];
 }
 
-function answer(r: AnyRoute, status: string, schema: TSchema): object {
+function answer(r: AnyRoute, status: string, schema: TSchema, routes: readonly AnyRoute[]): object {
   const description = status === "201" ? "Created." : `${r.summary}.`;
   if (status === "204") return { description };
-  return { description, content: { [r.stream ? "text/event-stream" : "application/json"]: { schema } } };
+  const links = linksFrom(r, schema, routes);
+  const content = { [r.stream ? "text/event-stream" : "application/json"]: { schema } };
+  return { description, content, ...(links && { links }) };
 }
 
 function failures(r: AnyRoute): Record<string, object> {

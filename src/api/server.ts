@@ -1,10 +1,14 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http";
 import { type AddressInfo, Server as NetServer } from "node:net";
+import { promisify } from "node:util";
 import { StartError } from "../shared/lifecycle.ts";
+import { HeldBytes } from "./heldBytes.ts";
 
 export interface HttpServer {
   /** Where it can be reached, such as `http://127.0.0.1:3000`. */
   readonly url: string;
+  /** How many connections are open. */
+  connections(): Promise<number>;
   /** Takes no new connection, answers every request under way, then closes what is idle. */
   close(): Promise<void>;
 }
@@ -12,27 +16,69 @@ export interface HttpServer {
 /** How long a stopping server lets idle connections live: a request may be on its way on one of them. */
 const IDLE_GRACE_MS = 500;
 
+/** How long a client may take, in milliseconds. Who takes longer is cut off; without limits a few could hold everything. */
+interface ClientLimits {
+  /** To send a request's head, also where it sends nothing at all. */
+  readonly headMs: number;
+  /** To send a request, with its body. */
+  readonly requestMs: number;
+  /** To take an answer that is ready; streams of events have rules of their own. */
+  readonly answerMs: number;
+  /** How often heads and requests are looked at. */
+  readonly lookEveryMs: number;
+}
+
+const LIMITS: ClientLimits = { headMs: 20_000, requestMs: 120_000, answerMs: 120_000, lookEveryMs: 5_000 };
+
+export interface ListenOptions {
+  readonly port: number;
+  readonly host: string;
+  readonly isStopping: () => boolean;
+  /** One more is closed at once. */
+  readonly maxConnections?: number;
+  readonly limits?: ClientLimits;
+}
+
 /** @throws StartError when the address cannot be bound */
 export async function listen(
   listener: RequestListener,
-  { port, host, isStopping }: { port: number; host: string; isStopping: () => boolean },
+  { port, host, isStopping, maxConnections, limits = LIMITS }: ListenOptions,
 ): Promise<HttpServer> {
   const underWay = new Set<ServerResponse>();
+  const waiting = new HeldBytes();
   const onRequest: RequestListener = (req, res) => {
     if (isStopping()) res.setHeader("Connection", "close");
     underWay.add(res);
     res.once("close", () => underWay.delete(res));
+    res.once("prefinish", () => endInTime(res, limits.answerMs, waiting));
     listener(req, res);
   };
-  const server = createServer(onRequest);
+  const server = createServer({ connectionsCheckingInterval: limits.lookEveryMs }, onRequest);
   server.on("checkContinue", onRequest); // whoever reads the body says that it may come
-  server.requestTimeout = 120_000;
-  server.headersTimeout = 30_000;
+  server.requestTimeout = limits.requestMs;
+  server.headersTimeout = limits.headMs;
   server.keepAliveTimeout = 65_000; // longer than the idle time-out of common balancers, so that they close first
+  // with several processes on the port, the one that shares connections out would look for another for ever
+  Object.assign(server, maxConnections === undefined ? {} : { maxConnections, dropMaxConnection: true });
   await bind(server, port, host);
   const bound = server.address() as AddressInfo;
   const shown = bound.family === "IPv6" ? `[${bound.address}]` : bound.address;
-  return { url: `http://${shown}:${bound.port}`, close: () => close(server, underWay) };
+  return {
+    url: `http://${shown}:${bound.port}`,
+    connections: promisify(server.getConnections.bind(server)),
+    close: () => close(server, underWay),
+  };
+}
+
+/** The answer is whole; what the system has not taken of it waits in memory for its client. */
+function endInTime(res: ServerResponse, withinMs: number, waiting: HeldBytes): void {
+  if (!res.socket?.writableLength) return;
+  waiting.hold(res, res.socket.writableLength);
+  const timer = setTimeout(() => res.destroy(), withinMs).unref();
+  res.once("close", () => {
+    clearTimeout(timer);
+    waiting.letGo(res);
+  });
 }
 
 function bind(server: Server, port: number, host: string): Promise<void> {

@@ -49,11 +49,14 @@ export function urlCheck(schema: TObject): (value: unknown) => void {
 /** The faults worth telling, with the name of the field where the error is about one that is missing or unknown. */
 function faults(validate: ValidateFunction): { error: ErrorObject; field: string | undefined }[] {
   const told = (validate.errors ?? []).filter(({ keyword }) => keyword !== "if");
-  return told.slice(0, MOST_ERRORS).map((error) => ({
-    error,
-    field: faultyField(error),
-  }));
+  return told.slice(0, MOST_ERRORS).map((error) => ({ error, field: shortened(faultyField(error)) }));
 }
+
+const MOST_CHARACTERS = 200;
+
+/** Of a name that is a whole body the beginning will do. */
+const shortened = (field: string | undefined): string | undefined =>
+  field && field.length > MOST_CHARACTERS ? `${field.slice(0, MOST_CHARACTERS)}…` : field;
 
 function pointer(error: ErrorObject, field: string | undefined): string {
   return field === undefined

@@ -86,6 +86,14 @@ describe("errors", () => {
     expect(body.detail).to.equal("jobProgresEnd is not known; did you mean jobProgressEnd?");
   });
 
+  it("are as short as ever, and guess at nothing, where the name of a field is all of the body", async () => {
+    const { status, body } = await step({ ["x".repeat(4_000_000)]: 1 });
+
+    expect([status, body.code]).to.deep.equal([400, "invalid_body"]);
+    expect(JSON.stringify(body)).to.have.length.below(1_000);
+    expect(body.errors[0].detail).to.equal("is not known");
+  });
+
   it("name every fault of a body, and no more than 20", async () => {
     const two = await step({ progress: "x", status: "y" });
     const many = await step(Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`f${i}`, i])));

@@ -48,6 +48,28 @@ describe("a stream of events", () => {
     expect(take(stream)).to.not.include("9-0");
   });
 
+  it("ends for a client that has taken nothing of what waits for some heart-beats, not for one that has", () => {
+    const [idle, slow] = [new EventStream(), new EventStream()];
+    const over = { idle: false, slow: false };
+    idle.once("over", () => {
+      over.idle = true;
+    });
+    slow.once("over", () => {
+      over.slow = true;
+    });
+
+    const overAfter = [1, 2, 3, 4, 5].map((n) => {
+      slow.send([event(n)], `${n}-0`);
+      take(slow);
+      slow.send([event(n)], `${n}-1`);
+      for (const stream of [idle, slow]) stream.beat("9-0");
+      return over.idle;
+    });
+
+    expect(overAfter).to.deep.equal([false, false, false, true, true]);
+    expect(over.slow).to.equal(false);
+  });
+
   it("ends, and takes nothing more", async () => {
     const stream = new EventStream();
     stream.end();

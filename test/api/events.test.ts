@@ -5,7 +5,7 @@ import { expect } from "chai";
 import pino from "pino";
 import { deleteEndedDeliveries, deleteEndedRuns } from "../../src/models/commands/deleteEndedRuns.ts";
 import { RedisChanges } from "../../src/shared/changes.ts";
-import { connectRedis, producerConnection } from "../../src/shared/redis.ts";
+import { connectProducer } from "../../src/shared/redis.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { openEvents, type TestEvents } from "../support/eventSource.ts";
 import { eventually } from "../support/eventually.ts";
@@ -127,7 +127,8 @@ describe("live events", () => {
     await put("a");
     await app.stores.runs.accept([{ ...run, request }]);
     const queued = await events.next("run");
-    await app.stores.runs.claim(runId, "w", new Date(Date.now() + 60_000));
+    const accepted = await app.stores.runs.find(runId);
+    await app.stores.runs.claimEach([{ run: accepted, token: "w", until: new Date(Date.now() + 60_000) }]);
     const running = await events.next("run");
     await app.stores.deliveries.add({ _id: "d", runId, channel: "log", to: "x", text: "s3cret", fault: null });
     const delivery = await events.next("delivery");
@@ -267,7 +268,7 @@ describe("live events", () => {
     const run = { _id: runId, kind: "wake" as const, name: "CI", sessionKey: "main", singleUse: false, mapped: null };
     await runs.accept([{ ...run, request: null }]);
     await runs.cancel(runId);
-    await runs.markSettled(runId, 0);
+    await runs.markSettled([{ _id: runId, round: 0 }]);
     await deliveries.add({ _id: "d", runId, channel: "log", to: "x", text: "x", fault: "It was too late." });
     const events = await watch("/api/events?topic=runs&topic=deliveries");
     const later = new Date(Date.now() + 1_000);
@@ -283,8 +284,7 @@ describe("live events", () => {
 
   it("tell to read again when another process could not tell what it changed, though they heard Redis all the time", async () => {
     const events = await watch("/api/events");
-    const away = producerConnection(await redisUrl(), pino({ level: "silent" }));
-    await connectRedis(away);
+    const away = await connectProducer({ url: await redisUrl() }, pino({ level: "silent" }));
     const changes = new RedisChanges(away, app.prefix);
     away.disconnect();
     await once(away, "end");

@@ -4,7 +4,7 @@ import pino from "pino";
 import type { EventStream } from "../../src/api/live/eventStream.ts";
 import { LiveFeed } from "../../src/api/live/liveFeed.ts";
 import type { Stores } from "../../src/models/stores.ts";
-import { connectRedis, producerConnection, readerConnection } from "../../src/shared/redis.ts";
+import { connectProducer, readerConnection } from "../../src/shared/redis.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
 import { redisUrl } from "../support/servers.ts";
@@ -20,7 +20,7 @@ describe("the feed of live events", () => {
 
   it("tells nobody to resume behind what he has still to be told, such as while MongoDB is away", async () => {
     const log = pino({ level: "silent" });
-    const redis = await connectRedis(producerConnection(await redisUrl(), log));
+    const redis = await connectProducer({ url: await redisUrl() }, log);
     let isAway = true;
     const jobs = new Proxy(app.stores.jobs, {
       get: (target, name) => {
@@ -30,7 +30,7 @@ describe("the feed of live events", () => {
       },
     });
     const stores: Stores = { ...app.stores, jobs };
-    const reader = readerConnection(await redisUrl(), log);
+    const reader = readerConnection({ url: await redisUrl() }, log);
     const feed = new LiveFeed(stores, { clock: app.clock, log, prefix: app.prefix, redis, reader, beatMs: 20 });
     let text = "";
     const stream: EventStream = feed.open(ALL, undefined).on("data", (some) => {

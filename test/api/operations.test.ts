@@ -107,6 +107,35 @@ describe("operations", () => {
     ]);
   });
 
+  it("GET /openapi.json says which calls can follow an answer, and with what of it", async () => {
+    const { body } = await app.call("GET", "/openapi.json");
+
+    const follow = (path: string, method: string) =>
+      Object.values<{ links?: object }>(body.paths[path][method].responses)[0]?.links;
+    expect(follow("/api/jobs/{jobId}", "put")).to.deep.include({
+      getJob: { operationId: "getJob", parameters: { jobId: "$request.path.jobId" } },
+      reportStep: { operationId: "reportStep", parameters: { jobId: "$request.path.jobId" } },
+    });
+    expect(follow("/api/deliveries", "get")).to.deep.include({
+      retryDelivery: {
+        operationId: "retryDelivery",
+        parameters: { deliveryId: "$response.body#/deliveries/0/deliveryId" },
+      },
+    });
+    expect(follow("/api/jobs/{jobId}", "delete")).to.equal(undefined);
+  });
+
+  it("GET /openapi.json wants a token where one is set, and none for the log-in", async () => {
+    const closed = await startApp({ apiToken: "an-api-token-of-length" });
+
+    const [open, document] = [await app.call("GET", "/openapi.json"), await closed.call("GET", "/openapi.json")];
+    await closed.close();
+
+    expect(open.body.security).to.deep.equal([{}]);
+    expect(document.body.security).to.deep.equal([{ token: [] }]);
+    for (const path of ["/session", "/healthz"]) expect(document.body.paths[path].get.security).to.deep.equal([]);
+  });
+
   it("GET /docs shows the viewer, all of it from here", async () => {
     const { status, body, headers } = await app.call("GET", "/docs");
 

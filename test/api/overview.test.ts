@@ -50,7 +50,7 @@ describe("what the dashboard shows of the gateway", () => {
       await sessions.claim(key, key, randomUUID(), new Date(app.clock.now().getTime() + 60_000));
       app.clock.advance(1_000);
     }
-    await sessions.release("new", "new");
+    await sessions.release([{ key: "new", holder: "new" }]);
 
     const first = (await get("/api/sessions?limit=2")).body;
     const second = (await get(`/api/sessions?limit=2&cursor=${encodeURIComponent(first.nextCursor)}`)).body;

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { Redis } from "ioredis";
 import { type Change, changesKey, unpackChanges } from "../../shared/changes.ts";
 import { inTime } from "../../shared/inTime.ts";
+import type { RedisConnection } from "../../shared/redis.ts";
 
 /** What a reader hands on. All three come in the order in which things happened. */
 export interface ChangeListener {
@@ -26,7 +26,11 @@ type Entry = [id: string, fields: string[]];
  * Follows what all processes tell of their changes, from now on, until it is closed.
  * @param redis a connection of its own, that fails at once while Redis is away; its owner closes it
  */
-export function readChanges(redis: Redis, prefix: string, listener: ChangeListener): { close(): Promise<void> } {
+export function readChanges(
+  redis: RedisConnection,
+  prefix: string,
+  listener: ChangeListener,
+): { close(): Promise<void> } {
   const key = changesKey(prefix);
   const closed = new AbortController();
   let isFirst = true;
@@ -85,7 +89,7 @@ export function readChanges(redis: Redis, prefix: string, listener: ChangeListen
  *   more than `most`
  */
 export async function changesSince(
-  redis: Redis,
+  redis: RedisConnection,
   prefix: string,
   position: string,
   most: number,

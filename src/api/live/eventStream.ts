@@ -2,6 +2,8 @@ import { Readable } from "node:stream";
 
 /** What waits for a slow client at most, in characters; beyond that it is told to read everything again. */
 const MOST_WAITING = 256 * 1024;
+/** So many heart-beats in a row may find that a client has taken nothing of what waits for it. */
+const MOST_MISSED_BEATS = 3;
 
 /** One event in the words of server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
 export const eventText = (event: string, data: unknown): string => `event: ${event}\ndata: ${JSON.stringify(data)}\n`;
@@ -13,6 +15,7 @@ export const eventText = (event: string, data: unknown): string => `event: ${eve
 export class EventStream extends Readable {
   #isBehind = false;
   #isOver = false;
+  #missedBeats = 0;
   #position: string | undefined;
 
   constructor() {
@@ -29,9 +32,13 @@ export class EventStream extends Readable {
     this.#isBehind = this.readableLength > MOST_WAITING;
   }
 
-  /** Says that the stream lives, and where to resume, if that is known. */
+  /**
+   * Says that the stream lives, and where to resume, if that is known. Ends it where its client has taken nothing for some
+   * heart-beats: what waits would be kept for as long as that likes.
+   */
   beat(position: string | null): void {
     if (this.readableLength === 0) this.#write(position === null ? ":\n\n" : `:\nid: ${position}\n\n`);
+    else if (++this.#missedBeats > MOST_MISSED_BEATS) this.end();
   }
 
   /** Ends it once its client has taken what waits; `over` is emitted at once. */
@@ -48,6 +55,7 @@ export class EventStream extends Readable {
 
   /** Asked for more: most of what waited has been taken. */
   override _read(): void {
+    this.#missedBeats = 0;
     if (!this.#isBehind) return;
     this.#isBehind = false;
     this.send([eventText("reload", { reason: "behind" })], this.#position);

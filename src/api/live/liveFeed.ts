@@ -1,9 +1,9 @@
-import type { Redis } from "ioredis";
 import type { Stores } from "../../models/stores.ts";
 import type { Change } from "../../shared/changes.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { Logger } from "../../shared/logger.ts";
+import type { RedisConnection } from "../../shared/redis.ts";
 import { changesSince, readChanges } from "./changeReader.ts";
 import { EventStream, eventText } from "./eventStream.ts";
 import { News, type Wanted } from "./news.ts";
@@ -22,9 +22,9 @@ export interface LiveFeedDeps {
   readonly log: Logger;
   readonly prefix: string;
   /** Asks; fails at once while Redis is away. Stays its owner's. */
-  readonly redis: Redis;
+  readonly redis: RedisConnection;
   /** Of the feed's own, to wait on. */
-  readonly reader: Redis;
+  readonly reader: RedisConnection;
   /** How often a stream shows that it lives, 15 s by default. */
   readonly beatMs?: number;
 }
@@ -180,8 +180,9 @@ export class LiveFeed {
     const first = tooMany || changes.some(({ kind }) => kind === "many") ? [reload("many")] : [];
     const wanted = listeners.map((listener) => listener.wanted);
     const news = tooMany ? null : await News.read(this.#stores, changes, wanted);
+    const by = this.#stores.jobs.staleBy(this.#deps.clock.now());
     for (const { stream, wanted } of listeners) {
-      stream.send([...first, ...(news?.for(wanted, this.#deps.clock.now()) ?? [])], position);
+      stream.send([...first, ...(news?.for(wanted, by) ?? [])], position);
     }
   }
 

@@ -2,6 +2,7 @@ import { viewDelivery } from "../../models/commands/readDeliveries.ts";
 import { readRows, readSummaries } from "../../models/commands/readJobs.ts";
 import { readRunHeads } from "../../models/commands/readRuns.ts";
 import { type FilteredJob, fitsFilter, isFleeting, type JobFilter } from "../../models/jobFilter.ts";
+import type { StaleBy } from "../../models/jobTimes.ts";
 import type { Stores } from "../../models/stores.ts";
 import type { Change } from "../../shared/changes.ts";
 import { eventText } from "./eventStream.ts";
@@ -52,13 +53,13 @@ export class News {
   }
 
   /** The events for one who wants to hear of this. */
-  for(wanted: Wanted, now: Date): string[] {
+  for(wanted: Wanted, by: StaleBy): string[] {
     if ("jobId" in wanted) {
       const changed = this.#jobs.get(wanted.jobId);
       return changed ? [changed.now?.text ?? removed(changed.jobId), ...changed.steps] : [];
     }
     const { topics, filter } = wanted;
-    const jobs = topics.has("jobs") ? [...this.#jobs.values()].flatMap((job) => inList(job, filter, now)) : [];
+    const jobs = topics.has("jobs") ? [...this.#jobs.values()].flatMap((job) => inList(job, filter, by)) : [];
     return [
       ...jobs,
       ...(["runs", "deliveries"] as const).flatMap((topic) => (topics.has(topic) ? this.#texts[topic] : [])),
@@ -66,8 +67,8 @@ export class News {
   }
 }
 
-function inList({ jobId, moved, now: is }: ChangedJob, filter: JobFilter, now: Date): string[] {
-  if (is && fitsFilter(is.job, filter, now)) return [is.text];
+function inList({ jobId, moved, now: is }: ChangedJob, filter: JobFilter, by: StaleBy): string[] {
+  if (is && fitsFilter(is.job, filter, by)) return [is.text];
   return !is || moved || isFleeting(filter) ? [removed(jobId)] : [];
 }
 

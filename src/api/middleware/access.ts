@@ -56,6 +56,11 @@ export class Doorkeeper {
     this.#clock = clock;
   }
 
+  /** Whether there is a token to log in with. */
+  get needsToken(): boolean {
+    return this.#tokens.length > 0;
+  }
+
   /** For everything under `/api`. @throws AppError unauthorized, rate_limited, forbidden */
   readonly guard: Middleware = (ctx, next) => {
     const { access, byHeader } = this.#accessOf(ctx);
@@ -77,7 +82,7 @@ export class Doorkeeper {
     if (ctx.method !== "GET" && isForeign(ctx)) throw foreign();
     const attributes = `Path=/; HttpOnly; SameSite=Strict${ctx.secure ? "; Secure" : ""}`;
     ctx.state.admitted = {
-      needsToken: this.#tokens.length > 0,
+      needsToken: this.needsToken,
       access: this.#accessOf(ctx).access,
       logIn: async (token) => {
         const known = this.#tokens.find(({ gate }) => gate.knows(token));
@@ -91,7 +96,7 @@ export class Doorkeeper {
   };
 
   #accessOf(ctx: Context): { access: Access | null; byHeader: boolean } {
-    if (this.#tokens.length === 0) return { access: "full", byHeader: false };
+    if (!this.needsToken) return { access: "full", byHeader: false };
     const byHeader = this.#tokens.find(({ gate }) => gate.isOpenTo(ctx));
     if (byHeader) return { access: byHeader.access, byHeader: true };
     const cookie = ctx.cookies.get(COOKIE) ?? "";
@@ -114,7 +119,7 @@ function isSame(one: string, other: string): boolean {
 }
 
 /** What the hook token may read: what became of a run, not what it was asked. */
-const isOfRuns = ({ path }: Context): boolean => /^\/api\/runs(\/[^/]+)?$/.test(path);
+export const isOfRuns = ({ path }: { readonly path: string }): boolean => /^\/api\/runs(\/[^/]+)?$/.test(path);
 
 /** A page of another site sent it, from the browser of somebody who may be logged in here. */
 function isForeign(ctx: Context): boolean {

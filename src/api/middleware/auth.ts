@@ -1,9 +1,9 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import type { Redis } from "ioredis";
 import type { Context } from "koa";
 import { RateLimiterMemory, RateLimiterRedis, type RateLimiterRes } from "rate-limiter-flexible";
 import { AppError } from "../../shared/errors.ts";
 import { inTime } from "../../shared/inTime.ts";
+import type { RedisConnection } from "../../shared/redis.ts";
 
 /** Counts one failure of an address. @throws AppError rate_limited when it has had too many */
 export type CountFailure = (address: string) => Promise<void>;
@@ -15,7 +15,7 @@ const FAILURES = { points: 20, duration: 60 } as const;
  * At most 20 failed log-ins a minute from one address, counted in Redis for all processes; each process counts for
  * itself while Redis is away.
  */
-export function failureCounter(redis: Redis, prefix: string): CountFailure {
+export function failureCounter(redis: RedisConnection, prefix: string): CountFailure {
   const local = new RateLimiterMemory(FAILURES);
   const shared = new RateLimiterRedis({
     ...FAILURES,

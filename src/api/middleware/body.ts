@@ -1,12 +1,14 @@
 import type { Context, Middleware } from "koa";
 import bodyParser from "koa-bodyparser";
 import { AppError } from "../../shared/errors.ts";
+import type { HeldBytes } from "../heldBytes.ts";
 
 /**
  * Reads a JSON body into `ctx.request.body`; an absent one is `{}`.
+ * @param bodies those that are being read
  * @throws AppError unsupported_media_type, invalid_json, body_too_large
  */
-export function jsonBody(limit: number): Middleware {
+export function jsonBody(limit: number, bodies: HeldBytes): Middleware {
   const options: bodyParser.Options & { onProtoPoisoning: "ignore" } = {
     enableTypes: ["json"],
     jsonLimit: String(limit),
@@ -17,19 +19,29 @@ export function jsonBody(limit: number): Middleware {
     },
   };
   const parse = bodyParser(options);
-  return (ctx, next) => {
-    if (ctx.request.length === 0) {
-      ctx.request.body = {};
-      return next();
+  return async (ctx, next) => {
+    if (ctx.request.length === 0) ctx.request.body = {};
+    else {
+      checkType(ctx);
+      await readBody(ctx, limit, bodies, () => parse(ctx as Parameters<typeof parse>[0], async () => {}));
     }
-    checkType(ctx);
-    askForBody(ctx);
-    return parse(ctx as Parameters<typeof parse>[0], next);
+    return next();
   };
 }
 
+/** Has a body read that is kept in memory until it is whole. @param limit its most bytes where it does not say how long it is */
+export async function readBody<T>(ctx: Context, limit: number, bodies: HeldBytes, read: () => Promise<T>): Promise<T> {
+  askForBody(ctx);
+  bodies.hold(ctx.req, Math.min(ctx.request.length ?? limit, limit));
+  try {
+    return await read();
+  } finally {
+    bodies.letGo(ctx.req);
+  }
+}
+
 /** A client that sent `Expect: 100-continue` sends its body only now. */
-export function askForBody({ req, res }: Context): void {
+function askForBody({ req, res }: Context): void {
   if (req.headers.expect?.toLowerCase() === "100-continue") res.writeContinue();
 }
 

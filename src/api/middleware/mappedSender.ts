@@ -5,8 +5,9 @@ import { checkSender, type Proof } from "../../hooks/senderProof.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { Logger } from "../../shared/logger.ts";
+import type { HeldBytes } from "../heldBytes.ts";
 import { type Gate, headerTokens, hookTokens } from "./auth.ts";
-import { askForBody, checkType, namedBodyError } from "./body.ts";
+import { checkType, namedBodyError, readBody } from "./body.ts";
 
 /** A request that a mapping takes, from a sender that has proved itself. */
 export interface Admitted {
@@ -23,6 +24,8 @@ export interface MappedSenderDeps {
   readonly gate: Gate;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Those that are being read. */
+  readonly bodies: HeldBytes;
 }
 
 /** Takes one slash off the end of a hook's path. */
@@ -40,7 +43,8 @@ export function hookGuard({ mappings, basePath, gate, log }: MappedSenderDeps): 
   let warned = false;
   return (ctx, next) => {
     ctx.state.byToken = gate.isOpenTo(ctx);
-    if (ctx.state.byToken && !warned && !headerTokens(ctx).some((token) => gate.knows(token))) {
+    const mayBeByUrl = ctx.state.byToken && !warned && ctx.query.token !== undefined;
+    if (mayBeByUrl && !headerTokens(ctx).some((token) => gate.knows(token))) {
       log.warn("a hook's sender puts its token into the URL (?token=), which is deprecated: use a header");
       warned = true;
     }
@@ -55,12 +59,12 @@ export function hookGuard({ mappings, basePath, gate, log }: MappedSenderDeps): 
  * @throws AppError hook_not_found before anything is read where no mapping has the name; unauthorized, rate_limited,
  *   unsupported_media_type, body_too_large, invalid_json, hook_not_found
  */
-export function admitSender({ mappings, basePath, gate, clock, log }: MappedSenderDeps): Middleware {
+export function admitSender({ mappings, basePath, gate, clock, log, bodies }: MappedSenderDeps): Middleware {
   return async (ctx, next) => {
     const path = hookName(basePath, ctx.path);
     const candidates = mappingsAt(mappings, path);
     if (candidates.length === 0) throw noHook(ctx);
-    const rawBody = await readRaw(ctx, Math.max(...candidates.map(({ maxBodyBytes }) => maxBodyBytes)));
+    const rawBody = await readRaw(ctx, Math.max(...candidates.map(({ maxBodyBytes }) => maxBodyBytes)), bodies);
     const signed = { headers: ctx.headers, tokens: hookTokens(ctx), rawBody, now: clock.now() };
     const proofs = new Map<Mapping, Proof>(
       candidates.flatMap((one) => (one.auth ? [[one, checkSender(one.auth, signed)]] : [])),
@@ -99,15 +103,14 @@ function signedId({ auth }: Mapping, { id, event_id: eventId }: Readonly<Record<
 
 const noHook = (ctx: Context) => new AppError("hook_not_found", { detail: `There is no hook at ${ctx.path}.` });
 
-async function readRaw(ctx: Context, limit: number): Promise<Buffer> {
+async function readRaw(ctx: Context, limit: number, bodies: HeldBytes): Promise<Buffer> {
   const encoding = ctx.get("Content-Encoding") || "identity";
   if (encoding !== "identity") {
     throw new AppError("unsupported_media_type", { detail: "Send the body as it is, without a Content-Encoding." });
   }
   const length = ctx.request.length ?? null;
   if (length !== 0) checkType(ctx);
-  askForBody(ctx);
-  return getRawBody(ctx.req, { limit, length }).catch((error) => {
+  return readBody(ctx, limit, bodies, () => getRawBody(ctx.req, { limit, length })).catch((error) => {
     throw namedBodyError(error, limit);
   });
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import type { Middleware } from "koa";
+import type { Context, Middleware } from "koa";
+import { AppError } from "../../shared/errors.ts";
 import type { Logger } from "../../shared/logger.ts";
 import type { Metrics } from "../metrics.ts";
 
@@ -18,7 +19,8 @@ export function requests(log: Logger, metrics: Metrics): Middleware {
     ctx.set("X-Request-Id", reqId);
     ctx.res.once("close", () => {
       const seconds = (performance.now() - started) / 1_000;
-      const { method, path, status } = ctx;
+      const { method, status } = ctx;
+      const path = pathOf(ctx);
       const route: string = ctx.state.operation ?? "none";
       const { isStream } = ctx.state; // it lasts as long as its client likes
       if (!isStream)
@@ -32,5 +34,22 @@ export function requests(log: Logger, metrics: Metrics): Middleware {
     await next();
   };
 }
+
+/**
+ * A request's line may hold a whole URL, whose path counts, and what is neither, such as `http://[`: Node's old parser of
+ * URLs, which Koa asks, throws of some of that, and of some says in a warning what it was. Behind this there is a path.
+ * @throws AppError invalid_query
+ */
+export const checkTarget: Middleware = (ctx, next) => {
+  const { url = "" } = ctx.req;
+  const whole = url.startsWith("/") ? undefined : URL.parse(url);
+  if (whole === null || (whole && !/^https?:$/.test(whole.protocol))) {
+    throw new AppError("invalid_query", { detail: "The target of the request is neither a path nor a URL." });
+  }
+  if (whole) ctx.req.url = whole.pathname + whole.search;
+  return next();
+};
+
+const pathOf = (ctx: Context): string | null => (ctx.req.url?.startsWith("/") ? ctx.path : null);
 
 const KNOWN_METHODS = new Set(["GET", "HEAD", "PUT", "POST", "DELETE", "OPTIONS", "PATCH"]);

@@ -11,7 +11,14 @@ const HEADERS = {
   "X-Accel-Buffering": "no", // nginx would hold events back
 };
 
-const Stream = Type.Unsafe<Readable>({ type: "string", description: "Server-sent events; see docs/events.md." });
+const Stream = Type.Unsafe<Readable>({
+  ...{ type: "object", description: "Each server-sent event; see docs/events.md.", required: ["event", "data"] },
+  properties: {
+    event: { type: "string" },
+    data: { type: "string", description: "JSON." },
+    id: { type: "string", description: "Where to resume; not every event has one." },
+  },
+});
 const headers = Type.Object({
   "last-event-id": Type.Optional(
     Type.String({ maxLength: 64, description: "The newest id seen: what came after it follows." }),

@@ -1,0 +1,42 @@
+import { expect } from "chai";
+import { HeldBytes } from "../../src/api/heldBytes.ts";
+
+const cutOff: string[] = [];
+const client = (name: string) => ({ destroy: () => cutOff.push(name) });
+
+describe("what slow clients keep in memory", () => {
+  beforeEach(() => {
+    cutOff.length = 0;
+  });
+
+  it("is bounded: those that have taken longest are cut off for one more", () => {
+    const held = new HeldBytes({ mostBytes: 100, patienceMs: 0 });
+    for (const name of ["first", "second"]) held.hold(client(name), 40);
+
+    held.hold(client("third"), 90);
+    held.hold(client("larger than all"), 200);
+
+    expect(cutOff).to.deep.equal(["first", "second", "third"]);
+  });
+
+  it("has room again for what is over", () => {
+    const held = new HeldBytes({ mostBytes: 100, patienceMs: 0 });
+    const [first, second] = [client("first"), client("second")];
+    held.hold(first, 60);
+
+    held.letGo(first);
+    held.letGo(first);
+    held.hold(second, 60);
+    held.hold(client("third"), 40);
+
+    expect(cutOff).to.deep.equal([]);
+  });
+
+  it("may be more for a while: nobody is cut off who is not slow", () => {
+    const held = new HeldBytes({ mostBytes: 100, patienceMs: 60_000 });
+
+    for (const name of ["first", "second", "third"]) held.hold(client(name), 90);
+
+    expect(cutOff).to.deep.equal([]);
+  });
+});

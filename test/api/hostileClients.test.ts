@@ -1,0 +1,135 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { expect } from "chai";
+import { HeldBytes } from "../../src/api/heldBytes.ts";
+import { startApp, type TestApp } from "../support/app.ts";
+import { eventually } from "../support/eventually.ts";
+
+const LIMITS = { headMs: 400, requestMs: 800, answerMs: 400, lookEveryMs: 50 };
+const EACH = 25;
+const HEAD = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n";
+const PUT =
+  "PUT /api/jobs/slow HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n";
+
+/** A client that keeps its connection busy. */
+interface Attacker {
+  readonly socket: Socket;
+  answered(): string;
+  /** The service has closed it. */
+  isCutOff(): boolean;
+}
+
+describe("clients that take their time", () => {
+  let app: TestApp;
+  const attackers: Attacker[] = [];
+  beforeEach(async () => {
+    app = await startApp({ limits: LIMITS, maxConnections: 4 * EACH });
+  });
+  afterEach(async () => {
+    for (const { socket } of attackers.splice(0)) socket.destroy();
+    await app.close();
+  });
+
+  async function attack({ first = "", drip = "", reads = true, url = app.url }): Promise<Attacker> {
+    const socket = connect(Number(new URL(url).port), "127.0.0.1");
+    let [text, isCutOff] = ["", false];
+    socket.on("error", () => {}); // it is cut off while we write
+    socket.once("close", () => {
+      isCutOff = true;
+    });
+    if (reads) socket.on("data", (chunk) => (text += chunk));
+    await once(socket, "connect");
+    socket.write(first);
+    const dripping = drip && setInterval(() => socket.write(drip), 20);
+    socket.once("close", () => clearInterval(dripping || undefined));
+    const attacker = { socket, answered: () => text, isCutOff: () => isCutOff };
+    attackers.push(attacker);
+    return attacker;
+  }
+  const attackTogether = (how: Parameters<typeof attack>[0]) =>
+    Promise.all(Array.from({ length: EACH }, () => attack(how)));
+  const isLeft = async () => (await app.connections()) <= 1; // the test's own may be kept alive
+
+  for (const [title, how, answer] of [
+    ["send nothing", {}, "408"],
+    ["drip a head", { first: `${HEAD}X-A: `, drip: "a" }, "408"],
+    ["drip headers", { first: HEAD, drip: "X-A: a\r\n" }, "408"],
+    ["keep a body back", { first: `${PUT}{` }, "408"],
+    ["drip a body", { first: `${PUT}{`, drip: " " }, "408"],
+  ] as const) {
+    it(`are cut off with ${answer} when they ${title}, while others are answered, and leave nothing open`, async () => {
+      const slow = await attackTogether(how);
+
+      const others = await Promise.all(
+        Array.from({ length: EACH }, (_, i) => app.call("PUT", `/api/jobs/other-${i}`, {})),
+      );
+      await eventually(() => slow.every((one) => one.isCutOff()), "all of them to be cut off");
+
+      expect(others.map(({ status }) => status)).to.deep.equal(Array(EACH).fill(201));
+      for (const one of slow) expect(one.answered()).to.match(new RegExp(`^HTTP/1.1 ${answer} `));
+      for (const one of attackers.splice(0)) one.socket.destroy();
+      await eventually(async () => (await app.connections()) <= EACH, "their connections to be given back");
+    });
+  }
+
+  it("are cut off when they do not take an answer", async () => {
+    const output = { text: "x".repeat(3_000_000) };
+    await app.call("PUT", "/api/jobs/large", {});
+    const steps = Array.from({ length: 3 }, (_, i) => `/api/jobs/large/steps/step-${i}`);
+    for (const step of steps) await app.call("PUT", step, { stepName: "Large", output });
+    const answers = 10; // together more than systems keep for a connection, at both of its ends
+    const first = "GET /api/jobs/large?include=steps HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(answers);
+
+    const slow = await Promise.all([1, 2].map(() => attack({ first, reads: false })));
+    await Promise.all(slow.map(({ socket }) => once(socket, "readable")));
+    const { body } = await app.call("GET", "/api/jobs/large?include=steps"); // one that takes it
+    await eventually(isLeft, "them to be cut off");
+    for (const one of slow) one.socket.on("data", () => {});
+    await eventually(() => slow.every((one) => one.isCutOff()), "them to notice");
+
+    expect(body.steps).to.have.length(3);
+    for (const { socket } of slow) expect(socket.bytesRead).to.be.below(answers * 9_000_000);
+  });
+
+  it("are cut off when their bodies together are too large to wait for, those first that have taken longest", async () => {
+    const mine = await startApp({ bodies: new HeldBytes({ mostBytes: 2_500_000, patienceMs: 0 }) });
+    const open = async () => {
+      const one = await attack({ first: `${PUT}{`, url: mine.url });
+      await eventually(async () => (await mine.connections()) >= attackers.length, "it to be there");
+      return one;
+    };
+    const slow = [await open(), await open(), await open()];
+
+    const { status } = await mine.call("PUT", "/api/jobs/other", {});
+    await eventually(() => slow[0]?.isCutOff(), "the first to be cut off");
+
+    expect(status).to.equal(201);
+    expect(slow.map((one) => one.isCutOff())).to.deep.equal([true, false, false]);
+    for (const { socket } of slow) socket.destroy();
+    await mine.close();
+  });
+
+  it("are closed at once when there are more of them than connections may be, until some have gone", async () => {
+    const within = await Promise.all(
+      Array.from({ length: 4 * EACH }, () => attack({ first: HEAD, drip: "X-A: a\r\n" })),
+    );
+    await eventually(async () => (await app.connections()) === 4 * EACH, "all of them to be there");
+
+    const beyond = await attack({});
+    await eventually(() => beyond.isCutOff(), "one more to be closed");
+    for (const one of within.slice(0, EACH)) one.socket.destroy();
+    await eventually(async () => (await app.connections()) <= 3 * EACH, "some to be gone");
+    const { status } = await app.call("GET", "/healthz");
+
+    expect(beyond.answered()).to.equal("");
+    expect(status).to.equal(200);
+  });
+
+  it("get 431 for headers beyond 16 KiB, and are closed", async () => {
+    const large = await attack({ first: `${HEAD}X-A: ${"a".repeat(20_000)}\r\n\r\n` });
+
+    await eventually(() => large.isCutOff(), "it to be closed");
+
+    expect(large.answered()).to.match(/^HTTP\/1.1 431 /);
+  });
+});
