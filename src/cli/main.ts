@@ -10,7 +10,7 @@ const { endOf, EXIT } = await import("./exit.ts");
 async function environment(): Promise<NodeJS.ProcessEnv> {
   const { loadDotEnv } = await import("../shared/config.ts");
   loadDotEnv();
-  return { ...(directory && { NODE_COMPILE_CACHE: directory }), ...process.env };
+  return { ...(directory && { NODE_COMPILE_CACHE: directory }), MALLOC_ARENA_MAX: "2", ...process.env };
 }
 
 // whoever reads has gone, such as `head`

@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { connectDatabase } from "../models/database.ts";
 import { openStores, type Stores } from "../models/stores.ts";
-import { systemClock } from "../shared/clock.ts";
 import type { Config } from "../shared/configSchema.ts";
 import { StartError } from "../shared/lifecycle.ts";
 import { findInstance } from "./instance.ts";
@@ -14,7 +13,7 @@ import { findInstance } from "./instance.ts";
 export async function withStores<T>(config: Config, act: (stores: Stores) => Promise<T>): Promise<T> {
   const database = await connectDatabase(config.mongodb.uri ?? embeddedUri(config.dataDir));
   try {
-    return await act(openStores(database, systemClock, config.jobs));
+    return await act(openStores(database, database.clock, config.jobs));
   } finally {
     await database.close();
   }

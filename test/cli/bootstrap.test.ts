@@ -65,13 +65,10 @@ describe("script/bootstrap", () => {
   const bootstrap = (...args: Parameters<typeof begin>) => begin(...args).ended;
   const left = () => readdirSync(join(root, ".tools")).filter((name) => name.startsWith("tmp-"));
 
-  it("says and does nothing, quickly, when everything is there", async () => {
-    const before = performance.now();
+  it("says and does nothing when everything is there", async () => {
     const { code, stdout, stderr } = await bootstrap("test", {}, resolve("."));
-    const tookMs = performance.now() - before;
 
     expect({ code, stdout, stderr }).to.deep.equal({ code: 0, stdout: "", stderr: "" });
-    expect(tookMs).to.be.below(1_500);
   });
 
   it("links to the servers that are installed", async () => {

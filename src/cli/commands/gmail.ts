@@ -11,7 +11,7 @@ import type { Config } from "../../shared/configSchema.ts";
 import { Queues } from "../../shared/enqueue.ts";
 import { runProcess, StartError } from "../../shared/lifecycle.ts";
 import { createLogger, type Logger } from "../../shared/logger.ts";
-import { connectRedis, producerConnection } from "../../shared/redis.ts";
+import { connectProducer } from "../../shared/redis.ts";
 import { rereadConfig } from "../../shared/reload.ts";
 import { withStores } from "../withStores.ts";
 
@@ -23,21 +23,22 @@ export function runGmail(env: NodeJS.ProcessEnv): Promise<void> {
     const config = readConfig(env);
     const log = createLogger({ level: config.log.level, name: "gmail", pretty: process.stdout.isTTY });
     checkCredentials(gmailOf(config), log);
-    const { mongodbUri, redisUrl } = requireServers(config);
+    const { mongodbUri, redisAddress } = requireServers(config);
     const database = await connectDatabase(mongodbUri);
     lifecycle.onClose("MongoDB", () => database.close());
     await database.checkIndexes();
-    const connection = await connectRedis(producerConnection(redisUrl, log));
+    const connection = await connectProducer(redisAddress, log);
     lifecycle.onClose("Redis", async () => connection.disconnect());
-    const queues = new Queues(connection, config.redis.prefix);
+    const { clock } = database;
+    const queues = new Queues(connection, config.redis.prefix, clock);
     lifecycle.onClose("queues", () => queues.close());
 
     const changes = new RedisChanges(connection, config.redis.prefix);
     lifecycle.onClose("changes", () => changes.flush());
 
     const listen = ({ hooks, jobs }: Config): Listener | undefined => {
-      const stores = openStores(database, systemClock, jobs, changes);
-      return hooks.gmail && startListener(hooks, hooks.gmail, { stores, queues, clock: systemClock, log });
+      const stores = openStores(database, clock, jobs, changes);
+      return hooks.gmail && startListener(hooks, hooks.gmail, { stores, queues, clock, log });
     };
     let current = config;
     let listener = listen(config);

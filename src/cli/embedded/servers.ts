@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { Config } from "../../shared/configSchema.ts";
 import type { Lifecycle } from "../../shared/lifecycle.ts";
+import type { RedisAddress } from "../../shared/redisAddress.ts";
 import { Instance } from "../instance.ts";
 import { supervise } from "../supervised.ts";
 import { embeddedMongod } from "./mongod.ts";
@@ -19,7 +20,7 @@ export interface Servers {
  */
 export async function startServers(config: Config, lifecycle: Lifecycle): Promise<Servers> {
   const { uri } = config.mongodb;
-  const { url } = config.redis;
+  const { url, cluster } = config.redis;
   let instance: Instance | undefined;
   if (!uri || !url) {
     instance = await Instance.claim(resolve(config.dataDir));
@@ -31,16 +32,14 @@ export async function startServers(config: Config, lifecycle: Lifecycle): Promis
   const mongodb = mongod && supervise({ name: "MongoDB", launch: mongod.launch }, lifecycle);
   const server = url ? undefined : await embeddedRedis(instance as Instance);
   const redis = server && supervise({ name: "Redis", launch: server.launch }, lifecycle);
-  await Promise.all([mongodb?.start(), redis?.start(), url && checkRedis(url)]);
+  await Promise.all([mongodb?.start(), redis?.start(), url && checkRedis({ url, cluster })]);
   return { mongodbUri: uri ?? mongod?.uri ?? "", redisUrl: url ?? server?.url ?? "", instance };
 }
 
 /** Asked here, because web and worker would both tell that it is not. */
-async function checkRedis(url: string): Promise<void> {
+async function checkRedis(address: RedisAddress): Promise<void> {
   const { createLogger } = await import("../../shared/logger.ts");
-  const { connectRedis, producerConnection } = await import("../../shared/redis.ts");
-  const connection = await connectRedis(
-    producerConnection(url, createLogger({ level: "silent", name: "start", pretty: false })),
-  );
+  const { connectProducer } = await import("../../shared/redis.ts");
+  const connection = await connectProducer(address, createLogger({ level: "silent", name: "start", pretty: false }));
   connection.disconnect();
 }

@@ -1,0 +1,133 @@
+import { Lifecycle } from "../../src/shared/lifecycle.ts";
+import { eventually } from "../support/eventually.ts";
+import { startBed } from "./bed.ts";
+import { isGivenUp } from "./checkDeliveries.ts";
+import { check, type Violation } from "./checker.ts";
+import { Client } from "./client.ts";
+import { carryOut, type Done } from "./faults.ts";
+import type { History, Refusal } from "./history.ts";
+import { type Asked, sendLoad } from "./load.ts";
+import { type Kind, kindsOn, makePlan, type Topology } from "./plan.ts";
+import { seeded } from "./random.ts";
+import { readAll, type Seen } from "./readers.ts";
+import { Stores } from "./stored.ts";
+
+/** Long enough for leases, back-offs and everything that has piled up. */
+const END_WITHIN_MS = 300_000;
+
+export interface AttackSettings {
+  readonly seed: number;
+  readonly topology: Topology;
+  readonly kinds: readonly Kind[];
+  /** How long faults go on. */
+  readonly seconds: number;
+  /** No fault lasts longer. */
+  readonly mostSeconds: number;
+  /** Ends the faults early. */
+  readonly over?: AbortSignal;
+  say(line: string): void;
+}
+
+/** What one attack showed. */
+export interface Attacked extends Pick<AttackSettings, "seed" | "topology"> {
+  readonly faults: readonly Done[];
+  readonly violations: readonly Violation[];
+  readonly figures: Figures;
+}
+
+export interface Figures {
+  readonly reports: number;
+  readonly hooks: number;
+  readonly runs: number;
+  readonly events: number;
+  readonly deliveries: number;
+  readonly reads: number;
+  /** Acknowledged requests. */
+  readonly acknowledged: number;
+  /** Turns of the agent beyond one for each run. */
+  readonly repeatedTurns: number;
+  /** Runs that failed after their third try. */
+  readonly failedRuns: number;
+  /** Deliveries of which the record says that a part may be there twice; those given up for that. */
+  readonly maybeTwice: number;
+  readonly givenUp: number;
+  /** From the last fault to the end of everything. */
+  readonly endedAfterMs: number;
+}
+
+/** Starts a bed, has faults fall on it under load, waits for the end of everything, and checks what is left. */
+export async function attack(settings: AttackSettings): Promise<Attacked> {
+  const open = new Lifecycle();
+  try {
+    return await attackIn(open, settings);
+  } finally {
+    await open.close((name, error) => settings.say(`${name} did not close well: ${error}`));
+  }
+}
+
+async function attackIn(open: Lifecycle, settings: AttackSettings): Promise<Attacked> {
+  const { seed, topology, seconds, mostSeconds, say } = settings;
+  const random = seeded(seed, topology);
+  const kinds = settings.kinds.filter((kind) => kindsOn(topology).includes(kind));
+  const plan = makePlan(random.fork("plan"), { kinds, seconds, mostSeconds });
+  const bed = await startBed(topology, random.fork("services"), open);
+  const stores = new Stores(bed.mongodb.uri);
+  open.onClose("stores", () => stores.close());
+
+  const asked: Asked = { reports: [], hooks: [], jobIds: [], runIds: [] };
+  const seen: Seen = { reads: [], runReads: [] };
+  const refusals: Refusal[] = [];
+  const [faultsOver, loadOver, readOver, given] = Array.from({ length: 4 }, () => new AbortController()) as [
+    AbortController,
+    AbortController,
+    AbortController,
+    AbortController,
+  ];
+  settings.over?.addEventListener("abort", () => faultsOver.abort());
+  const clientOf = (name: string, until: AbortSignal) => new Client(bed.urls, random.fork(name), refusals, until);
+  const client = clientOf("client", given.signal);
+  const loading = sendLoad(asked, { client, random, over: loadOver.signal, reporters: 6, sessions: 4 });
+  const reading = readAll(seen, asked, { client: clientOf("readers", given.signal), random, over: readOver.signal });
+  loading.catch(() => {});
+  reading.catch(() => {}); // both seen below
+  say(`${topology}: ${plan.length} faults in ${seconds} s`);
+  const faults = await carryOut(bed, plan, { seconds, over: faultsOver.signal });
+  const healedAt = performance.now();
+  say(`${topology}: the faults are over; waiting for the end of everything`);
+
+  loadOver.abort();
+  const giveUp = setTimeout(() => given.abort(), END_WITHIN_MS);
+  await loading;
+  let left = "";
+  const isDone = async () => {
+    left = await stores.unfinished().catch((error: Error) => error.message);
+    return left === "" || given.signal.aborted;
+  };
+  await eventually(isDone, "the end of everything", 2 * END_WITHIN_MS);
+  clearTimeout(giveUp);
+  readOver.abort();
+  await reading;
+  const endedAfterMs = performance.now() - healedAt;
+  if (left !== "") say(`${topology}: not everything came to its end: ${left}`);
+
+  const stored = await stores.readAll(asked.jobIds, clientOf("end", AbortSignal.timeout(END_WITHIN_MS)));
+  const { turns, posts } = bed.services;
+  const { reports, hooks } = asked;
+  const history: History = { reports, hooks, ...seen, refusals, turns, posts, crashes: bed.crashes, stored };
+  return { seed, topology, faults, violations: check(history), figures: figuresOf(history, endedAfterMs) };
+}
+
+function figuresOf({ reports, hooks, reads, runReads, turns, stored }: History, endedAfterMs: number): Figures {
+  const answers = hooks.flatMap((hook) => hook.answers).length;
+  const marks = turns.flatMap(({ mark }) => mark ?? []);
+  return {
+    ...{ reports: reports.length, hooks: hooks.length, runs: stored.runs.length, events: stored.events.length },
+    ...{ deliveries: stored.deliveries.length, reads: reads.length + runReads.length },
+    acknowledged: reports.filter(({ acknowledged }) => acknowledged).length + answers,
+    repeatedTurns: marks.length - new Set(marks).size,
+    failedRuns: stored.runs.filter(({ status }) => status === "failed").length,
+    maybeTwice: stored.deliveries.filter(({ maybeTwice }) => maybeTwice).length,
+    givenUp: stored.deliveries.filter(isGivenUp).length,
+    endedAfterMs,
+  };
+}

@@ -1,0 +1,108 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { makeIndexes } from "../../src/cli/commands/release.ts";
+import type { Lifecycle } from "../../src/shared/lifecycle.ts";
+import { type Service, startProcess } from "../support/process.ts";
+import { freePort, startRedis, type TestServer } from "../support/servers.ts";
+import { type MongoDb, startMongoDb } from "./mongodb.ts";
+import type { Topology } from "./plan.ts";
+import { type FaultProxy, startProxy } from "./proxy.ts";
+import type { Random } from "./random.ts";
+import { MAIN_PROMPT, MOST_POST_LENGTH, type Services, startServices, wakeText } from "./services.ts";
+import { type Supervised, supervise } from "./supervised.ts";
+
+export const TOKEN = "a-hook-token-of-length";
+const PROCESS = "test/faults/process.mjs";
+const WEBS = 2;
+const WORKERS = 3;
+
+/** Everything that runs: the service's processes, their servers with what stands before them, the outside services. */
+export interface Bed {
+  readonly webs: readonly Supervised[];
+  readonly workers: readonly Supervised[];
+  /** Of the web processes; they stay the same. */
+  readonly urls: readonly string[];
+  readonly redis: { readonly server: TestServer; readonly proxy: FaultProxy };
+  readonly mongodb: MongoDb;
+  readonly services: Services;
+  /** What processes of ours said that ended by themselves. */
+  readonly crashes: string[];
+}
+
+/** @param open closes what has been opened, also where this fails in the middle */
+export async function startBed(topology: Topology, random: Random, open: Lifecycle): Promise<Bed> {
+  const dir = mkdtempSync(join(tmpdir(), "signalbox-fault-suite-"));
+  open.onClose("directory", async () => rmSync(dir, { recursive: true }));
+  const services = await startServices(random);
+  open.onClose("services", services.close);
+  const server = await startRedis();
+  open.onClose("redis-server", server.remove);
+  const redis = { server, proxy: await startProxy(server.port) };
+  open.onClose("proxy", redis.proxy.close);
+  const mongodb = await startMongoDb(topology, open);
+  await makeIndexes(mongodb.uri);
+  const env = {
+    MONGODB_URI: mongodb.uri,
+    REDIS_URL: `redis://127.0.0.1:${redis.proxy.port}`,
+    SIGNALBOX_CONFIG: writeConfig(dir, services),
+    LOG_LEVEL: "error",
+  };
+  const crashes: string[] = [];
+  const run = async (name: string, start: () => Service) => {
+    const supervised = supervise(name, start, (words) => crashes.push(words));
+    open.onClose(name, supervised.close);
+    await supervised.isReady;
+    return supervised;
+  };
+  const ports = await Promise.all(Array.from({ length: WEBS }, freePort));
+  const webs = ports.map((port, i) =>
+    run(`web ${i + 1}`, () => startProcess(PROCESS, { ...env, PORT: String(port) }, ["src/api/main.ts"])),
+  );
+  const workers = Array.from({ length: WORKERS }, (_, i) =>
+    run(`worker ${i + 1}`, () => startProcess(PROCESS, env, ["src/workers/main.ts"])),
+  );
+  return {
+    ...{ webs: await Promise.all(webs), workers: await Promise.all(workers) },
+    ...{ redis, mongodb, services, crashes },
+    urls: ports.map((port) => `http://127.0.0.1:${port}`),
+  };
+}
+
+/** @returns the path of the configuration */
+function writeConfig(dir: string, { modelUrl, mattermostUrl, telegramUrl }: Services): string {
+  const mapped = (channel: string) => ({
+    ...{ match: { path: `mapped/${channel}` }, sessionKey: "{{session}}", messageTemplate: "Look at {{mark}}." },
+    ...{ channel, to: "{{to}}" },
+  });
+  const config = {
+    hooks: {
+      enabled: true,
+      token: TOKEN,
+      transformsDir: dir,
+      mappings: [
+        mapped("mattermost"),
+        mapped("telegram"),
+        {
+          match: { path: "items" },
+          ...{ forEach: "items", messageTemplate: "Look at {{item}}.", deliver: false, wakeMode: "next-heartbeat" },
+          transform: { module: "keep.mjs" },
+        },
+        { match: { path: "event" }, action: "wake", textTemplate: wakeText("{{mark}}") },
+      ],
+    },
+    agents: {
+      defaults: { runner: "openai", model: "small", heartbeat: { every: "15s", prompt: MAIN_PROMPT } },
+      runners: { openai: { baseUrl: modelUrl } },
+    },
+    channels: {
+      mattermost: { apiUrl: mattermostUrl, botToken: "t", maxPostLength: MOST_POST_LENGTH },
+      telegram: { apiUrl: telegramUrl, botToken: "1:t" },
+    },
+    session: { main: { channel: "telegram", to: "1" }, maxMessages: 6 },
+  };
+  writeFileSync(join(dir, "keep.mjs"), "export default async () => undefined;\n");
+  const path = join(dir, "signalbox.json5");
+  writeFileSync(path, JSON.stringify(config));
+  return path;
+}

@@ -1,0 +1,81 @@
+import type { Violation } from "./checker.ts";
+import type { History, Read, Report, StoredJob } from "./history.ts";
+
+/** Progress is calculated with broken numbers. */
+const CLOSE = 1e-6;
+const ENDED: ReadonlySet<string> = new Set(["completed", "failed", "dropped"]);
+
+/** Each acknowledged report is there, each once; jobs have come as far as their reports say. */
+export function checkReports({ reports, stored }: Pick<History, "reports" | "stored">): Violation[] {
+  const jobs = new Map(stored.jobs.map((job) => [job.jobId, job]));
+  return [...Map.groupBy(reports, ({ jobId }) => jobId)].flatMap(([jobId, ofJob]) =>
+    checkJob(jobId, ofJob, jobs.get(jobId)),
+  );
+}
+
+function checkJob(jobId: string, reports: readonly Report[], job: StoredJob | undefined): Violation[] {
+  const found: Violation[] = [];
+  const say = (kind: Violation["kind"], what: string) => found.push({ kind, what: `job ${jobId}: ${what}` });
+  for (const { message, acknowledged } of reports) {
+    if (!acknowledged) say("stuck", `the report ${JSON.stringify(message)} was never acknowledged`);
+  }
+  const taken = reports.filter(({ acknowledged }) => acknowledged);
+  const last = taken.at(-1);
+  if (!last) return found;
+  if (!job) {
+    say("lost", `it is not there, though ${taken.length} reports were acknowledged`);
+    return found;
+  }
+  if (job.progress < last.jobProgress - CLOSE) {
+    say("lost", `its progress is ${job.progress}, though ${last.jobProgress} was acknowledged`);
+  }
+  const isLast = reports.at(-1) === last; // one that was asked for afterwards may have been written
+  if (isLast && job.message !== last.message) {
+    say("lost", `its message is ${JSON.stringify(job.message)}, not ${JSON.stringify(last.message)}`);
+  }
+  if (isLast && last.output !== null && (job.output !== last.output || job.status !== "completed")) {
+    say("lost", `it is ${job.status} with the output ${job.output}, not completed with ${last.output}`);
+  }
+  for (const [stepKey, ofStep] of Map.groupBy(taken, ({ stepKey }) => stepKey)) {
+    const stored = job.steps.filter((step) => step.stepKey === stepKey);
+    const [step] = stored;
+    const wanted = ofStep.at(-1)?.progress ?? 0;
+    if (stored.length > 1) say("doubled", `the step ${stepKey} is there ${stored.length} times`);
+    if (!step) say("lost", `the step ${stepKey} is not there`);
+    else if (step.progress < wanted) say("lost", `${stepKey} is at ${step.progress}, not at ${wanted}`);
+    if (step && step.attempts !== 1) say("doubled", `${stepKey} has ${step.attempts} attempts, and was begun once`);
+  }
+  return found;
+}
+
+/** No reader ever sees progress go back, an ended job run again, or one completed without its output. */
+export function checkReads({ reads }: Pick<History, "reads">): Violation[] {
+  const found: Violation[] = [];
+  const before = new Map<string, Read>();
+  for (const read of reads) {
+    const { reader, jobId, progress, status, hasOutput } = read;
+    const key = `${reader} of ${jobId}`;
+    const was = before.get(key);
+    const say = (what: string) => found.push({ kind: "back", what: `${reader} saw the job ${jobId} ${what}` });
+    if (was && progress < was.progress) say(`at ${was.progress}, then at ${progress}`);
+    if (was && ENDED.has(was.status) && status !== was.status) say(`${was.status}, then ${status}`);
+    if (status === "completed" && hasOutput === false) say("completed without its output");
+    before.set(key, read);
+  }
+  return found;
+}
+
+/** A run that a reader saw ended stays as it ended. */
+export function checkRunReads({ runReads }: Pick<History, "runReads">): Violation[] {
+  const found: Violation[] = [];
+  const ends = new Map<string, { status: string; reply: string | null }>();
+  for (const { reader, runId, status, reply } of runReads) {
+    const key = `${reader} of ${runId}`;
+    const end = ends.get(key);
+    const say = (what: string) => found.push({ kind: "ended twice", what: `${reader} saw the run ${runId} ${what}` });
+    if (end && status !== end.status) say(`${end.status}, then ${status}`);
+    else if (end && reply !== end.reply) say(`with one reply, then with another`);
+    else if (ENDED.has(status)) ends.set(key, { status, reply });
+  }
+  return found;
+}

@@ -1,0 +1,156 @@
+import { execFile } from "node:child_process";
+import { setTimeout as pause } from "node:timers/promises";
+import { promisify } from "node:util";
+import { Redis } from "ioredis";
+import type { Bed } from "./bed.ts";
+import type { Member } from "./mongodb.ts";
+import { KINDS, type Kind, type Planned } from "./plan.ts";
+
+/** A fault that has been brought about. */
+export interface Done extends Planned {
+  /** Whom it hit and how hard; or why it could not be brought about here. */
+  readonly what: string;
+  readonly isDone: boolean;
+}
+
+interface Fault {
+  readonly what: string;
+  heal(): Promise<void>;
+}
+
+type Act = (bed: Bed, planned: Planned) => Promise<Fault>;
+
+const nothing = async () => {};
+const drawnOf = <T>(list: readonly T[], drawn: number): T => list[Math.floor(drawn * list.length)] as T;
+
+const kill =
+  (which: "webs" | "workers"): Act =>
+  async (bed, { drawn }) => {
+    const victim = drawnOf(bed[which], drawn[0]);
+    victim.kill();
+    return { what: victim.name, heal: nothing };
+  };
+
+const MOST_AHEAD_MS = 2 * 3_600_000;
+
+/** Small jumps as often as large ones: from a second on. */
+const jumpOf = (drawn: number): number =>
+  Math.round(Math.sign(drawn - 0.5) * 1_000 * (MOST_AHEAD_MS / 1_000) ** Math.abs(2 * drawn - 1));
+
+/** Ends a mongod at once; it is started again over its data. */
+async function killMember({ mongodb }: Bed, member: Member): Promise<Fault> {
+  await member.server.stop("SIGKILL");
+  const heal = async () => {
+    await member.server.start();
+    await mongodb.isBack(member);
+  };
+  return { what: nameOf(member), heal };
+}
+
+const nameOf = ({ server }: Member) => `the mongod on port ${server.port}`;
+
+const ACTS: Readonly<Record<Kind, Act>> = {
+  "kill-web": kill("webs"),
+  "kill-worker": kill("workers"),
+  async "pause-worker"({ workers }, { drawn }) {
+    const victim = drawnOf(workers, drawn[0]);
+    victim.signal("SIGSTOP");
+    return { what: victim.name, heal: async () => victim.signal("SIGCONT") };
+  },
+  async "jump-clock"({ webs, workers }, { drawn }) {
+    const victim = drawnOf([...webs, ...workers], drawn[0]);
+    const aheadMs = jumpOf(drawn[1]);
+    victim.setClock(aheadMs);
+    return { what: `${victim.name} by ${Math.round(aheadMs / 1_000)} s`, heal: async () => victim.setClock(0) };
+  },
+  async "kill-redis"({ redis }) {
+    await redis.server.stop("SIGKILL");
+    return { what: "redis-server", heal: () => redis.server.start() };
+  },
+  async "flush-redis"({ redis }) {
+    const client = new Redis(redis.server.url);
+    await client.flushall();
+    client.disconnect();
+    return { what: "redis-server", heal: nothing };
+  },
+  async "pause-redis"({ redis }) {
+    redis.server.signal("SIGSTOP");
+    return { what: "redis-server", heal: async () => redis.server.signal("SIGCONT") };
+  },
+  async "slow-redis"({ redis }, { drawn }) {
+    const ms = Math.round(50 + drawn[0] * 750);
+    redis.proxy.delay(ms);
+    return { what: `by ${ms} ms each way`, heal: async () => redis.proxy.mend() };
+  },
+  async "cut-redis"({ redis }) {
+    redis.proxy.cut();
+    return { what: "all connections", heal: async () => redis.proxy.mend() };
+  },
+  "kill-mongod": async (bed, { drawn }) => killMember(bed, drawnOf(bed.mongodb.members, drawn[0])),
+  "kill-primary": async (bed) => killMember(bed, await bed.mongodb.primary()),
+  async "pause-mongod"({ mongodb }) {
+    const member = await mongodb.primary();
+    member.server.signal("SIGSTOP");
+    const heal = async () => {
+      member.server.signal("SIGCONT");
+      await mongodb.isBack(member);
+    };
+    return { what: nameOf(member), heal };
+  },
+  async "cut-mongod"({ mongodb }) {
+    const member = await mongodb.primary();
+    member.proxy.cut();
+    const heal = async () => {
+      member.proxy.mend();
+      await mongodb.isBack(member);
+    };
+    return { what: nameOf(member), heal };
+  },
+  async "fill-disk"(bed) {
+    const member = await bed.mongodb.primary();
+    // Without privileges and without a file system of its own: no file of the process may grow.
+    await promisify(execFile)("prlimit", ["--pid", String(member.server.pid), "--fsize=4096:"]);
+    const heal = async () => (await killMember(bed, member)).heal(); // most likely it has ended by itself
+    return { what: nameOf(member), heal };
+  },
+};
+
+/**
+ * Brings the faults of a plan about, those of one part of the bed one after the other, each healed before the next.
+ * @param seconds after which nothing begins but the first of a kind
+ * @param over ends it early: what is under way is healed first
+ * @throws whatever keeps the bed from being healed
+ */
+export async function carryOut(
+  bed: Bed,
+  plan: readonly Planned[],
+  { seconds, over }: { readonly seconds: number; readonly over: AbortSignal },
+): Promise<Done[]> {
+  const began = performance.now();
+  const parts = [...Map.groupBy(plan, ({ kind }) => KINDS[kind].part).values()];
+  const carryOutPart = async (ofPart: readonly Planned[]) => {
+    const done: Done[] = [];
+    for (const planned of ofPart) {
+      const wait = planned.atMs - (performance.now() - began);
+      if (wait > 0) await pause(wait, undefined, { signal: over }).catch(() => {});
+      if (over.aborted) break;
+      const isLate = performance.now() - began > seconds * 1_000;
+      if (isLate && done.some(({ kind }) => kind === planned.kind)) continue;
+      done.push(await bringAbout(bed, planned, over));
+    }
+    return done;
+  };
+  return (await Promise.all(parts.map(carryOutPart))).flat().sort((one, other) => one.atMs - other.atMs);
+}
+
+async function bringAbout(bed: Bed, planned: Planned, over: AbortSignal): Promise<Done> {
+  let fault: Fault;
+  try {
+    fault = await ACTS[planned.kind](bed, planned);
+  } catch (error) {
+    return { ...planned, what: `not possible here: ${(error as Error).message}`, isDone: false };
+  }
+  await pause(planned.forMs, undefined, { signal: over }).catch(() => {});
+  await fault.heal();
+  return { ...planned, what: fault.what, isDone: true };
+}

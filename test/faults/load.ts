@@ -1,0 +1,163 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { Client } from "./client.ts";
+import type { Hook, Report } from "./history.ts";
+import type { Random } from "./random.ts";
+import { wakeText } from "./services.ts";
+
+const STEPS = 4;
+const PROGRESS = [0, 20, 40, 60, 80, 100] as const;
+
+/** What is asked for, and what was acknowledged of it. */
+export interface Asked {
+  readonly reports: Report[];
+  readonly hooks: Hook[];
+  /** In the order of their beginning. */
+  readonly jobIds: string[];
+  /** Ids of runs of those hooks that become a run each. */
+  readonly runIds: string[];
+}
+
+export interface LoadSettings {
+  readonly client: Client;
+  readonly random: Random;
+  /** Fires when nothing new is to be begun; what is begun is brought to its end. */
+  readonly over: AbortSignal;
+  readonly reporters: number;
+  readonly sessions: number;
+}
+
+/** Sends reports and hooks of every kind until it is told to end. Resolves when all that was asked for is acknowledged. */
+export async function sendLoad(asked: Asked, settings: LoadSettings): Promise<void> {
+  const { random, reporters, sessions } = settings;
+  const senders = new Senders(asked, settings);
+  const several = (count: number, act: (name: string, random: Random) => Promise<void>, kind: string) =>
+    Array.from({ length: count }, (_, i) => act(`${kind}-${i}`, random.fork(`${kind}-${i}`)));
+  await Promise.all([
+    ...several(reporters, (name, random) => senders.report(name, random), "job"),
+    ...several(sessions, (name, random) => senders.talk(name, random), "chat"),
+    ...several(2, (_, random) => senders.ring(random), "ring"),
+    ...several(1, (_, random) => senders.scatter(random), "scatter"),
+  ]);
+}
+
+class Senders {
+  readonly #asked: Asked;
+  readonly #client: Client;
+  readonly #over: AbortSignal;
+
+  constructor(asked: Asked, { client, over }: LoadSettings) {
+    this.#asked = asked;
+    this.#client = client;
+    this.#over = over;
+  }
+
+  async #rest(random: Random, least: number, most: number): Promise<void> {
+    await pause(random.whole(least, most), undefined, { signal: this.#over }).catch(() => {});
+  }
+
+  /** One job after another, each from its first report to its last. */
+  async report(name: string, random: Random): Promise<void> {
+    for (let n = 0; !this.#over.aborted; n++) {
+      const jobId = `${name}-${n}`;
+      if (!(await this.#client.insist("PUT", `/api/jobs/${jobId}`, { name }))) return;
+      this.#asked.jobIds.push(jobId);
+      for (const { path, body, report } of reportsOf(jobId)) {
+        this.#asked.reports.push(report);
+        if (!(await this.#client.insist("PUT", path, body))) return;
+        report.acknowledged = true;
+        await this.#rest(random, 10, 120);
+      }
+    }
+  }
+
+  /** The runs of one session, sent one after the other, to the agent hook and to a mapped one. */
+  async talk(session: string, random: Random): Promise<void> {
+    const to = random.pick([
+      { channel: "mattermost", to: session.padEnd(26, "0").replaceAll("-", "0") },
+      { channel: "telegram", to: String(random.whole(100, 1_000_000)) },
+    ]);
+    while (!this.#over.aborted) {
+      const mark = this.#newMark();
+      const hook: Hook = { ...hookOf(random.pick(["agent", "mapped"]), [mark]), session, to };
+      const wakeMode = random.pick(["now", "next-heartbeat"]);
+      const body =
+        hook.hook === "agent"
+          ? { message: `Look at ${mark}.`, sessionKey: session, wakeMode, ...to }
+          : { mark, session, ...to };
+      if (!(await this.#send(hook, body, random))) return;
+      await this.#rest(random, 200, 900);
+    }
+  }
+
+  /** Events for the main session. */
+  async ring(random: Random): Promise<void> {
+    while (!this.#over.aborted) {
+      const mark = this.#newMark();
+      const hook = hookOf(random.pick(["wake", "event"]), [mark]);
+      const mode = random.pick(["now", "next-heartbeat"]);
+      if (!(await this.#send(hook, hook.hook === "wake" ? { text: wakeText(mark), mode } : { mark }, random))) return;
+      await this.#rest(random, 200, 900);
+    }
+  }
+
+  /** Runs in sessions of their own: single ones, and several of one request. */
+  async scatter(random: Random): Promise<void> {
+    while (!this.#over.aborted) {
+      const isSingle = random.next() < 0.7;
+      const marks = Array.from({ length: isSingle ? 1 : random.whole(2, 4) }, () => this.#newMark());
+      const hook = hookOf(isSingle ? "agent" : "items", marks);
+      const [mark] = marks;
+      const body = isSingle
+        ? { message: `Look at ${mark}.`, deliver: false, wakeMode: "next-heartbeat" }
+        : { items: marks };
+      if (!(await this.#send(hook, body, random))) return;
+      await this.#rest(random, 400, 1_500);
+    }
+  }
+
+  #marks = 0;
+  #newMark(): string {
+    return `op${this.#marks++}z`;
+  }
+
+  /** @returns false where it is not taken */
+  async #send(hook: Hook, body: object, random: Random): Promise<boolean> {
+    this.#asked.hooks.push(hook);
+    const headers = { "Idempotency-Key": `key of ${hook.mark}` };
+    const name = hook.hook === "mapped" ? `mapped/${hook.to?.channel}` : hook.hook;
+    const isRepeated = random.next() < 0.2;
+    for (let times = isRepeated ? 2 : 1; times > 0; times--) {
+      const answer = await this.#client.insist("POST", `/hooks/${name}`, body, headers);
+      if (!answer) return false;
+      const { eventId, runId, runIds } = answer.body;
+      hook.answers.push(eventId ? [eventId] : (runIds ?? [runId]));
+    }
+    if (hook.hook === "agent" || hook.hook === "mapped") this.#asked.runIds.push(...(hook.answers[0] ?? []));
+    return true;
+  }
+}
+
+const hookOf = (hook: Hook["hook"], marks: readonly string[]): Hook => ({
+  ...{ mark: marks[0] ?? "", hook, marks, session: null, to: null, answers: [] },
+});
+
+function reportsOf(jobId: string) {
+  const each = Array.from({ length: STEPS }, (_, step) => PROGRESS.map((progress) => ({ step, progress })));
+  return each.flat().map(({ step, progress }) => {
+    const [start, end] = [(100 / STEPS) * step, (100 / STEPS) * (step + 1)];
+    const stepKey = `step-${step}`;
+    const jobProgress = start + (progress / 100) * (end - start);
+    const message = `${stepKey} is at ${progress}`;
+    const output = jobProgress === 100 ? { of: jobId } : undefined;
+    const report: Report = {
+      ...{ jobId, stepKey, progress, jobProgress, message, acknowledged: false },
+      output: output ? JSON.stringify(output) : null,
+    };
+    const status = progress === 100 ? "completed" : "running";
+    const body = {
+      ...{ stepName: stepKey, status, progress, message, jobProgressStart: start, jobProgressEnd: end },
+      ...(output && { output }),
+    };
+    return { path: `/api/jobs/${jobId}/steps/${stepKey}`, body, report };
+  });
+}

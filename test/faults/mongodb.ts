@@ -1,0 +1,81 @@
+import { mongo } from "mongoose";
+import type { Lifecycle } from "../../src/shared/lifecycle.ts";
+import { eventually } from "../support/eventually.ts";
+import { startMongod, type TestServer } from "../support/servers.ts";
+import type { Topology } from "./plan.ts";
+import { type FaultProxy, startProxy } from "./proxy.ts";
+
+const NAME = "faults";
+const BACK_WITHIN_MS = 120_000;
+const OPTIONS = ["--oplogSize", "256", "--wiredTigerCacheSizeGB", "0.25"];
+const PARAMETERS = ["--setParameter", "diagnosticDataCollectionEnabled=false"];
+
+/** One mongod, which the others and its clients know by the address of the proxy before it. */
+export interface Member {
+  readonly server: TestServer;
+  readonly proxy: FaultProxy;
+}
+
+/** A replica set of one or of three, journaled, each member reached through a proxy. */
+export interface MongoDb {
+  readonly members: readonly Member[];
+  /** Through the proxies. */
+  readonly uri: string;
+  /** The primary; where there is none in this moment, the first member. */
+  primary(): Promise<Member>;
+  /** Waits until a member takes part again, and somebody takes writes. */
+  isBack(member: Member): Promise<void>;
+}
+
+/** @param open closes what has been opened, also where this fails in the middle */
+export async function startMongoDb(topology: Topology, open: Lifecycle): Promise<MongoDb> {
+  const count = topology === "single" ? 1 : 3;
+  const start = async (): Promise<Member> => {
+    const server = await startMongod(["--replSet", NAME, ...OPTIONS, ...PARAMETERS]);
+    open.onClose("mongod", server.remove);
+    const proxy = await startProxy(server.port);
+    open.onClose("proxy", proxy.close);
+    return { server, proxy };
+  };
+  const members = await Promise.all(Array.from({ length: count }, start));
+  const hosts = members.map(({ proxy }) => `127.0.0.1:${proxy.port}`);
+  const uri = `mongodb://${hosts.join(",")}/${NAME}?replicaSet=${NAME}`;
+  await initiate(members[0] as Member, hosts);
+
+  const primary = async () => {
+    const hello = await ask(uri, "hello").catch(() => undefined);
+    const at = hosts.indexOf(String(hello?.primary));
+    return members[Math.max(at, 0)] as Member;
+  };
+  const mongodb = {
+    ...{ members, uri, primary },
+    async isBack({ server }: Member) {
+      const own = `mongodb://127.0.0.1:${server.port}/?directConnection=true`;
+      const takesPart = async () => {
+        const hello = await ask(own, "hello").catch(() => undefined);
+        return hello?.isWritablePrimary || hello?.secondary;
+      };
+      await eventually(takesPart, "the mongod to take part again", BACK_WITHIN_MS);
+      await eventually(() => ask(uri, "hello").catch(() => false), "a primary", BACK_WITHIN_MS);
+    },
+  };
+  await Promise.all(members.map((member) => mongodb.isBack(member)));
+  return mongodb;
+}
+
+async function initiate({ server }: Member, hosts: readonly string[]): Promise<void> {
+  const settings = { electionTimeoutMillis: 2_000, heartbeatIntervalMillis: 500 };
+  const members = hosts.map((host, _id) => ({ _id, host }));
+  const replSetInitiate = { _id: NAME, members, settings };
+  await ask(`mongodb://127.0.0.1:${server.port}/?directConnection=true`, { replSetInitiate }, BACK_WITHIN_MS);
+}
+
+/** @throws Error when no server that can answer is found in time */
+async function ask(uri: string, command: string | object, withinMs = 2_000): Promise<mongo.Document> {
+  const client = await mongo.MongoClient.connect(uri, { serverSelectionTimeoutMS: withinMs, socketTimeoutMS: 30_000 });
+  try {
+    return await client.db("admin").command(typeof command === "string" ? { [command]: 1 } : command);
+  } finally {
+    await client.close();
+  }
+}

@@ -1,0 +1,113 @@
+import type { Random } from "./random.ts";
+
+/** What runs MongoDB: a replica set of one, as `npm start` has it, or one of three members. */
+export type Topology = "single" | "set";
+
+/** What a fault hits. What hits the same part comes one after the other; faults of different parts fall together. */
+type Part = "processes" | "redis" | "mongodb";
+
+interface KindOfFault {
+  readonly part: Part;
+  /** How long it lasts; of what happens in an instant, how long nothing else happens to that part. */
+  readonly seconds: readonly [least: number, most: number];
+  readonly on: readonly Topology[];
+  readonly what: string;
+}
+
+const BOTH = ["single", "set"] as const;
+
+export const KINDS = {
+  "kill-web": { part: "processes", seconds: [0, 1], on: BOTH, what: "kill -9 of a web process" },
+  "kill-worker": { part: "processes", seconds: [0, 1], on: BOTH, what: "kill -9 of a worker process" },
+  "pause-worker": {
+    part: "processes",
+    seconds: [1, 25],
+    on: BOTH,
+    what: "a worker stopped (SIGSTOP), also for longer than its claims are good for, and let go on",
+  },
+  "jump-clock": {
+    part: "processes",
+    seconds: [2, 20],
+    on: BOTH,
+    what: "the clock of a web or worker process wrong by up to two hours, either way",
+  },
+  "kill-redis": { part: "redis", seconds: [0, 8], on: BOTH, what: "kill -9 of redis-server; it comes back empty" },
+  "flush-redis": { part: "redis", seconds: [0, 1], on: BOTH, what: "FLUSHALL" },
+  "pause-redis": { part: "redis", seconds: [1, 10], on: BOTH, what: "redis-server stopped (SIGSTOP)" },
+  "slow-redis": { part: "redis", seconds: [3, 15], on: BOTH, what: "50 to 800 ms to and from Redis" },
+  "cut-redis": { part: "redis", seconds: [0, 5], on: BOTH, what: "every connection to Redis cut, new ones refused" },
+  "kill-mongod": {
+    part: "mongodb",
+    seconds: [0, 8],
+    on: BOTH,
+    what: "kill -9 of the mongod, or of any member; started again over its data",
+  },
+  "kill-primary": { part: "mongodb", seconds: [1, 10], on: ["set"], what: "kill -9 of the primary" },
+  "pause-mongod": {
+    part: "mongodb",
+    seconds: [1, 12],
+    on: BOTH,
+    what: "the mongod, or the primary, stopped (SIGSTOP)",
+  },
+  "cut-mongod": {
+    part: "mongodb",
+    seconds: [0, 5],
+    on: BOTH,
+    what: "every connection to the mongod, or the primary, cut, new ones refused; its own to the others stay",
+  },
+  "fill-disk": {
+    part: "mongodb",
+    seconds: [1, 6],
+    on: BOTH,
+    what: "no byte more for the mongod, or the primary, to write; started again when there is room",
+  },
+} as const satisfies Record<string, KindOfFault>;
+
+export type Kind = keyof typeof KINDS;
+
+export const KIND_NAMES = Object.keys(KINDS) as Kind[];
+
+export const kindsOn = (topology: Topology): Kind[] =>
+  KIND_NAMES.filter((kind) => (KINDS[kind].on as readonly Topology[]).includes(topology));
+
+/** One fault of a plan. */
+export interface Planned {
+  readonly kind: Kind;
+  /** Since the load began. */
+  readonly atMs: number;
+  readonly forMs: number;
+  /** At least 0, less than 1: whom it hits and how hard, for the fault to say. */
+  readonly drawn: readonly [number, number];
+}
+
+export interface PlanSettings {
+  readonly kinds: readonly Kind[];
+  readonly seconds: number;
+  /** No fault lasts longer. */
+  readonly mostSeconds: number;
+}
+
+/**
+ * What happens when: each part of the bed goes through the kinds that hit it in an order of its own, again and again, with
+ * pauses in between. The first of each kind is planned even where the time is too short for all.
+ */
+export function makePlan(random: Random, { kinds, seconds, mostSeconds }: PlanSettings): Planned[] {
+  const parts = Map.groupBy(kinds, (kind) => KINDS[kind].part);
+  const plan = [...parts].flatMap(([part, ofPart]) => planOf(random.fork(part), ofPart, { seconds, mostSeconds }));
+  return plan.sort((one, other) => one.atMs - other.atMs);
+}
+
+function planOf(random: Random, kinds: readonly Kind[], bounds: Omit<PlanSettings, "kinds">): Planned[] {
+  const plan: Planned[] = [];
+  const quietMs = () => random.whole(500, Math.min(8_000, bounds.mostSeconds * 1_000));
+  for (let atMs = quietMs(), round = 0; round === 0 || atMs < bounds.seconds * 1_000; round++) {
+    for (const kind of random.shuffled(kinds)) {
+      const [least, most] = KINDS[kind].seconds;
+      const forMs = Math.round(1_000 * Math.min(least + random.next() * (most - least), bounds.mostSeconds));
+      if (round > 0 && atMs > bounds.seconds * 1_000) break;
+      plan.push({ kind, atMs, forMs, drawn: [random.next(), random.next()] });
+      atMs += forMs + quietMs();
+    }
+  }
+  return plan;
+}

@@ -1,0 +1,33 @@
+/** Random numbers that a seed decides: the same seed gives the same row of them. */
+export interface Random {
+  /** At least 0, less than 1. */
+  next(): number;
+  /** A whole number, both ends included. */
+  whole(least: number, most: number): number;
+  pick<T>(list: readonly T[]): T;
+  shuffled<T>(list: readonly T[]): T[];
+  /** One with a row of its own, so that what one part draws does not change what another does. */
+  fork(name: string): Random;
+}
+
+export function seeded(seed: number, name = ""): Random {
+  let state = [...name].reduce((hash, letter) => Math.imul(hash ^ letter.charCodeAt(0), 0x01000193), seed | 0);
+  // mulberry32
+  const next = () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  const whole = (least: number, most: number) => least + Math.floor(next() * (most - least + 1));
+  return {
+    next,
+    whole,
+    pick: <T>(list: readonly T[]) => list[whole(0, list.length - 1)] as T,
+    shuffled<T>(list: readonly T[]) {
+      const drawn = list.map((item) => ({ item, at: next() }));
+      return drawn.sort((one, other) => one.at - other.at).map(({ item }) => item);
+    },
+    fork: (part) => seeded(seed, `${name}/${part}`),
+  };
+}

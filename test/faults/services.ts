@@ -1,0 +1,77 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { answers, type Behaviour, startChannelServer } from "../support/channelServer.ts";
+import type { Post, Turn } from "./history.ts";
+import type { Random } from "./random.ts";
+
+/** What the main session's turns begin with. */
+export const MAIN_PROMPT = "This is the turn of the main session.";
+
+/** Finds the marks of hooks. */
+export const MARK = /op\d+z/g;
+
+/** What events of wake hooks say. */
+export const wakeText = (mark: string) => `It rang for ${mark}.`;
+
+/** The paragraphs of a reply, each of which is a message by itself where messages are short. */
+export const paragraphsOf = (mark: string, answer: string): string[] =>
+  ["first", "second"].map((part) => `${mark} ${answer} ${part}: said at some length, so that two of them do not fit.`);
+
+/** How many characters a message to Mattermost has at most here: less than both paragraphs of a reply. */
+export const MOST_POST_LENGTH = 120;
+
+/** How long Mattermost knows a post by its key. */
+const KEY_KNOWN_MS = 30_000;
+
+export interface Services {
+  readonly modelUrl: string;
+  readonly mattermostUrl: string;
+  readonly telegramUrl: string;
+  readonly turns: Turn[];
+  /** What people see, in the order of its coming. */
+  readonly posts: Post[];
+  close(): Promise<void>;
+}
+
+/** A model server, a Mattermost that knows posts by their keys for a while, and a Telegram that knows no keys. */
+export async function startServices(random: Random): Promise<Services> {
+  const turns: Turn[] = [];
+  const posts: Post[] = [];
+  const known = new Map<string, number>();
+
+  const thinks: Behaviour = async (response, request) => {
+    const content = String(request.body.messages.at(-1).content);
+    const answer = `t${turns.length}z`;
+    const isMain = content.startsWith(MAIN_PROMPT);
+    const marks = content.match(MARK) ?? [];
+    const mark = isMain ? null : (marks[0] ?? "");
+    const told = isMain ? [...content.matchAll(/It rang for (op\d+z)/g)].map(([, told]) => told ?? "") : [];
+    turns.push({ mark, told, answer });
+    await pause(random.whole(5, 150));
+    const isNews = turns.length % 3 === 0;
+    const reply = mark !== null ? paragraphsOf(mark, answer).join("\n\n") : isNews ? `News ${answer}` : "HEARTBEAT_OK";
+    const message = { role: "assistant", content: reply };
+    answers(200, { choices: [{ index: 0, message, finish_reason: "stop" }] })(response, request);
+  };
+  const mattermost: Behaviour = (response, request) => {
+    const { pending_post_id: key, channel_id: to, message } = request.body;
+    const now = performance.now();
+    if (now - (known.get(key) ?? Number.NEGATIVE_INFINITY) > KEY_KNOWN_MS) {
+      known.set(key, now);
+      posts.push({ channel: "mattermost", to, text: message });
+    }
+    answers(201, { id: key, channel_id: to, message, pending_post_id: key })(response, request);
+  };
+  const telegram: Behaviour = (response, request) => {
+    const { chat_id: to, text } = request.body;
+    posts.push({ channel: "telegram", to: String(to), text });
+    answers(200, { ok: true, result: { message_id: posts.length, chat: { id: 1 } } })(response, request);
+  };
+  const servers = await Promise.all([thinks, mattermost, telegram].map((usual) => startChannelServer(usual)));
+  const [modelUrl = "", mattermostUrl = "", telegramUrl = ""] = servers.map(({ url }) => url);
+  return {
+    ...{ modelUrl: `${modelUrl}/v1`, mattermostUrl, telegramUrl, turns, posts },
+    async close() {
+      await Promise.all(servers.map((server) => server.close()));
+    },
+  };
+}

@@ -1,0 +1,231 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { mappedRuns } from "../../src/hooks/mappedRuns.ts";
+import { compileMappings, type HookCall } from "../../src/hooks/mapping.ts";
+import { renderCall } from "../../src/hooks/render.ts";
+import { ID_CURSOR_PATTERN, olderThan } from "../../src/models/commands/idCursor.ts";
+import { CURSOR_PATTERN, decodeCursor } from "../../src/models/cursor.ts";
+import { parseConfig } from "../../src/shared/config.ts";
+import { AppError } from "../../src/shared/errors.ts";
+import { parseTemplate, renderTemplate, TemplateError, type TemplateScope } from "../../src/shared/template.ts";
+import { SEED, TIMES } from "./given.ts";
+
+const runs = (count: number) => ({ seed: SEED, numRuns: count * TIMES });
+const NOW = new Date("2026-03-04T05:06:07.089Z");
+
+const PIECES = [
+  ...[
+    "{{",
+    "}}",
+    "{",
+    "}",
+    ".",
+    "[",
+    "]",
+    "[0]",
+    "[01]",
+    '["',
+    '"]',
+    "['",
+    "']",
+    '"',
+    "'",
+    " ",
+    "\n",
+    "\u00a0",
+    "a",
+    "b",
+    "ü",
+    "\ud800",
+  ],
+  ...[
+    "payload",
+    "headers",
+    "query",
+    "path",
+    "now",
+    "item",
+    "__proto__",
+    "constructor",
+    "length",
+    "toString",
+    "$",
+    "\0",
+    "💥",
+    "{{a}}",
+  ],
+];
+const template = fc.array(fc.constantFrom(...PIECES), { maxLength: 14 }).map((parts) => parts.join(""));
+/** One that can be parsed, more often than not. */
+const path = fc
+  .array(
+    fc.constantFrom("a", "b", "payload", "headers", "query", "item", "__proto__", "constructor", "length", "toString"),
+    {
+      minLength: 1,
+      maxLength: 4,
+    },
+  )
+  .map((names) => `{{${names.join(".")}}}`);
+const nearly = fc.array(fc.oneof(path, fc.constantFrom("", "{{now}}", "{{path}}", "{{payload}}", "x", "{{ a[0] }}")), {
+  maxLength: 5,
+});
+
+const payload = fc.dictionary(
+  fc.constantFrom("a", "b", "item", "items", "source", "__proto__", "constructor", "length"),
+  fc.jsonValue(),
+  {
+    maxKeys: 5,
+  },
+);
+const scopeWith = (value: Record<string, unknown>): TemplateScope => ({
+  ...{
+    payload: value,
+    headers: { a: "h", b: ["1", "2"] },
+    query: { a: "q" },
+    path: "ci",
+    now: NOW,
+    item: { value: value.item },
+  },
+});
+
+describe("templates, transforms' answers and cursors of every kind", function () {
+  this.timeout(60_000 * (1 + TIMES));
+
+  it("a template is parsed or refused with its place, and then makes a text of any body, no longer than what it looks at", () => {
+    let parsed = 0;
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          template,
+          nearly.map((parts) => parts.join("")),
+        ),
+        payload,
+        (text, body) => {
+          let made: ReturnType<typeof parseTemplate>;
+          try {
+            made = parseTemplate(text);
+          } catch (error) {
+            expect(error).to.be.instanceOf(TemplateError);
+            expect((error as Error).message).to.match(/^line \d+, column \d+: /);
+            return;
+          }
+          parsed++;
+          const { text: rendered } = renderTemplate(made, scopeWith(body));
+
+          const most = JSON.stringify(body).length + 64;
+          expect(rendered.length).to.be.at.most(text.length + made.length * most);
+          expect(rendered).to.not.match(/\[native code\]|\[object Object\]/);
+        },
+      ),
+      runs(1_000),
+    );
+    expect(parsed).to.be.above(500);
+  });
+
+  it("a template of a megabyte is parsed or refused as one of a line is", () => {
+    for (const piece of [...PIECES, "{{a.", '{{["', "{{a[0]", "{{a}} ", "{{ "]) {
+      const text = piece.repeat(1_000_000 / piece.length);
+      try {
+        renderTemplate(parseTemplate(text), scopeWith({ a: "x" }));
+      } catch (error) {
+        expect(error, piece).to.be.instanceOf(TemplateError);
+      }
+    }
+  });
+
+  it("a mapping makes of any body and of any answer of a transform what it may, or says which field it is not", () => {
+    const cyclic: Record<string, unknown> = {};
+    cyclic.message = cyclic;
+    const odd = fc.constantFrom<unknown>(
+      ...[
+        undefined,
+        null,
+        Number.NaN,
+        1n,
+        new Date(0),
+        new Date(Number.NaN),
+        new Map([["a", 1]]),
+        new Uint8Array(3),
+        cyclic,
+        [],
+      ],
+      ...["", " ", "main", "a\0b", "x".repeat(70_000), "\ud800", -1, 1e308, true, { length: 1 }, new Error("x"), /x/],
+    );
+    const fields = [
+      "kind",
+      "message",
+      "text",
+      "mode",
+      "name",
+      "sessionKey",
+      "wakeMode",
+      "deliver",
+      "channel",
+      "to",
+      "model",
+      "thinking",
+    ];
+    const answer = fc.oneof(
+      fc.dictionary(fc.constantFrom(...fields, "timeoutSeconds", "__proto__", "x"), fc.oneof(odd, fc.jsonValue()), {
+        maxKeys: 4,
+      }),
+      odd,
+      fc.jsonValue(),
+    );
+    const mapping = fc.record(
+      {
+        action: fc.constantFrom("agent", "wake"),
+        messageTemplate: nearly.map((parts) => parts.join("") || "x"),
+        textTemplate: path,
+        name: path,
+        sessionKey: path.map((text) => `hook:${text}`),
+        to: path,
+        forEach: fc.constantFrom("items", "a", "__proto__"),
+      },
+      { requiredKeys: [] },
+    );
+    let made = 0;
+    fc.assert(
+      fc.property(mapping, payload, fc.option(answer), (given, body, answered) => {
+        const { hooks } = parseConfig(
+          JSON.stringify({
+            hooks: { enabled: true, token: "a-hook-token-of-length", mappings: [{ match: { path: "ci" }, ...given }] },
+          }),
+          {},
+        );
+        const [compiled] = compileMappings(hooks);
+        if (!compiled) throw new Error("there is one");
+        const call: HookCall = { headers: { a: "h" }, url: "/hooks/ci", path: "ci", query: {}, payload: body };
+        const outcome =
+          answered === null ? ({ kind: "kept" } as const) : ({ kind: "result", value: answered } as const);
+        try {
+          for (const run of mappedRuns(compiled, call, hooks, NOW)) {
+            const one = JSON.parse(run.mapped.call) as HookCall;
+            if (renderCall(compiled, one, NOW, outcome) !== null) made++;
+          }
+        } catch (error) {
+          if (!(error instanceof AppError)) throw error;
+          expect(error.code).to.be.oneOf(["mapping_failed", "transform_failed", "invalid_body"]);
+          expect(error.message).to.match(/^.+ (is|must) |^The transform must/s);
+        }
+      }),
+      runs(1_000),
+    );
+    expect(made).to.be.above(100);
+  });
+
+  it("a cursor that has the form of one is a place in the list, whatever it says", () => {
+    fc.assert(
+      fc.property(
+        fc.stringMatching(new RegExp(CURSOR_PATTERN)),
+        fc.stringMatching(new RegExp(ID_CURSOR_PATTERN)),
+        (one, other) => {
+          expect(decodeCursor(one).createdAt.getTime()).to.be.a("number").and.not.NaN;
+          const { createdAt } = olderThan<{ createdAt: Date }>(other) as { createdAt: { $lte: Date } };
+          expect(createdAt.$lte.getTime()).to.be.a("number").and.not.NaN;
+        },
+      ),
+      runs(300),
+    );
+  });
+});
