@@ -17,11 +17,17 @@ export interface Child<Ready> {
 /**
  * Runs a file of this repository as a process that ends with this one. It works in the temporary directory, so that no
  * configuration lying about changes what is measured.
+ * @param execArgv options of Node
  * @throws Error when it ends before it is ready
  */
-export async function startChild<Ready>(file: URL, env: Record<string, string> = {}): Promise<Child<Ready>> {
+export async function startChild<Ready>(
+  file: URL,
+  env: Record<string, string> = {},
+  execArgv: readonly string[] = [],
+): Promise<Child<Ready>> {
   const { SIGNALBOX_CONFIG: _, ...inherited } = process.env;
-  const child = fork(fileURLToPath(file), { cwd: tmpdir(), env: { ...inherited, ...env }, silent: true });
+  const options = { cwd: tmpdir(), env: { ...inherited, ...env }, execArgv: [...execArgv], silent: true };
+  const child = fork(fileURLToPath(file), options);
   for (const output of [child.stdout, child.stderr]) output?.pipe(process.stderr);
   const nextMessage = () => messageOf(child, file.pathname);
   const { ready } = (await nextMessage()) as { ready: Ready };

@@ -13,35 +13,40 @@ export interface EchoFigures {
 }
 
 const AT_ONCE = 32;
-/** `worker.concurrency` as it is by default. */
-const CONCURRENCY = 10;
 
 /**
  * How fast one worker process works off runs that wait, from its being ready until all that follows from them is written;
  * beside it a BullMQ worker of the same concurrency whose processor does nothing. The two take turns.
- * @returns and the worker of the last turn, which has nothing left to do
+ * @param concurrencies `worker.concurrency`, one after the other
+ * @returns and the last worker, which has nothing left to do
  */
 export async function measureEcho(
   ours: Ours,
-  { turns, waiting }: { turns: number; waiting: number },
-): Promise<{ figures: EchoFigures; worker: Started }> {
-  const rates: { ours: number; bullmq: number }[] = [];
+  { turns, waiting, concurrencies }: { turns: number; waiting: number; concurrencies: readonly number[] },
+): Promise<{ figures: EchoFigures[]; worker: Started }> {
+  const figures: EchoFigures[] = [];
   let worker: Started | undefined;
-  for (let turn = 0; turn < turns; turn++) {
-    await worker?.stop();
-    await ours.clear();
-    await post(ours, waiting);
-    worker = await ours.startWorker();
-    const readyAt = performance.now();
-    const settled = async () => (await ours.runs.countDocuments({ settled: true })) === waiting;
-    await eventually(settled, "the runs to end", 120_000);
-    const seconds = (performance.now() - readyAt) / 1_000;
-    const failed = await ours.runs.countDocuments({ status: { $ne: "completed" } });
-    if (failed > 0) throw new Error(`${failed} of ${waiting} runs did not complete`);
-    rates.push({ ours: waiting / seconds, bullmq: await emptyRate(ours.redis, waiting) });
+  for (const concurrency of concurrencies) {
+    const rates: { ours: number; bullmq: number }[] = [];
+    for (let turn = 0; turn < turns; turn++) {
+      await worker?.stop();
+      await ours.clear();
+      await post(ours, waiting);
+      worker = await ours.startWorker({ WORKER_CONCURRENCY: String(concurrency) });
+      const readyAt = performance.now();
+      // found by index: to count those that are done would take processor time from what is measured
+      const none = async (query: object) => (await ours.runs.findOne(query, { projection: { _id: 1 } })) === null;
+      const settled = async () => (await none({ open: true })) && (await none({ settled: false }));
+      await eventually(settled, "the runs to end", 120_000);
+      const seconds = (performance.now() - readyAt) / 1_000;
+      const failed = await ours.runs.countDocuments({ status: { $ne: "completed" } });
+      if (failed > 0) throw new Error(`${failed} of ${waiting} runs did not complete`);
+      rates.push({ ours: waiting / seconds, bullmq: await emptyRate(ours.redis, waiting, concurrency) });
+    }
+    const both = { ours: median(rates.map((rate) => rate.ours)), bullmq: median(rates.map((rate) => rate.bullmq)) };
+    figures.push({ waiting, concurrency, ...both });
   }
-  const figures = { ours: median(rates.map((rate) => rate.ours)), bullmq: median(rates.map((rate) => rate.bullmq)) };
-  return { figures: { waiting, concurrency: CONCURRENCY, ...figures }, worker: worker as Started };
+  return { figures, worker: worker as Started };
 }
 
 async function post({ name, url }: Ours, count: number): Promise<void> {
@@ -57,9 +62,9 @@ async function post({ name, url }: Ours, count: number): Promise<void> {
   await Promise.all(Array.from({ length: AT_ONCE }, poster));
 }
 
-async function emptyRate(redis: string, jobs: number): Promise<number> {
+async function emptyRate(redis: string, jobs: number, concurrency: number): Promise<number> {
   const child = await startChild<true>(new URL("./bullmq.ts", import.meta.url), { REDIS_URL: redis });
-  child.process.send({ jobs, concurrency: CONCURRENCY });
+  child.process.send({ jobs, concurrency });
   const { perSecond } = (await child.nextMessage()) as { perSecond: number };
   await child.stop();
   return perSecond;

@@ -7,15 +7,17 @@ import { startPair, type Web } from "./services.ts";
 export const STEPS_PER_JOB = 5;
 const JOBS_AT_ONCE = 2_000;
 const ENDED_SHARE = 0.9;
-const TIMES = 200;
-
 /**
  * Stores jobs of five steps, most of them over, as copies of one that the service itself has written; then compares every
  * call with the same one on an empty database.
+ * @param calls how often each is made
  */
-export async function* measureLarge(lifecycle: Lifecycle, jobs: number): AsyncGenerator<CallFigures> {
+export async function* measureLarge(
+  lifecycle: Lifecycle,
+  { jobs, calls }: { jobs: number; calls: number },
+): AsyncGenerator<CallFigures> {
   const [empty, full] = (await startPair(lifecycle)) as [Pair, Pair];
-  const times = Math.min(TIMES, jobs);
+  const times = Math.min(calls, jobs);
   await store(full, jobs);
   for (const { web } of [empty, full]) await addKnownJobs(web);
   yield* compareCalls([empty.web, full.web], times);

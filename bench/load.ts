@@ -12,6 +12,7 @@ export interface LoadTask {
 
 /** Latencies in milliseconds. */
 export interface Measured {
+  readonly requests: number;
   readonly perSecond: number;
   readonly p50: number;
   readonly p99: number;
@@ -24,6 +25,10 @@ const GIVE_UP_SECONDS = 60;
 
 /** Asks for `seconds`, and until there have been as many answers as connections. */
 async function measure({ url, work, connections, seconds }: LoadTask): Promise<LoadAnswer> {
+  const { host } = new URL(url);
+  const perClient = Array.from({ length: connections }, (_, index) =>
+    works[work].requests(index, connections).map((request) => onTheWire(request, host)),
+  );
   let index = 0;
   const latencies: number[] = [];
   const started = performance.now();
@@ -33,7 +38,7 @@ async function measure({ url, work, connections, seconds }: LoadTask): Promise<L
     connections,
     duration: GIVE_UP_SECONDS,
     sampleInt: STOP_IS_SEEN_EVERY_MS,
-    setupClient: (client) => client.setRequests([inTurn(works[work].requests(index++, connections))]),
+    setupClient: (client) => sendInTurn(client, perClient[index++]!),
   };
   const { non2xx, errors, statusCodeStats } = await run(options, (latency, stop) => {
     lastedMs = performance.now() - started;
@@ -44,14 +49,24 @@ async function measure({ url, work, connections, seconds }: LoadTask): Promise<L
   if (errors > 0) return { failure: `${errors} requests without an answer` };
   if (latencies.length < connections) return { failure: `${latencies.length} answers in ${GIVE_UP_SECONDS} s` };
   latencies.sort((a, b) => a - b);
-  const perSecond = latencies.length / (lastedMs / 1_000);
-  return { measured: { perSecond, p50: quantile(latencies, 0.5), p99: quantile(latencies, 0.99) } };
+  const requests = latencies.length;
+  const perSecond = requests / (lastedMs / 1_000);
+  return { measured: { requests, perSecond, p50: quantile(latencies, 0.5), p99: quantile(latencies, 0.99) } };
 }
 
-/** Makes each request when its turn comes: to make them all first would delay the first ones. */
-function inTurn(requests: readonly WorkRequest[]): autocannon.Request {
+/** Autocannon would put each request together when its turn comes, and so take processor time from what is measured. */
+function sendInTurn(client: autocannon.Client, requests: readonly Buffer[]): void {
   let next = 0;
-  return { setupRequest: (request) => ({ ...request, ...requests[next++ % requests.length] }) };
+  Object.assign(client, { getRequestBuffer: () => requests[next++ % requests.length] });
+}
+
+function onTheWire({ method, path, headers, body }: WorkRequest, host: string): Buffer {
+  const all = {
+    ...{ Host: host, Connection: "keep-alive", ...headers },
+    ...(body !== undefined && { "Content-Length": Buffer.byteLength(body) }),
+  };
+  const lines = [`${method} ${path} HTTP/1.1`, ...Object.entries(all).map(([name, value]) => `${name}: ${value}`)];
+  return Buffer.from(`${lines.join("\r\n")}\r\n\r\n${body ?? ""}`);
 }
 
 type OnLatency = (ms: number, stop: () => void) => void;

@@ -67,5 +67,5 @@ export async function ask(load: Child<true>, service: Service, task: Omit<LoadTa
 
 function medians(turns: readonly Measured[]): Measured {
   const median = (key: keyof Measured) => turns.map((turn) => turn[key]).sort((a, b) => a - b)[turns.length >> 1]!;
-  return { perSecond: median("perSecond"), p50: median("p50"), p99: median("p99") };
+  return { requests: median("requests"), perSecond: median("perSecond"), p50: median("p50"), p99: median("p99") };
 }

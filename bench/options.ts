@@ -9,30 +9,80 @@ export interface BenchOptions {
   readonly quick: boolean;
   /** So many jobs to store before calls are compared with those on an empty database; 0: the table and what belongs to it. */
   readonly large: number;
+  /** So many mixed requests to look for leaks with, instead of everything else; 0: none. */
+  readonly leak: number;
+  /** So many minutes of steady load, instead of everything else; 0: none. */
+  readonly soak: number;
+  /** Requests a second of the soak. */
+  readonly rate: number;
+  /** Of the processor, what each process takes for a request, instead of everything else. */
+  readonly cpu: boolean;
+  /** What hostile clients take from others, instead of everything else. */
+  readonly attack: boolean;
+  /** Of what is random in mixed requests. */
+  readonly seed: number;
 }
 
 export const USAGE = `npm run bench -- [--quick] [--seconds S] [--large [JOBS]]
   --quick         a short form of everything, under a minute
   --seconds S     length of a turn, more than 0 and at most 60 (1.25; or BENCH_SECONDS)
-  --large JOBS    instead: every call with JOBS jobs of five steps stored, beside an empty database (1000000)`;
+  --large JOBS    instead: every call with JOBS jobs of five steps stored, beside an empty database (1000000); with
+                  --quick each 20 times and not 200
+  --cpu           instead: what each process takes of the processor for a request
+  --attack        instead: what others notice of hostile clients; with --quick its short form
+  --leak COUNT    instead: what web and worker hold after each tenth of COUNT mixed requests (1000000)
+  --soak MINUTES  instead: a web process and two workers under a steady load (20)
+  --rate N        its requests a second (50)
+  --seed N        of the mixed requests of --leak and --soak (1)`;
 
-const MOST_JOBS = 10_000_000;
+/** An option that may stand alone: its default, and what it may be. */
+const COUNTS = {
+  large: { alone: 1_000_000, most: 10_000_000, what: "a number of jobs", whole: true },
+  leak: { alone: 1_000_000, most: 100_000_000, what: "a number of requests", whole: true },
+  soak: { alone: 20, most: 10_000, what: "a number of minutes", whole: false },
+  rate: { alone: 50, most: 10_000, what: "a number of requests a second", whole: true },
+  seed: { alone: 1, most: 2 ** 31, what: "a number", whole: true },
+} as const;
+type Count = keyof typeof COUNTS;
 
 /** @throws Error that says what is wrong with the command line */
 export function benchOptions(args: readonly string[], env: NodeJS.ProcessEnv): BenchOptions {
-  const flags = args.map((arg, i) => (arg === "--large" && !/^\d/.test(args[i + 1] ?? "") ? "--large=1000000" : arg));
-  const { values } = parseArgs({
-    args: flags,
-    options: { quick: { type: "boolean" }, seconds: { type: "string" }, large: { type: "string" } },
+  const flags = args.map((arg, i) => {
+    const count = COUNTS[arg.slice(2) as Count];
+    return arg.startsWith("--") && count && !/^\d/.test(args[i + 1] ?? "") ? `${arg}=${count.alone}` : arg;
   });
+  const text = { type: "string" } as const;
+  const flag = { type: "boolean" } as const;
+  const options = {
+    quick: flag,
+    attack: flag,
+    cpu: flag,
+    seconds: text,
+    large: text,
+    leak: text,
+    soak: text,
+    rate: text,
+    seed: text,
+  };
+  const { values } = parseArgs({ args: flags, options });
   const quick = values.quick ?? false;
   const seconds = Number(values.seconds ?? env.BENCH_SECONDS ?? (quick ? 0.15 : 1.25));
   if (!(seconds > 0 && seconds <= 60)) {
     throw new Error(`--seconds is a number of seconds, more than 0 and at most 60, not ${values.seconds}`);
   }
-  const large = Number(values.large ?? 0);
-  if (!(Number.isInteger(large) && large >= 0 && large <= MOST_JOBS)) {
-    throw new Error(`--large is a number of jobs, at most ${MOST_JOBS}, not ${values.large}`);
-  }
-  return { seconds, turns: quick ? 1 : 5, quick, large };
+  const count = (name: Count, otherwise = 0): number => {
+    const { most, what, whole } = COUNTS[name];
+    const value = Number(values[name] ?? otherwise);
+    if (value >= 0 && value <= most && (!whole || Number.isInteger(value))) return value;
+    throw new Error(`--${name} is ${what}, at most ${most}, not ${values[name]}`);
+  };
+  const counts = {
+    large: count("large"),
+    leak: count("leak"),
+    soak: count("soak"),
+    rate: count("rate", 50),
+    seed: count("seed", 1),
+  };
+  const { attack = false, cpu = false } = values;
+  return { seconds, turns: quick ? 1 : 5, quick, attack, cpu, ...counts };
 }

@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { availableParallelism, cpus } from "node:os";
 import type { CallFigures } from "./calls.ts";
+import { type CpuFigures, PROCESSES } from "./cpu.ts";
 import type { EchoFigures } from "./echo.ts";
 import type { Footprint } from "./footprint.ts";
 import type { measureHanging } from "./hang.ts";
@@ -11,13 +12,17 @@ import type { ProcessFigures } from "./processes.ts";
 import type { Service } from "./services.ts";
 import type { StartTimes } from "./start.ts";
 import type { StreamFigures } from "./streams.ts";
-import { type Goal, works } from "./works.ts";
+import { type Goal, type WorkName, works } from "./works.ts";
+
+export function machine(): string {
+  const mongod = execFileSync(".tools/bin/mongod", ["--version"], { encoding: "utf8" }).match(/v(\d[\d.]*)/)?.[1];
+  return `${availableParallelism()} cores (${cpus()[0]?.model ?? "unknown"}), node ${process.version}, mongod ${mongod ?? "unknown"}`;
+}
 
 /** What the figures depend on, in a few lines. */
 export function facts(turns: number, seconds: number): string {
-  const mongod = execFileSync(".tools/bin/mongod", ["--version"], { encoding: "utf8" }).match(/v(\d[\d.]*)/)?.[1];
   return [
-    `${availableParallelism()} cores (${cpus()[0]?.model ?? "unknown"}), node ${process.version}, mongod ${mongod ?? "unknown"}`,
+    machine(),
     "One mongod (replica set of one, on disk), both services and the load share this machine. Every write is",
     "acknowledged by a majority and journaled, for both services.",
     `Median of ${turns} turns of ${seconds} s for each figure; the services take turns.`,
@@ -53,6 +58,21 @@ function line(cells: readonly string[]): string {
     .map((cell, i) => (i === 0 ? cell.padEnd(COLUMNS[i]!) : cell.padStart(COLUMNS[i]!)))
     .join("  ")
     .trimEnd();
+}
+
+const CPU_COLUMNS = [...PROCESSES, "all"] as const;
+
+export const cpuHead = [
+  "Microseconds of the processor for one request at 100 connections, ours and naive:",
+  "",
+  `${"".padEnd(18)}${[...CPU_COLUMNS, ...CPU_COLUMNS, "ratio"].map((name) => name.padStart(9)).join("")}`,
+].join("\n");
+
+export function cpu({ work, figures }: { work: WorkName; figures: CpuFigures[] }): string {
+  const sums = figures.map((one) => PROCESSES.reduce((sum, name) => sum + one[name], 0));
+  const cells = figures.flatMap((one, i) => [...PROCESSES.map((name) => one[name]), sums[i]!]);
+  const all = [...cells.map((cell) => cell.toFixed(0)), ratio(sums[1]!, sums[0]!)];
+  return `${works[work].title.padEnd(18)}${all.map((cell) => cell.padStart(9)).join("")}`;
 }
 
 /** What is not in the table because the naive service has no worker. */

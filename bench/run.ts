@@ -4,22 +4,32 @@
  */
 import { Lifecycle } from "../src/shared/lifecycle.ts";
 import { stopServers } from "../test/support/servers.ts";
+import { measureAttacks } from "./attack.ts";
 import { startChild } from "./child.ts";
+import { measureCpu } from "./cpu.ts";
 import { measureEcho } from "./echo.ts";
 import { measureFootprints } from "./footprint.ts";
 import { measureHanging } from "./hang.ts";
 import { measureHeavy } from "./heavy.ts";
 import { fill } from "./jobs.ts";
 import { measureLarge } from "./large.ts";
+import { judgeLeak, type LeakRow, measureLeak } from "./leak.ts";
 import { measure, warmUp } from "./measure.ts";
 import { type BenchOptions, benchOptions, USAGE } from "./options.ts";
 import * as print from "./print.ts";
+import * as printAttack from "./printAttack.ts";
+import * as printLeak from "./printLeak.ts";
+import * as printSoak from "./printSoak.ts";
 import { measureProcesses } from "./processes.ts";
 import { startServices } from "./services.ts";
+import { judgeSoak, type SoakRow, startSoak } from "./soak.ts";
 import { measureStarts } from "./start.ts";
 import { measureStreams } from "./streams.ts";
 
 const lifecycle = new Lifecycle();
+const LEAST_TELLING_MINUTES = 10;
+/** Runs at a time of a worker: for model servers that answer many at once, and `worker.concurrency` as it is by default. */
+const [MANY, BY_DEFAULT] = [200, 10];
 /** They look every ten seconds whether there is something to do. */
 const IDLE_MS = 25_000;
 process.stderr.setMaxListeners(50); // every program of the bench writes to it
@@ -39,7 +49,11 @@ for (const [signal, code] of [
 
 try {
   const options = benchOptions(process.argv.slice(2), process.env);
-  if (options.large > 0) await compareLarge(options.large);
+  if (options.large > 0) await compareLarge(options);
+  else if (options.leak > 0) await lookForLeaks(options);
+  else if (options.cpu) await cpu(options);
+  else if (options.attack) await attack(options);
+  else if (options.soak > 0) await soak(options);
   else await bench(options);
 } catch (error) {
   if (!stopping) console.error(`The bench failed: ${(error as Error).message}\n\n${USAGE}`);
@@ -49,20 +63,18 @@ await lifecycle.close((name, error) => console.error(`${name} did not close well
 
 async function bench({ seconds, turns, quick }: BenchOptions): Promise<void> {
   console.log(`${print.facts(turns, seconds)}\n`);
-  const services = await startServices(lifecycle, 2 + 2 * seconds);
+  const [services, load] = await startMeasured(seconds);
   const [ours] = services;
-  const load = await startChild<true>(new URL("./load.ts", import.meta.url));
-  lifecycle.onClose("load", load.stop);
-  await Promise.all(services.map(fill));
-  await warmUp(load, services, seconds);
   console.log(print.head(services));
   for await (const measured of measure(load, services, { turns, seconds })) console.log(print.row(measured));
   console.log(`\n${print.processes(await measureProcesses(load, ours, { turns, seconds }))}`);
   const { figures, worker } = await measureEcho(
     ours,
-    quick ? { turns: 1, waiting: 100 } : { turns: 3, waiting: 1_000 },
+    quick
+      ? { turns: 1, waiting: 100, concurrencies: [BY_DEFAULT] }
+      : { turns: 3, waiting: 1_000, concurrencies: [MANY, BY_DEFAULT] },
   );
-  console.log(`\n${print.echo(figures)}`);
+  for (const one of figures) console.log(`\n${print.echo(one)}`);
   const processes = { "web process": ours.web, "worker process": worker };
   console.log(`\n${print.footprints(await measureFootprints(processes, quick ? 0 : IDLE_MS))}`);
   console.log(`\n${print.starts(await measureStarts(ours, quick ? 20 : 200))}`);
@@ -74,7 +86,60 @@ async function bench({ seconds, turns, quick }: BenchOptions): Promise<void> {
   console.log(`\n${print.MEASURED_ELSEWHERE}`);
 }
 
-async function compareLarge(jobs: number): Promise<void> {
+/** Both services, filled and warm, and the load. */
+async function startMeasured(seconds: number) {
+  const services = await startServices(lifecycle, 2 + 2 * seconds);
+  const load = await startChild<true>(new URL("./load.ts", import.meta.url));
+  lifecycle.onClose("load", load.stop);
+  await Promise.all(services.map(fill));
+  await warmUp(load, services, seconds);
+  return [services, load] as const;
+}
+
+async function compareLarge({ large: jobs, quick }: BenchOptions): Promise<void> {
   console.log(print.largeHead(jobs));
-  for await (const call of measureLarge(lifecycle, jobs)) console.log(print.call(call));
+  for await (const call of measureLarge(lifecycle, { jobs, calls: quick ? 20 : 200 })) console.log(print.call(call));
+}
+
+async function cpu({ seconds, turns }: BenchOptions): Promise<void> {
+  console.log(`${print.facts(turns, seconds)}\n`);
+  const [services, load] = await startMeasured(seconds);
+  console.log(print.cpuHead);
+  for await (const row of measureCpu(load, services, { turns, seconds })) console.log(print.cpu(row));
+}
+
+async function attack({ seconds, turns, quick }: BenchOptions): Promise<void> {
+  const load = await startChild<true>(new URL("./load.ts", import.meta.url));
+  lifecycle.onClose("load", load.stop);
+  console.log(`${printAttack.facts(turns, seconds)}\n\n${printAttack.head}`);
+  for await (const row of measureAttacks(lifecycle, load, { turns, seconds, quick })) console.log(printAttack.row(row));
+}
+
+async function lookForLeaks({ leak, seed }: BenchOptions): Promise<void> {
+  console.log(`${printLeak.facts(leak, seed)}\n\n${printLeak.head}`);
+  const rows: LeakRow[] = [];
+  for await (const row of measureLeak(lifecycle, leak, seed)) {
+    rows.push(row);
+    console.log(printLeak.rows(row));
+  }
+  const verdicts = judgeLeak(rows);
+  console.log(`\n${printLeak.verdict(verdicts)}`);
+  if (verdicts.some(({ leaks }) => leaks) || rows.some(({ errors }) => errors > 0)) process.exitCode = 1;
+}
+
+async function soak(options: BenchOptions): Promise<void> {
+  const { rows: measured, finish } = await startSoak(lifecycle, options);
+  console.log(`${printSoak.facts(options)}\n\n${printSoak.head}`);
+  const rows: SoakRow[] = [];
+  for await (const row of measured()) {
+    rows.push(row);
+    console.log(printSoak.row(row));
+  }
+  const { last, undone } = await finish();
+  console.log(`\n${printSoak.verdict(rows, last, undone)}`);
+  const isShort = options.soak < LEAST_TELLING_MINUTES;
+  if (isShort) console.log("Too short to tell of memory and latency.");
+  const { memory, p99 } = judgeSoak(rows);
+  const isFlat = isShort || (p99.isFlat && !memory.some(({ grows }) => grows));
+  if (!isFlat || undone.length > 0 || rows.some(({ load }) => load.errors > 0)) process.exitCode = 1;
 }

@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import { Redis } from "ioredis";
 import type { mongo } from "mongoose";
 import { connectDatabase, type Database } from "../src/models/database.ts";
@@ -6,6 +7,7 @@ import type { Lifecycle } from "../src/shared/lifecycle.ts";
 import { mongoUri, redisUrl } from "../test/support/servers.ts";
 import { type Child, startChild } from "./child.ts";
 import { type HookConfig, writeHookConfig } from "./hooks.ts";
+import { ASK, type Holding } from "./probe.ts";
 
 /** One of the programs that are compared. */
 export interface Service {
@@ -24,14 +26,16 @@ export interface Ours extends Service {
   /** One more API on the same database. */
   startWeb(env?: Record<string, string>): Promise<Web>;
   /** Nothing carries out runs before. */
-  startWorker(): Promise<Started>;
+  startWorker(env?: Record<string, string>): Promise<Started>;
 }
 
 /** A program of ours that has begun to work. */
-export interface Started extends Pick<Child<unknown>, "process" | "stop"> {
+export interface Started extends Pick<Child<unknown>, "process" | "stop" | "nextMessage"> {
   /** Milliseconds from its start until it was ready. */
   readonly readyAfterMs: number;
 }
+
+export interface Naive extends Service, Started {}
 
 export interface Web extends Service, Started {}
 
@@ -42,7 +46,7 @@ export interface Web extends Service, Started {}
 export async function startServices(
   lifecycle: Lifecycle,
   transformTimeoutSeconds: number,
-): Promise<[ours: Ours, naive: Service]> {
+): Promise<[ours: Ours, naive: Naive]> {
   const [ours, naive, redis] = await Promise.all([mongoUri("bench-ours"), mongoUri("bench-naive"), redisUrl()]);
   const [oursDatabase, naiveDatabase] = await Promise.all([open(lifecycle, ours), open(lifecycle, naive)]);
   await oursDatabase.createIndexes();
@@ -57,7 +61,7 @@ export async function startServices(
   lifecycle.onClose("configuration", config.remove);
   const env = { MONGODB_URI: ours, REDIS_URL: redis, SIGNALBOX_CONFIG: config.path, LOG_LEVEL: "warn" };
   const startWeb = (more: Record<string, string> = {}) => startApi(lifecycle, { ...env, ...more });
-  const [web, naiveReady] = await Promise.all([
+  const [web, { ready, ...naiveStarted }] = await Promise.all([
     startWeb(),
     start<{ url: string }>(lifecycle, "naive", NAIVE, { MONGODB_URI: naive, REDIS_URL: redis }),
   ]);
@@ -66,9 +70,9 @@ export async function startServices(
       name: "signalbox",
       ...{ url: web.url, runs: oursDatabase.collections.runs, config, web, redis, startWeb },
       clear: () => clear(oursDatabase),
-      startWorker: () => start(lifecycle, "worker", WORKER, env),
+      startWorker: (more = {}) => startWorker(lifecycle, { ...env, ...more }),
     },
-    { name: "naive", url: naiveReady.ready.url, clear: () => clear(naiveDatabase) },
+    { ...naiveStarted, name: "naive", url: ready.url, clear: () => clear(naiveDatabase) },
   ];
 }
 
@@ -86,26 +90,73 @@ export async function startPair(lifecycle: Lifecycle): Promise<{ web: Web; datab
   );
 }
 
-async function startApi(lifecycle: Lifecycle, env: Record<string, string>): Promise<Web> {
+/** @param execArgv options of Node */
+export async function startApi(
+  lifecycle: Lifecycle,
+  env: Record<string, string>,
+  execArgv: readonly string[] = [],
+): Promise<Web> {
   const more = { PORT: "0", HOST: "127.0.0.1", WEB_CONCURRENCY: "1" };
-  const { ready, ...started } = await start<{ url: string }>(lifecycle, "signalbox", API, { ...more, ...env });
+  const { ready, ...started } = await start<{ url: string }>(
+    lifecycle,
+    "signalbox",
+    API,
+    { ...more, ...env },
+    execArgv,
+  );
   return { ...started, name: "signalbox", url: ready.url, clear: async () => {} };
+}
+
+/** @param execArgv options of Node */
+export const startWorker = (
+  lifecycle: Lifecycle,
+  env: Record<string, string>,
+  execArgv: readonly string[] = [],
+): Promise<Started> => start(lifecycle, "worker", WORKER, env, execArgv);
+
+/** Options of Node for a process that says what it holds: `holdingOf`. */
+export const PROBED = ["--expose-gc", "--import", new URL("./probe.ts", import.meta.url).href];
+
+/** What a process holds, as it sees it itself, after a collection. */
+export async function holdingOf(started: Started): Promise<Holding> {
+  started.process.send(ASK);
+  return ((await started.nextMessage()) as { holding: Holding }).holding;
+}
+
+/** Open connections and streams of events, those of who asks among them. */
+export async function connectionsOf({ url }: Service): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  const value = (name: string) => Number(new RegExp(`^${name} (\\d+)$`, "m").exec(text)?.[1]);
+  return value("signalbox_http_connections") + value("signalbox_event_streams");
 }
 
 const API = new URL("../src/api/main.ts", import.meta.url);
 const WORKER = new URL("../src/workers/main.ts", import.meta.url);
 const NAIVE = new URL("./naive.ts", import.meta.url);
 
-async function open(lifecycle: Lifecycle, uri: string): Promise<Database> {
+/** A database that `lifecycle` closes. */
+export async function open(lifecycle: Lifecycle, uri: string): Promise<Database> {
   const database = await connectDatabase(uri);
   lifecycle.onClose("MongoDB", () => database.close());
   return database;
 }
 
-async function start<Ready>(lifecycle: Lifecycle, name: string, file: URL, env: Record<string, string>) {
+/** As `npm run web` and `npm run worker` have it. */
+const SAVING = {
+  MALLOC_ARENA_MAX: "2",
+  NODE_COMPILE_CACHE: fileURLToPath(new URL("../node_modules/.cache/compiled", import.meta.url)),
+};
+
+async function start<Ready>(
+  lifecycle: Lifecycle,
+  name: string,
+  file: URL,
+  env: Record<string, string>,
+  execArgv: readonly string[] = [],
+) {
   const began = performance.now();
-  const child = await startChild<Ready>(file, env);
+  const child = await startChild<Ready>(file, { ...SAVING, ...env }, execArgv);
   lifecycle.onClose(name, child.stop);
-  const { process, stop, ready } = child;
-  return { process, stop, ready, readyAfterMs: performance.now() - began };
+  const { process, stop, ready, nextMessage } = child;
+  return { process, stop, ready, nextMessage, readyAfterMs: performance.now() - began };
 }

@@ -1,7 +1,7 @@
 import { agentHookBody, HOOK_HEADERS, wakeHookBody } from "./hooks.ts";
 import { JOB_IDS, jobPath, progressReport, runningStepPath } from "./jobs.ts";
 
-/** One request as autocannon takes it. */
+/** One request of the load. */
 export interface WorkRequest {
   readonly method: "GET" | "PUT" | "POST";
   readonly path: string;

@@ -1,8 +1,13 @@
 import { expect } from "chai";
+import { attacks } from "../../bench/attacks.ts";
 import { runProgram } from "./program.ts";
 
 const WORKS = ["report (PUT step)", "read (GET job)", "agent hook (POST)", "wake hook (POST)"];
 const NUMBER = String.raw`-?\d+(\.\d+)?`;
+
+/** The cells of those lines of a table that have the shape of a row. */
+const tableOf = (text: string, row: RegExp) =>
+  text.split("\n").flatMap((line) => (row.test(line) ? [line.trim().split(/ {2,}/)] : []));
 
 describe("bench", function () {
   this.timeout(300_000); // starts servers and many programs on a machine that may be busy
@@ -38,7 +43,7 @@ describe("bench", function () {
   });
 
   it("compares every call with many jobs stored with the same on an empty database", async () => {
-    const { code, stdout, stderr } = await runProgram("bench/run.ts", ["--large", "3000"]).ended;
+    const { code, stdout, stderr } = await runProgram("bench/run.ts", ["--large", "3000", "--quick"]).ended;
 
     expect(code, stderr).to.equal(0);
     expect(stdout).to.include("Every call with 3000 jobs and 15000 steps stored");
@@ -52,7 +57,71 @@ describe("bench", function () {
     }
   });
 
+  it("prints what others notice of each attack, in its short form", async () => {
+    const { code, stdout, stderr } = await runProgram("bench/run.ts", ["--attack", "--quick"]).ended;
+
+    expect(code, stderr).to.equal(0);
+    const rows = tableOf(stdout, /\d+, \d+, \d+$/);
+    expect(rows.map(([title]) => title)).to.deep.equal(Object.values(attacks).map(({ title }) => title));
+    for (const [title, connections, reports, ratio, reads, readRatio, cutOff, memory] of rows) {
+      for (const pair of [reports, reads]) expect(pair, title).to.match(/^\d+\.\d, \d+\.\d$/);
+      for (const one of [connections, ratio, readRatio]) expect(Number(one), title).to.be.greaterThan(0);
+      expect(
+        memory
+          ?.split(", ")
+          .map(Number)
+          .every((mib) => mib > 0),
+      ).to.equal(true);
+      if (title === attacks.large.title) expect(Number(cutOff)).to.be.greaterThan(0);
+    }
+  });
+
+  it("shows that mixed requests leave nothing open, and no listener", async () => {
+    const requests = 1_000;
+
+    const { code, stdout, stderr } = await runProgram("bench/run.ts", ["--leak", String(requests)]).ended;
+
+    expect(code, stdout + stderr).to.equal(0);
+    expect(stderr).to.not.include("MaxListenersExceededWarning");
+    const rows = tableOf(stdout, /^ *\d+ +\d+ +(web|worker) /);
+    expect(rows).to.have.length(22);
+    for (const process of ["web", "worker"]) {
+      const mine = rows.filter(([, , name]) => name === process).map((row) => row.map(Number));
+      const [first, last] = [mine[1]!, mine.at(-1)!];
+      const [HANDLES, DESCRIPTORS, LISTENERS] = [6, 8, 9];
+      for (const column of [HANDLES, DESCRIPTORS]) {
+        expect(last[column]! - first[column]!).to.be.below(requests / 10); // pools still grow
+      }
+      expect(new Set(mine.map((row) => row[LISTENERS])).size).to.equal(1);
+    }
+    expect(stdout).to.match(/^web: memory does not grow .*\nworker: memory does not grow/m);
+  });
+
+  it("finds a leak that was made on purpose, and ends with 1", async () => {
+    const env = { NODE_OPTIONS: `--import=${new URL("./leaking.ts", import.meta.url)}` };
+
+    const { code, stdout } = await runProgram("bench/run.ts", ["--leak", "300"], env).ended;
+
+    expect(code).to.equal(1);
+    expect(stdout).to.match(/^web: memory GROWS .*\nworker: memory does not grow/m);
+    expect(stdout).to.not.include("errors");
+  });
+
+  it("holds a rate, and sees that all that was accepted is done", async () => {
+    const args = ["--soak", "0.05", "--rate", "20"];
+
+    const { code, stdout, stderr } = await runProgram("bench/run.ts", args).ended;
+
+    expect(code, stdout + stderr).to.equal(0);
+    const rows = tableOf(stdout, /^ *\d\.\d +\d+ /);
+    expect(rows).to.have.length(10);
+    expect(stdout).to.match(/accepted: \d+ runs, \d+ wakes, \d+ deliveries, \d+ jobs that are there; all done/);
+    expect(stdout).to.include("requests not answered as they are to be: 0\n");
+  });
+
   for (const [args, words] of [
+    [["--leak", "0.5"], "--leak is a number of requests, at most 100000000, not 0.5"],
+    [["--soak", "-1"], "--soak"],
     [["--seconds", "soon"], "--seconds is a number of seconds, more than 0 and at most 60, not soon"],
     [["--large", "0.5"], "--large is a number of jobs, at most 10000000, not 0.5"],
     [["--slow"], "--slow"],

@@ -1,0 +1,111 @@
+import type { Lifecycle } from "../src/shared/lifecycle.ts";
+import { eventually } from "../test/support/eventually.ts";
+import { mongoUri, redisUrl } from "../test/support/servers.ts";
+import type { AttackEnd, AttackTask } from "./attacker.ts";
+import { type AttackName, attacks, LARGE } from "./attacks.ts";
+import { send } from "./calls.ts";
+import { type Child, startChild } from "./child.ts";
+import { fill } from "./jobs.ts";
+import { ask } from "./measure.ts";
+import { median } from "./quantile.ts";
+import { connectionsOf, holdingOf, open, PROBED, startApi, type Web } from "./services.ts";
+import type { WorkName } from "./works.ts";
+
+const WORKS = ["report", "read"] as const satisfies WorkName[];
+const CONNECTIONS = 10;
+const OUTPUT_BYTES = 3_000_000;
+const GIVEN_BACK_WITHIN_MS = 60_000;
+/** Of the full attack in the short form. */
+const QUICK = 0.02;
+
+/** p99 of others in milliseconds, medians of the turns; the ratio is the median of the turns' ratios. */
+interface Noticed {
+  readonly without: number;
+  readonly with: number;
+  readonly ratio: number;
+}
+
+export interface AttackRow {
+  readonly title: string;
+  readonly connections: number;
+  readonly noticed: Readonly<Record<(typeof WORKS)[number], Noticed>>;
+  /** In the last turn: connections that the service closed while it was measured. */
+  readonly cutOff: number;
+  /** Resident memory of the web process in MiB in the last turn: before, during and after it. */
+  readonly memory: readonly [before: number, during: number, after: number];
+}
+
+/** What others notice of each attack: reports and reads without it and with it, in turn. */
+export async function* measureAttacks(
+  lifecycle: Lifecycle,
+  load: Child<true>,
+  { turns, seconds, quick }: { turns: number; seconds: number; quick: boolean },
+): AsyncGenerator<AttackRow> {
+  const web = await start(lifecycle);
+  const attacker = await startChild<true>(ATTACKER);
+  lifecycle.onClose("attacker", attacker.stop);
+  for (const work of [...WORKS, ...WORKS]) await ask(load, web, { work, connections: CONNECTIONS, seconds }); // warm
+  for (const [name, { title, connections: full }] of Object.entries(attacks) as [
+    AttackName,
+    { title: string; connections: number },
+  ][]) {
+    const connections = quick ? Math.ceil(full * QUICK) : full;
+    const quiet: Figures[] = [];
+    const hostile: Figures[] = [];
+    let rest: Pick<AttackRow, "cutOff" | "memory"> = { cutOff: 0, memory: [0, 0, 0] };
+    for (let turn = 0; turn < turns; turn++) {
+      quiet.push(await others(load, web, seconds));
+      const [before, known] = [await memoryOf(web), await connectionsOf(web)];
+      attacker.process.send({ url: web.url, attack: name, connections } satisfies AttackTask);
+      await attacker.nextMessage();
+      await others(load, web, seconds); // not counted: what an attack begins with is load like any other
+      hostile.push(await others(load, web, seconds));
+      const during = await memoryOf(web);
+      attacker.process.send("stop");
+      const { cutOff } = (await attacker.nextMessage()) as AttackEnd;
+      const isLeft = async () => (await connectionsOf(web)) <= known;
+      await eventually(isLeft, `what "${title}" held to be given back`, GIVEN_BACK_WITHIN_MS);
+      rest = { cutOff, memory: [before, during, await memoryOf(web)] };
+    }
+    const noticed = Object.fromEntries(
+      WORKS.map((work) => [work, compare(quiet, hostile, work)]),
+    ) as AttackRow["noticed"];
+    yield { title, connections, noticed, ...rest };
+  }
+}
+
+type Figures = Readonly<Record<(typeof WORKS)[number], number>>;
+
+const ATTACKER = new URL("./attacker.ts", import.meta.url);
+
+async function start(lifecycle: Lifecycle): Promise<Web> {
+  const [uri, redis] = await Promise.all([mongoUri("bench-attack"), redisUrl()]);
+  const database = await open(lifecycle, uri);
+  await database.createIndexes();
+  const web = await startApi(lifecycle, { MONGODB_URI: uri, REDIS_URL: redis, LOG_LEVEL: "error" }, PROBED);
+  await fill(web);
+  const path = `/api/jobs/${LARGE.jobId}`;
+  await send(web, { method: "PUT", path, body: {} });
+  for (let step = 0; step < 3; step++) {
+    const body = { stepName: "Large", output: { text: "x".repeat(OUTPUT_BYTES) } };
+    await send(web, { method: "PUT", path: `${path}/steps/step-${step}`, body });
+  }
+  return web;
+}
+
+async function others(load: Child<true>, web: Web, seconds: number): Promise<Figures> {
+  const p99 = async (work: WorkName) => (await ask(load, web, { work, connections: CONNECTIONS, seconds })).p99;
+  return { report: await p99("report"), read: await p99("read") };
+}
+
+function compare(quiet: readonly Figures[], hostile: readonly Figures[], work: keyof Figures): Noticed {
+  const of = (turns: readonly Figures[]) => median(turns.map((turn) => turn[work]));
+  return {
+    without: of(quiet),
+    with: of(hostile),
+    ratio: median(hostile.map((turn, i) => turn[work] / quiet[i]![work])),
+  };
+}
+
+const MIB = 1024 * 1024;
+const memoryOf = async (web: Web): Promise<number> => (await holdingOf(web)).resident / MIB;

@@ -1,0 +1,61 @@
+/** Hostile clients, in a process of their own. Makes one attack at a time: opens it, and keeps it up until it is told to stop. */
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { type Attack, type AttackName, attacks } from "./attacks.ts";
+
+export interface AttackTask {
+  readonly url: string;
+  readonly attack: AttackName;
+  readonly connections: number;
+}
+
+export interface AttackEnd {
+  /** Connections that the service closed. */
+  readonly cutOff: number;
+}
+
+let stop: () => AttackEnd = () => ({ cutOff: 0 });
+
+async function begin({ url, attack: name, connections }: AttackTask): Promise<void> {
+  const { hostname, port } = new URL(url);
+  const { first, drip, deaf, againAfterMs }: Attack = attacks[name];
+  const sockets = new Set<Socket>();
+  let isOver = false;
+  let cutOff = 0;
+  const open = async () => {
+    const socket = connect(Number(port), hostname);
+    sockets.add(socket);
+    socket.on("error", () => {});
+    socket.once("close", () => {
+      sockets.delete(socket);
+      if (isOver) return;
+      cutOff++;
+      if (againAfterMs !== undefined) setTimeout(() => isOver || void open(), againAfterMs);
+    });
+    if (!deaf) socket.resume();
+    await once(socket, "connect").catch(() => {});
+    if (first) await new Promise((sent) => socket.write(first, sent));
+  };
+  for (let opened = 0; opened < connections; opened += AT_ONCE) {
+    await Promise.all(Array.from({ length: Math.min(AT_ONCE, connections - opened) }, open));
+  }
+  const dripping = setInterval(() => {
+    if (drip) for (const socket of sockets) socket.write(drip);
+  }, 1_000);
+  stop = () => {
+    isOver = true;
+    clearInterval(dripping);
+    for (const socket of sockets) socket.destroy();
+    return { cutOff };
+  };
+}
+
+/** Fewer than a listening socket keeps in its queue. */
+const AT_ONCE = 100;
+
+process.on("message", async (task: AttackTask | "stop") => {
+  if (task === "stop") process.send?.(stop());
+  else await begin(task).then(() => process.send?.({ begun: true }));
+});
+process.on("disconnect", () => process.exit());
+process.send?.({ ready: true });

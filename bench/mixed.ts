@@ -1,0 +1,112 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { mongo } from "mongoose";
+import type { Database } from "../src/models/database.ts";
+import type { Lifecycle } from "../src/shared/lifecycle.ts";
+import { answers, type ChannelServer, startChannelServer } from "../test/support/channelServer.ts";
+import { eventually } from "../test/support/eventually.ts";
+import { mongoUri, redisUrl } from "../test/support/servers.ts";
+import { startChild } from "./child.ts";
+import { MIX, type MixName } from "./mix.ts";
+import type { MixedAnswer, MixedTask } from "./mixedLoad.ts";
+import { open, PROBED, type Started, startApi, startWorker, type Web } from "./services.ts";
+
+/** The whole service in processes of its own, and who asks it. */
+export interface MixedSystem {
+  readonly web: Web;
+  readonly workers: readonly Started[];
+  readonly database: Database;
+  /** How many connections MongoDB has. */
+  databaseConnections(): Promise<number>;
+  /** Keys of the messages that the channel's service has taken. */
+  readonly posts: ReadonlySet<string>;
+  ask(task: MixedTask): Promise<MixedAnswer>;
+  /** @throws Error when something that was accepted is not done within two minutes */
+  settle(): Promise<void>;
+}
+
+const SETTLED_WITHIN_MS = 120_000;
+const LOAD = new URL("./mixedLoad.ts", import.meta.url);
+
+/** Starts MongoDB, Redis, web, workers, a channel's service and the load; `lifecycle` closes all of them. */
+export async function startMixed(
+  lifecycle: Lifecycle,
+  { workers: count, mix, seed }: { workers: number; mix: MixName; seed: number },
+): Promise<MixedSystem> {
+  const posts = new Set<string>();
+  const [uri, redisAt, channel] = await Promise.all([mongoUri("bench-mixed"), redisUrl(), startChannel(posts)]);
+  lifecycle.onClose("channel", channel.close);
+  const database = await open(lifecycle, uri);
+  await database.createIndexes();
+  const client = await mongo.MongoClient.connect(uri);
+  lifecycle.onClose("MongoDB", () => client.close());
+  const config = writeConfig(channel.url);
+  lifecycle.onClose("configuration", config.remove);
+
+  const env = { MONGODB_URI: uri, REDIS_URL: redisAt, SIGNALBOX_CONFIG: config.path, LOG_LEVEL: "warn" };
+  const web = await startApi(lifecycle, env, PROBED);
+  const workers = await Promise.all(Array.from({ length: count }, () => startWorker(lifecycle, env, PROBED)));
+  const load = await startChild<true>(LOAD, {
+    BENCH_URL: web.url,
+    BENCH_MIX: mix,
+    BENCH_SEED: String(seed),
+  });
+  lifecycle.onClose("load", load.stop);
+
+  const { runs, events, deliveries } = database.collections;
+  const none = (counts: readonly Promise<number>[]) => async () => (await Promise.all(counts)).every((n) => n === 0);
+  return {
+    ...{ web, workers, database, posts },
+    async databaseConnections() {
+      const { connections } = await client.db("admin").command({ serverStatus: 1 });
+      return Number(connections.current);
+    },
+    ask(task) {
+      load.process.send(task);
+      return load.nextMessage() as Promise<MixedAnswer>;
+    },
+    async settle() {
+      const worked = () =>
+        none([runs.countDocuments({ settled: { $ne: true } }), deliveries.countDocuments({ open: true })])();
+      await eventually(worked, "all runs and deliveries to end", SETTLED_WITHIN_MS);
+      // summaries wait for the next turn of the main session, whenever that is
+      const headers = { Authorization: `Bearer ${MIX.hookToken}`, "Content-Type": "application/json" };
+      await fetch(`${web.url}/hooks/wake`, { method: "POST", headers, body: '{"text":"settle"}' });
+      const told = () => none([events.countDocuments({ waiting: true })])();
+      await eventually(told, "the main session to have taken all events", SETTLED_WITHIN_MS);
+    },
+  };
+}
+
+function startChannel(posts: Set<string>): Promise<ChannelServer> {
+  const started = startChannelServer((response, request) => {
+    const { pending_post_id: key, channel_id: channel, message } = request.body;
+    posts.add(key);
+    void started.then(({ requests }) => requests.splice(0)); // nobody looks at them
+    return answers(201, { id: MIX.recipient, channel_id: channel, message, pending_post_id: key })(response, request);
+  });
+  return started;
+}
+
+/** Everything that the mix asks for, with the echo runner. */
+function writeConfig(channelUrl: string): { path: string; remove(): Promise<void> } {
+  const dir = mkdtempSync(join(tmpdir(), "signalbox-mixed-"));
+  const path = join(dir, "signalbox.json5");
+  const config = {
+    server: { apiToken: MIX.apiToken },
+    hooks: {
+      ...{ enabled: true, token: MIX.hookToken, transformsDir: dir },
+      mappings: [
+        { match: { path: "mixed" }, transform: { module: "mixed.js" }, deliver: false },
+        { match: { path: "small" }, maxBodyBytes: MIX.smallBodyBytes, deliver: false },
+      ],
+    },
+    agents: { defaults: { runner: "echo" } },
+    channels: { mattermost: { apiUrl: channelUrl, botToken: "bench" } },
+  };
+  writeFileSync(path, JSON.stringify(config), { mode: 0o600 });
+  writeFileSync(join(dir, "mixed.js"), `export default ({ payload }) => ({ message: payload.text, wakeMode: "now" });`);
+  writeFileSync(join(dir, "package.json"), '{ "type": "module" }');
+  return { path, remove: async () => rmSync(dir, { recursive: true }) };
+}

@@ -1,0 +1,24 @@
+/** How a figure goes with another, by least squares. */
+export interface Trend {
+  /** Of the second figure for one of the first. */
+  readonly slope: number;
+  /** Standard error of the slope. */
+  readonly error: number;
+}
+
+/** @param points at least three, of different firsts */
+export function trendOf(points: readonly (readonly [number, number])[]): Trend {
+  const mean = (at: 0 | 1) => points.reduce((sum, point) => sum + point[at], 0) / points.length;
+  const [meanX, meanY] = [mean(0), mean(1)];
+  const spread = points.reduce((sum, [x]) => sum + (x - meanX) ** 2, 0);
+  const slope = points.reduce((sum, [x, y]) => sum + (x - meanX) * (y - meanY), 0) / spread;
+  const rest = points.reduce((sum, [x, y]) => sum + (y - meanY - slope * (x - meanX)) ** 2, 0);
+  return { slope, error: Math.sqrt(rest / (points.length - 2) / spread) };
+}
+
+/**
+ * Whether a figure grows more than its own noise explains and more than is allowed over the whole.
+ * @param span how far the first figure goes
+ */
+export const grows = ({ slope, error }: Trend, span: number, allowed: number): boolean =>
+  slope - 2 * error > 0 && slope * span > allowed;
