@@ -194,16 +194,19 @@ describe("the database of the first version", () => {
     const url = await startReleased("src/api/main.ts");
     await start("src/workers/main.ts").ready;
     const run = async (id: string) => (await call(url, "GET", `/api/runs/${id}`)).body;
-    const done = (id: string) => eventually(async () => (await run(id)).status === "completed", `run ${id}`, 60_000);
+    const runs = client.db().collection<{ _id: string }>("runs");
+    const settled = () => runs.countDocuments({ _id: { $in: [ids.waiting, ids.mapped] }, settled: true });
 
-    await Promise.all([done(ids.waiting), done(ids.mapped)]);
+    await eventually(async () => (await settled()) === 2, "the runs and what follows from their ends", 60_000);
     const { messages } = (await call(url, "GET", "/api/sessions/hook:acme/messages")).body;
     const isTold = async () => (await client.db().collection("events").countDocuments({ waiting: true })) === 0;
     await eventually(isTold, "the events to be told", 60_000);
 
     expect(messages).to.have.length(6);
     expect(messages.at(-2).content).to.equal("Wait for me.");
-    expect((await run(ids.mapped)).reply).to.include("Build 42");
-    expect((await run(ids.waiting)).deliveries[0]).to.include({ channel: "log" });
+    const [mapped, waiting] = [await run(ids.mapped), await run(ids.waiting)];
+    expect([mapped.status, waiting.status]).to.deep.equal(["completed", "completed"]);
+    expect(mapped.reply).to.include("Build 42");
+    expect(waiting.deliveries[0]).to.include({ channel: "log" });
   });
 });
