@@ -43,6 +43,7 @@ describe("a mapped hook, carried out by a worker", () => {
       { defaults: `models: ["small", { id: "org/large", alias: "large" }]` },
     );
   });
+  beforeEach(() => bed.model.script()); // a turn whose time was up before it asked has left its answer
   after(() => bed.close());
 
   it("becomes a run of the agent: message, name, session, recipient; the reply is delivered", async () => {
