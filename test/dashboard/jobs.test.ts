@@ -143,9 +143,10 @@ describe("the dashboard's list of jobs", function () {
   });
 
   it("lists and counts, by the clock alone, the jobs that have become stale", async () => {
-    await createJob(app, { name: "Silent", staleAfterSeconds: 2 });
     const page = await openLive("/?stale=true");
     await page.getByText("No job fits").waitFor();
+
+    await createJob(app, { name: "Silent", staleAfterSeconds: 2 });
 
     await rowOf(page, "Silent").waitFor();
     await page.locator(".count-stale").getByText("1", { exact: true }).waitFor();
