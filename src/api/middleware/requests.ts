@@ -50,6 +50,7 @@ export const checkTarget: Middleware = (ctx, next) => {
   return next();
 };
 
-const pathOf = (ctx: Context): string | null => (ctx.req.url?.startsWith("/") ? ctx.path : null);
+/** Null where the target of the request is a whole URL, or neither. */
+export const pathOf = (ctx: Context): string | null => (ctx.req.url?.startsWith("/") ? ctx.path : null);
 
 const KNOWN_METHODS = new Set(["GET", "HEAD", "PUT", "POST", "DELETE", "OPTIONS", "PATCH"]);
