@@ -119,7 +119,7 @@ describe("askConsent", () => {
 
     const paste = async (address: string) => {
       const back = await redirect(address);
-      pasted.write(`\nwhat now?\n${back.replace(/state=\w/, "state=!")}\n ${back} \n`);
+      pasted.write(`\nwhat now?\n${back.replace(/state=[^&]+/, "state=forged")}\n ${back} \n`);
     };
     const consent = await ask(paste, { pasted, onRefused });
 
