@@ -14,10 +14,14 @@ export interface Service {
   stop(signal?: NodeJS.Signals): Promise<number | string>;
 }
 
-/** Runs one of our processes as an operator would, with nothing of this environment but what is given. */
+/** Where Node keeps what it has compiled, if anywhere: with it a process takes half the time to start. */
+const { PATH = "", NODE_COMPILE_CACHE } = process.env;
+const KEPT = { PATH, ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }) };
+
+/** Runs one of our processes as an operator would, with nothing else of this environment but what is given. */
 export function startProcess(main: string, env: Record<string, string>, args: readonly string[] = []): Service {
   const child = spawn(process.execPath, [main, ...args], {
-    env: { PATH: process.env.PATH ?? "", HOST: "127.0.0.1", PORT: "0", ...env },
+    env: { ...KEPT, HOST: "127.0.0.1", PORT: "0", ...env },
     stdio: ["ignore", "pipe", "pipe", "ipc"],
   });
   const printed = { stdout: "", stderr: "" };
