@@ -57,6 +57,18 @@ describe("bench", function () {
     }
   });
 
+  it("prints what each process takes of the processor for a request, ours beside naive", async function () {
+    if (process.platform !== "linux") this.skip();
+    const { code, stdout, stderr } = await runProgram("bench/run.ts", ["--cpu", "--quick"]).ended;
+
+    expect(code, stderr).to.equal(0);
+    const rows = tableOf(stdout, /\) +(\d+ +){10}\d+\.\d+$/);
+    expect(rows.map(([work]) => work)).to.deep.equal(WORKS);
+    for (const [work, ...figures] of rows) {
+      for (const sum of [4, 9, 10]) expect(Number(figures[sum]), work).to.be.greaterThan(0);
+    }
+  });
+
   it("prints what others notice of each attack, in its short form", async () => {
     const { code, stdout, stderr } = await runProgram("bench/run.ts", ["--attack", "--quick"]).ended;
 
