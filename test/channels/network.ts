@@ -129,7 +129,7 @@ export function withstandsTheNetwork(bed: () => Bed): void {
     }
 
     expect(new Set(kinds)).to.include("transient").and.not.include("sent");
-  }).timeout(30_000);
+  });
 
   it("follows no redirect, and makes transient of it", async () => {
     const { server, script, messages } = bed();

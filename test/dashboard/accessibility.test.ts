@@ -19,7 +19,7 @@ async function findings(page: Page, rules?: readonly string[]): Promise<string[]
 }
 
 describe("the dashboard, for everybody", function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   const readers = new Readers();
   let showcase: Showcase;
   before(async () => {

@@ -7,7 +7,7 @@ import { type Service, startProcess } from "../support/process.ts";
 
 /** Real processes: `signalbox webhooks gmail run`, and a worker. */
 describe("Gmail, from the mailbox to the chat", function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let bed: GmailBed;
   let telegram: ChannelServer;
   let running: Service[];

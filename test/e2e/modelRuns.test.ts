@@ -159,8 +159,7 @@ describe("agent runs, carried out by a model server", () => {
     expect((await app.call("GET", "/api/runs")).body.runs).to.have.length(2);
   });
 
-  it("are tried three times when the server has a fault, ever later; the summary of a failed one says so", async function () {
-    this.timeout(40_000);
+  it("are tried three times when the server has a fault, ever later; the summary of a failed one says so", async () => {
     await start();
     const times: number[] = [];
     const broken = answers(500, { error: { message: "broken" } });

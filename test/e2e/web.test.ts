@@ -178,7 +178,7 @@ describe("the web process", () => {
   });
 
   it("replaces processes that die while Redis is away once it is back", async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     const redis = await startRedis();
     const service = web({
       WEB_CONCURRENCY: "2",
@@ -276,7 +276,7 @@ describe("the web process", () => {
 
 describe("while MongoDB is away", () => {
   it("answers 503 unavailable with Retry-After, and recovers by itself", async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     const mongod = await startMongod();
     const uri = `${mongod.url}/x`;
     const database = await connectDatabase(uri);

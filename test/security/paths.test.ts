@@ -55,7 +55,7 @@ describe("addresses that lead out of what is served", () => {
           }
         }
       }
-    }).timeout(30_000);
+    });
   }
 
   it("are told from those of files that are there", async () => {

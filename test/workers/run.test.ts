@@ -132,8 +132,7 @@ describe("runWorkers", () => {
     ).to.throw("the queue mapped-hook has no processor");
   });
 
-  it("begins to work once Redis is back, when it goes away in the middle of the start", async function () {
-    this.timeout(30_000);
+  it("begins to work once Redis is back, when it goes away in the middle of the start", async () => {
     const redis = await startRedis();
     const log = pino({ level: "silent" });
     const own = workerConnection(redis, log);
