@@ -159,6 +159,14 @@ describe("operations", () => {
     }
   });
 
+  it("pages have those of documents too, answers of the API have no use for them", async () => {
+    const opener = async (path: string) => (await app.call("GET", path)).headers.get("Cross-Origin-Opener-Policy");
+
+    const [page, docs, data] = [await opener("/"), await opener("/docs"), await opener("/api/jobs")];
+
+    expect([page, docs, data]).to.deep.equal(["same-origin", "same-origin", null]);
+  });
+
   it("each request is one line in the log, with its id, route, status and time, and without its query", async () => {
     await app.call("GET", "/api/jobs?limit=7", undefined, { "X-Request-Id": "one-line" });
 
