@@ -3,7 +3,12 @@ import { type AppError, toAppError } from "../shared/errors.ts";
 
 /** What became of one attempt. */
 export type Outcome =
-  | { readonly kind: "done"; readonly result?: Readonly<Record<string, number | string>> }
+  | {
+      readonly kind: "done";
+      readonly result?: Readonly<Record<string, number | string>>;
+      /** What goes on without the queue's entry, and without its place among those done at a time; it never rejects. */
+      readonly rest?: Promise<void>;
+    }
   | { readonly kind: "retry"; readonly error: AppError }
   | { readonly kind: "discard"; readonly error: AppError };
 

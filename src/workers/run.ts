@@ -51,16 +51,24 @@ export function runWorkers(
     async close(graceMs) {
       const reason = new AppError("unavailable", { detail: "The worker is stopping." });
       const timer = graceMs === undefined ? undefined : setTimeout(() => stop.abort(reason), graceMs);
-      await Promise.all(workers.map((worker) => worker.close()));
+      await Promise.all(workers.map((close) => close()));
       clearTimeout(timer);
     },
   };
 }
 
-function startWorker(queue: QueueDef, processor: Processor, options: RunOptions, stopping: AbortSignal): Worker {
+/** @returns what stops it and waits for all that is under way */
+function startWorker(
+  queue: QueueDef,
+  processor: Processor,
+  options: RunOptions,
+  stopping: AbortSignal,
+): () => Promise<void> {
   const { connection, clock } = options;
+  const concurrency = options.concurrency?.[queue.name] ?? 1;
   const log = options.log.child({ queue: queue.name });
   const isPayload = ajv.compile(queue.payload);
+  const rests = new Set<Promise<void>>();
   const attempt = async (job: Job): Promise<unknown> => {
     const bounds = queue.timeoutMs === undefined ? [] : [AbortSignal.timeout(queue.timeoutMs)];
     const signal = AbortSignal.any([stopping, ...bounds]);
@@ -75,15 +83,23 @@ function startWorker(queue: QueueDef, processor: Processor, options: RunOptions,
     const line = { job: job.id, outcome: outcome.kind, ms: Math.round(performance.now() - started) };
     if (outcome.kind === "done") log.info({ ...line, ...outcome.result }, "job done");
     else log.error({ ...line, code: outcome.error.code, err: outcome.error.cause ?? outcome.error }, "job failed");
+    if (outcome.kind === "done" && outcome.rest) {
+      const rest = outcome.rest.finally(() => rests.delete(rest));
+      rests.add(rest);
+      while (rests.size > concurrency) await Promise.race(rests);
+    }
     return settle(outcome);
   };
   const worker = new Worker(queue.name, attempt, {
     connection,
     prefix: queuePrefix(options.prefix, queue.name),
-    concurrency: options.concurrency?.[queue.name] ?? 1,
+    concurrency,
     lockDuration: LOCK_MS,
     stalledInterval: LOCK_MS / 3,
   });
   worker.on("error", (error) => log.debug({ err: error }, "the queue cannot be reached"));
-  return worker;
+  return async () => {
+    await worker.close();
+    await Promise.all(rests);
+  };
 }

@@ -3,6 +3,8 @@ import { type Settled, type SettleSettings, settleRuns } from "../models/command
 import type { RunDoc } from "../models/run.ts";
 import type { Stores } from "../models/stores.ts";
 import type { Queues } from "../shared/enqueue.ts";
+import { toAppError } from "../shared/errors.ts";
+import type { Logger } from "../shared/logger.ts";
 import { agentHook } from "../shared/queues.ts";
 import { ALIKE, Together } from "../shared/together.ts";
 
@@ -29,4 +31,10 @@ export function settler(
     if (delivery) await deliver(delivery);
     if (wake) await queues.triggerHeartbeat();
   };
+}
+
+/** Says why a run is not settled; the sweep tries it again. */
+export function logUnsettled(log: Logger, run: string, error: unknown): void {
+  const { code } = toAppError(error);
+  log.error({ run, code, err: error }, "what follows from a run's end cannot be written");
 }

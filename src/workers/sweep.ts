@@ -7,7 +7,7 @@ import { toAppError } from "../shared/errors.ts";
 import type { Logger } from "../shared/logger.ts";
 import { agentHook, mappedHook } from "../shared/queues.ts";
 import type { WorkerMetrics } from "./metrics.ts";
-import type { Settle } from "./settle.ts";
+import { logUnsettled, type Settle } from "./settle.ts";
 
 const EVERY_MS = 5_000;
 /** What is younger is most likely on its way. */
@@ -72,9 +72,8 @@ const before = ({ clock }: SweepDeps) => new Date(clock.now().getTime() - YOUNG_
 async function settleEnded(deps: SweepDeps): Promise<void> {
   for await (const { _id: run } of deps.stores.runs.findUnsettled(before(deps))) {
     await deps.settle(run).catch((error: unknown) => {
-      const { code } = toAppError(error);
-      if (code === "unavailable") throw error;
-      deps.log.error({ run, code, err: error }, "what follows from a run's end cannot be written"); // others can
+      if (toAppError(error).code === "unavailable") throw error;
+      logUnsettled(deps.log, run, error); // others can be
     });
   }
 }

@@ -27,7 +27,7 @@ describe("agent runs, carried out by a worker", () => {
   let dir: string;
 
   /** A worker whose agent is a program: it gets the prompt on standard input. */
-  async function start(program: string, { more = "", url = false } = {}): Promise<void> {
+  async function start(program: string, { more = "", url = false, concurrency = 10 } = {}): Promise<void> {
     dir = mkdtempSync(join(tmpdir(), "signalbox-agent-"));
     const file = join(dir, "agent.sh");
     writeFileSync(file, `#!/bin/sh\ncd ${dir}\n${program}\n`);
@@ -37,6 +37,7 @@ describe("agent runs, carried out by a worker", () => {
         hooks: { enabled: true, token: "${TOKEN}" },
         agents: { defaults: { runner: "command", ${more} }, runners: { command: { command: ["${file}"] } } },
         channels: { log: {} },
+        worker: { concurrency: ${concurrency} },
       }`,
     });
     worker = await startWorker(app, url ? { SIGNALBOX_URL: app.url } : {});
@@ -339,6 +340,24 @@ describe("agent runs, carried out by a worker", () => {
 
     await eventually(() => worker.log.some(({ level, run }) => level === 50 && run === broken), "the sweep to say so");
     expect((await app.stores.runs.find(broken)).settled).to.equal(false);
+  });
+
+  it("leave their place to the next while what follows from their end is written, which a stop waits for", async () => {
+    await start("cat > /dev/null; echo ok", { concurrency: 1 });
+    const { promise: mayBeWritten, resolve: write } = Promise.withResolvers<void>();
+    const add = app.stores.events.add.bind(app.stores.events);
+    app.stores.events.add = (events) => mayBeWritten.then(() => add(events));
+
+    const runs = [await agent({ message: "x" }), await agent({ message: "y" })];
+    await Promise.all(runs.map(ended));
+    const before = await Promise.all(runs.map((id) => app.stores.runs.find(id)));
+    const closed = worker.close();
+    write();
+    await closed;
+
+    const after = await Promise.all(runs.map((id) => app.stores.runs.find(id)));
+    expect(before.map(({ settled }) => settled)).to.deep.equal([false, false]);
+    expect(after.map(({ settled }) => settled)).to.deep.equal([true, true]);
   });
 
   it("put no prompt, reply or token into the log", async () => {

@@ -5,12 +5,12 @@ import { trackRetry, trackStarted } from "../../models/commands/trackRun.ts";
 import type { AgentRun, RunDoc, RunError } from "../../models/run.ts";
 import type { Stores } from "../../models/stores.ts";
 import { LEASE_MS, underClaim } from "../../shared/claim.ts";
-import { AppError } from "../../shared/errors.ts";
+import { AppError, toAppError } from "../../shared/errors.ts";
 import { conversation } from "../conversation.ts";
 import type { WorkerMetrics } from "../metrics.ts";
 import { persist } from "../persist.ts";
 import type { Processor, RunContext } from "../run.ts";
-import type { Settle } from "../settle.ts";
+import { logUnsettled, type Settle } from "../settle.ts";
 import { boundTurn, type TurnEnd } from "../turn.ts";
 
 const MOST_TRIES = 3;
@@ -49,9 +49,24 @@ export function agentHookProcessor(deps: AgentHookDeps): Processor {
     const end = run.attempts > MOST_TRIES ? crashed() : await turn(deps, run, token, context);
     deps.metrics.runs.inc({ outcome: end.kind, code: end.kind === "failed" ? end.error.code : "" });
     deps.metrics.runSeconds.observe({ outcome: end.kind }, (performance.now() - began) / 1_000);
-    const concluded = await persist(() => conclude(deps, run, token, end, context), context.signal);
-    return { kind: "done", result: { run: concluded } };
+    const { how, ended } = await persist(() => conclude(deps, run, token, end, context), context.signal);
+    const rest = ended === null ? undefined : seeThrough(deps, run._id, ended, context);
+    return { kind: "done", result: { run: how }, ...(rest && { rest }) };
   };
+}
+
+/** Writes what follows from the run's end; what cannot be written now is left to the sweep. */
+async function seeThrough(
+  { settle }: AgentHookDeps,
+  runId: string,
+  ended: RunDoc | undefined,
+  { signal, log }: RunContext,
+): Promise<void> {
+  try {
+    await persist(() => settle(runId, ended), signal);
+  } catch (error) {
+    if (toAppError(error).code !== "unavailable") logUnsettled(log, runId, error);
+  }
 }
 
 const TOO_LARGE: RunError = { code: "agent_failed", message: "The reply is too large to be kept with the request." };
@@ -84,7 +99,9 @@ async function prepare(
   run: AgentRun,
 ): Promise<AgentMessage[]> {
   await trackStarted(stores, run);
-  const recent = await stores.messages.findRecent(run.sessionKey, session);
+  // In a session that was made for this run nothing has been said before it ends for the first time.
+  const isFresh = run.singleUse && run.round === 0;
+  const recent = isFresh ? [] : await stores.messages.findRecent(run.sessionKey, session);
   // What came from outside is as untrusted in a later turn as it was in its own.
   const history = recent.map(({ role, content, outside }) => ({
     role,
@@ -93,13 +110,14 @@ async function prepare(
   return conversation(systemPrompt, history, prompt(run));
 }
 
+/** @returns the run that has ended; null where nothing follows, undefined where that is to be looked up */
 async function conclude(
   deps: AgentHookDeps,
   run: AgentRun,
   token: string,
   end: TurnEnd,
   { clock }: RunContext,
-): Promise<string> {
+): Promise<{ how: string; ended: RunDoc | null | undefined }> {
   const { runs, sessions } = deps.stores;
   let ended: RunDoc | null | undefined;
   const error = end.kind === "failed" ? { code: end.error.code, message: end.error.message } : null;
@@ -108,10 +126,9 @@ async function conclude(
       await runs.handBack(run._id, token);
       await sessions.releaseOwn(run.sessionKey, token);
       await deps.requeue(run._id, token, 0);
-      return "handed back";
-    case "lost":
-      await deps.settle(run._id); // cancelled while it ran; taken over by another worker otherwise
-      return "lost";
+      return { how: "handed back", ended: null };
+    case "lost": // cancelled while it ran; taken over by another worker otherwise
+      break;
     case "replied":
       ended = await runs.end(run, token, { status: "completed", reply: end.reply }).catch((thrown: unknown) => {
         if (!(thrown instanceof AppError && thrown.code === "body_too_large")) throw thrown;
@@ -127,11 +144,10 @@ async function conclude(
         if (!isOurs) break; // another worker has taken it over meanwhile
         await trackRetry(deps.stores, run, end.error.message);
         await deps.requeue(run._id, `try-${run.attempts + 1}`, delayMs);
-        return "waits for another try";
+        return { how: "waits for another try", ended: null };
       }
       if (error)
         ended = await runs.end(run, token, { status: "failed", error, attempts: Math.min(run.attempts, MOST_TRIES) });
   }
-  await deps.settle(run._id, ended);
-  return end.kind;
+  return { how: end.kind, ended };
 }
