@@ -1,5 +1,6 @@
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from "ioredis";
 import { hostsOf } from "./address.ts";
+import { cannotBeUsed } from "./cannotBeUsed.ts";
 import { StartError } from "./lifecycle.ts";
 import type { Logger } from "./logger.ts";
 import { type RedisAddress, readClusterUrl } from "./redisAddress.ts";
@@ -23,15 +24,16 @@ export async function connectProducer(address: RedisAddress, log: Logger): Promi
   const note = (error: Error) => {
     cause = error;
   };
-  redis.on("node error", note);
+  const failure = redis instanceof Redis ? "error" : "node error";
+  redis.on(failure, note);
   try {
     await redis.connect();
     if (redis instanceof Redis) await redis.ping(); // a cluster has told who its nodes are
   } catch (error) {
     redis.disconnect();
-    throw new StartError(cannotBeUsed(address, cause ?? (error as Error)));
+    throw new StartError(unusable(address, cause ?? (error as Error)));
   } finally {
-    redis.off("node error", note);
+    redis.off(failure, note);
   }
   if (redis instanceof Redis && (await isOneOfSeveral(redis))) {
     redis.disconnect();
@@ -156,11 +158,11 @@ async function isOneOfSeveral(redis: Redis): Promise<boolean> {
   return /^cluster_size:(?!1\r?$)/m.test(String(info));
 }
 
-function cannotBeUsed({ url, cluster }: RedisAddress, { message }: Error): string {
-  const where = `Redis${cluster ? " Cluster" : ""} at ${hostsOf(url)}`;
+function unusable({ url, cluster }: RedisAddress, { message, code }: NodeJS.ErrnoException): string {
+  const name = `Redis${cluster ? " Cluster" : ""}`;
   if (message.includes("cluster support disabled")) {
-    return `${where} is no cluster but a server by itself: leave REDIS_CLUSTER (redis.cluster in the configuration) out.`;
+    return `${name} at ${hostsOf(url)} is no cluster but a server by itself: leave REDIS_CLUSTER (redis.cluster in the configuration) out.`;
   }
-  const reason = /NOAUTH|WRONGPASS/.test(message) ? " (it wants a password)" : "";
-  return `${where} cannot be used${reason}: start it, or correct REDIS_URL (redis.url in the configuration).`;
+  const reason = /NOAUTH|WRONGPASS/.test(message) ? "it wants a password" : code;
+  return cannotBeUsed(name, url, reason, "REDIS_URL (redis.url in the configuration)");
 }

@@ -186,9 +186,11 @@ describe("signalbox start", function () {
     ]);
 
     expect(mongodb.code).to.equal(1);
-    expect(mongodb.stderr).to.match(new RegExp(`^MongoDB at ${nobody} cannot be used.*\n$`));
+    expect(mongodb.stderr).to.match(
+      new RegExp(`^MongoDB at ${nobody} cannot be used \\(ECONNREFUSED\\): start it, .*\n$`),
+    );
     expect(redis.code).to.equal(1);
-    expect(redis.stderr).to.match(new RegExp(`^Redis at ${nobody} cannot be used.*\n$`));
+    expect(redis.stderr).to.match(new RegExp(`^Redis at ${nobody} cannot be used \\(ECONNREFUSED\\): start it, .*\n$`));
     expect(mongodb.stderr + redis.stderr).to.not.include("secret");
   });
 
