@@ -166,6 +166,28 @@ describe("a Redis Cluster", function () {
     for (const name of names) expect(metrics.body).to.include(`signalbox_queue_jobs{queue="${name}",state="waiting"}`);
   });
 
+  it("goes on while a master hangs and is replaced, and when it is back as a replica", async () => {
+    const { master, replica } = await cluster.ownersOf(keyOf(agentHook));
+    const both = async (n: number) => [
+      await post("agent", { message: `hanging ${n}`, ...quiet }),
+      await post("ci", { build: n }),
+    ];
+    master.signal("SIGSTOP");
+
+    const hanging = await both(1);
+    const hasMoved = async () => (await cluster.ownersOf(keyOf(agentHook))).master === replica;
+    await eventually(hasMoved, "the replica to take over");
+    await allCompletedOnce([...hanging, ...(await both(2))]);
+    master.signal("SIGCONT");
+    const follows = () =>
+      cluster.ask(master, async (redis) => (await redis.info("replication")).includes("role:slave"));
+    await eventually(follows, "the old master to follow");
+    await cluster.healthy();
+
+    await allCompletedOnce(await both(3));
+    expect((await call("GET", "/readyz")).status).to.equal(200);
+  });
+
   it("loses nothing when nodes are emptied, away, or replaced under load; processes stop and start in good order", async () => {
     const stopped = await Promise.all(workers.map((worker) => worker.stop()));
     const agents = await cluster.ownersOf(keyOf(agentHook));
