@@ -1,29 +1,60 @@
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { expect } from "chai";
+import { Redis } from "ioredis";
 import { eventually } from "../support/eventually.ts";
 import { type Service, startProcess } from "../support/process.ts";
 import { freePort, startMongod, startRedis, type TestServer } from "../support/servers.ts";
 
 /** A key, and the certificate for localhost and 127.0.0.1 that it has signed itself, good until 2126. */
 const CERTIFICATE = resolve("test/fixtures/localhost.pem");
+const SLOTS = 16_384;
 const TOKEN = "a-hook-token-of-length";
 
-describe("MongoDB and Redis over TLS", () => {
+/** Redis may have been built without it, as the one is that the set-up takes where there is no other. */
+function redisSpeaksTls(): boolean {
+  const { stdout, stderr } = spawnSync(".tools/bin/redis-server", ["--port", "0", "--tls-port", "0"], {
+    encoding: "utf8",
+  });
+  return !`${stdout}${stderr}`.includes("Bad directive");
+}
+
+async function startTlsRedis(more: readonly string[] = []): Promise<TestServer> {
+  const port = await freePort();
+  const files = ["cert", "key", "ca-cert"].flatMap((name) => [`--tls-${name}-file`, CERTIFICATE]);
+  const onlyTls = ["--port", "0", "--tls-port", String(port), "--tls-auth-clients", "no", ...files];
+  return startRedis([...onlyTls, ...more], port);
+}
+
+/** Makes a node a cluster of its own. */
+async function giveAllSlots({ port }: TestServer): Promise<void> {
+  const redis = new Redis({ port, tls: { ca: readFileSync(CERTIFICATE) } });
+  await redis.cluster("ADDSLOTS", ...Array.from({ length: SLOTS }, (_, slot) => slot));
+  await eventually(async () => String(await redis.cluster("INFO")).includes("cluster_state:ok"), "the cluster");
+  redis.disconnect();
+}
+
+describe("MongoDB and Redis over TLS", function () {
+  this.timeout(120_000);
   let servers: TestServer[] = [];
   let services: Service[] = [];
   let env: Record<string, string>;
-  before(async () => {
-    const port = await freePort();
-    const files = ["cert", "key", "ca-cert"].flatMap((name) => [`--tls-${name}-file`, CERTIFICATE]);
-    const onlyTls = ["--port", "0", "--tls-port", String(port), "--tls-auth-clients", "no", ...files];
+  let cluster: Record<string, string>;
+  before(async function () {
+    if (!redisSpeaksTls()) this.skip();
     const tls = ["--tlsMode", "requireTLS", "--tlsCertificateKeyFile", CERTIFICATE, "--tlsCAFile", CERTIFICATE];
-    servers = await Promise.all([
-      startRedis(onlyTls, port),
+    const [redis, node, mongod] = await Promise.all([
+      startTlsRedis(),
+      startTlsRedis(["--cluster-enabled", "yes", "--tls-cluster", "yes", "--cluster-announce-ip", "127.0.0.1"]),
       startMongod([...tls, "--tlsAllowConnectionsWithoutCertificates"]),
     ]);
+    servers = [redis, node, mongod];
+    await giveAllSlots(node);
+    cluster = { REDIS_URL: `rediss://127.0.0.1:${node.port}`, REDIS_CLUSTER: "true" };
     env = {
-      REDIS_URL: `rediss://127.0.0.1:${port}`,
-      MONGODB_URI: `mongodb://127.0.0.1:${servers[1]?.port}/signalbox?tls=true`,
+      REDIS_URL: `rediss://127.0.0.1:${redis.port}`,
+      MONGODB_URI: `mongodb://127.0.0.1:${mongod.port}/signalbox?tls=true`,
       SIGNALBOX_HOOKS_ENABLED: "true",
       SIGNALBOX_HOOKS_TOKEN: TOKEN,
     };
@@ -40,24 +71,28 @@ describe("MongoDB and Redis over TLS", () => {
     return service;
   };
 
-  it("serve where their authority is named in NODE_EXTRA_CA_CERTS", async () => {
-    const trusting = { ...env, NODE_EXTRA_CA_CERTS: CERTIFICATE };
-    expect(await start("src/cli/main.ts", trusting, "release").ended).to.equal(0);
-    const web = start("src/api/main.ts", trusting);
-    const [{ url }] = await Promise.all([web.ready, start("src/workers/main.ts", trusting).ready]);
+  for (const title of ["a server", "a cluster"]) {
+    it(`serve where their authority is named in NODE_EXTRA_CA_CERTS, Redis as ${title}`, async () => {
+      const trusting = { ...env, ...(title === "a cluster" && cluster), NODE_EXTRA_CA_CERTS: CERTIFICATE };
+      expect(await start("src/cli/main.ts", trusting, "release").ended).to.equal(0);
+      const web = start("src/api/main.ts", trusting);
+      const [{ url }] = await Promise.all([web.ready, start("src/workers/main.ts", trusting).ready]);
 
-    const headers = { "Content-Type": "application/json", Authorization: `Bearer ${TOKEN}` };
-    const body = JSON.stringify({ message: "How is it?", deliver: false, wakeMode: "next-heartbeat" });
-    const answer = await fetch(`${url}/hooks/agent`, { method: "POST", headers, body });
-    const { runId } = (await answer.json()) as { runId: string };
-    const run = await eventually(async () => {
-      const read = (await (await fetch(`${url}/api/runs/${runId}`, { headers })).json()) as { endedAt: string | null };
-      return read.endedAt !== null && read;
-    }, "the run to end");
+      const headers = { "Content-Type": "application/json", Authorization: `Bearer ${TOKEN}` };
+      const body = JSON.stringify({ message: "How is it?", deliver: false, wakeMode: "next-heartbeat" });
+      const answer = await fetch(`${url}/hooks/agent`, { method: "POST", headers, body });
+      const { runId } = (await answer.json()) as { runId: string };
+      const run = await eventually(async () => {
+        const read = (await (await fetch(`${url}/api/runs/${runId}`, { headers })).json()) as {
+          endedAt: string | null;
+        };
+        return read.endedAt !== null && read;
+      }, "the run to end");
 
-    expect(answer.status).to.equal(202);
-    expect(run).to.include({ status: "completed", reply: "The echo runner was told: How is it?" });
-  });
+      expect(answer.status).to.equal(202);
+      expect(run).to.include({ status: "completed", reply: "The echo runner was told: How is it?" });
+    });
+  }
 
   it("are not believed otherwise, and the process says what to do", async () => {
     const believed = `${env.MONGODB_URI}&tlsCAFile=${CERTIFICATE}`;

@@ -212,12 +212,12 @@ describe("the web process", () => {
     [
       "MongoDB does not answer",
       async () => ({ MONGODB_URI: `mongodb://user:secret@127.0.0.1:${await freePort()}/x` }),
-      /^MongoDB at 127\.0\.0\.1:\d+ cannot be used: start it, or correct MONGODB_URI/,
+      /^MongoDB at 127\.0\.0\.1:\d+ cannot be used \(ECONNREFUSED\): start it, or correct MONGODB_URI/,
     ],
     [
       "Redis does not answer",
       async () => ({ REDIS_URL: `redis://:secret@127.0.0.1:${await freePort()}` }),
-      /^Redis at 127\.0\.0\.1:\d+ cannot be used: start it, or correct REDIS_URL/,
+      /^Redis at 127\.0\.0\.1:\d+ cannot be used \(ECONNREFUSED\): start it, or correct REDIS_URL/,
     ],
     [
       "the indexes are not there",
