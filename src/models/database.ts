@@ -1,5 +1,5 @@
 import mongoose, { type Connection, type Model, mongo, type Schema } from "mongoose";
-import { cannotBeUsed } from "../shared/cannotBeUsed.ts";
+import { cannotBeUsed, type Unusable } from "../shared/cannotBeUsed.ts";
 import { StartError } from "../shared/lifecycle.ts";
 import { DatabaseClock } from "./databaseClock.ts";
 import { deletionSchema } from "./deletion.ts";
@@ -84,12 +84,12 @@ const unreachable = (uri: string, error: unknown): string =>
   cannotBeUsed("MongoDB", uri, reasonOf(error), "MONGODB_URI (mongodb.uri in the configuration)");
 
 /** What the server said, or what happened on the way to each of its members. */
-function reasonOf(error: unknown): string | undefined {
-  if (error instanceof mongo.MongoServerError) return String(error.codeName ?? error.code);
+function reasonOf(error: unknown): Unusable {
+  if (error instanceof mongo.MongoServerError) return { answer: String(error.codeName ?? error.code) };
   const { reason } = error as { reason?: mongo.TopologyDescription };
   const members = [...(reason?.servers?.values() ?? [])];
   const codes = members.flatMap((member) => (member.error?.cause as NodeJS.ErrnoException | undefined)?.code ?? []);
-  return [...new Set(codes)].join(", ");
+  return { code: [...new Set(codes)].join(", ") };
 }
 
 /** One connection pool and the collections behind it. Closed by whoever opened it. */

@@ -163,6 +163,6 @@ function unusable({ url, cluster }: RedisAddress, { message, code }: NodeJS.Errn
   if (message.includes("cluster support disabled")) {
     return `${name} at ${hostsOf(url)} is no cluster but a server by itself: leave REDIS_CLUSTER (redis.cluster in the configuration) out.`;
   }
-  const reason = /NOAUTH|WRONGPASS/.test(message) ? "it wants a password" : code;
-  return cannotBeUsed(name, url, reason, "REDIS_URL (redis.url in the configuration)");
+  const why = /NOAUTH|WRONGPASS/.test(message) ? { answer: "it wants a password" } : { code };
+  return cannotBeUsed(name, url, why, "REDIS_URL (redis.url in the configuration)");
 }

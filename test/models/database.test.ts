@@ -3,7 +3,7 @@ import diagnosticsChannel from "node:diagnostics_channel";
 import type { Socket } from "node:net";
 import { expect } from "chai";
 import { connectDatabase } from "../../src/models/database.ts";
-import { mongoUri } from "../support/servers.ts";
+import { mongoUri, startMongod } from "../support/servers.ts";
 
 describe("Database.checkIndexes", () => {
   it("tells of indexes that are missing, and of a MongoDB that does not say which there are, in words of their own", async () => {
@@ -28,6 +28,18 @@ describe("Database.checkIndexes", () => {
 });
 
 describe("connectDatabase", () => {
+  it("says in a sentence what a MongoDB has answered that refuses the password", async () => {
+    const mongod = await startMongod(["--auth"]);
+    const uri = mongod.url.replace("//", "//somebody:secret@");
+
+    const said = await connectDatabase(uri).catch((error: Error) => error.message);
+
+    expect(said).to.match(
+      /^MongoDB at 127\.0\.0\.1:\d+ cannot be used \(AuthenticationFailed\): correct MONGODB_URI .*\.$/,
+    );
+    await mongod.remove();
+  });
+
   it("answers what was said to a connection that is closing, which the driver alone would wait for without end", async () => {
     const sockets: Socket[] = [];
     const onSocket = ({ socket }: { socket: Socket }) => sockets.push(socket);
