@@ -416,14 +416,15 @@ describe("a template in time", () => {
     ]),
   ];
 
+  /** The processor's: what else the machine does counts for nothing. */
   function timeMs(text: string): number {
-    const start = performance.now();
+    const start = process.cpuUsage();
     try {
       render(text);
     } catch (error) {
       expect(error).to.be.instanceOf(TemplateError);
     }
-    return performance.now() - start;
+    return process.cpuUsage(start).user / 1_000;
   }
 
   for (const [what, make] of cases) {
