@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { parseTemplate, renderTemplate, TemplateError, type TemplateScope } from "../../src/shared/template.ts";
+import { processorMs } from "../support/processorMs.ts";
 
 const NOW = new Date("2026-03-04T05:06:07.089Z");
 
@@ -416,16 +417,14 @@ describe("a template in time", () => {
     ]),
   ];
 
-  /** The processor's: what else the machine does counts for nothing. */
-  function timeMs(text: string): number {
-    const start = process.cpuUsage();
-    try {
-      render(text);
-    } catch (error) {
-      expect(error).to.be.instanceOf(TemplateError);
-    }
-    return process.cpuUsage(start).user / 1_000;
-  }
+  const timeMs = (text: string): number =>
+    processorMs(() => {
+      try {
+        render(text);
+      } catch (error) {
+        expect(error).to.be.instanceOf(TemplateError);
+      }
+    });
 
   for (const [what, make] of cases) {
     it(`grows with the length and no faster: ${what}`, () => {

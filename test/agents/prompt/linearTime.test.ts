@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { defuse } from "../../../src/agents/prompt/defuse.ts";
+import { processorMs } from "../../support/processorMs.ts";
 
 const KIB = 1024;
 
@@ -32,12 +33,7 @@ const RUNS: Readonly<Record<string, [string, string]>> = {
   "letters in a piped token": ["<|", "a"],
 };
 
-/** The processor's: what else the machine does counts for nothing. */
-function timeMs(text: string): number {
-  const start = process.cpuUsage();
-  defuse(text);
-  return process.cpuUsage(start).user / 1_000;
-}
+const timeMs = (text: string): number => processorMs(() => defuse(text));
 
 describe("defuse in time", () => {
   const cases: [string, (length: number) => string][] = [
