@@ -7,7 +7,7 @@ export type Outcome =
       readonly kind: "done";
       readonly result?: Readonly<Record<string, number | string>>;
       /** What goes on without the queue's entry, and without its place among those done at a time; it never rejects. */
-      readonly rest?: Promise<void>;
+      readonly rest?: Promise<void> | undefined;
     }
   | { readonly kind: "retry"; readonly error: AppError }
   | { readonly kind: "discard"; readonly error: AppError };

@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { Redis } from "ioredis";
 import { eventually } from "../support/eventually.ts";
 import { type Service, startProcess } from "../support/process.ts";
-import { freePort, startMongod, startRedis, type TestServer } from "../support/servers.ts";
+import { bin, freePort, startMongod, startRedis, type TestServer } from "../support/servers.ts";
 
 /** A key, and the certificate for localhost and 127.0.0.1 that it has signed itself, good until 2126. */
 const CERTIFICATE = resolve("test/fixtures/localhost.pem");
@@ -14,7 +14,7 @@ const TOKEN = "a-hook-token-of-length";
 
 /** Redis may have been built without it, as the one is that the set-up takes where there is no other. */
 function redisSpeaksTls(): boolean {
-  const { stdout, stderr } = spawnSync(".tools/bin/redis-server", ["--port", "0", "--tls-port", "0"], {
+  const { stdout, stderr } = spawnSync(bin("redis-server"), ["--port", "0", "--tls-port", "0"], {
     encoding: "utf8",
   });
   return !`${stdout}${stderr}`.includes("Bad directive");

@@ -9,7 +9,8 @@ import { MongoMemoryReplSet } from "mongodb-memory-server";
 import { mongo } from "mongoose";
 import { eventually } from "./eventually.ts";
 
-const bin = (name: string) => resolve(".tools/bin", name);
+/** Where the set-up has put a server. */
+export const bin = (name: string) => resolve(".tools/bin", name);
 
 /** The test run's own mongod, a replica set of one; started by the first who asks. */
 let mongod: Promise<MongoMemoryReplSet> | undefined;

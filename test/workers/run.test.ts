@@ -129,7 +129,7 @@ describe("runWorkers", () => {
     expect(finished).to.equal(true);
   });
 
-  it("takes the next job while the rest of one goes on, and waits for that when it is closed", async () => {
+  it("ends a job whose rest goes on, and waits for that when it is closed", async () => {
     const { promise: rest, resolve: endRest } = Promise.withResolvers<void>();
     const workers = start(async () => ({ kind: "done", rest }));
     await ended(await queue.add("x", {}));
@@ -145,7 +145,7 @@ describe("runWorkers", () => {
     expect([wasClosedBefore, isClosed]).to.deep.equal([false, true]);
   });
 
-  it("has no more rests go on than jobs at a time, besides those of jobs that wait for theirs", async () => {
+  it("takes the next job while the rest of one goes on, as long as no more do than jobs at a time", async () => {
     const rests: (() => void)[] = [];
     let [begun, most] = [0, 0];
     const workers = start(async () => {

@@ -51,7 +51,7 @@ export function agentHookProcessor(deps: AgentHookDeps): Processor {
     deps.metrics.runSeconds.observe({ outcome: end.kind }, (performance.now() - began) / 1_000);
     const { how, ended } = await persist(() => conclude(deps, run, token, end, context), context.signal);
     const rest = ended === null ? undefined : seeThrough(deps, run._id, ended, context);
-    return { kind: "done", result: { run: how }, ...(rest && { rest }) };
+    return { kind: "done", result: { run: how }, rest };
   };
 }
 
