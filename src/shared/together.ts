@@ -11,7 +11,10 @@ export interface TogetherOptions<In> {
   readonly most: number;
   readonly mostWeight: number;
   weightOf(item: In): number;
-  /** How many acts may be under way; one unless told. */
+  /**
+   * How many acts may be under way; one unless told. Another one begins with as many items as are under way already, or
+   * with the most there may be: acts that overlap are about as large as one another.
+   */
   readonly atOnce?: number;
   /** Items of the same key are never in two acts at once. */
   keyOf?(item: In): string;
@@ -30,6 +33,8 @@ export class Together<In, Out> {
   readonly #busy = new Set<string>();
   #waiting: Waiting<In, Out>[] = [];
   #acting = 0;
+  /** Items of these acts. */
+  #underWay = 0;
   #isGathering = false;
 
   /**
@@ -51,8 +56,9 @@ export class Together<In, Out> {
 
   /** Acts on what waits, with what else arrives in the same turn of the event loop. */
   #gather(): void {
-    const { atOnce = 1 } = this.#options;
-    if (this.#isGathering || this.#acting >= atOnce || this.#waiting.length === 0) return;
+    const { atOnce = 1, most } = this.#options;
+    const enough = Math.max(1, Math.min(this.#underWay, most));
+    if (this.#isGathering || this.#acting >= atOnce || this.#waiting.length < enough) return;
     this.#isGathering = true;
     setImmediate(() => {
       this.#isGathering = false;
@@ -66,9 +72,11 @@ export class Together<In, Out> {
     const keys = new Set(batch.flatMap(({ item }) => this.#options.keyOf?.(item) ?? []));
     for (const key of keys) this.#busy.add(key);
     this.#acting++;
+    this.#underWay += batch.length;
     this.#gather();
     await this.#actOn(batch);
     this.#acting--;
+    this.#underWay -= batch.length;
     for (const key of keys) this.#busy.delete(key);
     this.#gather();
   }

@@ -85,6 +85,31 @@ describe("Together", () => {
     expect(told()).to.deep.equal([[1], [2], [12, 3], [11, 21]]);
   });
 
+  it("begins another act beside one with as many items as that has, or the most there may be", async () => {
+    const together = start({ atOnce: 3, most: 3 });
+    const add = async (...items: number[]) => {
+      for (const item of items) void together.add(item);
+      await settled();
+    };
+
+    await add(1, 2);
+    await add(3);
+    const alone = told();
+    await add(4);
+    const two = told();
+    await add(5, 6);
+    const full = told();
+    await add(7);
+
+    expect(alone).to.deep.equal([[1, 2]]);
+    expect(two).to.deep.equal([
+      [1, 2],
+      [3, 4],
+    ]);
+    expect(full).to.deep.equal(two);
+    expect(told().slice(2)).to.deep.equal([[5, 6, 7]]);
+  });
+
   it("tells each item what is wrong with it, and the others what has become of them", async () => {
     const together = start();
     const answers = [1, 2].map((item) => together.add(item).catch((error: Error) => error.message));
