@@ -1,5 +1,4 @@
 import Koa from "koa";
-import helmet from "koa-helmet";
 import { compileMappings, hookName, mappingsAt } from "../hooks/mapping.ts";
 import { isLoopback } from "../shared/address.ts";
 import { DASHBOARD, mountDashboard } from "./dashboard.ts";
@@ -9,9 +8,10 @@ import { HeldBytes } from "./heldBytes.ts";
 import { Doorkeeper, SESSION_PATH } from "./middleware/access.ts";
 import { type CountFailure, Gate, hookTokens } from "./middleware/auth.ts";
 import { failures } from "./middleware/failures.ts";
+import { careful } from "./middleware/headers.ts";
 import { hostGuard } from "./middleware/host.ts";
 import { admitSender, hookGuard, ignoreTrailingSlash } from "./middleware/mappedSender.ts";
-import { checkTarget, pathOf, requests } from "./middleware/requests.ts";
+import { checkTarget, requests } from "./middleware/requests.ts";
 import { mount, noRoute } from "./mount.ts";
 import { toOpenApi } from "./openapi.ts";
 import { BOARD_PATH, queueBoard } from "./queueBoard.ts";
@@ -46,18 +46,6 @@ export interface AppSettings {
   readonly readMetrics: () => Promise<{ type: string; text: string }>;
 }
 
-const PAGE_HEADERS = {
-  contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
-  strictTransportSecurity: false, // whoever ends TLS in front knows whether it is for good
-};
-
-/** Without those that only say something of a document that a browser shows: setting them took 5 % of a read. */
-const DATA_HEADERS = {
-  ...PAGE_HEADERS,
-  ...{ crossOriginOpenerPolicy: false, originAgentCluster: false, xDnsPrefetchControl: false },
-  ...{ xDownloadOptions: false, xPermittedCrossDomainPolicies: false, xXssProtection: false },
-};
-
 /** The whole API as a Koa application that listens nowhere yet. */
 export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
   const app = new Koa({ proxy: settings.trustProxy > 0, maxIpsCount: settings.trustProxy });
@@ -65,11 +53,7 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
   app.use(requests(deps.log, deps.metrics));
   const { hooks, log, clock } = deps;
   const isHook = (path: string) => hooks.enabled && isUnder(path, hooks.path);
-  const [ofPages, ofData] = [helmet(PAGE_HEADERS), helmet(DATA_HEADERS)];
-  app.use((ctx, next) => {
-    const path = pathOf(ctx);
-    return (path && (isUnder(path, "/api") || isHook(path)) ? ofData : ofPages)(ctx, next);
-  });
+  app.use(careful((path) => isUnder(path, "/api") || isHook(path)));
   app.use(failures(log, deps.metrics));
   app.use(checkTarget);
   const { apiToken, host, allowedHosts } = settings;
@@ -84,15 +68,15 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
   const bodies = settings.bodies ?? new HeldBytes();
   const senders = { mappings, basePath: hooks.path, gate, clock, log, bodies };
   const door = new Doorkeeper({ ...settings, hookToken: hooks.enabled ? hooks.token : undefined }, clock);
-  app.use((ctx, next) => (isUnder(ctx.path, "/api") ? door.guard(ctx, next) : next()));
   const board = queueBoard(deps.queues);
-  app.use((ctx, next) => (isUnder(ctx.path, BOARD_PATH) ? door.pageGuard(ctx, () => board(ctx, next)) : next()));
-  app.use((ctx, next) => (ctx.path === SESSION_PATH ? door.visit(ctx, next) : next()));
-  if (hooks.enabled) {
-    const guard = hookGuard(senders);
-    app.use((ctx, next) => (isHook(ctx.path) ? ignoreTrailingSlash(ctx, next) : next()));
-    app.use((ctx, next) => (isHook(ctx.path) ? guard(ctx, next) : next()));
-  }
+  const guard = hookGuard(senders);
+  app.use((ctx, next) => {
+    const { path } = ctx;
+    if (isUnder(path, "/api")) return door.guard(ctx, next);
+    if (isHook(path)) return ignoreTrailingSlash(ctx, () => guard(ctx, next));
+    if (isUnder(path, BOARD_PATH)) return door.pageGuard(ctx, () => board(ctx, next));
+    return path === SESSION_PATH ? door.visit(ctx, next) : next();
+  });
   const routes: readonly AnyRoute[] = [
     ...jobRoutes,
     ...stepRoutes,
@@ -107,23 +91,23 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
     ...sessionRoutes,
     ...probeRoutes,
   ];
-  const router = mount(
+  const routers = mount(
     routes,
     deps,
     { bodyLimit: settings.bodyLimit, bodies, strict: settings.strict ?? false },
     { callHook: admitSender(senders) },
   );
   const info = { title: "Signalbox", version: settings.version, description: ABOUT };
-  mountDocs(router, toOpenApi(routes, info, { needsToken: door.needsToken }));
-  mountDashboard(router, DASHBOARD);
-  router.get("/metrics", async (ctx) => {
+  mountDocs(routers, toOpenApi(routes, info, { needsToken: door.needsToken }));
+  mountDashboard(routers, DASHBOARD);
+  routers.at("/metrics").get("/metrics", async (ctx) => {
     const { type, text } = await settings.readMetrics();
     ctx.set("Content-Type", type);
     ctx.body = text;
   });
-  app.use(router.routes());
+  app.use(routers.answer);
   const isKnown = (name: string) => ["wake", "agent"].includes(name) || mappingsAt(mappings, name).length > 0;
-  app.use(noRoute(router, (path) => isHook(path) && !isKnown(hookName(hooks.path, path))));
+  app.use(noRoute(routers, (path) => isHook(path) && !isKnown(hookName(hooks.path, path))));
   return app;
 }
 

@@ -1,6 +1,5 @@
 import type { EventEmitter } from "node:events";
 import type { ServerResponse } from "node:http";
-import Router from "@koa/router";
 import type { Context, Middleware } from "koa";
 import type { TObject, TSchema } from "typebox";
 import { AppError, toAppError } from "../shared/errors.ts";
@@ -8,6 +7,7 @@ import type { ApiDeps } from "./deps.ts";
 import type { HeldBytes } from "./heldBytes.ts";
 import { jsonBody } from "./middleware/body.ts";
 import { type Answer, type Answers, type AnyRoute, errorsOf, type Input, type RouteSchemas } from "./route.ts";
+import { Routers } from "./routers.ts";
 import { bodies, bodyCheck, urlCheck } from "./validate.ts";
 
 export interface MountOptions {
@@ -27,15 +27,15 @@ export function mount(
   deps: ApiDeps,
   options: MountOptions,
   readers: Readonly<Record<string, Middleware>> = {},
-): Router {
-  const router = new Router({ strict: true, sensitive: true });
+): Routers {
+  const routers = new Routers();
   for (const r of routes) {
     const layers: Middleware[] = [handle(r, deps, options.strict)];
     if (r.schemas.body)
       layers.unshift(readers[r.operationId] ?? jsonBody(r.bodyLimit ?? options.bodyLimit, options.bodies));
-    router[r.method](r.path, ...layers);
+    routers.at(r.path)[r.method](r.path, ...layers);
   }
-  return router;
+  return routers;
 }
 
 function handle(r: AnyRoute, deps: ApiDeps, strict: boolean): Middleware {
@@ -117,12 +117,11 @@ function strictly(r: AnyRoute): (input: Input<RouteSchemas>, deps: ApiDeps) => P
   };
 }
 
-/** Behind the router: nothing fitted. */
-export function noRoute(router: Router, isUnknownHook: (path: string) => boolean): Middleware {
+/** Behind the routers: nothing fitted. */
+export function noRoute(routers: Routers, isUnknownHook: (path: string) => boolean): Middleware {
   return (ctx) => {
     if (isUnknownHook(ctx.path)) throw new AppError("hook_not_found", { detail: `There is no hook at ${ctx.path}.` });
-    const { path } = router.match(ctx.path, ctx.method);
-    const methods = new Set(path.flatMap((layer) => layer.methods));
+    const methods = routers.methodsAt(ctx.path);
     if (methods.size === 0) {
       throw new AppError("not_found", { detail: `There is nothing at ${ctx.path}; see /docs for what there is.` });
     }

@@ -47,8 +47,8 @@ function askForBody({ req, res }: Context): void {
 
 /** @throws AppError unsupported_media_type */
 export function checkType(ctx: Context): void {
-  if (ctx.request.is("application/json", "application/*+json") !== false) return;
   const type = ctx.get("Content-Type") || "none";
+  if (type === "application/json" || ctx.request.is("application/json", "application/*+json") !== false) return;
   throw new AppError("unsupported_media_type", { detail: `Content-Type is ${type}; send JSON as application/json.` });
 }
 

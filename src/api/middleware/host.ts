@@ -10,9 +10,15 @@ import { AppError } from "../../shared/errors.ts";
  */
 export function hostGuard(allowed: readonly string[]): Middleware {
   const names = new Set(allowed.map((name) => name.toLowerCase()));
+  let passed: string | undefined; // most requests bring the same
   return (ctx, next) => {
+    const { host } = ctx.req.headers;
+    if (host === passed) return next();
     const name = hostName(ctx);
-    if (name === "" || isIP(name) || /(^|\.)localhost$/.test(name) || names.has(name)) return next();
+    if (name === "" || isIP(name) || /(^|\.)localhost$/.test(name) || names.has(name)) {
+      passed = host;
+      return next();
+    }
     throw new AppError("forbidden", {
       detail:
         "This name is not known here: use an IP address or localhost, set server.apiToken, or list the name in server.allowedHosts.",

@@ -16,7 +16,7 @@ export function requests(log: Logger, metrics: Metrics): Middleware {
     const given = ctx.get("X-Request-Id");
     const reqId = ACCEPTED_ID.test(given) ? given : randomUUID();
     ctx.state.requestId = reqId;
-    ctx.set("X-Request-Id", reqId);
+    ctx.res.setHeader("X-Request-Id", reqId);
     ctx.res.once("close", () => {
       const seconds = (performance.now() - started) / 1_000;
       const { method, status } = ctx;
