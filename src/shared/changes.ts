@@ -21,7 +21,8 @@ export const NOBODY: Changes = { note: () => {} };
 /** The stream in Redis that all processes tell their changes in. */
 export const changesKey = (prefix: string): string => `${prefix}:changes`;
 
-const TOGETHER_MS = 25;
+/** What changes within so long of the last telling is told together. */
+const TOGETHER_MS = 50;
 const AGAIN_AFTER_MS = 1_000;
 const MOST_PER_ENTRY = 200;
 /** Of an unheard-of burst the rest is told as `many`. */
@@ -30,7 +31,7 @@ const MOST_WAITING = 5_000;
 const KEPT_ENTRIES = 2_000;
 
 /**
- * Tells of changes in a stream in Redis, those of a short while together. What cannot be told, because Redis is away, is
+ * Tells of changes in a stream in Redis, those of a short while together: the first at once, what follows it a little later. What cannot be told, because Redis is away, is
  * lost; once it is back readers are told so, as `many`: they themselves may have had Redis all the time.
  */
 export class RedisChanges implements Changes {
@@ -38,6 +39,7 @@ export class RedisChanges implements Changes {
   readonly #key: string;
   #waiting = new Map<string, Change>();
   #timer: NodeJS.Timeout | undefined;
+  #toldAt = 0;
 
   /** @param redis a producer's connection, which stays its owner's */
   constructor(redis: RedisConnection, prefix: string) {
@@ -50,13 +52,14 @@ export class RedisChanges implements Changes {
     const name = nameOf(told);
     const before = this.#waiting.get(name);
     if (!(before?.kind === "job" && before.moved)) this.#waiting.set(name, told);
-    this.#timer ??= setTimeout(() => void this.flush(), TOGETHER_MS);
+    this.#timer ??= setTimeout(() => void this.flush(), this.#toldAt + TOGETHER_MS - performance.now());
   }
 
   /** Tells at once what waits to be told; resolves when Redis has it, or cannot be told. */
   async flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
+    this.#toldAt = performance.now();
     const changes = [...this.#waiting.values()];
     this.#waiting = new Map();
     const entries: Change[][] = [];
