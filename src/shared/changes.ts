@@ -52,7 +52,7 @@ export class RedisChanges implements Changes {
     const name = nameOf(told);
     const before = this.#waiting.get(name);
     if (!(before?.kind === "job" && before.moved)) this.#waiting.set(name, told);
-    this.#timer ??= setTimeout(() => void this.flush(), this.#toldAt + TOGETHER_MS - performance.now());
+    this.#timer ??= setTimeout(() => void this.flush(), Math.max(0, this.#toldAt + TOGETHER_MS - performance.now()));
   }
 
   /** Tells at once what waits to be told; resolves when Redis has it, or cannot be told. */
