@@ -5,6 +5,7 @@ import { expect } from "chai";
 import { Redis } from "ioredis";
 import { eventually } from "../support/eventually.ts";
 import { type Service, startProcess } from "../support/process.ts";
+import { freeNodePorts } from "../support/redisCluster.ts";
 import { bin, freePort, startMongod, startRedis, type TestServer } from "../support/servers.ts";
 
 /** A key, and the certificate for localhost and 127.0.0.1 that it has signed itself, good until 2126. */
@@ -20,8 +21,7 @@ function redisSpeaksTls(): boolean {
   return !`${stdout}${stderr}`.includes("Bad directive");
 }
 
-async function startTlsRedis(more: readonly string[] = []): Promise<TestServer> {
-  const port = await freePort();
+async function startTlsRedis(port: number, more: readonly string[] = []): Promise<TestServer> {
   const files = ["cert", "key", "ca-cert"].flatMap((name) => [`--tls-${name}-file`, CERTIFICATE]);
   const onlyTls = ["--port", "0", "--tls-port", String(port), "--tls-auth-clients", "no", ...files];
   return startRedis([...onlyTls, ...more], port);
@@ -44,9 +44,17 @@ describe("MongoDB and Redis over TLS", function () {
   before(async function () {
     if (!redisSpeaksTls()) this.skip();
     const tls = ["--tlsMode", "requireTLS", "--tlsCertificateKeyFile", CERTIFICATE, "--tlsCAFile", CERTIFICATE];
+    const [nodePort] = (await freeNodePorts(1)) as [number];
     const [redis, node, mongod] = await Promise.all([
-      startTlsRedis(),
-      startTlsRedis(["--cluster-enabled", "yes", "--tls-cluster", "yes", "--cluster-announce-ip", "127.0.0.1"]),
+      freePort().then((port) => startTlsRedis(port)),
+      startTlsRedis(nodePort, [
+        "--cluster-enabled",
+        "yes",
+        "--tls-cluster",
+        "yes",
+        "--cluster-announce-ip",
+        "127.0.0.1",
+      ]),
       startMongod([...tls, "--tlsAllowConnectionsWithoutCertificates"]),
     ]);
     servers = [redis, node, mongod];

@@ -35,7 +35,7 @@ export async function startRedisCluster(): Promise<RedisCluster> {
     ...["--repl-diskless-sync", "yes", "--repl-diskless-sync-delay", "0"],
     ...["--requirepass", PASSWORD, "--masterauth", PASSWORD],
   ];
-  const ports = await freePorts(2 * MASTERS);
+  const ports = await freeNodePorts(2 * MASTERS);
   const nodes = await Promise.all(ports.map((port) => startRedis(settings, port)));
   const [masters, replicas] = [nodes.slice(0, MASTERS), nodes.slice(MASTERS)];
   await Promise.all(masters.map(giveSlots));
@@ -122,7 +122,7 @@ async function ask<T>({ url }: TestServer, question: (redis: Redis) => Promise<T
 }
 
 /** Below those that systems give to whoever asks for any: a node that starts again must find its two. */
-async function freePorts(count: number): Promise<number[]> {
+export async function freeNodePorts(count: number): Promise<number[]> {
   const ports = new Set<number>();
   while (ports.size < count) {
     const port = LOWEST_PORT + randomInt(BUS);
