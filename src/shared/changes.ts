@@ -21,7 +21,6 @@ export const NOBODY: Changes = { note: () => {} };
 /** The stream in Redis that all processes tell their changes in. */
 export const changesKey = (prefix: string): string => `${prefix}:changes`;
 
-/** What changes within so long of the last telling is told together. */
 const TOGETHER_MS = 50;
 const AGAIN_AFTER_MS = 1_000;
 const MOST_PER_ENTRY = 200;
@@ -31,8 +30,9 @@ const MOST_WAITING = 5_000;
 const KEPT_ENTRIES = 2_000;
 
 /**
- * Tells of changes in a stream in Redis, those of a short while together: the first at once, what follows it a little later. What cannot be told, because Redis is away, is
- * lost; once it is back readers are told so, as `many`: they themselves may have had Redis all the time.
+ * Tells of changes in a stream in Redis: the first at once, those of a short while after it together. What cannot be told,
+ * because Redis is away, is lost; once it is back readers are told so, as `many`: they themselves may have had Redis all the
+ * time.
  */
 export class RedisChanges implements Changes {
   readonly #redis: RedisConnection;
