@@ -69,11 +69,11 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
   const senders = { mappings, basePath: hooks.path, gate, clock, log, bodies };
   const door = new Doorkeeper({ ...settings, hookToken: hooks.enabled ? hooks.token : undefined }, clock);
   const board = queueBoard(deps.queues);
-  const guard = hookGuard(senders);
+  const guardHook = hookGuard(senders);
   app.use((ctx, next) => {
     const { path } = ctx;
     if (isUnder(path, "/api")) return door.guard(ctx, next);
-    if (isHook(path)) return ignoreTrailingSlash(ctx, () => guard(ctx, next));
+    if (isHook(path)) return ignoreTrailingSlash(ctx, () => guardHook(ctx, next));
     if (isUnder(path, BOARD_PATH)) return door.pageGuard(ctx, () => board(ctx, next));
     return path === SESSION_PATH ? door.visit(ctx, next) : next();
   });
@@ -100,7 +100,7 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
   const info = { title: "Signalbox", version: settings.version, description: ABOUT };
   mountDocs(routers, toOpenApi(routes, info, { needsToken: door.needsToken }));
   mountDashboard(routers, DASHBOARD);
-  routers.at("/metrics").get("/metrics", async (ctx) => {
+  routers.on("get", "/metrics", async (ctx) => {
     const { type, text } = await settings.readMetrics();
     ctx.set("Content-Type", type);
     ctx.body = text;

@@ -53,9 +53,9 @@ export function mountDashboard(routers: Routers, directory: string): void {
     ctx.type = "html";
     ctx.body = UNBUILT;
   };
-  for (const path of PATHS) routers.at(path).get(path, show);
+  for (const path of PATHS) routers.on("get", path, show);
   const assets = isBuilt ? readAssets(join(directory, "assets")) : new Map<string, BuiltFile>();
-  routers.at("/assets").get("/assets/:name", (ctx) => {
+  routers.on("get", "/assets/:name", (ctx) => {
     const file = assets.get(ctx.params.name ?? "");
     if (!file) throw new AppError("not_found", { detail: `There is nothing at ${ctx.path}: load the page again.` });
     send(ctx, file, "public, max-age=31536000, immutable"); // its name changes with its content

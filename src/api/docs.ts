@@ -60,13 +60,12 @@ export function mountDocs(routers: Routers, openApi: object): void {
     ctx.body = body;
   };
   const document = JSON.stringify(openApi);
-  routers.at("/openapi.json").get("/openapi.json", (ctx) => send(ctx, "application/json", document));
-  const router = routers.at("/docs");
-  router.get("/docs", (ctx) => send(ctx, "html", VIEWER));
-  router.get("/docs/start.js", (ctx) => send(ctx, "js", START));
-  router.get("/docs/errors", (ctx) => send(ctx, "html", errorPage()));
+  routers.on("get", "/openapi.json", (ctx) => send(ctx, "application/json", document));
+  routers.on("get", "/docs", (ctx) => send(ctx, "html", VIEWER));
+  routers.on("get", "/docs/start.js", (ctx) => send(ctx, "js", START));
+  routers.on("get", "/docs/errors", (ctx) => send(ctx, "html", errorPage()));
   for (const name of ASSETS) {
-    router.get(`/docs/${name}`, async (ctx) => {
+    routers.on("get", `/docs/${name}`, async (ctx) => {
       ctx.set("Cache-Control", "public, max-age=86400");
       send(ctx, name.slice(name.lastIndexOf(".")), await readFile(join(swaggerUiPath(), name)));
     });

@@ -33,7 +33,7 @@ export function mount(
     const layers: Middleware[] = [handle(r, deps, options.strict)];
     if (r.schemas.body)
       layers.unshift(readers[r.operationId] ?? jsonBody(r.bodyLimit ?? options.bodyLimit, options.bodies));
-    routers.at(r.path)[r.method](r.path, ...layers);
+    routers.on(r.method, r.path, ...layers);
   }
   return routers;
 }

@@ -1,4 +1,5 @@
 import Type from "typebox";
+import { inTime } from "../../shared/inTime.ts";
 import type { ApiDeps, Probe } from "../deps.ts";
 import { route } from "../route.ts";
 
@@ -49,12 +50,11 @@ function notStopping({ isStopping }: ApiDeps): Probe {
 }
 
 async function look({ name, check }: Probe): Promise<{ name: string; ok: boolean }> {
-  const late = new Promise<boolean>((resolve) => setTimeout(resolve, PROBE_TIMEOUT_MS, false).unref());
-  const seen = check().then(
+  const ok = await inTime(check(), PROBE_TIMEOUT_MS, name).then(
     () => true,
     () => false,
   );
-  return { name, ok: await Promise.race([seen, late]) };
+  return { name, ok };
 }
 
 export const probeRoutes = [getHealth, getReadiness];
