@@ -44,9 +44,10 @@ describe("MongoDB and Redis over TLS", function () {
   before(async function () {
     if (!redisSpeaksTls()) this.skip();
     const tls = ["--tlsMode", "requireTLS", "--tlsCertificateKeyFile", CERTIFICATE, "--tlsCAFile", CERTIFICATE];
-    const [nodePort] = (await freeNodePorts(1)) as [number];
+    const port = await freePort();
+    const [nodePort = 0] = await freeNodePorts(1);
     const [redis, node, mongod] = await Promise.all([
-      freePort().then((port) => startTlsRedis(port)),
+      startTlsRedis(port),
       startTlsRedis(nodePort, [
         "--cluster-enabled",
         "yes",

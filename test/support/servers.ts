@@ -25,6 +25,9 @@ const LISTENS_WITHIN_MS = 120_000;
 /** How much of what a server prints is kept, to say why it did not start. */
 const SAID_CHARS = 4_000;
 
+/** A mongod that is killed would leave it behind. */
+const NO_SOCKET_FILE = ["--nounixsocket"];
+
 /** A server of a test's own that it may stop, kill, and start again where it was. */
 export interface TestServer {
   readonly url: string;
@@ -50,7 +53,7 @@ export function startRedis(more: readonly string[] = [], port?: number): Promise
 
 /** A mongod that stands alone, or with `--replSet` among the arguments a member of a replica set. */
 export function startMongod(args: readonly string[] = []): Promise<TestServer> {
-  const options = ["--bind_ip", "127.0.0.1", ...args];
+  const options = ["--bind_ip", "127.0.0.1", ...NO_SOCKET_FILE, ...args];
   return startServer("mongod", (port, dir) => ["--port", port, "--dbpath", dir, ...options], "mongodb:");
 }
 
@@ -86,7 +89,7 @@ function createReplicaSet(count: number): Promise<MongoMemoryReplSet> {
   return MongoMemoryReplSet.create({
     replSet: {
       count,
-      args: ["--setParameter", "enableTestCommands=1"],
+      args: ["--setParameter", "enableTestCommands=1", ...NO_SOCKET_FILE],
       configSettings: { electionTimeoutMillis: 2_000, chainingAllowed: false }, // each follows the primary itself
     },
     binary: { systemBinary: bin("mongod") },
