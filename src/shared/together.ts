@@ -12,7 +12,7 @@ export interface TogetherOptions<In> {
   readonly mostWeight: number;
   weightOf(item: In): number;
   /**
-   * How many acts may be under way; one unless told. Another one begins with as many items as are under way already, or
+   * How many acts may be under way; two unless told. Another one begins with as many items as are under way already, or
    * with the most there may be: acts that overlap are about as large as one another.
    */
   readonly atOnce?: number;
@@ -24,8 +24,8 @@ export interface TogetherOptions<In> {
 export const ALIKE = { most: 500, mostWeight: 500, weightOf: () => 1 } as const;
 
 /**
- * Does what is asked for at about the same time in one act: what comes while as many are under way as may be forms the next
- * one, so that the busier it gets the less each item costs. What comes before that waits for nobody.
+ * Does what is asked for at about the same time in one act: what comes while others are under way forms the next one, so that
+ * the busier it gets the less each item costs. What comes alone waits for nobody.
  */
 export class Together<In, Out> {
   readonly #act: (items: readonly In[]) => Promise<readonly (Out | Error)[]>;
@@ -56,7 +56,7 @@ export class Together<In, Out> {
 
   /** Acts on what waits, with what else arrives in the same turn of the event loop. */
   #gather(): void {
-    const { atOnce = 1, most } = this.#options;
+    const { atOnce = 2, most } = this.#options;
     const enough = Math.max(1, Math.min(this.#underWay, most));
     if (this.#isGathering || this.#acting >= atOnce || this.#waiting.length < enough) return;
     this.#isGathering = true;

@@ -7,7 +7,7 @@ describe("Together", () => {
   beforeEach(() => {
     acts = [];
   });
-  const start = (options: Partial<TogetherOptions<number>> = {}) =>
+  const start = (options: Partial<TogetherOptions<number>> = { atOnce: 1 }) =>
     new Together<number, string>(
       (items) =>
         new Promise((resolve, reject) => {
@@ -35,6 +35,21 @@ describe("Together", () => {
     expect(during).to.deep.equal([[1]]);
     expect(told()).to.deep.equal([[1], [2, 3, 4]]);
     expect(await Promise.all([first, ...rest])).to.deep.equal(["done 1", "done 2", "done 3", "done 4"]);
+  });
+
+  it("has two acts under way where nothing else is said; what comes next waits for one to end", async () => {
+    const together = start({});
+
+    for (const item of [1, 2, 3, 4]) {
+      void together.add(item);
+      await settled();
+    }
+    const during = told();
+    acts[0]?.end();
+    await settled();
+
+    expect(during).to.deep.equal([[1], [2]]);
+    expect(told()).to.deep.equal([[1], [2], [3, 4]]);
   });
 
   it("joins what arrives in one turn of the event loop", async () => {

@@ -28,7 +28,6 @@ export const REPORTS_TOGETHER = {
   mostWeight: 8 * 1024 * 1024,
   weightOf: ({ change: { output, message } }: JudgedReport): number =>
     1_000 + (message?.length ?? 0) + 2 * (output?.length ?? 0),
-  atOnce: 2,
   keyOf: ({ jobId }: JudgedReport): string => jobId,
 };
 
