@@ -2,7 +2,7 @@ import { type JobsOptions, Queue } from "bullmq";
 import type { Static, TSchema } from "typebox";
 import { type Clock, systemClock } from "./clock.ts";
 import { AppError } from "./errors.ts";
-import { deliveriesTo, heartbeat, QUEUES, type QueueDef, queuePrefix } from "./queues.ts";
+import { acceptedRuns, deliveriesTo, heartbeat, QUEUES, type QueueDef, queuePrefix, RUN_QUEUES } from "./queues.ts";
 import type { RedisConnection } from "./redis.ts";
 import { ALIKE, Together } from "./together.ts";
 
@@ -21,13 +21,15 @@ async function briefly(added: Promise<void>): Promise<void> {
 interface BulkJob {
   readonly name: string;
   readonly data: unknown;
-  readonly opts: JobsOptions & { readonly jobId: string };
+  readonly opts: JobsOptions;
 }
 
 interface AddOptions {
   readonly jobId: string;
   readonly delayMs?: number;
 }
+
+type RunQueue = (typeof RUN_QUEUES)[number];
 
 interface DeliveryEntry {
   readonly deliveryId: string;
@@ -50,6 +52,7 @@ export class Queues {
   readonly #clock: Clock;
   readonly #queues: ReadonlyMap<string, Queue>;
   readonly #adding: ReadonlyMap<string, Together<BulkJob, void>>;
+  readonly #submitting: ReadonlyMap<string, Together<string, void>>;
   readonly #triggering: Together<void, void>;
 
   /** @param clock the one that all processes share: an entry that waits is given to whoever is free, by his own */
@@ -60,6 +63,7 @@ export class Queues {
     this.#queues = new Map(QUEUES.map((def) => [def.name, open(def)]));
     for (const queue of this.#queues.values()) queue.on("error", () => {}); // the connection's owner logs it
     this.#adding = new Map([...this.#queues].map(([name, queue]) => [name, adding(queue)]));
+    this.#submitting = new Map(RUN_QUEUES.map((def) => [def.name, this.#submits(def)]));
     this.#triggering = triggering(get(this.#queues, heartbeat.name));
   }
 
@@ -67,16 +71,39 @@ export class Queues {
    * Puts a job on its queue; one of the same id that is there already is left alone. Never rejects, and waits a short
    * while at most: the record says that there is work, and a sweep puts on the queue what Redis does not know.
    */
-  async add<P extends TSchema>(
+  async add<P extends TSchema>(def: QueueDef<P>, payload: Static<P>, options: AddOptions): Promise<void> {
+    await briefly(this.#put(def, payload, options));
+  }
+
+  /** Rejects while Redis is away. */
+  #put<P extends TSchema>(
     def: QueueDef<P>,
     payload: Static<P>,
-    { jobId, delayMs = 0 }: AddOptions,
+    { jobId, delayMs = 0 }: Partial<AddOptions>,
   ): Promise<void> {
     const backoff = { type: "exponential", delay: 1_000 };
     const timestamp = this.#clock.now().getTime();
     const removed = { removeOnComplete: true, removeOnFail: true };
-    const opts = { attempts: def.attempts, backoff, delay: delayMs, timestamp, ...removed, jobId };
-    await briefly(get(this.#adding, def.name).add({ name: def.name, data: payload, opts }));
+    const opts = { attempts: def.attempts, backoff, delay: delayMs, timestamp, ...removed, ...(jobId && { jobId }) };
+    return get(this.#adding, def.name).add({ name: def.name, data: payload, opts });
+  }
+
+  /**
+   * Puts a run that a request brought on its queue, under its own id. Runs that come at about the same time are one entry of
+   * `accepted-runs`, from which a worker makes one for each: the process that accepts them, and Redis, have as much to do as
+   * for one. Never rejects, like `add`.
+   */
+  async submit({ name }: RunQueue, runId: string): Promise<void> {
+    await briefly(get(this.#submitting, name).add(runId));
+  }
+
+  #submits(def: RunQueue): Together<string, void> {
+    return new Together<string, void>(async (runIds) => {
+      const [runId] = runIds;
+      if (runId !== undefined && runIds.length === 1) await this.#put(def, { runId }, { jobId: runId });
+      else await this.#put(acceptedRuns, { queue: def.name, runIds: [...runIds] }, {});
+      return runIds.map(() => undefined);
+    }, ALIKE);
   }
 
   /** Puts a delivery on the queue of its channel. Never rejects, like `add`. */

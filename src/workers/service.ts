@@ -14,9 +14,18 @@ import { durationMs } from "../shared/duration.ts";
 import type { Queues } from "../shared/enqueue.ts";
 import type { Logger } from "../shared/logger.ts";
 import { withoutOwnSecrets } from "../shared/ownSecrets.ts";
-import { agentHook, deliveriesTo, heartbeat, mappedHook, type QueueDef, retention } from "../shared/queues.ts";
+import {
+  acceptedRuns,
+  agentHook,
+  deliveriesTo,
+  heartbeat,
+  mappedHook,
+  type QueueDef,
+  retention,
+} from "../shared/queues.ts";
 import type { RedisConnection } from "../shared/redis.ts";
 import type { WorkerMetrics } from "./metrics.ts";
+import { acceptedRunsProcessor } from "./processors/acceptedRuns.ts";
 import { agentHookProcessor } from "./processors/agentHook.ts";
 import { deliverProcessor } from "./processors/deliver.ts";
 import { heartbeatProcessor } from "./processors/heartbeat.ts";
@@ -75,6 +84,7 @@ export function startService(config: Config, deps: ServiceDeps): Service {
     onOutput: (run, stream, line) => log.info({ run, stream, line }, "a transform printed"),
   });
   const processors = new Map<QueueDef, Processor>([
+    [acceptedRuns, acceptedRunsProcessor(queues)],
     [
       mappedHook,
       mappedHookProcessor({

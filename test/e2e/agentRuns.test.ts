@@ -301,6 +301,23 @@ describe("agent runs, carried out by a worker", () => {
     expect(readFileSync(join(dir, "begun"), "utf8")).to.equal("x\n".repeat(6));
   });
 
+  it("that were accepted together are few entries of a queue, and are carried out once each", async () => {
+    await start("read -r line; cat > /dev/null; echo x >> begun; echo ok", { more: "heartbeat: { every: '1d' }" });
+    await worker.close();
+    const ids = await Promise.all(
+      Array.from({ length: 40 }, (_, i) => agent({ message: `m${i}`, sessionKey: `s${i}` })),
+    );
+    const depths = await app.queues.depths();
+
+    worker = await startWorker(app);
+    const runs = await Promise.all(ids.map(ended));
+
+    const entries = depths.reduce((sum, { count }) => sum + count, 0);
+    expect(entries).to.be.within(1, 20);
+    expect(runs.map(({ status, attempts }) => `${status} ${attempts}`)).to.deep.equal(ids.map(() => "completed 1"));
+    expect(readFileSync(join(dir, "begun"), "utf8")).to.equal("x\n".repeat(40));
+  });
+
   it("fail after three tries when their worker died in each, and the summary counts three", async () => {
     await start("cat > /dev/null; echo ok");
     await worker.close();

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { Redis } from "ioredis";
 import { Queues } from "../../src/shared/enqueue.ts";
-import { heartbeat } from "../../src/shared/queues.ts";
+import { acceptedRuns, agentHook, heartbeat, mappedHook } from "../../src/shared/queues.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { withMachineClock } from "../support/machineClock.ts";
 import { redisUrl } from "../support/servers.ts";
@@ -44,5 +44,54 @@ describe("an entry that a process whose clock is wrong puts on a queue", () => {
     expect(wrong).to.be.above(TWO_HOURS_MS / 2);
     expect(await nextIn()).to.be.below(3 * every.everyMs);
     expect(await queueOf("heartbeat")?.getDelayedCount()).to.equal(1);
+  });
+});
+
+describe("accepted runs, on their way to a worker", () => {
+  let app: TestApp;
+  beforeEach(async () => {
+    app = await startApp();
+  });
+  afterEach(() => app.close());
+  const waiting = async ({ name }: { name: string }) => {
+    const jobs = await app.queues.open.find((queue) => queue.name === name)?.getWaiting();
+    return jobs?.map(({ id, data }) => ({ id, ...data }));
+  };
+
+  it("are each on their queue under their own ids where they come alone", async () => {
+    for (const runId of ["a", "b", "a"]) await app.queues.submit(agentHook, runId);
+
+    const [runs, together] = [await waiting(agentHook), await waiting(acceptedRuns)];
+
+    expect(runs).to.have.deep.members([
+      { id: "a", runId: "a" },
+      { id: "b", runId: "b" },
+    ]);
+    expect(together).to.deep.equal([]);
+  });
+
+  it("are one entry for each queue where they come together", async () => {
+    await Promise.all(["a", "b", "c"].map((runId) => app.queues.submit(agentHook, runId)));
+    await Promise.all(["d", "e"].map((runId) => app.queues.submit(mappedHook, runId)));
+
+    const together = (await waiting(acceptedRuns))?.map(({ queue, runIds }) => ({ queue, runIds }));
+
+    expect(together).to.have.deep.members([
+      { queue: "agent-hook", runIds: ["a", "b", "c"] },
+      { queue: "mapped-hook", runIds: ["d", "e"] },
+    ]);
+    expect([await waiting(agentHook), await waiting(mappedHook)]).to.deep.equal([[], []]);
+  });
+
+  it("keep nobody while Redis is away", async () => {
+    const connection = new Redis({ port: 1, lazyConnect: true, retryStrategy: () => null, maxRetriesPerRequest: 0 });
+    connection.on("error", () => {});
+    const queues = new Queues(connection, app.prefix);
+
+    const submitted = await Promise.all(["a", "b"].map((runId) => queues.submit(agentHook, runId)));
+    connection.disconnect();
+    await queues.close();
+
+    expect(submitted).to.deep.equal([undefined, undefined]);
   });
 });

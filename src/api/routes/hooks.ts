@@ -80,7 +80,7 @@ export function hookRoutes({ enabled, path, maxBodyBytes }: HookConfig): AnyRout
       const sessionKey = checkSessionKey(hooks, body.sessionKey);
       const idempotency = idempotencyOf(headers["idempotency-key"], "agent", body);
       const run = await acceptAgentRun(stores, { name: body.name ?? null, sessionKey, request }, idempotency);
-      await queues.add(agentHook, { runId: run.runId }, { jobId: run.runId });
+      await queues.submit(agentHook, run.runId);
       metrics.hooks.inc({ hook: "agent" });
       const location = { Location: `/api/runs/${run.runId}` };
       return { status: 202, headers: location, body: { ok: true as const, ...run } };

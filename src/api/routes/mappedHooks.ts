@@ -56,7 +56,7 @@ export const mappedHookRoute = ({ path, ...hooks }: Config["hooks"], mostBytes: 
         replayKey === null ? undefined : idempotencyOf(`${mapping.key} ${replayKey}`, call.path, body),
       ].filter((one) => one !== undefined);
       const runIds = await acceptMappedRuns(stores, mappedRuns(mapping, call, hooks, clock.now()), idempotency);
-      await Promise.all(runIds.map((runId) => queues.add(mappedHook, { runId }, { jobId: runId })));
+      await Promise.all(runIds.map((runId) => queues.submit(mappedHook, runId)));
       metrics.hooks.inc({ hook: mapping.key });
       const [runId = null] = runIds;
       const location = runId === null ? {} : { headers: { Location: `/api/runs/${runId}` } };
