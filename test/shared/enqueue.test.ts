@@ -3,6 +3,7 @@ import { Redis } from "ioredis";
 import { Queues } from "../../src/shared/enqueue.ts";
 import { acceptedRuns, agentHook, heartbeat, mappedHook } from "../../src/shared/queues.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { eventually } from "../support/eventually.ts";
 import { withMachineClock } from "../support/machineClock.ts";
 import { redisUrl } from "../support/servers.ts";
 
@@ -59,7 +60,14 @@ describe("accepted runs, on their way to a worker", () => {
   };
 
   it("are each on their queue under their own ids where they come alone", async () => {
-    for (const runId of ["a", "b", "a"]) await app.queues.submit(agentHook, runId);
+    for (const [runId, count] of [
+      ["a", 1],
+      ["b", 2],
+      ["a", 2],
+    ] as const) {
+      await app.queues.submit(agentHook, runId);
+      await eventually(async () => (await waiting(agentHook))?.length === count, `${count} entries`);
+    }
 
     const [runs, together] = [await waiting(agentHook), await waiting(acceptedRuns)];
 
@@ -74,7 +82,11 @@ describe("accepted runs, on their way to a worker", () => {
     await Promise.all(["a", "b", "c"].map((runId) => app.queues.submit(agentHook, runId)));
     await Promise.all(["d", "e"].map((runId) => app.queues.submit(mappedHook, runId)));
 
-    const together = (await waiting(acceptedRuns))?.map(({ queue, runIds }) => ({ queue, runIds }));
+    const entries = await eventually(async () => {
+      const all = await waiting(acceptedRuns);
+      return all?.length === 2 && all;
+    }, "two entries");
+    const together = entries.map(({ queue, runIds }) => ({ queue, runIds }));
 
     expect(together).to.have.deep.members([
       { queue: "agent-hook", runIds: ["a", "b", "c"] },
