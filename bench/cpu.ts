@@ -29,8 +29,10 @@ export async function* measureCpu(
     for (let turn = 0; turn < turns; turn++) {
       for (const [i, service] of ([ours, naive] as Service[]).entries()) {
         const before = PROCESSES.map((name) => takenBy(pids[i]![name]!));
-        requests[i]! += (await ask(load, service, { work, connections: CONNECTIONS, seconds })).requests;
-        for (const [k, name] of PROCESSES.entries()) taken[i]![name] += takenBy(pids[i]![name]!) - before[k]!;
+        const atEnd = () => {
+          for (const [k, name] of PROCESSES.entries()) taken[i]![name] += takenBy(pids[i]![name]!) - before[k]!;
+        };
+        requests[i]! += (await ask(load, service, { work, connections: CONNECTIONS, seconds }, atEnd)).requests;
       }
     }
     const each = (sums: CpuFigures, i: number) =>

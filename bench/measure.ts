@@ -55,10 +55,20 @@ export async function inTurns(
   return measured.map(medians);
 }
 
-/** One turn of a work. @throws Error when anything but 2xx was answered */
-export async function ask(load: Child<true>, service: Service, task: Omit<LoadTask, "url">): Promise<Measured> {
+/**
+ * One turn of a work.
+ * @param atEnd is called when the last answer has come, before what the work has left is cleared away
+ * @throws Error when anything but 2xx was answered
+ */
+export async function ask(
+  load: Child<true>,
+  service: Service,
+  task: Omit<LoadTask, "url">,
+  atEnd = () => {},
+): Promise<Measured> {
   load.process.send({ ...task, url: service.url } satisfies LoadTask);
   const answer = (await load.nextMessage()) as LoadAnswer;
+  atEnd();
   const { accumulates }: Work = works[task.work];
   if (accumulates) await service.clear();
   if ("measured" in answer) return answer.measured;
