@@ -23,7 +23,7 @@ export class Inserting<T extends mongo.Document> {
 }
 
 /** Inserts sets of documents at once. @returns for each set how many of its documents were not there */
-async function insertAll<T extends mongo.Document>(
+export async function insertAll<T extends mongo.Document>(
   collection: mongo.Collection<T>,
   sets: readonly (readonly mongo.OptionalUnlessRequiredId<T>[])[],
 ): Promise<number[]> {

@@ -3,33 +3,30 @@ import { updateByIds } from "./guard.ts";
 import { reading } from "./newPrimary.ts";
 import type { RunDoc, RunEnd } from "./run.ts";
 
-/** A run, and which one of its session comes next: of those not ended the one accepted first. */
 export interface RunInSession {
   readonly run: RunDoc;
+  /** Of an open run: which one of its session comes next, of those not ended the one accepted first. */
   readonly nextRunId: string | null;
 }
 
-/** What finds runs, each with the next of its session. */
-export function inSessions(collection: mongo.Collection<RunDoc>, runIds: readonly string[]): object[] {
-  const next = [{ $match: { open: true } }, { $sort: { order: 1 } }, { $limit: 1 }, { $project: { _id: 1 } }];
-  const sessionKey = { localField: "sessionKey", foreignField: "sessionKey" };
-  return [
-    { $match: { _id: { $in: [...runIds] } } },
-    { $lookup: { from: collection.collectionName, ...sessionKey, pipeline: next, as: "next" } },
-  ];
-}
-
-/** Reads runs. @returns each with the next of its session, or null where there is no such run */
+/**
+ * Reads runs. A run that was given a session of its own is the first in it: nobody else knew the key before it was accepted.
+ * @returns each with the next of its session, or null where there is no such run
+ */
 export async function findInSessions(
   collection: mongo.Collection<RunDoc>,
   runIds: readonly string[],
 ): Promise<(RunInSession | null)[]> {
-  const pipeline = inSessions(collection, runIds);
-  const found = await reading(collection, () =>
-    collection.aggregate<RunDoc & { next: { _id: string }[] }>(pipeline).toArray(),
-  );
-  const byId = new Map(found.map(({ next, ...run }) => [run._id, { run, nextRunId: next[0]?._id ?? null }]));
-  return runIds.map((runId) => byId.get(runId) ?? null);
+  const found = await reading(collection, () => collection.find({ _id: { $in: [...runIds] } }).toArray());
+  const runs = new Map(found.map((run) => [run._id, run]));
+  const keys = found.flatMap(({ open, singleUse, sessionKey }) => (open && !singleUse ? [sessionKey] : []));
+  const next = new Map((await findNextIds(collection, keys)).map((id, i) => [keys[i], id]));
+  return runIds.map((runId) => {
+    const run = runs.get(runId);
+    if (!run) return null;
+    const nextRunId = run.open && run.singleUse ? runId : next.get(run.sessionKey);
+    return { run, nextRunId: nextRunId ?? null };
+  });
 }
 
 /** Of each session the run that comes next; null where none waits. */
@@ -43,6 +40,7 @@ export async function findNextIds(
       return collection.find({ open: true, sessionKey }, options).toArray();
     });
   const keys = [...new Set(sessionKeys)];
+  if (keys.length === 0) return [];
   const most = 2 * keys.length;
   const found = await find({ $in: keys }, most);
   const next = new Map(found.toReversed().map(({ _id, sessionKey }) => [sessionKey, _id]));

@@ -3,9 +3,9 @@ import { expect } from "chai";
 import { mongo } from "mongoose";
 import { claimRuns } from "../../src/models/commands/claimRun.ts";
 import type { RunDoc } from "../../src/models/run.ts";
-import { inSessions } from "../../src/models/runsTogether.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { acceptRun } from "../support/factories.ts";
+import { mongoUri } from "../support/servers.ts";
 
 describe("runs that are claimed together", () => {
   let app: TestApp;
@@ -15,6 +15,7 @@ describe("runs that are claimed together", () => {
   afterEach(() => app.close());
 
   const accept = (sessionKey: string) => acceptRun(app, sessionKey);
+  const acceptAlone = (sessionKey: string) => acceptRun(app, sessionKey, true);
   const claim = async (...runIds: string[]) => {
     const now = app.clock.now();
     const until = new Date(now.getTime() + 60_000);
@@ -37,6 +38,53 @@ describe("runs that are claimed together", () => {
     expect(shown(claimed)).to.deep.equal(["waiting", first, "waiting", other, "over", "over"]);
     expect(shown(await claim(first, other))).to.deep.equal(["over", "over"]);
     expect(claimed[1]).to.deep.equal(await app.stores.runs.find(first));
+  });
+
+  it("are taken once each where their sessions were made for them, before what comes in these sessions later", async () => {
+    const { runs, sessions } = app.stores;
+    const [first, other] = [await acceptAlone("a"), await acceptAlone("b")];
+    const later = await accept("a");
+
+    const claimed = await claim(later, first, first, other);
+
+    expect(shown(claimed)).to.deep.equal(["waiting", first, "waiting", other]);
+    expect(shown(await claim(first, later, other))).to.deep.equal(["over", "waiting", "over"]);
+    const run = claimed[1] as RunDoc;
+    await runs.end(run, run.claim?.token ?? "", { status: "completed", reply: "Done." });
+    expect(shown(await claim(later))).to.deep.equal(["waiting"]);
+    await sessions.release([{ key: "a", holder: `${first}-0` }]);
+    expect(shown(await claim(later))).to.deep.equal([later]);
+  });
+
+  it("are taken again when they were handed back, though their sessions are there by then", async () => {
+    const { runs, sessions } = app.stores;
+    const runId = await acceptAlone("a");
+    const [run] = (await claim(runId)) as RunDoc[];
+    const token = run?.claim?.token ?? "";
+    await runs.handBack(runId, token);
+
+    expect(shown(await claim(runId))).to.deep.equal(["waiting"]);
+
+    await sessions.releaseOwn("a", token);
+    expect(shown(await claim(runId))).to.deep.equal([runId]);
+  });
+
+  it("have a session that is new from the first claim on, also when the same claim is made again", async () => {
+    const { sessions } = app.stores;
+    const first = { key: "a", holder: "x", token: "t", until: inAMinute(), isNew: true };
+    const known = { key: "b", holder: "y", token: "u", until: inAMinute() };
+
+    const taken = await sessions.claimEach([first, known]);
+    const again = await sessions.claimEach([
+      first,
+      { ...first, token: "another" },
+      { ...known, isNew: true, token: "v" },
+    ]);
+
+    expect(taken).to.deep.equal([true, true]);
+    expect(again).to.deep.equal([true, false, false]);
+    const held = await sessions.collection.find().sort({ _id: 1 }).toArray();
+    expect(held.map(({ active }) => active?.token)).to.deep.equal(["t", "u"]);
   });
 
   it("wait while a turn has their session, and are taken when its time is over", async () => {
@@ -104,6 +152,24 @@ describe("runs that are claimed together", () => {
     expect(ended[0]).to.deep.include({ value: await runs.find(replied._id) });
   });
 
+  /** How many documents and index entries MongoDB has looked at meanwhile. */
+  const profiled = async <T>(find: () => Promise<T>) => {
+    const client = await mongo.MongoClient.connect(await mongoUri(app.stores.runs.collection.dbName));
+    const db = client.db();
+    await db.command({ profile: 2 });
+    const found = await find();
+    await db.command({ profile: 0 });
+    const finds = await db
+      .collection("system.profile")
+      .find({ op: "query", ns: app.stores.runs.collection.namespace })
+      .toArray();
+    await client.close();
+    return {
+      found,
+      examined: finds.reduce((sum, { docsExamined, keysExamined }) => sum + docsExamined + keysExamined, 0),
+    };
+  };
+
   it("read little of a session, however many runs it has had and however many wait", async () => {
     const { collection } = app.stores.runs;
     const [first, other] = [await accept("long"), await accept("other")];
@@ -114,10 +180,10 @@ describe("runs that are claimed together", () => {
     }));
     await collection.insertMany(more);
 
-    const { stages } = await collection.aggregate(inSessions(collection, [first, other])).explain("executionStats");
-    const { totalDocsExamined, totalKeysExamined } = stages.find((stage: object) => "$lookup" in stage);
-    expect(Number(totalDocsExamined)).to.be.within(2, 8);
-    expect(Number(totalKeysExamined)).to.be.within(2, 8);
+    const { found, examined } = await profiled(() => app.stores.runs.findInSessions([first, other]));
+
+    expect(found.map((one) => one?.nextRunId)).to.deep.equal([first, other]);
+    expect(examined).to.be.within(4, 30);
     expect(await app.stores.runs.findInSessions([first])).to.deep.equal([{ run: waiting, nextRunId: first }]);
   });
 });

@@ -29,9 +29,9 @@ const agentRequest: AgentRequest = {
 };
 
 /** Writes down a run that waits for its turn. @returns its id */
-export async function acceptRun({ stores }: TestApp, sessionKey: string): Promise<string> {
+export async function acceptRun({ stores }: TestApp, sessionKey: string, singleUse = false): Promise<string> {
   const _id = randomUUID();
   const request = agentRequest;
-  await stores.runs.accept([{ _id, name: null, sessionKey, singleUse: false, request, kind: "agent", mapped: null }]);
+  await stores.runs.accept([{ _id, name: null, sessionKey, singleUse, request, kind: "agent", mapped: null }]);
   return _id;
 }

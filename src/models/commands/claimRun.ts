@@ -33,7 +33,10 @@ export async function claimRuns(
   });
   const free = results.flatMap((run, i) => (typeof run === "string" ? [] : [{ ...claims[i]!, run, i }]));
   if (free.length === 0) return results as NotClaimed[];
-  const turns = free.map(({ run, token, until }) => ({ key: run.sessionKey, holder: holderOf(run), token, until }));
+  const turns = free.map(({ run, token, until }) => {
+    const isNew = run.singleUse && run.round === 0 && run.attempts === 0;
+    return { key: run.sessionKey, holder: holderOf(run), token, until, isNew };
+  });
   const isTaken = await sessions.claimEach(turns);
   const ready = free.filter((_, turn) => isTaken[turn]);
   const claimed = ready.length > 0 ? await runs.claimEach(ready) : [];
