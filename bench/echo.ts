@@ -1,3 +1,4 @@
+import { Queue } from "bullmq";
 import { eventually } from "../test/support/eventually.ts";
 import { startChild } from "./child.ts";
 import { agentHookBody, HOOK_HEADERS } from "./hooks.ts";
@@ -63,6 +64,10 @@ async function post({ name, url }: Ours, count: number): Promise<void> {
 }
 
 async function emptyRate(redis: string, jobs: number, concurrency: number): Promise<number> {
+  const queue = new Queue("empty", { connection: { url: redis }, prefix: "empty" });
+  const opts = { removeOnComplete: true };
+  await queue.addBulk(Array.from({ length: jobs }, (_, i) => ({ name: "job", data: { i }, opts })));
+  await queue.close();
   const child = await startChild<true>(new URL("./bullmq.ts", import.meta.url), { REDIS_URL: redis });
   child.process.send({ jobs, concurrency });
   const { perSecond } = (await child.nextMessage()) as { perSecond: number };
