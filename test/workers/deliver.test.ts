@@ -44,7 +44,7 @@ describe("a delivery", () => {
     await app.close();
   });
 
-  type Answer = SendResult | ((message: OutgoingMessage) => SendResult | Promise<SendResult>);
+  type Answer = SendResult | ((message: OutgoingMessage, signal: AbortSignal) => SendResult | Promise<SendResult>);
   /** A worker whose channel answers as scripted, and then takes everything. */
   function start(
     answers: Answer[],
@@ -56,10 +56,10 @@ describe("a delivery", () => {
         style();
         return { dialect: "plain" as const, limit, unit: "utf16" as const };
       },
-      async send(message) {
+      async send(message, signal) {
         messages.push(message);
         const answer = answers.shift() ?? SENT;
-        return typeof answer === "function" ? answer(message) : answer;
+        return typeof answer === "function" ? answer(message, signal) : answer;
       },
       check: async () => ({ ok: true, detail: "" }),
     };
@@ -805,27 +805,18 @@ describe("a delivery", () => {
   });
 
   it("that is handed back by a worker that stops is carried on by the next one", async () => {
-    let asked: (() => void) | undefined;
-    const begun = new Promise<void>((resolve) => {
-      asked = resolve;
-    });
+    const begun = Promise.withResolvers<void>();
     start([
-      (_message) =>
+      (_message, signal) =>
         new Promise((resolve) => {
-          asked?.();
-          void workersClosed.then(() => resolve(said("transient")));
+          signal.addEventListener("abort", () => resolve(said("transient")));
+          begun.resolve();
         }),
     ]);
-    let closed: () => void = () => {};
-    const workersClosed = new Promise<void>((resolve) => {
-      closed = resolve;
-    });
 
     const id = await add("a");
-    await begun;
-    const closing = workers?.close(0);
-    closed();
-    await closing;
+    await begun.promise;
+    await workers?.close(0);
     const left = await app.stores.deliveries.find(id);
     start([]);
     await until(id, "sent");
