@@ -9,8 +9,11 @@ export interface ChangeListener {
   onLive(position: string, gap: boolean): void;
   /** Nothing more is heard until `onLive` is called. */
   onLost(): void;
-  /** @param position of the newest of them */
-  onChanges(changes: readonly Change[], position: string): void;
+  /**
+   * @param unpack gives the changes: they cost much beside hearing of them
+   * @param position of the newest of them
+   */
+  onChanges(unpack: () => readonly Change[], position: string): void;
 }
 
 const BLOCK_MS = 5_000;
@@ -49,10 +52,7 @@ export function readChanges(
       const last = entries.at(-1);
       if (!last) continue;
       position = last[0];
-      listener.onChanges(
-        entries.flatMap(([, fields]) => unpackChanges(fields)),
-        position,
-      );
+      listener.onChanges(() => entries.flatMap(([, fields]) => unpackChanges(fields)), position);
     }
   }
 

@@ -61,7 +61,7 @@ export class LiveFeed {
     this.#reading = readChanges(deps.reader, deps.prefix, {
       onLive: (position, gap) => this.#onLive(position, gap),
       onLost: () => this.#onLost(),
-      onChanges: (changes, position) => this.#onChanges(changes, position),
+      onChanges: (unpack, position) => this.#onChanges(unpack, position),
     });
     this.#beating = setInterval(() => this.#beat(), deps.beatMs ?? BEAT_MS).unref();
   }
@@ -146,10 +146,11 @@ export class LiveFeed {
     for (const { stream } of this.#listeners) stream.send([state(false)]);
   }
 
-  #onChanges(changes: readonly Change[], position: string): void {
+  #onChanges(unpack: () => readonly Change[], position: string): void {
     this.#position = position;
     if (this.#listeners.size === 0 && !this.#telling) this.#toldUpTo = position;
     if (this.#listeners.size === 0) return;
+    const changes = unpack();
     for (const { held } of this.#listeners) held?.push(...changes);
     this.#pending.push(...changes);
     if (!this.#telling) void this.#tellSoon(TOGETHER_MS);
