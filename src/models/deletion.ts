@@ -1,7 +1,7 @@
 import { type mongo, Schema } from "mongoose";
 import type { Clock } from "../shared/clock.ts";
 import { guard } from "./guard.ts";
-import { reading } from "./newPrimary.ts";
+import { readAll } from "./readAll.ts";
 import type { JobRef } from "./step.ts";
 
 /**
@@ -38,13 +38,7 @@ export class Deletions {
 
   /** The oldest notes that were written before a time. */
   findBefore(time: Date, limit: number): Promise<DeletionDoc[]> {
-    return reading(this.collection, () =>
-      this.collection
-        .find({ deletedAt: { $lt: time } })
-        .sort({ deletedAt: 1 })
-        .limit(limit)
-        .toArray(),
-    );
+    return readAll(this.collection, { deletedAt: { $lt: time } }, { sort: { deletedAt: 1 }, limit });
   }
 
   async remove(jobs: readonly JobRef[]): Promise<void> {

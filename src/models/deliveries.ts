@@ -14,6 +14,7 @@ import {
 import { guard } from "./guard.ts";
 import { Inserting } from "./inserting.ts";
 import { reading } from "./newPrimary.ts";
+import { readAll } from "./readAll.ts";
 
 export class Deliveries {
   readonly collection: mongo.Collection<DeliveryDoc>;
@@ -62,14 +63,12 @@ export class Deliveries {
 
   findOfRuns(runIds: readonly string[]): Promise<DeliveryDoc[]> {
     const ofRuns = { runId: { $in: [...runIds] } };
-    return reading(this.collection, () =>
-      this.collection.find(ofRuns, { projection: WITHOUT_TEXT }).sort({ createdAt: 1 }).toArray(),
-    );
+    return readAll(this.collection, ofRuns, { projection: WITHOUT_TEXT, sort: { createdAt: 1 } });
   }
 
   findMany(deliveryIds: readonly string[]): Promise<DeliveryDoc[]> {
     const query = { _id: { $in: [...deliveryIds] } };
-    return reading(this.collection, () => this.collection.find(query, { projection: WITHOUT_TEXT }).toArray());
+    return readAll(this.collection, query, { projection: WITHOUT_TEXT });
   }
 
   /** Of those not sent yet of a lane the first. */

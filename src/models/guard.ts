@@ -71,12 +71,18 @@ export async function retryUpsert<T>(upsert: () => Promise<T>): Promise<T> {
 /** Whether a write failed because another one made the same key first. */
 export const isDuplicateKey = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === 11000;
 
-/** Does what may be done twice once more where MongoDB has not said what became of it. */
-export async function onceMore<T>(act: () => Promise<T>): Promise<T> {
+/**
+ * Does what may be done twice once more where MongoDB has not said what became of it.
+ * @param isWorthIt whether to, after this error
+ */
+export async function onceMore<T>(
+  act: () => Promise<T>,
+  isWorthIt: (error: unknown) => boolean = (error) => isPassing(unwrapped(error)),
+): Promise<T> {
   try {
     return await act();
   } catch (error) {
-    if (!isPassing(unwrapped(error))) throw error;
+    if (!isWorthIt(error)) throw error;
     return act();
   }
 }

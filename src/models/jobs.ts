@@ -16,6 +16,7 @@ import {
 } from "./jobTimes.ts";
 import { KnownJobs } from "./knownJobs.ts";
 import { reading } from "./newPrimary.ts";
+import { readAll } from "./readAll.ts";
 import { type JobState, reportedJob } from "./reportedJob.ts";
 import { writeUnchanged } from "./writeUnchanged.ts";
 
@@ -103,9 +104,7 @@ export class Jobs {
   /** The jobs of these ids as reports know them, by their ids; those that are not there are missing. */
   async findForReports(jobIds: readonly string[]): Promise<Map<string, JobState>> {
     const query = { jobId: { $in: [...jobIds] } };
-    const found = await reading(this.collection, () =>
-      this.collection.find<JobState>(query, { projection: FOR_REPORTS }).toArray(),
-    );
+    const found = await readAll<JobDoc, JobState>(this.collection, query, { projection: FOR_REPORTS });
     return new Map(found.map((job) => [job.jobId, job]));
   }
 
@@ -165,7 +164,7 @@ export class Jobs {
 
   async #findAll(jobIds: readonly string[]): Promise<(JobDoc | AppError)[]> {
     const query = jobIds.length > 1 ? { jobId: { $in: [...new Set(jobIds)] } } : { jobId: jobIds[0] as string };
-    const found = await reading(this.collection, () => this.collection.find(query).toArray());
+    const found = await readAll(this.collection, query);
     const byId = new Map(found.map((job) => [job.jobId, job]));
     return jobIds.map((jobId) => byId.get(jobId) ?? jobNotFound(jobId));
   }

@@ -7,6 +7,7 @@ import { Together } from "../shared/together.ts";
 import { guard, updateByIds } from "./guard.ts";
 import { Inserting } from "./inserting.ts";
 import { reading } from "./newPrimary.ts";
+import { readAll } from "./readAll.ts";
 import {
   type AgentRun,
   accepted,
@@ -78,9 +79,7 @@ export class Runs {
   /** Those of the ids that are runs. @throws AppError unavailable */
   async findKnown(runIds: readonly string[]): Promise<Set<string>> {
     const query = { _id: { $in: [...runIds] } };
-    const found = await reading(this.collection, () =>
-      this.collection.find(query, { projection: { _id: 1 } }).toArray(),
-    );
+    const found = await readAll(this.collection, query, { projection: { _id: 1 } });
     return new Set(found.map(({ _id }) => _id));
   }
 

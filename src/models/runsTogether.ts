@@ -1,6 +1,6 @@
 import type { mongo } from "mongoose";
 import { updateByIds } from "./guard.ts";
-import { reading } from "./newPrimary.ts";
+import { readAll } from "./readAll.ts";
 import type { RunDoc, RunEnd } from "./run.ts";
 
 export interface RunInSession {
@@ -17,7 +17,7 @@ export async function findInSessions(
   collection: mongo.Collection<RunDoc>,
   runIds: readonly string[],
 ): Promise<(RunInSession | null)[]> {
-  const found = await reading(collection, () => collection.find({ _id: { $in: [...runIds] } }).toArray());
+  const found = await readAll(collection, { _id: { $in: [...runIds] } });
   const runs = new Map(found.map((run) => [run._id, run]));
   const keys = found.flatMap(({ open, singleUse, sessionKey }) => (open && !singleUse ? [sessionKey] : []));
   const next = new Map((await findNextIds(collection, keys)).map((id, i) => [keys[i], id]));
@@ -34,11 +34,10 @@ export async function findNextIds(
   collection: mongo.Collection<RunDoc>,
   sessionKeys: readonly string[],
 ): Promise<(string | null)[]> {
-  const find = (sessionKey: mongo.Condition<string>, limit: number) =>
-    reading(collection, () => {
-      const options = { projection: { sessionKey: 1 }, sort: { sessionKey: 1, order: 1 }, limit } as const;
-      return collection.find({ open: true, sessionKey }, options).toArray();
-    });
+  const find = (sessionKey: mongo.Condition<string>, limit: number) => {
+    const options = { projection: { sessionKey: 1 }, sort: { sessionKey: 1, order: 1 }, limit } as const;
+    return readAll(collection, { open: true, sessionKey }, options);
+  };
   const keys = [...new Set(sessionKeys)];
   if (keys.length === 0) return [];
   const most = 2 * keys.length;
@@ -75,7 +74,7 @@ export async function claimAll(
   const after = claims.map(({ run }, i) => ({ ...run, ...changes[i]! }));
   if (modifiedCount === claims.length) return after;
   const ids = { _id: { $in: claims.map(({ run }) => run._id) } };
-  const found = await reading(collection, () => collection.find(ids, { projection: { claim: 1 } }).toArray());
+  const found = await readAll(collection, ids, { projection: { claim: 1 } });
   const tokens = new Map(found.map(({ _id, claim }) => [_id, claim?.token]));
   return after.map((run) => (tokens.get(run._id) === run.claim.token ? run : null));
 }
@@ -113,7 +112,7 @@ export async function endAll(
   const { modifiedCount } = await updateByIds(collection, updates);
   if (modifiedCount === endings.length) return endings.map(({ run }, i) => ({ ...run, ...changes[i]! }));
   const over = { _id: { $in: endings.map(({ run }) => run._id) }, settled: false };
-  const found = await reading(collection, () => collection.find(over).toArray());
+  const found = await readAll(collection, over);
   const byId = new Map(found.map((run) => [run._id, run]));
   return endings.map(({ run }) => byId.get(run._id) ?? null);
 }

@@ -6,6 +6,7 @@ import { type FreeObject, unpackObject } from "./freeObject.ts";
 import { guard } from "./guard.ts";
 import type { CurrentStep, Status } from "./job.ts";
 import { reading } from "./newPrimary.ts";
+import { readAll } from "./readAll.ts";
 import { reportedStep, type StepState, type StoredStep, TICK } from "./reportedStep.ts";
 import { writeUnchanged } from "./writeUnchanged.ts";
 
@@ -132,9 +133,7 @@ export class Steps {
     const all = { jobId: { $in: jobs.map(({ jobId }) => jobId) }, job: { $in: jobs.map(({ _id }) => _id) }, stepKey };
     // one condition for all is quicker, as long as it does not find much more than is wanted
     const query = jobs.length * stepKey.$in.length <= 4 * wanted.length ? all : { $or: each };
-    const found = await reading(this.collection, () =>
-      this.collection.find<StoredStep>(query, { projection: { output: 0 } }).toArray(),
-    );
+    const found = await readAll<StepDoc, StoredStep>(this.collection, query, { projection: { output: 0 } });
     return new Map(found.map((step) => [stepName(step), step]));
   }
 

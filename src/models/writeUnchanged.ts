@@ -1,6 +1,6 @@
 import { mongo } from "mongoose";
 import { guard, isDuplicateKey, onceMore, writeFaults } from "./guard.ts";
-import { reading } from "./newPrimary.ts";
+import { readAll } from "./readAll.ts";
 
 /** A document to be changed, with what is to be set of it; or one to be made. */
 export type Write<T> =
@@ -37,7 +37,7 @@ export function writeUnchanged<T extends { _id: mongo.ObjectId; rev: mongo.Objec
     const done = await onceMore(write);
     if (done.modifiedCount + done.insertedCount === writes.length) return new Set<number>();
     const written = { _id: { $in: ids }, rev } as unknown as mongo.Filter<T>;
-    const found = await reading(collection, () => collection.find(written, { projection: { _id: 1 } }).toArray());
+    const found = await readAll(collection, written, { projection: { _id: 1 } });
     const ours = new Set(found.map(({ _id }) => (_id as mongo.ObjectId).toHexString()));
     return new Set(ids.flatMap((id, i) => (ours.has(id.toHexString()) ? [] : [i])));
   });

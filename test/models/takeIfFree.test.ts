@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { SessionClaim } from "../../src/models/session.ts";
 import { startApp, type TestApp } from "../support/app.ts";
-import { LOST, loseNoMoreWrites, loseWrites } from "../support/lostWrites.ts";
+import { LOST, loseNoMore, loseWrites } from "../support/lostAnswers.ts";
 
 describe("what one at a time may take", () => {
   let app: TestApp;
@@ -9,7 +9,7 @@ describe("what one at a time may take", () => {
     app = await startApp();
   });
   after(() => app.close());
-  afterEach(loseNoMoreWrites);
+  afterEach(loseNoMore);
 
   const soon = () => new Date(Date.now() + 60_000);
   const claimNew = async (claim: SessionClaim) => (await app.stores.sessions.claimEach([claim]))[0] === true;

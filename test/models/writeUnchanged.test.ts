@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { mongo } from "mongoose";
 import { writeUnchanged } from "../../src/models/writeUnchanged.ts";
 import { startApp, type TestApp } from "../support/app.ts";
-import { LOST, loseNoMoreWrites, loseWrites } from "../support/lostWrites.ts";
+import { LOST, loseNoMore, loseWrites } from "../support/lostAnswers.ts";
 
 describe("writeUnchanged", () => {
   let app: TestApp;
@@ -10,7 +10,7 @@ describe("writeUnchanged", () => {
     app = await startApp();
   });
   after(() => app.close());
-  afterEach(loseNoMoreWrites);
+  afterEach(loseNoMore);
 
   const jobOf = async (jobId: string) => (await app.stores.jobs.put(jobId, {})).job;
 

@@ -1,5 +1,6 @@
 import type { mongo } from "mongoose";
 import { reading } from "../newPrimary.ts";
+import { readAll } from "../readAll.ts";
 import type { RunDoc } from "../run.ts";
 import type { Stores } from "../stores.ts";
 
@@ -14,12 +15,7 @@ const MAIL_RUN = /^.{14}8/;
  */
 export async function deleteEndedDeliveries({ deliveries }: Stores, before: Date): Promise<number> {
   const ended = { open: false, endedAt: { $lt: before } };
-  const batch = await reading(deliveries.collection, () =>
-    deliveries.collection
-      .find(ended, { projection: { _id: 1 } })
-      .limit(BATCH)
-      .toArray(),
-  );
+  const batch = await readAll(deliveries.collection, ended, { projection: { _id: 1 }, limit: BATCH });
   return deliveries.delete({ ...ended, _id: { $in: batch.map(({ _id }) => _id) } });
 }
 
@@ -60,9 +56,7 @@ export async function deleteEndedRuns(stores: Stores, before: Date): Promise<num
  * its last look, it looks through those that came from a day before the newest of them on, however long ago that is.
  */
 async function knownMails({ gmailMailboxes }: Stores): Promise<mongo.Filter<RunDoc>[]> {
-  const mailboxes = await reading(gmailMailboxes.collection, () =>
-    gmailMailboxes.collection.find().sort({ listedAt: -1 }).toArray(),
-  );
+  const mailboxes = await readAll(gmailMailboxes.collection, {}, { sort: { listedAt: -1 } });
   return mailboxes.map(({ newestMailAt, lastMailAt }, i) => {
     const from = new Date((newestMailAt?.getTime() ?? 0) - 2 * DAY_MS);
     // what comes after the last mail of a mailbox that is no longer listened to is another one's

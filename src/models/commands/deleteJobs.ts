@@ -2,7 +2,7 @@ import type { mongo } from "mongoose";
 import type { JobDoc, Status } from "../job.ts";
 import { type JobFilter, jobQuery } from "../jobFilter.ts";
 import { jobNotFound } from "../jobs.ts";
-import { reading } from "../newPrimary.ts";
+import { readAll } from "../readAll.ts";
 import type { JobRef } from "../step.ts";
 import type { Stores } from "../stores.ts";
 
@@ -52,12 +52,7 @@ export async function cleanUpDeletions(stores: Stores, time: Date): Promise<numb
 }
 
 function findBatch({ jobs }: Stores, query: mongo.Filter<JobDoc>): Promise<JobRef[]> {
-  return reading(jobs.collection, () =>
-    jobs.collection
-      .find(query, { projection: { jobId: 1 } })
-      .limit(BATCH)
-      .toArray(),
-  );
+  return readAll(jobs.collection, query, { projection: { jobId: 1 }, limit: BATCH });
 }
 
 /** Deletes those of the jobs that the query still fits: one that changed meanwhile stays. */
@@ -70,9 +65,7 @@ async function deleteBatch(stores: Stores, batch: readonly JobRef[], query: mong
 
 async function deleteStepsOfGone({ jobs, steps }: Stores, batch: readonly JobRef[]): Promise<void> {
   const ids = batch.map((job) => job._id);
-  const alive = await reading(jobs.collection, () =>
-    jobs.collection.find({ _id: { $in: ids } }, { projection: { _id: 1 } }).toArray(),
-  );
+  const alive = await readAll(jobs.collection, { _id: { $in: ids } }, { projection: { _id: 1 } });
   const still = new Set(alive.map((job) => job._id.toHexString()));
   const gone = batch.filter((job) => !still.has(job._id.toHexString()));
   if (gone.length > 0) await steps.deleteOf(gone);

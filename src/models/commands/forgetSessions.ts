@@ -1,5 +1,6 @@
 import { guard } from "../guard.ts";
 import { reading } from "../newPrimary.ts";
+import { readAll } from "../readAll.ts";
 import type { Stores } from "../stores.ts";
 
 const BATCH = 200;
@@ -10,12 +11,8 @@ const BATCH = 200;
  * @returns how many sessions were forgotten; 0 when there are none left
  */
 export async function forgetSingleUse({ runs, messages, sessions }: Stores, before: Date): Promise<number> {
-  const old = await reading(runs.collection, () =>
-    runs.collection
-      .find({ singleUse: true, forgotten: false, endedAt: { $lt: before } }, { projection: { sessionKey: 1 } })
-      .limit(BATCH)
-      .toArray(),
-  );
+  const idle = { singleUse: true, forgotten: false, endedAt: { $lt: before } };
+  const old = await readAll(runs.collection, idle, { projection: { sessionKey: 1 }, limit: BATCH });
   if (old.length === 0) return 0;
   const keys = old.map((run) => run.sessionKey);
   const continued = await reading(runs.collection, () =>

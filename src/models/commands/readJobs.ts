@@ -5,6 +5,7 @@ import type { CurrentStep, JobDoc, JobView } from "../job.ts";
 import { type JobFilter, jobQuery, olderThan } from "../jobFilter.ts";
 import { reading } from "../newPrimary.ts";
 import { takePage } from "../page.ts";
+import { readAll } from "../readAll.ts";
 import { upToDate } from "../reportedJob.ts";
 import type { SingleStepView, StepDoc, StepSummary, StepView } from "../step.ts";
 import type { Stores } from "../stores.ts";
@@ -153,9 +154,7 @@ export async function readRows(
 ): Promise<{ job: JobDoc; row: Omit<JobWithStep, (typeof HEAVY)[number]> }[]> {
   const projection = Object.fromEntries(HEAVY.map((field) => [field, 0]));
   const query = { jobId: { $in: [...jobIds] } };
-  const found = await reading(stores.jobs.collection, () =>
-    stores.jobs.collection.find<JobDoc>(query, { projection }).toArray(),
-  );
+  const found = await readAll(stores.jobs.collection, query, { projection });
   const rows = await addCurrentSteps(stores, found, true);
   return found.map((job, i) => {
     const { input: _, metadata: __, output: ___, ...row } = rows[i] as JobWithStep;
@@ -170,9 +169,7 @@ export async function readSummaries(
   keys: readonly string[],
 ): Promise<StepSummary[]> {
   const query = { jobId: job.jobId, job: job._id, stepKey: { $in: [...keys] } };
-  const found = await reading(steps.collection, () =>
-    steps.collection.find<StepDoc>(query, { projection: { output: 0 } }).toArray(),
-  );
+  const found = await readAll(steps.collection, query, { projection: { output: 0 } });
   return found.map((step) => steps.summary(upToDate(step, job), jobs.staleAfterMs(job)));
 }
 

@@ -5,6 +5,7 @@ import type { DeliveryDoc } from "../delivery.ts";
 import type { MessageDoc } from "../message.ts";
 import { reading } from "../newPrimary.ts";
 import { PAGE_BYTES, takePage } from "../page.ts";
+import { readAll } from "../readAll.ts";
 import type { AgentRequest, RunDoc, RunError, RunKind, RunStatus } from "../run.ts";
 import type { Stores } from "../stores.ts";
 import { idCursor, olderThan } from "./idCursor.ts";
@@ -103,9 +104,7 @@ export async function listRuns(
 /** Runs as they are now, without what they answered and where that went. @throws AppError unavailable */
 export async function readRunHeads({ runs }: Stores, runIds: readonly string[]): Promise<RunHead[]> {
   const options = { projection: { request: 0, mapped: 0, reply: 0 } };
-  const found = await reading(runs.collection, () =>
-    runs.collection.find<RunDoc>({ _id: { $in: [...runIds] } }, options).toArray(),
-  );
+  const found = await readAll(runs.collection, { _id: { $in: [...runIds] } }, options);
   return found.map(head);
 }
 

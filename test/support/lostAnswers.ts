@@ -15,7 +15,16 @@ export function loseWrites(times: number, how: object = CUT_OFF): Promise<void> 
   return configure({ mode: { times }, data: { failCommands: ["update", "insert"], ...how } });
 }
 
-export function loseNoMoreWrites(): Promise<void> {
+/** The same for the next so many finds in a collection, in one way or another. */
+export function loseFinds(
+  { namespace }: Pick<mongo.Collection, "namespace">,
+  times: number,
+  how: object,
+): Promise<void> {
+  return configure({ mode: { times }, data: { failCommands: ["find"], namespace, ...how } });
+}
+
+export function loseNoMore(): Promise<void> {
   return configure({ mode: "off" });
 }
 
