@@ -63,6 +63,7 @@ export async function connectDatabase(uri: string, { answerTimeoutMs = ANSWER_TI
     // each by itself too: what the address says of one would win over the whole
     ...{ w: "majority", journal: true, writeConcern: { w: "majority", journal: true } },
     ...{ readConcernLevel: "majority", readConcern: { level: "majority" } },
+    readPreference: "primary", // a secondary may not know yet what was just acknowledged
   });
   const clock = new DatabaseClock();
   try {

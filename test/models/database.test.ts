@@ -3,6 +3,7 @@ import diagnosticsChannel from "node:diagnostics_channel";
 import type { Socket } from "node:net";
 import { expect } from "chai";
 import { connectDatabase } from "../../src/models/database.ts";
+import { readAll } from "../../src/models/readAll.ts";
 import { mongoUri, startMongod } from "../support/servers.ts";
 
 describe("Database.checkIndexes", () => {
@@ -40,12 +41,29 @@ describe("connectDatabase", () => {
     await mongod.remove();
   });
 
+  it("keeps to the primary and to a majority whatever the address says: no answer goes back behind an earlier one", async () => {
+    const url = new URL(await mongoUri(`test-${randomUUID()}`));
+    const said = { readPreference: "secondary", readConcernLevel: "local", w: "1", journal: "false" };
+    for (const [name, value] of Object.entries(said)) url.searchParams.set(name, value);
+    const database = await connectDatabase(url.href);
+    const { jobs } = database.collections;
+
+    const found = await jobs.findOne({ jobId: "none" }); // there is no secondary here
+
+    expect(found).to.equal(null);
+    expect(jobs.readPreference?.mode).to.equal("primary");
+    expect(jobs.readConcern?.level).to.equal("majority");
+    expect(jobs.writeConcern).to.include({ w: "majority", j: true });
+    await database.close();
+  });
+
   it("answers what was said to a connection that is closing, which the driver alone would wait for without end", async () => {
     const sockets: Socket[] = [];
     const onSocket = ({ socket }: { socket: Socket }) => sockets.push(socket);
     const channel = diagnosticsChannel.channel("net.client.socket");
     channel.subscribe(onSocket as diagnosticsChannel.ChannelListener);
     const database = await connectDatabase(await mongoUri(`test-${randomUUID()}`));
+    await readAll(database.collections.jobs, {}); // none of its connections is in use any longer
     channel.unsubscribe(onSocket as diagnosticsChannel.ChannelListener);
 
     for (const socket of sockets) socket.destroy(); // it is known to be closed a turn of the event loop later
