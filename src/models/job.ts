@@ -33,7 +33,10 @@ export interface JobDoc {
    */
   current: CurrentStep | null;
   currentKnown: boolean;
-  /** Another with every change, so that one who has read the job knows whether it is still so. */
+  /**
+   * Another with every report, so that the next one knows whether `current` is still so; also where `staleAfterSeconds`
+   * changes. What else is changed by hand is no matter to reports: they say of it what they mean, whatever it is by then.
+   */
   rev: mongo.ObjectId | null;
 }
 

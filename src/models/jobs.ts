@@ -32,6 +32,13 @@ const FOR_REPORTS = {
 const literal = (value: unknown): Expression => ({ $literal: value });
 const or = (field: string, fallback: unknown): Expression => ({ $ifNull: [field, literal(fallback)] });
 
+/** What reports make of a job. */
+export interface JobWrite {
+  readonly was: JobState;
+  readonly is: JobState;
+  readonly said: ReadonlySet<"status" | "message" | "endedAt">;
+}
+
 export class Jobs {
   readonly collection: mongo.Collection<JobDoc>;
   readonly #clock: Clock;
@@ -97,7 +104,7 @@ export class Jobs {
       endedAt: change.status === undefined ? or("$endedAt", null) : endedAt(change.status, now),
       current: or("$current", null),
       currentKnown: { $ifNull: ["$currentKnown", { $eq: [{ $type: "$createdAt" }, "missing"] }] }, // a new job has no step
-      rev: literal(new mongo.ObjectId()),
+      rev: change.staleAfterSeconds === undefined ? or("$rev", new mongo.ObjectId()) : literal(new mongo.ObjectId()),
     };
   }
 
@@ -119,15 +126,18 @@ export class Jobs {
   }
 
   /**
-   * Writes jobs that were reported on, where nobody has changed them since they were read.
-   * @returns the ids of those that somebody has changed
+   * Writes jobs that were reported on, where nobody else's report has come between. What was changed by hand meanwhile stays,
+   * but for what the reports say.
+   * @param said the fields of `is` that the reports name
+   * @returns the ids of those that somebody has reported on
    * @throws AppError unavailable, body_too_large
    */
-  async write(changed: readonly { readonly was: JobState; readonly is: JobState }[]): Promise<Set<string>> {
+  async write(changed: readonly JobWrite[]): Promise<Set<string>> {
     const rev = new mongo.ObjectId();
-    const writes = changed.map(({ was, is }) => {
+    const writes = changed.map(({ was, is, said }) => {
       const written = { ...is, staleAt: this.#staleAt(was, is) };
-      return { was, written, set: changesOf(was, written) };
+      const { progress, ...set } = changesOf(was, written, said);
+      return { was, written, set, ...(progress !== undefined && { raise: { progress } }) };
     });
     const missed = await writeUnchanged(this.collection, writes, rev);
     for (const [i, { was, written: is }] of writes.entries()) {
@@ -214,9 +224,11 @@ export class Jobs {
   }
 }
 
-/** The fields that differ. */
-const changesOf = (was: JobState, is: JobState): Partial<JobDoc> =>
-  Object.fromEntries(Object.entries(is).filter(([field, value]) => value !== was[field as keyof JobState]));
+/** The fields that differ, and those that are said. */
+const changesOf = (was: JobState, is: JobState, said: ReadonlySet<string>): Partial<JobDoc> =>
+  Object.fromEntries(
+    Object.entries(is).filter(([field, value]) => said.has(field) || value !== was[field as keyof JobState]),
+  );
 
 /** A status that is reported again keeps the time of its first report. */
 function endedAt(status: Status, now: Date): Expression {

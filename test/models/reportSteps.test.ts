@@ -238,11 +238,58 @@ describe("reports that arrive together", () => {
     const known = [await report(1), await report(2), await report(3)];
     await other.jobs.put("a", { message: "changed" });
     const changed = [await report(4), await report(5)];
+    await reportStep(other, "a", "s", { progress: 6 });
+    const reported = [await report(7), await report(8)];
 
     expect(known).to.deep.equal([1, 1, 1]);
-    expect(changed).to.deep.equal([2, 3]);
+    expect(changed).to.deep.equal([1, 1]);
+    expect(reported).to.deep.equal([2, 3]);
     const { message, currentStep } = await readJob(stores, "a", {});
-    expect({ message, progress: currentStep?.progress }).to.deep.equal({ message: "changed", progress: 5 });
+    expect({ message, progress: currentStep?.progress }).to.deep.equal({ message: "changed", progress: 8 });
+  });
+
+  it("say what they mean of a job that was changed by hand, though they do not look at it", async () => {
+    const [stores, other] = [openProcess(), openProcess()];
+    await stores.jobs.put("a", {});
+    const whole = { stepName: "S", jobProgressStart: 0, jobProgressEnd: 100 };
+    const report = (progress: number, message: string) => reportStep(stores, "a", "s", { ...whole, progress, message });
+    await report(10, "one");
+
+    await other.jobs.put("a", { progress: 50, message: "by hand", name: "Named", staleAfterSeconds: 5 });
+    await report(20, "one");
+    const said = await readJob(stores, "a", {});
+    await other.jobs.put("a", { status: "failed" });
+    await report(30, "two");
+
+    expect(said).to.include({ progress: 50, message: "one", name: "Named", staleAfterSeconds: 5 });
+    const after = await readJob(stores, "a", {});
+    expect(after).to.include({ status: "failed", progress: 50, message: "two", stale: false });
+    expect(after.currentStep).to.include({ progress: 30 });
+  });
+
+  it("are taken however often their job is changed by hand meanwhile, by whichever process", async () => {
+    const [stores, other] = [openProcess(), openProcess()];
+    await stores.jobs.put("a", {});
+    let isOver = false;
+    const change = async (process: Stores, field: string) => {
+      for (let i = 0; !isOver; i++) await process.jobs.put("a", { [field]: field === "metadata" ? { i } : `${i}` });
+    };
+    const changing = ["metadata", "message", "name"].flatMap((field) => [change(stores, field), change(other, field)]);
+    const sent = Array.from({ length: 20 }, (_, i) => i);
+
+    const output = { rows: 7 };
+    const last = { progress: 100, jobProgressStart: 0, jobProgressEnd: 100, output };
+    try {
+      for (const i of sent) await reportStep(stores, "a", `step-${i}`, { stepName: "S", status: "completed" });
+      await reportStep(stores, "a", "last", { stepName: "S", ...last });
+    } finally {
+      isOver = true;
+      await Promise.all(changing);
+    }
+
+    const { status, progress, steps, ...job } = await stored(stores, "a");
+    expect({ status, progress, output: job.output }).to.deep.equal({ status: "completed", progress: 100, output });
+    expect(steps).to.have.length(sent.length + 1);
   });
 
   it("begin anew a step that had ended, whichever process's clock is behind", async () => {
@@ -264,7 +311,7 @@ describe("reports that arrive together", () => {
     }
   });
 
-  it("count an attempt once where somebody changes the job between the writing of its step and its own", async () => {
+  it("count an attempt once where another process reports between the writing of the step and of its job", async () => {
     const { jobs, steps } = app.stores;
     await jobs.put("a", {});
     await reportStep(app.stores, "a", "s", { stepName: "S", progress: 10 });
@@ -272,7 +319,7 @@ describe("reports that arrive together", () => {
     const between = {
       ...{ findForReports: jobs.findForReports.bind(jobs), reported: jobs.reported.bind(jobs), known: () => undefined },
       async write(...changed: Parameters<typeof jobs.write>) {
-        if (writes++ === 0) await jobs.put("a", { description: "changed" });
+        if (writes++ === 0) await reportStep(openProcess(), "a", "other", { stepName: "Other", status: "failed" });
         return jobs.write(...changed);
       },
     } as unknown as typeof jobs;
@@ -285,8 +332,7 @@ describe("reports that arrive together", () => {
 
     expect(writes).to.equal(2);
     expect([first, second].map((one) => (one as ReportOutcome).step.status)).to.deep.equal(["failed", "running"]);
-    const { description, currentStep, step } = await readJob(app.stores, "a", { stepKey: "s" });
-    expect(description).to.equal("changed");
+    const { currentStep, step } = await readJob(app.stores, "a", { stepKey: "s" });
     for (const read of [currentStep, step]) expect(read).to.include({ status: "running", attempts: 2, message: "no" });
   });
 

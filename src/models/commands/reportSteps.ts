@@ -1,6 +1,7 @@
+import { setTimeout } from "node:timers/promises";
 import { AppError } from "../../shared/errors.ts";
 import type { JobEffect, Status } from "../job.ts";
-import { jobNotFound } from "../jobs.ts";
+import { type JobWrite, jobNotFound } from "../jobs.ts";
 import { currentAfter, type JobState, toCurrent, upToDate } from "../reportedJob.ts";
 import type { StepState, StoredStep } from "../reportedStep.ts";
 import { type StepChange, stepName } from "../step.ts";
@@ -33,8 +34,10 @@ export const REPORTS_TOGETHER = {
 
 type Stored = Pick<Stores, "jobs" | "steps">;
 
-/** Of the same records, another process may be faster so many times in a row. */
-const MOST_ROUNDS = 25;
+/** Of the same records, other processes may be faster so many times in a row. */
+const MOST_ROUNDS = 50;
+/** After so many there is a pause, of random length, since several that go on at once go on being in each other's way. */
+const ROUNDS_AT_ONCE = 3;
 
 interface Entry {
   readonly report: JudgedReport;
@@ -46,16 +49,14 @@ interface Entry {
   error: Error | null;
 }
 
-/** What reports make of a job: the steps that are to be written first, and the job. */
-interface Change {
-  readonly was: JobState;
-  readonly is: JobState;
+/** What reports make of a job, and the steps that are to be written first. */
+interface Change extends JobWrite {
   readonly steps: readonly { readonly was: StoredStep | null; readonly is: StepState }[];
 }
 
 /**
  * Writes reports in the order in which they came: first the steps, then all jobs, each record once however many reports
- * are about it, and only where nobody has changed it since it was read. What is said of a job's current step, as long as
+ * are about it, and only where nobody has reported on it since it was read. What is said of a job's current step, as long as
  * it runs on, is written with the job alone. A process that dies in the middle leaves nothing that the same reports, sent
  * again, do not put right.
  * @returns for each of them what became of it, or why it fails: AppError job_not_found, invalid_body (a new step without
@@ -98,11 +99,12 @@ async function writeAsKnown(stores: Stored, known: ByJob): Promise<ByJob> {
   return missed;
 }
 
-/** Reads the jobs and writes to them, until nobody comes between. */
+/** Reads the jobs and writes to them, until no other process comes between. */
 async function writeRead(stores: Stored, byJob: ByJob): Promise<void> {
   let open = byJob;
   for (let round = 1; open.size > 0; round++) {
     if (round > MOST_ROUNDS) throw contended();
+    if (round > ROUNDS_AT_ONCE) await setTimeout(Math.random() * round);
     open = only(open, await write(stores, open));
   }
 }
@@ -183,19 +185,21 @@ function reportOn(
   }
   if (after.size === 0) return [];
   const current = currentAfter(job, [...after.values()]);
-  const is = { ...jobAfter(stores, job, entries), currentKnown: current !== undefined, current: current ?? null };
-  if (staysCurrent(job, entries)) return [{ was: job, is, steps: [] }];
+  const { after: reported, said } = jobAfter(stores, job, entries);
+  const is = { ...reported, currentKnown: current !== undefined, current: current ?? null };
+  if (staysCurrent(job, entries)) return [{ was: job, is, said, steps: [] }];
   const other = job.current && !after.has(job.current.stepKey) ? now(job.current.stepKey) : null;
   const steps = [...after.values(), ...(other ? [other] : [])].flatMap((is) => {
     const was = storedOf(is.stepKey);
     const isKeptByJob = was?.status === "running" && current?.stepId === is.stepId && is.output === undefined;
     return isKeptByJob || is.reportedAt === was?.reportedAt ? [] : [{ was, is }];
   });
-  return [{ was: job, is, steps }];
+  return [{ was: job, is, said, steps }];
 }
 
-function jobAfter({ jobs }: Stored, was: JobState, entries: readonly Entry[]): JobState {
+function jobAfter({ jobs }: Stored, was: JobState, entries: readonly Entry[]) {
   let job = was;
+  const said = new Set<"status" | "message" | "endedAt">();
   for (const entry of entries) {
     if (entry.error) continue;
     const { change, effect } = entry.report;
@@ -204,8 +208,10 @@ function jobAfter({ jobs }: Stored, was: JobState, entries: readonly Entry[]): J
       change.message ?? (effect.ends?.status === "failed" ? (entry.step?.message ?? undefined) : undefined);
     entry.ended = effect.ends && effect.ends.status !== job.status ? effect.ends.status : null;
     job = jobs.reported(job, { ...effect, message });
+    if (message !== undefined) said.add("message");
+    if (effect.ends) said.add("status").add("endedAt");
   }
-  return job;
+  return { after: job, said };
 }
 
 async function findCurrent({ jobs, steps }: Stored, unknown: readonly JobState[]): Promise<void> {
