@@ -292,6 +292,26 @@ describe("DELETE /api/jobs", () => {
     for (const { path } of others) expect((await app.call("GET", path)).status).to.equal(200);
   });
 
+  for (const query of ["", "?status=running"]) {
+    it(`leaves alone what is created meanwhile, and so comes to an end, on DELETE /api/jobs${query}`, async () => {
+      await createJob(app);
+      const made: string[] = [];
+      const { deletions } = app.stores;
+      const record = deletions.record.bind(deletions);
+      deletions.record = async (jobs) => {
+        app.clock.advance(1);
+        if (made.length < 5) made.push((await createJob(app)).jobId);
+        await record(jobs);
+      };
+
+      const { status } = await app.call("DELETE", `/api/jobs${query}`);
+
+      expect(status).to.equal(200);
+      const left = (await app.call("GET", "/api/jobs")).body.jobs.map(({ jobId }: { jobId: string }) => jobId);
+      expect(left).to.have.members(made).and.have.length(1);
+    });
+  }
+
   const misspelt = ["statsu=failed", "name=", "limit=10", "cursor=abc", "metadata=x", "status=faild"];
   for (const query of misspelt) {
     it(`deletes nothing on ?${query}, and says so with 400`, async () => {
