@@ -39,7 +39,7 @@ export function searchTerms(metadata: FreeObject | null): string[] {
   const stack: [string, unknown][] = [["", metadata]];
   for (let entry = stack.pop(); entry && terms.size < MAX_TERMS; entry = stack.pop()) {
     const [path, value] = entry;
-    if (Array.isArray(value)) stack.push(...value.map((item): [string, unknown] => [path, item]).reverse());
+    if (Array.isArray(value)) for (const item of value.toReversed()) stack.push([path, item]);
     else if (typeof value === "object" && value !== null) {
       const keys = Object.keys(value).reverse();
       for (const key of keys) stack.push([path ? `${path}.${key}` : key, (value as FreeObject)[key]]);

@@ -34,6 +34,11 @@ describe("free objects", () => {
     });
   }
 
+  it("can be searched for the first items of a list of any length", () => {
+    const list = Array.from({ length: 1_000_000 }, (_, i) => i);
+    expect(searchTerms({ list })).to.have.length(100).and.to.include("list=99");
+  });
+
   it("have at most 100 terms", () => {
     const metadata = Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`key${i}`, i]));
     expect(searchTerms(metadata)).to.have.length(100).and.to.include("key0=0");
