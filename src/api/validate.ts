@@ -15,16 +15,16 @@ export const bodies = withFormats(new Ajv(options));
 /** For the URL, where everything is text: numbers, booleans and lists are read, defaults are filled in. */
 const urls = withFormats(new Ajv({ ...options, coerceTypes: "array", useDefaults: true }));
 
-const MOST_ERRORS = 20;
+const MOST_ERRORS = 100;
 
 /** A check of a body. @throws AppError invalid_body, each fault with its JSON Pointer */
 export function bodyCheck(schema: TObject): (value: unknown) => void {
   const validate = bodies.compile(schema);
   return (value) => {
     if (validate(value)) return;
-    const errors = faults(validate).map(({ error, field }) => ({
+    const errors = faults(validate).map(({ error, field, words }) => ({
       pointer: pointer(error, field),
-      detail: faultWords(error, PATTERNS),
+      detail: words,
     }));
     throw new AppError("invalid_body", { detail: summary(errors), errors });
   };
@@ -38,19 +38,37 @@ export function urlCheck(schema: TObject): (value: unknown) => void {
   const validate = urls.compile(schema);
   return (value) => {
     if (validate(value)) return;
-    const errors = faults(validate).map(({ error, field }) => ({
+    const errors = faults(validate).map(({ error, field, words }) => ({
       parameter: field ?? error.instancePath.split("/")[1] ?? "",
-      detail: faultWords(error, PATTERNS),
+      detail: words,
     }));
     throw new AppError("invalid_query", { detail: summary(errors), errors });
   };
 }
 
-/** The faults worth telling, with the name of the field where the error is about one that is missing or unknown. */
-function faults(validate: ValidateFunction): { error: ErrorObject; field: string | undefined }[] {
-  const told = (validate.errors ?? []).filter(({ keyword }) => keyword !== "if");
-  return told.slice(0, MOST_ERRORS).map((error) => ({ error, field: shortened(faultyField(error)) }));
+interface Fault {
+  readonly error: ErrorObject;
+  /** Where the error is about a field that is missing or unknown. */
+  readonly field: string | undefined;
+  readonly words: string;
 }
+
+/** The faults worth telling: one of a field that may be null is one, though the value fits neither of two schemas. */
+function faults(validate: ValidateFunction): Fault[] {
+  const errors = validate.errors ?? [];
+  const mayBeNull = new Set(errors.filter(isOfNullable).map(({ instancePath }) => instancePath));
+  const told = errors.filter((error) => {
+    const isTwice = error.keyword === "anyOf" || error.params.type === "null";
+    return error.keyword !== "if" && !(isTwice && mayBeNull.has(error.instancePath));
+  });
+  return told.slice(0, MOST_ERRORS).map((error) => {
+    const orNull = error.keyword === "type" && mayBeNull.has(error.instancePath) ? " or null" : "";
+    return { error, field: shortened(faultyField(error)), words: `${faultWords(error, PATTERNS)}${orNull}` };
+  });
+}
+
+const isOfNullable = ({ keyword, schema }: ErrorObject): boolean =>
+  keyword === "anyOf" && (schema as { type?: string }[]).some(({ type }) => type === "null");
 
 const MOST_CHARACTERS = 200;
 

@@ -28,5 +28,7 @@ function isDeeper(value: unknown, levels: number): boolean {
   return false;
 }
 
-const tooDeep = () =>
-  new AppError("invalid_body", { detail: "The body is nested too deeply: some hundred levels are plenty." });
+function tooDeep(): AppError {
+  const detail = "is nested too deeply: some hundred levels are plenty";
+  return new AppError("invalid_body", { detail: `The body ${detail}.`, errors: [{ pointer: "", detail }] });
+}

@@ -94,15 +94,21 @@ describe("errors", () => {
     expect(body.errors[0].detail).to.equal("is not known");
   });
 
-  it("name every fault of a body, and no more than 20", async () => {
+  it("name every fault of a body once, and no more than 100", async () => {
     const two = await step({ progress: "x", status: "y" });
+    const nullable = await put(job, { name: 1, description: [], output: "x", staleAfterSeconds: {}, progress: -1 });
     const many = await step(Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`f${i}`, i])));
 
     expect(two.body.errors.map((error: { pointer: string }) => error.pointer)).to.have.members([
       "/progress",
       "/status",
     ]);
-    expect(many.body.errors).to.have.length(20);
+    const said = Object.fromEntries(nullable.body.errors.map((one: { pointer: string }) => [one.pointer, one]));
+    expect(nullable.body.errors).to.have.length(5);
+    expect(said).to.have.all.keys("/name", "/description", "/output", "/staleAfterSeconds", "/progress");
+    expect(said["/name"].detail).to.equal("must be string or null");
+    expect(nullable.body.detail).to.include("and 4 more");
+    expect(many.body.errors).to.have.length(100);
   });
 
   it("answer a body over the limit with 413, also one without a length and one that grows by unpacking", async () => {
@@ -142,6 +148,8 @@ describe("errors", () => {
     "application/x-www-form-urlencoded",
     "multipart/form-data; boundary=x",
     "application/jsonx",
+    "application/json; charset=iso-8859-1",
+    "application/json; charset=utf-16",
   ]) {
     it(`answer a body of type ${type} with 415`, async () => {
       const { status, body } = await put(job, "{}", { "Content-Type": type });
@@ -150,7 +158,13 @@ describe("errors", () => {
     });
   }
 
-  for (const type of ["application/json; charset=utf-8", "application/merge-patch+json", "APPLICATION/JSON"]) {
+  for (const type of [
+    "application/json; charset=utf-8",
+    'application/json; charset="UTF-8"',
+    "application/json; charset=us-ascii",
+    "application/merge-patch+json",
+    "APPLICATION/JSON",
+  ]) {
     it(`take a body of type ${type}`, async () => {
       expect((await put(job, "{}", { "Content-Type": type })).status).to.equal(200);
     });
