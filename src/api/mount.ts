@@ -41,12 +41,14 @@ export function mount(
 function handle(r: AnyRoute, deps: ApiDeps, strict: boolean): Middleware {
   const readUrl = urlReader(r.schemas);
   const checkBody = r.schemas.body && bodyCheck(r.schemas.body);
+  const known = Object.keys(r.schemas.body?.properties ?? {});
   const call = strict ? strictly(r) : (input: Input<RouteSchemas>) => r.handler(input, deps);
   return async (ctx) => {
     ctx.state.operation = r.path;
     const { params, query, headers } = readUrl(ctx);
     const body = r.schemas.body && ctx.request.body;
     checkBody?.(body);
+    if (body) makeWellFormed(body as Record<string, unknown>, known);
     const { admitted } = ctx.state;
     const answer = await call({ params, query, headers, body, admitted } as Input<RouteSchemas>, deps);
     ctx.status = answer.status;
@@ -55,6 +57,14 @@ function handle(r: AnyRoute, deps: ApiDeps, strict: boolean): Middleware {
     if (answer.headers) ctx.set(answer.headers);
     ctx.body = answer.body;
   };
+}
+
+/** Half of a surrogate pair is no character, and is kept as U+FFFD by MongoDB: the answer tells what is kept. */
+function makeWellFormed(body: Record<string, unknown>, fields: readonly string[]): void {
+  for (const field of fields) {
+    const value = body[field];
+    if (typeof value === "string" && !value.isWellFormed()) body[field] = value.toWellFormed();
+  }
 }
 
 /** A client that does not even take the end of a stream is cut off: it would keep a stopping process from its end. */

@@ -113,6 +113,16 @@ describe("PUT /api/jobs/:jobId/steps/:stepKey", () => {
     expect((await app.call("GET", `${job.path}/steps`)).body.steps).to.deep.equal([]);
   });
 
+  it("answers what is kept of half a surrogate pair, which is no character", async () => {
+    const body = '{"stepName":"S\\ud800","message":"\\udfff!","output":{"kept":"\\ud800"}}';
+
+    const { body: answered } = await app.call("PUT", `${job.path}/steps/a`, body);
+
+    const read = await readStep("a");
+    expect(answered).to.include({ stepName: "S\ufffd", message: "\ufffd!" });
+    expect(read).to.deep.include({ stepName: "S\ufffd", message: "\ufffd!", output: { kept: "\ud800" } });
+  });
+
   it("renames the step", async () => {
     await report(app, job.path, "a", {});
 
