@@ -45,12 +45,18 @@ function askForBody({ req, res }: Context): void {
   if (req.headers.expect?.toLowerCase() === "100-continue") res.writeContinue();
 }
 
-/** @throws AppError unsupported_media_type */
+/** @throws AppError unsupported_media_type also where the JSON is said to be no UTF-8, which other JSON is not (RFC 8259) */
 export function checkType(ctx: Context): void {
   const type = ctx.get("Content-Type") || "none";
-  if (type === "application/json" || ctx.request.is("application/json", "application/*+json") !== false) return;
-  throw new AppError("unsupported_media_type", { detail: `Content-Type is ${type}; send JSON as application/json.` });
+  if (type === "application/json") return;
+  const isJson = ctx.request.is("application/json", "application/*+json") !== false;
+  if (isJson && UTF_8.includes(ctx.request.charset.toLowerCase())) return;
+  const detail = `Content-Type is ${type}; send JSON as application/json${isJson ? ", in UTF-8" : ""}.`;
+  throw new AppError("unsupported_media_type", { detail });
 }
+
+/** None said is UTF-8, and so is all that is ASCII. */
+const UTF_8: readonly string[] = ["", "utf-8", "utf8", "us-ascii", "ascii"];
 
 /** The parser's errors carry the body; only their kind goes on. */
 export function namedBodyError(error: object & { status?: number; type?: string }, limit: number): AppError {
