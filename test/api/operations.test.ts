@@ -1,6 +1,9 @@
+import { once } from "node:events";
+import { connect } from "node:net";
 import { expect } from "chai";
 import { retention } from "../../src/shared/queues.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { eventually } from "../support/eventually.ts";
 import { createJob, report, whole } from "../support/factories.ts";
 import { startRedis } from "../support/servers.ts";
 
@@ -174,5 +177,23 @@ describe("operations", () => {
     expect(lines).to.have.length(1);
     expect(lines[0]).to.include({ method: "GET", path: "/api/jobs", status: 200, msg: "request" });
     expect(lines[0]?.ms).to.be.a("number");
+  });
+
+  it("a request whose client has gone before it was answered is one too, with nginx's 499", async () => {
+    const socket = connect(Number(new URL(app.url).port), "127.0.0.1");
+    const head = [
+      "PUT /api/jobs/a HTTP/1.1",
+      "Host: 127.0.0.1",
+      "Content-Type: application/json",
+      "X-Request-Id: gone",
+    ];
+    socket.write(`${head.join("\r\n")}\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n`);
+    await once(socket, "data"); // the body is asked for
+    socket.destroy();
+
+    const line = await eventually(() => app.log.find(({ reqId }) => reqId === "gone"), "the line of the request");
+
+    expect(line).to.include({ status: 499, aborted: true });
+    expect(await metrics()).to.match(/_count\{method="PUT",route="none",status="499"\} 1/);
   });
 });

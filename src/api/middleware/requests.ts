@@ -4,6 +4,8 @@ import { AppError } from "../../shared/errors.ts";
 import type { Logger } from "../../shared/logger.ts";
 import type { Metrics } from "../metrics.ts";
 
+/** For the log and the metrics alone: nobody is there to be answered. As nginx has it. */
+const CLIENT_GONE = 499;
 const ACCEPTED_ID = /^[\w.:/+=-]{1,128}$/;
 
 /**
@@ -19,7 +21,8 @@ export function requests(log: Logger, metrics: Metrics): Middleware {
     ctx.res.setHeader("X-Request-Id", reqId);
     ctx.res.once("close", () => {
       const seconds = (performance.now() - started) / 1_000;
-      const { method, status } = ctx;
+      const { method } = ctx;
+      const status = ctx.res.headersSent ? ctx.status : CLIENT_GONE;
       const path = pathOf(ctx);
       const route: string = ctx.state.operation ?? "none";
       const { isStream } = ctx.state; // it lasts as long as its client likes
