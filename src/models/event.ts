@@ -18,6 +18,8 @@ export interface EventDoc {
   order: mongo.Timestamp;
   createdAt: Date;
   waiting: boolean;
+  /** Where it is more than a turn takes: how many of its UTF-16 units earlier turns were told. */
+  told?: number;
   /** When a turn that knew it succeeded; kept for a while so that it is never made again. */
   takenAt: Date | null;
 }
@@ -33,6 +35,7 @@ export const eventSchema = new Schema<EventDoc>(
     order: Schema.Types.Mixed,
     createdAt: Date,
     waiting: Boolean,
+    told: Number,
     takenAt: Date,
   },
   { versionKey: false },
@@ -85,6 +88,11 @@ export class Events {
   async wantsTurn(before: Date): Promise<boolean> {
     const query = { waiting: true, wake: true, createdAt: { $lt: before } };
     return (await reading(this.collection, () => this.collection.findOne(query, { projection: { _id: 1 } }))) !== null;
+  }
+
+  /** Notes how much of an event turns were told that succeeded; it waits for the next one. */
+  async noteTold(id: string, told: number): Promise<void> {
+    await guard(() => this.collection.updateOne({ _id: id }, { $max: { told } }));
   }
 
   /** Takes events off the queue: a turn that knew them has succeeded. */

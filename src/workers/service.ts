@@ -118,7 +118,9 @@ export function startService(config: Config, deps: ServiceDeps): Service {
         prompt: (events) =>
           heartbeatPrompt({
             prompt: agents.defaults.heartbeat.prompt ?? DEFAULT_HEARTBEAT_PROMPT,
-            events: events.map(({ _id, text, source, createdAt }) => ({ eventId: _id, text, source, at: createdAt })),
+            events: events.map(({ _id: eventId, text, source, createdAt: at, told }) => {
+              return { eventId, text, source, at, told };
+            }),
             maxChars: session.maxChars,
           }),
       }),

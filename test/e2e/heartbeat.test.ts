@@ -155,6 +155,24 @@ describe("the main session's turns", () => {
     for (const { prompt } of turns()) expect(prompt.length).to.be.at.most(5_000);
   });
 
+  it("tell an event that is longer than session.maxChars in parts, all of it, before the next; each part once", async () => {
+    await start({ session: "maxChars: 5000" });
+    const long = Array.from({ length: 2_000 }, (_, n) => `word${n}`).join(" ");
+    model.script(says(ACK), answers(400, { error: { message: "not now" } }), ...Array<Behaviour>(50).fill(says(ACK)));
+
+    await wake(long, "next-heartbeat");
+    await wake("the last");
+    await eventually(() => model.requests.length === 2, "the turn that fails");
+    await wake("one more");
+    await allTaken();
+
+    const told = events().filter((_, turn) => turn !== 1);
+    expect(told.length).to.be.greaterThan(3);
+    expect(told.flat().slice(0, -2).join("")).to.equal(long);
+    expect(told.flat().slice(-2)).to.deep.equal(["the last", "one more"]);
+    for (const { prompt } of turns()) expect(prompt.length).to.be.at.most(5_000);
+  });
+
   it("keep the main session for themselves however long they go on: no second worker takes the same events", async function () {
     this.timeout(60_000);
     await start();

@@ -13,6 +13,8 @@ interface WaitingEvent {
   readonly source: string;
   /** When it was accepted. */
   readonly at: Date;
+  /** How many of its UTF-16 units earlier turns were told. */
+  readonly told?: number | undefined;
 }
 
 interface HeartbeatTurn {
@@ -24,32 +26,37 @@ interface HeartbeatTurn {
   readonly maxChars: number;
 }
 
-/** What is kept of an event however small `maxChars` is. */
-const MIN_EVENT_CHARS = 200;
+/** What is told of an event however small `maxChars` is: an event shall not take hundreds of turns. */
+const MIN_EVENT_CHARS = 1_000;
 
 /**
  * The prompt of a heartbeat turn: the operator's prompt, then the waiting events in order, each behind its fence, as many
- * as fit `maxChars` but at least one. `taken` says how many were included; the others wait for another turn.
- * A first event that alone is too large is cut, with a note of how much is missing. Only a `maxChars` that has no room
- * for the prompt, the notice and the first 200 characters of the first event is exceeded, by what these need.
+ * as fit `maxChars`. `taken` says how many were included; the others wait for another turn. Of a first event that alone is
+ * too large a part is included, with a note of how much is to follow; `told` says how many of its UTF-16 units this turn and
+ * those before were told then. Only a `maxChars` that has no room for the prompt, the notice and 1,000 characters of the
+ * first event is exceeded, by what these need.
  */
 export function heartbeatPrompt(
   { prompt, events, maxChars }: HeartbeatTurn,
   randomId: () => string = randomMarkerId,
-): { text: string; taken: number } {
+): { text: string; taken: number; told: number } {
   const [first, ...others] = events;
-  if (first === undefined) return { text: `${prompt}\n\nNo events are waiting.`, taken: 0 };
+  if (first === undefined) return { text: `${prompt}\n\nNo events are waiting.`, taken: 0, told: 0 };
   const id = randomId();
-  const title = ({ source, at }: WaitingEvent, index: number) =>
-    `Event ${index + 1}, accepted at ${at.toISOString()}, from ${quoteSource(source)}:`;
+  const title = ({ source, at, told }: WaitingEvent, index: number) =>
+    `Event ${index + 1}, accepted at ${at.toISOString()}, from ${quoteSource(source)}${told ? ", continued" : ""}:`;
+  const rest = ({ text, told }: WaitingEvent) => text.slice(told);
   const block = (event: WaitingEvent, index: number) =>
-    `\n\n${title(event, index)}\n${enclose(defuse(event.text), id)}`;
+    `\n\n${title(event, index)}\n${enclose(defuse(rest(event)), id)}`;
 
   const head = `${prompt}\n\n${notice(id, "from the source named before it")}`;
   const whole = head + block(first, 0);
   if (whole.length > maxChars) {
     const room = maxChars - head.length - block({ ...first, text: "" }, 0).length;
-    return { text: `${head}\n\n${title(first, 0)}\n${cutToFit(first.text, id, room)}`, taken: 1 };
+    const part = partOf(rest(first), id, room);
+    const told = (first.told ?? 0) + part.length;
+    const end = told < first.text.length ? { taken: 0, told } : { taken: 1, told: 0 };
+    return { text: `${head}\n\n${title(first, 0)}\n${part.text}`, ...end };
   }
   let text = whole;
   let taken = 1;
@@ -59,13 +66,16 @@ export function heartbeatPrompt(
     text += next;
     taken++;
   }
-  return { text, taken };
+  return { text, taken, told: 0 };
 }
 
-/** The beginning of a text between its markers, and a note behind them; `room` is what text and note may take. */
-function cutToFit(text: string, id: string, room: number): string {
+/**
+ * The beginning of a text between its markers, and a note behind them; `room` is what text and note may take.
+ * @returns and how much of the text it is
+ */
+function partOf(text: string, id: string, room: number): { text: string; length: number } {
   const note = (kept: number) =>
-    `\n[This event is cut: its last ${text.length - kept} of ${text.length} characters are left out.]`;
+    `\n[This event is longer than a turn takes: ${text.length - kept} further characters follow in the next one.]`;
   const space = Math.max(room - note(0).length, MIN_EVENT_CHARS);
   let kept = Math.min(space, text.length);
   let defused = defuse(text.slice(0, kept));
@@ -74,5 +84,5 @@ function cutToFit(text: string, id: string, room: number): string {
     defused = defuse(text.slice(0, kept));
   }
   if (/[\ud800-\udbff]$/.test(text.slice(0, kept))) defused = defuse(text.slice(0, --kept));
-  return kept === text.length ? enclose(defused, id) : enclose(defused, id) + note(kept);
+  return { text: enclose(defused, id) + (kept < text.length ? note(kept) : ""), length: kept };
 }

@@ -30,8 +30,8 @@ export interface HeartbeatDeps {
   readonly delivery: DeliverySettings;
   readonly metrics: WorkerMetrics;
   isWorthDelivering(reply: string): boolean;
-  /** The prompt over the events, and how many of them it holds: as many as fit, one at least. */
-  prompt(events: readonly EventDoc[]): { readonly text: string; readonly taken: number };
+  /** The prompt over the events. `told`: how much of the one behind those that it holds has been told with it. */
+  prompt(events: readonly EventDoc[]): { readonly text: string; readonly taken: number; readonly told: number };
   deliver(noted: NotedDelivery): Promise<void>;
 }
 
@@ -73,7 +73,7 @@ async function takeTurns(
     // After a turn another follows for what did not fit, and for what has come meanwhile and wants a turn at once.
     const wanted = events.length > 0 && (turns === 0 || isLeft || events.some(({ wake }) => wake));
     if (!due && !wanted) return { kind: "done", result: { turns } };
-    const { text, taken } = deps.prompt(events);
+    const { text, taken, told } = deps.prompt(events);
     const end = await turn(deps, text, lost, context);
     deps.metrics.heartbeats.inc({ outcome: end.kind });
     if (end.kind === "failed") {
@@ -82,19 +82,28 @@ async function takeTurns(
     }
     if (end.kind !== "replied") return { kind: "done", result: { turns, end: end.kind } };
     if (lost.aborted || !(await persist(keepsClaim, context.signal))) break; // another worker has it by now
-    const turnId = nameOf(events.slice(0, taken));
+    const known = { whole: events.slice(0, taken), part: told > 0 ? events[taken] : undefined, told };
+    const turnId = nameOf(known);
     const { reply } = end;
-    await persist(() => conclude(deps, turnId, text, reply, events.slice(0, taken), context), context.signal);
+    await persist(() => conclude(deps, turnId, text, reply, known, context), context.signal);
     turns++;
     isLeft = more || taken < events.length;
   }
   return { kind: "done", result: { turns, end: "lost" } };
 }
 
+/** What a turn was told: whole events, or a part of one. */
+interface Known {
+  readonly whole: readonly EventDoc[];
+  readonly part: EventDoc | undefined;
+  readonly told: number;
+}
+
 /** A turn over the same events is the same turn: what follows from it is written once, also after a crash in between. */
-function nameOf(events: readonly EventDoc[]): string {
-  const [first] = events;
-  return first ? `events-${first._id}-${events.at(-1)?._id}` : randomUUID();
+function nameOf({ whole, part, told }: Known): string {
+  if (part) return `events-${part._id}-${told}`;
+  const [first] = whole;
+  return first ? `events-${first._id}-${whole.at(-1)?._id}` : randomUUID();
 }
 
 function turn(deps: HeartbeatDeps, prompt: string, lost: AbortSignal, context: RunContext): Promise<TurnEnd> {
@@ -113,13 +122,14 @@ async function conclude(
   turnId: string,
   prompt: string,
   reply: string,
-  events: readonly EventDoc[],
+  { whole, part, told }: Known,
   { clock }: RunContext,
 ): Promise<void> {
   const wanted = { _id: turnId, runId: null, channel: "last", to: null, text: reply };
   const noted = isWorthDelivering(reply) ? await addDelivery(stores, wanted, delivery) : null;
   const turn = { sessionKey: MAIN_SESSION, told: prompt, outside: false, answered: reply, endedAt: clock.now() };
   await stores.messages.addTurn(turnId, turn);
-  await stores.events.take(events.map((event) => event._id));
+  if (part) await stores.events.noteTold(part._id, told);
+  else await stores.events.take(whole.map(({ _id }) => _id));
   if (noted) await deliver(noted);
 }

@@ -50,20 +50,19 @@ describe("heartbeatPrompt", () => {
     expect(heartbeatPrompt({ prompt, events, maxChars: 5_000 }).taken).to.equal(1);
   });
 
-  it("cuts a first event that is too large, and says how much is left out", () => {
+  it("tells a part of a first event that is too large, and says how much follows", () => {
     const events = [event("x".repeat(50_000)), event("small")];
 
-    const { text, taken } = heartbeatPrompt({ prompt, events, maxChars: 5_000 });
+    const { text, taken, told } = heartbeatPrompt({ prompt, events, maxChars: 5_000 });
 
-    const kept = contents(text)[0]?.length ?? 0;
-    expect(taken).to.equal(1);
+    expect([taken, told]).to.deep.equal([0, contents(text)[0]?.length]);
     expect(text).to.have.length.within(4_990, 5_000);
-    expect(text.endsWith(`[This event is cut: its last ${50_000 - kept} of 50000 characters are left out.]`)).to.equal(
-      true,
+    expect(text).to.match(
+      new RegExp(`\\[This event is longer than a turn takes: ${50_000 - told} further characters .* next one\\.\\]$`),
     );
   });
 
-  it("keeps to its size whatever the events are, and loses none", () => {
+  it("keeps to its size whatever the events are, and loses nothing of them", () => {
     const text = fc.oneof(
       fc.string({ unit: "binary", maxLength: 6_000 }),
       fc.nat(2_000).map((length) => "<s>🙂".repeat(length)),
@@ -73,31 +72,45 @@ describe("heartbeatPrompt", () => {
         fc.array(text, { minLength: 1, maxLength: 5 }),
         fc.integer({ min: 3_000, max: 20_000 }),
         (texts, maxChars) => {
-          const events = texts.map((each) => event(each));
+          const areWellFormed = texts.every((each) => each.isWellFormed());
+          let events: (ReturnType<typeof event> & { told?: number })[] = texts.map((each) => event(each));
+          const told: string[] = [];
 
-          const turn = heartbeatPrompt({ prompt, events, maxChars }, () => ID);
+          while (events.length > 0) {
+            const turn = heartbeatPrompt({ prompt, events, maxChars }, () => ID);
+            expect(turn.text.length).to.be.at.most(maxChars);
+            expect(contents(turn.text)).to.have.length(turn.taken || 1);
+            expect(turn.text.isWellFormed() || !areWellFormed).to.equal(true);
+            expect(turn.taken + turn.told).to.be.greaterThan(0);
+            told.push(...events.slice(0, turn.taken).map((each) => each.text.slice(each.told)));
+            const [first, ...others] = events.slice(turn.taken);
+            if (turn.told > 0 && first) {
+              told.push(first.text.slice(first.told, turn.told));
+              events = [{ ...first, told: turn.told }, ...others];
+            } else events = events.slice(turn.taken);
+          }
 
-          expect(turn.text.length).to.be.at.most(maxChars);
-          expect(turn.taken).to.be.within(1, events.length);
-          expect(contents(turn.text)).to.have.length(turn.taken);
-          expect(turn.text.isWellFormed() || !texts.every((each) => each.isWellFormed())).to.equal(true);
+          expect(told.join("")).to.equal(texts.join(""));
         },
       ),
     );
   });
 
-  it("takes one event and 200 characters of it where there is no room at all", () => {
-    const { text, taken } = heartbeatPrompt({ prompt, events: [event("x".repeat(300))], maxChars: 1 });
+  it("tells 1,000 characters of an event where there is no room at all, then the rest", () => {
+    const long = event("x".repeat(1_300));
 
-    expect(taken).to.equal(1);
-    expect(contents(text)).to.deep.equal(["x".repeat(200)]);
-    expect(text).to.include("its last 100 of 300 characters");
+    const part = heartbeatPrompt({ prompt, events: [long], maxChars: 1 });
+    const rest = heartbeatPrompt({ prompt, events: [{ ...long, told: part.told }], maxChars: 1 });
+
+    expect([part.taken, part.told, contents(part.text)]).to.deep.equal([0, 1_000, ["x".repeat(1_000)]]);
+    expect([rest.taken, rest.told, contents(rest.text)]).to.deep.equal([1, 0, ["x".repeat(300)]]);
+    expect(rest.text).to.include('from "hook", continued:').and.to.not.include("further characters");
   });
 
   it("says so where nothing is waiting", () => {
     expect(heartbeatPrompt({ prompt, events: [], maxChars: 1_000 })).to.deep.equal({
       text: `${prompt}\n\nNo events are waiting.`,
-      taken: 0,
+      ...{ taken: 0, told: 0 },
     });
   });
 
