@@ -116,12 +116,18 @@ function authFaults({ auth, match }: Mapping, { hooks, server }: Config): (strin
       auth.toleranceSeconds !== undefined &&
       auth.timestampHeader === undefined &&
       "auth.toleranceSeconds means nothing without auth.timestampHeader",
-    auth.type === "standard-webhooks" &&
-      auth.secret?.startsWith("whsec_") === true &&
-      !/^whsec_[A-Za-z0-9+/]{2,}={0,2}$/.test(auth.secret) &&
-      "auth.secret must be base64 behind whsec_",
+    auth.type === "standard-webhooks" && auth.secret !== undefined && standardSecretFault(auth.secret),
     auth.token !== undefined &&
       [hooks.token, server.apiToken].includes(auth.token) &&
       "auth.token must be another secret than hooks.token and server.apiToken",
   ];
+}
+
+function standardSecretFault(secret: string): string | false {
+  const [prefix] = /^wh(?:sec|pk|sk)_/.exec(secret) ?? [];
+  if (prefix === undefined) return false;
+  // the public half is known to anybody, who could then sign with it
+  if (prefix !== "whsec_")
+    return `auth.secret must not begin with ${prefix}: keys of asymmetric signatures are not taken, only a secret that the sender shares (whsec_…)`;
+  return !/^whsec_[A-Za-z0-9+/]{2,}={0,2}$/.test(secret) && "auth.secret must be base64 behind whsec_";
 }

@@ -103,6 +103,11 @@ describe("hooks.mappings: a fault is a problem of the configuration that names i
       auth("type: 'standard-webhooks', secret: 'whsec_no-base-64'"),
       /must be base64 behind whsec_$/,
     ],
+    ...["whpk_", "whsk_"].map((prefix): [string, string, RegExp] => [
+      `a key of asymmetric signatures (${prefix})`,
+      auth(`type: 'standard-webhooks', secret: '${prefix}MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'`),
+      new RegExp(`^auth\\.secret must not begin with ${prefix}: keys of asymmetric signatures are not taken`),
+    ]),
     [
       "a tolerance of nothing",
       auth("type: 'slack', secret: 's', toleranceSeconds: 0"),
