@@ -24,6 +24,24 @@ export type Proof =
   | { readonly ok: false; readonly reason: RefusalReason };
 
 /**
+ * Why a request cannot come from the sender, as far as that is seen before its body is read; null where a token fits, or a
+ * signature is there to be checked.
+ */
+export function headersFault(
+  auth: SenderAuth,
+  { headers, tokens }: Pick<SenderRequest, "headers" | "tokens">,
+): RefusalReason | null {
+  try {
+    if (auth.type === "token") checkToken(auth.token, tokens);
+    else readClaim(auth, headers);
+    return null;
+  } catch (error) {
+    if (error instanceof Refused) return error.reason;
+    throw error;
+  }
+}
+
+/**
  * Whether a request comes from the sender that knows the secret, by that sender's own rules.
  * @throws Error when the secret is empty, or is no base64 where it says that it is
  */

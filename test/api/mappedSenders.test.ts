@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { request } from "node:http";
+import { json } from "node:stream/consumers";
 import { expect } from "chai";
 import { BODY, SCHEMES, SLACK, STAMPED_SCHEMES, STRIPE } from "../hooks/senders.ts";
 import { type Answer, startApp, type TestApp } from "../support/app.ts";
@@ -122,6 +125,44 @@ describe("a mapping with the proof of a sender", () => {
 
     expect([right.status, right.body.code]).to.deep.equal([404, "hook_not_found"]);
     expectRefused(wrong);
+  });
+
+  const unproven: [string, string, Headers, string][] = [
+    ...SCHEMES.map(([title]): [string, string, Headers, string] => [`${title}: no proof`, slug(title), {}, "missing"]),
+    ["stripe: the hook token alone", "stripe", bearer, "missing"],
+    ["stripe: a header without a signature", "stripe", { "stripe-signature": "v1" }, "malformed"],
+    ["token: none", "token", {}, "missing"],
+    ["token: another one", "token", { "X-Service-Token": "wrong" }, "wrong"],
+    ["token: the hook token", "token", bearer, "wrong"],
+    ["two of a name: no proof", "two", {}, "missing"],
+  ];
+  for (const [title, name, headers, reason] of unproven) {
+    it(`${title} is answered 401 before the body is read, whatever its type and length`, async () => {
+      const before = app.log.length;
+      const req = request(`${app.url}/hooks/${name}`, {
+        method: "POST",
+        headers: { "Content-Type": "text/plain", "Content-Length": 1e9, ...headers },
+      });
+      req.flushHeaders();
+
+      const [answer] = await once(req, "response");
+
+      expect([answer.statusCode, ((await json(answer)) as { code: string }).code]).to.deep.equal([401, "unauthorized"]);
+      const reasons = app.log.slice(before).flatMap((line) => (line.reason === undefined ? [] : [line.reason]));
+      expect(reasons).to.deep.equal([reason]);
+      req.destroy();
+    });
+  }
+
+  it("a signature is answered as its body deserves where that is of another type or too long", async () => {
+    const headers = STRIPE.sign(BODY, nowOf(app));
+
+    const answers = [
+      await post("stripe", { ...headers, "Content-Type": "text/plain" }),
+      await post("stripe", headers, "x".repeat(300_000)),
+    ];
+
+    expect(answers.map(({ status }) => status)).to.deep.equal([415, 413]);
   });
 
   it("the proof is looked at before the JSON is read", async () => {

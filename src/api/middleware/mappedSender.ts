@@ -1,7 +1,8 @@
 import type { Context, Middleware } from "koa";
 import getRawBody from "raw-body";
 import { type HookCall, hookName, type Mapping, mappingsAt, matchBody } from "../../hooks/mapping.ts";
-import { checkSender, type Proof } from "../../hooks/senderProof.ts";
+import { checkSender, headersFault, type Proof } from "../../hooks/senderProof.ts";
+import type { RefusalReason } from "../../hooks/signatureClaim.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { Logger } from "../../shared/logger.ts";
@@ -36,7 +37,7 @@ export const ignoreTrailingSlash: Middleware = (ctx, next) => {
 
 /**
  * Lets only senders with the hook token pass, before anything is read; for names with a mapping that has a proof of its
- * own, `admitSender` judges the others by their body.
+ * own, `admitSender` judges the others.
  * @throws AppError unauthorized, rate_limited
  */
 export function hookGuard({ mappings, basePath, gate, log }: MappedSenderDeps): Middleware {
@@ -56,33 +57,37 @@ export function hookGuard({ mappings, basePath, gate, log }: MappedSenderDeps): 
 /**
  * Reads the body of a request to a mapped hook, finds its mapping, and has the sender prove itself to that: into
  * `ctx.state.admitted`.
- * @throws AppError hook_not_found before anything is read where no mapping has the name; unauthorized, rate_limited,
- *   unsupported_media_type, body_too_large, invalid_json, hook_not_found
+ * @throws AppError before anything is read hook_not_found where no mapping has the name; unauthorized, rate_limited where
+ *   there is no right token and no signature; then unsupported_media_type, body_too_large, invalid_json and all of these
  */
 export function admitSender({ mappings, basePath, gate, clock, log, bodies }: MappedSenderDeps): Middleware {
   return async (ctx, next) => {
     const path = hookName(basePath, ctx.path);
     const candidates = mappingsAt(mappings, path);
     if (candidates.length === 0) throw noHook(ctx);
-    const rawBody = await readRaw(ctx, Math.max(...candidates.map(({ maxBodyBytes }) => maxBodyBytes)), bodies);
-    const signed = { headers: ctx.headers, tokens: hookTokens(ctx), rawBody, now: clock.now() };
-    const proofs = new Map<Mapping, Proof>(
-      candidates.flatMap((one) => (one.auth ? [[one, checkSender(one.auth, signed)]] : [])),
-    );
-    const refuse = (mapping: string, proof: Proof | undefined) => {
+    const given = { headers: ctx.headers, tokens: hookTokens(ctx) };
+    const refuse = (mapping = path, reason: RefusalReason | "token" = "token") => {
       // which of them it was is for the operator to know, not for the sender
-      log.info({ mapping, reason: proof && !proof.ok ? proof.reason : "token" }, "a sender could not prove itself");
+      log.info({ mapping, reason }, "a sender could not prove itself");
       return gate.refuse(ctx);
     };
-    if (!ctx.state.byToken && ![...proofs.values()].some(({ ok }) => ok)) {
+    const isOpen = ctx.state.byToken && candidates.some(({ auth }) => !auth);
+    const senders = candidates.flatMap((mapping) => (mapping.auth ? [{ mapping, auth: mapping.auth }] : []));
+    const faults = senders.map(({ auth }) => headersFault(auth, given));
+    if (!isOpen && !faults.includes(null)) return refuse(senders[0]?.mapping.key, faults[0] ?? undefined);
+    const rawBody = await readRaw(ctx, Math.max(...candidates.map(({ maxBodyBytes }) => maxBodyBytes)), bodies);
+    const proofs = new Map(
+      senders.map(({ mapping, auth }) => [mapping, checkSender(auth, { ...given, rawBody, now: clock.now() })]),
+    );
+    if (!isOpen && ![...proofs.values()].some(({ ok }) => ok)) {
       const [first] = proofs;
-      return refuse(first?.[0].key ?? path, first?.[1]);
+      return refuse(first?.[0].key, reasonOf(first?.[1]));
     }
     const payload = parseObject(rawBody);
     const mapping = matchBody(candidates, payload);
     if (!mapping) throw noHook(ctx);
     const proof = proofs.get(mapping);
-    if (mapping.auth ? !proof?.ok : !ctx.state.byToken) return refuse(mapping.key, proof);
+    if (mapping.auth ? !proof?.ok : !ctx.state.byToken) return refuse(mapping.key, reasonOf(proof));
     if (rawBody.length > mapping.maxBodyBytes) throw namedBodyError({ status: 413 }, mapping.maxBodyBytes);
     const admitted: Admitted = {
       mapping,
@@ -94,6 +99,8 @@ export function admitSender({ mappings, basePath, gate, clock, log, bodies }: Ma
     return next();
   };
 }
+
+const reasonOf = (proof: Proof | undefined): RefusalReason | undefined => (proof?.ok ? undefined : proof?.reason);
 
 /** These sign each attempt anew, so that their own id tells a message that comes again; the signature vouches for it. */
 function signedId({ auth }: Mapping, { id, event_id: eventId }: Readonly<Record<string, unknown>>): string | null {
