@@ -18,6 +18,8 @@ const MAX_ITEMS = 1_000;
 const MAX_AROUND_CHARS = 32 * 1024 * 1024;
 /** Of one call as JSON, which is longer than the body where that has numbers like 1e20: MongoDB ends at 16 MiB. */
 const MAX_CALL_BYTES = 15 * 1024 * 1024;
+/** Of a session key. */
+const MAX_KEY_CHARS = 256;
 
 /** What is written down of a call that a mapping takes: with `forEach` a run for each item. */
 export interface MappedRun {
@@ -60,7 +62,7 @@ function checkItems(forEach: string, items: readonly unknown[] | undefined, call
 function newRun(mapping: Mapping, call: HookCall, hooks: Omit<Config["hooks"], "path">, now: Date): MappedRun {
   const scope = scopeOf(mapping, call, now);
   const own = mappedSessionKey(mapping, scope) ?? defaultKeyOf(mapping, hooks);
-  const isUsable = own !== undefined && own.length <= 256 && !sessionKeyFault(own, hooks.allowedSessionKeyPrefixes);
+  const isUsable = own !== undefined && isShort(own) && !sessionKeyFault(own, hooks.allowedSessionKeyPrefixes);
   return {
     kind: mapping.action,
     name: mappedName(mapping, scope),
@@ -69,6 +71,9 @@ function newRun(mapping: Mapping, call: HookCall, hooks: Omit<Config["hooks"], "
     mapped: { mapping: mapping.key, call: pack(call), wakeMode: mapping.wakeMode },
   };
 }
+
+/** As the worker counts it: in characters, of which one takes two units at most. */
+const isShort = (key: string): boolean => key.length <= 2 * MAX_KEY_CHARS && [...key].length <= MAX_KEY_CHARS;
 
 function pack(call: HookCall): string {
   const text = toJson(call);

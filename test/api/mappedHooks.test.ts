@@ -191,6 +191,16 @@ describe("the answer of a mapped hook", () => {
     expect(run).to.deep.include({ reply: null, error: null, deliveries: [], startedAt: null, endedAt: null });
   });
 
+  it("has the session that the mapping names up to 256 characters, however many units they take, else one of its own", async () => {
+    const branches = ["x".repeat(253), "💶".repeat(126), "💶".repeat(253), "x".repeat(254), "💶".repeat(254)];
+
+    const answers = await Promise.all(branches.map((branch) => post("ci", { branch })));
+
+    const keys = (await Promise.all(answers.map(({ body }) => read(body.runId)))).map(({ sessionKey }) => sessionKey);
+    expect(keys.slice(0, 3)).to.deep.equal(branches.slice(0, 3).map((branch) => `ci:${branch}`));
+    for (const key of keys.slice(3)) expect(key).to.match(/^hook:[0-9a-f-]{36}$/);
+  });
+
   it("is the same for an event of the main session", async () => {
     const { status, body } = await post("alert", {});
 
