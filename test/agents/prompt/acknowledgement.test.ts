@@ -23,6 +23,12 @@ describe("isAcknowledgement", () => {
     ["at the start of 300 characters", `HEARTBEAT_OK ${further(300)}`],
     ["at the end of 300 characters", `${further(300)}\nHEARTBEAT_OK`],
     ["at the start of 300 characters that take two units each", `HEARTBEAT_OK ${"𝐱".repeat(300)}`],
+    ["at the start, behind a sign", "✅ HEARTBEAT_OK: nothing new since noon."],
+    ["at the start of 300 exclamation marks", `HEARTBEAT_OK ${"!".repeat(300)}`],
+    ["at the end of 300 emoji", `${"👍".repeat(300)} HEARTBEAT_OK`],
+    ["at the start of 300 characters between line ends", `\n HEARTBEAT_OK ${further(300)} \n`],
+    ["in any number of marks, which do not count", `${"* ".repeat(500)}**HEARTBEAT_OK**\n\n${further(300)}`],
+    ["as a quoted heading with a mark struck through", `> # ~~HEARTBEAT_OK~~ ${further(300)}`],
   ];
   for (const [what, reply] of acknowledgements) {
     it(`takes the word ${what}`, () => {
@@ -41,6 +47,10 @@ describe("isAcknowledgement", () => {
     ["301 further characters behind it", `HEARTBEAT_OK ${further(301)}`],
     ["301 further characters before it", `${further(301)} HEARTBEAT_OK`],
     ["a long text around it", `${further(200)} HEARTBEAT_OK ${further(200)}`],
+    ["301 exclamation marks behind it", `HEARTBEAT_OK ${"!".repeat(301)}`],
+    ["301 emoji before it", `${"👍".repeat(301)} HEARTBEAT_OK`],
+    ["301 emoji around it", `${"👍".repeat(150)} **HEARTBEAT_OK** ${"👍".repeat(151)}`],
+    ["301 further characters by the marks among them", `**HEARTBEAT_OK** ${further(297)} ***`],
   ];
   for (const [what, reply] of messages) {
     it(`does not take ${what}`, () => {
