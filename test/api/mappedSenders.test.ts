@@ -92,6 +92,27 @@ describe("a mapping with the proof of a sender", () => {
     for (const answer of wrong) expectRefused(answer);
   });
 
+  it("token: the sender's own in the URL is warned of once, without it", async () => {
+    const app = await start(
+      `{ match: { path: "own" }, auth: { type: "token", token: "${OWN_TOKEN}" } }, { match: { path: "plain" } }`,
+    );
+    const post = (name: string, headers: Headers = {}) => app.call("POST", `/hooks/${name}`, BODY, headers);
+    const warnings = () => app.log.filter(({ msg }) => String(msg).includes("?token="));
+    try {
+      await post("own?token=wrong");
+      await post(`plain?token=${OWN_TOKEN}`);
+      await post(`own?token=${OWN_TOKEN}`, { "X-Service-Token": OWN_TOKEN });
+      const before = warnings().length;
+      const answers = [await post(`own?token=${OWN_TOKEN}`), await post(`own?token=${OWN_TOKEN}`)];
+
+      expect(answers.map(({ status }) => status)).to.deep.equal([202, 202]);
+      expect([before, warnings().length]).to.deep.equal([0, 1]);
+      expect(JSON.stringify(app.log)).to.not.include(OWN_TOKEN);
+    } finally {
+      await app.close();
+    }
+  });
+
   it("a proof opens no other name, and no other mapping of its name", async () => {
     const stripe = (body: string) => STRIPE.sign(body, nowOf(app));
     const bodyOf = (source: string) => JSON.stringify({ source });

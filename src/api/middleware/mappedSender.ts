@@ -44,13 +44,15 @@ export function hookGuard({ mappings, basePath, gate, log }: MappedSenderDeps): 
   let warned = false;
   return (ctx, next) => {
     ctx.state.byToken = gate.isOpenTo(ctx);
-    const mayBeByUrl = ctx.state.byToken && !warned && ctx.query.token !== undefined;
-    if (mayBeByUrl && !headerTokens(ctx).some((token) => gate.knows(token))) {
-      log.warn("a hook's sender puts its token into the URL (?token=), which is deprecated: use a header");
-      warned = true;
+    const senders = mappingsAt(mappings, hookName(basePath, ctx.path)).flatMap(({ auth }) => auth ?? []);
+    if (!warned && ctx.query.token !== undefined) {
+      const areRight = (tokens: readonly string[]) =>
+        tokens.some((token) => gate.knows(token)) ||
+        senders.some((auth) => auth.type === "token" && headersFault(auth, { headers: {}, tokens }) === null);
+      warned = areRight(hookTokens(ctx)) && !areRight(headerTokens(ctx));
+      if (warned) log.warn("a hook's sender puts its token into the URL (?token=), which is deprecated: use a header");
     }
-    const hasProof = mappingsAt(mappings, hookName(basePath, ctx.path)).some(({ auth }) => auth);
-    return ctx.state.byToken || (hasProof && ctx.method === "POST") ? next() : gate.refuse(ctx);
+    return ctx.state.byToken || (senders.length > 0 && ctx.method === "POST") ? next() : gate.refuse(ctx);
   };
 }
 
