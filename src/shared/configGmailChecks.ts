@@ -6,19 +6,22 @@ import { sessionKeyFault } from "./sessionKey.ts";
 /** As the preset's sessionKey has it. */
 const PRESET_SESSIONS = "hook:gmail:";
 
-/** What is wrong with `hooks.gmail` beyond what the schema says: one sentence for each fault. */
+/** What is wrong with `hooks.gmail` and its preset beyond what the schema says: one sentence for each fault. */
 export function gmailFaults({ hooks, agents }: Config): (string | false)[] {
   const { gmail, mappings, presets, allowedSessionKeyPrefixes } = hooks;
-  if (!gmail) return [];
   const own = mappings.find(({ match }) => takes(match?.path) && takes(match?.source));
+  const prefixFault =
+    !own &&
+    presets.includes("gmail") &&
+    sessionKeyFault(PRESET_SESSIONS, allowedSessionKeyPrefixes) !== null &&
+    `hooks.allowedSessionKeyPrefixes must have one for ${PRESET_SESSIONS}, which the sessions of the preset gmail begin with`;
+  if (!gmail) return [prefixFault]; // the preset takes mails from elsewhere too
   const resolved = resolveModel(agents.defaults, gmail.model);
   return [
     (gmail.topic === undefined) !== (gmail.subscription === undefined) &&
       "hooks.gmail.topic and hooks.gmail.subscription go together: set both, or neither to look into the mailbox every few minutes only",
     !own && !presets.includes("gmail") && 'hooks.gmail needs a mapping for its mails: add "gmail" to hooks.presets',
-    !own &&
-      sessionKeyFault(PRESET_SESSIONS, allowedSessionKeyPrefixes) !== null &&
-      `hooks.allowedSessionKeyPrefixes must have one for ${PRESET_SESSIONS}, which the sessions of the preset gmail begin with`,
+    prefixFault,
     gmail.model !== undefined && !resolved.ok && `hooks.gmail.model must be one of ${resolved.allowed.join(", ")}`,
     ...(["apiUrl", "pubsubUrl", "tokenUrl", "consentUrl"] as const).map(
       (key) =>

@@ -105,6 +105,15 @@ describe("hooks.gmail", () => {
     expect(JSON.stringify(mapping)).to.include("hook:gmail:");
   });
 
+  it("is not needed for the preset, whose session keys must begin with an allowed prefix all the same", () => {
+    const presets = ["gmail"];
+    const other = { presets, allowedSessionKeyPrefixes: ["team:"] };
+
+    expect(() => parse(other)).to.throw(ConfigError, /hooks\.allowedSessionKeyPrefixes must have one for hook:gmail:/);
+    expect(() => parse({ ...other, mappings: [{ match: { path: "gmail" } }] })).to.not.throw();
+    expect(() => parse({ presets, allowedSessionKeyPrefixes: ["team:", "hook:gmail:"] })).to.not.throw();
+  });
+
   it("gives the preset its model, thinking and trust", () => {
     const gmail = { account: "ada@example.org", model: "big", thinking: "low", allowUnsafeExternalContent: true };
 
