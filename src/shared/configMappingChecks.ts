@@ -54,7 +54,10 @@ export function mappingFaults(config: Config): string[] {
       BUILT_IN.includes(mapping.match?.path) &&
         `match.path must not be ${mapping.match?.path}: it is a hook of its own`,
       name.startsWith("preset:") && `id must not be ${name}, as a preset may be called`,
-      twin < i && `id is missing: this mapping and hooks.mappings.${twin} would both be called ${name}`,
+      twin < i &&
+        (mapping.id === undefined
+          ? `id is missing: this mapping and hooks.mappings.${twin} would both be called ${name}`
+          : `id is there twice: hooks.mappings.${twin} is called ${name} too`),
       modelFault(mapping, config),
       transformFault(mapping, config),
       ...sessionKeyFaults(mapping, config),

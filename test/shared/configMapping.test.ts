@@ -178,8 +178,7 @@ describe("hooks.mappings: a fault is a problem of the configuration that names i
   const twins: [string, string, string][] = [
     ["two of a path", "{ match: { path: 'a' } }, { match: { path: 'a' } }", "a"],
     ["two of a source", "{ match: { source: 'a' } }, { match: { source: 'a' } }", "a"],
-    ["two of an id", "{ id: 'a', match: { path: 'b' } }, { id: 'a', match: { path: 'c' } }", "a"],
-    ["an id that is another's path", "{ match: { path: 'a' } }, { id: 'a', match: { path: 'b' } }", "a"],
+    ["a path that is another's id", "{ id: 'a', match: { path: 'b' } }, { match: { path: 'a' } }", "a"],
     [
       "a path that is another's path and source",
       "{ match: { path: 'a', source: 'b' } }, { match: { path: 'a:b' } }",
@@ -191,6 +190,18 @@ describe("hooks.mappings: a fault is a problem of the configuration that names i
     it(`${title}, without an id to tell them apart`, () => {
       expect(problemsOf(`[${mappings}]`)).to.deep.equal([
         `hooks.mappings.1.id is missing: this mapping and hooks.mappings.0 would both be called ${name}`,
+      ]);
+    });
+  }
+
+  const repeated: [string, string][] = [
+    ["another's id", "{ id: 'a', match: { path: 'b' } }, { id: 'a', match: { path: 'c' } }"],
+    ["what another is called by its path", "{ match: { path: 'a' } }, { id: 'a', match: { path: 'b' } }"],
+  ];
+  for (const [title, mappings] of repeated) {
+    it(`an id that is ${title}`, () => {
+      expect(problemsOf(`[${mappings}]`)).to.deep.equal([
+        "hooks.mappings.1.id is there twice: hooks.mappings.0 is called a too",
       ]);
     });
   }
