@@ -5,6 +5,8 @@ import { resolveModel } from "../shared/modelList.ts";
 import { sessionKeyFault } from "../shared/sessionKey.ts";
 import type { agentFields, MappedAgent } from "./fields.ts";
 import { defaultKeyOf, type Mapping } from "./mapping.ts";
+import { blameFor } from "./render.ts";
+import type { TransformOutcome } from "./transforms.ts";
 
 type Defaults = Config["agents"]["defaults"];
 
@@ -29,20 +31,24 @@ export function agentRequest(
 
 /**
  * The run that a mapping asks for; without a sessionKey it is to have one of its own.
- * @throws AppError mapping_failed when the model or the session key is not allowed
+ * @param transformed what the transform made of the call
+ * @throws AppError mapping_failed, transform_failed when the model or the session key is not allowed
  */
 export function mappedRequest(
   made: MappedAgent,
   mapping: Mapping,
+  transformed: TransformOutcome,
   hooks: Pick<Config["hooks"], "defaultSessionKey" | "allowedSessionKeyPrefixes">,
   defaults: Defaults,
 ) {
   const { trackAsJob, instructions, allowUnsafeExternalContent } = mapping;
+  const unusable = (field: string, fault: string) =>
+    new AppError(blameFor(field, transformed), { detail: `${field} ${fault}.` });
   const resolved = resolveModel(defaults, made.model);
-  if (!resolved.ok) throw unusable(`model must be one of ${resolved.allowed.join(", ")}`);
+  if (!resolved.ok) throw unusable("model", `must be one of ${resolved.allowed.join(", ")}`);
   const sessionKey = made.sessionKey ?? defaultKeyOf(mapping, hooks);
   const fault = sessionKey === undefined ? null : sessionKeyFault(sessionKey, hooks.allowedSessionKeyPrefixes);
-  if (fault) throw unusable(`sessionKey ${fault}`);
+  if (fault) throw unusable("sessionKey", fault);
   const request = {
     ...agentRequest(made, resolved.model, defaults),
     ...(trackAsJob !== undefined && { trackAsJob }),
@@ -51,5 +57,3 @@ export function mappedRequest(
   };
   return { sessionKey, request };
 }
-
-const unusable = (detail: string) => new AppError("mapping_failed", { detail: `${detail}.` });

@@ -6,7 +6,7 @@ import { MappedAgent, MappedWake } from "./fields.ts";
 import { type HookCall, type Mapping, mappedName, mappedSessionKey, scopeOf } from "./mapping.ts";
 import type { TransformOutcome } from "./transforms.ts";
 
-const ajv = new Ajv({ verbose: true, strict: false });
+const ajv = new Ajv({ verbose: true, strict: false, strictNumbers: true });
 const isAgent = ajv.compile<MappedAgent>(MappedAgent);
 const isWake = ajv.compile<MappedWake>(MappedWake);
 
@@ -30,7 +30,7 @@ export function renderCall(
   }
   const scope = scopeOf(mapping, call, now);
   const result = { kind, ...own(mapping, scope, kind), ...overrides };
-  const blame = (field: string) => (Object.hasOwn(overrides, field) ? "transform_failed" : "mapping_failed");
+  const blame = (field: string) => blameFor(field, transformed);
   checkSize(result, blame);
   if (kind === "wake") return check(isWake, result, blame);
   return check(isAgent, result, blame);
@@ -44,10 +44,16 @@ function checkObject(value: unknown): Record<string, unknown> {
   throw new AppError("transform_failed", { detail: "The transform must return an object, null or undefined." });
 }
 
+/** Which error a fault of a field is: the transform's where that has said something of it. */
+export function blameFor(field: string, transformed: TransformOutcome): "transform_failed" | "mapping_failed" {
+  const said = transformed.kind === "result" ? (transformed.value as Readonly<Record<string, unknown>>) : {};
+  return Object.hasOwn(said, field) && said[field] !== undefined ? "transform_failed" : "mapping_failed";
+}
+
 /** Of a message or text: a document of MongoDB's ends at 16 MiB. */
 const MAX_TEXT_MIB = 15;
 
-type Blame = (field: string) => "transform_failed" | "mapping_failed";
+type Blame = (field: string) => ReturnType<typeof blameFor>;
 
 function checkSize(result: Readonly<Record<string, unknown>>, blame: Blame): void {
   for (const field of ["message", "text"]) {

@@ -69,6 +69,13 @@ describe("the session of a mapped run", () => {
     ["a transform's key over another", "transform", { key: "hook:a", own: "hook:b" }, "hook:b", "hook:b"],
     ["a transform's key over one that may not be", "transform", { key: "main", own: "hook:b" }, "hook:b", "hook:b"],
     ["a transform's key without an allowed prefix", "transform", { own: "b" }, "b", /^sessionKey must begin with/],
+    [
+      "a key that may not be, which a transform leaves",
+      "transform",
+      { key: "main" },
+      /^sessionKey must not be main/,
+      /^sessionKey must not be main/,
+    ],
     ["a transform that names none", "transform", { key: "hook:a" }, "hook:a", "hook:a"],
     ["a wake mapping that a transform makes an agent's", "to-agent", { key: "x" }, own, "hook:inbox"],
   ];
@@ -85,7 +92,8 @@ describe("the session of a mapped run", () => {
         const run = await bed.run(name, body);
 
         const isFault = expected instanceof RegExp && expected !== OWN_SESSION;
-        expect(run.error?.code ?? null).to.equal(isFault ? "mapping_failed" : null);
+        const blamed = "own" in body ? "transform_failed" : "mapping_failed";
+        expect(run.error?.code ?? null).to.equal(isFault ? blamed : null);
         const said = isFault ? run.error?.message : run.sessionKey;
         if (typeof expected === "string") expect(said).to.equal(expected);
         else expect(said).to.match(expected);

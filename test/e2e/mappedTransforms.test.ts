@@ -16,6 +16,7 @@ describe("the transform of a mapped hook", () => {
     "echo.mjs": "export default ({ payload }) => payload.result;",
     "input.ts": `import type { Transform } from "signalbox/transform";
       export const named: Transform<{ items: object[] }> = (input): { message: string } => ({ message: JSON.stringify(input) });`,
+    "nan.mjs": returning("{ timeoutSeconds: NaN }"),
     "prints.mjs": 'export default () => { console.log("one\\ntwo"); console.error("three"); };',
     "throws.ts": "interface A { b: string }\n\nexport default (a: A) => {\n  throw new Error('of its own');\n};",
     "hangs.mjs": "export default () => { for (;;); };",
@@ -30,7 +31,7 @@ describe("the transform of a mapped hook", () => {
     });
     bed = await MappedBed.start(
       [
-        ...["keep", "drop", "prints", "hangs", "changes", "deleted"].map((name) => mapping(name, `${name}.mjs`)),
+        ...["keep", "drop", "nan", "prints", "hangs", "changes", "deleted"].map((name) => mapping(name, `${name}.mjs`)),
         mapping("throws", "throws.ts"),
         mapping("override", "echo.mjs", { channel: "log", to: "ops", thinking: "low", timeoutSeconds: 100 }),
         mapping("event", "echo.mjs", { action: "wake", textTemplate: "text of {{text}}" }),
@@ -151,6 +152,9 @@ describe("the transform of a mapped hook", () => {
     ["a wrong channel", "override", { channel: "fax" }, "channel must be one of last, "],
     ["deliver in words", "override", { deliver: "no" }, "deliver must be boolean."],
     ["a time of nothing", "override", { timeoutSeconds: 0 }, "timeoutSeconds must be > 0."],
+    ["no number as a time", "nan", {}, "timeoutSeconds must be number."],
+    ["a model outside the list", "override", { model: "huge" }, "model must be one of small, org/large, large."],
+    ["the main session's key", "override", { sessionKey: "main" }, "sessionKey must not be main"],
     ["a misspelt field", "override", { mesage: "x" }, "mesage is not known; did you mean message?"],
     ["a field of the other kind", "override", { text: "x" }, "text is not known; did you mean "],
     ["a field of an agent's run in an event", "event", { message: "x" }, "message is not known; did you mean "],
@@ -168,15 +172,6 @@ describe("the transform of a mapped hook", () => {
       expect(run.error?.message.startsWith(message), run.error?.message).to.equal(true);
     });
   }
-
-  it("that names a model outside the list fails the run", async () => {
-    const run = await bed.run("override", { result: { model: "huge" } });
-
-    expect(run.error).to.deep.equal({
-      code: "mapping_failed",
-      message: "model must be one of small, org/large, large.",
-    });
-  });
 
   it("that throws fails the run with the place in its source, which the main session is told", async () => {
     const { runId, ...run } = await bed.run("throws", { text: "the body" });

@@ -64,7 +64,8 @@ async function carryOut(config: Config, mapping: Mapping, call: HookCall, transf
   const made = renderCall(mapping, call, new Date(), transformed);
   if (made?.kind !== "agent") return { mapping: mapping.key, ...(made ?? { kind: "dropped" as const }) };
   const { hooks, agents } = config;
-  const { sessionKey = "one of its own", request: run } = mappedRequest(made, mapping, hooks, agents.defaults);
+  const asked = mappedRequest(made, mapping, transformed, hooks, agents.defaults);
+  const { sessionKey = "one of its own", request: run } = asked;
   const { message, instructions, allowUnsafe, ...rest } = run;
   const source = made.name ?? mapping.key;
   const prompt = agentPrompt({ message, source, instructions, allowUnsafe });

@@ -72,13 +72,15 @@ async function make(deps: MappedHookDeps, run: RunDoc, { signal }: RunContext): 
   const transformed: TransformOutcome = request ? await deps.transform(request, signal) : { kind: "kept" };
   const made = renderCall(mapping, call, run.createdAt, transformed);
   if (made === null) return { kind: "dropped" };
-  if (made.kind === "agent") return agentRun(deps, mapping, run, made);
+  if (made.kind === "agent") {
+    return agentRun(run, made, mappedRequest(made, mapping, transformed, deps.hooks, deps.defaults));
+  }
   const { text, mode, name = null } = made;
   return { kind: "event", name, text, wake: mode !== "next-heartbeat" };
 }
 
-function agentRun({ hooks, defaults }: MappedHookDeps, mapping: Mapping, run: RunDoc, made: MappedAgent): Made {
-  const { sessionKey: constant, request } = mappedRequest(made, mapping, hooks, defaults);
+function agentRun(run: RunDoc, made: MappedAgent, asked: ReturnType<typeof mappedRequest>): Made {
+  const { sessionKey: constant, request } = asked;
   // a key of its own was made at acceptance
   const sessionKey = constant ?? (run.singleUse ? run.sessionKey : randomSessionKey());
   return { kind: "agent", name: made.name ?? run.name, sessionKey, singleUse: constant === undefined, request };
