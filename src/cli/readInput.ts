@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { parseJson } from "../shared/json.ts";
 import { StartError } from "../shared/lifecycle.ts";
 
 /**
@@ -14,13 +15,13 @@ export function readInput(file: string, what: string): string {
 }
 
 /**
- * The JSON object that a file, or standard input, holds, and its text as it is.
+ * The JSON object that a file, or standard input, holds, as the service reads it, and its text as it is.
  * @throws StartError when it holds none
  */
 export function readJsonObject(file: string): { readonly text: string; readonly value: Record<string, unknown> } {
   const text = readInput(file, "The body");
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseJson(text);
     if (typeof value === "object" && value !== null && !Array.isArray(value)) {
       return { text, value: value as Record<string, unknown> };
     }

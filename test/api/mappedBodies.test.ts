@@ -84,6 +84,16 @@ describe("the body of a mapped hook", () => {
     ["an object behind a byte order mark", '\ufeff{"a":1}', { a: 1 }],
     ["of any letters", '{"Grüße":"💶\\u0000\\ud83d"}', { Grüße: "💶\u0000\ud83d" }],
     ["of keys that MongoDB and JavaScript know", '{"$where":1,"a.b":2,"_id":3}', { $where: 1, "a.b": 2, _id: 3 }],
+    [
+      "of whole numbers that would be rounded, as their digits",
+      '{"a":9007199254740993,"b":[ -9007199254740992,{"__proto__":[18446744073709551615]}]}',
+      { a: "9007199254740993", b: ["-9007199254740992", JSON.parse('{"__proto__":["18446744073709551615"]}')] },
+    ],
+    [
+      "of other long numbers, as numbers",
+      '{"a":9007199254740991,"b":-1700000000000000,"c":1e20,"d":1234567890123456.5,"e":"9007199254740993"}',
+      { a: 9007199254740991, b: -1700000000000000, c: 1e20, d: 1234567890123456.5, e: "9007199254740993" },
+    ],
   ];
   for (const [title, body, payload] of taken) {
     it(`that is ${title}, is taken`, async () => {
@@ -171,6 +181,13 @@ describe("the body of a mapped hook", () => {
   const nested: [string, string, string, Sent, Record<string, string>][] = [
     ["a mapped hook", "POST", "/hooks/ci", deep(100_000), {}],
     ["a mapped hook with an Idempotency-Key", "POST", "/hooks/ci", deep(100_000), { "Idempotency-Key": "deep" }],
+    [
+      "a mapped hook with a long number",
+      "POST",
+      "/hooks/ci",
+      `${deep(100_000).slice(0, -1)},"b":9007199254740993}`,
+      {},
+    ],
     ["a hook of 8 MiB", "POST", "/hooks/whole", deep(4 * MIB - 10), {}],
     ["an item of forEach", "POST", "/hooks/items", `{"items":[1,${deep(100_000)}]}`, {}],
     ["what stands around forEach", "POST", "/hooks/items", `{"items":[1],"a":${deep(100_000)}}`, {}],

@@ -299,6 +299,22 @@ describe("the answer of a mapped hook", () => {
     expect(await written()).to.equal(before);
   });
 
+  it("tells whole numbers apart that JavaScript would round to one, in session keys and under an Idempotency-Key", async () => {
+    const send = (branch: string, key: string) =>
+      app.call("POST", "/hooks/ci", `{"branch":${branch}}`, { ...bearer, "Idempotency-Key": key });
+
+    const first = await send("9007199254740992", "numbers-1");
+    const other = await send("9007199254740993", "numbers-2");
+    const conflict = await send("9007199254740993", "numbers-1");
+
+    const runs = await Promise.all([first, other].map(({ body }) => read(body.runId)));
+    expect(runs.map(({ name, sessionKey }) => `${name} ${sessionKey}`)).to.deep.equal([
+      "CI 9007199254740992 ci:9007199254740992",
+      "CI 9007199254740993 ci:9007199254740993",
+    ]);
+    expect([conflict.status, conflict.body.code]).to.deep.equal([409, "idempotency_conflict"]);
+  });
+
   it("with an Idempotency-Key of 256 characters is 400", async () => {
     expect(await post("ci", {}, { "Idempotency-Key": "k".repeat(256) })).to.include({ status: 400 });
     expect(await post("ci", {}, { "Idempotency-Key": "k".repeat(255) })).to.include({ status: 202 });

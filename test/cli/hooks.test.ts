@@ -28,6 +28,7 @@ describe("signalbox hooks test", () => {
     write("broken.js", "export default () => {\n  throw new TypeError('no such thing');\n};");
     write("body.json", '{ "branch": "main", "text": "down" }');
     write("mails.json", '{ "messages": [{ "id": "1", "from": "Ada", "subject": "Hi" }, { "from": "Bob" }] }');
+    write("number.json", '{ "branch": 9007199254740993 }');
     write("empty.json", "{}");
     write("list.json", "[]");
     env = { SIGNALBOX_CONFIG: join(dir, "signalbox.json5") };
@@ -41,6 +42,12 @@ describe("signalbox hooks test", () => {
     expect(code).to.equal(0);
     expect(stdout).to.match(/^mapping +ci\nkind +agent\nname +CI\nsessionKey +one of its own\n/);
     expect(stdout).to.match(/\n\nBe brief\.\n\nOutside content follows[\s\S]*">>>\npush of main 2\n<<</);
+  });
+
+  it("reads the body as the service does: a whole number that would be rounded is its digits", async () => {
+    const { stdout } = await run("ci", "number.json");
+
+    expect(stdout).to.include(" of 9007199254740993 ");
   });
 
   it("carries the transform out, and shows what it prints apart", async () => {

@@ -5,6 +5,7 @@ import { checkSender, headersFault, type Proof } from "../../hooks/senderProof.t
 import type { RefusalReason } from "../../hooks/signatureClaim.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
+import { parseJson } from "../../shared/json.ts";
 import type { Logger } from "../../shared/logger.ts";
 import type { HeldBytes } from "../heldBytes.ts";
 import { type Gate, headerTokens, hookTokens } from "./auth.ts";
@@ -128,9 +129,10 @@ async function readRaw(ctx: Context, limit: number, bodies: HeldBytes): Promise<
 function parseObject(raw: Buffer): Record<string, unknown> {
   if (raw.length === 0) return {};
   try {
-    const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(raw));
+    const value = parseJson(new TextDecoder("utf-8", { fatal: true }).decode(raw));
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-  } catch {
+  } catch (error) {
+    if (error instanceof AppError) throw error;
     // the parser's words quote the body
   }
   throw namedBodyError({}, 0);
