@@ -33,7 +33,7 @@ export class IdempotencyKeys {
 
   /**
    * The ids that belong to a key: the ones given now when the key is new, those of the first request otherwise.
-   * @param request the hook and the body that the key came with
+   * @param request the hook and the body that the key came with; nothing where the key alone tells requests apart
    * @throws AppError invalid_body, idempotency_conflict when the first request with the key was another, unavailable
    */
   async settle<T extends Record<string, string | readonly string[]>>(
@@ -54,7 +54,8 @@ export class IdempotencyKeys {
     if (earlier?.fingerprint === fingerprint) return earlier.ids as T;
     if (!earlier) return this.settle(key, request, ids); // it expired in this moment
     throw new AppError("idempotency_conflict", {
-      detail: "This Idempotency-Key came with another body within the last 24 hours: take a new key for a new request.",
+      detail:
+        "This Idempotency-Key came with another request (another hook or another body) within the last 24 hours: take a new key for a new request.",
     });
   }
 }

@@ -17,7 +17,7 @@ export const ERRORS = {
   delivery_not_found: { status: 404, retry: false, title: "There is no such delivery." },
   session_not_found: { status: 404, retry: false, title: "There is no such session." },
   method_not_allowed: { status: 405, retry: false, title: "This address does not take this method." },
-  idempotency_conflict: { status: 409, retry: false, title: "The Idempotency-Key was used with another body." },
+  idempotency_conflict: { status: 409, retry: false, title: "The Idempotency-Key was used with another request." },
   run_state_conflict: { status: 409, retry: false, title: "The run is not in a state that allows this." },
   delivery_state_conflict: { status: 409, retry: false, title: "The delivery is not in a state that allows this." },
   body_too_large: { status: 413, retry: false, title: "The body is too large." },

@@ -295,7 +295,10 @@ describe("the answer of a mapped hook", () => {
     ];
 
     expect(first.status).to.equal(202);
-    for (const { status, body } of answers) expect([status, body.code]).to.deep.equal([409, "idempotency_conflict"]);
+    for (const { status, body } of answers) {
+      expect([status, body.code]).to.deep.equal([409, "idempotency_conflict"]);
+      expect(body.detail).to.match(/^This Idempotency-Key came with another request \(another hook or another body\) /);
+    }
     expect(await written()).to.equal(before);
   });
 
