@@ -223,6 +223,66 @@ describe("a mapping with the proof of a sender", () => {
     expect([other.status, other.body.code]).to.deep.equal([409, "idempotency_conflict"]);
   });
 
+  it("an Idempotency-Key is the sender's own: the same of another sender, or with the hook token, is another", async () => {
+    const headers = { ...bearer, "X-Service-Token": OWN_TOKEN, "Idempotency-Key": "daily-1" };
+    const signed = (name: string, body: string) => post(name, { ...STRIPE.sign(body, nowOf(app)), ...headers }, body);
+    const send = async () => [
+      await post("token", headers, "{}"),
+      await post("plain", headers, "{}"),
+      await signed("stripe", "{}"),
+      await signed("two", '{"source":"live"}'),
+      await signed("two", '{"source":"cron"}'),
+    ];
+
+    const first = await send();
+    const again = await send();
+
+    expect(first.map(({ status, body }) => `${status} ${body.code}`)).to.deep.equal([
+      ...Array(4).fill("202 undefined"),
+      "409 idempotency_conflict", // the key that the hook token took for `plain`
+    ]);
+    expect(new Set(first.slice(0, 4).map(({ body }) => body.runId))).to.have.property("size", 4);
+    expect(again.map(({ body }) => body.runId)).to.deep.equal(first.map(({ body }) => body.runId));
+  });
+
+  it("no Idempotency-Key takes the place of a message that is still to come", async () => {
+    const [early, late] = ["evt_early", "evt_late"].map((id) => JSON.stringify({ id })) as [string, string];
+    const keys = ["stripe:evt_late", "stripe stripe:evt_late"];
+    for (const key of keys) await post("stripe", { ...STRIPE.sign(early, nowOf(app)), "Idempotency-Key": key }, early);
+    for (const key of keys) await post("plain", { ...bearer, "Idempotency-Key": key }, "{}");
+    const before = await runsOf(app, "stripe");
+
+    const { status } = await post("stripe", STRIPE.sign(late, nowOf(app)), late);
+
+    expect(status).to.equal(202);
+    expect(await runsOf(app, "stripe")).to.equal(before + 1);
+  });
+
+  const changing: [string, string, (tries: number) => string][] = [
+    ["stripe", "an event", (tries) => JSON.stringify({ id: "evt_again", pending_webhooks: 3 - tries })],
+    ["slack", "an event", (tries) => JSON.stringify({ event_id: "Ev_again", event_time: tries })],
+    ["standard-webhooks", "a message", (tries) => JSON.stringify({ tries })],
+  ];
+  for (const [name, what, bodyOf] of changing) {
+    it(`${name}: ${what} whose id comes again is the same, whatever else has changed in its body`, async () => {
+      const [, scheme] = SCHEMES.find(([title]) => title === name) as (typeof SCHEMES)[number];
+      const send = (tries: number, more: Headers = {}) => {
+        const body = bodyOf(tries);
+        return post(name, { ...scheme.sign(body, nowOf(app) - 20 + tries), ...more }, body);
+      };
+
+      const answers = [
+        await send(0),
+        await send(1),
+        await send(2, { "Idempotency-Key": name }),
+        await send(3, { "Idempotency-Key": name }),
+      ];
+
+      expect(answers.map(({ status }) => status)).to.deep.equal(Array(4).fill(202));
+      expect(new Set(answers.map(({ body }) => body.runId))).to.have.property("size", 1);
+    });
+  }
+
   it("slack: the challenge is answered, from a sender with the right proof alone, and no run is made", async () => {
     const body = JSON.stringify({ type: "url_verification", token: "x", challenge: "3eZbrw1aB" });
     const before = await runsOf(app, "slack");

@@ -15,7 +15,9 @@ import { checkType, namedBodyError, readBody } from "./body.ts";
 export interface Admitted {
   readonly mapping: Mapping;
   readonly call: HookCall;
-  /** The same for a signed message that arrives again; null where its scheme does not say so. */
+  /** The id of a signed message: with the same one it is the same message, whatever else has changed. Null where it has none. */
+  readonly messageId: string | null;
+  /** The same for a signed message that arrives again, its id where it has one; null where its scheme does not say so. */
   readonly replayKey: string | null;
 }
 
@@ -92,11 +94,10 @@ export function admitSender({ mappings, basePath, gate, clock, log, bodies }: Ma
     const proof = proofs.get(mapping);
     if (mapping.auth ? !proof?.ok : !ctx.state.byToken) return refuse(mapping.key, reasonOf(proof));
     if (rawBody.length > mapping.maxBodyBytes) throw namedBodyError({ status: 413 }, mapping.maxBodyBytes);
-    const admitted: Admitted = {
-      mapping,
-      call: { ...withoutSecrets(ctx), path, payload },
-      replayKey: proof?.ok ? (signedId(mapping, payload) ?? proof.replayKey) : null,
-    };
+    const replayKey = proof?.ok ? proof.replayKey : null;
+    const messageId = mapping.auth?.type === "standard-webhooks" ? replayKey : signedId(mapping, payload);
+    const call = { ...withoutSecrets(ctx), path, payload };
+    const admitted: Admitted = { mapping, call, messageId, replayKey: messageId ?? replayKey };
     ctx.request.body = payload;
     ctx.state.admitted = admitted;
     return next();

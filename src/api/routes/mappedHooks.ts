@@ -1,5 +1,6 @@
 import Type from "typebox";
 import { mappedRuns } from "../../hooks/mappedRuns.ts";
+import type { Mapping } from "../../hooks/mapping.ts";
 import { acceptMappedRuns } from "../../models/commands/acceptHook.ts";
 import type { Config } from "../../shared/configSchema.ts";
 import { checkLevels } from "../../shared/json.ts";
@@ -44,16 +45,17 @@ export const mappedHookRoute = ({ path, ...hooks }: Config["hooks"], mostBytes: 
     },
     errors: ["hook_not_found", "idempotency_conflict"],
     async handler({ headers, body, admitted }, { stores, queues, clock, metrics }) {
-      const { mapping, call, replayKey } = admitted as Admitted;
+      const { mapping, call, messageId, replayKey } = admitted as Admitted;
       const { type, challenge } = body as { type?: unknown; challenge?: unknown };
       if (mapping.auth?.type === "slack" && type === "url_verification" && typeof challenge === "string") {
         return { status: 200, body: { challenge } };
       }
       checkLevels(body);
+      const key = headers["idempotency-key"];
       // The sender's own key comes first: a message that it signed anew is the same to it, an old one it never is.
       const idempotency = [
-        idempotencyOf(headers["idempotency-key"], call.path, body),
-        replayKey === null ? undefined : idempotencyOf(`${mapping.key} ${replayKey}`, call.path, body),
+        idempotencyOf(key && mapping.auth ? apart("key", mapping, key) : key, call.path, messageId ?? body),
+        replayKey === null ? undefined : { key: apart("message", mapping, replayKey), request: null },
       ].filter((one) => one !== undefined);
       const runIds = await acceptMappedRuns(stores, mappedRuns(mapping, call, hooks, clock.now()), idempotency);
       await Promise.all(runIds.map((runId) => queues.submit(mappedHook, runId)));
@@ -63,3 +65,6 @@ export const mappedHookRoute = ({ path, ...hooks }: Config["hooks"], mostBytes: 
       return { status: 202, ...location, body: { ok: true as const, runId, runIds } };
     },
   });
+
+/** A key of a sender with a proof of its own, which nobody else can take: no header has a line feed in it. */
+const apart = (use: "key" | "message", mapping: Mapping, key: string) => `\n${JSON.stringify([use, mapping.key, key])}`;
