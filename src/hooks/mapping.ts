@@ -1,4 +1,4 @@
-import { mappingKey, TEMPLATES } from "../shared/configMappingChecks.ts";
+import { decodedName, mappingKey, TEMPLATES } from "../shared/configMappingChecks.ts";
 import type { Config } from "../shared/configSchema.ts";
 import { parseTemplate, renderTemplate, type Template, type TemplateScope } from "../shared/template.ts";
 import { preset } from "./presets.ts";
@@ -48,14 +48,7 @@ function compile(config: MappingConfig, defaultMaxBodyBytes: number): Mapping {
 }
 
 /** The name that a path under the base path asks for, percent-decoded where it can be. */
-export function hookName(basePath: string, path: string): string {
-  const name = path.slice(basePath.length + 1);
-  try {
-    return decodeURIComponent(name);
-  } catch {
-    return name;
-  }
-}
+export const hookName = (basePath: string, path: string): string => decodedName(path.slice(basePath.length + 1));
 
 /** Those that could take a request of this name; which of them does may rest on the body. */
 export function mappingsAt(mappings: readonly Mapping[], name: string): readonly Mapping[] {

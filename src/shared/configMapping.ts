@@ -8,6 +8,9 @@ const template = (description: string, example: string) =>
 const bytes = (description: string) =>
   Type.Optional(Type.Integer({ minimum: 1024, maximum: 8 * 1024 * 1024, description }));
 
+/** What a header may be called. */
+const HEADER_PATTERN = "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$";
+
 /** How a sender proves itself by the means of its own; which keys belong to which type is for the cross-checks. */
 const Auth = Type.Object(
   {
@@ -16,7 +19,7 @@ const Auth = Type.Object(
     }),
     token: Type.Optional(token({ description: "`token`: a token of this sender's own, at least 16 characters." })),
     secret: optional("All but `token`: the secret that the sender signs with.", { secret: true }),
-    header: optional("`hmac`: the header with the signature.", { examples: ["x-signature"] }),
+    header: optional("`hmac`: the header with the signature.", { pattern: HEADER_PATTERN, examples: ["x-signature"] }),
     algorithm: Type.Optional(Type.Enum(["sha1", "sha256", "sha512"], { description: "`hmac`; `sha256` by default." })),
     encoding: Type.Optional(
       Type.Enum(["hex", "base64", "base64url"], { description: "`hmac`: of the signature; `hex` by default." }),
@@ -24,7 +27,7 @@ const Auth = Type.Object(
     prefix: optional("`hmac`: what stands before the signature.", { examples: ["sha256="] }),
     timestampHeader: optional(
       "`hmac`: the header with the time in seconds. What is signed is then the time, a dot, and the body.",
-      { examples: ["x-timestamp"] },
+      { pattern: HEADER_PATTERN, examples: ["x-timestamp"] },
     ),
     toleranceSeconds: Type.Optional(
       Type.Integer({

@@ -21,7 +21,10 @@ export const TEMPLATES = [
 export const mappingKey = ({ id, match }: Mapping): string =>
   id ?? ([match?.path, match?.source].filter((part) => part !== undefined).join(":") || "*");
 
-const BUILT_IN: readonly unknown[] = ["wake", "agent"];
+const BUILT_IN: readonly string[] = ["wake", "agent"];
+
+/** Without a transform nothing else makes a text of these. */
+const NOT_BLANK: readonly string[] = ["messageTemplate", "textTemplate"];
 
 const HMAC_KEYS = ["header", "algorithm", "encoding", "prefix", "timestampHeader"] as const;
 const NEEDED: Readonly<Record<Auth["type"], readonly (keyof Auth)[]>> = {
@@ -41,6 +44,15 @@ const ALLOWED: Readonly<Record<Auth["type"], readonly (keyof Auth)[]>> = {
   hmac: ["secret", "toleranceSeconds", ...HMAC_KEYS],
 };
 
+/** A hook's name as it is compared: percent-decoded where it can be. */
+export function decodedName(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
+}
+
 /** What is wrong with the mappings beyond what the schema says: one sentence for each fault, which begins with its key. */
 export function mappingFaults(config: Config): string[] {
   const { mappings } = config.hooks;
@@ -51,8 +63,7 @@ export function mappingFaults(config: Config): string[] {
     const twin = names.indexOf(name);
     return [
       ...templateFaults(mapping),
-      BUILT_IN.includes(mapping.match?.path) &&
-        `match.path must not be ${mapping.match?.path}: it is a hook of its own`,
+      mapping.match?.path !== undefined && pathFault(mapping.match.path),
       name.startsWith("preset:") && `id must not be ${name}, as a preset may be called`,
       twin < i &&
         (mapping.id === undefined
@@ -66,14 +77,29 @@ export function mappingFaults(config: Config): string[] {
   });
 }
 
+function pathFault(path: string): string | false {
+  if (BUILT_IN.includes(path)) return `match.path must not be ${path}: it is a hook of its own`;
+  if (path.split("/").some((segment) => segment === "." || segment === "..")) {
+    return "match.path must have no segment . or ..: no request arrives with one";
+  }
+  const decoded = decodedName(path);
+  return (
+    decoded !== path &&
+    `match.path must be written without percent-encoding (${decoded}): names are compared after decoding`
+  );
+}
+
 function templateFaults(mapping: Mapping): string[] {
   return TEMPLATES.flatMap((key) => {
     const text = mapping[key];
     if (text === undefined) return [];
     const parsed = parsedOrFault(text);
-    return typeof parsed === "string" ? [`${key}: ${parsed}`] : [];
+    if (typeof parsed === "string") return [`${key}: ${parsed}`];
+    return NOT_BLANK.includes(key) && !mapping.transform && isBlank(parsed) ? [`${key} must not be blank`] : [];
   });
 }
+
+const isBlank = (template: Template) => template.every((part) => typeof part === "string" && part.trim() === "");
 
 function parsedOrFault(text: string): Template | string {
   try {

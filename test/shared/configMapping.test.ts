@@ -74,7 +74,24 @@ describe("hooks.mappings: a fault is a problem of the configuration that names i
       `{ match: { path: "${path}" } }`,
       /^match\.path must look like ci\/build$/,
     ]),
+    ...[".", "..", "a/../b", "./a", "a/."].map((path): [string, string, RegExp] => [
+      `the name ${path}`,
+      `{ match: { path: "${path}" } }`,
+      /^match\.path must have no segment \. or \.\.: no request arrives with one$/,
+    ]),
+    ...["a%2fb", "a%2Fb", "%61/b", "a%25b"].map((path): [string, string, RegExp] => [
+      `the name ${path}`,
+      `{ match: { path: "${path}" } }`,
+      /^match\.path must be written without percent-encoding \((a\/b|a%b)\): names are compared after decoding$/,
+    ]),
     ["an empty name", "{ match: { path: '' } }", /^match\.path must not be empty$/],
+    ...["messageTemplate", "textTemplate"].flatMap((key) =>
+      [" ", "\\n\\t", '{{" "}}'].map((text): [string, string, RegExp] => [
+        `a ${key} of white space: ${text}`,
+        `{ ${key}: '${text}' }`,
+        new RegExp(`^${key} must not be blank$`),
+      ]),
+    ),
     ["the name of a preset's mapping", "{ id: 'preset:gmail' }", /^id must not be preset:gmail, .* preset/],
     ["a model outside the list", "{ model: 'huge' }", /^model must be one of small, org\/large, large$/],
     ["the main session", "{ sessionKey: 'main' }", /^sessionKey must not be main/],
@@ -118,6 +135,13 @@ describe("hooks.mappings: a fault is a problem of the configuration that names i
       auth("type: 'slack', secret: 's', toleranceSeconds: 43201"),
       /^auth\.toleranceSeconds must be <= 43200$/,
     ],
+    ...["header", "timestampHeader"].flatMap((key) =>
+      ["x signature", "x-signature:", "größe", "x-a\\n"].map((name): [string, string, RegExp] => [
+        `the ${key} ${name}, as no header is called`,
+        auth(`type: 'hmac', secret: 's', header: 'h', ${key}: '${name}'`),
+        new RegExp(`^auth\\.${key} must look like x-`),
+      ]),
+    ),
     [
       "an unknown algorithm",
       auth("type: 'hmac', secret: 's', header: 'h', algorithm: 'md5'"),
@@ -294,6 +318,12 @@ describe("hooks.mappings: the module of a transform", () => {
     });
   }
 
+  it("may fill a text that the mapping leaves blank", () => {
+    const file = fileWith('[{ messageTemplate: " ", transform: { module: "in.ts" } }]');
+
+    expect(() => parseConfig(file, {}, join(home, "signalbox.json5"))).to.not.throw();
+  });
+
   it("is looked for in hooks/transforms beside the configuration file, or in hooks.transformsDir from there", () => {
     for (const config of [read("in.ts"), read("inner.ts"), read("in.ts", "transformsDir: 'other'")]) {
       expect(config.hooks.mappings).to.have.length(1);
@@ -334,6 +364,11 @@ describe("hooks.mappings", () => {
     [
       "every key of hmac",
       "{ match: { path: 'x' }, auth: { type: 'hmac', secret: 's', header: 'h', algorithm: 'sha1', encoding: 'base64', prefix: 'p', timestampHeader: 't', toleranceSeconds: 5 } }",
+    ],
+    ["names with dots, percent signs and letters of any kind", "{ match: { path: 'v1.2/..a/100%/größe a' } }"],
+    [
+      "the letters that a header's name may have",
+      `{ match: { path: 'x' }, auth: { type: 'hmac', secret: 's', header: "X_1.a!#$%&'*+^\`|~" } }`,
     ],
     ["braces as text", "{ messageTemplate: '{ {{\"{{\"}} }} }' }"],
   ];
