@@ -4,7 +4,7 @@ import { mappingFaults } from "./configMappingChecks.ts";
 import type { Config } from "./configSchema.ts";
 import { durationMs } from "./duration.ts";
 import { modelEntries, resolveModel } from "./modelList.ts";
-import { namesSeveralHosts, readClusterUrl } from "./redisAddress.ts";
+import { namesSeveralHosts, readClusterUrl, singleUrlFault } from "./redisAddress.ts";
 import { sessionKeyFault } from "./sessionKey.ts";
 
 interface Check {
@@ -148,10 +148,12 @@ const CHECKS: readonly Check[] = [
 
 function redisFault(url: string | undefined, cluster: boolean): string | false {
   if (!cluster) {
-    return (
-      namesSeveralHosts(url ?? "") &&
-      "redis.url names several hosts and redis.cluster is not true: set it, or REDIS_CLUSTER=true, for a Redis Cluster"
-    );
+    if (url === undefined) return false;
+    if (namesSeveralHosts(url)) {
+      return "redis.url names several hosts and redis.cluster is not true: set it, or REDIS_CLUSTER=true, for a Redis Cluster";
+    }
+    const fault = singleUrlFault(url);
+    return fault !== null && `redis.url ${fault}`;
   }
   if (url === undefined)
     return "redis.cluster is true and there is no redis.url: name the cluster's nodes there, or in REDIS_URL";

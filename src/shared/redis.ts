@@ -29,6 +29,7 @@ export async function connectProducer(address: RedisAddress, log: Logger): Promi
   try {
     await redis.connect();
     if (redis instanceof Redis) await redis.ping(); // a cluster has told who its nodes are
+    if (redis instanceof Redis && cause) throw cause; // one without the database would serve from another
   } catch (error) {
     redis.disconnect();
     throw new StartError(unusable(address, cause ?? (error as Error)));
@@ -163,6 +164,13 @@ function unusable({ url, cluster }: RedisAddress, { message, code }: NodeJS.Errn
   if (message.includes("cluster support disabled")) {
     return `${name} at ${hostsOf(url)} is no cluster but a server by itself: leave REDIS_CLUSTER (redis.cluster in the configuration) out.`;
   }
-  const why = /NOAUTH|WRONGPASS/.test(message) ? { answer: "it wants a password" } : { code };
-  return cannotBeUsed(name, url, why, "REDIS_URL (redis.url in the configuration)");
+  const answer = ANSWERS.find(([pattern]) => pattern.test(message))?.[1];
+  return cannotBeUsed(name, url, answer ? { answer } : { code }, "REDIS_URL (redis.url in the configuration)");
 }
+
+/** What Redis refuses a connection with, and what that means. */
+const ANSWERS: readonly (readonly [RegExp, string])[] = [
+  [/NOAUTH/, "it wants a password"],
+  [/WRONGPASS/, "it does not know the user, or the password is another"],
+  [/DB index/, "it has no database of this number"],
+];

@@ -18,6 +18,22 @@ const PARTS = /^(rediss?):\/\/(?:(.*)@)?([^@/?#]*)([/?#].*)?$/s;
 /** Whether the address names several hosts, as only that of a cluster does. */
 export const namesSeveralHosts = (url: string): boolean => PARTS.exec(url)?.[3]?.includes(",") ?? false;
 
+/** What is wrong with the address of one server, as the end of a sentence. */
+export function singleUrlFault(url: string): string | null {
+  const address = URL.parse(url);
+  if (!address?.hostname || !/^(\/\d*)?$/.test(address.pathname)) {
+    return "must look like redis://user:password@host:6379/0, where 0 is the number of a database";
+  }
+  try {
+    [address.username, address.password].map(decodeURIComponent);
+    return null;
+  } catch {
+    return BAD_PERCENT;
+  }
+}
+
+const BAD_PERCENT = "has a user or a password in which % is not followed by two hexadecimal digits";
+
 /** Reads the address of a cluster. @returns a fault as the end of a sentence where it is none */
 export function readClusterUrl(url: string): ClusterAddress | { readonly fault: string } {
   const [, scheme, credentials = "", hosts = "", rest = "/"] = PARTS.exec(url) ?? [];
@@ -38,7 +54,7 @@ export function readClusterUrl(url: string): ClusterAddress | { readonly fault: 
       tls: scheme === "rediss",
     };
   } catch {
-    return { fault: "has a user or a password in which % is not followed by two hexadecimal digits" };
+    return { fault: BAD_PERCENT };
   }
 }
 

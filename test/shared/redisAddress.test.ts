@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { namesSeveralHosts, readClusterUrl } from "../../src/shared/redisAddress.ts";
+import { namesSeveralHosts, readClusterUrl, singleUrlFault } from "../../src/shared/redisAddress.ts";
 
 describe("the address of a Redis Cluster", () => {
   const a = { host: "a", port: 6379 };
@@ -25,4 +25,26 @@ describe("the address of a Redis Cluster", () => {
 
     expect(urls.map(namesSeveralHosts)).to.deep.equal([true, false, true, false]);
   });
+});
+
+describe("the address of one redis-server", () => {
+  const good = ["redis://a", "rediss://user:p%40@a:1/", "redis://:p,w@[::1]:6379/15", "redis://a/0?family=6"];
+  for (const url of good) {
+    it(`may be ${url}`, () => {
+      expect(singleUrlFault(url)).to.equal(null);
+    });
+  }
+
+  const bad = [
+    ["redis://:pw@a:999999", "must look like"],
+    ["redis://a/abc", "must look like"],
+    ["redis://a/1/2", "must look like"],
+    ["redis://", "must look like"],
+    ["redis://:pa%zz@a", "% is not followed by two"],
+  ] as const;
+  for (const [url, fault] of bad) {
+    it(`may not be ${url}`, () => {
+      expect(singleUrlFault(url)).to.include(fault).and.to.not.include("pw");
+    });
+  }
 });
