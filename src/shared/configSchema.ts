@@ -200,7 +200,8 @@ export const ConfigSchema = Type.Object(
           default: 25,
           minimum: 3,
           maximum: 600,
-          description: "How long a stopping worker process waits for the work under way.",
+          description:
+            "How soon a stopping worker process ends. Work under way has three fifths of it, but all but three seconds at most; what has not ended then is handed back, for another worker or the next start.",
         }),
       },
       "The worker processes.",
