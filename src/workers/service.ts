@@ -13,6 +13,7 @@ import type { Config } from "../shared/configSchema.ts";
 import { durationMs } from "../shared/duration.ts";
 import type { Queues } from "../shared/enqueue.ts";
 import type { Logger } from "../shared/logger.ts";
+import { resolveModel } from "../shared/modelList.ts";
 import { withoutOwnSecrets } from "../shared/ownSecrets.ts";
 import {
   acceptedRuns,
@@ -83,6 +84,8 @@ export function startService(config: Config, deps: ServiceDeps): Service {
     env: withoutOwnSecrets(env),
     onOutput: (run, stream, line) => log.info({ run, stream, line }, "a transform printed"),
   });
+  const resolved = resolveModel(agents.defaults, undefined);
+  const model = resolved.ok ? resolved.model : undefined; // the configuration was checked
   const processors = new Map<QueueDef, Processor>([
     [acceptedRuns, acceptedRunsProcessor(queues)],
     [
@@ -98,7 +101,7 @@ export function startService(config: Config, deps: ServiceDeps): Service {
     [
       agentHook,
       agentHookProcessor({
-        ...{ stores, runner, session, settle, metrics, systemPrompt: agents.defaults.systemPrompt },
+        ...{ stores, runner, session, settle, metrics, model, systemPrompt: agents.defaults.systemPrompt },
         prompt: ({ name, request }) => {
           const { message, instructions, allowUnsafe = false } = request;
           return agentPrompt({ message, source: name ?? "agent hook", instructions, allowUnsafe });
@@ -114,7 +117,7 @@ export function startService(config: Config, deps: ServiceDeps): Service {
       heartbeat,
       heartbeatProcessor({
         ...{ stores, runner, session, delivery, deliver, isWorthDelivering, metrics },
-        defaults: agents.defaults,
+        defaults: { ...agents.defaults, model },
         prompt: (events) =>
           heartbeatPrompt({
             prompt: agents.defaults.heartbeat.prompt ?? DEFAULT_HEARTBEAT_PROMPT,

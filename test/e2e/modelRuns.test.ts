@@ -159,6 +159,22 @@ describe("agent runs, carried out by a model server", () => {
     expect((await app.call("GET", "/api/runs")).body.runs).to.have.length(2);
   });
 
+  it("ask for the id of a default model that is named by its alias, also in the main session, and where none was named at acceptance", async () => {
+    await start({ defaults: 'model: "large", models: [{ id: "openai/big", alias: "large" }]' });
+    model.script(says("Fine."), says("Fine."), says("HEARTBEAT_OK"));
+    await worker.close();
+    const [named, unnamed] = [await agent({ message: "one" }), await agent({ message: "two" })];
+    await app.stores.runs.collection.updateOne({ _id: unnamed }, { $set: { "request.model": null } });
+
+    worker = await startWorker(app);
+    const runs = [await ended(named), await ended(unnamed)];
+    await app.call("POST", "/hooks/wake", { text: "now" }, bearer);
+    await eventually(() => model.requests.length === 3, "the main session's turn");
+
+    expect(runs.map(({ status }) => status)).to.deep.equal(["completed", "completed"]);
+    expect(model.requests.map(({ body }) => body.model)).to.deep.equal(Array(3).fill("openai/big"));
+  });
+
   it("are tried three times when the server has a fault, ever later; the summary of a failed one says so", async () => {
     await start();
     const times: number[] = [];

@@ -23,6 +23,8 @@ export interface AgentHookDeps {
   readonly runner: AgentRunner;
   readonly session: { readonly maxMessages: number; readonly maxChars: number };
   readonly systemPrompt: string | undefined;
+  /** For a run that names none: there was no default one when it was accepted. */
+  readonly model: string | undefined;
   readonly settle: Settle;
   readonly metrics: WorkerMetrics;
   /** What a run tells the agent: its message, fenced in unless the operator vouches for it. */
@@ -81,7 +83,7 @@ async function turn(deps: AgentHookDeps, run: AgentRun, token: string, context: 
   const { stores, runner } = deps;
   const work = async (signal: AbortSignal) => {
     const messages = await persist(() => prepare(deps, run), signal);
-    const model = run.request.model ?? undefined;
+    const model = run.request.model ?? deps.model;
     const thinking = run.request.thinking ?? undefined;
     return (await runner.run({ kind: "run", messages, model, thinking, env: deps.env(run) }, signal)).text;
   };
