@@ -85,6 +85,8 @@ function judge(answer: ApiAnswer, { names, secrets }: Untold): SendResult {
     const id = Array.isArray(messages) ? messages[0]?.guid : guid;
     return { kind: "sent", id: typeof id === "string" ? id : null };
   }
+  // With this status it says of messages, too, that were sent.
+  if (status === 500 && answer.isCut) return { kind: "ambiguous", reason: `${answered(NAME, status)}, cut off.` };
   if (!isOwn(answer)) return judgeStatus(NAME, answer);
   const said = readWords(answer);
   const code = messageError(answer);

@@ -11,7 +11,7 @@ export interface ApiRequest {
 
 /**
  * `answer`: the service has answered, whatever it says; `json` is undefined where the body is no JSON. `unsent`: surely
- * nothing has reached it. `lost`: it may have; `timedOut` tells why.
+ * nothing has reached it. `lost`: it may have; `reason` tells why.
  */
 export type ApiAnswer =
   | {
@@ -19,6 +19,8 @@ export type ApiAnswer =
       readonly status: number;
       readonly headers: Headers;
       readonly text: string;
+      /** The body broke off or did not end in time: `text` is empty, the status and the headers say what they say. */
+      readonly isCut: boolean;
       // biome-ignore lint/suspicious/noExplicitAny: a service's answer has whatever shape it has; each channel looks with care
       readonly json: any;
     }
@@ -44,7 +46,7 @@ const MAX_ANSWER_BYTES = 1024 * 1024;
  * `reason` says the kind of failure and no address.
  */
 export async function askApi(request: ApiRequest, signal: AbortSignal): Promise<ApiAnswer> {
-  const { method, url, headers, body, timeoutMs } = request;
+  const { method, url, body, timeoutMs } = request;
   if (signal.aborted) return { kind: "unsent", reason: "The worker is stopping." };
   const timeout = AbortSignal.timeout(timeoutMs);
   const isForm = body instanceof URLSearchParams;
@@ -53,7 +55,7 @@ export async function askApi(request: ApiRequest, signal: AbortSignal): Promise<
     prepared = new Request(url, {
       method,
       redirect: "manual",
-      headers: { ...(body && !isForm && { "Content-Type": "application/json; charset=utf-8" }), ...headers },
+      headers: { ...(body && !isForm && { "Content-Type": "application/json; charset=utf-8" }), ...request.headers },
       signal: AbortSignal.any([signal, timeout]),
       ...(body && { body: isForm ? body : JSON.stringify(body) }),
     });
@@ -62,8 +64,12 @@ export async function askApi(request: ApiRequest, signal: AbortSignal): Promise<
   }
   try {
     const response = await fetch(prepared);
-    const text = await readText(response);
-    return { kind: "answer", status: response.status, headers: response.headers, text, json: parse(text) };
+    const { status, headers } = response;
+    const text = await readText(response).catch((error) => {
+      // Whether it took the request, only the body would have told.
+      if (status < 300) throw error;
+    });
+    return { kind: "answer", status, headers, text: text ?? "", isCut: text === undefined, json: parse(text ?? "") };
   } catch (error) {
     if (timeout.aborted) return { kind: "lost", reason: `There was no answer within ${timeoutMs / 1_000} seconds.` };
     if (signal.aborted) return { kind: "lost", reason: "The worker stopped before there was an answer." };

@@ -1,6 +1,6 @@
 import type { Channel, SendResult } from "./channel.ts";
 import { type ApiAnswer, askApi } from "./http.ts";
-import { type Failure, judgeStatus, unanswered } from "./httpStatus.ts";
+import { answered, type Failure, judgeStatus, unanswered } from "./httpStatus.ts";
 import { serviceAt } from "./serviceAt.ts";
 import type { SignalSettings } from "./signal.ts";
 import { NO_RECIPIENT, readRecipient, type SignalRecipient } from "./signalRecipient.ts";
@@ -80,6 +80,8 @@ function judge(answer: ApiAnswer, { kind }: SignalRecipient, names: readonly str
   const tokens = json?.challenge_tokens;
   if (status === 429 && Array.isArray(tokens)) return judgeLimit(tokens.some(Boolean), null);
   if (status === 400 && typeof json?.error === "string") return judgeWords(json.error, names, text);
+  // With this status it says of messages, too, that were sent.
+  if (status === 400 && answer.isCut) return { kind: "ambiguous", reason: `${answered(NAME, status)}, cut off.` };
   return judgeStatus(NAME, answer);
 }
 

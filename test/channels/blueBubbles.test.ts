@@ -1,7 +1,14 @@
 import { expect } from "chai";
 import type { SendResult } from "../../src/channels/channel.ts";
 import { imessageChannel } from "../../src/channels/imessage.ts";
-import { answers, type Behaviour, breaks, type ChannelServer, startChannelServer } from "../support/channelServer.ts";
+import {
+  answers,
+  type Behaviour,
+  breaks,
+  breaksWithin,
+  type ChannelServer,
+  startChannelServer,
+} from "../support/channelServer.ts";
 import { type Bed, KEY, kindOf, send, TEXT, tellsNothing, withstandsTheNetwork } from "./network.ts";
 
 const PASSWORD = "blue & bubbles/secret+word";
@@ -240,6 +247,7 @@ describe("the imessage channel, through BlueBubbles,", () => {
     ["a Private API that is off", failed("iMessage Private API is not enabled!"), { kind: "transient" }],
     ["a helper that is not there", failed("iMessage Private API Helper is not connected!"), { kind: "transient" }],
     ["its database", refuses(500, "Database Error", "SQLITE_BUSY"), { kind: "transient" }],
+    ["an error of which only the status came", breaksWithin(500), { kind: "ambiguous" }],
     ["an error that it did not foresee", refuses(500, "Server Error", "x is undefined"), { kind: "ambiguous" }],
     ["words with the password", refuses(500, "Server Error", `GET /?password=${PASSWORD}`), { kind: "ambiguous" }],
     ["words with the password as it is sent", refuses(500, "Server Error", `GET /${QUERY}`), { kind: "ambiguous" }],

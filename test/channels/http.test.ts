@@ -6,6 +6,7 @@ import {
   type Behaviour,
   breaks,
   breaksMidway,
+  breaksWithin,
   type ChannelServer,
   drops,
   hangs,
@@ -133,6 +134,40 @@ describe("the HTTP layer of the channels", () => {
 
     expect(answer).to.deep.equal({ kind: "lost", reason: "There was no answer within 0.1 seconds." });
     await eventually(() => server.requests[0]?.cancelled, "the request to be cancelled");
+  });
+
+  for (const status of [302, 401, 429, 500]) {
+    it(`has the status and the headers of an answer with ${status} whose connection breaks within the body`, async () => {
+      server.script(breaksWithin(status, { "Retry-After": "3" }));
+
+      const answer = await ask({ body: { text: "t" } });
+
+      expect(answer).to.include({ kind: "answer", status, text: "", json: undefined, isCut: true });
+      expect(answer.kind === "answer" && retryAfterMs(answer.headers)).to.equal(3_000);
+    });
+  }
+
+  it("has the status of an answer whose body does not end in time", async () => {
+    server.script((response) => {
+      response.writeHead(429, { "Retry-After": "3" });
+      response.write("wait");
+    });
+
+    const answer = await ask({ timeoutMs: 200 });
+
+    expect(answer).to.include({ kind: "answer", status: 429, isCut: true });
+    await eventually(() => server.requests[0]?.cancelled, "the request to be cancelled");
+  });
+
+  it("does not know what became of a request that was taken, where the body does not end in time", async () => {
+    server.script((response) => {
+      response.writeHead(200);
+      response.write("{");
+    });
+
+    const answer = await ask({ timeoutMs: 200 });
+
+    expect(answer).to.deep.equal({ kind: "lost", reason: "There was no answer within 0.2 seconds." });
   });
 
   it("reads a megabyte of an endless answer", async () => {

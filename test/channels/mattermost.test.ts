@@ -1,7 +1,14 @@
 import { expect } from "chai";
 import type { SendResult } from "../../src/channels/channel.ts";
 import { mattermostChannel } from "../../src/channels/mattermost.ts";
-import { answers, type Behaviour, breaks, type ChannelServer, startChannelServer } from "../support/channelServer.ts";
+import {
+  answers,
+  type Behaviour,
+  breaks,
+  breaksWithin,
+  type ChannelServer,
+  startChannelServer,
+} from "../support/channelServer.ts";
 import { type Bed, KEY, kindOf, send, TEXT, tellsNothing, withstandsTheNetwork } from "./network.ts";
 
 const TOKEN = "mattermost-secret-token";
@@ -175,6 +182,7 @@ describe("the mattermost channel", () => {
 
   const answersToPosts: [string, Behaviour, object][] = [
     ["401", refuses(401, "api.context.session_expired.app_error"), { kind: "authentication" }],
+    ["401 that breaks off", breaksWithin(401), { kind: "authentication" }],
     ["403", refuses(403, "api.context.permissions.app_error"), { kind: "gone" }],
     ["404", refuses(404, "app.channel.get.existing.app_error"), { kind: "gone" }],
     ["400 about the channel", refuses(400, "api.context.invalid_param.app_error"), { kind: "gone" }],

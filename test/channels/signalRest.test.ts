@@ -1,7 +1,13 @@
 import { expect } from "chai";
 import type { SendResult } from "../../src/channels/channel.ts";
 import { signalChannel } from "../../src/channels/signal.ts";
-import { answers, type Behaviour, type ChannelServer, startChannelServer } from "../support/channelServer.ts";
+import {
+  answers,
+  type Behaviour,
+  breaksWithin,
+  type ChannelServer,
+  startChannelServer,
+} from "../support/channelServer.ts";
 import { type Bed, kindOf, send, TEXT, tellsNothing, withstandsTheNetwork } from "./network.ts";
 
 const ACCOUNT = "+4915100000000";
@@ -191,6 +197,7 @@ describe("the signal channel, through signal-cli-rest-api,", () => {
     ],
     ["an account that is not there", refuses("Specified account does not exist"), { kind: "authentication" }],
     ["an account that is not registered", refuses(`User ${ACCOUNT} is not registered.\n`), { kind: "authentication" }],
+    ["an error of which only the status came", breaksWithin(400), { kind: "ambiguous" }],
     ["a signal-cli that took too long", refuses("process killed as timeout reached"), { kind: "ambiguous" }],
     [
       "an inner error, which has been seen of messages that arrived",

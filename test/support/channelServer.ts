@@ -77,11 +77,16 @@ export const hangs: Behaviour = () => {};
 /** Has the whole request, and breaks the connection instead of answering. */
 export const breaks: Behaviour = (response) => void response.destroy();
 
-/** Begins to answer, and breaks the connection in the middle. */
-export const breaksMidway: Behaviour = (response) => {
-  response.writeHead(200, { "Content-Type": "application/json", "Content-Length": "1000" });
-  response.write('{"ok":', () => response.destroy());
-};
+/** Answers with this status and these headers, and breaks the connection in the middle of the body. */
+export const breaksWithin =
+  (status: number, headers: Record<string, string> = {}): Behaviour =>
+  (response) => {
+    response.writeHead(status, { "Content-Type": "application/json", "Content-Length": "1000", ...headers });
+    response.write('{"ok":', () => response.destroy());
+  };
+
+/** Begins to answer that all is well, and breaks the connection in the middle. */
+export const breaksMidway = breaksWithin(200);
 
 /** Breaks the connection before it has read the body; such a request is not recorded. */
 export const drops: Behaviour = (response) => void response.destroy();
