@@ -1,3 +1,5 @@
+import { defuse } from "./text/pings.ts";
+
 /** What becomes a link as it stands: a backslash in it would be taken for a part of the address. */
 const ADDRESS = "(?:[a-z][a-z\\d+.-]{0,31}:\\/\\/|www\\.|[\\p{L}\\d.-]{1,100}\\.\\p{L}{2,4}\\/)\\S+";
 const SPECIAL = new RegExp(`${ADDRESS}|[\\\\\`*_~|[]|<|&(?=#?\\w+;)`, "giu");
@@ -5,13 +7,12 @@ const SPECIAL = new RegExp(`${ADDRESS}|[\\\\\`*_~|[]|<|&(?=#?\\w+;)`, "giu");
 /**
  * The text such that Mattermost shows it letter by letter, without taking any of it for Markdown; as it is where that would
  * be longer than `limit` runes. Only what the web client's own parser and CommonMark, which the apps go by, read alike is
- * used: backslashes where both know them, else entities. Mentions, hashtags and `:emoji:` cannot be escaped there.
+ * used: backslashes where both know them, else entities. Mentions, hashtags and `:emoji:` cannot be escaped there; a name may
+ * end at a backslash, which makes a call of everybody out of `@here_x`.
  */
 export function letterByLetter(text: string, limit: number): string {
-  const escaped = text
-    .split("\n")
-    .map((line) => escapeStart(line.replace(SPECIAL, escapeOne)))
-    .join("\n");
+  const lines = text.split("\n").map((line) => escapeStart(line.replace(SPECIAL, escapeOne)));
+  const escaped = defuse(lines.join("\n"), "markdown");
   return [...escaped].length > limit ? text : escaped;
 }
 

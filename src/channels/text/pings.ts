@@ -3,7 +3,8 @@ import type { Dialect } from "./style.ts";
 /** Not to be seen, and no part of a name. */
 export const BREAK = "\u200b";
 
-const EVERYBODY = /@(?=(?:all|channel|everyone|here)(?![a-z0-9_]))/gi;
+/** An underline is part of a name only where the name goes on behind it: it may be a mark around the word. */
+const EVERYBODY = /@(?=(?:all|channel|everyone|here)(?!_*[a-z0-9]))/gi;
 const SLACK_TOKEN = /<(?=[!@#])/g;
 
 /**

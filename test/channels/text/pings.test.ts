@@ -1,0 +1,81 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { letterByLetter } from "../../../src/channels/mattermostPlain.ts";
+import { toParts } from "../../../src/channels/text/parts.ts";
+import { anyMarkdown, style } from "./shown.ts";
+
+const EVERYBODY = ["@here", "@channel", "@all"];
+
+/** Whether Mattermost calls everybody for this text: as its server's mention parser looks for it, word by word. */
+function rings(text: string): boolean {
+  return text.split(/[^\p{L}\p{N}:.\-_@]+/u).some((piece) => {
+    const word = piece.replace(/^[:.\-_]+/, "").toLowerCase();
+    if (EVERYBODY.includes(word.replace(/[.\-:_]+$/, ""))) return true;
+    return !word.startsWith("@") && word.split(/[.\-:]/).some((part) => EVERYBODY.includes(part));
+  });
+}
+
+/** What the server's parser looks at, without the backslashes that it takes out before. */
+const unescaped = (text: string) => text.replace(/\\([!-/:-@[-`{-~])/g, "$1");
+
+/** Everything that a post says may be: the text of a reply, and its plain form as it is escaped. */
+function postsOf(text: string, limit = 4_000): string[] {
+  const parts = toParts(text, style("markdown", limit, "runes"));
+  return parts.flatMap((part) => [part.text, letterByLetter(part.plain, limit)]);
+}
+
+const anyCall = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom("@here", "@channel", "@all", "@All", "@", "here", "all", "_", "__", ".", "-", ":", "\\", "&#64;"),
+      fc.constantFrom(
+        " ",
+        "\n",
+        "*",
+        "**",
+        "`",
+        "~~",
+        "x",
+        "É",
+        "\u0301",
+        "7",
+        "<",
+        "&",
+        "|",
+        "[",
+        "](u)",
+        "www.",
+        "/",
+      ),
+    ),
+    { maxLength: 12 },
+  )
+  .map((pieces) => pieces.join(""));
+
+describe("everybody in Mattermost", () => {
+  const calls = ["@here", "_@here_", "__@all__", "_Heads up @channel_", "@here_", "@here_x", "a.@ALL", "@here.:-_ you"];
+  for (const text of calls) {
+    it(`is not called by ${text}, formatted or plain`, () => {
+      const posts = postsOf(text);
+
+      expect(posts.filter((post) => rings(post) || rings(unescaped(post)))).to.deep.equal([]);
+    });
+  }
+
+  it("is not called by any text", () => {
+    fc.assert(
+      fc.property(fc.oneof(anyCall, anyMarkdown), fc.integer({ min: 1, max: 200 }), (text, limit) => {
+        const posts = postsOf(text, limit);
+
+        expect(posts.filter((post) => rings(post) || rings(unescaped(post)))).to.deep.equal([]);
+      }),
+      { numRuns: 3000 },
+    );
+  }).timeout(120_000);
+
+  for (const name of ["@here_x", "@all_hands", "@channels", "@allure"]) {
+    it(`is not meant by ${name}, which stays a name`, () => {
+      expect(toParts(name, style("markdown"))).to.deep.equal([{ text: name, plain: name }]);
+    });
+  }
+});
