@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 
 /** How long processes have from SIGTERM until SIGKILL. */
 const GRACE_MS = 2_000;
@@ -27,6 +28,15 @@ export interface Ended {
   readonly output: Buffer;
 }
 
+/** A process as /proc tells of it; `startedAt` in a unit of its own: with it, a process is told from a later one of its id. */
+interface Process {
+  readonly pid: number;
+  readonly parent: number;
+  readonly group: number;
+  readonly session: number;
+  readonly startedAt: string;
+}
+
 /** The leaders of all groups that run: they go when this process goes, as far as it is given the time. */
 const leaders = new Set<number>();
 process.on("exit", () => {
@@ -34,9 +44,10 @@ process.on("exit", () => {
 });
 
 /**
- * Runs a program, without a shell, as the leader of a process group of its own, and settles when it has ended. When the
- * signal fires or there is more output than allowed, the whole group gets SIGTERM, and SIGKILL after two seconds. What the
- * program leaves behind in its group is killed at its end.
+ * Runs a program, without a shell, as the leader of a session and process group of its own, and settles when it has ended.
+ * When the signal fires or there is more output than allowed, the whole group gets SIGTERM, and SIGKILL after two seconds.
+ * What the program leaves behind in its group is killed at its end. On Linux this is true of all that is in its session,
+ * whatever the group, and of their children's children, also where those have left the session.
  * @throws the error of the system that did not start it
  */
 export function runProcessGroup(program: Program, signal: AbortSignal): Promise<Ended> {
@@ -53,13 +64,17 @@ export function runProcessGroup(program: Program, signal: AbortSignal): Promise<
     if (leader === undefined) return;
     leaders.add(leader);
 
+    let known: readonly Process[] = [];
+    const killAll = (name: NodeJS.Signals) => {
+      known = kill(leader, name, known);
+    };
     let stopped: Ended["stopped"];
     let timer: NodeJS.Timeout | undefined;
     const stop = (why: Ended["stopped"]) => {
       if (stopped) return;
       stopped = why;
-      kill(leader, "SIGTERM");
-      timer = setTimeout(() => kill(leader, "SIGKILL"), GRACE_MS);
+      killAll("SIGTERM");
+      timer = setTimeout(() => killAll("SIGKILL"), GRACE_MS);
     };
     const onAbort = () => stop("signal");
     signal.addEventListener("abort", onAbort);
@@ -77,7 +92,7 @@ export function runProcessGroup(program: Program, signal: AbortSignal): Promise<
     else child.stdin.end(input);
 
     child.once("exit", () => {
-      kill(leader, "SIGKILL");
+      killAll("SIGKILL");
       leaders.delete(leader);
       signal.removeEventListener("abort", onAbort);
       clearTimeout(timer);
@@ -91,10 +106,47 @@ export function runProcessGroup(program: Program, signal: AbortSignal): Promise<
   });
 }
 
-function kill(leader: number, signal: NodeJS.Signals): void {
+/**
+ * Signals the leader's group, and what else there is of its family, with what was `known` to be of it: whose parent has ended
+ * meanwhile is not found any more. @returns the family, to be known the next time
+ */
+function kill(leader: number, name: NodeJS.Signals, known: readonly Process[] = []): readonly Process[] {
+  const family = familyOf(leader, known);
+  const others = family.filter(({ group }) => group !== leader).map(({ pid }) => pid);
+  for (const target of [-leader, ...others]) {
+    try {
+      process.kill(target, name);
+    } catch {
+      // Nobody is left.
+    }
+  }
+  return family;
+}
+
+/** Whoever is in the leader's session or known, and their descendants. */
+function familyOf(leader: number, known: readonly Process[]): readonly Process[] {
+  const all = allProcesses();
+  const isKnown = ({ pid, startedAt }: Process) => known.some((one) => one.pid === pid && one.startedAt === startedAt);
+  const family = new Set(all.filter((one) => one.session === leader || isKnown(one)));
+  // What is added while the set is walked through is walked through too.
+  for (const { pid } of family) for (const one of all) if (one.parent === pid) family.add(one);
+  return [...family];
+}
+
+/** None where there is no /proc as Linux has it. */
+function allProcesses(): readonly Process[] {
+  if (!existsSync("/proc/self/stat")) return [];
+  return readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) ? (readProcess(Number(name)) ?? []) : []));
+}
+
+function readProcess(pid: number): Process | undefined {
   try {
-    process.kill(-leader, signal);
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    // The name before may have spaces and brackets in it.
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    const [parent, group, session] = fields.slice(1, 4).map(Number) as [number, number, number];
+    return { pid, parent, group, session, startedAt: fields[19] ?? "" };
   } catch {
-    // Nobody is left.
+    return undefined; // it has ended meanwhile
   }
 }

@@ -65,6 +65,48 @@ describe("a program in a process group is stopped with all its children", () => 
     });
   }
 
+  if (process.platform === "linux") {
+    /** A shell that puts each of two children in a group of its own, and writes all three ids down. */
+    const jobs = (end: string): Program["command"] => [
+      "bash",
+      "-c",
+      `set -m; sleep 317 & first=$!; sleep 318 & echo "[$$,$first,$!]" > pids.part; mv pids.part pids; ${end}`,
+    ];
+    const leaving = node(`
+      const { spawn } = require("node:child_process");
+      const { renameSync, writeFileSync } = require("node:fs");
+      const child = spawn(process.execPath, ["-e", ${JSON.stringify(`${STUBBORN} console.log("ready")`)}], {
+        stdio: ["inherit", "pipe", "inherit"],
+        detached: true,
+      });
+      child.stdout.once("data", () => {
+        writeFileSync("pids.part", JSON.stringify([process.pid, child.pid]));
+        renameSync("pids.part", "pids");
+      });`);
+    const scattered: [string, Program["command"]][] = [
+      ["that are in groups of their own", jobs("wait")],
+      ["that are in sessions of their own", leaving],
+    ];
+    for (const [title, command] of scattered) {
+      it(`${title}, when the signal fires`, async () => {
+        const stop = new AbortController();
+        const running = run(command, stop.signal);
+        const all = await pids();
+
+        stop.abort();
+        await running;
+
+        for (const pid of all) await eventually(async () => isOver(await state(pid)), "all to be gone");
+      });
+    }
+
+    it("that are in groups of their own, whose leader ends and leaves them behind", async () => {
+      await run(jobs("exit 0"));
+
+      for (const pid of await pids()) await eventually(async () => isOver(await state(pid)), "all to be gone");
+    });
+  }
+
   it("whose leader ends and leaves them behind", async () => {
     const detached = node(`
       const { spawn } = require("node:child_process");
