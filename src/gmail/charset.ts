@@ -1,7 +1,15 @@
 import { TextDecoder } from "node:util";
 
-/** ESC and NUL: of charsets that write everything in seven bits (ISO-2022), or in two bytes. */
-const SHIFTING: readonly number[] = [0x1b, 0x00];
+const ESC = 0x1b;
+const NUL = 0x00;
+
+/** Names that mail programs of Windows give, and the standard (encoding.spec.whatwg.org) does not know. */
+const CODE_PAGES: Readonly<Record<string, string>> = {
+  cp932: "shift_jis",
+  cp936: "gbk",
+  cp949: "euc-kr",
+  cp950: "big5",
+};
 
 /**
  * The text of a part or of an encoded word. Bytes that are UTF-8 are read so, whatever they are called: whether Gmail leaves
@@ -10,21 +18,34 @@ const SHIFTING: readonly number[] = [0x1b, 0x00];
  * @param isCut whether the bytes may end within a character, which is left out then
  */
 export function decodeText(bytes: Uint8Array, charset: string | undefined, isCut = false): string {
-  if (!SHIFTING.some((byte) => bytes.includes(byte))) {
+  if (!isShifting(bytes, charset)) {
     try {
       return new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: isCut });
     } catch {
       // Not UTF-8.
     }
   }
-  return decoderFor(charset).decode(bytes, { stream: isCut });
+  const decoder = decoderFor(charset);
+  const marked = decoder.encoding.startsWith("utf-16") ? decoderByMark(bytes) : undefined;
+  return (marked ?? decoder).decode(bytes, { stream: isCut });
+}
+
+/** Whether it may be of a charset that writes everything in two bytes, or in seven bits: in others an ESC is a colour's, say. */
+function isShifting(bytes: Uint8Array, charset = ""): boolean {
+  return bytes.includes(NUL) || (/2022/.test(charset) && bytes.includes(ESC));
 }
 
 /** Without a name, or with one that nobody knows: what most mail programs without one mean. */
 function decoderFor(charset: string | undefined): TextDecoder {
   try {
-    return new TextDecoder(charset || "windows-1252");
+    return new TextDecoder(CODE_PAGES[charset?.toLowerCase() ?? ""] ?? (charset || "windows-1252"));
   } catch {
     return new TextDecoder("windows-1252");
   }
+}
+
+/** By the byte order mark, which says more than the name. */
+function decoderByMark([first, second]: Uint8Array): TextDecoder | undefined {
+  if (first === 0xfe && second === 0xff) return new TextDecoder("utf-16be");
+  return first === 0xff && second === 0xfe ? new TextDecoder("utf-16le") : undefined;
 }

@@ -19,29 +19,45 @@ const MAX_CHARACTERS = 4 * 1024 * 1024;
 // biome-ignore lint/suspicious/noExplicitAny: a part of a mail may have any shape; each field is looked at with care
 type Part = any;
 
-/** All text that is not an attachment; of alternatives the plain one, or what an HTML one says. */
-export function textOf(part: Part, depth = 0): Found {
-  const type = typeOf(part);
-  if (depth > MAX_DEPTH || isAttachment(part)) return NONE;
-  if (type === "multipart/alternative") {
-    const plain = textOfType("text/plain", part, depth);
-    return plain.text.trim() || plain.missingBytes > 0 ? plain : textOfType("text/html", part, depth);
-  }
-  const parts = asList(part?.parts);
-  if (parts.length > 0) return joined(parts.map((child) => textOf(child, depth + 1)));
-  return leafText(part, type);
+const PLAIN = /^text\/plain$/;
+const HTML = /^text\/html$/;
+const PLAIN_OR_HTML = /^text\/(?:plain|html)$/;
+const ANY_TEXT = /^text\//;
+
+/** Filling, such as a zero-width space, is nothing to read. */
+const VISIBLE = /[^\s\p{Default_Ignorable_Code_Point}\p{Cf}\p{Cc}]/u;
+
+/**
+ * All text that is not an attachment; of alternatives the plain one, or what an HTML one says. Text of other types, such as a
+ * calendar's, only where there is nothing else to read.
+ */
+export function textOf(part: Part): Found {
+  const found = ordinaryText(part, 0);
+  return saysSomething(found) ? found : textOfType(ANY_TEXT, part, 0);
 }
 
-function textOfType(wanted: string, part: Part, depth: number): Found {
+function ordinaryText(part: Part, depth: number): Found {
+  if (depth > MAX_DEPTH || isAttachment(part)) return NONE;
+  if (typeOf(part) === "multipart/alternative") {
+    const plain = textOfType(PLAIN, part, depth);
+    return saysSomething(plain) ? plain : textOfType(HTML, part, depth);
+  }
+  const parts = asList(part?.parts);
+  if (parts.length > 0) return joined(parts.map((child) => ordinaryText(child, depth + 1)));
+  return textOfType(PLAIN_OR_HTML, part, depth);
+}
+
+function textOfType(wanted: RegExp, part: Part, depth: number): Found {
   if (depth > MAX_DEPTH || isAttachment(part)) return NONE;
   const parts = asList(part?.parts);
   if (parts.length > 0) return joined(parts.map((child) => textOfType(wanted, child, depth + 1)));
   const type = typeOf(part);
-  return type === wanted ? leafText(part, type) : NONE;
+  return wanted.test(type) ? leafText(part, type) : NONE;
 }
 
+const saysSomething = ({ text, missingBytes }: Found): boolean => VISIBLE.test(text) || missingBytes > 0;
+
 function leafText(part: Part, type: string): Found {
-  if (type !== "text/plain" && type !== "text/html") return NONE;
   const { data, size, attachmentId } = part?.body ?? {};
   if (typeof data !== "string") {
     return attachmentId && Number.isSafeInteger(size) && size > 0 ? { text: "", missingBytes: size } : NONE;
@@ -53,7 +69,7 @@ function leafText(part: Part, type: string): Found {
 }
 
 function joined(found: readonly Found[]): Found {
-  const texts = found.map(({ text }) => text).filter((text) => text.trim());
+  const texts = found.map(({ text }) => text).filter((text) => VISIBLE.test(text));
   return {
     text: texts.length === 1 ? texts[0]! : texts.map((text) => text.trim()).join("\n\n"),
     missingBytes: found.reduce((sum, { missingBytes }) => sum + missingBytes, 0),
@@ -71,7 +87,7 @@ function isAttachment(part: Part): boolean {
 }
 
 function charsetOf(part: Part): string | undefined {
-  return /;\s*charset\s*=\s*"?([^";\s]{1,64})/i.exec(headerOf(part, "content-type"))?.[1];
+  return /;\s*charset\s*=\s*["']?([^"';\s]{1,64})/i.exec(headerOf(part, "content-type"))?.[1];
 }
 
 /** The first header of this name; "" where there is none. */
