@@ -31,6 +31,7 @@ export function htmlText(html: string): string {
   let line = "";
   let isApart = false;
   let unread: string | undefined;
+  let isPreformatted = false;
 
   function endLine(withEmpty: boolean): void {
     const words = line.replace(INVISIBLE, "").replace(/\s+/g, " ").trim();
@@ -49,26 +50,42 @@ export function htmlText(html: string): string {
     else if (name === "td" || name === "th") line += " ";
   }
 
+  function add(text: string): void {
+    if (unread) return;
+    const [first = "", ...further] = isPreformatted ? text.split("\n") : [text];
+    line += first;
+    for (const next of further) {
+      endLine(line.trim() === "");
+      line = next;
+    }
+  }
+
   const nothing = () => {};
   const tokenizer = new Tokenizer(
-    { decodeEntities: true },
+    // A browser goes on to hide the rest behind <title/>; whoever wrote it meant an empty one.
+    { decodeEntities: true, recognizeSelfClosing: true },
     {
       onopentagname(start, end) {
         const name = html.slice(start, end).toLowerCase();
         if (UNREAD.includes(name)) unread = name;
+        if (name === "pre") isPreformatted = true;
         border(name);
         if (name === "li") line += "- ";
       },
       onclosetag(start, end) {
         const name = html.slice(start, end).toLowerCase();
         if (name === unread) unread = undefined;
+        if (name === "pre") isPreformatted = false;
         border(name);
       },
       ontext(start, end) {
-        if (!unread) line += html.slice(start, end);
+        add(html.slice(start, end));
       },
       ontextentity(codepoint) {
-        if (!unread) line += String.fromCodePoint(codepoint);
+        add(String.fromCodePoint(codepoint));
+      },
+      onselfclosingtag() {
+        unread = undefined;
       },
       onend: () => endLine(false),
       onattribdata: nothing,
@@ -80,7 +97,6 @@ export function htmlText(html: string): string {
       ondeclaration: nothing,
       onopentagend: nothing,
       onprocessinginstruction: nothing,
-      onselfclosingtag: nothing,
     },
   );
   tokenizer.write(html);

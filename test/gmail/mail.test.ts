@@ -258,6 +258,8 @@ describe("A mail", () => {
     ["<table><tr><td>a</td><td>b</td></tr><tr><td>c</td></tr></table>", "a b\nc"],
     ["<title>t</title><style>p{}</style><script>x<b>y</script>a", "a"],
     ["<SCRIPT>x</SCRIPT >a", "a"],
+    ["<title/>a<style />b<script/>c", "abc"],
+    ["a<pre>\nb  c\r\n\n  <b>d</b>\ne</pre>f\ng", "a\n\nb c\n\nd\ne\n\nf g"],
     ["<!-- no --><![if mso]>a<![endif]>", "a"],
     ["&lt;b&gt; &amp;amp; &nbsp; &#8364; &eacute; &nosuch;", "<b> &amp; € é &nosuch;"],
     ["a\u200b\u034f\u00ad b", "a b"],
