@@ -2,7 +2,7 @@ import type { Channel, OutgoingMessage, SendResult } from "./channel.ts";
 import { type ApiAnswer, askApi } from "./http.ts";
 import { type Answered, answered, codeOf, type Failure, judgeStatus, unanswered } from "./httpStatus.ts";
 import type { ImessageSettings } from "./imessage.ts";
-import { type ImessageRecipient, NO_RECIPIENT, namesOf, readRecipient } from "./imessageRecipient.ts";
+import { type ImessageRecipient, namesOf, noRecipient, readRecipient } from "./imessageRecipient.ts";
 import { serviceAt } from "./serviceAt.ts";
 import { wordsAbout } from "./wordsWithout.ts";
 
@@ -30,7 +30,7 @@ export function blueBubbles({ apiUrl, password = "", method }: ImessageSettings)
   return {
     async send(message, signal) {
       const recipient = readRecipient(message.to);
-      if (!recipient) return NO_RECIPIENT;
+      if (!recipient) return noRecipient(message.to);
       const { text, key: tempGuid } = message;
       const untold = { names: namesOf(recipient), secrets: [...forms, text] };
       const body = { chatGuid: recipient.guid, tempGuid, message: text, method };

@@ -1,3 +1,5 @@
+import { hasTrunkZero, WITH_TRUNK_ZERO } from "./trunkZero.ts";
+
 /** Somebody, or a chat that is there already. */
 export type ImessageRecipient =
   | {
@@ -26,7 +28,7 @@ export function readRecipient(to: string): ImessageRecipient | undefined {
     return { kind: "address", address: id, service: serviceOf(service), guid: trimmed };
   }
   // Of a mail address nothing may be left out: it would be somebody else's.
-  const number = trimmed.replace(/[\s().-]/g, "");
+  const number = hasTrunkZero(trimmed) ? "" : trimmed.replace(/[\s().-]/g, "");
   const address = MAIL.test(trimmed) ? trimmed : NUMBER.test(number) ? number : undefined;
   if (address === undefined) return undefined;
   return { kind: "address", address, service: "any", guid: `iMessage;-;${address}` };
@@ -42,7 +44,10 @@ function serviceOf(prefix: string): "iMessage" | "SMS" | "any" {
   return name === "sms" ? "SMS" : "any";
 }
 
-export const NO_RECIPIENT = {
+const NO_RECIPIENT = {
   kind: "gone",
   reason: "No recipient of iMessage: give a number with its country code (+…), a mail address, or a chat's guid.",
 } as const;
+
+/** Why `readRecipient` makes nothing of it. */
+export const noRecipient = (to: string) => (hasTrunkZero(to) ? WITH_TRUNK_ZERO : NO_RECIPIENT);

@@ -1,7 +1,7 @@
 import { runProcessGroup } from "../shared/processGroup.ts";
 import type { Channel, SendResult } from "./channel.ts";
 import type { ImessageSettings } from "./imessage.ts";
-import { type ImessageRecipient, NO_RECIPIENT, namesOf, readRecipient } from "./imessageRecipient.ts";
+import { type ImessageRecipient, namesOf, noRecipient, readRecipient } from "./imessageRecipient.ts";
 import { wordsAbout } from "./wordsWithout.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -65,7 +65,7 @@ export function imsg(settings: ImessageSettings, environment: Environment): Pick
   return {
     async send({ to, text }, signal) {
       const recipient = readRecipient(to);
-      if (!recipient) return NO_RECIPIENT;
+      if (!recipient) return noRecipient(to);
       const outcome = await call("send", { ...toWhom(recipient), text }, SEND_TIMEOUT_MS, signal);
       return judge(outcome, namesOf(recipient), text);
     },

@@ -2,6 +2,7 @@ import type { Config } from "../shared/configSchema.ts";
 import type { Channel, SendResult } from "./channel.ts";
 import { askApi, inWords } from "./http.ts";
 import { type Answered, judgeStatus, unanswered } from "./httpStatus.ts";
+import { hasTrunkZero, WITH_TRUNK_ZERO } from "./trunkZero.ts";
 import { judgeError } from "./whatsappError.ts";
 
 const TIMEOUT_MS = 30_000;
@@ -31,6 +32,7 @@ export function whatsappChannel(settings: NonNullable<Config["channels"]["whatsa
     style: { dialect: "whatsapp", limit: 4_096, unit: "utf16" },
     idempotentForMs: 0,
     async send({ to, text, key }, signal) {
+      if (hasTrunkZero(to)) return WITH_TRUNK_ZERO;
       const digits = to.replace(/[+\s()-]/g, "");
       if (!/^[1-9]\d{4,14}$/.test(digits)) {
         return { kind: "gone", reason: "No number with its country code, such as +49 151 00000000." };

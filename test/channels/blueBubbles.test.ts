@@ -97,6 +97,7 @@ describe("the imessage channel, through BlueBubbles,", () => {
     ["a number as people write it", "+49 (151) 111-11.111", CHAT],
     ["a short number", "22000", "iMessage;-;22000"],
     ["a mail address", "anna.k+x@example.org", "iMessage;-;anna.k+x@example.org"],
+    ["a mail address with a zero in brackets", "anna(0)@example.org", "iMessage;-;anna(0)@example.org"],
     ["a chat with one", CHAT, CHAT],
     ["a chat with one by SMS", `SMS;-;${TO}`, `SMS;-;${TO}`],
     ["a chat of newer Macs", `any;-;${TO}`, `any;-;${TO}`],
@@ -133,6 +134,14 @@ describe("the imessage channel, through BlueBubbles,", () => {
       expect(server.requests).to.deep.equal([]);
     });
   }
+
+  it("makes gone of a number with a zero that nobody dials, and asks nobody", async () => {
+    const result = await send(bed, { to: "+49 (0)151 1234567" });
+
+    expect(result.kind).to.equal("gone");
+    expect(kindOf(result).reason).to.include("(0)");
+    expect(server.requests).to.deep.equal([]);
+  });
 
   describe("begins a chat that is not there", () => {
     const noChat: [string, Behaviour][] = [

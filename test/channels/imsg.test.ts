@@ -135,6 +135,14 @@ describe("the imessage channel, through the imsg command,", () => {
     });
   }
 
+  it("makes gone of a number with a zero that nobody dials", async () => {
+    const result = await send(imsg(DELIVERED), { to: "+49 (0)151 1234567" });
+
+    expect(result.kind).to.equal("gone");
+    expect(kindOf(result).reason).to.include("(0)");
+    expect(wasCalled()).to.equal(false);
+  });
+
   const results: [string, string, SendResult | { kind: SendResult["kind"] }][] = [
     ["a message that it has not seen yet", answers({ result: { ok: true } }), { kind: "sent", id: null }],
     ["a number for an id", answers({ result: { ok: true, id: 1979 } }), { kind: "sent", id: "1979" }],

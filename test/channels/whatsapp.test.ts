@@ -101,6 +101,16 @@ describe("the whatsapp channel", () => {
     });
   }
 
+  for (const to of ["+49 (0)151 1234567", "49( 0 )1511234567"]) {
+    it(`makes gone of ${to}, with a zero that nobody dials, and asks nobody`, async () => {
+      const result = await send(bed, { to });
+
+      expect(result.kind).to.equal("gone");
+      expect(kindOf(result).reason).to.include("(0)");
+      expect(server.requests).to.deep.equal([]);
+    });
+  }
+
   const codes: [SendResult["kind"], [code: number, status: number][]][] = [
     [
       "authentication",
