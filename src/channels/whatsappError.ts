@@ -94,6 +94,9 @@ export function judgeError(answer: Answered): Failure {
   if (kind) return { kind, reason: because(words?.[code] ?? "") };
   if (code >= 200 && code <= 299) return { kind: "authentication", reason: because("a permission is missing") };
   if (status < 300) return { kind: "transient", reason: because("an error within an answer that is well") };
-  if (status === 400) return { kind: "content", reason: because("it does not take this message") };
-  return judgeStatus("WhatsApp", answer, code);
+  const failure = judgeStatus("WhatsApp", answer, code);
+  // Refused is refused, whatever the code means: with 408 alone it may be taken the next time.
+  return failure.kind === "transient" && status >= 400 && status < 500 && status !== 408
+    ? { kind: "content", reason: because("it does not take this message") }
+    : failure;
 }
