@@ -91,14 +91,17 @@ export const answers =
     response.writeHead(status, { "Content-Type": "application/json", ...headers }).end(JSON.stringify(body));
   };
 
-/** These chunks as a stream, which then ends well, or loses its connection. */
+/** These chunks as a stream, with `[DONE]` unless it is left out; its connection then ends well, is lost, or stays open. */
 export const streams =
-  (chunks: readonly unknown[], { cut = false } = {}): Behaviour =>
+  (chunks: readonly unknown[], ending: { cut?: boolean; open?: boolean; done?: boolean } = {}): Behaviour =>
   (response) => {
+    const { cut = false, open = false, done = !cut && !open } = ending;
     openStream(response);
     for (const chunk of chunks) send(response, chunk);
-    if (!cut) response.end("data: [DONE]\n\n");
-    else response.write(": cut\n\n", () => response.destroy());
+    const last = done ? "data: [DONE]\n\n" : ": the last\n\n";
+    if (cut) response.write(last, () => response.destroy());
+    else if (open) response.write(last);
+    else response.end(last);
   };
 
 /** One chunk of a stream. */

@@ -1,9 +1,12 @@
+import { Readable } from "node:stream";
+import type { ReadableStream } from "node:stream/web";
 import OpenAI from "openai";
-import { Stream } from "openai/core/streaming";
 import type { ChatCompletion, ChatCompletionChunk, ReasoningEffort } from "openai/resources";
+import { AppError } from "../../shared/errors.ts";
 import type { AgentRunner, AgentTurn } from "../runner.ts";
 import { aborted } from "./aborted.ts";
-import { failed, fromBody, fromSdk } from "./openaiError.ts";
+import { eventData } from "./eventData.ts";
+import { failed, fromBody, fromThrown } from "./openaiError.ts";
 import { patientFetch } from "./patientFetch.ts";
 
 export interface OpenAiSettings {
@@ -22,6 +25,12 @@ const MAX_REPLY_CHARACTERS = 4 * 1024 * 1024;
 /** As much as such a reply can take in one JSON object, each character escaped. */
 const MAX_OBJECT_BYTES = 8 * MAX_REPLY_CHARACTERS;
 
+/** How long the connection may take to end after `[DONE]`, so that it can be used again. */
+const END_AFTER_DONE_MS = 200;
+
+/** How long what may follow a finish_reason may keep us waiting: usage, `[DONE]`, and of some servers more text. */
+const REST_AFTER_FINISH_MS = 3_000;
+
 /** Asks a model behind the chat completions of OpenAI, or of any server that speaks them. */
 export function openAiRunner(settings: OpenAiSettings): AgentRunner {
   const client = connect(settings);
@@ -32,9 +41,9 @@ export function openAiRunner(settings: OpenAiSettings): AgentRunner {
         signal.throwIfAborted();
         const response = await ask(client, turn, signal);
         phase = "reading";
-        return { text: await readReply(response, client) };
+        return { text: await readReply(response) };
       } catch (error) {
-        throw signal.aborted ? aborted(signal) : fromSdk(error, phase);
+        throw signal.aborted ? aborted(signal) : fromThrown(error, phase);
       }
     },
   };
@@ -72,14 +81,13 @@ function ask(client: OpenAI, { model, messages, thinking }: AgentTurn, signal: A
 }
 
 /** The text of the first choice, from a stream or, of servers that stream nothing, from one JSON object. */
-async function readReply(response: Response, client: OpenAI): Promise<string> {
-  if (!response.body) throw failed("The model server's answer is empty.");
-  const isJson = /[/+]json\b/.test(response.headers.get("content-type") ?? "");
-  if (isJson) return readObject(await readJson(response.body), response.headers);
-  return readStream(Stream.fromSSEResponse<ChatCompletionChunk>(response, new AbortController(), client));
+async function readReply({ body, headers }: Response): Promise<string> {
+  if (!body) throw failed("The model server's answer is empty.");
+  const isJson = /[/+]json\b/.test(headers.get("content-type") ?? "");
+  return isJson ? readObject(await readJson(body), headers) : readStream(body, headers);
 }
 
-async function readJson(body: ReadableStream<Uint8Array>): Promise<ChatCompletion & { error?: unknown }> {
+async function readJson(body: AsyncIterable<Uint8Array>): Promise<ChatCompletion & { error?: unknown }> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of body) {
@@ -97,24 +105,45 @@ function readObject(answer: (ChatCompletion & { error?: unknown }) | null, heade
   return checkReply(choice.message?.content, choice.message?.refusal, choice.finish_reason);
 }
 
-async function readStream(chunks: Stream<ChatCompletionChunk>): Promise<string> {
+/** Complete with a finish_reason or `[DONE]`: what the connection does afterwards takes nothing away. */
+async function readStream(body: NonNullable<Response["body"]>, headers: Headers): Promise<string> {
+  const bytes = Readable.fromWeb(body as ReadableStream<Uint8Array>);
+  let hangUp: NodeJS.Timeout | undefined;
+  const hangUpIn = (ms: number) => {
+    clearTimeout(hangUp);
+    hangUp = setTimeout(() => bytes.destroy(), ms);
+  };
   let text = "";
   let refusal: string | undefined;
   let seen = false;
   let finish: string | undefined;
-  for await (const chunk of chunks) {
-    // A chunk of usage or of a content filter has no choice.
-    const choice = chunk?.choices?.find(({ index = 0 }) => index === 0);
-    if (!choice) continue;
-    seen = true;
-    if (typeof choice.delta?.content === "string") text += choice.delta.content;
-    refusal ??= choice.delta?.refusal || undefined;
-    finish ??= choice.finish_reason ?? undefined;
-    if (text.length > MAX_REPLY_CHARACTERS) break;
+  let done = false;
+  try {
+    for await (const data of eventData(bytes)) {
+      if (data === "[DONE]") hangUpIn(END_AFTER_DONE_MS);
+      done ||= data === "[DONE]";
+      if (done) continue;
+      const chunk: (ChatCompletionChunk & { error?: unknown }) | null = JSON.parse(data);
+      if (chunk?.error) throw fromBody(chunk.error, headers);
+      // A chunk of usage or of a content filter has no choice.
+      const choice = chunk?.choices?.find(({ index = 0 }) => index === 0);
+      if (!choice) continue;
+      seen = true;
+      if (typeof choice.delta?.content === "string") text += choice.delta.content;
+      refusal ??= choice.delta?.refusal || undefined;
+      finish ||= choice.finish_reason ?? undefined;
+      if (text.length > MAX_REPLY_CHARACTERS) break;
+      if (finish) hangUpIn(REST_AFTER_FINISH_MS);
+    }
+  } catch (error) {
+    if (!(done || finish) || error instanceof AppError) throw error;
+  } finally {
+    clearTimeout(hangUp);
   }
   if (!seen) throw failed("The model server's answer has no choices.");
   // One that was cut off between two chunks, by a proxy say, ends like a complete one but for this.
-  if (!finish && text.length <= MAX_REPLY_CHARACTERS) throw new Error("the stream ended without a finish_reason");
+  if (!done && !finish && text.length <= MAX_REPLY_CHARACTERS)
+    throw new Error("the stream ended before its answer did");
   return checkReply(text, refusal, finish);
 }
 

@@ -16,16 +16,15 @@ const PASSING_TYPES: readonly unknown[] = [
 const NO_CREDIT = "insufficient_quota";
 
 /**
- * What the SDK threw, before it had an answer or while the answer was read. Only status, code and type are looked at and
- * shown: messages quote prompts and parts of keys.
+ * What the SDK threw before it had an answer, or anything while the answer was read. Only status, code and type are looked
+ * at and shown: messages quote prompts and parts of keys.
  */
-export function fromSdk(thrown: unknown, phase: "asking" | "reading"): AppError {
+export function fromThrown(thrown: unknown, phase: "asking" | "reading"): AppError {
   if (thrown instanceof AppError) return thrown;
   if (thrown instanceof APIConnectionError) {
     return unavailable(`The model server cannot be reached${inBrackets(codeOf(thrown.cause))}.`);
   }
-  if (thrown instanceof APIError) {
-    if (thrown.status === undefined) return fromBody(thrown.error, thrown.headers);
+  if (thrown instanceof APIError && thrown.status !== undefined) {
     return fromStatus(thrown.status, thrown, thrown.headers, `The model server answered ${thrown.status}`);
   }
   if (phase === "asking")

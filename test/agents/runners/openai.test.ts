@@ -16,6 +16,7 @@ import { turn, whatWasThrown } from "./turn.ts";
 
 const KEY = "sk-secret-key";
 const PROMPT = "the secret prompt";
+const WHOLE = [delta({ content: "Whole." }), delta({}, "stop")];
 
 describe("the openai runner", () => {
   let server: ModelServer;
@@ -73,14 +74,50 @@ describe("the openai runner", () => {
       ]),
       "first",
     ],
+    ["a stream whose connection stays open after [DONE]", streams(WHOLE, { open: true, done: true }), "Whole."],
+    ["a stream whose connection is lost after [DONE]", streams(WHOLE, { cut: true, done: true }), "Whole."],
+    ["a stream with [DONE] and no finish_reason", streams(WHOLE.slice(0, 1)), "Whole."],
+    ["a stream that stays open after its finish_reason", streams(WHOLE, { open: true }), "Whole."],
+    ["a stream that is lost after its finish_reason", streams(WHOLE, { cut: true }), "Whole."],
+    [
+      "a stream that is lost in its usage",
+      (response) => {
+        const [text, stop] = WHOLE.map((chunk) => `data: ${JSON.stringify(chunk)}\r\n\r\n`);
+        response.writeHead(200, { "Content-Type": "text/event-stream" });
+        response.write(`${text}${stop}data: {"choices":[],"usa`, () => response.destroy());
+      },
+      "Whole.",
+    ],
+    [
+      "a stream with a finish_reason in each chunk",
+      streams([delta({ content: "Whole" }, ""), delta({ content: "." }, "stop"), delta({ content: "." }, "stop")]),
+      "Whole..",
+    ],
   ];
   for (const [title, behaviour, expected] of replies) {
     it(`takes ${title}`, async () => {
       server.script(behaviour);
 
-      expect(await ask()).to.deep.equal({ text: expected });
+      expect(await ask({}, AbortSignal.timeout(15_000))).to.deep.equal({ text: expected });
     });
   }
+
+  it("takes the lines of a stream however they end and wherever they are cut", async () => {
+    const chunk = JSON.stringify(delta({ content: "ünd 😀" }, "stop"));
+    for (const end of ["\n", "\r\n", "\r"]) {
+      const [first, rest] = [chunk.slice(0, chunk.indexOf(",") + 1), chunk.slice(chunk.indexOf(",") + 1)];
+      const lines = [": ping", "event: message", `data: ${first}`, `data:${rest}`, "", "id: 2", "", "data: [DONE]", ""];
+      server.script(async (response) => {
+        response.writeHead(200, { "Content-Type": "text/event-stream" }).flushHeaders();
+        for (const byte of Buffer.from(lines.map((line) => line + end).join(""))) {
+          await new Promise((written) => response.write(Buffer.of(byte), written));
+        }
+        response.end();
+      });
+
+      expect(await ask()).to.deep.equal({ text: "ünd 😀" });
+    }
+  });
 
   it("makes agent_failed of a turn without a model, and asks nobody", async () => {
     const thrown = await whatWasThrown(ask({ model: undefined }));

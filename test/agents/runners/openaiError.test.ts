@@ -119,7 +119,7 @@ describe("the openai runner, when it gets no reply,", () => {
     ],
     [
       "a stream that just ends",
-      streams([delta({ content: "half" })]),
+      streams([delta({ content: "half" })], { done: false }),
       { code: "agent_unavailable", message: /lost in the middle/ },
     ],
     [
