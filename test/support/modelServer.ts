@@ -91,6 +91,17 @@ export const answers =
     response.writeHead(status, { "Content-Type": "application/json", ...headers }).end(JSON.stringify(body));
   };
 
+/** Begins an answer and pours the same into it again and again, until nobody reads it any more. */
+export const pours =
+  (status: number, type: string, piece: string): Behaviour =>
+  async (response) => {
+    const gone = once(response, "close");
+    response.writeHead(status, { "Content-Type": type });
+    while (!response.destroyed) {
+      if (!response.write(piece)) await Promise.race([once(response, "drain"), gone]);
+    }
+  };
+
 /** These chunks as a stream, with `[DONE]` unless it is left out; its connection then ends well, is lost, or stays open. */
 export const streams =
   (chunks: readonly unknown[], ending: { cut?: boolean; open?: boolean; done?: boolean } = {}): Behaviour =>

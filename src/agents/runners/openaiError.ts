@@ -22,6 +22,7 @@ const NO_CREDIT = "insufficient_quota";
 export function fromThrown(thrown: unknown, phase: "asking" | "reading"): AppError {
   if (thrown instanceof AppError) return thrown;
   if (thrown instanceof APIConnectionError) {
+    if (thrown.cause instanceof AppError) return thrown.cause;
     return unavailable(`The model server cannot be reached${inBrackets(codeOf(thrown.cause))}.`);
   }
   if (thrown instanceof APIError && thrown.status !== undefined) {

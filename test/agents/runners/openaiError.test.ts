@@ -1,10 +1,12 @@
 import { expect } from "chai";
 import { createRunner } from "../../../src/agents/runner.ts";
+import { eventually } from "../../support/eventually.ts";
 import {
   answers,
   type Behaviour,
   delta,
   type ModelServer,
+  pours,
   startModelServer,
   streams,
 } from "../../support/modelServer.ts";
@@ -23,7 +25,7 @@ describe("the openai runner, when it gets no reply,", () => {
   const ask = (baseUrl = server.url) =>
     createRunner("openai", { openai: { baseUrl, apiKey: KEY } }, {}).run(
       turn(PROMPT, { model: "m" }),
-      new AbortController().signal,
+      AbortSignal.timeout(10_000),
     );
   const error = {
     message: `You said: ${PROMPT}. Your key: ${KEY}`,
@@ -53,6 +55,28 @@ describe("the openai runner, when it gets no reply,", () => {
       answers(503, "busy", { "Retry-After": "30" }),
       { code: "agent_unavailable", message: /answered 503\.$/, retryAfterSeconds: 30 },
     ],
+    [
+      "500 that never ends",
+      pours(500, "text/html", PROMPT.repeat(5_000)),
+      { code: "agent_unavailable", message: /500/ },
+    ],
+    ["400 that never ends", pours(400, "text/html", PROMPT.repeat(5_000)), { code: "agent_failed", message: /400/ }],
+    [
+      "429 that hangs in the middle",
+      (response) => {
+        response.writeHead(429, { "Content-Length": "100", "Retry-After": "9" }).write(`{"error":"${PROMPT}`);
+      },
+      { code: "agent_unavailable", message: /answered 429\.$/, retryAfterSeconds: 9 },
+    ],
+    [
+      "500 that is lost in the middle",
+      (response) => {
+        response.writeHead(500, { "Content-Length": "100" }).write(`{"error":"${PROMPT}`, () => response.destroy());
+      },
+      { code: "agent_unavailable", message: /answered 500\.$/ },
+    ],
+    ["205", (response) => response.writeHead(205).end(), { code: "agent_failed", message: /empty/ }],
+    ["a status that is none", answers(999, {}), { code: "agent_failed", message: /answered 999\.$/ }],
     ["408", answers(408, {}), { code: "agent_unavailable", message: /408/ }],
     [
       "400",
@@ -156,6 +180,15 @@ describe("the openai runner, when it gets no reply,", () => {
         .and.not.include(KEY);
     });
   }
+
+  it("hangs up on an error that never ends", async () => {
+    server.requests.length = 0;
+    server.script(pours(500, "text/html", PROMPT.repeat(5_000)));
+
+    await whatWasThrown(ask());
+
+    await eventually(() => server.requests[0]?.cancelled, "the connection to be closed");
+  });
 
   it("logs nothing of an answer that cannot be read", async () => {
     server.script((response) => {
