@@ -1,8 +1,11 @@
+import { failed } from "./openaiError.ts";
+
 /**
  * The data of each server-sent event, as soon as it is there. One that the end cuts off is left out; `[DONE]`, the last of a
  * model's stream, need not have the empty line after it.
+ * @throws AppError agent_failed when one is longer than that many characters
  */
-export async function* eventData(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+export async function* eventData(body: AsyncIterable<Uint8Array>, maxCharacters: number): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let line = "";
   let data = "";
@@ -23,5 +26,6 @@ export async function* eventData(body: AsyncIterable<Uint8Array>): AsyncGenerato
         data = "";
       }
     }
+    if (data.length + line.length > maxCharacters) throw failed("The model's answer is too long.");
   }
 }

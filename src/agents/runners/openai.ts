@@ -22,7 +22,7 @@ const NO_TIMEOUT_MS = 2 ** 31 - 1;
 /** A reply beyond this is a model that no longer stops. */
 const MAX_REPLY_CHARACTERS = 4 * 1024 * 1024;
 
-/** As much as such a reply can take in one JSON object, each character escaped. */
+/** As much as such a reply can take in one JSON object, or in one event of a stream, each character escaped. */
 const MAX_OBJECT_BYTES = 8 * MAX_REPLY_CHARACTERS;
 
 /** How long the connection may take to end after `[DONE]`, so that it can be used again. */
@@ -119,7 +119,7 @@ async function readStream(body: NonNullable<Response["body"]>, headers: Headers)
   let finish: string | undefined;
   let done = false;
   try {
-    for await (const data of eventData(bytes)) {
+    for await (const data of eventData(bytes, MAX_OBJECT_BYTES)) {
       if (data === "[DONE]") hangUpIn(END_AFTER_DONE_MS);
       done ||= data === "[DONE]";
       if (done) continue;

@@ -132,6 +132,16 @@ describe("the openai runner, when it gets no reply,", () => {
       { code: "agent_unavailable", message: /server_error/ },
     ],
     [
+      "a line of a stream that never ends",
+      pours(200, "text/event-stream", `data: ${PROMPT.repeat(5_000)}`),
+      { code: "agent_failed", message: /too long/ },
+    ],
+    [
+      "an event that never ends",
+      pours(200, "text/event-stream", `data: ${PROMPT.repeat(5_000)}\n`),
+      { code: "agent_failed", message: /too long/ },
+    ],
+    [
       "an error that is only words",
       streams([{ error: PROMPT }]),
       { code: "agent_failed", message: /200 with an error\.$/ },
