@@ -6,7 +6,7 @@ import { AppError } from "../../shared/errors.ts";
 import type { AgentRunner, AgentTurn } from "../runner.ts";
 import { aborted } from "./aborted.ts";
 import { eventData } from "./eventData.ts";
-import { failed, fromBody, fromThrown } from "./openaiError.ts";
+import { checkError, failed, fromThrown, type Told } from "./openaiError.ts";
 import { patientFetch } from "./patientFetch.ts";
 
 export interface OpenAiSettings {
@@ -87,7 +87,7 @@ async function readReply({ body, headers }: Response): Promise<string> {
   return isJson ? readObject(await readJson(body), headers) : readStream(body, headers);
 }
 
-async function readJson(body: AsyncIterable<Uint8Array>): Promise<ChatCompletion & { error?: unknown }> {
+async function readJson(body: AsyncIterable<Uint8Array>): Promise<(ChatCompletion & Told) | null> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of body) {
@@ -98,9 +98,9 @@ async function readJson(body: AsyncIterable<Uint8Array>): Promise<ChatCompletion
   return JSON.parse(Buffer.concat(chunks).toString());
 }
 
-function readObject(answer: (ChatCompletion & { error?: unknown }) | null, headers: Headers): string {
-  if (answer?.error) throw fromBody(answer.error, headers);
+function readObject(answer: (ChatCompletion & Told) | null, headers: Headers): string {
   const choice = answer?.choices?.[0];
+  checkError(answer ?? {}, choice, headers);
   if (!choice) throw failed("The model server's answer has no choices.");
   return checkReply(choice.message?.content, choice.message?.refusal, choice.finish_reason);
 }
@@ -123,10 +123,10 @@ async function readStream(body: NonNullable<Response["body"]>, headers: Headers)
       if (data === "[DONE]") hangUpIn(END_AFTER_DONE_MS);
       done ||= data === "[DONE]";
       if (done) continue;
-      const chunk: (ChatCompletionChunk & { error?: unknown }) | null = JSON.parse(data);
-      if (chunk?.error) throw fromBody(chunk.error, headers);
+      const chunk: (ChatCompletionChunk & Told) | null = JSON.parse(data);
       // A chunk of usage or of a content filter has no choice.
       const choice = chunk?.choices?.find(({ index = 0 }) => index === 0);
+      checkError(chunk ?? {}, choice, headers);
       if (!choice) continue;
       seen = true;
       if (typeof choice.delta?.content === "string") text += choice.delta.content;

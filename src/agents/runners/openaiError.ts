@@ -36,11 +36,29 @@ export function fromThrown(thrown: unknown, phase: "asking" | "reading"): AppErr
   );
 }
 
-/** The `error` of an answer that began with status 200. */
-export function fromBody(error: unknown, headers?: Headers): AppError {
+/** What an answer of status 200, or a chunk of it, says of an error, in itself or in its choice. */
+export interface Told {
+  readonly error?: unknown;
+}
+
+/** Throws where an answer that began with status 200 tells of an error. One that broke off passes unless its code says 4xx. */
+export function checkError(
+  answer: Told,
+  choice: (Told & { finish_reason?: unknown }) | undefined,
+  headers: Headers,
+): void {
+  const brokeOff = choice?.error || choice?.finish_reason === "error";
+  const error = choice?.error || answer.error;
+  if (!brokeOff && !error) return;
   const { code, type } = (error ?? {}) as { code?: unknown; type?: unknown };
   const status = Number(code);
-  return fromStatus(status, { code, type }, headers, "The model server answered 200 with an error");
+  const isUnknown = !(status >= 400 && status < 500);
+  throw fromStatus(
+    brokeOff && isUnknown ? 502 : status,
+    { code, type },
+    headers,
+    "The model server answered 200 with an error",
+  );
 }
 
 function fromStatus(

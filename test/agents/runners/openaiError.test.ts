@@ -33,7 +33,19 @@ describe("the openai runner, when it gets no reply,", () => {
     code: "some_code",
     param: null,
   };
-  const failures: [string, Behaviour, { code: string; message: RegExp; retryAfterSeconds?: number }][] = [
+  type Failure = [string, Behaviour, { code: string; message: RegExp; retryAfterSeconds?: number }];
+  /** How OpenRouter says that a provider failed when it had begun. */
+  const brokenOff =
+    (code: string) =>
+    (errorCode: unknown): Failure => [
+      `a stream that broke off with ${errorCode}`,
+      streams([
+        delta({ content: "half" }),
+        { choices: [{ delta: {}, finish_reason: "error", error: { code: errorCode, message: PROMPT } }] },
+      ]),
+      { code, message: errorCode ? new RegExp(`200 with an error \\(${errorCode}\\)`) : /200 with an error\.$/ },
+    ];
+  const failures: Failure[] = [
     [
       "429, with how long to wait",
       answers(429, { error }, { "Retry-After": "7" }),
@@ -130,6 +142,25 @@ describe("the openai runner, when it gets no reply,", () => {
       "a passing error in the middle of a stream",
       streams([delta({ content: "a" }), { error: { type: "server_error", message: PROMPT } }]),
       { code: "agent_unavailable", message: /server_error/ },
+    ],
+    ...[429, "429", 502, 7, "server_error", "provider_gone", undefined].map(brokenOff("agent_unavailable")),
+    ...[400, "403", "insufficient_quota"].map(brokenOff("agent_failed")),
+    [
+      "a stream that broke off, with the error beside its choices",
+      streams([delta({ content: "half" }), { error: { code: "provider_gone" }, ...delta({}, "error") }]),
+      { code: "agent_unavailable", message: /200 with an error \(provider_gone\)/ },
+    ],
+    [
+      "a stream that broke off without a word",
+      streams([delta({ content: "half" }), delta({}, "error")]),
+      { code: "agent_unavailable", message: /200 with an error\.$/ },
+    ],
+    [
+      "an answer that broke off",
+      answers(200, {
+        choices: [{ message: { content: "half" }, finish_reason: "error", error: { code: 503, message: PROMPT } }],
+      }),
+      { code: "agent_unavailable", message: /200 with an error \(503\)/ },
     ],
     [
       "a line of a stream that never ends",
