@@ -93,6 +93,18 @@ const CHECKS: readonly Check[] = [
     ],
   },
   {
+    reads: ["agents.runners.openai.baseUrl"],
+    find: ({ agents: { runners } }) => {
+      const baseUrl = runners.openai?.baseUrl;
+      const url = URL.parse(baseUrl ?? "");
+      return [
+        baseUrl !== undefined &&
+          (!url || url.username + url.password !== "" || /[?#]/.test(baseUrl)) &&
+          "agents.runners.openai.baseUrl must be an address without user, password, query and fragment: paths of the API are added to it; keys go in agents.runners.openai.apiKey or headers",
+      ];
+    },
+  },
+  {
     reads: ["agents.defaults.model", "agents.defaults.models"],
     find: ({ agents: { defaults } }) => {
       const resolved = resolveModel(defaults, undefined);

@@ -162,10 +162,11 @@ describe("redactConfig", () => {
   it("shows no secret, whatever characters it has", () => {
     const secret = fc.string({ minLength: 16, unit: "grapheme" }).filter((text) => !/\$\{|[\u2028\u2029]/.test(text));
 
+    const ofAddress = fc.stringMatching(/^[\w.~!$&'()*+,;=%-]{16,40}$/);
     const ofHeader = fc.stringMatching(/^[!-~]{16,40}$/).filter((text) => !text.includes("${"));
 
     fc.assert(
-      fc.property(fc.tuple(ofHeader, secret, secret, ofHeader, secret, secret, secret, secret), (given) => {
+      fc.property(fc.tuple(ofHeader, secret, secret, ofHeader, ofAddress, secret, secret, secret), (given) => {
         const [apiToken, password, redis, token, base, apiKey, header, variable] = given.map(
           (text, i) => `${i}${text}`,
         );
@@ -177,10 +178,11 @@ describe("redactConfig", () => {
             hooks: { token },
             agents: {
               runners: {
-                openai: { baseUrl: `https://me:${base}@ai.example/v1?key=${base}`, apiKey, headers: { a: header } },
+                openai: { apiKey, headers: { a: header } },
                 command: { command: ["agent"], env: { A: variable } },
               },
             },
+            channels: { telegram: { botToken: apiKey, apiUrl: `https://me:${base}@telegram.example/x?key=${base}` } },
           }),
           {},
         );

@@ -430,6 +430,19 @@ describe("parseConfig", () => {
       {},
       /^channels\.slack\.apiUrl must have no user and password: its requests carry/,
     ],
+    ...[
+      ["that is none", "http://["],
+      ["with a password", "https://me:s3cret@ai.example/v1"],
+      ["with a user", "https://s3cret@ai.example/v1"],
+      ["with a query", "https://ai.example/v1?s3cret=1"],
+      ["with an empty query", "https://ai.example/v1?"],
+      ["with a fragment", "https://ai.example/v1#s3cret"],
+    ].map(([what, baseUrl]): [string, string, Record<string, string>, RegExp] => [
+      `a model server's address ${what}`,
+      `{ agents: { runners: { openai: { baseUrl: '${baseUrl}' } } } }`,
+      {},
+      /^agents\.runners\.openai\.baseUrl must be an address without user, password, query and fragment(?!.*s3cret)/,
+    ]),
     ["what is not JSON5", "{ server: ", {}, /^it is not valid JSON5/],
     ["what is no object", "[]", {}, /^it must hold one object$/],
   ];

@@ -54,7 +54,7 @@ function connect({ baseUrl = "https://api.openai.com/v1", apiKey, headers }: Ope
   if (!/^https?:$/.test(URL.parse(baseUrl)?.protocol ?? ""))
     throw failed("agents.runners.openai.baseUrl is no http URL.");
   return new OpenAI({
-    baseURL: baseUrl,
+    baseURL: baseUrl.replace(/(?<!\/)\/+$/, ""),
     apiKey: apiKey || "none", // local servers want none; the SDK wants one
     adminAPIKey: null,
     organization: null,

@@ -58,6 +58,12 @@ describe("the openai runner", () => {
     expect(request?.headers.authorization).to.be.a("string");
   });
 
+  it("takes slashes off the end of the address", async () => {
+    await ask({}, undefined, { baseUrl: `${server.url}//` });
+
+    expect(server.requests[0]?.path).to.equal("/v1/chat/completions");
+  });
+
   const replies: [string, Behaviour, string][] = [
     ["a slow stream", says("One word after another, ünd späte.", { gapMs: 5 }), "One word after another, ünd späte."],
     ["a plain answer to a request for a stream", saysPlain("Plain."), "Plain."],
