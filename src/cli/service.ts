@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { type Client, createClient, SignalboxError } from "../client/client.ts";
+import { isHeaderValue } from "../client/connection.ts";
 import { CommandError, EXIT } from "./exit.ts";
 
 export interface ServiceOptions {
@@ -38,6 +39,7 @@ export async function withService<T>(
   door: "api" | "hooks" = "api",
 ): Promise<T> {
   const access = await findAccess(env, options);
+  checkTokens(access);
   const { url, apiToken, hookToken, hooksPath } = access;
   // The hook token opens what became of a run too.
   const known = { url, token: apiToken ?? hookToken, hookToken, hooksPath, fetch: options.fetch };
@@ -50,7 +52,10 @@ export async function withService<T>(
   try {
     return await act({ ...access, client: clients[0], patient });
   } catch (error) {
-    if (error instanceof SignalboxError) throw new CommandError(EXIT.service, inWords(error, access, door));
+    if (error instanceof SignalboxError) {
+      const exitCode = error.code === "unsendable" ? EXIT.usage : EXIT.service;
+      throw new CommandError(exitCode, inWords(error, access, door));
+    }
     throw error;
   } finally {
     await Promise.all(clients.map((client) => client.close()));
@@ -121,12 +126,26 @@ function inWords(error: SignalboxError, access: Access, door: "api" | "hooks"): 
   return said;
 }
 
-function refusal({ url, apiToken, hookToken, places }: Access, door: "api" | "hooks"): string {
-  const [token, name, where] =
-    door === "api"
-      ? [apiToken, "API token", places("SIGNALBOX_API_TOKEN", "server.apiToken")]
-      : [hookToken, "hook token", places("SIGNALBOX_HOOKS_TOKEN", "hooks.token")];
+function refusal(access: Access, door: "api" | "hooks"): string {
+  const { token, name, where } = tokenOf(access, door);
   return token === undefined
-    ? `The service at ${url} wants its ${name}: set ${where}.`
-    : `The service at ${url} refuses the ${name}: correct ${where}.`;
+    ? `The service at ${access.url} wants its ${name}: set ${where}.`
+    : `The service at ${access.url} refuses the ${name}: correct ${where}.`;
+}
+
+/** @throws CommandError for a token that no header can carry, which it does not show */
+function checkTokens(access: Access): void {
+  for (const door of ["api", "hooks"] as const) {
+    const { token = "", name, where } = tokenOf(access, door);
+    if (isHeaderValue(token)) continue;
+    const why = `No header can carry the ${name}: it holds a line break, or the like.`;
+    throw new CommandError(EXIT.failed, `${why} Correct ${where}.`);
+  }
+}
+
+/** What a door asks for, and where it may be set. */
+function tokenOf({ apiToken, hookToken, places }: Access, door: "api" | "hooks") {
+  return door === "api"
+    ? { token: apiToken, name: "API token", where: places("SIGNALBOX_API_TOKEN", "server.apiToken") }
+    : { token: hookToken, name: "hook token", where: places("SIGNALBOX_HOOKS_TOKEN", "hooks.token") };
 }

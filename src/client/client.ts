@@ -51,6 +51,7 @@ export interface Client extends Api {
 
 const CLOSE_MS = 10_000;
 
+/** @throws SignalboxError for a token that no header can carry; TypeError for a URL that is none */
 export function createClient(options: ClientOptions): Client {
   const { retryForMs, onError = () => {} } = options;
   const closing = new AbortController();

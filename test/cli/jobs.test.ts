@@ -328,6 +328,26 @@ describe("signalbox jobs", () => {
       expect(wrong.stderr).to.not.include("not-the-right-token");
     });
 
+    for (const name of ["SIGNALBOX_API_TOKEN", "SIGNALBOX_HOOKS_TOKEN"]) {
+      for (const hidden of ["sec\nret-of-the-test", "secret-of-the-test-\u0100"]) {
+        it(`names ${name} where no header can carry ${JSON.stringify(hidden)}, and does not show it`, async () => {
+          const { code, stderr } = await runCommand(["jobs", "list"], { SIGNALBOX_URL: guarded.url, [name]: hidden });
+
+          expect(code).to.equal(1);
+          expect(stderr).to.match(/^No header can carry the (API|hook) token: .*\n$/);
+          expect(stderr).to.include(`Correct ${name}`).and.not.include("sec");
+        });
+      }
+    }
+
+    it("leaves white space at the ends of a token out", async () => {
+      const env = { SIGNALBOX_URL: guarded.url, SIGNALBOX_API_TOKEN: `${TOKEN}\n` };
+
+      const { code, stderr } = await runCommand(["jobs", "list"], env);
+
+      expect([code, stderr]).to.deep.equal([0, "No job.\n"]);
+    });
+
     it("says that a token which only reads is not enough", async () => {
       const env = { SIGNALBOX_URL: guarded.url, SIGNALBOX_API_TOKEN: "reads-and-no-more" };
 
