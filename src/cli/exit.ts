@@ -10,6 +10,7 @@ export const EXIT = {
   usage: 2,
   /** The service cannot be reached, or has refused. */
   service: 3,
+  interrupted: 130,
   outputClosed: 141,
 } as const;
 

@@ -256,15 +256,19 @@ describe("signalbox jobs", () => {
       const noCode = await no.ended;
       const left = atTerminal(args, env);
       await left.shows(/\[y\/N\]/);
-      left.type("\x03");
+      left.type("\x04");
       const leftCode = await left.ended;
+      const interrupted = atTerminal(args, env);
+      await interrupted.shows(/\[y\/N\]/);
+      interrupted.type("\x03");
+      const interruptedCode = await interrupted.ended;
       const wasThere = await isThere(path);
       const yes = atTerminal(args, env);
       await yes.shows(/\[y\/N\]/);
       yes.type("y\n");
       const yesCode = await yes.ended;
 
-      expect([noCode, leftCode, wasThere]).to.deep.equal([1, 1, true]);
+      expect([noCode, leftCode, interruptedCode, wasThere]).to.deep.equal([1, 1, 130, true]);
       expect(await left.lines()).to.deep.equal(["Delete 1 job, with their steps? [y/N]", "Nothing is deleted."]);
       expect([yesCode, await isThere(path)]).to.deep.equal([0, false]);
     });

@@ -172,10 +172,14 @@ async function confirm(question: string): Promise<void> {
     throw new CommandError(EXIT.usage, `${question} Confirm it with --yes: there is no terminal to ask at.`);
   }
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const interrupt = new AbortController();
+  const { signal } = interrupt;
+  terminal.once("SIGINT", () => interrupt.abort());
   try {
-    const answer = await terminal.question(`${question} [y/N] `).catch(() => "\n"); // Ctrl-C, Ctrl-D
-    if (!/^y(es)?$/i.test(answer.trim()))
-      throw new CommandError(EXIT.failed, `${answer === "\n" ? "\n" : ""}Nothing is deleted.`);
+    const answer = await terminal.question(`${question} [y/N] `, { signal }).catch(() => "\n"); // Ctrl-C, Ctrl-D
+    if (/^y(es)?$/i.test(answer.trim())) return;
+    const exitCode = signal.aborted ? EXIT.interrupted : EXIT.failed;
+    throw new CommandError(exitCode, `${answer === "\n" ? "\n" : ""}Nothing is deleted.`);
   } finally {
     terminal.close();
   }
