@@ -13,8 +13,11 @@ async function environment(): Promise<NodeJS.ProcessEnv> {
   return { ...(directory && { NODE_COMPILE_CACHE: directory }), MALLOC_ARENA_MAX: "2", ...process.env };
 }
 
-// whoever reads has gone, such as `head`
-process.stdout.on("error", () => process.exit(EXIT.outputClosed));
+process.stdout.on("error", ({ code }: NodeJS.ErrnoException) => {
+  if (code === "EPIPE") process.exit(EXIT.outputClosed); // whoever reads has gone, such as `head`
+  process.stderr.write(`The output cannot be written (${code}).\n`);
+  process.exit(EXIT.failed);
+});
 
 try {
   await buildProgram(environment).parseAsync();

@@ -1,3 +1,8 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, openSync } from "node:fs";
+import type { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import { CommanderError } from "commander";
 import { examplesOf } from "../../src/cli/program/examples.ts";
@@ -72,6 +77,16 @@ describe("signalbox", () => {
       expect(stderr.trim()).to.match(words);
     });
   }
+
+  it("ends with 1 and a sentence where the output cannot be written", async () => {
+    const output = openSync("/dev/full", "w");
+    const args = ["src/cli/main.ts", "completion", "bash"];
+    const child = spawn(process.execPath, args, { stdio: ["ignore", output, "pipe"] });
+    closeSync(output);
+    const [stderr, [code]] = await Promise.all([text(child.stderr as Readable), once(child, "close")]);
+
+    expect([code, stderr]).to.deep.equal([1, "The output cannot be written (ENOSPC).\n"]);
+  });
 
   it("--help ends with 0, and shows examples", async () => {
     const { code, stdout } = await runCommand(["jobs", "watch", "--help"], {});
