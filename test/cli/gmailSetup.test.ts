@@ -680,7 +680,7 @@ describe("signalbox webhooks gmail setup", () => {
     it(`refuses ${args || "to guess the account"}, before it asks anybody`, async () => {
       const { code, stderr, asked } = await setUp(args);
 
-      const expected = args.endsWith("--port http") ? EXIT.usage : EXIT.failed;
+      const expected = args === "" || args.endsWith("--port http") ? EXIT.usage : EXIT.failed;
       expect({ code, asked }).to.deep.equal({ code: expected, asked: false });
       expect(stderr).to.match(words);
       expect(google.requests).to.deep.equal([]);

@@ -3,6 +3,7 @@ import { createPubSubSetup } from "../../gmail/pubsubSetup.ts";
 import { readConfig } from "../../shared/config.ts";
 import type { Json } from "../../shared/configFill.ts";
 import { StartError } from "../../shared/lifecycle.ts";
+import { CommandError, EXIT } from "../exit.ts";
 import { type AccessOptions, findGiven, gainAccess } from "../gmailAccess.ts";
 import {
   credentialsPath,
@@ -32,14 +33,14 @@ const NAME = "signalbox-gmail";
 /**
  * `webhooks gmail setup`: sees to all that listening to a mailbox needs, one step after the other, and writes `hooks.gmail`.
  * What is right already is left alone, so that it may run again after a step that failed.
- * @throws ConfigError; StartError that names the step and says what to do
+ * @throws ConfigError; CommandError where the mailbox is not named; StartError that names the step and says what to do
  */
 export async function setupGmail(env: NodeJS.ProcessEnv, options: GmailSetupOptions): Promise<void> {
   const { dryRun = false } = options;
   const file = readConfigText(env);
   const saved = savedGmail(file, env);
   if (options.account === undefined && saved.account === undefined) {
-    throw new StartError("Whose mailbox is it? Name it with --account.");
+    throw new CommandError(EXIT.usage, "Whose mailbox is it? Name it with --account.");
   }
   const given = findGiven(credentialsPath(file, saved), options);
   const owning = given.known?.project ?? given.client?.project;

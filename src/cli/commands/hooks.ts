@@ -14,8 +14,7 @@ import { cleanJson, cleanText } from "../terminal/cleanText.ts";
 export interface HookTestOptions {
   /** A file, or `-` for standard input. */
   readonly body: string;
-  /** As `name: value`. */
-  readonly header: readonly string[];
+  readonly header?: Readonly<Record<string, string>>;
   /** As `a=1&b=2`. */
   readonly query: string;
   readonly json: boolean;
@@ -72,12 +71,8 @@ async function carryOut(config: Config, mapping: Mapping, call: HookCall, transf
   return { mapping: mapping.key, kind: made.kind, name: source, sessionKey, ...rest, prompt };
 }
 
-function requestOf(basePath: string, path: string, { header, query }: HookTestOptions): Omit<HookCall, "payload"> {
-  const headers = header.map((line) => {
-    const at = line.indexOf(":");
-    if (at < 1) throw new StartError(`The header ${line} has no name: write it as "name: value".`);
-    return [line.slice(0, at).trim().toLowerCase(), line.slice(at + 1).trim()];
-  });
+function requestOf(basePath: string, path: string, { header = {}, query }: HookTestOptions): Omit<HookCall, "payload"> {
+  const headers = Object.entries(header).map(([name, value]) => [name.toLowerCase(), value]);
   const url = `${basePath}/${path}${query && `?${query}`}`;
   return { headers: Object.fromEntries(headers), url, path, query: Object.fromEntries(new URLSearchParams(query)) };
 }

@@ -42,6 +42,17 @@ export function header(line: string, known: Readonly<Record<string, string>> = {
   return { ...known, [line.slice(0, at).trim()]: line.slice(at + 1).trim() };
 }
 
+/** A name that is one part of a URL's path. */
+function name(text: string): string {
+  if (/^\.{0,2}$/.test(text)) throw new InvalidArgumentError("No URL can carry it.");
+  return text;
+}
+
+const names = (text: string, known: readonly string[] = []): readonly string[] => [...known, name(text)];
+
+/** The name of a hook, of which every / begins another part. */
+export const hookName = (text: string): string => text.split("/").map(name).join("/");
+
 /** An option that takes one of some words, and may be given several times. */
 export function anyOf(flags: string, description: string, words: readonly string[]): Option {
   const option = new Option(flags, `${description}; may be repeated`).choices(words);
@@ -51,9 +62,14 @@ export function anyOf(flags: string, description: string, words: readonly string
   });
 }
 
-/** For a command that speaks to the running service. */
-export const ofService = (command: Command): Command =>
-  command.option("--url <url>", "where the service is (SIGNALBOX_URL; by default the configured one)");
+/** For a command that speaks to the running service; its arguments are names that go into a URL. */
+export function ofService(command: Command): Command {
+  for (const argument of command.registeredArguments) {
+    if (argument.variadic) argument.argParser(names);
+    else if (!argument.parseArg) argument.argParser(name);
+  }
+  return command.option("--url <url>", "where the service is (SIGNALBOX_URL; by default the configured one)");
+}
 
 /** For a command that lists. */
 export const ofList = (command: Command): Command =>

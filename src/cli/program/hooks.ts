@@ -1,7 +1,7 @@
-import { type Command, Option } from "commander";
+import { Argument, type Command, Option } from "commander";
 import type { HookTestOptions } from "../commands/hooks.ts";
 import type { AgentOptions, MappedOptions, WakeOptions } from "../commands/sendHook.ts";
-import { header, ofService, seconds } from "./arguments.ts";
+import { header, hookName, ofService, seconds } from "./arguments.ts";
 import type { Environment } from "./environment.ts";
 import { withExamples } from "./examples.ts";
 
@@ -13,7 +13,7 @@ export function addHooks(program: Command, environment: Environment): void {
     .command("test <name>")
     .description("Carry out a mapping and its transform here and print what would come of it; nothing is sent.")
     .requiredOption("--body <file>", "the JSON body, - for standard input")
-    .option("--header <line...>", 'a header of the request, as "name: value"', [])
+    .option("--header <line...>", 'a header of the request, as "name: value"', header)
     .option("--query <text>", "the query of the request, as a=1&b=2", "")
     .option("--json", "print JSON, one line for each run", false)
     .action(async (name: string, options: HookTestOptions) => {
@@ -28,7 +28,8 @@ export function addHooks(program: Command, environment: Environment): void {
 /** `hooks send …`: the two hooks that are built in, and any that a mapping takes. */
 function addSend(hooks: Command, environment: Environment): void {
   const send = hooks
-    .command("send <name>")
+    .command("send")
+    .addArgument(new Argument("<name>").argParser(hookName))
     .helpCommand(false) // a mapping may be named help
     .description("Send a hook of a name that hooks.mappings or hooks.presets take, or one of the built-in ones.")
     .option("--body <file>", "the JSON body, sent as it stands; - for standard input (needed)")
