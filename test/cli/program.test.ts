@@ -62,6 +62,8 @@ describe("signalbox", () => {
     [["jobs", "lst"], /^error: unknown command 'lst'\n\(Did you mean list\?\)$/],
     [["jobs", "list", "--stauts", "failed"], /^error: unknown option '--stauts'\n\(Did you mean --status\?\)$/],
     [["jobs", "list", "--status", "done"], /Allowed choices are running, completed, failed\.$/],
+    [["jobs", "list", "--stale", "--no-stale"], /^error: option '--stale' cannot be used with option '--no-stale'$/],
+    [["jobs", "delete", "--no-stale", "--stale", "--yes"], /cannot be used with option '--no-stale'$/],
     [["jobs", "list", "--limit", "0"], /It must be a whole number from 1 to 1000000\.$/],
     [["jobs", "list", "--created-from", "soon"], /It must be a time such as .*, or how long ago, such as 2h or 7d\.$/],
     [["jobs", "list", "--metadata", "team"], /It must be key=value\.$/],

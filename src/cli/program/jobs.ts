@@ -69,8 +69,15 @@ export function addJobs(program: Command, environment: Environment): void {
 }
 
 /** The list's filters; all that are given must hold. */
-const ofFilter = (command: Command): Command =>
-  command
+function ofFilter(command: Command): Command {
+  const given = new Set<string>();
+  for (const name of ["stale", "no-stale"]) {
+    command.on(`option:${name}`, () => {
+      // commander knows no conflict of two options that set the same value
+      if (given.add(name).size > 1) command.error("error: option '--stale' cannot be used with option '--no-stale'");
+    });
+  }
+  return command
     .addOption(anyOf("--status <status>", "in this status", ["running", "completed", "failed"]))
     .option("--name <text>", "whose name begins so; case does not matter")
     .option("--job-id <text>", "whose id begins so")
@@ -81,3 +88,4 @@ const ofFilter = (command: Command): Command =>
     .option("--created-before <time>", "created before", when)
     .option("--updated-from <time>", "changed then or later", when)
     .option("--updated-before <time>", "changed before", when);
+}
