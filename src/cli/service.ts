@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { type Client, createClient, SignalboxError } from "../client/client.ts";
-import { isHeaderValue } from "../client/connection.ts";
 import { CommandError, EXIT } from "./exit.ts";
+import { isSendable } from "./token.ts";
 
 export interface ServiceOptions {
   /** Where the service is. Without it, and without SIGNALBOX_URL, it is the one that the configuration describes. */
@@ -52,10 +52,7 @@ export async function withService<T>(
   try {
     return await act({ ...access, client: clients[0], patient });
   } catch (error) {
-    if (error instanceof SignalboxError) {
-      const exitCode = error.code === "unsendable" ? EXIT.usage : EXIT.service;
-      throw new CommandError(exitCode, inWords(error, access, door));
-    }
+    if (error instanceof SignalboxError) throw new CommandError(EXIT.service, inWords(error, access, door));
     throw error;
   } finally {
     await Promise.all(clients.map((client) => client.close()));
@@ -136,8 +133,8 @@ function refusal(access: Access, door: "api" | "hooks"): string {
 /** @throws CommandError for a token that no header can carry, which it does not show */
 function checkTokens(access: Access): void {
   for (const door of ["api", "hooks"] as const) {
-    const { token = "", name, where } = tokenOf(access, door);
-    if (isHeaderValue(token)) continue;
+    const { token, name, where } = tokenOf(access, door);
+    if (isSendable(token)) continue;
     const why = `No header can carry the ${name}: it holds a line break, or the like.`;
     throw new CommandError(EXIT.failed, `${why} Correct ${where}.`);
   }

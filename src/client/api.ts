@@ -1,4 +1,4 @@
-import { bearer, segment } from "./connection.ts";
+import { segment } from "./connection.ts";
 import type {
   Access,
   AgentHook,
@@ -78,12 +78,8 @@ interface HookAnswers {
   agent: { ok: true; runId: string; sessionKey: string };
 }
 
-/**
- * One function for each call of the API: one request, its answer, and a SignalboxError for anything else.
- * @throws SignalboxError for a hook token that no header can carry
- */
+/** One function for each call of the API: one request, its answer, and a SignalboxError for anything else. */
 export function apiCalls(call: Call, { hookToken, hooksPath = "/hooks" }: HookAccess) {
-  const hookAuthorization = bearer("hookToken", hookToken);
   const read =
     <Answer>(path: string) =>
     (options?: CallOptions) =>
@@ -115,7 +111,7 @@ export function apiCalls(call: Call, { hookToken, hooksPath = "/hooks" }: HookAc
         ...options,
         body,
         headers: {
-          Authorization: hookAuthorization,
+          Authorization: hookToken && `Bearer ${hookToken}`,
           "Idempotency-Key": idempotencyKey,
           ...headers,
         },

@@ -51,7 +51,6 @@ export interface Client extends Api {
 
 const CLOSE_MS = 10_000;
 
-/** @throws SignalboxError for a token that no header can carry; TypeError for a URL that is none */
 export function createClient(options: ClientOptions): Client {
   const { retryForMs, onError = () => {} } = options;
   const closing = new AbortController();
@@ -73,7 +72,7 @@ export function createClient(options: ClientOptions): Client {
   const close = async ({ timeoutMs = CLOSE_MS } = {}) => {
     const limit = AbortSignal.timeout(timeoutMs);
     const ends = await Promise.allSettled([...desk.busy].map((reports) => reports.flush(limit)));
-    const reason = new SignalboxError(0, "closed", "The client was closed before the service had taken this.");
+    const reason = new SignalboxError(0, "closed", "The client was closed.");
     closing.abort(reason);
     for (const reports of desk.busy) reports.end(reason);
     const failed = ends.find((end) => end.status === "rejected")?.reason;

@@ -36,18 +36,14 @@ export function connect(
 ): Connection {
   const base = url.replace(/(?<!\/)\/+$/, "");
   if (base && !/^(https?:\/)?\//.test(base)) throw new TypeError("url must begin with http:// or https://.");
-  const authorization = bearer("token", token);
   const unreachable = (cause: Error): never => {
-    const late = { message: `no answer within ${timeoutMs / 1000} s` };
-    const [code, why] = whyNot(cause === LATE ? late : cause);
-    throw new SignalboxError(0, code, `The service at ${base} cannot be reached (${why}).`, { cause });
+    const why = cause === LATE ? `no answer within ${timeoutMs / 1000} s` : whyNot(cause);
+    throw new SignalboxError(0, "unreachable", `The service at ${base} cannot be reached (${why}).`, { cause });
   };
 
   const open: Connection["open"] = async (method, path, { query, body, headers, signal }) => {
-    const known = { Authorization: authorization, "Content-Type": body ? "application/json" : "", ...headers };
-    const sent = Object.entries(known).flatMap(([name, value]): [string, string][] =>
-      value ? [[name, headerValue(name, value)]] : [],
-    );
+    const known = { Authorization: token && `Bearer ${token}`, "Content-Type": body && "application/json", ...headers };
+    const sent = Object.entries(known).filter((entry): entry is [string, string] => Boolean(entry[1]));
     const json = body === undefined ? null : JSON.stringify(body);
     const response = await fetch(base + path + search(query), { method, signal, headers: sent, body: json }).catch(
       unreachable,
@@ -72,19 +68,6 @@ export function connect(
   };
   return { open, call };
 }
-
-/** Whether a header can carry it, but for white space at its ends. */
-export const isHeaderValue = (text: string): boolean => !/[^\t -~\x80-\xff]/.test(text.trim());
-
-/** @throws SignalboxError that does not show it, as fetch would: it may be a secret */
-function headerValue(name: string, text: string): string {
-  if (isHeaderValue(text)) return text.trim();
-  throw new SignalboxError(0, "unsendable", `No header can carry the ${name}: it holds a line break, or the like.`);
-}
-
-/** @throws SignalboxError for a token that no header can carry */
-export const bearer = (name: string, token: string | undefined): string | undefined =>
-  token && `Bearer ${headerValue(name, token)}`;
 
 /**
  * An identifier as a part of a path.
@@ -131,8 +114,7 @@ function retryAfterMs(headers: Headers): number | undefined {
   return Math.max(0, Number.isNaN(seconds) ? Date.parse(value) - Date.now() : seconds * 1000) || 0;
 }
 
-/** In Node all that happens on the way has a code; a cause without one is fetch's own refusal, as for some ports. */
-function whyNot({ cause, message }: Pick<Error, "cause" | "message">): [code: string, why: string] {
-  const { code, message: refusal } = (cause ?? {}) as { code?: string; message?: string };
-  return refusal && !code ? ["unsendable", refusal] : ["unreachable", code ?? message];
+/** In no words of fetch's own: where a header cannot be sent they hold it, and it may be the token. */
+function whyNot({ cause }: Error): string {
+  return (cause as { code?: string } | undefined)?.code ?? "fetch failed";
 }

@@ -13,9 +13,8 @@ interface More {
 
 /**
  * Whatever the service refuses (an RFC 9457 problem), and that it cannot be reached. `code` is stable: those of the
- * service, and four of this library's own, `unreachable` (no answer), `unsendable` (no request can be made of it: a token or
- * another header, a port that fetch never asks), `unexpected_answer` (not one of this service) and `closed` (the client was
- * closed first).
+ * service, and three of this library's own, `unreachable` (no answer), `unexpected_answer` (not one of this service) and
+ * `closed` (the client was closed first).
  */
 export class SignalboxError extends Error {
   /** The answer's, 0 when there was none. */
@@ -34,6 +33,6 @@ export class SignalboxError extends Error {
 
   /** Whether the same request may succeed later. */
   get isTransient(): boolean {
-    return this.code !== "unsendable" && /^(0|408|425|429|5..)$/.test(String(this.status));
+    return /^(0|408|425|429|5..)$/.test(String(this.status));
   }
 }

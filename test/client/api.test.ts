@@ -212,33 +212,16 @@ describe("signalbox/client: the other calls", () => {
     await server.close();
   });
 
-  for (const what of ["token", "hookToken"] as const) {
-    for (const hidden of ["sec\nret", "secret\u0100", "sec\u0000ret"]) {
-      it(`want a ${what} that a header can carry, and do not show ${JSON.stringify(hidden)}`, () => {
-        expect(() => createClient({ url: app.url, [what]: hidden }))
-          .to.throw(SignalboxError, `No header can carry the ${what}: `)
-          .that.includes({ code: "unsendable", isTransient: false })
-          .and.satisfies((error: Error) => !/sec/.test(String(error.stack).split("\n    at ")[0] ?? ""));
-      });
-    }
+  for (const hidden of ["sec\nret", "secret\u0100"]) {
+    it(`do not show a token that no header can carry: ${JSON.stringify(hidden)}`, async () => {
+      const error = await createClient({ url: app.url, token: hidden })
+        .stats()
+        .catch((thrown: unknown) => thrown);
+
+      expect(error).to.be.instanceOf(SignalboxError).and.include({ code: "unreachable" });
+      expect((error as Error).message).to.match(/^The service at .* cannot be reached \(fetch failed\)\.$/);
+    });
   }
-
-  it("leave white space at the ends of a token out", async () => {
-    const { sent, client } = recordingClient({ url: app.url, token: `\n ${API_TOKEN} \r\n` });
-
-    await client.stats();
-
-    expect(sent[0]?.headers.get("Authorization")).to.equal(`Bearer ${API_TOKEN}`);
-  });
-
-  it("refuse a hook's header that cannot be sent, without its value", async () => {
-    const error = await client.hooks.send("ci", {}, { headers: { "X-Proof": "sec\nret" } }).catch((error) => error);
-
-    expect(error).to.be.instanceOf(SignalboxError).and.include({ code: "unsendable", isTransient: false });
-    expect(error.message)
-      .to.match(/^No header can carry the X-Proof: /)
-      .and.not.include("sec");
-  });
 
   it("want a URL that is one", () => {
     expect(() => createClient({ url: "localhost:3000" })).to.throw("must begin with http:// or https://");

@@ -257,18 +257,6 @@ describe("signalbox/client: while the service is away", () => {
     });
   }
 
-  it("a report to a port that fetch never asks is not sent again", async () => {
-    const heard: unknown[] = [];
-    const onError = (error: unknown) => heard.push(error);
-    const client = createClient({ url: "http://127.0.0.1:1", retryForMs: 1_000, onError });
-
-    const error = await thrown(client.job("j").step("s", { name: "S" }).start());
-
-    expect(error).to.be.instanceOf(SignalboxError).and.include({ status: 0, code: "unsendable", isTransient: false });
-    expect(error.message).to.equal("The service at http://127.0.0.1:1 cannot be reached (bad port).");
-    expect(heard).to.deep.equal([]);
-  });
-
   it("whatever is said meanwhile is one report, and nothing throws", async () => {
     const server = await startChannelServer();
     const client = createClient({ url: server.url });
