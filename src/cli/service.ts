@@ -1,7 +1,6 @@
 import { resolve } from "node:path";
 import { type Client, createClient, SignalboxError } from "../client/client.ts";
 import { CommandError, EXIT } from "./exit.ts";
-import { isSendable } from "./token.ts";
 
 export interface ServiceOptions {
   /** Where the service is. Without it, and without SIGNALBOX_URL, it is the one that the configuration describes. */
@@ -129,6 +128,9 @@ function refusal(access: Access, door: "api" | "hooks"): string {
     ? `The service at ${access.url} wants its ${name}: set ${where}.`
     : `The service at ${access.url} refuses the ${name}: correct ${where}.`;
 }
+
+/** Whether a header can carry the token; what fetch throws of another would show it. White space at its end is left out. */
+const isSendable = (token = ""): boolean => !/[^ -~]/.test(token.trimEnd());
 
 /** @throws CommandError for a token that no header can carry, which it does not show */
 function checkTokens(access: Access): void {

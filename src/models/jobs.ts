@@ -36,7 +36,8 @@ const or = (field: string, fallback: unknown): Expression => ({ $ifNull: [field,
 export interface JobWrite {
   readonly was: JobState;
   readonly is: JobState;
-  readonly said: ReadonlySet<"status" | "message" | "endedAt">;
+  /** The fields of `is` that the reports name: these hold whatever they were. */
+  readonly said: ReadonlySet<keyof JobState>;
 }
 
 export class Jobs {
@@ -128,7 +129,6 @@ export class Jobs {
   /**
    * Writes jobs that were reported on, where nobody else's report has come between. What was changed by hand meanwhile stays,
    * but for what the reports say.
-   * @param said the fields of `is` that the reports name
    * @returns the ids of those that somebody has reported on
    * @throws AppError unavailable, body_too_large
    */

@@ -132,8 +132,7 @@ function parseObject(raw: Buffer): Record<string, unknown> {
   try {
     const value = parseJson(new TextDecoder("utf-8", { fatal: true }).decode(raw));
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-  } catch (error) {
-    if (error instanceof AppError) throw error;
+  } catch {
     // the parser's words quote the body
   }
   throw namedBodyError({}, 0);

@@ -199,7 +199,7 @@ function reportOn(
 
 function jobAfter({ jobs }: Stored, was: JobState, entries: readonly Entry[]) {
   let job = was;
-  const said = new Set<"status" | "message" | "endedAt">();
+  const said = new Set<keyof JobState>();
   for (const entry of entries) {
     if (entry.error) continue;
     const { change, effect } = entry.report;
