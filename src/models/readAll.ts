@@ -6,6 +6,7 @@ interface ReadOptions {
   readonly projection?: mongo.Document;
   readonly sort?: Readonly<Record<string, 1 | -1>>;
   readonly limit?: number;
+  readonly hint?: Readonly<Record<string, 1 | -1>>;
 }
 
 /** More than anybody asks for at once; an answer ends before where it would pass 16 MiB. */

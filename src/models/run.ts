@@ -42,6 +42,12 @@ export interface RunError {
   readonly message: string;
 }
 
+/** Who runs a run, and until when that is believed without another word. */
+export interface RunClaim {
+  readonly token: string;
+  readonly until: Date;
+}
+
 export interface RunDoc {
   /** The runId, a UUID. */
   _id: string;
@@ -72,8 +78,8 @@ export interface RunDoc {
   endedAt: Date | null;
   /** Not tried again before this time. */
   notBefore: Date | null;
-  /** Who runs it, and until when that is believed without another word; null unless it is running. */
-  claim: { readonly token: string; readonly until: Date } | null;
+  /** Null unless it is running. */
+  claim: RunClaim | null;
   /** False from the end until all that follows from it is written; null before. */
   settled: boolean | null;
   /** Whether the transcript of its single-use session has been deleted. */
@@ -114,7 +120,9 @@ runSchema.index({ sessionKey: 1, createdAt: -1, _id: -1 });
 export const NEXT_OF_SESSION = { open: 1, sessionKey: 1, order: 1 } as const;
 runSchema.index(NEXT_OF_SESSION, { partialFilterExpression: { open: true } });
 runSchema.index({ createdAt: 1 }, { partialFilterExpression: { open: true, stage: "mapping" } });
-runSchema.index({ settled: 1 }, { partialFilterExpression: { settled: false } });
+/** Leads to what has ended and has not been seen through. */
+export const UNSETTLED = { settled: 1 } as const;
+runSchema.index(UNSETTLED, { partialFilterExpression: { settled: false } });
 runSchema.index({ settled: 1, endedAt: 1 }, { partialFilterExpression: { settled: true } });
 
 runSchema.index({ endedAt: 1 }, { partialFilterExpression: { singleUse: true, forgotten: false } });
@@ -122,7 +130,14 @@ runSchema.index({ endedAt: 1 }, { partialFilterExpression: { singleUse: true, fo
 export type NewRun = Pick<RunDoc, "_id" | "kind" | "name" | "sessionKey" | "singleUse" | "mapped" | "request">;
 
 /** A run that a worker has taken for an agent turn. */
-export type AgentRun = RunDoc & { readonly request: AgentRequest };
+export type AgentRun = RunDoc & { readonly request: AgentRequest; readonly claim: RunClaim; readonly startedAt: Date };
+
+/**
+ * Whether the run needs no lock on its session: that was made for it, so it is the first in it, and who comes after it waits
+ * until its end has been seen through. Once it is begun anew, others may have come between.
+ */
+export const hasSessionAlone = ({ singleUse, round }: Pick<RunDoc, "singleUse" | "round">): boolean =>
+  singleUse && round === 0;
 
 /** What a mapping made of a run. */
 export type MappedTo =

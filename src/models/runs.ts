@@ -15,12 +15,12 @@ import {
   type MappedTo,
   NEXT_OF_SESSION,
   type NewRun,
+  type RunClaim,
   type RunDoc,
   type RunEnd,
   type RunError,
 } from "./run.ts";
 import {
-  type Claiming,
   claimAll,
   type Ending,
   endAll,
@@ -105,12 +105,14 @@ export class Runs {
 
   /**
    * Takes runs that are past their mapping and wait, or whose workers have gone silent.
+   * @param runs as they were read, each once
+   * @param claim of all of them
    * @returns how each is now; null where another was faster
    * @throws AppError unavailable
    */
-  async claimEach(claims: readonly Claiming[]): Promise<(AgentRun | null)[]> {
-    const claimed = await claimAll(this.collection, claims, this.#clock.now());
-    return claimed.map((run, i) => this.#noted(claims[i]!.run._id, run) as AgentRun | null);
+  async claimEach(runs: readonly RunDoc[], claim: RunClaim): Promise<(AgentRun | null)[]> {
+    const claimed = await claimAll(this.collection, runs, claim, this.#clock.now());
+    return claimed.map((run, i) => this.#noted(runs[i]!._id, run) as AgentRun | null);
   }
 
   /** Whether a run still waits for its mapping. */
@@ -162,8 +164,8 @@ export class Runs {
    * @returns the run when it has ended, whoever ended it, and its end has not been seen through; null otherwise
    * @throws AppError unavailable, body_too_large
    */
-  async end(run: RunDoc, token: string, end: RunEnd): Promise<RunDoc | null> {
-    return this.#noted(run._id, await this.#ending.add({ run, token, end, now: this.#clock.now() }));
+  async end(run: AgentRun, end: RunEnd): Promise<RunDoc | null> {
+    return this.#noted(run._id, await this.#ending.add({ run, end, now: this.#clock.now() }));
   }
 
   /** Gives the run back, to be tried again after a while. @returns false when it is no longer this worker's */
@@ -232,8 +234,10 @@ export class Runs {
 
   /** Notes that all that follows from the ends of runs is written. @throws AppError unavailable */
   async markSettled(runs: readonly Pick<RunDoc, "_id" | "round">[]): Promise<void> {
-    const changes = runs.map(({ _id, round }) => {
-      return { filter: { _id, round, settled: false }, update: { $set: { settled: true } } };
+    const rounds = Map.groupBy(runs, ({ round }) => round);
+    const changes = [...rounds].map(([round, those]) => {
+      const ended = { _id: { $in: those.map(({ _id }) => _id) }, round, settled: false };
+      return { filter: ended, update: { $set: { settled: true } } };
     });
     await updateByIds(this.collection, changes);
   }

@@ -1,7 +1,7 @@
 import type { mongo } from "mongoose";
 import { updateByIds } from "./guard.ts";
 import { readAll } from "./readAll.ts";
-import type { RunDoc, RunEnd } from "./run.ts";
+import { type AgentRun, type RunClaim, type RunDoc, type RunEnd, UNSETTLED } from "./run.ts";
 
 export interface RunInSession {
   readonly run: RunDoc;
@@ -51,35 +51,51 @@ export async function findNextIds(
   return sessionKeys.map((key) => next.get(key) ?? null);
 }
 
-export interface Claiming {
-  /** The run as it was read: it waits, or its worker has gone silent. */
-  readonly run: RunDoc;
-  readonly token: string;
-  readonly until: Date;
+/** Of some sessions those of which a run has ended since a time whose end has not been seen through. */
+export async function findUnsettledSessions(
+  collection: mongo.Collection<RunDoc>,
+  sessionKeys: readonly string[],
+  since: Date,
+): Promise<Set<string>> {
+  if (sessionKeys.length === 0) return new Set();
+  const unsettled = { settled: false, sessionKey: { $in: [...sessionKeys] }, endedAt: { $gt: since } };
+  const found = await readAll(collection, unsettled, { projection: { sessionKey: 1 }, hint: UNSETTLED });
+  return new Set(found.map(({ sessionKey }) => sessionKey));
 }
 
-/** Takes runs that are still as they were read. @returns how each is now, or null where somebody else was faster */
+/**
+ * Takes runs that are still as they were read, each once: those that were read alike with one change.
+ * @returns how each is now, or null where somebody else was faster
+ */
 export async function claimAll(
   collection: mongo.Collection<RunDoc>,
-  claims: readonly Claiming[],
+  runs: readonly RunDoc[],
+  claim: RunClaim,
   now: Date,
 ): Promise<(RunDoc | null)[]> {
-  const changes = claims.map((claim) => taken(claim, now));
-  const updates = claims.map(({ run: { _id, stage, status, attempts, round, claim } }, i) => {
-    const isAsRead = { _id, stage, status, attempts, round };
-    const byThen = claim && { "claim.token": claim.token, "claim.until": claim.until };
-    return { filter: { ...isAsRead, ...byThen }, update: { $set: changes[i]! } };
+  if (runs.length === 0) return [];
+  const alike = Map.groupBy(runs, (run) => JSON.stringify(stateOf(run)));
+  const updates = [...alike.values()].map((those) => {
+    const [first] = those as [RunDoc];
+    const asRead = { _id: { $in: those.map(({ _id }) => _id) }, ...stateOf(first) };
+    return { filter: asRead, update: { $set: taken(first, claim, now) } };
   });
   const { modifiedCount } = await updateByIds(collection, updates);
-  const after = claims.map(({ run }, i) => ({ ...run, ...changes[i]! }));
-  if (modifiedCount === claims.length) return after;
-  const ids = { _id: { $in: claims.map(({ run }) => run._id) } };
-  const found = await readAll(collection, ids, { projection: { claim: 1 } });
-  const tokens = new Map(found.map(({ _id, claim }) => [_id, claim?.token]));
-  return after.map((run) => (tokens.get(run._id) === run.claim.token ? run : null));
+  const after = runs.map((run) => ({ ...run, ...taken(run, claim, now) }));
+  if (modifiedCount === runs.length) return after;
+  const ours = { _id: { $in: runs.map(({ _id }) => _id) }, "claim.token": claim.token };
+  const found = await readAll(collection, ours, { projection: { _id: 1 } });
+  const ids = new Set(found.map(({ _id }) => _id));
+  return after.map((run) => (ids.has(run._id) ? run : null));
 }
 
-const taken = ({ run: { attempts }, token, until }: Claiming, now: Date) => ({
+/** What a claim finds unchanged. */
+const stateOf = ({ stage, status, attempts, round, claim }: RunDoc) => {
+  const byThen = claim && { "claim.token": claim.token, "claim.until": claim.until };
+  return { stage, status, attempts, round, ...byThen };
+};
+
+const taken = ({ attempts }: RunDoc, { token, until }: RunClaim, now: Date) => ({
   status: "running" as const,
   startedAt: now,
   claim: { token, until },
@@ -89,8 +105,7 @@ const taken = ({ run: { attempts }, token, until }: Claiming, now: Date) => ({
 
 export interface Ending {
   /** The run as its worker has taken it. */
-  readonly run: RunDoc;
-  readonly token: string;
+  readonly run: AgentRun;
   readonly end: RunEnd;
   readonly now: Date;
 }
@@ -105,8 +120,8 @@ export async function endAll(
   endings: readonly Ending[],
 ): Promise<(RunDoc | null)[]> {
   const changes = endings.map(({ end, now }) => ended(end, now));
-  const updates = endings.map(({ run: { _id }, token }, i) => {
-    const filter = { _id, status: "running" as const, "claim.token": token };
+  const updates = endings.map(({ run: { _id, claim } }, i) => {
+    const filter = { _id, status: "running" as const, "claim.token": claim.token };
     return { filter, update: { $set: changes[i]! } };
   });
   const { modifiedCount } = await updateByIds(collection, updates);

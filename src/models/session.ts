@@ -30,17 +30,16 @@ export const sessionSchema = new Schema<SessionDoc>(
 
 sessionSchema.index({ lastUsedAt: -1, _id: -1 });
 
-/** One turn that is to have a session. */
-export interface SessionClaim {
+/** One turn in a session. */
+export interface SessionTurn {
   readonly key: string;
   readonly holder: string;
-  readonly token: string;
-  readonly until: Date;
-  /** As far as is known no turn has ever had it. */
-  readonly isNew?: boolean;
 }
 
-const activeOf = ({ holder, token, until }: Omit<SessionClaim, "key">) => ({ holder, token, until });
+export interface SessionClaim extends SessionTurn {
+  readonly token: string;
+  readonly until: Date;
+}
 
 export class Sessions {
   readonly collection: mongo.Collection<SessionDoc>;
@@ -60,34 +59,24 @@ export class Sessions {
     return isTaken === true;
   }
 
-  /** Takes each of several sessions, if it is free. One that is new is inserted, which takes MongoDB half as long. */
+  /** Takes each of several sessions, if it is free. @returns for each whether it was, or is its turn's already */
   async claimEach(claims: readonly SessionClaim[]): Promise<boolean[]> {
-    const [fresh, known] = [claims.filter(({ isNew }) => isNew), claims.filter(({ isNew }) => !isNew)];
-    const [made, taken] = await Promise.all([this.#make(fresh), this.#take(known)]);
-    const ours = new Set([...made, ...taken]);
-    for (const claim of await this.#take(fresh.filter((one) => !ours.has(one)))) ours.add(claim);
-    return claims.map((claim) => ours.has(claim));
-  }
-
-  /** @returns those whose sessions were not there */
-  async #make(claims: readonly SessionClaim[]): Promise<SessionClaim[]> {
-    if (claims.length === 0) return [];
-    const lastUsedAt = this.#clock.now();
-    const sets = claims.map(({ key: _id, ...claim }): SessionDoc[] => [{ _id, active: activeOf(claim), lastUsedAt }]);
-    const counts = await guard(() => insertAll(this.collection, sets));
-    return claims.filter((_, i) => counts[i] === 1);
-  }
-
-  /** @returns those whose sessions were free, or theirs already */
-  async #take(claims: readonly SessionClaim[]): Promise<SessionClaim[]> {
     if (claims.length === 0) return [];
     const now = this.#clock.now();
-    const takes = claims.map(({ key: _id, ...claim }) => {
-      const free = [{ active: null }, { "active.until": { $lte: now } }, { "active.token": claim.token }];
-      return { filter: { _id, $or: free }, update: { $set: { active: activeOf(claim), lastUsedAt: now } } };
+    const takes = claims.map(({ key: _id, holder, token, until }) => {
+      const free = [{ active: null }, { "active.until": { $lte: now } }, { "active.token": token }];
+      return { filter: { _id, $or: free }, update: { $set: { active: { holder, token, until }, lastUsedAt: now } } };
     });
-    const isTaken = await takeEachIfFree(this.collection, takes);
-    return claims.filter((_, i) => isTaken[i]);
+    return takeEachIfFree(this.collection, takes);
+  }
+
+  /** Makes sessions that nobody has taken, as it is. @returns the keys of those that were not there */
+  async make(keys: readonly string[]): Promise<Set<string>> {
+    if (keys.length === 0) return new Set();
+    const lastUsedAt = this.#clock.now();
+    const sets = keys.map((_id): SessionDoc[] => [{ _id, active: null, lastUsedAt }]);
+    const counts = await guard(() => insertAll(this.collection, sets));
+    return new Set(keys.filter((_, i) => counts[i] === 1));
   }
 
   async renew(key: string, token: string, until: Date): Promise<boolean> {
@@ -102,11 +91,11 @@ export class Sessions {
   }
 
   /** Frees sessions of these turns, and of no later ones. @throws AppError unavailable */
-  async release(turns: readonly Pick<SessionClaim, "key" | "holder">[]): Promise<void> {
-    const changes = turns.map(({ key, holder }) => {
-      return { filter: { _id: key, "active.holder": holder }, update: { $set: { active: null } } };
-    });
-    await updateByIds(this.collection, changes);
+  async release(turns: readonly SessionTurn[]): Promise<void> {
+    if (turns.length === 0) return;
+    const [keys, holders] = [turns.map(({ key }) => key), turns.map(({ holder }) => holder)];
+    const theirs = { _id: { $in: keys }, "active.holder": { $in: holders } };
+    await updateByIds(this.collection, [{ filter: theirs, update: { $set: { active: null } } }]);
   }
 
   /** Deletes sessions that nothing is under way in. @throws AppError unavailable */

@@ -1,7 +1,7 @@
 import { type Changes, NOBODY } from "../shared/changes.ts";
 import type { Clock } from "../shared/clock.ts";
 import { ALIKE, Together } from "../shared/together.ts";
-import { claimRuns, type NotClaimed, type RunClaim } from "./commands/claimRun.ts";
+import { claimRuns, type NotClaimed } from "./commands/claimRun.ts";
 import { type JudgedReport, REPORTS_TOGETHER, type ReportOutcome, reportSteps } from "./commands/reportSteps.ts";
 import type { Database } from "./database.ts";
 import { Deletions } from "./deletion.ts";
@@ -25,8 +25,8 @@ export interface Stores {
   readonly jobStatistics: JobStatistics;
   /** Writes reports that arrive together together. */
   readonly reports: Together<JudgedReport, ReportOutcome>;
-  /** Takes runs that are wanted at about the same time together. */
-  readonly claims: Together<RunClaim, AgentRun | NotClaimed>;
+  /** Takes runs, by their ids, that are wanted at about the same time together. */
+  readonly claims: Together<string, AgentRun | NotClaimed>;
   readonly deletions: Deletions;
   readonly runs: Runs;
   readonly sessions: Sessions;
@@ -53,7 +53,7 @@ export function openStores(
     ...{ jobs, steps, runs, sessions },
     jobStatistics: new JobStatistics(jobs, clock),
     reports: new Together((reports) => reportSteps({ jobs, steps }, reports), REPORTS_TOGETHER),
-    claims: new Together((claims) => claimRuns({ runs, sessions }, claims), ALIKE),
+    claims: new Together((runIds) => claimRuns({ runs, sessions }, runIds, clock.now()), ALIKE),
     deletions: new Deletions(collections.deletions, clock),
     messages: new Messages(collections.messages),
     events: new Events(collections.events, clock),

@@ -130,7 +130,7 @@ describe("live events", () => {
     await app.stores.runs.accept([{ ...run, request }]);
     const queued = await events.next("run");
     const accepted = await app.stores.runs.find(runId);
-    await app.stores.runs.claimEach([{ run: accepted, token: "w", until: new Date(Date.now() + 60_000) }]);
+    await app.stores.runs.claimEach([accepted], { token: "w", until: new Date(Date.now() + 60_000) });
     const running = await events.next("run");
     await app.stores.deliveries.add({ _id: "d", runId, channel: "log", to: "x", text: "s3cret", fault: null });
     const delivery = await events.next("delivery");

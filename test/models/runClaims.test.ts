@@ -1,10 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import { mongo } from "mongoose";
-import { claimRuns } from "../../src/models/commands/claimRun.ts";
-import type { RunDoc } from "../../src/models/run.ts";
+import { claimRuns, renewClaim } from "../../src/models/commands/claimRun.ts";
+import { listSessions } from "../../src/models/commands/readSessions.ts";
+import { settleRuns } from "../../src/models/commands/settleRun.ts";
+import type { AgentRun, RunDoc } from "../../src/models/run.ts";
+import { LEASE_MS } from "../../src/shared/claim.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { acceptRun } from "../support/factories.ts";
+import { LOST, loseNoMore, loseWrites } from "../support/lostAnswers.ts";
 import { mongoUri } from "../support/servers.ts";
 
 describe("runs that are claimed together", () => {
@@ -12,18 +16,17 @@ describe("runs that are claimed together", () => {
   beforeEach(async () => {
     app = await startApp();
   });
-  afterEach(() => app.close());
+  afterEach(async () => {
+    await loseNoMore();
+    await app.close();
+  });
 
   const accept = (sessionKey: string) => acceptRun(app, sessionKey);
   const acceptAlone = (sessionKey: string) => acceptRun(app, sessionKey, true);
-  const claim = async (...runIds: string[]) => {
-    const now = app.clock.now();
-    const until = new Date(now.getTime() + 60_000);
-    return claimRuns(
-      app.stores,
-      runIds.map((runId) => ({ runId, token: randomUUID(), until, now })),
-    );
-  };
+  const claim = (...runIds: string[]) => claimRuns(app.stores, runIds, app.clock.now());
+  const end = (run: AgentRun, reply = "Done.") => app.stores.runs.end(run, { status: "completed", reply });
+  const settle = (...ended: RunDoc[]) =>
+    settleRuns(app.stores, ended, { firstRoute: null, channels: new Set(), isWorthDelivering: () => false });
   const shown = (claimed: Awaited<ReturnType<typeof claim>>) =>
     claimed.map((one) => (typeof one === "string" ? one : one._id));
   const inAMinute = () => new Date(app.clock.now().getTime() + 60_000);
@@ -35,56 +38,82 @@ describe("runs that are claimed together", () => {
 
     const claimed = await claim(second, first, first, other, ended, "unknown");
 
-    expect(shown(claimed)).to.deep.equal(["waiting", first, "waiting", other, "over", "over"]);
+    expect(shown(claimed)).to.deep.equal(["waiting", "waiting", first, other, "over", "over"]);
     expect(shown(await claim(first, other))).to.deep.equal(["over", "over"]);
-    expect(claimed[1]).to.deep.equal(await app.stores.runs.find(first));
+    expect(claimed[2]).to.deep.equal(await app.stores.runs.find(first));
   });
 
   it("are taken once each where their sessions were made for them, before what comes in these sessions later", async () => {
-    const { runs, sessions } = app.stores;
+    const { sessions } = app.stores;
     const [first, other] = [await acceptAlone("a"), await acceptAlone("b")];
     const later = await accept("a");
 
     const claimed = await claim(later, first, first, other);
 
-    expect(shown(claimed)).to.deep.equal(["waiting", first, "waiting", other]);
+    expect(shown(claimed)).to.deep.equal(["waiting", "waiting", first, other]);
     expect(shown(await claim(first, later, other))).to.deep.equal(["over", "waiting", "over"]);
-    const run = claimed[1] as RunDoc;
-    await runs.end(run, run.claim?.token ?? "", { status: "completed", reply: "Done." });
-    expect(shown(await claim(later))).to.deep.equal(["waiting"]);
-    await sessions.release([{ key: "a", holder: `${first}-0` }]);
-    expect(shown(await claim(later))).to.deep.equal([later]);
+    expect(await sessions.collection.countDocuments()).to.equal(0);
   });
 
-  it("are taken again when they were handed back, though their sessions are there by then", async () => {
+  it("wait until the end of the run that had their session alone is seen through, if that does not take for ever", async () => {
+    const [first, later] = [await acceptAlone("a"), await accept("a")];
+    const [given, upTo] = [await acceptAlone("b"), await accept("b")];
+    const ended = await Promise.all(((await claim(first, given)) as AgentRun[]).map((run) => end(run)));
+
+    expect(shown(await claim(later, upTo))).to.deep.equal(["waiting", "waiting"]);
+
+    const [settled] = await settle(ended[0] as RunDoc);
+    expect(settled?.nextRunId).to.equal(later);
+    expect(shown(await claim(later, upTo))).to.deep.equal([later, "waiting"]);
+    app.clock.advance(LEASE_MS);
+    expect(shown(await claim(upTo))).to.deep.equal([upTo]);
+  });
+
+  it("are shown to have the session that was made for them once their turns take longer, and let it go at their end", async () => {
+    const [run, other] = (await claim(await acceptAlone("a"), await acceptAlone("b"))) as [AgentRun, AgentRun];
+    const busy = async () => {
+      const shown = await listSessions(app.stores, { limit: 9 }, app.clock.now());
+      return shown.sessions.map(({ sessionKey, busy }) => [sessionKey, busy]);
+    };
+
+    expect(await renewClaim(app.stores, run, inAMinute())).to.equal(true);
+    expect(await busy()).to.deep.equal([["a", true]]);
+
+    const ended = (await Promise.all([end(run), end(other)])) as RunDoc[];
+    expect(await renewClaim(app.stores, other, inAMinute())).to.equal(false);
+    await settle(...ended);
+    expect(await busy()).to.have.deep.members([
+      ["a", false],
+      ["b", false],
+    ]);
+  });
+
+  it("are taken again when they were handed back", async () => {
     const { runs, sessions } = app.stores;
     const runId = await acceptAlone("a");
-    const [run] = (await claim(runId)) as RunDoc[];
-    const token = run?.claim?.token ?? "";
-    await runs.handBack(runId, token);
+    const [run] = (await claim(runId)) as [AgentRun];
+    await renewClaim(app.stores, run, inAMinute());
+    await runs.handBack(runId, run.claim.token);
+    await sessions.releaseOwn("a", run.claim.token);
+
+    const [again] = (await claim(runId)) as [AgentRun];
+
+    expect(again._id).to.equal(runId);
+    expect(await renewClaim(app.stores, again, inAMinute())).to.equal(true);
+  });
+
+  it("need their session's lock once they were begun anew: others may be in it", async () => {
+    const { runs } = app.stores;
+    const runId = await acceptAlone("a");
+    await runs.cancel(runId);
+    await runs.markSettled([{ _id: runId, round: 0 }]);
+    const [later] = (await claim(await accept("a"))) as [AgentRun];
+    await runs.retry(runId);
 
     expect(shown(await claim(runId))).to.deep.equal(["waiting"]);
 
-    await sessions.releaseOwn("a", token);
+    await settle((await end(later)) as RunDoc);
     expect(shown(await claim(runId))).to.deep.equal([runId]);
-  });
-
-  it("have a session that is new from the first claim on, also when the same claim is made again", async () => {
-    const { sessions } = app.stores;
-    const first = { key: "a", holder: "x", token: "t", until: inAMinute(), isNew: true };
-    const known = { key: "b", holder: "y", token: "u", until: inAMinute() };
-
-    const taken = await sessions.claimEach([first, known]);
-    const again = await sessions.claimEach([
-      first,
-      { ...first, token: "another" },
-      { ...known, isNew: true, token: "v" },
-    ]);
-
-    expect(taken).to.deep.equal([true, true]);
-    expect(again).to.deep.equal([true, false, false]);
-    const held = await sessions.collection.find().sort({ _id: 1 }).toArray();
-    expect(held.map(({ active }) => active?.token)).to.deep.equal(["t", "u"]);
   });
 
   it("wait while a turn has their session, and are taken when its time is over", async () => {
@@ -101,27 +130,38 @@ describe("runs that are claimed together", () => {
     const { runs } = app.stores;
     const [silent, busy] = [await accept("a"), await accept("b")];
     const until = new Date(app.clock.now().getTime() + 1_000);
-    const before = await Promise.all(
-      [silent, busy].map(async (id) => ({ run: await runs.find(id), token: id, until })),
-    );
-    await runs.claimEach(before);
-    const read = await Promise.all([silent, busy].map((id) => runs.find(id)));
-    await runs.renew(busy, busy, inAMinute());
+    const find = () => Promise.all([silent, busy].map((id) => runs.find(id)));
+    await runs.claimEach(await find(), { token: "old", until });
+    const read = await find();
+    await runs.renew(busy, "old", inAMinute());
 
-    const claimed = await runs.claimEach(read.map((run) => ({ run, token: "new", until: inAMinute() })));
+    const claimed = await runs.claimEach(read, { token: "new", until: inAMinute() });
 
     expect(claimed.map((run) => run?._id)).to.deep.equal([silent, undefined]);
     expect(claimed[0]).to.deep.equal(await runs.find(silent));
-    expect((await runs.find(busy)).claim?.token).to.equal(busy);
+    expect((await runs.find(busy)).claim?.token).to.equal("old");
   });
+
+  for (const [title, how] of LOST) {
+    it(`are taken when the write of it ${title}`, async () => {
+      const [first, shared] = [await acceptAlone("a"), await accept("b")];
+      await loseWrites(1, how);
+      const alone = shown(await claim(first));
+      await loseWrites(1, how);
+      const locked = shown(await claim(shared));
+
+      expect([...alone, ...locked]).to.deep.equal([first, shared]);
+      expect(shown(await claim(first, shared))).to.deep.equal(["over", "over"]);
+    });
+  }
 
   it("leave alone what was cancelled between the reading and the taking, and free its session", async () => {
     const { runs, sessions } = app.stores;
     const [gone, taken] = [await accept("a"), await accept("b")];
     const claimEach = runs.claimEach.bind(runs);
-    runs.claimEach = async (claims) => {
+    runs.claimEach = async (...claiming) => {
       await runs.cancel(gone);
-      return claimEach(claims);
+      return claimEach(...claiming);
     };
 
     const claimed = await claim(gone, taken);
@@ -134,14 +174,12 @@ describe("runs that are claimed together", () => {
   it("end each as it has: by their worker, by who cancelled them, or not at all where another has them", async () => {
     const { runs } = app.stores;
     const ids = [await accept("a"), await accept("b"), await accept("c"), await accept("d")] as const;
-    const claims = (await claim(...ids)) as RunDoc[];
-    const [replied, cancelled, takenOver, tooLarge] = claims as [RunDoc, RunDoc, RunDoc, RunDoc];
+    const [replied, cancelled, takenOver, tooLarge] = (await claim(...ids)) as [AgentRun, AgentRun, AgentRun, AgentRun];
     await runs.cancel(cancelled._id);
     await runs.collection.updateOne({ _id: takenOver._id }, { $set: { "claim.token": "another" } });
-    const end = (run: RunDoc, reply: string) => runs.end(run, run.claim?.token ?? "", { status: "completed", reply });
 
     const ended = await Promise.allSettled([
-      ...[end(replied, "Done."), end(cancelled, "Done."), end(takenOver, "Done.")],
+      ...[end(replied), end(cancelled), end(takenOver)],
       end(tooLarge, "x".repeat(17 * 1024 * 1024)),
     ]);
 

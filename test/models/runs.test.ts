@@ -28,10 +28,9 @@ describe("runs", () => {
     const later = await accept("e");
     const inSeconds = (n: number) => new Date(app.clock.now().getTime() + n * 1_000);
     await runs.cancel(cancelled);
-    const taken = async (id: string, seconds: number) => {
-      return { run: await runs.find(id), token: "t", until: inSeconds(seconds) };
-    };
-    await runs.claimEach([await taken(busy, 60), await taken(lost, 1), await taken(later, 60)]);
+    const take = async (id: string, seconds: number) =>
+      runs.claimEach([await runs.find(id)], { token: "t", until: inSeconds(seconds) });
+    await Promise.all([take(busy, 60), take(lost, 1), take(later, 60)]);
     await runs.retryLater(later, "t", inSeconds(60), { code: "internal", message: "" });
 
     const find = async (before: Date) => {

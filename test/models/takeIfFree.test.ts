@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import type { SessionClaim } from "../../src/models/session.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { LOST, loseNoMore, loseWrites } from "../support/lostAnswers.ts";
 
@@ -12,11 +11,9 @@ describe("what one at a time may take", () => {
   afterEach(loseNoMore);
 
   const soon = () => new Date(Date.now() + 60_000);
-  const claimNew = async (claim: SessionClaim) => (await app.stores.sessions.claimEach([claim]))[0] === true;
   /** Each takes it for somebody of that name. */
   const kinds: [string, (name: string) => Promise<boolean>][] = [
     ["a session", (name) => app.stores.sessions.claim("s", name, name, soon())],
-    ["a session that is new", (name) => claimNew({ key: "s", holder: name, token: name, until: soon(), isNew: true })],
     ["a lease", (name) => app.stores.leases.take("l", name, 60_000)],
     ["a mailbox", (name) => app.stores.gmailMailboxes.take("m@example.org", { token: name, holder: name }, 60_000)],
   ];

@@ -1,62 +1,79 @@
-import type { AgentRun, RunDoc } from "../run.ts";
+import { randomUUID } from "node:crypto";
+import { LEASE_MS } from "../../shared/claim.ts";
+import { type AgentRun, hasSessionAlone, type RunClaim, type RunDoc } from "../run.ts";
+import { findUnsettledSessions, type RunInSession } from "../runsTogether.ts";
+import type { SessionTurn } from "../session.ts";
 import type { Stores } from "../stores.ts";
-
-/** A worker that wants a run. */
-export interface RunClaim {
-  readonly runId: string;
-  readonly token: string;
-  readonly until: Date;
-  readonly now: Date;
-}
 
 /** Why a worker does not get a run: it is over or somebody else's; or others of its session come first. */
 export type NotClaimed = "over" | "waiting";
 
 /**
- * Takes runs for workers, where it is the turn of their sessions: one session's runs go one at a time, in the order they
+ * Takes runs for one worker, where it is the turn of their sessions: one session's runs go one at a time, in the order they
  * were accepted. A run that has to wait is put on the queue again by whoever ends the one before.
+ * @returns each as it is now, with its claim; one that is asked for twice is taken once
  * @throws AppError unavailable
  */
 export async function claimRuns(
   { runs, sessions }: Pick<Stores, "runs" | "sessions">,
-  claims: readonly RunClaim[],
+  runIds: readonly string[],
+  now: Date,
 ): Promise<(AgentRun | NotClaimed)[]> {
-  const found = await runs.findInSessions(claims.map(({ runId }) => runId));
-  const results = found.map((one, i): NotClaimed | RunDoc => {
-    if (!one?.run.open) return "over";
-    const { now } = claims[i]!;
-    const { stage, status, claim, notBefore } = one.run;
-    if (stage === "mapping") return "waiting";
-    if (status === "running" && claim && claim.until > now) return "over";
-    if ((notBefore && notBefore > now) || one.nextRunId !== one.run._id) return "waiting";
-    return one.run;
+  const claim = { token: randomUUID(), until: new Date(now.getTime() + LEASE_MS) };
+  const found = await runs.findInSessions(runIds);
+  const lastPlaces = new Map(runIds.map((runId, i) => [runId, i]));
+  const results = found.map((one, i): RunDoc | NotClaimed => {
+    if (lastPlaces.get(runIds[i]!) !== i) return "waiting";
+    return one ? judged(one, now) : "over";
   });
-  const free = results.flatMap((run, i) => (typeof run === "string" ? [] : [{ ...claims[i]!, run, i }]));
-  if (free.length === 0) return results as NotClaimed[];
-  const turns = free.map(({ run, token, until }) => {
-    const isNew = run.singleUse && run.round === 0 && run.attempts === 0;
-    return { key: run.sessionKey, holder: holderOf(run), token, until, isNew };
-  });
-  const isTaken = await sessions.claimEach(turns);
-  const ready = free.filter((_, turn) => isTaken[turn]);
-  const claimed = ready.length > 0 ? await runs.claimEach(ready) : [];
-  const lost = ready.filter((_, turn) => claimed[turn] === null).map(({ run }) => run);
-  if (lost.length > 0) await sessions.release(lost.map((run) => ({ key: run.sessionKey, holder: holderOf(run) })));
-  const all: (AgentRun | NotClaimed)[] = results.map((one) => (typeof one === "string" ? one : "waiting"));
-  for (const [turn, { i }] of ready.entries()) all[i] = claimed[turn] ?? "over";
-  return all;
+  const next = results.filter((run) => typeof run !== "string");
+  const shared = next.filter((run) => !hasSessionAlone(run));
+  const ready = [...next.filter(hasSessionAlone), ...(await takeSessions({ runs, sessions }, shared, claim, now))];
+  const claimed = await runs.claimEach(ready, claim);
+  const all = new Map(ready.map(({ _id }, i) => [_id, claimed[i] ?? ("over" as const)]));
+  await sessions.release(ready.filter(({ _id }) => all.get(_id) === "over").map(turnOf));
+  return results.map((run) => (typeof run === "string" ? run : (all.get(run._id) ?? "waiting")));
 }
 
-/** What holds a session while a run goes: a run that was begun anew is another one. */
-export const holderOf = ({ _id, round }: Pick<RunDoc, "_id" | "round">): string => `${_id}-${round}`;
+/** The run, where nothing that is known of it speaks against its being taken. */
+function judged({ run, nextRunId }: RunInSession, now: Date): RunDoc | NotClaimed {
+  const { open, stage, status, claim, notBefore } = run;
+  if (!open) return "over";
+  if (stage === "mapping") return "waiting";
+  if (status === "running" && claim && claim.until > now) return "over";
+  if ((notBefore && notBefore > now) || nextRunId !== run._id) return "waiting";
+  return run;
+}
+
+/** Takes the sessions of runs that others may have too. @returns the runs whose sessions were free */
+async function takeSessions(
+  { runs, sessions }: Pick<Stores, "runs" | "sessions">,
+  shared: readonly RunDoc[],
+  claim: RunClaim,
+  now: Date,
+): Promise<RunDoc[]> {
+  const keys = shared.map(({ sessionKey }) => sessionKey);
+  // One that had the session alone before them took no lock. Where nobody sees its end through, that is waited for no longer
+  // than a lock is.
+  const unsettled = await findUnsettledSessions(runs.collection, keys, new Date(now.getTime() - LEASE_MS));
+  const free = shared.filter(({ sessionKey }) => !unsettled.has(sessionKey));
+  const isTaken = await sessions.claimEach(free.map((run) => ({ ...turnOf(run), ...claim })));
+  return free.filter((_, i) => isTaken[i]);
+}
+
+/** What a run has its session for; one that was begun anew is another turn. */
+export const turnOf = ({ _id, sessionKey, round }: Pick<RunDoc, "_id" | "sessionKey" | "round">): SessionTurn => ({
+  key: sessionKey,
+  holder: `${_id}-${round}`,
+});
 
 /** Says that a worker is still at it. @returns false when the run or its session is no longer this worker's */
-export async function renewClaim(
-  { runs, sessions }: Stores,
-  run: RunDoc,
-  token: string,
-  until: Date,
-): Promise<boolean> {
-  const kept = await Promise.all([runs.renew(run._id, token, until), sessions.renew(run.sessionKey, token, until)]);
-  return kept.every(Boolean);
+export async function renewClaim({ runs, sessions }: Stores, run: AgentRun, until: Date): Promise<boolean> {
+  const { token } = run.claim;
+  if (!hasSessionAlone(run)) {
+    const kept = await Promise.all([runs.renew(run._id, token, until), sessions.renew(run.sessionKey, token, until)]);
+    return kept.every(Boolean);
+  }
+  const { key, holder } = turnOf(run); // a turn that takes its time is shown to have it
+  return (await runs.renew(run._id, token, until)) && sessions.claim(key, holder, token, until);
 }

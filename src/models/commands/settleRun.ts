@@ -1,7 +1,7 @@
-import type { RunDoc } from "../run.ts";
+import { hasSessionAlone, type RunDoc } from "../run.ts";
 import type { Stores } from "../stores.ts";
 import { addDelivery, type DeliverySettings, type NotedDelivery } from "./addDelivery.ts";
-import { holderOf } from "./claimRun.ts";
+import { turnOf } from "./claimRun.ts";
 import { trackEnded } from "./trackRun.ts";
 
 const SUMMARY_CHARS = 600;
@@ -34,10 +34,11 @@ export async function settleRuns(
     const [delivery] = await Promise.all([tell(stores, run, settings), keep(stores, run)]);
     return delivery;
   });
-  const deliveries = await Promise.all(followed);
-  await sessions.release(ended.map((run) => ({ key: run.sessionKey, holder: holderOf(run) })));
-  const sessionKeys = ended.map(({ sessionKey }) => sessionKey);
-  const [next] = await Promise.all([runs.findNextIds(sessionKeys), runs.markSettled(ended)]);
+  const own = ended.filter(hasSessionAlone).map(({ sessionKey }) => sessionKey);
+  const [deliveries, made] = await Promise.all([Promise.all(followed), sessions.make(own)]);
+  const held = ended.filter(({ sessionKey }) => !made.has(sessionKey));
+  await Promise.all([sessions.release(held.map(turnOf)), runs.markSettled(ended)]);
+  const next = await runs.findNextIds(ended.map(({ sessionKey }) => sessionKey)); // whose turn it has only now become
   return ended.map((run, i) => {
     return { nextRunId: next[i] ?? null, delivery: deliveries[i] ?? null, wake: wantsTurn(run) };
   });

@@ -1,10 +1,9 @@
-import { randomUUID } from "node:crypto";
 import type { AgentMessage, AgentRunner } from "../../agents/runner.ts";
 import { renewClaim } from "../../models/commands/claimRun.ts";
 import { trackRetry, trackStarted } from "../../models/commands/trackRun.ts";
 import type { AgentRun, RunDoc, RunError } from "../../models/run.ts";
 import type { Stores } from "../../models/stores.ts";
-import { LEASE_MS, underClaim } from "../../shared/claim.ts";
+import { underClaim } from "../../shared/claim.ts";
 import { AppError, toAppError } from "../../shared/errors.ts";
 import { conversation } from "../conversation.ts";
 import type { WorkerMetrics } from "../metrics.ts";
@@ -41,17 +40,17 @@ export interface AgentHookDeps {
 export function agentHookProcessor(deps: AgentHookDeps): Processor {
   return async ({ payload }, context) => {
     const { runId } = payload as { runId: string };
-    const token = randomUUID();
-    const now = context.clock.now();
-    const run = await deps.stores.claims.add({ runId, token, until: new Date(now.getTime() + LEASE_MS), now });
+    const run = await deps.stores.claims.add(runId);
     if (run === "over") await deps.settle(runId); // cancelled before it began
     if (typeof run === "string") return { kind: "done", result: { run } };
     const began = performance.now();
-    if (run.attempts === 1) deps.metrics.queuedSeconds.observe((now.getTime() - run.createdAt.getTime()) / 1_000);
-    const end = run.attempts > MOST_TRIES ? crashed() : await turn(deps, run, token, context);
+    if (run.attempts === 1) {
+      deps.metrics.queuedSeconds.observe((run.startedAt.getTime() - run.createdAt.getTime()) / 1_000);
+    }
+    const end = run.attempts > MOST_TRIES ? crashed() : await turn(deps, run, context);
     deps.metrics.runs.inc({ outcome: end.kind, code: end.kind === "failed" ? end.error.code : "" });
     deps.metrics.runSeconds.observe({ outcome: end.kind }, (performance.now() - began) / 1_000);
-    const { how, ended } = await persist(() => conclude(deps, run, token, end, context), context.signal);
+    const { how, ended } = await persist(() => conclude(deps, run, end, context), context.signal);
     const rest = ended === null ? undefined : seeThrough(deps, run._id, ended, context);
     return { kind: "done", result: { run: how }, rest };
   };
@@ -79,7 +78,7 @@ const crashed = (): TurnEnd => ({
   error: new AppError("agent_failed", { detail: `The worker died in each of ${MOST_TRIES} tries.` }),
 });
 
-async function turn(deps: AgentHookDeps, run: AgentRun, token: string, context: RunContext): Promise<TurnEnd> {
+async function turn(deps: AgentHookDeps, run: AgentRun, context: RunContext): Promise<TurnEnd> {
   const { stores, runner } = deps;
   const work = async (signal: AbortSignal) => {
     const messages = await persist(() => prepare(deps, run), signal);
@@ -88,7 +87,7 @@ async function turn(deps: AgentHookDeps, run: AgentRun, token: string, context: 
     return (await runner.run({ kind: "run", messages, model, thinking, env: deps.env(run) }, signal)).text;
   };
   const claim = {
-    renew: (until: Date) => renewClaim(stores, run, token, until),
+    renew: (until: Date) => renewClaim(stores, run, until),
     now: () => context.clock.now(),
   };
   const bounds = { timeoutMs: run.request.timeoutSeconds * 1_000, stopping: context.signal };
@@ -116,11 +115,11 @@ async function prepare(
 async function conclude(
   deps: AgentHookDeps,
   run: AgentRun,
-  token: string,
   end: TurnEnd,
   { clock }: RunContext,
 ): Promise<{ how: string; ended: RunDoc | null | undefined }> {
   const { runs, sessions } = deps.stores;
+  const { token } = run.claim;
   let ended: RunDoc | null | undefined;
   const error = end.kind === "failed" ? { code: end.error.code, message: end.error.message } : null;
   switch (end.kind) {
@@ -132,9 +131,9 @@ async function conclude(
     case "lost": // cancelled while it ran; taken over by another worker otherwise
       break;
     case "replied":
-      ended = await runs.end(run, token, { status: "completed", reply: end.reply }).catch((thrown: unknown) => {
+      ended = await runs.end(run, { status: "completed", reply: end.reply }).catch((thrown: unknown) => {
         if (!(thrown instanceof AppError && thrown.code === "body_too_large")) throw thrown;
-        return runs.end(run, token, { status: "failed", error: TOO_LARGE, attempts: run.attempts });
+        return runs.end(run, { status: "failed", error: TOO_LARGE, attempts: run.attempts });
       });
       break;
     case "failed":
@@ -148,8 +147,7 @@ async function conclude(
         await deps.requeue(run._id, `try-${run.attempts + 1}`, delayMs);
         return { how: "waits for another try", ended: null };
       }
-      if (error)
-        ended = await runs.end(run, token, { status: "failed", error, attempts: Math.min(run.attempts, MOST_TRIES) });
+      if (error) ended = await runs.end(run, { status: "failed", error, attempts: Math.min(run.attempts, MOST_TRIES) });
   }
   return { how: end.kind, ended };
 }
