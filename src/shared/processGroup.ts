@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 
 /** How long processes have from SIGTERM until SIGKILL. */
 const GRACE_MS = 2_000;
@@ -133,10 +133,13 @@ function familyOf(leader: number, known: readonly Process[]): readonly Process[]
   return [...family];
 }
 
-/** None where there is no /proc as Linux has it. */
+/** None where there is no /proc as Linux has it, or no file left to read it with: the group is known all the same. */
 function allProcesses(): readonly Process[] {
-  if (!existsSync("/proc/self/stat")) return [];
-  return readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) ? (readProcess(Number(name)) ?? []) : []));
+  try {
+    return readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) ? (readProcess(Number(name)) ?? []) : []));
+  } catch {
+    return [];
+  }
 }
 
 function readProcess(pid: number): Process | undefined {

@@ -140,6 +140,24 @@ describe("a program in a process group is stopped with all its children", () => 
     process.kill(Number(output), "SIGKILL");
   });
 
+  it("also where this process has no file left to open", async () => {
+    const command = node("setInterval(() => {}, 1000)");
+    const program = { command, env: {}, cwd: dir, input: "", maxOutputBytes: 1_000 };
+    const main = `
+      import { openSync } from "node:fs";
+      import { runProcessGroup } from "./src/shared/processGroup.ts";
+      const stop = new AbortController();
+      const running = runProcessGroup(${JSON.stringify(program)}, stop.signal);
+      try { for (;;) openSync("/dev/null"); } catch {}
+      stop.abort();
+      console.log((await running).killedBy);`;
+    const limited = ["-c", 'ulimit -n 64; exec "$0" "$@"', process.execPath, "--input-type=module", "-e", main];
+
+    const { stdout } = await promisify(execFile)("/bin/sh", limited);
+
+    expect(stdout).to.equal("SIGTERM\n");
+  });
+
   it("when this process exits meanwhile", async () => {
     const program = { command: family(STUBBORN), env: {}, cwd: dir, input: "", maxOutputBytes: 1_000 };
     const main = `
