@@ -73,6 +73,7 @@ export function runProcessGroup(program: Program, signal: AbortSignal): Promise<
     const stop = (why: Ended["stopped"]) => {
       if (stopped) return;
       stopped = why;
+      if (child.exitCode !== null || child.signalCode !== null) return; // its id may be another's
       killAll("SIGTERM");
       timer = setTimeout(() => killAll("SIGKILL"), GRACE_MS);
     };

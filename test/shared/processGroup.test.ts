@@ -140,6 +140,32 @@ describe("a program in a process group is stopped with all its children", () => 
     process.kill(Number(output), "SIGKILL");
   });
 
+  it("signals nobody once it has ended, also where one that left it prints too much: its id is free by then", async () => {
+    const pouring = `
+      const isGone = () => { try { process.kill(process.argv[1], 0); } catch { return true; } };
+      setInterval(() => isGone() && console.log("more"), 1);`;
+    const leaver = node(`
+      const { spawn } = require("node:child_process");
+      const args = ["-e", ${JSON.stringify(pouring)}, process.pid];
+      const child = spawn(process.execPath, args, { stdio: "inherit", detached: true });
+      process.stdout.write(process.pid + " " + child.pid + " ", () => process.exit(0));`);
+    const { kill } = process;
+    const signals: [pid: number, signal: unknown][] = [];
+    process.kill = (pid, signal) => {
+      signals.push([pid, signal]);
+      return kill.call(process, pid, signal);
+    };
+
+    const { stopped, output } = await run(leaver, undefined, { maxOutputBytes: 100 }).finally(() => {
+      process.kill = kill;
+    });
+
+    const [leader, left] = output.toString().split(" ").map(Number) as [number, number];
+    process.kill(left, "SIGKILL");
+    expect(stopped).to.equal("output");
+    expect(signals).to.deep.equal([[-leader, "SIGKILL"]]);
+  });
+
   it("also where this process has no file left to open", async () => {
     const command = node("setInterval(() => {}, 1000)");
     const program = { command, env: {}, cwd: dir, input: "", maxOutputBytes: 1_000 };
