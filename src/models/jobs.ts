@@ -136,8 +136,8 @@ export class Jobs {
     const rev = new mongo.ObjectId();
     const writes = changed.map(({ was, is, said }) => {
       const written = { ...is, staleAt: this.#staleAt(was, is) };
-      const { progress, ...set } = changesOf(was, written, said);
-      return { was, written, set, ...(progress !== undefined && { raise: { progress } }) };
+      const { set = [], raise = [] } = Object.groupBy(changesOf(was, written, said), howWritten);
+      return { was, written, set: Object.fromEntries(set), raise: Object.fromEntries(raise) };
     });
     const missed = await writeUnchanged(this.collection, writes, rev);
     for (const [i, { was, written: is }] of writes.entries()) {
@@ -225,10 +225,12 @@ export class Jobs {
 }
 
 /** The fields that differ, and those that are said. */
-const changesOf = (was: JobState, is: JobState, said: ReadonlySet<string>): Partial<JobDoc> =>
-  Object.fromEntries(
-    Object.entries(is).filter(([field, value]) => said.has(field) || value !== was[field as keyof JobState]),
-  );
+const changesOf = (was: JobState, is: JobState, said: ReadonlySet<string>): [field: string, value: unknown][] =>
+  Object.entries(is).filter(([field, value]) => said.has(field) || value !== was[field as keyof JobState]);
+
+/** These never go back, also where somebody has changed them by hand meanwhile, by a clock that is ahead. */
+const RAISED = new Set(["progress", "updatedAt", "lastReportAt"]);
+const howWritten = ([field]: readonly [string, unknown]) => (RAISED.has(field) ? "raise" : "set");
 
 /** A status that is reported again keeps the time of its first report. */
 function endedAt(status: Status, now: Date): Expression {

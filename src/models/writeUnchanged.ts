@@ -25,9 +25,9 @@ export function writeUnchanged<T extends { _id: mongo.ObjectId; rev: mongo.Objec
     if ("insert" in write) return { insertOne: { document: { ...write.insert, rev } as never } };
     const isUnchanged = { $eq: [{ $ifNull: ["$rev", null] }, write.was.rev ?? null] };
     const raised = Object.entries(write.raise ?? {}).map(([field, value]) => {
-      return { [field]: { $max: [`$${field}`, { $literal: value }] } };
+      return [field, { $max: [`$${field}`, { $literal: value }] }];
     });
-    const after = { $mergeObjects: ["$$ROOT", { $literal: { ...write.set, rev } }, ...raised] };
+    const after = { $mergeObjects: ["$$ROOT", { $literal: { ...write.set, rev } }, Object.fromEntries(raised)] };
     const filter = { _id: write.was._id } as mongo.Filter<T>;
     return { updateMany: { filter, update: [{ $replaceWith: { $cond: [isUnchanged, after, "$$ROOT"] } }] } };
   });

@@ -267,6 +267,25 @@ describe("reports that arrive together", () => {
     expect(after.currentStep).to.include({ progress: 30 });
   });
 
+  it("take no time back that was set by hand meanwhile, by a process whose clock is ahead", async () => {
+    const began = Date.now();
+    let seconds = 0;
+    const openAt = (ahead: number) =>
+      openStores(app.database, { now: () => new Date(began + (seconds + ahead) * 1_000) }, { staleAfterSeconds: 900 });
+    const [stores, other] = [openAt(0), openAt(30)];
+    await stores.jobs.put("a", {});
+    await reportStep(stores, "a", "s", { stepName: "S", progress: 1 });
+
+    seconds = 100;
+    await other.jobs.put("a", { message: "by hand" });
+    await reportStep(stores, "a", "s", { progress: 2 });
+
+    const { updatedAt, lastReportAt, staleAt, currentStep } = await readJob(stores, "a", {});
+    expect(currentStep).to.include({ progress: 2 });
+    const times = [updatedAt, lastReportAt, staleAt].map((time) => (Date.parse(String(time)) - began) / 1_000);
+    expect(times).to.deep.equal([130, 130, 1_030]);
+  });
+
   it("are taken however often their job is changed by hand meanwhile, by whichever process", async () => {
     const [stores, other] = [openProcess(), openProcess()];
     await stores.jobs.put("a", {});
