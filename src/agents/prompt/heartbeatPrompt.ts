@@ -50,8 +50,9 @@ export function heartbeatPrompt(
     `\n\n${title(event, index)}\n${enclose(defuse(rest(event)), id)}`;
 
   const head = `${prompt}\n\n${notice(id, "from the source named before it")}`;
-  const whole = head + block(first, 0);
-  if (whole.length > maxChars) {
+  // what is too long by itself is not looked through as a whole for each of its parts
+  const whole = rest(first).length > maxChars ? undefined : head + block(first, 0);
+  if (whole === undefined || whole.length > maxChars) {
     const room = maxChars - head.length - block({ ...first, text: "" }, 0).length;
     const part = partOf(rest(first), id, room);
     const told = (first.told ?? 0) + part.length;
@@ -83,6 +84,6 @@ function partOf(text: string, id: string, room: number): { text: string; length:
     kept = Math.max(kept - (defused.length - space), MIN_EVENT_CHARS);
     defused = defuse(text.slice(0, kept));
   }
-  if (/[\ud800-\udbff]$/.test(text.slice(0, kept))) defused = defuse(text.slice(0, --kept));
+  if (kept < text.length && /[\ud800-\udbff]$/.test(text.slice(0, kept))) defused = defuse(text.slice(0, --kept));
   return { text: enclose(defused, id) + (kept < text.length ? note(kept) : ""), length: kept };
 }

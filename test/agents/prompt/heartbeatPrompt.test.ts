@@ -107,6 +107,12 @@ describe("heartbeatPrompt", () => {
     expect(rest.text).to.include('from "hook", continued:').and.to.not.include("further characters");
   });
 
+  it("comes to the end of an event that ends within a surrogate pair", () => {
+    const { taken, told } = heartbeatPrompt({ prompt, events: [event("\ud83d")], maxChars: 1 });
+
+    expect([taken, told]).to.deep.equal([1, 0]);
+  });
+
   it("says so where nothing is waiting", () => {
     expect(heartbeatPrompt({ prompt, events: [], maxChars: 1_000 })).to.deep.equal({
       text: `${prompt}\n\nNo events are waiting.`,
