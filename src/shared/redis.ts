@@ -29,20 +29,16 @@ export async function connectProducer(address: RedisAddress, log: Logger): Promi
   try {
     await redis.connect();
     if (redis instanceof Redis) await redis.ping(); // a cluster has told who its nodes are
-    if (redis instanceof Redis && cause) throw cause; // one without the database would serve from another
   } catch (error) {
     redis.disconnect();
     throw new StartError(unusable(address, cause ?? (error as Error)));
   } finally {
     redis.off(failure, note);
   }
-  if (redis instanceof Redis && (await isOneOfSeveral(redis))) {
-    redis.disconnect();
-    throw new StartError(
-      `Redis at ${hostsOf(address.url)} is a node of a Redis Cluster: set REDIS_CLUSTER=true (redis.cluster in the configuration).`,
-    );
-  }
-  return redis;
+  const fault = redis instanceof Redis && (await serverFault(redis, address, cause));
+  if (!fault) return redis;
+  redis.disconnect();
+  throw new StartError(fault);
 }
 
 /** A connection for one command that waits for news, and fails when Redis goes away. It connects by itself. */
@@ -153,18 +149,27 @@ function watchedCluster(cluster: Cluster, log: Logger): Cluster {
   return cluster;
 }
 
+/** Why a server that answers cannot be used all the same. @param cause what it refused while we connected */
+async function serverFault(redis: Redis, address: RedisAddress, cause: Error | undefined): Promise<string | undefined> {
+  if (await isOneOfSeveral(redis)) {
+    return `Redis at ${hostsOf(address.url)} is a node of a Redis Cluster: set REDIS_CLUSTER=true (redis.cluster in the configuration).`;
+  }
+  return cause && unusable(address, cause); // without the database it would serve from another
+}
+
 /** Whether other servers have a part of the keys. */
 async function isOneOfSeveral(redis: Redis): Promise<boolean> {
   const info = await redis.cluster("INFO").catch(() => ""); // it is of no cluster, or that is not for this user to know
   return /^cluster_size:(?!1\r?$)/m.test(String(info));
 }
 
-function unusable({ url, cluster }: RedisAddress, { message, code }: NodeJS.ErrnoException): string {
+function unusable({ url, cluster }: RedisAddress, { name: kind, message, code }: NodeJS.ErrnoException): string {
   const name = `Redis${cluster ? " Cluster" : ""}`;
   if (message.includes("cluster support disabled")) {
     return `${name} at ${hostsOf(url)} is no cluster but a server by itself: leave REDIS_CLUSTER (redis.cluster in the configuration) out.`;
   }
-  const answer = ANSWERS.find(([pattern]) => pattern.test(message))?.[1];
+  const known = ANSWERS.find(([pattern]) => pattern.test(message))?.[1];
+  const answer = known ?? (kind === "ReplyError" && `it answers ${message.split(" ")[0]}`); // more may quote
   return cannotBeUsed(name, url, answer ? { answer } : { code }, "REDIS_URL (redis.url in the configuration)");
 }
 
@@ -172,5 +177,6 @@ function unusable({ url, cluster }: RedisAddress, { message, code }: NodeJS.Errn
 const ANSWERS: readonly (readonly [RegExp, string])[] = [
   [/NOAUTH/, "it wants a password"],
   [/WRONGPASS/, "it does not know the user, or the password is another"],
-  [/DB index/, "it has no database of this number"],
+  [/NOPERM/, "its user may not do all that is needed"],
+  [/DB index|out of range|SELECT/, "it has no database of this number"],
 ];

@@ -110,10 +110,12 @@ describe("a Redis Cluster", function () {
     const url = cluster.urls[0] as string;
 
     const plain = await said({ url });
+    const ofDatabase = await said({ url: `${url}/1` });
     const noCluster = await said({ url: await redisUrl(), cluster: true });
     const wrong = await said({ url: url.replace(/:[^:]*@/, ":wrong@"), cluster: true });
 
     expect(plain).to.match(/^Redis at [\d.:]+ is a node of a Redis Cluster: set REDIS_CLUSTER=true .*\.$/);
+    expect(ofDatabase).to.equal(plain);
     expect(noCluster).to.match(/^Redis Cluster at [\d.:]+ is no cluster .*: leave REDIS_CLUSTER .* out\.$/);
     expect(wrong).to.match(/^Redis Cluster at [\d.:]+ cannot be used \(it does not know the user, or .*\): .*\.$/);
   });

@@ -4,16 +4,22 @@ import { connectProducer } from "../../src/shared/redis.ts";
 import { startRedis } from "../support/servers.ts";
 
 describe("connectProducer", () => {
-  const fails: [string, string, string, string][] = [
-    ["wants a password when none is given", "//", "", "it wants a password"],
-    ["has another password", "//:secret@", "", "it does not know the user, or the password is another"],
-    ["does not know the user", "//nobody:right@", "", "it does not know the user, or the password is another"],
-    ["does not have the database", "//:right@", "/99", "it has no database of this number"],
+  const anotherUser = "it does not know the user, or the password is another";
+  const noDatabase = "it has no database of this number";
+  const FEW = ["--user", "few", "on", ">right", "~*", "+@all", "-select"];
+  const fails: [title: string, credentials: string, database: string, why: string, ...options: string[]][] = [
+    ["wants a password when none is given", "", "", "it wants a password"],
+    ["has another password", ":secret@", "", anotherUser],
+    ["does not know the user", "nobody:right@", "", anotherUser],
+    ["does not have the database", ":right@", "/99", noDatabase],
+    ["does not have a database of such a number", ":right@", `/${"9".repeat(20)}`, noDatabase],
+    ["lets its user do less", "few:right@", "/1", "its user may not do all that is needed", ...FEW],
+    ["knows no PING", ":right@", "", "it answers ERR", "--rename-command", "PING", ""],
   ];
-  for (const [title, credentials, database, why] of fails) {
+  for (const [title, credentials, database, why, ...options] of fails) {
     it(`says in a sentence that Redis ${title}`, async () => {
-      const redis = await startRedis(["--requirepass", "right"]);
-      const url = redis.url.replace("//", credentials) + database;
+      const redis = await startRedis(["--requirepass", "right", ...options]);
+      const url = redis.url.replace("//", `//${credentials}`) + database;
 
       const said = await connectProducer({ url }, pino({ level: "silent" })).catch((error: Error) => error.message);
 
