@@ -13,8 +13,8 @@ export function toJson(value: unknown): string {
   }
 }
 
-/** A quotation mark, or a whole number that may be beyond ±2^53, of a length that JavaScript has numbers for. */
-const MARK_OR_NUMBER = /"|(?<![\d.eE+-])-?[1-9]\d{15,308}(?![\d.eE])/g;
+/** A quotation mark, or a whole number that may be beyond ±2^53. */
+const MARK_OR_NUMBER = /"|(?<![\d.eE+-])-?[1-9]\d{15,}(?![\d.eE])/g;
 
 /**
  * The value of a JSON text, in which a whole number that would be rounded (beyond ±2^53) is the text of its digits. Not by a

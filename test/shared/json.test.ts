@@ -24,6 +24,7 @@ const anyCase = fc.letrec<{ value: Case; list: Case; object: Case }>((tie) => ({
     fc.string().map(asText),
     fc.double({ noNaN: true, noDefaultInfinity: true }).map((double) => asNumber(JSON.stringify(double))),
     fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n }).map((big) => asNumber(String(big))),
+    fc.integer({ min: 300, max: 320 }).map((zeros) => asNumber(`-1${"0".repeat(zeros)}`)),
     tie("list"),
     tie("object"),
   ),
