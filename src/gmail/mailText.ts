@@ -65,7 +65,7 @@ function leafText(part: Part, type: string): Found {
   const bytes = Buffer.from(data.slice(0, MAX_CHARACTERS), "base64url");
   const missingBytes = data.length > MAX_CHARACTERS ? Buffer.byteLength(data, "base64url") - bytes.length : 0;
   const text = decodeText(bytes, charsetOf(part), missingBytes > 0);
-  return { text: type === "text/html" ? htmlText(text) : text, missingBytes };
+  return { text: type.endsWith("html") ? htmlText(text) : text, missingBytes }; // text/x-amp-html, say
 }
 
 function joined(found: readonly Found[]): Found {

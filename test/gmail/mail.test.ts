@@ -103,6 +103,11 @@ describe("A mail", () => {
     ],
     ["a part without a type", { body: { data: base64url("bare") } }, "bare"],
     ["a calendar alone", part("text/calendar", "BEGIN:VCALENDAR"), "BEGIN:VCALENDAR"],
+    [
+      "HTML under another name",
+      multipart("alternative", part("text/x-amp-html", "<p>fast <b>words</b></p>")),
+      "fast words",
+    ],
     ["Markdown alone", multipart("alternative", part("text/markdown", "# words")), "# words"],
     [
       "a calendar beside words",
