@@ -1,7 +1,8 @@
-/** Whether a number has the zero in it that is dialled within the country only; with it the number is somebody else's. */
+/** Whether a number has a zero in brackets, which most countries dial only within and some also from abroad: none to guess at. */
 export const hasTrunkZero = (number: string): boolean => /\(\s*0\s*\)/.test(number);
 
 export const WITH_TRUNK_ZERO = {
   kind: "gone",
-  reason: "The number has (0) in it, which is not dialled from abroad: leave it out, such as +49 151 00000000.",
+  reason:
+    "The number has (0) in it: write it as it is dialled from abroad, which in most countries is without, such as +49 151 00000000.",
 } as const;
