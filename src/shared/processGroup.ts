@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
 /** How long processes have from SIGTERM until SIGKILL. */
 const GRACE_MS = 2_000;
@@ -134,9 +134,13 @@ function familyOf(leader: number, known: readonly Process[]): readonly Process[]
   return [...family];
 }
 
-/** None where there is no /proc as Linux has it, or no file left to read it with: the group is known all the same. */
+/**
+ * None where there is no /proc as Linux has it, or that of another namespace, whose ids are other processes' here, or no file
+ * left to read it with: the group is known all the same.
+ */
 function allProcesses(): readonly Process[] {
   try {
+    if (readlinkSync("/proc/self") !== String(process.pid)) return [];
     return readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) ? (readProcess(Number(name)) ?? []) : []));
   } catch {
     return [];

@@ -1,4 +1,5 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -104,6 +105,30 @@ describe("a program in a process group is stopped with all its children", () => 
       await run(jobs("exit 0"));
 
       for (const pid of await pids()) await eventually(async () => isOver(await state(pid)), "all to be gone");
+    });
+
+    it("and no other, where /proc tells of the processes of another namespace", async function () {
+      const program = { command: ["sleep", "319"], env: {}, cwd: dir, input: "", maxOutputBytes: 1_000 };
+      const main = (session: number) => `
+        import { writeFileSync } from "node:fs";
+        import { runProcessGroup } from "./src/shared/processGroup.ts";
+        const { kill } = process;
+        process.kill = (pid, signal) => (console.log(pid), kill.call(process, pid, signal));
+        writeFileSync("/proc/sys/kernel/ns_last_pid", "${session - 1}");
+        await runProcessGroup(${JSON.stringify(program)}, AbortSignal.timeout(100));`;
+      const inNamespace = (source: string) =>
+        promisify(execFile)("unshare", ["-rpf", process.execPath, "--input-type=module", "-e", source]);
+      const mayMakeOne = await inNamespace(main(20_000)).catch(() => undefined);
+      if (!mayMakeOne) return this.skip();
+      const [name, ...args] = jobs("wait");
+      const others = spawn(name, args, { cwd: dir, detached: true });
+      const [session, ...rest] = (await pids()) as [number, ...number[]];
+
+      const { stdout } = await inNamespace(main(session));
+
+      for (const pid of [session, ...rest]) process.kill(-pid, "SIGKILL");
+      await once(others, "close");
+      expect(new Set(stdout.trim().split("\n"))).to.deep.equal(new Set([String(-session)]));
     });
   }
 
