@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { type Process, signalFamily } from "./processFamily.ts";
 
 /** How long processes have from SIGTERM until SIGKILL. */
 const GRACE_MS = 2_000;
@@ -28,19 +28,10 @@ export interface Ended {
   readonly output: Buffer;
 }
 
-/** A process as /proc tells of it; `startedAt` in a unit of its own: with it, a process is told from a later one of its id. */
-interface Process {
-  readonly pid: number;
-  readonly parent: number;
-  readonly group: number;
-  readonly session: number;
-  readonly startedAt: string;
-}
-
 /** The leaders of all groups that run: they go when this process goes, as far as it is given the time. */
 const leaders = new Set<number>();
 process.on("exit", () => {
-  for (const leader of leaders) kill(leader, "SIGKILL");
+  for (const leader of leaders) signalFamily(leader, "SIGKILL");
 });
 
 /**
@@ -66,7 +57,7 @@ export function runProcessGroup(program: Program, signal: AbortSignal): Promise<
 
     let known: readonly Process[] = [];
     const killAll = (name: NodeJS.Signals) => {
-      known = kill(leader, name, known);
+      known = signalFamily(leader, name, known);
     };
     let stopped: Ended["stopped"];
     let timer: NodeJS.Timeout | undefined;
@@ -105,56 +96,4 @@ export function runProcessGroup(program: Program, signal: AbortSignal): Promise<
       resolve({ code, killedBy, stopped, output: Buffer.concat(chunks) });
     });
   });
-}
-
-/**
- * Signals the leader's group, and what else there is of its family, with what was `known` to be of it: whose parent has ended
- * meanwhile is not found any more. @returns the family, to be known the next time
- */
-function kill(leader: number, name: NodeJS.Signals, known: readonly Process[] = []): readonly Process[] {
-  const family = familyOf(leader, known);
-  const others = family.filter(({ group }) => group !== leader).map(({ pid }) => pid);
-  for (const target of [-leader, ...others]) {
-    try {
-      process.kill(target, name);
-    } catch {
-      // Nobody is left.
-    }
-  }
-  return family;
-}
-
-/** Whoever is in the leader's session or known, and their descendants. */
-function familyOf(leader: number, known: readonly Process[]): readonly Process[] {
-  const all = allProcesses();
-  const isKnown = ({ pid, startedAt }: Process) => known.some((one) => one.pid === pid && one.startedAt === startedAt);
-  const family = new Set(all.filter((one) => one.session === leader || isKnown(one)));
-  // What is added while the set is walked through is walked through too.
-  for (const { pid } of family) for (const one of all) if (one.parent === pid) family.add(one);
-  return [...family];
-}
-
-/**
- * None where there is no /proc as Linux has it, or that of another namespace, whose ids are other processes' here, or no file
- * left to read it with: the group is known all the same.
- */
-function allProcesses(): readonly Process[] {
-  try {
-    if (readlinkSync("/proc/self") !== String(process.pid)) return [];
-    return readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) ? (readProcess(Number(name)) ?? []) : []));
-  } catch {
-    return [];
-  }
-}
-
-function readProcess(pid: number): Process | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The name before may have spaces and brackets in it.
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    const [parent, group, session] = fields.slice(1, 4).map(Number) as [number, number, number];
-    return { pid, parent, group, session, startedAt: fields[19] ?? "" };
-  } catch {
-    return undefined; // it has ended meanwhile
-  }
 }
