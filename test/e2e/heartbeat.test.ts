@@ -173,6 +173,27 @@ describe("the main session's turns", () => {
     for (const { prompt } of turns()) expect(prompt.length).to.be.at.most(5_000);
   });
 
+  it("tell a part again whose turn was not noted, as by a worker that died, and send what it said once", async () => {
+    await start({ session: "maxChars: 5000" });
+    const { events: queue } = app.stores;
+    const noteTold = queue.noteTold.bind(queue);
+    queue.noteTold = async () => {
+      queue.noteTold = noteTold;
+      throw new Error("died");
+    };
+    model.script(says("The first."), says("Again."), says("The rest."));
+
+    await wake("x".repeat(5_000));
+    await eventually(() => worker.log.some(({ msg }) => msg === "job failed"), "the turn to be cut short");
+    await wake("one more");
+    await allTaken();
+
+    const [first, again, rest] = events();
+    expect(again).to.deep.equal(first);
+    expect([...(again ?? []), ...(rest ?? [])].join("")).to.equal(`${"x".repeat(5_000)}one more`);
+    expect((await deliveries()).map(({ text }) => text)).to.deep.equal(["The first.", "The rest."]);
+  });
+
   it("keep the main session for themselves however long they go on: no second worker takes the same events", async function () {
     this.timeout(60_000);
     await start();
