@@ -136,8 +136,7 @@ export class Jobs {
     const rev = new mongo.ObjectId();
     const writes = changed.map(({ was, is, said }) => {
       const written = { ...is, staleAt: this.#staleAt(was, is) };
-      const { set = [], raise = [] } = Object.groupBy(changesOf(was, written, said), howWritten);
-      return { was, written, set: Object.fromEntries(set), raise: Object.fromEntries(raise) };
+      return { was, written, ...changeOf(was, written, said) };
     });
     const missed = await writeUnchanged(this.collection, writes, rev);
     for (const [i, { was, written: is }] of writes.entries()) {
@@ -224,13 +223,21 @@ export class Jobs {
   }
 }
 
-/** The fields that differ, and those that are said. */
-const changesOf = (was: JobState, is: JobState, said: ReadonlySet<string>): [field: string, value: unknown][] =>
-  Object.entries(is).filter(([field, value]) => said.has(field) || value !== was[field as keyof JobState]);
-
 /** These never go back, also where somebody has changed them by hand meanwhile, by a clock that is ahead. */
 const RAISED = new Set(["progress", "updatedAt", "lastReportAt"]);
-const howWritten = ([field]: readonly [string, unknown]) => (RAISED.has(field) ? "raise" : "set");
+
+/** What becomes of the fields that differ and those that are said: set, or computed of the job as it is by then. */
+function changeOf(was: JobState, is: JobState, said: ReadonlySet<string>) {
+  const set: Record<string, unknown> = {};
+  const computed: Record<string, Expression> = {};
+  for (const [field, value] of Object.entries(is)) {
+    if (!said.has(field) && value === was[field as keyof JobState]) continue;
+    if (RAISED.has(field)) computed[field] = { $max: [`$${field}`, literal(value)] };
+    else if (field === "endedAt") computed[field] = endedAt(is.status, is.lastReportAt as Date);
+    else set[field] = value;
+  }
+  return { set, computed };
+}
 
 /** A status that is reported again keeps the time of its first report. */
 function endedAt(status: Status, now: Date): Expression {

@@ -2,9 +2,14 @@ import { mongo } from "mongoose";
 import { guard, isDuplicateKey, onceMore, writeFaults } from "./guard.ts";
 import { readAll } from "./readAll.ts";
 
-/** A document to be changed, with what is to be set of it, and what only grows; or one to be made. */
+/** A document to be changed, with what is to be set of it; or one to be made. */
 export type Write<T> =
-  | { readonly was: Pick<T, keyof T & ("_id" | "rev")>; readonly set: Partial<T>; readonly raise?: Partial<T> }
+  | {
+      readonly was: Pick<T, keyof T & ("_id" | "rev")>;
+      readonly set: Partial<T>;
+      /** Expressions of MongoDB over the document as it is then. */
+      readonly computed?: Readonly<Record<string, object>>;
+    }
   | { readonly insert: T };
 
 /**
@@ -24,10 +29,7 @@ export function writeUnchanged<T extends { _id: mongo.ObjectId; rev: mongo.Objec
   const operations = writes.map((write): mongo.AnyBulkWriteOperation<T> => {
     if ("insert" in write) return { insertOne: { document: { ...write.insert, rev } as never } };
     const isUnchanged = { $eq: [{ $ifNull: ["$rev", null] }, write.was.rev ?? null] };
-    const raised = Object.entries(write.raise ?? {}).map(([field, value]) => {
-      return [field, { $max: [`$${field}`, { $literal: value }] }];
-    });
-    const after = { $mergeObjects: ["$$ROOT", { $literal: { ...write.set, rev } }, Object.fromEntries(raised)] };
+    const after = { $mergeObjects: ["$$ROOT", { $literal: { ...write.set, rev } }, write.computed ?? {}] };
     const filter = { _id: write.was._id } as mongo.Filter<T>;
     return { updateMany: { filter, update: [{ $replaceWith: { $cond: [isUnchanged, after, "$$ROOT"] } }] } };
   });

@@ -355,6 +355,32 @@ describe("reports that arrive together", () => {
     for (const read of [currentStep, step]) expect(read).to.include({ status: "running", attempts: 2, message: "no" });
   });
 
+  const turns: [was: "running" | "failed", made: "running" | "failed", endedAfterMinutes: [number, number]][] = [
+    ["failed", "running", [1, 2]],
+    ["running", "failed", [2, 3]],
+  ];
+  for (const [was, made, endedAfterMinutes] of turns) {
+    it(`fail a job that was ${was} when it was read, and is made ${made} by hand then, with the right time of its end`, async () => {
+      const { jobs, steps } = openProcess();
+      await jobs.put("a", { status: was });
+      const began = app.clock.now();
+      const write = jobs.write.bind(jobs);
+      jobs.write = async (changed) => {
+        app.clock.advance(60_000);
+        await jobs.put("a", { status: made });
+        return write(changed);
+      };
+      const effect = { ends: { status: "failed" as const } };
+
+      app.clock.advance(60_000);
+      await reportSteps({ jobs, steps }, [{ jobId: "a", stepKey: "s", change: { stepName: "S" }, effect }]);
+
+      const { status, endedAt } = await jobs.find("a");
+      expect(status).to.equal("failed");
+      expect((Number(endedAt) - Number(began)) / 60_000).to.be.within(...endedAfterMinutes);
+    });
+  }
+
   it("fail alone where one of them cannot be written", async () => {
     const { stores } = app;
     for (const jobId of ["a", "b", "c"]) await stores.jobs.put(jobId, {});
