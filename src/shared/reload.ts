@@ -1,4 +1,5 @@
-import { ConfigError, readConfig } from "./config.ts";
+import { ConfigError, configPath, readConfig } from "./config.ts";
+import { crossChecks } from "./configChecks.ts";
 import type { Environment } from "./configFill.ts";
 import { type Config, configKeys } from "./configSchema.ts";
 import type { Logger } from "./logger.ts";
@@ -9,26 +10,45 @@ const FIXED =
 
 /**
  * Reads the configuration again for a process that runs. One that is not usable is refused: the log says why, and the old
- * one stays. Changes of what only a start can take up are told.
+ * one stays. What only a start can take up stays as it was, and changes of it are told.
  * @returns the new configuration; null when it was refused
  */
 export function rereadConfig(env: Environment, old: Config, log: Logger): Config | null {
+  let changed: readonly string[];
   let config: Config;
   try {
-    config = readConfig(env);
+    const read = readConfig(env);
+    changed = FIXED_KEYS.filter((key) => JSON.stringify(valueAt(read, key)) !== JSON.stringify(valueAt(old, key)));
+    config = withValues(read, changed, old);
+    // what is fine in the file may not be beside what stays: an API without a token, at an address that others reach
+    const problems = crossChecks(config, []);
+    if (problems.length > 0) throw new ConfigError(configPath(env), problems);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     log.error({ problems: error.problems }, "the changed configuration is refused; the old one stays");
     return null;
   }
-  const needRestart = configKeys().flatMap(([key]) =>
-    FIXED.test(key) && JSON.stringify(valueAt(config, key)) !== JSON.stringify(valueAt(old, key)) ? [key] : [],
-  );
-  if (needRestart.length > 0) log.warn({ keys: needRestart }, "these changes take effect with the next start");
+  if (changed.length > 0) log.warn({ keys: changed }, "these changes take effect with the next start");
   log.level = config.log.level;
   log.info("the configuration was read again");
   return config;
 }
 
-const valueAt = (value: unknown, key: string): unknown =>
-  key.split(".").reduce<unknown>((at, name) => (at as Record<string, unknown> | undefined)?.[name], value);
+type Section = Record<string, unknown>;
+
+const FIXED_KEYS = configKeys().flatMap(([key]) => (FIXED.test(key) ? [key] : []));
+
+function valueAt(config: Config, key: string): unknown {
+  return key.split(".").reduce<unknown>((at, name) => (at as Section | undefined)?.[name], config);
+}
+
+/** A configuration with the values that another one has under some keys. */
+function withValues(config: Config, keys: readonly string[], from: Config): Config {
+  const copy: Config = structuredClone(config);
+  for (const key of keys) {
+    const [name, ...sections] = key.split(".").reverse() as [string, ...string[]];
+    const section = sections.reduceRight<unknown>((at, name) => (at as Section)[name], copy) as Section;
+    section[name] = valueAt(from, key);
+  }
+  return copy;
+}

@@ -19,6 +19,13 @@ describe("SIGHUP", () => {
         { match: { path: "a" }, messageTemplate: "${template}", deliver: false },
       ] } }`,
     );
+  const preparedServers = async () => {
+    const uri = await mongoUri(`test-${randomUUID()}`);
+    const database = await connectDatabase(uri);
+    await database.createIndexes();
+    await database.close();
+    return { MONGODB_URI: uri, REDIS_URL: await redisUrl(), SIGNALBOX_CONFIG: file() };
+  };
   const randomPrefix = `reload-${randomUUID().slice(0, 8)}`;
   beforeEach(() => {
     dir = mkdtempSync(join(tmpdir(), "signalbox-reload-"));
@@ -31,11 +38,7 @@ describe("SIGHUP", () => {
   it("has web and worker take a changed configuration up, and refuse one that is not usable", async function () {
     this.timeout(60_000);
     write("one");
-    const uri = await mongoUri(`test-${randomUUID()}`);
-    const database = await connectDatabase(uri);
-    await database.createIndexes();
-    await database.close();
-    const env = { MONGODB_URI: uri, REDIS_URL: await redisUrl(), SIGNALBOX_CONFIG: file() };
+    const env = await preparedServers();
     for (const main of ["api", "workers"]) running.push(startProcess(`src/${main}/main.ts`, env));
     const [web] = running as [Service, Service];
     const { url } = await web.ready;
@@ -71,5 +74,60 @@ describe("SIGHUP", () => {
     expect(oldToken).to.equal(401);
     expect(web.output().stdout).to.match(/messageTemplate: line 1, column 1: these braces are never closed/);
     for (const service of running) expect(await service.stop()).to.equal(0);
+  });
+
+  it("leaves what needs a new start as it was: the queues' names, the times of a stop", async function () {
+    this.timeout(60_000);
+    const env = await preparedServers();
+    const agent = JSON.stringify(["/bin/sh", "-c", 'cat >/dev/null; sleep "$1"', "sh", "{thinking}"]);
+    const settings = `hooks: { enabled: true, token: "a-hook-token-of-length" },
+      agents: { defaults: { runner: "command" }, runners: { command: { command: ${agent} } } }`;
+    writeFileSync(file(), `{ redis: { prefix: "${randomPrefix}" }, worker: { shutdownSeconds: 5 }, ${settings} }`);
+    for (const main of ["api", "workers"]) running.push(startProcess(`src/${main}/main.ts`, env));
+    const [web, worker] = running as [Service, Service];
+    const { url } = await web.ready;
+    await worker.ready;
+    const accept = async (seconds: string) => {
+      const body = JSON.stringify({ message: "x", thinking: seconds, deliver: false, wakeMode: "next-heartbeat" });
+      const headers = { Authorization: "Bearer a-hook-token-of-length", "Content-Type": "application/json" };
+      return (await (await fetch(`${url}/hooks/agent`, { method: "POST", headers, body })).json()) as { runId: string };
+    };
+    const until = ({ runId }: { runId: string }, status: string) =>
+      eventually(async () => {
+        const run = (await (await fetch(`${url}/api/runs/${runId}`)).json()) as { status: string; attempts: number };
+        return run.status === status && run;
+      }, `the run to be ${status}`);
+
+    writeFileSync(file(), `{ redis: { prefix: "other" }, worker: { shutdownSeconds: 600 }, ${settings} }`);
+    for (const { child } of running) child.kill("SIGHUP");
+    await eventually(
+      () => running.every(({ output }) => /was read again/.test(output().stdout)),
+      "both to read it again",
+    );
+    await until(await accept("0"), "completed");
+    const long = await accept("60");
+    await until(long, "running");
+    const stopped = await worker.stop();
+
+    expect(worker.output().stdout).to.match(/"keys":\["redis.prefix","worker.shutdownSeconds"\]/);
+    expect(stopped).to.equal(0);
+    expect(await until(long, "queued")).to.include({ attempts: 0 }); // handed back, which is no try
+    expect(await web.stop()).to.equal(0);
+  });
+
+  it("does not open the API of a process that others reach: a token is not taken away while its address stays", async function () {
+    this.timeout(60_000);
+    const env = { ...(await preparedServers()), HOST: "" };
+    writeFileSync(file(), `{ server: { host: "0.0.0.0", apiToken: "an-api-token-of-length" } }`);
+    const web = startProcess("src/api/main.ts", env);
+    running.push(web);
+    const { url } = await web.ready;
+
+    writeFileSync(file(), "{}");
+    web.child.kill("SIGHUP");
+    await eventually(() => /configuration (is refused|was read again)/.test(web.output().stdout), "it to be read");
+
+    expect((await fetch(`${url}/api/jobs`)).status).to.equal(401);
+    expect(web.output().stdout).to.match(/there is no server\.apiToken/);
   });
 });
