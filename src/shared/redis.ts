@@ -91,11 +91,15 @@ const CONNECT_WITHIN_MS = 2_000;
 /** By this a node is left that does not answer and has been replaced: nothing else tells of it. */
 const SLOTS_REFRESH_MS = 5_000;
 
+/** A master that has become a replica keeps its connections: the address may lead to the new master by now. */
+const reconnectOnError = ({ message }: Error): boolean => /\bREADONLY\b/.test(message);
+
 const retryStrategy = (tries: number): number => Math.min(50 * 2 ** tries, 2_000);
 
 function open({ url, cluster }: RedisAddress, log: Logger, manner: Manner): RedisConnection {
   const common = { ...manner.common, connectTimeout: CONNECT_WITHIN_MS };
-  if (!cluster) return watched(new Redis(url, { ...common, ...manner.connection, retryStrategy }), log);
+  if (!cluster)
+    return watched(new Redis(url, { ...common, ...manner.connection, retryStrategy, reconnectOnError }), log);
   const address = readClusterUrl(url);
   if ("fault" in address) throw new Error(`redis.url ${address.fault}`); // the configuration was checked
   const { nodes, username, password, tls } = address;

@@ -1,0 +1,83 @@
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { type AddressInfo, createConnection, createServer, type Server, type Socket } from "node:net";
+import { expect } from "chai";
+import { Redis } from "ioredis";
+import { connectDatabase } from "../../src/models/database.ts";
+import { eventually } from "../support/eventually.ts";
+import { type Service, startProcess } from "../support/process.ts";
+import { mongoUri, startRedis, type TestServer } from "../support/servers.ts";
+
+const TOKEN = "a-hook-token-of-length";
+
+/** One address, behind which a master and its replica change places, as with cloud providers: connections stay where they are. */
+describe("a replica of Redis that takes over behind the same address", () => {
+  let servers: TestServer[];
+  let address: Server;
+  let leadsTo: number;
+  const sockets = new Set<Socket>();
+  const running: Service[] = [];
+  beforeEach(async () => {
+    const master = await startRedis();
+    servers = [master, await startRedis(["--replicaof", "127.0.0.1", String(master.port)])];
+    leadsTo = master.port;
+    address = createServer((client) => {
+      const upstream = createConnection(leadsTo, "127.0.0.1");
+      for (const socket of [client, upstream]) {
+        sockets.add(socket);
+        socket.on("error", () => {});
+        socket.on("close", () => {
+          client.destroy();
+          upstream.destroy();
+          sockets.delete(socket);
+        });
+      }
+      client.pipe(upstream).pipe(client);
+    }).listen(0, "127.0.0.1");
+    await once(address, "listening");
+  });
+  afterEach(async () => {
+    for (const service of running.splice(0)) await service.stop("SIGKILL");
+    for (const socket of sockets) socket.destroy();
+    await new Promise((closed) => address.close(closed));
+    for (const server of servers) await server.remove();
+  });
+
+  it("is found, also by connections that the old master keeps open: it only reads by now", async function () {
+    this.timeout(90_000);
+    const uri = await mongoUri(`test-${randomUUID()}`);
+    const database = await connectDatabase(uri);
+    await database.createIndexes();
+    await database.close();
+    const env = {
+      ...{ MONGODB_URI: uri, REDIS_URL: `redis://127.0.0.1:${(address.address() as AddressInfo).port}` },
+      ...{ SIGNALBOX_HOOKS_ENABLED: "true", SIGNALBOX_HOOKS_TOKEN: TOKEN },
+    };
+    for (const main of ["api", "workers"]) running.push(startProcess(`src/${main}/main.ts`, env));
+    const [web, worker] = running as [Service, Service];
+    const { url } = await web.ready;
+    await worker.ready;
+    const carriedOut = async () => {
+      const headers = { Authorization: `Bearer ${TOKEN}`, "Content-Type": "application/json" };
+      const body = JSON.stringify({ message: "x", deliver: false });
+      const { runId } = (await (await fetch(`${url}/hooks/agent`, { method: "POST", headers, body })).json()) as {
+        runId: string;
+      };
+      return eventually(async () => {
+        const run = (await (await fetch(`${url}/api/runs/${runId}`)).json()) as { status: string };
+        return run.status === "completed";
+      }, "the run to be carried out");
+    };
+    await carriedOut();
+
+    const [master, replica] = await Promise.all(servers.map(({ url }) => new Redis(url)));
+    await eventually(async () => (await replica?.info("replication"))?.includes("master_link_status:up"), "the copy");
+    await replica?.replicaof("NO", "ONE");
+    leadsTo = servers[1]?.port as number;
+    await master?.replicaof("127.0.0.1", String(leadsTo));
+    for (const redis of [master, replica]) redis?.disconnect();
+
+    expect(await carriedOut()).to.equal(true);
+    for (const service of running) expect(await service.stop()).to.equal(0);
+  });
+});
