@@ -123,11 +123,14 @@ export class Deliveries {
   }
 
   /** What was sent is not kept cut: the whole text is. @returns false when it is no longer this worker's */
-  end(deliveryId: string, token: string, state: "sent" | "failed", reason: string | null): Promise<boolean> {
+  async end(deliveryId: string, token: string, state: "sent" | "failed", reason: string | null): Promise<boolean> {
     const endedAt = this.#clock.now();
     const sent = { sentAt: endedAt, "parts.$[].text": "", "parts.$[].plain": "" };
     const ended = { state, reason, endedAt, open: false, claim: null, ...(state === "sent" && sent) };
-    return this.#changeClaimed(deliveryId, token, ended);
+    if (await this.#changeClaimed(deliveryId, token, ended)) return true;
+    // an earlier try may have ended it so, and MongoDB not have said so
+    const asEnded = { _id: deliveryId, state, reason, open: false };
+    return (await reading(this.collection, () => this.collection.countDocuments(asEnded))) === 1;
   }
 
   async #changeClaimed(deliveryId: string, token: string, set: object): Promise<boolean> {

@@ -2,7 +2,8 @@ import { mongo } from "mongoose";
 import { mongoUri } from "./servers.ts";
 
 const CUT_OFF = { closeConnection: true };
-const UNCONFIRMED = { writeConcernError: { code: 91, errmsg: "it stops" } };
+/** It is done, and its sender is not told so, as where a primary steps down. */
+export const UNCONFIRMED = { writeConcernError: { code: 91, errmsg: "it stops" } };
 
 /** How a write may get no answer that says what became of it. */
 export const LOST = [

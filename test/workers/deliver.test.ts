@@ -12,6 +12,7 @@ import { type DeliverDeps, deliverProcessor } from "../../src/workers/processors
 import { type Processor, runWorkers } from "../../src/workers/run.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
+import { loseWrites, UNCONFIRMED } from "../support/lostAnswers.ts";
 import { redisUrl } from "../support/servers.ts";
 
 const SENT: SendResult = { kind: "sent", id: "m" };
@@ -328,6 +329,28 @@ describe("a delivery", () => {
 
     expect(delivery).to.include({ failures: 0, attempts: 2 });
     expect(lines.filter(({ level }) => Number(level) >= 50)).to.deep.equal([]);
+  });
+
+  it("whose end MongoDB wrote and could not confirm is over as any other: its recipient is the last, the next one follows", async () => {
+    start([]);
+    const { deliveries } = app.stores;
+    const end = deliveries.end.bind(deliveries);
+    deliveries.end = async (...given) => {
+      deliveries.end = end;
+      await loseWrites(2, UNCONFIRMED); // as the driver sends it twice
+      return end(...given);
+    };
+
+    const first = await add("first");
+    const next = await add("next");
+    await until(next, "sent", 4_000); // the sweep would be later
+    const route = await app.stores.sessions.route();
+
+    expect(await deliveries.find(first)).to.include({ state: "sent" });
+    expect(route).to.deep.equal({ channel: "telegram", to: "anna" });
+    expect(await metrics.registry.metrics()).to.match(
+      /signalbox_deliveries_total\{channel="telegram",outcome="sent"\} 2/,
+    );
   });
 
   it("that is handed back before it used its leave to try the credentials leaves that to the next", async () => {
