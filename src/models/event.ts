@@ -90,6 +90,11 @@ export class Events {
     return (await reading(this.collection, () => this.collection.findOne(query, { projection: { _id: 1 } }))) !== null;
   }
 
+  /** Has all that wait want a turn at once: their time has come. */
+  async wakeAll(): Promise<void> {
+    await guard(() => this.collection.updateMany({ waiting: true, wake: false }, { $set: { wake: true } }));
+  }
+
   /** Notes how much of an event turns were told that succeeded; it waits for the next one. */
   async noteTold(id: string, told: number): Promise<void> {
     await guard(() => this.collection.updateOne({ _id: id }, { $max: { told } }));

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { startApp, type TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
-import { answers, type Behaviour, type ModelServer, says, startModelServer } from "../support/modelServer.ts";
+import { answers, type Behaviour, hangs, type ModelServer, says, startModelServer } from "../support/modelServer.ts";
 import { startWorker, type TestWorker } from "../support/worker.ts";
 
 const TOKEN = "a-hook-token-of-length";
@@ -21,7 +21,7 @@ describe("the main session's turns", () => {
   let app: TestApp;
   let worker: TestWorker;
 
-  async function start({ every = "1d", session = "" } = {}): Promise<void> {
+  async function start({ every = "1d", session = "", settings = "" } = {}): Promise<void> {
     app = await startApp({
       config: `{
         hooks: { enabled: true, token: "${TOKEN}" },
@@ -30,7 +30,7 @@ describe("the main session's turns", () => {
           runners: { openai: { baseUrl: "${model.url}" } },
         },
         session: { main: { channel: "log", to: "me" }, ${session} },
-        channels: { log: {} },
+        channels: { log: {} }, ${settings}
       }`,
     });
     worker = await startWorker(app);
@@ -49,6 +49,9 @@ describe("the main session's turns", () => {
     const { status } = await app.call("POST", "/hooks/wake", { text, mode }, bearer);
     expect(status).to.equal(200);
   };
+  /** What the schedule does when its time has come. */
+  const schedule = () =>
+    app.queues.open.find(({ name }) => name === "heartbeat")?.add("heartbeat", { scheduled: true });
   const turns = (): Turn[] =>
     model.requests.map(({ body }) => {
       const prompt: string = body.messages.at(-1).content;
@@ -258,5 +261,32 @@ describe("the main session's turns", () => {
 
     expect(turns()[0]?.prompt).to.equal("See to it.\n\nNo events are waiting.");
     expect(turns().at(-1)?.events).to.deep.equal(["a"]);
+  });
+
+  it("that the schedule began and that fail are tried again after a minute, not with the next one", async () => {
+    await start();
+    model.script(answers(401, { error: {} }), says(ACK));
+    await wake("a", "next-heartbeat");
+
+    await schedule();
+    await eventually(() => worker.log.some(({ msg }) => msg === "job failed"), "the turn to fail");
+    app.clock.advance(60_000);
+    await allTaken();
+
+    expect(events()).to.deep.equal([["a"], ["a"]]);
+  });
+
+  it("that the schedule began are gone on with when their worker stops, not with the next one", async () => {
+    await start({ settings: "worker: { shutdownSeconds: 3 }" });
+    model.script(hangs(), says(ACK));
+    await wake("a", "next-heartbeat");
+
+    await schedule();
+    await eventually(() => model.requests.length === 1, "the turn");
+    await worker.close();
+    worker = await startWorker(app);
+    await allTaken();
+
+    expect(events()).to.deep.equal([["a"], ["a"]]);
   });
 });

@@ -37,11 +37,13 @@ export interface HeartbeatDeps {
 
 /**
  * Turns of the main session over the events that wait, one after another until none waits. Events are taken off only
- * when the turn that knew them has succeeded; after a failure they wait for the next trigger.
+ * when the turn that knew them has succeeded; after a failure they wait for a minute, or for the next trigger.
  */
 export function heartbeatProcessor(deps: HeartbeatDeps): Processor {
   return async ({ payload }, context) => {
     const { scheduled } = payload as { scheduled: boolean };
+    // Whatever becomes of this turn, the sweep sees to another: the schedule's next one may be a day away.
+    if (scheduled) await persist(() => deps.stores.events.wakeAll(), context.signal);
     const token = randomUUID();
     const until = new Date(context.clock.now().getTime() + LEASE_MS);
     const { sessions } = deps.stores;
