@@ -37,6 +37,8 @@ import { keepSchedules } from "./schedules.ts";
 import { settler } from "./settle.ts";
 import { startSweep } from "./sweep.ts";
 
+/** Of a turn of the main session: its transcript keeps it in one document, of 16 MiB, and a character takes up to 3 bytes. */
+const MOST_TOLD_CHARS = 5_000_000;
 /** To different recipients of one channel. */
 const DELIVERIES_AT_ONCE = 10;
 /** Most of them wait for a thread; the others pass them. */
@@ -124,7 +126,7 @@ export function startService(config: Config, deps: ServiceDeps): Service {
             events: events.map(({ _id: eventId, text, source, createdAt: at, told }) => {
               return { eventId, text, source, at, told };
             }),
-            maxChars: session.maxChars,
+            maxChars: Math.min(session.maxChars, MOST_TOLD_CHARS),
           }),
       }),
     ],

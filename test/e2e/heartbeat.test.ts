@@ -236,6 +236,17 @@ describe("the main session's turns", () => {
     expect(events().flat()).to.deep.equal([...texts, "the last"]);
   });
 
+  it("tell no more at once than the transcript can keep, whatever session.maxChars allows", async () => {
+    await start({ session: "maxChars: 10000000" });
+    const texts = Array.from({ length: 8 }, (_, n) => `${n} ${"字".repeat(800_000)}`);
+
+    await app.stores.events.add(texts.map((text) => ({ _id: text.slice(0, 1), text, source: "test", wake: false })));
+    await wake("the last");
+    await allTaken();
+
+    expect(events().flat()).to.deep.equal([...texts, "the last"]);
+  });
+
   it("are not triggered by wakeMode next-heartbeat; a later now takes what it left", async () => {
     await start();
 
