@@ -7,7 +7,7 @@ import { deliverySchema } from "./delivery.ts";
 import { endBrokenWrites } from "./endBrokenWrites.ts";
 import { eventSchema } from "./event.ts";
 import { gmailMailboxSchema } from "./gmailMailbox.ts";
-import { guard } from "./guard.ts";
+import { guard, isDuplicateKey } from "./guard.ts";
 import { idempotencyKeySchema } from "./idempotencyKey.ts";
 import { jobSchema } from "./job.ts";
 import { leaseSchema } from "./lease.ts";
@@ -116,9 +116,14 @@ export class Database {
   /**
    * Makes the indexes that are missing, one after the other: all at once they wait for connections for longer than a request
    * may where the server is busy. Never drops one. Run by `npm run release`.
+   * @throws StartError when something that is there is in the way of one
    */
   async createIndexes(): Promise<void> {
-    for (const model of this.#models) await model.createIndexes();
+    for (const model of this.#models) {
+      await model.createIndexes().catch((error: unknown) => {
+        throw obstacle(model.collection.name, error) ?? error;
+      });
+    }
   }
 
   /** @throws StartError when an index of this version is missing: without it a key could be stored twice */
@@ -141,11 +146,26 @@ export class Database {
   }
 }
 
+/** Of an index that is there with other options, or other keys under its name. */
+const OTHER_INDEX = [85, 86];
+
+function obstacle(collection: string, error: unknown): StartError | undefined {
+  if (!(error instanceof mongo.MongoServerError)) return undefined;
+  if (OTHER_INDEX.includes(Number(error.code))) {
+    const words = `An index of ${collection} is there with other options than this version's: drop it, then run \`npm run release\` again.`;
+    return new StartError(`${words} MongoDB says: ${error.message}`);
+  }
+  if (!isDuplicateKey(error)) return undefined;
+  const words = `A key of ${collection} is there twice, and may be there once: delete one of the documents, then run \`npm run release\` again.`;
+  return new StartError(`${words} MongoDB says: ${error.message}`);
+}
+
 async function hasIndexes(model: Model<never>): Promise<boolean> {
   const present = await model.listIndexes().catch((error) => {
     if (error instanceof mongo.MongoServerError && error.code === NAMESPACE_NOT_FOUND) return [];
     throw new StartError("MongoDB does not say which indexes it has: see that it runs, then start again.");
   });
-  const keys = new Set(present.map((index) => JSON.stringify(index.key)));
-  return model.schema.indexes().every(([fields]) => keys.has(JSON.stringify(fields)));
+  const said = (key: object, unique = false) => JSON.stringify([key, unique]);
+  const known = new Set(present.map(({ key, unique }) => said(key, unique)));
+  return model.schema.indexes().every(([fields, { unique }]) => known.has(said(fields, Boolean(unique))));
 }

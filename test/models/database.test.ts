@@ -26,6 +26,26 @@ describe("Database.checkIndexes", () => {
     expect(after).to.equal("all is well");
     expect(closed).to.equal("MongoDB does not say which indexes it has: see that it runs, then start again.");
   });
+
+  it("takes an index for missing that lets a key in twice, and createIndexes says in a sentence what is in its way", async () => {
+    const database = await connectDatabase(await mongoUri(`test-${randomUUID()}`));
+    await database.createIndexes();
+    const { jobs } = database.collections;
+    await jobs.dropIndex("jobId_1");
+    await jobs.createIndex({ jobId: 1 }); // as sh.shardCollection makes it
+    const said = (act: () => Promise<void>) => act().catch((error: Error) => `${error.name}: ${error.message}`);
+
+    const started = await said(() => database.checkIndexes());
+    const conflict = await said(() => database.createIndexes());
+    await jobs.dropIndex("jobId_1");
+    await jobs.insertMany([{ jobId: "a" }, { jobId: "a" }] as never[]);
+    const twice = await said(() => database.createIndexes());
+    await database.close();
+
+    expect(started).to.match(/^StartError: MongoDB lacks indexes on jobs: run `npm run release` once/);
+    expect(conflict).to.match(/^StartError: An index of jobs is there with other options .*: drop it, .*"jobId_1"/);
+    expect(twice).to.match(/^StartError: .* jobs .* twice.*jobId: "a"/);
+  });
 });
 
 describe("connectDatabase", () => {
