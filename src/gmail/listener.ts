@@ -119,16 +119,17 @@ class MailboxListener {
       await listings.serve(() => catchUp({ mailbox, intake, label, clock, log }, google.gmail, until));
       return pollEveryMinutes * 60_000;
     };
+    const watch = async (google: Google, topic: string) => {
+      await this.#checkMailbox(google, until);
+      return keepWatch({ mailbox, topic, label, renewEveryMinutes, clock }, google.gmail, until);
+    };
     const parts: Partial<Record<MailboxPart, () => Promise<void>>> = {
       mails: () => keep("mails", list, () => listings.wanted),
       ...(subscription !== undefined && {
         notices: () =>
           keep("notices", ({ pubsub }) => takeNotices({ mailbox, subscription, listings, clock }, pubsub, until)),
       }),
-      ...(topic !== undefined && {
-        watch: () =>
-          keep("watch", ({ gmail }) => keepWatch({ mailbox, topic, label, renewEveryMinutes, clock }, gmail, until)),
-      }),
+      ...(topic !== undefined && { watch: () => keep("watch", (google) => watch(google, topic)) }),
     };
     for (const part of MAILBOX_PARTS) if (!parts[part]) await mailbox.noteFault(part, null);
     if (topic === undefined) await mailbox.note({ watch: null });

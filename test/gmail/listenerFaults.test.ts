@@ -277,6 +277,27 @@ describe("the Gmail listener, when something is wrong", () => {
     expect((await bed.told())[0]).to.include("The credentials are of another mailbox than hooks.gmail.account.");
   });
 
+  it("has notices sent of no other mailbox than the configured one, and of that one once it has its credentials", async () => {
+    bed = await startGmailBed();
+    const { google, timers } = bed;
+    const { emailAddress } = google.mailbox;
+    Object.assign(google.mailbox, { emailAddress: "bob@example.org" });
+    bed.listen();
+    await timers.pausing(SLOW_RETRY_MS, 2); // to look again whose they are, before mails and before the watch
+    const ofAnother = google.asked(/users\/me\/watch/);
+
+    Object.assign(google.mailbox, { emailAddress });
+    timers.pass(SLOW_RETRY_MS);
+    const { watch } = await eventually(async () => {
+      const mailbox = await bed.mailbox();
+      return mailbox.watch && mailbox;
+    }, "the watch");
+
+    expect(ofAnother).to.deep.equal([]);
+    expect(watch).to.include({ label: "INBOX" });
+    expect(await bed.told()).to.have.length.within(1, 2); // and once that it works again
+  });
+
   it("says which credentials file cannot be used, and reads it again", async () => {
     const { google, timers } = await start();
     await bed.restart(() => writeFileSync(bed.credentialsFile, "{"));
