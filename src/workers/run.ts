@@ -2,6 +2,7 @@ import { Ajv } from "ajv";
 import { type Job, Worker } from "bullmq";
 import type { Clock } from "../shared/clock.ts";
 import { AppError } from "../shared/errors.ts";
+import { inTime } from "../shared/inTime.ts";
 import type { Logger } from "../shared/logger.ts";
 import { QUEUES, type QueueDef, queuePrefix } from "../shared/queues.ts";
 import type { RedisConnection } from "../shared/redis.ts";
@@ -33,6 +34,8 @@ const ajv = new Ajv();
 
 /** A job whose worker has been silent for so long goes to another one. */
 const LOCK_MS = 15_000;
+/** How long a worker that closes and has no work under way any more waits for Redis. */
+const LAST_WORDS_MS = 2_000;
 
 /**
  * Starts a BullMQ worker for every queue that has a processor; only those of channels need none.
@@ -69,7 +72,8 @@ function startWorker(
   const log = options.log.child({ queue: queue.name });
   const isPayload = ajv.compile(queue.payload);
   const rests = new Set<Promise<void>>();
-  const attempt = async (job: Job): Promise<unknown> => {
+  const underWay = new Set<Promise<unknown>>();
+  const carryOut = async (job: Job): Promise<unknown> => {
     const bounds = queue.timeoutMs === undefined ? [] : [AbortSignal.timeout(queue.timeoutMs)];
     const signal = AbortSignal.any([stopping, ...bounds]);
     const started = performance.now();
@@ -90,6 +94,11 @@ function startWorker(
     }
     return settle(outcome);
   };
+  const attempt = (job: Job): Promise<unknown> => {
+    const one = carryOut(job).finally(() => underWay.delete(one));
+    underWay.add(one);
+    return one;
+  };
   const worker = new Worker(queue.name, attempt, {
     connection,
     prefix: queuePrefix(options.prefix, queue.name),
@@ -99,7 +108,10 @@ function startWorker(
   });
   worker.on("error", (error) => log.debug({ err: error }, "the queue cannot be reached"));
   return async () => {
-    await worker.close();
+    const closed = worker.close().then(() => true);
+    // BullMQ waits for a Redis that is away, however long; what it has not been told, the records say
+    do await Promise.allSettled(underWay);
+    while (!(await inTime(closed, LAST_WORDS_MS).catch(() => false)) && underWay.size > 0);
     await Promise.all(rests);
   };
 }

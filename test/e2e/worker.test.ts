@@ -42,6 +42,24 @@ describe("the worker process", () => {
     expect((await app.call("GET", kept.path)).status).to.equal(200);
   });
 
+  for (const [title, signal] of [
+    ["is away", "SIGKILL"],
+    ["hangs", "SIGSTOP"],
+  ] as const) {
+    it(`ends with 0 as soon as nothing is under way, also while Redis ${title}`, async function () {
+      this.timeout(60_000);
+      const redis = await startRedis();
+      const worker = startProcess(WORKER, { MONGODB_URI: uri, REDIS_URL: redis.url });
+      await worker.ready;
+      await eventually(() => worker.output().stdout.includes('"queue":"retention"'), "its first work to be done");
+
+      process.kill(redis.pid, signal);
+
+      expect(await worker.stop()).to.equal(0); // and not 1, at worker.shutdownSeconds
+      await redis.remove();
+    });
+  }
+
   it("says in a sentence that Redis does not answer, and ends with 1", async () => {
     const worker = startProcess(WORKER, { MONGODB_URI: uri, REDIS_URL: `redis://127.0.0.1:${await freePort()}` });
 
