@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import { type Change, changesKey, unpackChanges } from "../../shared/changes.ts";
 import { inTime } from "../../shared/inTime.ts";
@@ -68,7 +69,11 @@ export function readChanges(
 
   async function untilReady(): Promise<void> {
     // one that hangs is let go: only a new connection tells whether Redis is there again
-    if (redis.status === "ready") redis.disconnect(true);
+    if (redis.status === "ready") {
+      const isGone = once(redis, "close", { signal: closed.signal }).catch(() => {});
+      redis.disconnect(true);
+      await isGone; // one that hangs takes its time, and seems to be ready until then
+    }
     do await pause(LOOK_MS, undefined, { signal: closed.signal }).catch(() => {});
     while (redis.status !== "ready" && !closed.signal.aborted);
   }
