@@ -140,11 +140,9 @@ export class Queues {
     if (known?.every === everyMs && !isFarOff) return;
     if (isFarOff) await queue.removeJobScheduler(def.name);
     const template = { data, opts: { attempts: def.attempts, removeOnComplete: true, removeOnFail: true } };
-    await queue.upsertJobScheduler(
-      def.name,
-      { every: everyMs, ...(!atOnce && { startDate: now + everyMs }) },
-      template,
-    );
+    // Never later than it was to be: processes that do not agree on the interval would put it off for ever.
+    const startDate = Math.min(isFarOff ? Infinity : (known?.next ?? Infinity), now + everyMs);
+    await queue.upsertJobScheduler(def.name, { every: everyMs, ...(!atOnce && { startDate }) }, template);
   }
 
   /**

@@ -48,6 +48,24 @@ describe("an entry that a process whose clock is wrong puts on a queue", () => {
   });
 });
 
+describe("a schedule", () => {
+  it("comes as soon as it was to, however often two processes say another interval", async () => {
+    const app = await startApp();
+    const queue = app.queues.open.find(({ name }) => name === heartbeat.name);
+    const say = (everyMs: number) => app.queues.repeat(heartbeat, { scheduled: true }, { everyMs, atOnce: false });
+    const next = async () => (await queue?.getJobScheduler(heartbeat.name))?.next;
+    await say(3_600_000);
+    const first = await next();
+
+    for (const everyMs of [7_200_000, 3_600_000, 7_200_000]) await say(everyMs);
+
+    expect(first).to.be.a("number");
+    expect(await next()).to.equal(first);
+    expect(await queue?.getDelayedCount()).to.equal(1);
+    await app.close();
+  });
+});
+
 describe("accepted runs, on their way to a worker", () => {
   let app: TestApp;
   beforeEach(async () => {
