@@ -1,6 +1,8 @@
 import { Gauge, type Registry } from "prom-client";
 import { isHeld, MAILBOX_PARTS, type MailboxDoc } from "../models/gmailMailbox.ts";
 import type { Clock } from "../shared/clock.ts";
+import { inTime } from "../shared/inTime.ts";
+import { FIGURE_WITHIN_MS } from "./metrics.ts";
 
 /**
  * What the record of the mailbox says of its listener, whichever process that is.
@@ -9,7 +11,7 @@ import type { Clock } from "../shared/clock.ts";
 export function addGmailMetrics(registry: Registry, read: () => Promise<MailboxDoc | null>, clock: Clock): void {
   let reading: Promise<MailboxDoc | null> | undefined;
   const readOnce = () => {
-    reading ??= read()
+    reading ??= inTime(read(), FIGURE_WITHIN_MS)
       .catch(() => null)
       .finally(() => {
         reading = undefined;

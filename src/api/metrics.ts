@@ -1,4 +1,8 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { inTime } from "../shared/inTime.ts";
+
+/** How long a figure is waited for that another server knows: one that hangs shall not take all the others with it. */
+export const FIGURE_WITHIN_MS = 2_000;
 
 /** Reads the queues' depths; rejects while Redis is away. */
 export type ReadDepths = () => Promise<{ queue: string; state: string; count: number }[]>;
@@ -87,7 +91,7 @@ export class Metrics {
       aggregator: "first",
       async collect() {
         this.remove();
-        await countWaiting().then(
+        await inTime(countWaiting(), FIGURE_WITHIN_MS).then(
           (count) => this.set(count),
           () => {},
         );

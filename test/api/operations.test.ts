@@ -5,7 +5,7 @@ import { retention } from "../../src/shared/queues.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
 import { createJob, report, whole } from "../support/factories.ts";
-import { startRedis } from "../support/servers.ts";
+import { startMongod, startRedis } from "../support/servers.ts";
 
 /** One sample of the Prometheus text; 0 when there is none. */
 const sample = (text: string, name: string) => Number(text.match(new RegExp(`^${name} (.*)$`, "m"))?.[1] ?? 0);
@@ -87,6 +87,23 @@ describe("operations", () => {
 
     const depth = (state: string) => sample(text, `signalbox_queue_jobs{queue="retention",state="${state}"}`);
     expect(depth("waiting") + depth("delayed")).to.equal(1);
+  });
+
+  it("GET /metrics answers while MongoDB hangs, without what it would have told, before a scraper gives it up", async function () {
+    this.timeout(60_000);
+    const mongod = await startMongod();
+    const other = await startApp({ mongo: `${mongod.url}/x` });
+    mongod.signal("SIGSTOP");
+
+    const answer = await fetch(`${other.url}/metrics`, { signal: AbortSignal.timeout(10_000) }).finally(() =>
+      mongod.signal("SIGCONT"),
+    );
+
+    expect(await answer.text())
+      .to.include("signalbox_event_streams 0")
+      .and.not.match(/^signalbox_events_waiting \d/m);
+    await other.close();
+    await mongod.remove();
   });
 
   it("GET /openapi.json is OpenAPI 3.1 with every call of the contract", async () => {
