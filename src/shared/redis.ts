@@ -91,8 +91,22 @@ const CONNECT_WITHIN_MS = 2_000;
 /** By this a node is left that does not answer and has been replaced: nothing else tells of it. */
 const SLOTS_REFRESH_MS = 5_000;
 
-/** A master that has become a replica keeps its connections: the address may lead to the new master by now. */
-const reconnectOnError = ({ message }: Error): boolean => /\bREADONLY\b/.test(message);
+/** So long a connection that is let go may take to close. */
+const CLOSES_WITHIN_MS = 20;
+/** When connections were let go, each known by its options. */
+const letGo = new WeakMap<object, number>();
+
+/**
+ * A master that has become a replica keeps its connections: the address may lead to the new master by now. All that was under
+ * way on one fails at about the same time; it is let go once.
+ */
+function reconnectOnError(this: unknown, { message }: Error): boolean {
+  if (!/\bREADONLY\b/.test(message)) return false;
+  const options = Object(this); // those of the connection
+  if (performance.now() - (letGo.get(options) ?? Number.NEGATIVE_INFINITY) < CLOSES_WITHIN_MS) return false;
+  letGo.set(options, performance.now());
+  return true;
+}
 
 const retryStrategy = (tries: number): number => Math.min(50 * 2 ** tries, 2_000);
 

@@ -15,6 +15,7 @@ describe("a replica of Redis that takes over behind the same address", () => {
   let servers: TestServer[];
   let address: Server;
   let leadsTo: number;
+  let connections = 0;
   const sockets = new Set<Socket>();
   const running: Service[] = [];
   beforeEach(async () => {
@@ -22,6 +23,7 @@ describe("a replica of Redis that takes over behind the same address", () => {
     servers = [master, await startRedis(["--replicaof", "127.0.0.1", String(master.port)])];
     leadsTo = master.port;
     address = createServer((client) => {
+      connections++;
       const upstream = createConnection(leadsTo, "127.0.0.1");
       for (const socket of [client, upstream]) {
         sockets.add(socket);
@@ -73,11 +75,20 @@ describe("a replica of Redis that takes over behind the same address", () => {
     const [master, replica] = await Promise.all(servers.map(({ url }) => new Redis(url)));
     await eventually(async () => (await replica?.info("replication"))?.includes("master_link_status:up"), "the copy");
     await replica?.replicaof("NO", "ONE");
-    leadsTo = servers[1]?.port as number;
-    await master?.replicaof("127.0.0.1", String(leadsTo));
+    const isNew = servers[1]?.port as number;
+    await master?.replicaof("127.0.0.1", String(isNew));
+    const before = connections;
+    await eventually(
+      () => connections > before + 20,
+      "processes to look again, while the address leads to the old one",
+    );
+    leadsTo = isNew;
     for (const redis of [master, replica]) redis?.disconnect();
 
     expect(await carriedOut()).to.equal(true);
-    for (const service of running) expect(await service.stop()).to.equal(0);
+    for (const service of running) {
+      expect(await service.stop()).to.equal(0);
+      expect(service.output().stderr).to.equal("");
+    }
   });
 });

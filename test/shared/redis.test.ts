@@ -1,7 +1,8 @@
+import { once } from "node:events";
 import { expect } from "chai";
 import pino from "pino";
 import { connectProducer } from "../../src/shared/redis.ts";
-import { startRedis } from "../support/servers.ts";
+import { freePort, startRedis } from "../support/servers.ts";
 
 describe("connectProducer", () => {
   const anotherUser = "it does not know the user, or the password is another";
@@ -28,4 +29,21 @@ describe("connectProducer", () => {
       await redis.remove();
     });
   }
+
+  it("lets a connection to a Redis that only reads go once, however much is under way on it", async () => {
+    const redis = await startRedis(["--replicaof", "127.0.0.1", String(await freePort())]);
+    const connection = await connectProducer({ url: redis.url }, pino({ level: "silent" }));
+    const warnings: Error[] = [];
+    const note = (warning: Error) => void warnings.push(warning);
+    process.on("warning", note);
+
+    const writes = await Promise.allSettled(Array.from({ length: 30 }, (_, n) => connection.set("a", n)));
+    await once(connection, "ready");
+    process.off("warning", note);
+    connection.disconnect();
+    await redis.remove();
+
+    expect(writes.map(({ status }) => status)).to.not.include("fulfilled");
+    expect(warnings).to.deep.equal([]); // of the listeners that each leave adds
+  });
 });
