@@ -25,14 +25,17 @@ const STEPS = [
   ...[1, 2, 7, 14, 30, 90, 365].map((n) => n * DAY),
 ];
 
-/** The time that a job and its steps take up: until now while it runs. */
-export function axisOf(job: JobSummary, steps: readonly StepSummary[], now: number, maxTicks: number): Axis {
+/** Until when a job ran: now while it does, then its last report. */
+export const endOf = ({ status, lastReportAt, updatedAt }: JobSummary, now: number): number =>
+  status === "running" ? now : Date.parse(lastReportAt ?? updatedAt);
+
+/** The time that a job and its steps take up, until the job's end. */
+export function axisOf(job: JobSummary, steps: readonly StepSummary[], end: number, maxTicks: number): Axis {
   const from = steps.reduce(
     (least, { createdAt }) => Math.min(least, Date.parse(createdAt)),
     Date.parse(job.createdAt),
   );
-  const last = steps.reduce((most, step) => Math.max(most, barOf(step, now).to), from);
-  const to = Math.max(job.status === "running" ? now : last, from + 1);
+  const to = steps.reduce((most, step) => Math.max(most, barOf(step, end).to), Math.max(end, from + 1));
   const span = to - from;
   const step = STEPS.find((size) => span / size <= maxTicks) ?? span;
   const ticks = Array.from({ length: Math.floor(span / step) + 1 }, (_, at) => at * step);
@@ -47,9 +50,9 @@ export function isStepStale({ status, stale, lastReportAt }: StepSummary, job: J
   return now - Date.parse(lastReportAt) >= mayBeSilentMs;
 }
 
-/** When a step began and ended; one that runs goes on until now. */
-export function barOf({ status, startedAt, updatedAt, createdAt, attempts }: StepSummary, now: number): Bar {
+/** When a step began and ended; one that runs, or was never reported otherwise, goes on until its job's end. */
+export function barOf({ status, startedAt, updatedAt, createdAt, attempts }: StepSummary, end: number): Bar {
   const from = Date.parse(startedAt);
-  const to = Math.max(from, status === "running" ? now : Date.parse(updatedAt));
+  const to = Math.max(from, status === "running" ? end : Date.parse(updatedAt));
   return { from, to, earlierFrom: attempts > 1 ? Date.parse(createdAt) : null };
 }

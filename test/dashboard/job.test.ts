@@ -111,6 +111,23 @@ describe("the dashboard's page of a job", function () {
     expect(await page.locator(".cell-time").allTextContents()).to.deep.equal(["50 s", "25 s"]);
   });
 
+  it("ends the bar of a step that was never reported as ended where its job ended", async () => {
+    app.clock.advance(-3_600_000);
+    const { jobId, path } = await createJob(app);
+    await report(app, path, "a", { stepName: "Fails" });
+    await report(app, path, "b", { stepName: "Nobody goes on with it" });
+    app.clock.advance(60_000);
+    await report(app, path, "a", { status: "failed", failJob: true });
+    app.clock.advance(3_540_000);
+
+    const page = await openLive(jobId);
+    await page.getByRole("row").filter({ hasText: "Nobody goes on with it" }).waitFor();
+
+    expect(await page.locator(".cell-time").allTextContents()).to.deep.equal(["1 min", "1 min"]);
+    const isTooWide = "document.documentElement.scrollWidth > document.documentElement.clientWidth";
+    expect(await page.evaluate(isTooWide)).to.equal(false);
+  });
+
   it("shows one step with its output at an address of its own", async () => {
     const { jobId, path } = await createJob(app, { name: "With steps" });
     await report(app, path, "a%2Fb", { stepName: "A step", message: "Half way", progress: 50, output: { rows: 12 } });

@@ -20,6 +20,7 @@ import { navigate, type Place, withQuery } from "../router.ts";
 import { service } from "../service.ts";
 import { access, mayChange } from "../session.ts";
 import { clockTime, count, duration } from "../time.ts";
+import { endOf } from "../timeline.ts";
 import { useTitle } from "../title.ts";
 import { useStore } from "../useStore.ts";
 
@@ -57,7 +58,7 @@ export function JobPage({ place: { id: jobId, query } }: { place: Place }) {
       {job && stepKey !== null && !isGone && (
         <StepPanel
           key={stepKey}
-          jobId={jobId}
+          job={job}
           stepKey={stepKey}
           known={look.steps.find((step) => step.stepKey === stepKey)}
           onClose={() => navigate(withQuery(query, { step: null }), { replace: true })}
@@ -198,9 +199,8 @@ function SilentNote({ job: { lastReportAt, createdAt } }: { job: Job }) {
 }
 
 function JobFacts({ job }: { job: Job }) {
-  const { status, createdAt, updatedAt, lastReportAt, staleAfterSeconds } = job;
-  const until = useStore(now);
-  const end = status === "running" ? until : Date.parse(lastReportAt ?? updatedAt);
+  const { status, createdAt, lastReportAt, staleAfterSeconds } = job;
+  const end = endOf(job, useStore(now));
   return (
     <Facts
       facts={[

@@ -1,10 +1,10 @@
 import { useEffect, useRef } from "preact/hooks";
-import type { StepSummary } from "../../client/client.ts";
+import type { JobSummary, StepSummary } from "../../client/client.ts";
 import { now } from "../clock.ts";
 import { useLoaded } from "../loaded.ts";
 import { service } from "../service.ts";
 import { absolute, duration } from "../time.ts";
-import { barOf } from "../timeline.ts";
+import { barOf, endOf } from "../timeline.ts";
 import { useStore } from "../useStore.ts";
 import { Facts } from "./facts.tsx";
 import { Icon } from "./icon.tsx";
@@ -14,7 +14,7 @@ import { ProgressBar } from "./progress.tsx";
 import { StatusMark } from "./status.tsx";
 
 interface StepPanelProps {
-  readonly jobId: string;
+  readonly job: JobSummary;
   readonly stepKey: string;
   /** As the timeline knows it; undefined when it does not. */
   readonly known: StepSummary | undefined;
@@ -22,7 +22,8 @@ interface StepPanelProps {
 }
 
 /** One step with its output, beside the job. */
-export function StepPanel({ jobId, stepKey, known, onClose }: StepPanelProps) {
+export function StepPanel({ job, stepKey, known, onClose }: StepPanelProps) {
+  const { jobId } = job;
   const dialog = useRef<HTMLDialogElement>(null);
   const ended = known?.status === "running" ? "" : (known?.updatedAt ?? "");
   const { value, error, reload } = useLoaded(
@@ -30,7 +31,7 @@ export function StepPanel({ jobId, stepKey, known, onClose }: StepPanelProps) {
     `${stepKey} ${ended}`,
   );
   useEffect(() => dialog.current?.showModal(), []);
-  const present = useStore(now);
+  const end = endOf(job, useStore(now));
   const step = known ?? value;
   return (
     <dialog ref={dialog} class="panel" aria-labelledby="step-title" onClose={onClose}>
@@ -59,7 +60,7 @@ export function StepPanel({ jobId, stepKey, known, onClose }: StepPanelProps) {
             facts={[
               ["Key", <bdi class="id">{step.stepKey}</bdi>],
               ["Attempts", step.attempts],
-              ["Duration", duration(barOf(step, present).to - barOf(step, present).from)],
+              ["Duration", duration(barOf(step, end).to - barOf(step, end).from)],
               ["This attempt began", absolute(step.startedAt)],
               ["First reported", absolute(step.createdAt)],
               ["Last reported", absolute(step.lastReportAt)],

@@ -2,7 +2,7 @@ import { useMemo } from "preact/hooks";
 import type { JobSummary, StepSummary } from "../../client/client.ts";
 import { now } from "../clock.ts";
 import { duration } from "../time.ts";
-import { type Axis, axisOf, barOf, isStepStale } from "../timeline.ts";
+import { type Axis, axisOf, barOf, endOf, isStepStale } from "../timeline.ts";
 import { useStore } from "../useStore.ts";
 import { Rows } from "./rows.tsx";
 import { StatusMark } from "./status.tsx";
@@ -18,8 +18,8 @@ const MAX_TICKS = 6;
 /** The steps of a job as bars over its time; only those that are seen are drawn. */
 export function Timeline({ job, steps, hrefOf }: TimelineProps) {
   const present = useStore(now);
-  const until = job.status === "running" ? present : 0;
-  const axis = useMemo(() => axisOf(job, steps, until, MAX_TICKS), [job, steps, until]);
+  const end = endOf(job, present);
+  const axis = useMemo(() => axisOf(job, steps, end, MAX_TICKS), [job, steps, end]);
   return (
     <div class="timeline">
       <div class="axis" aria-hidden="true">
@@ -35,7 +35,7 @@ export function Timeline({ job, steps, hrefOf }: TimelineProps) {
         label="Steps, oldest first"
         kind="steps"
         columns={["Step", "State", "Time", "Duration"]}
-        cells={(step) => <StepCells {...{ job, step, axis }} now={present} href={hrefOf(step.stepKey)} />}
+        cells={(step) => <StepCells {...{ job, step, axis, end }} now={present} href={hrefOf(step.stepKey)} />}
       />
     </div>
   );
@@ -45,13 +45,15 @@ interface StepProps {
   readonly job: JobSummary;
   readonly step: StepSummary;
   readonly axis: Axis;
+  /** The job's. */
+  readonly end: number;
   readonly now: number;
   readonly href: string;
 }
 
-function StepCells({ job, step, axis, now, href }: StepProps) {
+function StepCells({ job, step, axis, end, now, href }: StepProps) {
   const { stepName, status, attempts, progress } = step;
-  const { from, to, earlierFrom } = barOf(step, now);
+  const { from, to, earlierFrom } = barOf(step, end);
   const kind = isStepStale(step, job, now) ? "stale" : status;
   return (
     <>
