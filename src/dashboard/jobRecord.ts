@@ -29,6 +29,8 @@ export class JobRecord {
   });
   readonly #jobId: string;
   #steps = new Map<string, StepSummary>();
+  /** What news have told of since the present reading began: it may know less. */
+  #told: { job: JobSummary | null; readonly stepIds: Set<string> } = { job: null, stepIds: new Set() };
   #reading: AbortController | null = null;
   #drawnSoon = 0;
   #next: Partial<JobLook> = {};
@@ -42,6 +44,7 @@ export class JobRecord {
     this.#reading?.abort();
     const reading = new AbortController();
     this.#reading = reading;
+    this.#told = { job: null, stepIds: new Set() };
     try {
       const [job] = await Promise.all([
         service.jobs.get(this.#jobId, {}, { signal: reading.signal }),
@@ -50,8 +53,11 @@ export class JobRecord {
       const shown = this.#latest().job;
       const isSame = shown?.createdAt === job.createdAt;
       this.#change({ job: isSame ? mergeWhole(shown, job) : job, error: null, isGone: false, ...this.#said(job) });
+      this.#reading = null;
+      if (this.#told.job) this.job(this.#told.job);
     } catch (error) {
       if (reading.signal.aborted) return;
+      this.#reading = null;
       const isGone = error instanceof SignalboxError && error.code === "job_not_found" && this.#latest().job !== null;
       this.#change(isGone ? { isGone } : { error });
     }
@@ -59,7 +65,11 @@ export class JobRecord {
 
   job(news: JobSummary): void {
     const { job } = this.#latest();
-    if (!job) return; // what is being read is newer
+    this.#told.job = news;
+    if (!job) {
+      if (!this.#reading) void this.reload();
+      return; // said again once it is read
+    }
     const isOther = news.createdAt !== job.createdAt;
     const hasEnded = news.status !== job.status;
     this.#change({ job: mergeJob(job, news), ...this.#said(news) });
@@ -69,12 +79,15 @@ export class JobRecord {
   }
 
   step(news: StepSummary): void {
+    this.#told.stepIds.add(news.stepId);
     this.#put(news);
     this.#change({ steps: [...this.#steps.values()] });
   }
 
   gone(): void {
+    if (!this.#latest().job) return void this.reload(); // which says so
     this.#reading?.abort();
+    this.#told = { job: null, stepIds: new Set() };
     this.#change({ isGone: true });
   }
 
@@ -96,7 +109,8 @@ export class JobRecord {
     this.#steps = found;
     for (const step of known) {
       const fresh = found.get(step.stepKey);
-      if (fresh?.stepId === step.stepId) this.#put(step); // news may have overtaken the page
+      const isKnown = fresh ? fresh.stepId === step.stepId : this.#told.stepIds.has(step.stepId);
+      if (isKnown) this.#put(step); // news may have overtaken the page
     }
     this.#change({ steps: [...this.#steps.values()], hasMoreSteps: cursor !== undefined });
   }

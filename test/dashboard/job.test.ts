@@ -76,6 +76,33 @@ describe("the dashboard's page of a job", function () {
     expect(read.join()).to.include('"Load"').and.not.include("not needed here");
   });
 
+  it("shows what was told while it was read: the end of a job, and a step that the reading does not know", async () => {
+    const { jobId, path } = await createJob(app, { name: "Read slowly" });
+    await report(app, path, "a", { ...whole(10), stepName: "First" });
+    const witness = await openLive(jobId);
+    const page = await readers.open("about:blank");
+    const held = Promise.withResolvers<void>();
+    let read = 0;
+    await page.route(/\/api\/jobs\/[^/]+(\/steps\?.*)?$/, async (route) => {
+      const response = await route.fetch().catch(() => null); // the reading before it is live is broken off
+      read += 1;
+      await held.promise;
+      if (response) await route.fulfill({ response }).catch(() => {});
+    });
+    await page.goto(`${app.url}/jobs/${jobId}`);
+    await page.getByText("Live", { exact: true }).waitFor();
+    await eventually(() => read >= 4, "job and steps to be read twice");
+
+    await report(app, path, "b", { stepName: "Second", status: "completed" });
+    await report(app, path, "a", { ...whole(100), status: "completed", output: { all: "done" } });
+    await witness.getByText('"done"').waitFor();
+    held.resolve();
+
+    await page.getByText('"done"').waitFor();
+    await page.getByRole("row").filter({ hasText: "Second" }).waitFor();
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+  });
+
   it("draws each step as a bar over the job's time, with its duration and its attempts", async () => {
     app.clock.advance(-100_000);
     const { jobId, path } = await createJob(app);
