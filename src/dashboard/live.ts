@@ -47,7 +47,9 @@ export function followLive(what: WatchOptions, handlers: LiveHandlers): () => vo
   addEventListener("online", onOnline);
   addEventListener("offline", onOffline);
   document.addEventListener("visibilitychange", onVisibility);
-  start();
+  if (document.hidden)
+    controller.abort(); // opened behind the others: until somebody looks
+  else start();
   return () => {
     removeEventListener("online", onOnline);
     removeEventListener("offline", onOffline);

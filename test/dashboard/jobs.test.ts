@@ -2,13 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import type { Page, Request } from "playwright-core";
+import type { Page } from "playwright-core";
 import { runProgram } from "../examples/program.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { Readers } from "../support/browser.ts";
 import { eventually } from "../support/eventually.ts";
 import { createJob, report, whole } from "../support/factories.ts";
-import { startRedis } from "../support/servers.ts";
 import { manyJobs } from "./manyJobs.ts";
 
 describe("the dashboard's list of jobs", function () {
@@ -210,62 +209,6 @@ describe("the dashboard's list of jobs", function () {
     await page.keyboard.press("r");
 
     await page.getByRole("heading", { name: "Runs of hooks" }).waitFor();
-  });
-
-  it("says that it is offline, and is right again once it is back", async () => {
-    const { path } = await createJob(app, { name: "Was there" });
-    const page = await openLive();
-    await shows(page, ["Was there"]);
-
-    await page.context().setOffline(true);
-    await page.getByRole("alert").getByText("cannot be reached").waitFor();
-    await app.call("DELETE", path);
-    await createJob(app, { name: "Came meanwhile" });
-    await page.context().setOffline(false);
-
-    await shows(page, ["Came meanwhile"]);
-    await page.getByRole("alert").waitFor({ state: "detached" });
-    await page.getByText("Live", { exact: true }).waitFor();
-  });
-
-  it("says that updates are paused while the service has no Redis, and catches up after", async () => {
-    const redis = await startRedis();
-    const other = await startApp({ redis: redis.url });
-    try {
-      const page = await readers.openLive(other.url);
-      await redis.stop("SIGKILL");
-      await page.getByRole("alert").getByText("connection to Redis").waitFor();
-      await createJob(other, { name: "Nobody told" });
-
-      await redis.start();
-
-      await page.getByRole("alert").waitFor({ state: "detached" });
-      await shows(page, ["Nobody told"]);
-    } finally {
-      await readers.leave();
-      await other.close();
-      await redis.remove();
-    }
-  });
-
-  it("lets go of its connection while nobody looks, and catches up when somebody does", async () => {
-    const page = await readers.open("about:blank");
-    await page.clock.install();
-    await page.goto(app.url);
-    await page.getByText("Live", { exact: true }).waitFor();
-    const look = (hidden: boolean) =>
-      page.evaluate(
-        `Object.defineProperty(document, "hidden", { configurable: true, value: ${hidden} });
-        document.dispatchEvent(new Event("visibilitychange"))`,
-      );
-
-    await look(true);
-    const isStream = { predicate: (one: Request) => new URL(one.url()).pathname === "/api/events" };
-    await Promise.all([page.waitForEvent("requestfailed", isStream), page.clock.fastForward(31_000)]);
-    await createJob(app, { name: "While nobody looked" });
-    await look(false);
-
-    await shows(page, ["While nobody looked"]);
   });
 
   it("shows names that others have chosen as text: HTML, another direction, no end", async () => {
