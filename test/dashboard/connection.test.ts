@@ -2,7 +2,7 @@ import type { Page, Request } from "playwright-core";
 import { startApp, type TestApp } from "../support/app.ts";
 import { Readers } from "../support/browser.ts";
 import { eventually } from "../support/eventually.ts";
-import { createJob } from "../support/factories.ts";
+import { createJob, report, whole } from "../support/factories.ts";
 import { startRedis } from "../support/servers.ts";
 
 describe("the dashboard's connection to the service", function () {
@@ -62,6 +62,47 @@ describe("the dashboard's connection to the service", function () {
       await other.close();
       await redis.remove();
     }
+  });
+
+  /** Has the service be without MongoDB for the requests that a pattern fits; until it is called. */
+  const unready = async (page: Page, pattern: RegExp) => {
+    const body = JSON.stringify({ status: 503, code: "unavailable", detail: "MongoDB is away." });
+    await page.route(pattern, (route) => route.fulfill({ status: 503, contentType: "application/problem+json", body }));
+    return () => page.unroute(pattern);
+  };
+
+  it("reads by itself, some seconds later, the list that the service could not give", async () => {
+    await createJob(app, { name: "There all the time" });
+    const page = await readers.open("about:blank");
+    await page.clock.install();
+    const ready = await unready(page, /\/api\/jobs\?/);
+    await page.goto(app.url);
+    await page.getByRole("alert").getByText("MongoDB is away").waitFor();
+    await page.getByText("Live", { exact: true }).waitFor();
+
+    await ready();
+    await page.clock.fastForward(6_000);
+
+    await shows(page, ["There all the time"]);
+    await page.getByRole("alert").waitFor({ state: "detached" });
+  });
+
+  it("says that a job's output could not be read, and reads it some seconds later", async () => {
+    const { jobId, path } = await createJob(app, { name: "Ends in the wrong moment" });
+    const page = await readers.open("about:blank");
+    await page.clock.install();
+    await page.goto(`${app.url}/jobs/${jobId}`);
+    await page.getByText("Live", { exact: true }).waitFor();
+    await page.getByText("they appear with the first report").waitFor();
+    const ready = await unready(page, new RegExp(`/api/jobs/${jobId}$`));
+    await report(app, path, "a", { ...whole(100), status: "completed", output: { all: "done" } });
+    await page.getByRole("alert").getByText("MongoDB is away").waitFor();
+
+    await ready();
+    await page.clock.fastForward(6_000);
+
+    await page.getByText('"done"').waitFor();
+    await page.getByRole("alert").waitFor({ state: "detached" });
   });
 
   it("lets go of its connection while nobody looks, and catches up when somebody does", async () => {

@@ -55,6 +55,7 @@ export function JobPage({ place: { id: jobId, query } }: { place: Place }) {
         </a>
       </p>
       {job ? <JobView {...look} job={job} /> : <NoJob jobId={jobId} error={error} record={record} />}
+      {job && error !== null && <Failure error={error} retry={() => record.reload()} />}
       {job && stepKey !== null && !isGone && (
         <StepPanel
           key={stepKey}

@@ -13,9 +13,16 @@ export function Notice({ title, children }: { title: string; children?: Componen
   );
 }
 
-/** Something could not be read. */
+const RETRY_MS = 5_000;
+
+/** Something could not be read. What may pass is tried again without the reader: nobody stands before a screen on a wall. */
 export function Failure({ error, retry }: { error: unknown; retry: () => void }) {
-  useEffect(() => checkAccess(error), [error]);
+  useEffect(() => {
+    checkAccess(error);
+    if (!(error instanceof SignalboxError && error.isTransient)) return;
+    const timer = setTimeout(retry, Math.max(RETRY_MS, error.retryAfterMs ?? 0));
+    return () => clearTimeout(timer);
+  }, [error]);
   const [title, advice] = explain(error);
   return (
     <div class="notice notice-error" role="alert">
