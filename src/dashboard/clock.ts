@@ -1,11 +1,27 @@
 import { Store } from "./store.ts";
 
-/** The present, moved on once a second while the page is looked at. */
-export const now = new Store(Date.now());
+/** Smaller differences are of the way and of the seconds that an answer counts in. */
+const SAME_MS = 2_000;
+
+/** How far the service's clock is ahead of the browser's, which may be wrong by hours: ages and silence are told by its own. */
+let aheadMs = 0;
+
+const present = (): number => Date.now() + aheadMs;
+
+/** The present by the service's clock, moved on once a second while the page is looked at. */
+export const now = new Store(present());
+
+/** Takes the time that an answer was sent at, its header `Date`. */
+export function hearTime(date: string | null): void {
+  const ahead = Date.parse(date ?? "") - Date.now();
+  if (Number.isNaN(ahead) || Math.abs(ahead - aheadMs) <= SAME_MS) return;
+  aheadMs = Math.abs(ahead) <= SAME_MS ? 0 : ahead;
+  now.set(present());
+}
 
 export function startClock(): void {
   setInterval(() => {
-    if (!document.hidden) now.set(Date.now());
+    if (!document.hidden) now.set(present());
   }, 1_000);
-  document.addEventListener("visibilitychange", () => now.set(Date.now()));
+  document.addEventListener("visibilitychange", () => now.set(present()));
 }

@@ -1,7 +1,15 @@
 import { createClient, type Job, type Step } from "../client/client.ts";
+import { hearTime } from "./clock.ts";
 
 /** The service that this page came from; the log-in's cookie goes along by itself. */
-export const service = createClient({ url: "" });
+export const service = createClient({
+  url: "",
+  async fetch(...request) {
+    const response = await fetch(...request);
+    hearTime(response.headers.get("Date"));
+    return response;
+  },
+});
 
 /** What a row of the list of jobs shows, and no more: inputs and outputs are large. */
 export const JOB_ROW: readonly (keyof Job)[] = [

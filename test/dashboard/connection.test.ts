@@ -1,3 +1,4 @@
+import { expect } from "chai";
 import type { Page, Request } from "playwright-core";
 import { startApp, type TestApp } from "../support/app.ts";
 import { Readers } from "../support/browser.ts";
@@ -104,6 +105,26 @@ describe("the dashboard's connection to the service", function () {
     await page.getByText('"done"').waitFor();
     await page.getByRole("alert").waitFor({ state: "detached" });
   });
+
+  for (const [how, minutes] of [
+    ["fast", 30],
+    ["slow", -30],
+  ] as const) {
+    it(`tells ages and silence by the service's clock where the browser's is ${how}`, async () => {
+      const { jobId, path } = await createJob(app, { name: "Begun just now", staleAfterSeconds: 600 });
+      await report(app, path, "a", whole(10));
+      const page = await readers.open("about:blank");
+      await page.clock.install({ time: Date.now() + minutes * 60_000 });
+      await page.goto(app.url);
+      const row = page.getByRole("row").filter({ hasText: "Begun just now" });
+
+      await row.getByText(/^(just now|\d+ s ago)$/).waitFor();
+      await row.getByText("Running").waitFor();
+      await page.goto(`${app.url}/jobs/${jobId}`);
+      await page.getByRole("heading", { name: "Begun just now" }).waitFor();
+      expect(await page.getByText("No report for").count()).to.equal(0);
+    });
+  }
 
   it("lets go of its connection while nobody looks, and catches up when somebody does", async () => {
     const page = await readers.open("about:blank");

@@ -200,7 +200,7 @@ function NoJobs({ query }: { query: URLSearchParams }) {
 
 function useLiveJobs(query: URLSearchParams): { list: LiveList<JobSummary>; stats: Stats | null } {
   const key = query.toString();
-  const filter = useMemo(() => toFilter(query, Date.now()), [key]);
+  const filter = useMemo(() => toFilter(query, now.value), [key]);
   const list = useMemo(() => {
     if (kept?.key !== key) kept = { key, list: jobList(filter) };
     return kept.list;
