@@ -18,12 +18,20 @@ export const place = new Store(read(location.pathname, location.search));
 export function navigate(href: string, { replace = false } = {}): void {
   const before = place.value;
   if (!replace) {
-    history.replaceState({ scroll: scrollY }, "");
-    history.pushState(null, "", href);
+    history.replaceState({ ...history.state, scroll: scrollY }, "");
+    history.pushState({ from: before.href }, "", href);
   } else history.replaceState(history.state, "", href);
   const after = read(location.pathname, location.search);
   place.set(after);
   if (!replace && after.path !== before.path) scrollTo(0, 0);
+}
+
+/** Goes back to a page where the reader has come from it, to how it was then; else as `navigate` does. */
+export function goBackTo(href: string, { replace = false } = {}): void {
+  const { from } = (history.state ?? {}) as { from?: string };
+  const pathOf = (one: string) => new URL(one, location.origin).pathname;
+  if (from !== undefined && pathOf(from) === pathOf(href)) history.back();
+  else navigate(href, { replace });
 }
 
 /** The same page with some parameters of its query changed; null takes one away. */
@@ -45,7 +53,7 @@ export function address(path: Path, id = ""): string {
 /** Whether the page itself has something at this path. */
 export const isOfPage = (pathname: string): boolean => read(pathname, "").path !== null;
 
-/** Lets links within the page change the place instead of loading the document again. */
+/** Lets links within the page change the place instead of loading the document again; those with `data-up` lead back. */
 export function followLinks(): void {
   history.scrollRestoration = "manual";
   addEventListener("popstate", (event) => {
@@ -59,7 +67,9 @@ export function followLinks(): void {
     if (!link || link.origin !== location.origin || link.target || link.hasAttribute("download")) return;
     if (link.hash || !isOfPage(link.pathname)) return;
     event.preventDefault();
-    navigate(link.pathname + link.search);
+    const href = link.pathname + link.search;
+    if (link.dataset.up === undefined) navigate(href, { replace: href === place.value.href });
+    else goBackTo(href);
   });
 }
 

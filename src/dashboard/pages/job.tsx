@@ -16,7 +16,7 @@ import { StepPanel } from "../parts/stepPanel.tsx";
 import { Timeline } from "../parts/timeline.tsx";
 import { say, sayError } from "../parts/toasts.tsx";
 import { When } from "../parts/when.tsx";
-import { navigate, type Place, withQuery } from "../router.ts";
+import { goBackTo, type Place, place, withQuery } from "../router.ts";
 import { service } from "../service.ts";
 import { access, mayChange } from "../session.ts";
 import { clockTime, count, duration } from "../time.ts";
@@ -62,7 +62,7 @@ export function JobPage({ place: { id: jobId, query } }: { place: Place }) {
           job={job}
           stepKey={stepKey}
           known={look.steps.find((step) => step.stepKey === stepKey)}
-          onClose={() => navigate(withQuery(query, { step: null }), { replace: true })}
+          onClose={() => goBackTo(withQuery(query, { step: null }), { replace: true })}
         />
       )}
     </>
@@ -144,7 +144,7 @@ function Acts({ job, isGone }: { job: Job; isGone: boolean }) {
   const remove = () =>
     service.jobs.delete(jobId).then(() => {
       say(`${titleOf(job)} deleted`);
-      navigate("/");
+      if (place.value.id === jobId) goBackTo("/");
     }, sayError);
   const whole = () => JSON.stringify(job, null, 2);
   return (

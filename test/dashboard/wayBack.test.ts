@@ -1,0 +1,77 @@
+import { expect } from "chai";
+import type { Page } from "playwright-core";
+import { startApp, type TestApp } from "../support/app.ts";
+import { Readers } from "../support/browser.ts";
+import { createJob, report } from "../support/factories.ts";
+
+describe("the dashboard's way back", function () {
+  this.timeout(60_000);
+  let app: TestApp;
+  const readers = new Readers();
+  beforeEach(async () => {
+    app = await startApp();
+  });
+  afterEach(async () => {
+    await readers.leave();
+    await app.close();
+  });
+
+  const open = async (page: Page, name: string) => {
+    await page.getByRole("link", { name, exact: true }).click();
+    await page.getByRole("heading", { level: 1, name }).waitFor();
+  };
+
+  const acts: [how: string, (page: Page) => Promise<void>][] = [
+    ["Escape", (page) => page.keyboard.press("Escape")],
+    ["the link above", (page) => page.getByRole("main").getByRole("link", { name: "Jobs" }).click()],
+    [
+      "the deletion of the job",
+      async (page) => {
+        await page.getByRole("button", { name: "Delete" }).click();
+        await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+      },
+    ],
+  ];
+  for (const [how, act] of acts) {
+    it(`leads from a job to the list with its filters, by ${how}`, async () => {
+      await createJob(app, { name: "Of sales", metadata: { team: "sales" } });
+      await createJob(app, { name: "Of support", metadata: { team: "support" } });
+      const page = await readers.openLive(`${app.url}/?status=running&metadata.team=sales`);
+      await open(page, "Of sales");
+
+      await act(page);
+
+      await page.getByRole("searchbox").waitFor();
+      expect(new URL(page.url()).search).to.equal("?status=running&metadata.team=sales");
+    });
+  }
+
+  it("leads from a job that was opened by its address to the list of all", async () => {
+    const { jobId } = await createJob(app, { name: "By a link" });
+    const page = await readers.openLive(`${app.url}/jobs/${jobId}`);
+
+    await page.keyboard.press("Escape");
+
+    await page.getByRole("link", { name: "By a link" }).waitFor();
+    expect(page.url()).to.equal(`${app.url}/`);
+  });
+
+  it("knows nothing of a step that was closed, nor of a link to where the reader was already", async () => {
+    const { path } = await createJob(app, { name: "With a step" });
+    await report(app, path, "a", { stepName: "A step" });
+    const page = await readers.openLive(app.url);
+    await page.getByRole("link", { name: "Running 1" }).click();
+    await open(page, "With a step");
+    await page.getByRole("link", { name: "A step" }).click();
+    await page.getByRole("dialog", { name: "A step" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.waitForURL(({ search }) => search === "");
+
+    await page.goBack();
+    const afterStep = page.url();
+    await page.getByRole("link", { name: "Running 1" }).click();
+    await page.goBack();
+
+    expect([afterStep, page.url()]).to.deep.equal([`${app.url}/?status=running`, `${app.url}/`]);
+  });
+});
