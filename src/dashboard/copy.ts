@@ -14,16 +14,19 @@ const copyBy = (text: string): Promise<boolean> =>
     () => false,
   ) ?? Promise.resolve(false);
 
+/** Where a dialog is open, nothing outside it can be selected. */
 function copyBySelection(text: string): boolean {
+  const focused = document.activeElement as HTMLElement | null;
   const field = document.createElement("textarea");
   field.value = text;
   field.className = "unseen";
-  document.body.append(field);
+  (document.querySelector("dialog[open]") ?? document.body).append(field);
   field.select();
   try {
     return document.execCommand("copy");
   } finally {
     field.remove();
+    focused?.focus();
   }
 }
 

@@ -12,6 +12,7 @@ import { JsonBlock } from "./json.tsx";
 import { Failure } from "./notice.tsx";
 import { ProgressBar } from "./progress.tsx";
 import { StatusMark } from "./status.tsx";
+import { Toasts } from "./toasts.tsx";
 
 interface StepPanelProps {
   readonly job: JobSummary;
@@ -35,6 +36,8 @@ export function StepPanel({ job, stepKey, known, onClose }: StepPanelProps) {
   const step = known ?? value;
   return (
     <dialog ref={dialog} class="panel" aria-labelledby="step-title" onClose={onClose}>
+      {/* The page's own are behind it. */}
+      <Toasts />
       <div class="panel-head">
         <h2 id="step-title">
           <bdi>{step?.stepName ?? stepKey}</bdi>
