@@ -34,4 +34,44 @@ describe("the dashboard's look at one step", function () {
     expect(JSON.parse(await page.evaluate<string>("clipboard.readText()"))).to.deep.equal({ rows: 12 });
     expect(await page.evaluate("document.activeElement.textContent")).to.equal("Copy Output");
   });
+
+  it("shows the outputs that a step reports while it runs, and how it ends", async () => {
+    const { jobId, path } = await createJob(app);
+    await report(app, path, "a", { progress: 10 });
+    const { panel } = await openStep(jobId, "a");
+    await panel.getByText("No output yet").waitFor();
+
+    await report(app, path, "a", { progress: 20, output: { rows: 1 } });
+    await panel.getByText('"rows": 1').waitFor();
+    await report(app, path, "a", { status: "completed", output: { rows: 2 } });
+
+    await panel.getByText('"rows": 2').waitFor();
+    await panel.getByText("Completed").waitFor();
+  });
+
+  it("says that a step is stale, as the timeline does, once it is silent for too long", async () => {
+    const { jobId, path } = await createJob(app, { staleAfterSeconds: 1 });
+    await report(app, path, "a", { progress: 10 });
+
+    const { panel } = await openStep(jobId, "a");
+
+    await panel.getByText("Stale").waitFor();
+  });
+
+  it("shows nothing of a job that was deleted when another comes under its name, until that has such a step", async () => {
+    const { jobId, path } = await createJob(app);
+    await report(app, path, "a", { stepName: "Of the first", output: { of: "the first" } });
+    const { page, panel } = await openStep(jobId, "a");
+    await panel.getByText('"the first"').waitFor();
+    await app.call("DELETE", path);
+    await panel.waitFor({ state: "detached" });
+
+    await app.call("PUT", path, {});
+    await panel.getByText("There is no such step").waitFor();
+    expect(await page.getByText("Of the first").count()).to.equal(0);
+    await report(app, path, "a", { stepName: "Of the second", output: { of: "the second" } });
+
+    await panel.getByRole("heading", { name: "Of the second" }).waitFor();
+    await panel.getByText('"the second"').waitFor();
+  });
 });

@@ -1,10 +1,11 @@
-import { useEffect, useRef } from "preact/hooks";
-import type { JobSummary, StepSummary } from "../../client/client.ts";
+import { useEffect, useMemo, useRef } from "preact/hooks";
+import { type JobSummary, SignalboxError, type Step, type StepSummary } from "../../client/client.ts";
 import { now } from "../clock.ts";
-import { useLoaded } from "../loaded.ts";
+import { gently } from "../gently.ts";
+import { type Loaded, useLoaded } from "../loaded.ts";
 import { service } from "../service.ts";
 import { absolute, duration } from "../time.ts";
-import { barOf, endOf } from "../timeline.ts";
+import { barOf, endOf, isStepStale } from "../timeline.ts";
 import { useStore } from "../useStore.ts";
 import { Facts } from "./facts.tsx";
 import { Icon } from "./icon.tsx";
@@ -13,6 +14,8 @@ import { Failure } from "./notice.tsx";
 import { ProgressBar } from "./progress.tsx";
 import { StatusMark } from "./status.tsx";
 import { Toasts } from "./toasts.tsx";
+
+const READ_EVERY_MS = 1_000;
 
 interface StepPanelProps {
   readonly job: JobSummary;
@@ -26,14 +29,17 @@ interface StepPanelProps {
 export function StepPanel({ job, stepKey, known, onClose }: StepPanelProps) {
   const { jobId } = job;
   const dialog = useRef<HTMLDialogElement>(null);
-  const ended = known?.status === "running" ? "" : (known?.updatedAt ?? "");
-  const { value, error, reload } = useLoaded(
+  const loaded = useLoaded(
     (signal) => service.jobs.step(jobId, stepKey, { signal }),
-    `${stepKey} ${ended}`,
+    `${job.createdAt} ${stepKey}`, // another job may come under the same name
   );
+  useReadAfter(known, loaded);
+  const { value, error, reload } = loaded;
   useEffect(() => dialog.current?.showModal(), []);
-  const end = endOf(job, useStore(now));
+  const present = useStore(now);
+  const end = endOf(job, present);
   const step = known ?? value;
+  const stale = step !== null && isStepStale(step, job, present);
   return (
     <dialog ref={dialog} class="panel" aria-labelledby="step-title" onClose={onClose}>
       {/* The page's own are behind it. */}
@@ -51,8 +57,8 @@ export function StepPanel({ job, stepKey, known, onClose }: StepPanelProps) {
       {step && (
         <>
           <p class="headline">
-            <StatusMark status={step.status} stale={step.stale} />
-            <ProgressBar value={step.progress} status={step.status} stale={step.stale} label="Progress of the step" />
+            <StatusMark status={step.status} stale={stale} />
+            <ProgressBar value={step.progress} status={step.status} stale={stale} label="Progress of the step" />
           </p>
           {step.message && (
             <p class="said">
@@ -71,9 +77,26 @@ export function StepPanel({ job, stepKey, known, onClose }: StepPanelProps) {
           />
         </>
       )}
-      {error !== null && <Failure error={error} retry={reload} />}
+      {error !== null && <NoStep error={error} retry={reload} />}
       {value?.output && <JsonBlock title="Output" value={value.output} file={`${jobId}-${stepKey}-output`} />}
-      {value && !value.output && <p class="muted">This step has left no output.</p>}
+      {value && !value.output && (
+        <p class="muted">{step?.status === "running" ? "No output yet." : "This step has left no output."}</p>
+      )}
     </dialog>
   );
+}
+
+function NoStep({ error, retry }: { error: unknown; retry: () => void }) {
+  if (!(error instanceof SignalboxError && error.code === "step_not_found"))
+    return <Failure error={error} retry={retry} />;
+  return <p class="muted">There is no such step: it was never reported.</p>;
+}
+
+/** News are without outputs: reads the step again when they tell of it, no more than once in a while. */
+function useReadAfter(known: StepSummary | undefined, { value, error, reload }: Loaded<Step>): void {
+  const readSoon = useMemo(() => gently(reload, READ_EVERY_MS), []);
+  useEffect(() => readSoon.stop, []);
+  useEffect(() => {
+    if (known && (value ? known.updatedAt > value.updatedAt : error !== null)) readSoon();
+  }, [known?.updatedAt, value]);
 }
