@@ -5,6 +5,8 @@ import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { startApp } from "../support/app.ts";
 import { Readers } from "../support/browser.ts";
+import { eventually } from "../support/eventually.ts";
+import { createJob, report } from "../support/factories.ts";
 import { openShowcase, pagesOf, type Showcase } from "./showcase.ts";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -83,5 +85,22 @@ describe("the dashboard, for everybody", function () {
       ["Runs", "Sessions", "Deliveries", "Channels", "Jobs"].map((one) => `${one} · Signalbox`),
     );
     expect(await page.evaluate("document.activeElement.id")).to.equal("main");
+  });
+
+  it("leaves the arrows to a region that scrolls while it has the focus", async () => {
+    const { path } = await createJob(showcase.app, { input: { lines: Array.from({ length: 100 }, (_, at) => at) } });
+    await report(showcase.app, path, "a", { stepName: "A step" });
+    const page = await readers.openLive(showcase.app.url + path.replace("/api", ""));
+    const region = page.getByRole("region", { name: "Input, content" });
+    await page.getByRole("link", { name: "A step" }).waitFor();
+    await region.focus();
+
+    await page.keyboard.press("ArrowDown");
+
+    await eventually(
+      () => region.evaluate((one) => (one as unknown as { scrollTop: number }).scrollTop > 0),
+      "it to scroll",
+    );
+    expect(await region.evaluate("document.activeElement.ariaLabel")).to.equal("Input, content");
   });
 });

@@ -137,7 +137,7 @@ function useKeys(body: { current: HTMLElement | null }, length: number, height: 
     const listen = (event: KeyboardEvent) => {
       const step = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 }[event.key];
       if (!step || !body.current || length === 0 || event.ctrlKey || event.metaKey || event.altKey) return;
-      if (event.defaultPrevented || isTyping(event)) return;
+      if (event.defaultPrevented || isTyping(event) || isScrolling(event)) return;
       const focused = document.activeElement?.closest<HTMLElement>("[data-index]");
       const at = focused && body.current.contains(focused) ? Number(focused.dataset.index) : last.current;
       const next = Math.min(length - 1, Math.max(0, at + step));
@@ -151,6 +151,10 @@ function useKeys(body: { current: HTMLElement | null }, length: number, height: 
     return () => removeEventListener("keydown", listen);
   }, [length, height]);
 }
+
+/** Whether the arrows belong to a region that scrolls. */
+const isScrolling = ({ key, target }: KeyboardEvent): boolean =>
+  key.startsWith("Arrow") && target instanceof Element && target.closest("[tabindex='0']") !== null;
 
 /** Scrolls just as far as needed for a row to be seen below what sticks to the top. */
 function reveal(body: HTMLElement, offset: number, height: number): void {
