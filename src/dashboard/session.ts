@@ -9,6 +9,13 @@ export const access = new Store<Access | null>(null);
 /** Why the service could not say it. */
 export const accessError = new Store<unknown>(null);
 
+/** The other pages of this browser, for which a log-in or log-out holds too. */
+const others = new BroadcastChannel("signalbox.access");
+
+export function followLogIns(): void {
+  others.addEventListener("message", () => void readAccess());
+}
+
 export async function readAccess(): Promise<void> {
   try {
     access.set(await service.access.get());
@@ -21,11 +28,13 @@ export async function readAccess(): Promise<void> {
 /** @throws SignalboxError 401 for a wrong token */
 export async function logIn(token: string): Promise<void> {
   await service.access.logIn(token);
+  others.postMessage(null);
   await readAccess();
 }
 
 export async function logOut(): Promise<void> {
   await service.access.logOut();
+  others.postMessage(null);
   await readAccess();
 }
 

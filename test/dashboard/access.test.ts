@@ -125,6 +125,47 @@ describe("the dashboard's log-in", function () {
     await page.getByLabel("API token").waitFor();
   });
 
+  it("holds for all pages of a browser, and so does the log-out", async () => {
+    const page = await readers.open(`${app.url}/jobs/behind-the-door`);
+    const other = await page.context().newPage();
+    await other.goto(app.url);
+    await other.getByLabel("API token").waitFor();
+    await page.getByLabel("API token").fill(TOKEN);
+    await page.keyboard.press("Enter");
+    await other.getByText("Behind the door").waitFor();
+
+    await other.getByRole("button", { name: "Log out" }).click();
+
+    await page.getByLabel("API token").waitFor();
+    expect(await page.getByText("Behind the door").count()).to.equal(0);
+  });
+
+  it("comes to who wants to change something when the log-in has ended", async () => {
+    const page = await readers.open(`${app.url}/jobs/behind-the-door`);
+    await page.getByLabel("API token").fill(TOKEN);
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Delete" }).click();
+    await page.context().clearCookies();
+
+    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+
+    await page.getByLabel("API token").waitFor();
+    await page.getByText("You are not logged in").waitFor();
+  });
+
+  it("says so when the log-out could not be carried out", async () => {
+    const page = await readers.open(app.url);
+    await page.getByLabel("API token").fill(TOKEN);
+    await page.keyboard.press("Enter");
+    await page.getByText("Behind the door").waitFor();
+    await page.context().setOffline(true);
+
+    await page.getByRole("button", { name: "Log out" }).click();
+
+    await page.getByRole("status").getByText("The service cannot be reached").waitFor();
+    await page.getByText("Behind the door").waitFor();
+  });
+
   it("leads on to the operators' queues, which are a page of their own", async () => {
     const page = await readers.open(`${app.url}/queues`);
     // the board itself asks for fonts that its policy refuses, which no page here may do

@@ -1,3 +1,4 @@
+import { checkAccess } from "../session.ts";
 import { Store } from "../store.ts";
 import { useStore } from "../useStore.ts";
 import { explain } from "./notice.tsx";
@@ -21,6 +22,7 @@ export function say(text: string, { isError = false } = {}): void {
 }
 
 export function sayError(error: unknown): void {
+  checkAccess(error);
   const [title, advice] = explain(error);
   say(`${title}: ${advice}`, { isError: true });
 }

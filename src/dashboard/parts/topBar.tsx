@@ -5,6 +5,7 @@ import { showHelp } from "../shortcuts.tsx";
 import { nextTheme, theme } from "../theme.ts";
 import { useStore } from "../useStore.ts";
 import { Icon } from "./icon.tsx";
+import { sayError } from "./toasts.tsx";
 
 const LINKS = [
   ["/", "Jobs", /^\/(jobs\/|$)/],
@@ -72,7 +73,13 @@ export function TopBar({ place, isPlain }: { place: Place; isPlain: boolean }) {
           <Icon name="help" />
         </button>
         {known?.needsToken && known.access && (
-          <button type="button" class="icon-button" onClick={logOut} aria-label="Log out" title="Log out">
+          <button
+            type="button"
+            class="icon-button"
+            onClick={() => logOut().catch(sayError)}
+            aria-label="Log out"
+            title="Log out"
+          >
             <Icon name="out" />
           </button>
         )}
