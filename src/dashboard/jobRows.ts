@@ -2,15 +2,15 @@ import type { JobFilter, JobSummary } from "../client/client.ts";
 import { LiveList } from "./liveList.ts";
 import { JOB_ROW, service } from "./service.ts";
 
-/** The list of the jobs that a filter fits. */
-export function jobList(filter: JobFilter): LiveList<JobSummary> {
+/** The list of the jobs that a filter fits, which is asked for at each reading: it may go with the time. */
+export function jobList(filterOf: () => JobFilter): LiveList<JobSummary> {
   return new LiveList<JobSummary>({
     idOf: (job) => job.jobId,
     createdAt: (job) => job.createdAt,
     merge: mergeJob,
     load: async ({ limit, cursor, signal }) => {
       const page = { limit, cursor: cursor ?? undefined };
-      const { jobs, nextCursor } = await service.jobs.list({ ...filter, ...page, fields: JOB_ROW }, { signal });
+      const { jobs, nextCursor } = await service.jobs.list({ ...filterOf(), ...page, fields: JOB_ROW }, { signal });
       return { rows: jobs, nextCursor };
     },
   });

@@ -30,9 +30,15 @@ export function toFilter(place: URLSearchParams, now: number): JobFilter {
   if (status.length > 0) filter.status = status;
   const stale = place.get("stale");
   if (stale === "true" || stale === "false") filter.stale = stale === "true";
-  const span = SPANS[place.get("created") ?? ""];
-  if (span) filter.createdFrom = new Date(now - span.seconds * 1_000).toISOString();
+  const beginning = spanBeginning(place, now);
+  if (beginning) filter.createdFrom = beginning;
   return { ...filter, ...(Object.keys(metadata).length > 0 && { metadata }) };
+}
+
+/** When the time back from now begins that `created` asks for, if it does. */
+export function spanBeginning(place: URLSearchParams, now: number): string | undefined {
+  const span = SPANS[place.get("created") ?? ""];
+  return span && new Date(now - span.seconds * 1_000).toISOString();
 }
 
 /** Whether the list is narrowed at all. */

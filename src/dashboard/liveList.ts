@@ -118,6 +118,17 @@ export class LiveList<Row> {
     this.#showSoon();
   }
 
+  /** Lets go of what was made before a time. */
+  dropBefore(time: string): void {
+    let at = this.#firstNotNewer(time);
+    while (at < this.#rows.length && this.#of.createdAt(this.#rows[at] as Row) === time) at += 1;
+    if (at === this.#rows.length) return;
+    this.#rows.splice(at);
+    this.#arrived = Math.min(this.#arrived, at);
+    this.#cursor = null; // the pages that follow are older still
+    this.#showSoon();
+  }
+
   /** What has arrived has been seen. */
   seen(): void {
     if (this.#arrived === 0) return;

@@ -151,6 +151,22 @@ describe("the dashboard's list of jobs", function () {
     await page.locator(".count-stale").getByText("1", { exact: true }).waitFor();
   });
 
+  it("lists the last 15 minutes as they go on, not those before the page was opened", async () => {
+    app.clock.advance(-14.5 * 60_000);
+    await createJob(app, { name: "Soon too old" });
+    app.clock.advance(14.5 * 60_000);
+    await createJob(app, { name: "New" });
+    const page = await readers.open("about:blank");
+    await page.clock.install();
+    await page.goto(`${app.url}/?created=15m`);
+    await page.getByText("Live", { exact: true }).waitFor();
+    await shows(page, ["New", "Soon too old"]);
+
+    await page.clock.fastForward(60_000);
+
+    await shows(page, ["New"]);
+  });
+
   it("holds 10,000 jobs in a few rows of the document, loads them as one scrolls, and moves nothing under the reader", async () => {
     await manyJobs(app, 10_000);
     const page = await openLive();

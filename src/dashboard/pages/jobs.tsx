@@ -3,7 +3,7 @@ import type { JobSummary, Stats } from "../../client/client.ts";
 import { now } from "../clock.ts";
 import { gently } from "../gently.ts";
 import { isStale, jobList, titleOf } from "../jobRows.ts";
-import { isNarrowed, SPANS, searchText, toFilter, withSearch } from "../jobSearch.ts";
+import { isNarrowed, SPANS, searchText, spanBeginning, toFilter, withSearch } from "../jobSearch.ts";
 import { followLive, liveState } from "../live.ts";
 import type { LiveList } from "../liveList.ts";
 import { List } from "../parts/list.tsx";
@@ -21,7 +21,7 @@ import { useStore } from "../useStore.ts";
 let kept: { readonly key: string; readonly list: LiveList<JobSummary> } | undefined;
 
 const STATS_EVERY_MS = 1_000;
-/** How often what time alone changes, which job is stale, is looked at. */
+/** How often what time alone changes, which job is stale or too old to be listed, is looked at. */
 const CLOCK_EVERY_MS = 10_000;
 
 export function JobsPage({ place: { query } }: { place: Place }) {
@@ -202,7 +202,7 @@ function useLiveJobs(query: URLSearchParams): { list: LiveList<JobSummary>; stat
   const key = query.toString();
   const filter = useMemo(() => toFilter(query, now.value), [key]);
   const list = useMemo(() => {
-    if (kept?.key !== key) kept = { key, list: jobList(filter) };
+    if (kept?.key !== key) kept = { key, list: jobList(() => toFilter(query, now.value)) };
     return kept.list;
   }, [key]);
   const { stats, readSoon } = useStats();
@@ -231,6 +231,8 @@ function useLiveJobs(query: URLSearchParams): { list: LiveList<JobSummary>; stat
       if (present === turn || liveState.value !== "live") return;
       turn = present;
       readSoon();
+      const beginning = spanBeginning(query, now.value);
+      if (beginning) list.dropBefore(beginning);
       if (filter.stale !== undefined) void list.reload();
     });
     return () => {
