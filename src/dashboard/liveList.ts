@@ -44,6 +44,7 @@ export class LiveList<Row> {
   #arrived = 0;
   #isReloading = false;
   #isWanted = false;
+  #isShortened = false;
   #wantsMore = false;
   /** When news last touched an id, counted in news; only since the last request began. */
   readonly #touched = new Map<string, Row | null>();
@@ -67,8 +68,15 @@ export class LiveList<Row> {
     this.#isReloading = false;
   }
 
+  /** Reads the first page anew, and lets go of all others: nobody looks at them. */
+  async shorten(): Promise<void> {
+    this.#isShortened = true;
+    await this.reload();
+  }
+
   async #reload(): Promise<void> {
-    const wanted = Math.max(FIRST_PAGE, this.#rows.length);
+    const wanted = this.#isShortened ? FIRST_PAGE : Math.max(FIRST_PAGE, this.#rows.length);
+    this.#isShortened = false;
     await this.#request(async (signal) => {
       const fresh: Row[] = [];
       let cursor: string | null = null;

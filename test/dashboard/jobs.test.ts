@@ -202,6 +202,29 @@ describe("the dashboard's list of jobs", function () {
     expect(await inDocument()).to.be.lessThan(60);
   });
 
+  it("lets go of thousands of jobs that lie below once the reader is back at the top", async () => {
+    await manyJobs(app, 2_500);
+    const page = await readers.open("about:blank");
+    await page.clock.install();
+    await page.goto(app.url);
+    await rowOf(page, "Job 2500").waitFor();
+    await eventually(async () => {
+      await page.evaluate("scrollTo(0, document.body.scrollHeight)");
+      return (await names(page)).includes("Job 1");
+    }, "the last job of all");
+    const table = page.getByRole("table", { name: "Jobs, newest first" });
+    expect(await table.getAttribute("aria-rowcount")).to.equal("2501");
+
+    await page.evaluate("scrollTo(0, 0)");
+    await rowOf(page, "Job 2500").waitFor();
+
+    await eventually(async () => {
+      await page.clock.fastForward(11_000);
+      return (await table.getAttribute("aria-rowcount")) === "-1";
+    }, "there to be more than is kept");
+    await rowOf(page, "Job 2500").waitFor();
+  });
+
   it("is gone through by keyboard: j and k, Enter, Escape, ? for help", async () => {
     for (const name of ["Bottom", "Middle", "Top"]) await createJob(app, { name });
     const page = await openLive();

@@ -1,5 +1,5 @@
 import type { ComponentChildren, VNode } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { LiveList } from "../liveList.ts";
 import { count } from "../time.ts";
 import { useStore } from "../useStore.ts";
@@ -20,11 +20,16 @@ interface ListProps<Row> {
   readonly empty: VNode;
 }
 
+/** How many rows are kept while the reader is at the top, and how long he is there before the others are let go. */
+const MOST_KEPT = 2_000;
+const AT_TOP_MS = 10_000;
+
 /** A live list with all that it may be: empty, failed, being read, longer than what is loaded. */
 export function List<Row>({ list, noun, empty, ...table }: ListProps<Row>) {
   const { rows, state, error, hasMore, arrived } = useStore(list.view);
   const [isAtTop, setAtTop] = useState(true);
   if (isAtTop && arrived > 0) list.seen();
+  useShortening(list, isAtTop && rows.length > MOST_KEPT);
   if (rows.length === 0 && error) return <Failure error={error} retry={() => list.reload()} />;
   if (rows.length === 0) return state === "first" ? <Skeleton /> : empty;
   return (
@@ -39,6 +44,15 @@ export function List<Row>({ list, noun, empty, ...table }: ListProps<Row>) {
       {hasMore && !error && <p class="more">Loading more…</p>}
     </>
   );
+}
+
+/** A page that stays open for days would keep all that has come, and read all of it anew after each break. */
+function useShortening<Row>(list: LiveList<Row>, isTooLong: boolean): void {
+  useEffect(() => {
+    if (!isTooLong) return;
+    const timer = setTimeout(() => void list.shorten(), AT_TOP_MS);
+    return () => clearTimeout(timer);
+  }, [list, isTooLong]);
 }
 
 function Skeleton() {
