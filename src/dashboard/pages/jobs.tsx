@@ -130,16 +130,20 @@ function Filters({ query }: { query: URLSearchParams }) {
   const fromAddress = searchText(query);
   const [text, setText] = useState(fromAddress);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const written = useRef(fromAddress); // what the reader's own search has made of the address
   const search = (wanted: string) => {
     clearTimeout(timer.current);
     const to = withSearch(here.value.query, wanted);
+    written.current = searchText(to);
     navigate(to.size > 0 ? `/?${to}` : "/", { replace: true });
   };
   useEffect(() => {
-    // A link or the way back has changed the address: not the reader, who is still writing.
-    if (searchText(withSearch(query, text)) !== fromAddress) setText(fromAddress);
-    return () => clearTimeout(timer.current);
+    if (fromAddress === written.current) return; // and who wrote it may be writing on
+    clearTimeout(timer.current);
+    written.current = fromAddress;
+    setText(fromAddress);
   }, [fromAddress]);
+  useEffect(() => () => clearTimeout(timer.current), []);
   const times = ["createdFrom", "createdBefore", "updatedFrom", "updatedBefore"].filter((name) => query.has(name));
   return (
     <search class="filters">
