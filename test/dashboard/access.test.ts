@@ -66,6 +66,26 @@ describe("the dashboard's log-in", function () {
     expect(await page.getByRole("button", { name: "Copy JSON" }).count()).to.equal(1);
   });
 
+  it("leaves the head in one piece at any width, with all that it shows to a read-only token", async () => {
+    const page = await readers.open(app.url);
+    await page.getByLabel("API token").fill(READ_ONLY);
+    await page.keyboard.press("Enter");
+    await page.getByText("Live", { exact: true }).waitFor();
+
+    for (const width of [320, 360, 768, 800, 961, 1440]) {
+      await page.setViewportSize({ width, height: 600 });
+      const [end, nav, head] = await page.evaluate<number[]>(
+        `[".top-end", ".top nav", ".top"].map((part) => document.querySelector(part).getBoundingClientRect().bottom)`,
+      );
+      const [links, room] = await page.evaluate<number[]>(
+        `(({ scrollWidth, clientWidth }) => [scrollWidth, clientWidth])(document.querySelector(".top nav"))`,
+      );
+
+      expect(Math.max(end as number, nav as number), `at ${width}`).to.be.at.most(head as number);
+      if (width >= 768) expect(links, `the links at ${width}`).to.be.at.most(room as number);
+    }
+  });
+
   it("offers a read-only token nothing to do on runs and deliveries either", async () => {
     const { runs, deliveries } = app.stores;
     const run = { kind: "wake" as const, sessionKey: "main", singleUse: false, mapped: null, request: null };

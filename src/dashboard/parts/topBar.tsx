@@ -30,7 +30,7 @@ export function TopBar({ place, isPlain }: { place: Place; isPlain: boolean }) {
           <path d="M8 21c6 0 10-10 16-10" class="brand-route" />
           <circle cx="24" cy="11" r="3.2" class="brand-light" />
         </svg>
-        Signalbox
+        <span class="brand-name">Signalbox</span>
       </a>
       {!isPlain && (
         <nav aria-label="Main">
