@@ -208,6 +208,23 @@ describe("the dashboard's list of jobs", function () {
     }
   });
 
+  it("shows the beginning of a long name that is written from right to left", async () => {
+    await createJob(app, { name: `${"\u05E9\u05DC\u05D5\u05DD ".repeat(30)}${"x".repeat(100)}` });
+    const page = await openLive();
+    await page.locator(".table-body .cell-name a").waitFor();
+
+    const [first, cell] = await page.evaluate<{ left: number; right: number }[]>(`(() => {
+      const link = document.querySelector(".table-body .cell-name a");
+      const range = document.createRange();
+      range.setStart(document.createTreeWalker(link, NodeFilter.SHOW_TEXT).nextNode(), 0);
+      range.setEnd(range.startContainer, 1);
+      return [range, link].map((part) => part.getBoundingClientRect().toJSON());
+    })()`);
+
+    expect(first?.left).to.be.at.least(cell?.left as number);
+    expect(first?.right).to.be.at.most((cell?.right as number) + 1);
+  });
+
   it("follows the system's colours, or the reader's choice, which is kept", async () => {
     const page = await openLive("/", { colorScheme: "dark" });
     const brightness = () =>

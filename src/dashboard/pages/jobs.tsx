@@ -55,8 +55,8 @@ function JobCells({ job }: { job: JobSummary }) {
   return (
     <>
       <span role="cell" class="cell-name">
-        <a href={address("/jobs/:jobId", jobId)}>
-          <bdi>{title}</bdi>
+        <a href={address("/jobs/:jobId", jobId)} dir="auto">
+          {title}
         </a>
         {title !== jobId && <bdi class="id">{jobId}</bdi>}
       </span>

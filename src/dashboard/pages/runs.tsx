@@ -66,8 +66,8 @@ function RunCells({ run }: { run: RunRow }) {
   return (
     <>
       <span role="cell" class="cell-name">
-        <a href={address("/runs/:runId", runId)}>
-          <bdi>{name || (kind === "wake" ? "Wake" : "Hook")}</bdi>
+        <a href={address("/runs/:runId", runId)} dir="auto">
+          {name || (kind === "wake" ? "Wake" : "Hook")}
         </a>
         <bdi class="id">{sessionKey}</bdi>
       </span>

@@ -61,8 +61,8 @@ export function SessionsPage() {
         cells={({ sessionKey, busy, lastUsedAt }) => (
           <>
             <span role="cell" class="cell-name">
-              <a href={address("/sessions/:sessionKey", sessionKey)}>
-                <bdi>{sessionKey}</bdi>
+              <a href={address("/sessions/:sessionKey", sessionKey)} dir="auto">
+                {sessionKey}
               </a>
             </span>
             <span role="cell" class="cell-status">

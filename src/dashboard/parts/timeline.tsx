@@ -58,8 +58,8 @@ function StepCells({ job, step, axis, end, now, href }: StepProps) {
   return (
     <>
       <span role="cell" class="cell-name">
-        <a href={href}>
-          <bdi>{stepName}</bdi>
+        <a href={href} dir="auto">
+          {stepName}
         </a>
         {attempts > 1 && <span class="muted attempts">attempt {attempts}</span>}
       </span>
