@@ -64,6 +64,16 @@ describe("the dashboard's pages of hooks", function () {
     await page.getByRole("listitem").filter({ hasText: "Agent" }).getByText("The test sum is wrong.").waitFor();
   });
 
+  it("list what a run has answered, as it ends", async () => {
+    const page = await readers.openLive(`${app.url}/runs`);
+    await page.getByText("No runs yet").waitFor();
+    model.script(says("The test sum is wrong."));
+
+    await ring("ci", { build: 4711 });
+
+    await page.getByRole("row").filter({ hasText: "hook:ci" }).getByText("The test sum is wrong.").waitFor();
+  });
+
   it("begin a failed run anew, which then completes", async () => {
     model.script(modelAnswers(400, { error: { message: "no such model" } }), says("Now it works."));
     const runId = await ring("agent", { message: "Try it", name: "Trial", deliver: false });

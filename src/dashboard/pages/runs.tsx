@@ -1,6 +1,7 @@
 import { useEffect, useMemo } from "preact/hooks";
 import type { RunStatus, RunSummary } from "../../client/client.ts";
 import { now } from "../clock.ts";
+import { gently } from "../gently.ts";
 import { followLive } from "../live.ts";
 import { LiveList } from "../liveList.ts";
 import { List } from "../parts/list.tsx";
@@ -14,6 +15,8 @@ import { useTitle } from "../title.ts";
 import { useStore } from "../useStore.ts";
 
 const STATUSES = ["queued", "running", "completed", "failed", "dropped"] as const;
+
+const READ_EVERY_MS = 1_000;
 
 export function RunsPage({ place: { query } }: { place: Place }) {
   useTitle("Runs");
@@ -58,7 +61,7 @@ export function RunsPage({ place: { query } }: { place: Place }) {
   );
 }
 
-/** What a run shows in the list: its reply is there only where the list was read. */
+/** What a run shows in the list: its reply is there once the list is read. */
 type RunRow = RunSummary & { readonly reply?: string | null };
 
 function RunCells({ run }: { run: RunRow }) {
@@ -131,6 +134,7 @@ function useLiveRuns(status: RunStatus | null, sessionKey: string | null): LiveL
   );
   useEffect(() => {
     void list.reload();
+    const readSoon = gently(() => void list.reload(), READ_EVERY_MS);
     const stop = followLive(
       { topics: ["runs"] },
       {
@@ -139,11 +143,13 @@ function useLiveRuns(status: RunStatus | null, sessionKey: string | null): LiveL
           const fits = (!status || run.status === status) && (!sessionKey || run.sessionKey === sessionKey);
           if (fits) list.put(run);
           else list.remove(run.runId);
+          if (fits && run.status === "completed") readSoon(); // news are without the reply
         },
       },
     );
     return () => {
       stop();
+      readSoon.stop();
       list.close();
     };
   }, [list]);
