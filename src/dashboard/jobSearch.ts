@@ -44,15 +44,17 @@ export function spanBeginning(place: URLSearchParams, now: number): string | und
 /** Whether the list is narrowed at all. */
 export const isNarrowed = (place: URLSearchParams): boolean => Object.keys(toFilter(place, 0)).length > 0;
 
+const WORD = /(?:[^\s"=]+=|id:)?"(?:[^"]|"")*"?|\S+/g;
+
 /**
  * The words of the search field: `id:ci/7` begins a jobId, `team=sales` is metadata, all else together begins a name. A
- * value with spaces stands in double quotes.
+ * value with spaces stands in double quotes, a double quote in it is doubled.
  */
 export function parseSearch(text: string): { name: string; jobId: string; metadata: [string, string][] } {
   const name: string[] = [];
   const metadata: [string, string][] = [];
   let jobId = "";
-  for (const [word] of text.matchAll(/[^\s"=]+="[^"]*"?|id:"[^"]*"?|"[^"]*"?|\S+/g)) {
+  for (const [word] of text.matchAll(WORD)) {
     const pair = word.match(/^([^\s"=]+)=(.*)$/s);
     if (word.startsWith("id:")) jobId = unquote(word.slice(3));
     else if (pair) metadata.push([pair[1] as string, unquote(pair[2] as string)]);
@@ -65,7 +67,7 @@ export function parseSearch(text: string): { name: string; jobId: string; metada
 export function searchText(place: URLSearchParams): string {
   const words: string[] = [];
   const name = place.get("name");
-  if (name) words.push(/=|^id:|"/.test(name) ? `"${name}"` : name);
+  if (name) words.push(/=|"|\bid:|^ | $| {2}|[^\S ]/.test(name) ? quoted(name) : name);
   const jobId = place.get("jobId");
   if (jobId) words.push(`id:${quote(jobId)}`);
   for (const [key, value] of place)
@@ -83,5 +85,7 @@ export function withSearch(place: URLSearchParams, text: string): URLSearchParam
   return query;
 }
 
-const quote = (text: string): string => (/\s/.test(text) ? `"${text}"` : text);
-const unquote = (text: string): string => text.replace(/^"([^"]*)"?$/s, "$1");
+const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`;
+const quote = (text: string): string => (/[\s"]/.test(text) ? quoted(text) : text);
+const unquote = (text: string): string =>
+  text.startsWith('"') ? text.replace(/^"((?:[^"]|"")*)"?$/s, "$1").replaceAll('""', '"') : text;

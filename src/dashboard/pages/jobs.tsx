@@ -190,7 +190,7 @@ function NoJobs({ query }: { query: URLSearchParams }) {
   if (isNarrowed(query)) {
     return (
       <Notice title="No job fits">
-        Names are found by how they begin. <a href="/">Show all jobs</a>
+        Names are found by how they begin, ids with <code>id:</code> before them. <a href="/">Show all jobs</a>
       </Notice>
     );
   }
