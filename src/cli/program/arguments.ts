@@ -17,10 +17,14 @@ export function seconds(text: string): number {
   throw new InvalidArgumentError("It must be a number of seconds above 0.");
 }
 
+/** A day, or a time of it. What else Date takes, it guesses: of 45, where 45d was meant, it makes the year 2045. */
+const TIME_PATTERN = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?$/;
+
 /** A time, or how long ago it was. */
 export function when(text: string): string {
-  if (new RegExp(DURATION_PATTERN).test(text)) return new Date(Date.now() - durationMs(text)).toISOString();
-  const time = new Date(text);
+  const isAgo = new RegExp(DURATION_PATTERN).test(text);
+  if (isAgo) return new Date(Math.max(0, Date.now() - durationMs(text))).toISOString();
+  const time = new Date(TIME_PATTERN.test(text) ? text : Number.NaN);
   if (!Number.isNaN(time.getTime())) return time.toISOString();
   throw new InvalidArgumentError("It must be a time such as 2026-03-01T12:00:00Z, or how long ago, such as 2h or 7d.");
 }
