@@ -52,9 +52,9 @@ export interface Reports {
 
 /**
  * While a report is under way, or the service is away, those that follow become one: the newest of each field. A final one
- * is never lost in this: it is sent after everything before it, and a repeat of it is sent too. Holds at most one report
- * besides the final ones.
- * @param reopens whether a report that follows the end, or nothing, says that it runs
+ * is never lost in this: it is sent after everything before it, and a repeat of it is sent too. What follows it is left out
+ * until one says that it runs again. Holds at most one report besides the final ones.
+ * @param reopens whether the first report says that it runs
  */
 export function openReports(
   send: (report: Report) => Promise<unknown>,
@@ -75,30 +75,21 @@ export function openReports(
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   /** The signal ends the waiting, not the report. */
-  const wait = (report: Report, isFinal: boolean, signal: AbortSignal | undefined): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const fired = firedOf([signal, closed]);
-      if (fired) return reject(fired.reason);
-      const letGo = () => signal?.removeEventListener("abort", stop);
-      const waiter: Waiter = {
-        isGone: false,
-        resolve() {
-          letGo();
-          resolve();
-        },
-        reject(error) {
-          letGo();
-          reject(error);
-        },
-      };
-      const stop = () => {
+  const wait = async (report: Report, isFinal: boolean, signal: AbortSignal | undefined): Promise<void> => {
+    const fired = firedOf([signal, closed]);
+    if (fired) throw fired.reason;
+    let stop = () => {};
+    await new Promise<void>((resolve, reject) => {
+      const waiter: Waiter = { isGone: false, resolve, reject };
+      stop = () => {
         waiter.isGone = true;
-        waiter.reject(signal?.reason);
+        reject(signal?.reason);
         schedule();
       };
       signal?.addEventListener("abort", stop);
       add(report, isFinal, [waiter]);
-    });
+    }).finally(() => signal?.removeEventListener("abort", stop));
+  };
 
   const add = (report: Report, isFinal: boolean, waiters: Waiter[]): void => {
     const news = isFinal ? report : newsOf(report);
@@ -117,11 +108,13 @@ export function openReports(
     schedule();
   };
 
-  /** Undefined when it says nothing new. */
+  /** Undefined when it says nothing new, or comes from work that went on after the end. */
   const newsOf = (report: Report): Report | undefined => {
     const fields = Object.keys(report) as (keyof Report)[];
-    if (fields.length === 0) return undefined;
-    if (reopens && latest.status !== "running") return { ...report, status: "running" };
+    const { status } = latest;
+    const hasEnded = status !== undefined && status !== "running";
+    if (fields.length === 0 || (hasEnded && !report.status)) return undefined;
+    if (reopens && !status) return { ...report, status: "running" };
     return fields.some((field) => field === "output" || report[field] !== latest[field]) ? report : undefined;
   };
 

@@ -96,6 +96,29 @@ describe("signalbox/client: run()", () => {
     expect(await client.jobs.step(job.jobId, "s")).to.include({ status: "completed", attempts: 2 });
   });
 
+  it("what is said after the end, by work that was not waited for, is left out: it would run again", async () => {
+    const job = await newJob();
+    const step = job.step("s", whole);
+    const others = new AbortController();
+
+    await thrown(
+      step.run((step) => {
+        others.signal.addEventListener("abort", () => step.progress(80, "8 of 10"));
+        return Promise.reject(new Error("row 3 has no date"));
+      }),
+    );
+    others.abort();
+    await step.flush();
+    await thrown(job.run(() => Promise.reject(new Error("row 3 has no date"))));
+    job.progress(90, "9 of 10");
+    await job.flush();
+
+    const { status, attempts, progress, message } = await client.jobs.step(job.jobId, "s");
+    expect({ status, attempts, progress }).to.deep.equal({ status: "failed", attempts: 1, progress: 0 });
+    expect(message).to.equal("row 3 has no date");
+    expect(await client.jobs.get(job.jobId)).to.include({ status: "failed", progress: 0, message });
+  });
+
   it("an aborted one fails with a message that says so, and the work sees the signal", async () => {
     const job = await newJob();
     const controller = new AbortController();

@@ -48,7 +48,10 @@ export async function perform(step: StepReporter, acts: readonly Act[], between 
   return Promise.all(promised);
 }
 
-/** How the step reads when every report has taken effect, one after the other; null when nothing was said. */
+/**
+ * How the step reads when every report has taken effect, one after the other, but for what is said between an end and the
+ * next start; null when nothing was said.
+ */
 export function stateAfter(acts: readonly Act[]) {
   let state: {
     status: string;
@@ -61,7 +64,9 @@ export function stateAfter(acts: readonly Act[]) {
     if (act.act === "turn") continue;
     state ??= { status: "running", progress: 0, message: null, output: null, attempts: 1 };
     const isFinal = act.act === "complete" || act.act === "fail";
-    if (!isFinal && state.status !== "running") state.attempts++;
+    const hasEnded = state.status !== "running";
+    if (hasEnded && !isFinal && act.act !== "start") continue;
+    if (hasEnded && act.act === "start") state.attempts++;
     state.status = act.act === "complete" ? "completed" : act.act === "fail" ? "failed" : "running";
     if (act.act === "complete") state.progress = 100;
     if (act.act === "start") state.progress = 0;
