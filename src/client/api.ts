@@ -66,6 +66,7 @@ export type Api = ReturnType<typeof apiCalls>;
 
 type RunQuery = Page & { status?: RunStatus | readonly RunStatus[]; sessionKey?: string };
 type DeliveryQuery = Page & { state?: DeliveryState | readonly DeliveryState[]; channel?: string };
+type Fields<Row> = { fields?: readonly (keyof Row)[] };
 type Limit = { limit?: number };
 
 interface HookBodies {
@@ -93,6 +94,9 @@ export function apiCalls(call: Call, { hookToken, hooksPath = "/hooks" }: HookAc
     <Filter extends object, Answer>(path: string, part = "") =>
     (id: string, query?: Filter, options?: CallOptions) =>
       call<Answer>("GET", path + segment(id) + part, { ...options, query });
+  /** Of each row only the fields that are named, where some are. */
+  const rows = <Answer>(path: string, { fields, ...query }: Fields<never>, options?: CallOptions) =>
+    call<Answer>("GET", path, { ...options, query: { ...query, fields: fields?.join() } });
   /** What is done to the one of this name. */
   const act =
     <Answer>(method: "GET" | "POST" | "DELETE", path: string, doing = "") =>
@@ -124,11 +128,8 @@ export function apiCalls(call: Call, { hookToken, hooksPath = "/hooks" }: HookAc
   const sessions = "/api/sessions";
   return {
     jobs: {
-      list: (
-        { fields, ...filter }: JobFilter & Page & { fields?: readonly (keyof Job)[] } = {},
-        options?: CallOptions,
-      ) =>
-        call<List<"jobs", Job>>("GET", jobs, { ...options, query: { ...filterQuery(filter), fields: fields?.join() } }),
+      list: (query: JobFilter & Page & Fields<Job> = {}, options?: CallOptions) =>
+        rows<List<"jobs", Job>>(jobs, filterQuery(query), options),
       get: below<{ stepKey?: string; include?: "steps" }, Job>(jobs),
       /** Creates the job, or changes the fields given. */
       put: (jobId: string, change: JobChange, options?: CallOptions) =>
@@ -137,15 +138,8 @@ export function apiCalls(call: Call, { hookToken, hooksPath = "/hooks" }: HookAc
       /** Deletes every job that the filter fits; an empty one fits all. */
       deleteAll: (filter: JobFilter, options?: CallOptions) =>
         call<{ ok: true }>("DELETE", jobs, { ...options, query: filterQuery(filter) }),
-      steps: (
-        jobId: string,
-        { fields, ...page }: Page & { fields?: readonly (keyof Step)[] } = {},
-        options?: CallOptions,
-      ) =>
-        call<List<"steps", Step>>("GET", `${jobs + segment(jobId)}/steps`, {
-          ...options,
-          query: { ...page, fields: fields?.join() },
-        }),
+      steps: (jobId: string, query: Page & Fields<Step> = {}, options?: CallOptions) =>
+        rows<List<"steps", Step>>(`${jobs + segment(jobId)}/steps`, query, options),
       step: (jobId: string, stepKey: string, options?: CallOptions) =>
         call<Step>("GET", `${jobs + segment(jobId)}/steps${segment(stepKey)}`, options),
     },
@@ -185,7 +179,7 @@ export function apiCalls(call: Call, { hookToken, hooksPath = "/hooks" }: HookAc
 }
 
 /** As parameters of a URL. */
-export const filterQuery = ({ metadata = {}, ...filter }: JobFilter): object => ({
+export const filterQuery = <Filter extends JobFilter>({ metadata = {}, ...filter }: Filter) => ({
   ...filter,
   ...Object.fromEntries(Object.entries(metadata).map(([key, value]) => [`metadata.${key}`, value])),
 });

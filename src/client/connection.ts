@@ -52,8 +52,8 @@ export function connect(
     return response;
   };
 
-  const call = async <T>(method: string, path: string, { signal, ...request }: Request = {}): Promise<T> => {
-    const signals = [signal, closed];
+  const call = async <T>(method: string, path: string, request: Request = {}): Promise<T> => {
+    const signals = [request.signal, closed];
     const limit = leash(timeoutMs, signals);
     try {
       const response = await open(method, path, { ...request, signal: limit.signal });
@@ -75,7 +75,7 @@ export function connect(
  */
 export function segment(id: string): string {
   if (/^\.{0,2}$/.test(id)) {
-    const detail = `No URL can carry the identifier "${id}": choose another.`;
+    const detail = `No URL can carry "${id}".`;
     throw new SignalboxError(400, "invalid_query", detail);
   }
   return `/${encodeURIComponent(id)}`;
@@ -85,23 +85,22 @@ function search(query: object = {}): string {
   const pairs = Object.entries(query).flatMap(([name, value]: [string, unknown]) =>
     value === undefined ? [] : [value].flat().map((one): [string, string] => [name, String(one)]),
   );
-  return pairs.length > 0 ? `?${new URLSearchParams(pairs)}` : "";
+  return pairs[0] ? `?${new URLSearchParams(pairs)}` : "";
 }
 
 function parse(response: Response, text: string) {
   try {
     return JSON.parse(text);
   } catch {
-    throw toError(response, {});
+    throw toError(response);
   }
 }
 
 type Problem = Partial<Record<"code" | "title" | "detail", string>> & { errors?: Fault[] };
 
 /** What says nothing comes from something else at this address. */
-function toError({ status, headers }: Response, problem: Problem): SignalboxError {
-  const { code = "unexpected_answer", title = `The answer (${status}) is not one of this service: check the URL.` } =
-    problem;
+function toError({ status, headers }: Response, problem: Problem = {}): SignalboxError {
+  const { code = "unexpected_answer", title = `No answer of this service (${status}): check the URL.` } = problem;
   const { detail = title, errors } = problem;
   return new SignalboxError(status, code, detail, { errors, retryAfterMs: retryAfterMs(headers) });
 }
@@ -110,8 +109,8 @@ function toError({ status, headers }: Response, problem: Problem): SignalboxErro
 function retryAfterMs(headers: Headers): number | undefined {
   const value = headers.get("Retry-After");
   if (!value) return undefined;
-  const seconds = Number(value);
-  return Math.max(0, Number.isNaN(seconds) ? Date.parse(value) - Date.now() : seconds * 1000) || 0;
+  const ms = Number(value) * 1000;
+  return Math.max(0, Number.isNaN(ms) ? Date.parse(value) - Date.now() : ms) || 0;
 }
 
 /** In no words of fetch's own: where a header cannot be sent they hold it, and it may be the token. */

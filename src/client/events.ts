@@ -8,7 +8,7 @@ export interface ServerEvent {
 }
 
 /**
- * Reads a stream of server-sent events (WHATWG HTML, 9.2).
+ * Reads a stream of server-sent events (WHATWG HTML, 9.2). Lines end with a line feed, as those of this service do.
  * @param onRead called before each wait, and with true once something, be it a comment, has come
  */
 export async function* readEvents(
@@ -17,18 +17,14 @@ export async function* readEvents(
 ): AsyncGenerator<ServerEvent> {
   const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
   let rest = "";
-  let endsWithReturn = false;
   let event: ServerEvent = {};
   for (;;) {
     onRead(false);
     const { done, value } = await reader.read();
     onRead(true);
     if (done) return;
-    // A carriage return ends a line; the line feed after it may be in the next piece.
-    const piece = endsWithReturn && value.startsWith("\n") ? value.slice(1) : value;
-    endsWithReturn = value.endsWith("\r");
-    const lines = (rest + piece).split(/\r\n|\n|\r/);
-    rest = lines.pop() ?? "";
+    const lines = (rest + value).split(/\r?\n/);
+    rest = lines.pop() as string;
     for (const line of lines) {
       if (line) {
         take(event, line);

@@ -25,7 +25,7 @@ export class JobReporter extends Reporter {
   /** @throws SignalboxError for a jobId that no URL can carry */
   constructor(jobId: string, desk: Desk) {
     const path = `/api/jobs${segment(jobId)}`;
-    super((report) => desk.connection.call("PUT", path, { body: report }), desk, { reopens: false, needsOutput: true });
+    super(path, desk, true);
     this.jobId = jobId;
     this.#path = path;
   }

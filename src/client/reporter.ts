@@ -46,19 +46,21 @@ export abstract class Reporter {
   readonly #needsOutput: boolean;
   protected readonly desk: Desk;
 
-  constructor(
-    send: (report: Report) => Promise<unknown>,
-    desk: Desk,
-    { reopens, needsOutput }: { reopens: boolean; needsOutput: boolean },
-  ) {
-    this.#reports = openReports(send, desk, reopens);
+  /**
+   * @param path where its reports go
+   * @param needsOutput whether its completion is that of the job
+   * @param toBody what is sent of a report that is one of a step; a job's goes as it is, and does not say that the job runs
+   */
+  constructor(path: string, desk: Desk, needsOutput: boolean, toBody?: (report: Report) => object) {
+    const send = (report: Report) => desk.connection.call("PUT", path, { body: toBody ? toBody(report) : report });
+    this.#reports = openReports(send, desk, toBody !== undefined);
     this.#needsOutput = needsOutput;
     this.desk = desk;
   }
 
   /** It begins, or begins again, at 0 or where an earlier attempt has left it. @throws SignalboxError when it is refused */
   start(message?: string, { progress = 0, signal }: Start = {}): Promise<void> {
-    return this.#reports.settle(told({ status: "running", progress, message }), false, signal);
+    return this.#reports.settle({ status: "running", progress, message }, false, signal);
   }
 
   /** How far it is, 0–100. May be called for every item: sent every five points, or after some seconds. */
@@ -73,21 +75,21 @@ export abstract class Reporter {
 
   update({ progress = Number.NaN, message, output }: Update): void {
     const points = Number.isNaN(progress) ? undefined : Math.min(100, Math.max(0, progress));
-    this.#reports.note(told({ progress: points, message, output }));
+    this.#reports.note({ progress: points, message, output });
   }
 
   /** It is done. The output of a job, and of the step that ends at 100 of it, is needed. @throws SignalboxError when it is refused */
   async complete({ output, message, signal }: Completion = {}): Promise<void> {
     if (this.#needsOutput && !output) {
-      const detail = "output is required: this completes the job. Use complete({ output }).";
+      const detail = "output is required: this completes the job.";
       throw new SignalboxError(400, "output_required", detail);
     }
-    await this.#reports.settle(told({ status: "completed", progress: 100, message, output }), true, signal);
+    await this.#reports.settle({ status: "completed", progress: 100, message, output }, true, signal);
   }
 
   /** It has failed, at the progress it had reached. @param reason an error, of which the message is told, or the message */
   async fail(reason: unknown, { output, failJob, signal }: Failure = {}): Promise<void> {
-    await this.#reports.settle(told({ status: "failed", message: inWords(reason), output, failJob }), true, signal);
+    await this.#reports.settle({ status: "failed", message: inWords(reason), output, failJob }, true, signal);
   }
 
   /** @returns once the service has taken all reports so far. @throws SignalboxError when the last one was refused */
@@ -120,11 +122,6 @@ export abstract class Reporter {
       throw error;
     }
   }
-}
-
-/** What is said, without what is not. */
-function told(report: { [Field in keyof Report]: Report[Field] | undefined }): Report {
-  return Object.fromEntries(Object.entries(report).filter(([, value]) => value !== undefined));
 }
 
 /** For people: no stack, and not too long. */

@@ -12,6 +12,9 @@ export interface Report {
   readonly failJob?: boolean;
 }
 
+/** A report, in which what is not said may stand as undefined. */
+type Said = { readonly [Field in keyof Report]: Report[Field] | undefined };
+
 interface Waiter {
   /** It has stopped waiting. */
   isGone: boolean;
@@ -41,9 +44,9 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 /** The reports of one job or step, on their way one after the other. */
 export interface Reports {
   /** Takes a report that nobody waits for. Never throws; sends it when it is worth a request. */
-  note(report: Report): void;
+  note(report: Said): void;
   /** @returns once the service has taken the report. @throws SignalboxError when it is refused, or the client closed */
-  settle(report: Report, isFinal: boolean, signal?: AbortSignal): Promise<void>;
+  settle(report: Said, isFinal: boolean, signal?: AbortSignal): Promise<void>;
   /** @returns once the service has taken all reports so far. @throws SignalboxError when the last was refused */
   flush(signal?: AbortSignal): Promise<void>;
   /** Gives up whatever has not been taken. */
@@ -75,7 +78,7 @@ export function openReports(
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   /** The signal ends the waiting, not the report. */
-  const wait = async (report: Report, isFinal: boolean, signal: AbortSignal | undefined): Promise<void> => {
+  const wait = async (report: Said, isFinal: boolean, signal: AbortSignal | undefined): Promise<void> => {
     const fired = firedOf([signal, closed]);
     if (fired) throw fired.reason;
     let stop = () => {};
@@ -91,7 +94,8 @@ export function openReports(
     }).finally(() => signal?.removeEventListener("abort", stop));
   };
 
-  const add = (report: Report, isFinal: boolean, waiters: Waiter[]): void => {
+  const add = (said: Said, isFinal: boolean, waiters: Waiter[]): void => {
+    const report: Report = Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined));
     const news = isFinal ? report : newsOf(report);
     const last = queue.at(-1);
     if (news) {
@@ -112,7 +116,7 @@ export function openReports(
   const newsOf = (report: Report): Report | undefined => {
     const fields = Object.keys(report) as (keyof Report)[];
     const { status } = latest;
-    const hasEnded = status !== undefined && status !== "running";
+    const hasEnded = status && status !== "running";
     if (fields.length === 0 || (hasEnded && !report.status)) return undefined;
     if (reopens && !status) return { ...report, status: "running" };
     return fields.some((field) => field === "output" || report[field] !== latest[field]) ? report : undefined;
@@ -158,9 +162,10 @@ export function openReports(
   };
 
   const failed = (entry: Entry, error: unknown): void => {
-    notBefore = performance.now() + backoffMs(tries++, error);
-    const isLate = notBefore - (entry.triedAt ?? 0) > retryForMs;
+    const againAt = performance.now() + backoffMs(tries++, error);
+    const isLate = againAt - (entry.triedAt as number) > retryForMs;
     if (!closed.aborted && !isLate && isTransient(error)) {
+      notBefore = againAt;
       onError(error);
       // What has been said since goes along with it.
       const joined = queue[0] && join(entry, queue[0]);
@@ -169,7 +174,6 @@ export function openReports(
       return;
     }
     tries = 0;
-    notBefore = 0;
     refuse(entry, error);
   };
 

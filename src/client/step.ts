@@ -23,10 +23,7 @@ export class StepReporter extends Reporter {
   /** @throws SignalboxError for a jobId or stepKey that no URL can carry */
   constructor(assignment: Assignment, desk: Desk) {
     const path = `/api/jobs${segment(assignment.jobId)}/steps${segment(assignment.stepKey)}`;
-    super((report) => desk.connection.call("PUT", path, { body: toBody(assignment, report) }), desk, {
-      reopens: true,
-      needsOutput: endsJob(assignment, 100),
-    });
+    super(path, desk, endsJob(assignment, 100), (report) => toBody(assignment, report));
     this.#assignment = assignment;
   }
 
@@ -44,8 +41,10 @@ function toBody(assignment: Assignment, report: Report): object {
   return { stepName, ...(progress !== undefined && !isEarly && { jobProgressStart, jobProgressEnd }), ...report };
 }
 
-/** As the service calculates it. */
-function endsJob({ jobProgressStart: start, jobProgressEnd: end }: Assignment, progress = 0): boolean {
-  if (start === undefined || end === undefined) return false;
+/** As the service calculates it, which is not at all without a range. */
+function endsJob(
+  { jobProgressStart: start = Number.NaN, jobProgressEnd: end = Number.NaN }: Assignment,
+  progress = 0,
+): boolean {
   return Math.round((start + (progress / 100) * (end - start)) * 1e9) / 1e9 >= 100;
 }

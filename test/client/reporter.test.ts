@@ -208,9 +208,9 @@ describe("signalbox/client: reports", () => {
 
   it("are refused here where no URL can carry the name", () => {
     for (const id of ["", ".", ".."]) {
-      expect(() => client.job(id)).to.throw(SignalboxError, "carry the identifier");
-      expect(() => client.job("a").step(id, { name: "S" })).to.throw(SignalboxError, "carry the identifier");
-      expect(() => client.jobs.delete(id)).to.throw(SignalboxError, "carry the identifier");
+      expect(() => client.job(id)).to.throw(SignalboxError, "No URL can carry");
+      expect(() => client.job("a").step(id, { name: "S" })).to.throw(SignalboxError, "No URL can carry");
+      expect(() => client.jobs.delete(id)).to.throw(SignalboxError, "No URL can carry");
     }
   });
 });
