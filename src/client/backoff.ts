@@ -3,7 +3,7 @@ import type { SignalboxError } from "./error.ts";
 import { LATE, leash, type Signals } from "./leash.ts";
 
 const FIRST_MS = 200;
-const LONGEST_MS = 10_000;
+const LONGEST_PAUSE_MS = 10_000;
 
 /** Whether it passes: the service is away, overloaded or not ready. */
 export const isTransient = (error: unknown): boolean =>
@@ -12,7 +12,7 @@ export const isTransient = (error: unknown): boolean =>
 /** How long to wait after so many tries in vain: full jitter, on top of what the service asks for. */
 export function backoffMs(tries: number, error: unknown, firstMs = FIRST_MS): number {
   const asked = (error as Partial<SignalboxError> | undefined)?.retryAfterMs ?? 0;
-  return asked + Math.random() * Math.min(LONGEST_MS, firstMs * 2 ** tries);
+  return asked + Math.random() * Math.min(LONGEST_PAUSE_MS, firstMs * 2 ** tries);
 }
 
 /** @throws the signal's reason */

@@ -5,6 +5,7 @@ import { type ConnectionOptions, connect } from "./connection.ts";
 import type { Desk } from "./desk.ts";
 import { SignalboxError } from "./error.ts";
 import { JobReporter } from "./job.ts";
+import { LATE, leash } from "./leash.ts";
 import { type Assignment, StepReporter } from "./step.ts";
 import { type LiveEvent, type WatchOptions, watch } from "./watch.ts";
 import { type WatchedJob, watchJob } from "./watchJob.ts";
@@ -70,13 +71,14 @@ export function createClient(options: ClientOptions): Client {
   };
 
   const close = async ({ timeoutMs = CLOSE_MS } = {}) => {
-    const limit = AbortSignal.timeout(timeoutMs);
-    const ends = await Promise.allSettled([...desk.busy].map((reports) => reports.flush(limit)));
+    const limit = leash(timeoutMs, []);
+    const ends = await Promise.allSettled([...desk.busy].map((reports) => reports.flush(limit.signal)));
+    limit.end();
     const reason = new SignalboxError(0, "closed", "The client was closed.");
     closing.abort(reason);
     for (const reports of desk.busy) reports.end(reason);
     const failed = ends.find((end) => end.status === "rejected")?.reason;
-    if (failed) throw failed === limit.reason ? reason : failed;
+    if (failed) throw failed === LATE ? reason : failed;
   };
 
   return {

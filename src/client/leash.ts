@@ -16,6 +16,9 @@ export const firedOf = (signals: Signals): AbortSignal | undefined => signals.fi
 
 export const LATE = new Error("late");
 
+/** The longest that a timer can be set to: with more it fires at once. */
+export const LONGEST_MS = 2 ** 31 - 1;
+
 /** AbortSignal.any does the same, and leaks on signals that live long on some versions of Node. */
 export function leash(ms: number, signals: Signals): Leash {
   const controller = new AbortController();
@@ -23,7 +26,7 @@ export function leash(ms: number, signals: Signals): Leash {
   const hold = () => clearTimeout(timer);
   const restart = () => {
     hold();
-    timer = setTimeout(() => controller.abort(LATE), ms);
+    timer = setTimeout(() => controller.abort(LATE), Math.min(ms, LONGEST_MS));
   };
   const follow = () => {
     const fired = firedOf(signals);

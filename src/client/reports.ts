@@ -1,6 +1,6 @@
 import { backoffMs, isTransient } from "./backoff.ts";
 import type { Desk } from "./desk.ts";
-import { firedOf } from "./leash.ts";
+import { firedOf, LONGEST_MS } from "./leash.ts";
 import type { Status } from "./records.ts";
 
 /** A state to be brought to the service; what is left out stays as it is there. */
@@ -39,7 +39,6 @@ const VISIBLE_POINTS = 5;
 const PROGRESS_MS = 100;
 const MESSAGE_MS = 1_000;
 const OTHER_MS = 5_000;
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** The reports of one job or step, on their way one after the other. */
 export interface Reports {
@@ -137,7 +136,7 @@ export function openReports(
     const dueAt = Math.max(notBefore, isAwaited || queue[1] ? 0 : sentAt + next.paceMs);
     const waitMs = dueAt - performance.now();
     if (waitMs <= 0) return void sendNext(next);
-    timer = setTimeout(schedule, Math.min(waitMs, LONGEST_TIMER_MS));
+    timer = setTimeout(schedule, Math.min(waitMs, LONGEST_MS));
     // In Node a program may end while nothing is left but a report that nobody waits for.
     if (!isAwaited) (timer as { unref?(): void }).unref?.();
   };

@@ -306,6 +306,23 @@ describe("signalbox/client: while the service is away", () => {
     await server.close();
   });
 
+  it("what lasts longer than a timer can is waited for: a Retry-After of years, a time-out without end", async () => {
+    const server = await startChannelServer();
+    const heard: unknown[] = [];
+    const endless = { timeoutMs: Number.POSITIVE_INFINITY };
+    const client = createClient({ url: server.url, ...endless, onError: (error) => heard.push(error) });
+    server.script(answers(503, {}, { "Retry-After": "1800000000" }));
+
+    const creating = thrown(client.job("j").create());
+    await eventually(() => heard.length > 0, "the try in vain");
+    for (let i = 0; i < 20; i++) await client.stats();
+    await client.close(endless);
+
+    expect(await creating).to.include({ code: "closed" });
+    expect(server.requests.filter(({ method }) => method === "PUT")).to.have.length(1);
+    await server.close();
+  });
+
   it("other calls are tried once by default, and as long as retryForMs says; a POST always once", async () => {
     const server = await startChannelServer();
     const [hasty, patient] = [undefined, 60_000].map((retryForMs) => createClient({ url: server.url, retryForMs }));
