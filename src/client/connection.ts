@@ -99,7 +99,7 @@ function parse(response: Response, text: string) {
 type Problem = Partial<Record<"code" | "title" | "detail", string>> & { errors?: Fault[] };
 
 /** What says nothing comes from something else at this address. */
-function toError({ status, headers }: Response, problem: Problem = {}): SignalboxError {
+export function toError({ status, headers }: Response, problem: Problem = {}): SignalboxError {
   const { code = "unexpected_answer", title = `No answer of this service (${status}): check the URL.` } = problem;
   const { detail = title, errors } = problem;
   return new SignalboxError(status, code, detail, { errors, retryAfterMs: retryAfterMs(headers) });

@@ -1,6 +1,6 @@
 import { filterQuery } from "./api.ts";
 import { backoffMs, pause } from "./backoff.ts";
-import { segment } from "./connection.ts";
+import { segment, toError } from "./connection.ts";
 import type { Desk } from "./desk.ts";
 import { SignalboxError } from "./error.ts";
 import { readEvents } from "./events.ts";
@@ -44,10 +44,10 @@ const RETRY_MS = 2_000;
 /**
  * Live events, over any number of connections: one that breaks, or is silent for too long, is made again, and goes on
  * where it stopped. Open it, wait for `live: true`, read what you show over the API, then apply the events.
- * @throws SignalboxError when the stream is refused (unauthorized, job_not_found)
+ * @throws SignalboxError when the stream is refused (unauthorized, job_not_found), or comes from something else
  */
 export async function* watch(
-  { connection, closed }: Desk,
+  { connection, closed, onError }: Desk,
   { topics, filter = {}, job, signal }: WatchOptions,
   silenceMs = SILENCE_MS,
 ): AsyncGenerator<LiveEvent, void, undefined> {
@@ -61,16 +61,20 @@ export async function* watch(
     let failure: unknown;
     try {
       const headers = { Accept: "text/event-stream", "Last-Event-ID": lastEventId };
-      const { body } = await connection.open("GET", path, { query, headers, signal: limit.signal });
+      const response = await connection.open("GET", path, { query, headers, signal: limit.signal });
+      if (!response.headers.get("Content-Type")?.includes("event-stream")) throw toError(response);
       const onRead = (hasCome: boolean) => (hasCome ? limit.hold() : limit.restart());
-      for await (const { event, data, id, retry } of readEvents(body as ReadableStream<Uint8Array>, onRead)) {
+      for await (const { event, data, id, retry } of readEvents(response.body as ReadableStream<Uint8Array>, onRead)) {
         tries = 0;
         retryMs = Number(retry) || retryMs;
         lastEventId = id ?? lastEventId;
         if (data !== undefined) yield { type: event, data: JSON.parse(data) } as LiveEvent;
       }
     } catch (error) {
-      if (error instanceof SignalboxError && !error.isTransient) throw error;
+      if (error instanceof SignalboxError && !firedOf(signals)) {
+        if (!error.isTransient) throw error;
+        onError(error);
+      }
       failure = error;
     } finally {
       limit.end();

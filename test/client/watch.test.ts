@@ -2,12 +2,25 @@ import { randomUUID } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import { expect } from "chai";
 import fc from "fast-check";
-import { type Client, createClient, type LiveEvent, type WatchedJob } from "../../src/client/client.ts";
+import {
+  type Client,
+  createClient,
+  type LiveEvent,
+  type SignalboxError,
+  type WatchedJob,
+} from "../../src/client/client.ts";
 import { connect } from "../../src/client/connection.ts";
 import { readEvents } from "../../src/client/events.ts";
 import { watch } from "../../src/client/watch.ts";
 import { startApp, type TestApp } from "../support/app.ts";
-import { answers, type Behaviour, breaks, type ChannelServer, startChannelServer } from "../support/channelServer.ts";
+import {
+  answers,
+  type Behaviour,
+  breaks,
+  type ChannelServer,
+  hangs,
+  startChannelServer,
+} from "../support/channelServer.ts";
 import { eventually } from "../support/eventually.ts";
 import { RestartingApp } from "./restarting.ts";
 
@@ -105,6 +118,34 @@ describe("signalbox/client: watch()", () => {
       expect(error).to.include({ status, code });
       expect(server.requests.map(({ path }) => path)).to.deep.equal(["/api/jobs/a%2Fb/events"]);
     });
+
+  for (const [what, behaviour] of [
+    ["a page", answers(200, "<h1>Welcome</h1>\n\n")],
+    ["nothing", answers(204)],
+  ] as const)
+    it(`throws where something else than the service answers with ${what}`, async () => {
+      server.script(behaviour);
+
+      const error = await take(client.watch(), 2).catch((error) => error);
+
+      expect(error).to.include({ code: "unexpected_answer", isTransient: false });
+      expect(server.requests).to.have.length(1);
+    });
+
+  it("tells onError of each try in vain, and not of its end", async () => {
+    const heard: unknown[] = [];
+    const client = createClient({ url: server.url, onError: (error) => heard.push((error as SignalboxError).status) });
+    server.script(streams(`${QUICK}${live}`, ends), answers(503), breaks, streams(live, ends), hangs);
+
+    const events = client.watch();
+    await take(events, 4);
+    const next = events.next();
+    await eventually(() => server.requests.length === 5, "the last connection");
+    await client.close();
+
+    expect(await next).to.deep.equal({ done: true, value: undefined });
+    expect(heard).to.deep.equal([503, 0]);
+  });
 
   it("ends, and lets go of the connection, when the signal fires, the loop is left, or the client closed", async () => {
     const controller = new AbortController();
