@@ -43,7 +43,9 @@ export function connect(
 
   const open: Connection["open"] = async (method, path, { query, body, headers, signal }) => {
     const known = { Authorization: token && `Bearer ${token}`, "Content-Type": body && "application/json", ...headers };
-    const sent = Object.entries(known).filter((entry): entry is [string, string] => Boolean(entry[1]));
+    // The last of one name counts, however it is written: fetch would send both in one.
+    const named = new Map(Object.entries(known).map(([name, value]) => [name.toLowerCase(), value]));
+    const sent = [...named].filter((entry): entry is [string, string] => Boolean(entry[1]));
     const json = body === undefined ? null : JSON.stringify(body);
     const response = await fetch(base + path + search(query), { method, signal, headers: sent, body: json }).catch(
       unreachable,

@@ -130,6 +130,17 @@ describe("signalbox/client: the other calls", () => {
     await server.close();
   });
 
+  it("send a header that the caller names in place of their own, however it is written", async () => {
+    const server = await startChannelServer();
+    const { client, sent } = recordingClient({ url: server.url, hookToken: HOOK_TOKEN });
+    const headers = { authorization: "Bearer another", "content-type": "application/json; charset=utf-8" };
+
+    await client.hooks.send("ci", { ok: false }, { headers });
+
+    expect(Object.fromEntries(sent[0]?.headers ?? [])).to.deep.equal(headers);
+    await server.close();
+  });
+
   it("read what came and was asked, sessions, what waits, channels and the mailbox, from the real service", async () => {
     const { runId, sessionKey } = await client.hooks.send("agent", { message: "Look.", sessionKey: "hook:it" });
     const mapped = (await client.hooks.send("ci", { build: 7 })) as { runId: string };
