@@ -8,6 +8,7 @@ import { openReports, type Report, type Reports } from "./reports.ts";
 export interface Update {
   /** 0–100. What lies outside is brought to the nearer end, what is no number is left out. */
   readonly progress?: number | undefined;
+  /** Cut to what the service takes, 65,536 characters. */
   readonly message?: string | undefined;
   readonly output?: object | undefined;
 }
@@ -36,6 +37,8 @@ export interface RunOptions extends CallOptions {
 }
 
 const LONGEST_REASON = 1_000;
+/** With a longer one the service refuses the whole report, and the completion that goes with it. */
+const LONGEST_MESSAGE = 65_536;
 
 /**
  * Reports on one job or step. start, complete and fail are to be awaited: they resolve once the service has taken the
@@ -75,7 +78,7 @@ export abstract class Reporter {
 
   update({ progress = Number.NaN, message, output }: Update): void {
     const points = Number.isNaN(progress) ? undefined : Math.min(100, Math.max(0, progress));
-    this.#reports.note({ progress: points, message, output });
+    this.#reports.note({ progress: points, message: message?.slice(0, LONGEST_MESSAGE), output });
   }
 
   /** It is done. The output of a job, and of the step that ends at 100 of it, is needed. @throws SignalboxError when it is refused */

@@ -206,6 +206,16 @@ describe("signalbox/client: reports", () => {
     expect(await read(step)).to.include({ status: "running", progress: 30, message: "short" });
   });
 
+  it("of a message that is too long are cut, and take no completion with them", async () => {
+    const step = await newStep();
+    await step.start("begun");
+
+    step.message("x".repeat(70_000));
+    await step.complete();
+
+    expect(await read(step)).to.include({ status: "completed", message: "x".repeat(65_536) });
+  });
+
   it("are refused here where no URL can carry the name", () => {
     for (const id of ["", ".", ".."]) {
       expect(() => client.job(id)).to.throw(SignalboxError, "No URL can carry");
