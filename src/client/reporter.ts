@@ -110,8 +110,17 @@ export abstract class Reporter {
     work: (reporter: this, signal: AbortSignal) => Output | Promise<Output>,
     { startMessage, message, failJob, signal = new AbortController().signal }: RunOptions = {},
   ): Promise<Output> {
-    await this.start(startMessage, { signal });
+    signal.throwIfAborted();
+    const end = (error: unknown) =>
+      this.fail(signal.aborted ? `Aborted: ${inWords(signal.reason)}` : error, { failJob }).catch(this.desk.onError);
     let isDone = false;
+    try {
+      await this.start(startMessage, { signal });
+    } catch (error) {
+      // The beginning still goes out, and must not be the last that is heard.
+      if (signal.aborted) void end(error);
+      throw error;
+    }
     try {
       const output = await work(this, signal);
       isDone = true;
@@ -119,9 +128,7 @@ export abstract class Reporter {
       return output;
     } catch (error) {
       // What is done has not failed because the service is away.
-      if (isDone && isTransient(error)) throw error;
-      const reason = signal.aborted ? `Aborted: ${inWords(signal.reason)}` : error;
-      await this.fail(reason, { failJob }).catch(this.desk.onError);
+      if (!isDone || !isTransient(error)) await end(error);
       throw error;
     }
   }

@@ -2,7 +2,8 @@ import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import { type Client, createClient, SignalboxError } from "../../src/client/client.ts";
 import { startApp, type TestApp } from "../support/app.ts";
-import { answers, startChannelServer } from "../support/channelServer.ts";
+import { answers, breaks, startChannelServer } from "../support/channelServer.ts";
+import { eventually } from "../support/eventually.ts";
 
 describe("signalbox/client: run()", () => {
   let app: TestApp;
@@ -136,6 +137,29 @@ describe("signalbox/client: run()", () => {
     expect((await running).message).to.equal("the machine is shut down");
     const { status, message } = await client.jobs.step(job.jobId, "s");
     expect({ status, message }).to.deep.equal({ status: "failed", message: "Aborted: the machine is shut down" });
+  });
+
+  it("one that is aborted while it begins has failed, too, once the service is back", async () => {
+    const server = await startChannelServer(breaks);
+    const client = createClient({ url: server.url });
+    const controller = new AbortController();
+    let worked = 0;
+    const work = async () => ({ worked: ++worked });
+
+    const running = thrown(client.job("j").step("s", whole).run(work, { signal: controller.signal, failJob: true }));
+    await eventually(() => server.requests.length > 0, "a request");
+    controller.abort(new Error("enough"));
+    const { message } = await running;
+    server.script(answers(200, {}), answers(200, {}));
+    await client.close();
+
+    const told = server.requests.slice(-2).map(({ body: { status, message, failJob } }) => [status, message, failJob]);
+    expect([message, worked]).to.deep.equal(["enough", 0]);
+    expect(told).to.deep.equal([
+      ["running", undefined, undefined],
+      ["failed", "Aborted: enough", true],
+    ]);
+    await server.close();
   });
 
   it("does no work for a job that does not exist, or once it is aborted", async () => {
