@@ -118,13 +118,15 @@ export class LiveFeed {
     listener.held = [];
     stream.send([state(true)]);
     try {
+      // as it is before what is told is read: what is heard meanwhile is held, and lies behind it
+      let position = this.#position ?? undefined;
       let missed = POSITION.test(from) ? await changesSince(redis, prefix, from, MOST_ENTRIES_BEHIND) : "gap";
       for (;;) {
-        const position = this.#position ?? undefined;
         if (typeof missed === "string") stream.send([reload(missed)], position);
         else await this.#tell(missed, [listener], position);
         missed = listener.held;
         if (missed.length === 0) break;
+        position = this.#position ?? undefined;
         listener.held = [];
       }
     } catch (error) {
