@@ -9,6 +9,9 @@ export interface ServiceOptions {
   readonly hooksPath?: string | undefined;
 }
 
+/** What is asked for: the API, a hook that the hook token opens, or one that may want its sender's own proof. */
+type Door = "api" | "hooks" | "mapped";
+
 /** Where the service is, and what opens it. */
 interface Access {
   readonly url: string;
@@ -35,7 +38,7 @@ export async function withService<T>(
   env: NodeJS.ProcessEnv,
   options: ServiceOptions & { readonly fetch?: typeof globalThis.fetch },
   act: (service: Service) => Promise<T>,
-  door: "api" | "hooks" = "api",
+  door: Door = "api",
 ): Promise<T> {
   const access = await findAccess(env, options);
   checkTokens(access);
@@ -106,7 +109,7 @@ function reachable(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }
 
-function inWords(error: SignalboxError, access: Access, door: "api" | "hooks"): string {
+function inWords(error: SignalboxError, access: Access, door: Door): string {
   const { code, detail, errors } = error;
   const faults = errors.map((fault) => `\n  - ${fault.parameter ?? fault.pointer ?? ""}: ${fault.detail}`);
   const said = detail + faults.join("");
@@ -116,14 +119,18 @@ function inWords(error: SignalboxError, access: Access, door: "api" | "hooks"): 
   if (code === "unauthorized") return refusal(access, door);
   if (code === "forbidden")
     return `${said} Set ${access.places("SIGNALBOX_API_TOKEN", "server.apiToken")}, to the full one.`;
-  if (code === "not_found" && door === "hooks") {
+  if (code === "not_found" && door !== "api") {
     return `There are no hooks at ${access.url}${access.hooksPath}: turn them on there with hooks.enabled, or name their path with --hooks-path.`;
   }
   return said;
 }
 
-function refusal(access: Access, door: "api" | "hooks"): string {
+function refusal(access: Access, door: Door): string {
   const { token, name, where } = tokenOf(access, door);
+  if (door === "mapped") {
+    const proof = "give its sender's own proof with --header, where its mapping has auth";
+    return `The service at ${access.url} does not let this hook in: correct ${where}; or ${proof}.`;
+  }
   return token === undefined
     ? `The service at ${access.url} wants its ${name}: set ${where}.`
     : `The service at ${access.url} refuses the ${name}: correct ${where}.`;
@@ -143,7 +150,7 @@ function checkTokens(access: Access): void {
 }
 
 /** What a door asks for, and where it may be set. */
-function tokenOf({ apiToken, hookToken, places }: Access, door: "api" | "hooks") {
+function tokenOf({ apiToken, hookToken, places }: Access, door: Door) {
   return door === "api"
     ? { token: apiToken, name: "API token", where: places("SIGNALBOX_API_TOKEN", "server.apiToken") }
     : { token: hookToken, name: "hook token", where: places("SIGNALBOX_HOOKS_TOKEN", "hooks.token") };

@@ -207,6 +207,14 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
       expect([good.code, other.code]).to.deep.equal([0, 3]);
     });
 
+    it("says what may open a hook that is not let in: the token may be right, and the proof missing", async () => {
+      const { code, stderr } = await cli(["hooks", "send", "signed", "--body", "-"], '{"n":1}');
+
+      expect(code).to.equal(3);
+      expect(stderr).to.match(/^The service at \S+ does not let this hook in: correct SIGNALBOX_HOOKS_TOKEN/);
+      expect(stderr).to.match(/or give its sender's own proof with --header, where its mapping has auth\.\n$/);
+    });
+
     it("names each run of forEach, and says where none comes of it", async () => {
       const some = await cli(["hooks", "send", "each", "--body", "-"], '{"items":["a","b"]}');
       const none = await cli(["hooks", "send", "each", "--body", "-"], '{"items":[]}');

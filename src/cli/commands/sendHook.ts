@@ -75,7 +75,7 @@ export function sendMapped(env: NodeJS.ProcessEnv, name: string, options: Mapped
   const { text, value } = readJsonObject(options.body);
   const headers = options.header ?? {};
   const asItStands: typeof globalThis.fetch = (url, init) => fetch(url, { ...init, body: text });
-  return send(env, { ...options, fetch: asItStands }, async (service) => {
+  const act = async (service: Service) => {
     if (Object.keys(headers).length === 0) needHookToken(service); // else a header may be the sender's own proof
     const answer = await service.client.hooks.send(name, value, { ...optionsOf(options), headers });
     if (options.json) return print([cleanJson(answer)]);
@@ -83,16 +83,14 @@ export function sendMapped(env: NodeJS.ProcessEnv, name: string, options: Mapped
     const runs = (runIds as unknown[]).filter((runId) => runId !== undefined);
     if (runs.length === 0) note("No run comes of it.");
     print(rowLines(runs.map((runId) => ["Run", String(runId)] as const)));
-  });
+  };
+  return withService(env, { ...options, fetch: asItStands }, act, "mapped");
 }
 
 const BODY_MISSING = "Say with --body where the JSON body is: a file, or - for standard input.";
 
-const send = (
-  env: NodeJS.ProcessEnv,
-  options: ServiceOptions & { readonly fetch?: typeof globalThis.fetch },
-  act: (service: Service) => Promise<void>,
-) => withService(env, options, act, "hooks");
+const send = (env: NodeJS.ProcessEnv, options: ServiceOptions, act: (service: Service) => Promise<void>) =>
+  withService(env, options, act, "hooks");
 
 /** @throws CommandError before anything is sent */
 function needHookToken({ url, hookToken, places }: Service): void {
