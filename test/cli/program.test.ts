@@ -90,6 +90,16 @@ describe("signalbox", () => {
     });
   }
 
+  it("hooks test takes its options before the name of the hook, too", async () => {
+    const args = ["hooks", "test", "--body", "-", "--header", "a: b", "--header", "c: d", "ci"];
+
+    const end = await program()
+      .parseAsync(args, { from: "user" })
+      .catch((error: unknown) => error);
+
+    expect(end, String(end)).to.be.instanceOf(Reached);
+  });
+
   it("ends with 1 and a sentence where the output cannot be written", async () => {
     const output = openSync("/dev/full", "w");
     const args = ["src/cli/main.ts", "completion", "bash"];

@@ -13,7 +13,7 @@ export function addHooks(program: Command, environment: Environment): void {
     .command("test <name>")
     .description("Carry out a mapping and its transform here and print what would come of it; nothing is sent.")
     .requiredOption("--body <file>", "the JSON body, - for standard input")
-    .option("--header <line...>", 'a header of the request, as "name: value"', header)
+    .option("--header <line>", 'a header of the request, as "name: value"; may be repeated', header)
     .option("--query <text>", "the query of the request, as a=1&b=2", "")
     .option("--json", "print JSON, one line for each run", false)
     .action(async (name: string, options: HookTestOptions) => {
