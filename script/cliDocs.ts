@@ -10,7 +10,7 @@ export function cliDocs(): string {
 
 <!-- Made by \`npm run docs\` from src/cli/program and script/cliDocs.ts. -->
 
-In a clone it is \`npx signalbox …\`. \`--help\` after any command says what it takes.
+In a clone it is \`npx signalbox …\`. \`--help\` after any command says what it takes, \`--version\` which release it is of.
 
 \`\`\`sh
 npx signalbox jobs watch report-7          # a progress bar until the job ends; exits with 1 where it fails

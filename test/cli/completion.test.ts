@@ -90,7 +90,7 @@ describe("signalbox completion", () => {
     ],
     [
       ["signalbox", "-"],
-      ["--help", "-h"],
+      ["--version", "-V", "--help", "-h"],
     ],
   ] as const;
   for (const [words, offered] of cases) {

@@ -7,6 +7,7 @@ import { expect } from "chai";
 import { CommanderError } from "commander";
 import { examplesOf } from "../../src/cli/program/examples.ts";
 import { buildProgram } from "../../src/cli/program/program.ts";
+import { version } from "../../src/shared/version.ts";
 import { runCommand } from "./terminal.ts";
 
 type Program = ReturnType<typeof buildProgram>;
@@ -108,6 +109,12 @@ describe("signalbox", () => {
     const [stderr, [code]] = await Promise.all([text(child.stderr as Readable), once(child, "close")]);
 
     expect([code, stderr]).to.deep.equal([1, "The output cannot be written (ENOSPC).\n"]);
+  });
+
+  it("--version prints the version", async () => {
+    const { code, stdout } = await runCommand(["--version"], {});
+
+    expect([code, stdout]).to.deep.equal([0, `${version}\n`]);
   });
 
   it("--help ends with 0, and shows examples", async () => {

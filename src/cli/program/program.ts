@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { version } from "../../shared/version.ts";
 import { addChannels } from "./channels.ts";
 import { addCompletion } from "./completion.ts";
 import { addConfig } from "./config.ts";
@@ -31,6 +32,7 @@ const GROUPS = [
  */
 export function buildProgram(environment: Environment): Command {
   const program = new Command("signalbox").description("Job tracking and webhook gateway.");
+  program.version(version, "-V, --version", "print the version");
   program.exitOverride(); // the one who runs it says what a command ends with
   program.enablePositionalOptions(); // `hooks send` and `hooks send agent` have options of the same names
   for (const add of GROUPS) add(program, environment);
