@@ -1,6 +1,7 @@
+import type { Connection } from "./connection.ts";
 import type { Desk } from "./desk.ts";
 import type { SignalboxError } from "./error.ts";
-import { LATE, leash, type Signals } from "./leash.ts";
+import { LATE, leash, type Signals, whenFired } from "./leash.ts";
 
 const FIRST_MS = 200;
 const LONGEST_PAUSE_MS = 10_000;
@@ -18,27 +19,29 @@ export function backoffMs(tries: number, error: unknown, firstMs = FIRST_MS): nu
 /** @throws the signal's reason */
 export async function pause(ms: number, signals: Signals): Promise<void> {
   const { signal, end } = leash(ms, signals);
-  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve));
+  if (!signal.aborted) await new Promise<void>((resolve) => whenFired(signal, resolve));
   end();
   if (signal.reason !== LATE) throw signal.reason;
 }
 
-/** Tries again what fails for a reason that passes, for so long; it must be harmless to do it twice. @throws the last error */
+/**
+ * Asks again, for so long, what fails for a reason that passes; it must be harmless to ask it twice.
+ * @throws the last error, or the request's signal's reason
+ */
 export async function patiently<T>(
-  { closed, onError }: Desk,
-  attempt: () => Promise<T>,
+  { connection, closed, onError }: Desk,
   forMs: number,
-  signal?: AbortSignal,
+  ...[method, path, request]: Parameters<Connection["call"]>
 ): Promise<T> {
   const begunAt = performance.now();
   for (let tries = 0; ; tries++) {
     try {
-      return await attempt();
+      return await connection.call(method, path, request);
     } catch (error) {
       const waitMs = backoffMs(tries, error);
       if (!isTransient(error) || performance.now() + waitMs - begunAt > forMs) throw error;
       onError(error);
-      await pause(waitMs, [signal, closed]);
+      await pause(waitMs, [request?.signal, closed]);
     }
   }
 }

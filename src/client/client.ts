@@ -56,19 +56,16 @@ export function createClient(options: ClientOptions): Client {
   const { retryForMs, onError = () => {} } = options;
   const closing = new AbortController();
   const closed = closing.signal;
-  const connection = connect(options, closed);
   const desk: Desk = {
-    connection,
+    connection: connect(options, closed),
     closed,
     retryForMs: retryForMs ?? Number.POSITIVE_INFINITY,
     // On a stack of its own: what it throws must not disturb the reports that follow.
     onError: (error) => queueMicrotask(() => onError(error)),
     busy: new Set(),
   };
-  const call: Call = (method, path, request) => {
-    const forMs = method === "POST" ? 0 : (retryForMs ?? 0);
-    return patiently(desk, () => connection.call(method, path, request), forMs, request?.signal);
-  };
+  const call: Call = (method, path, request) =>
+    patiently(desk, method === "POST" ? 0 : (retryForMs ?? 0), method, path, request);
 
   const close = async ({ timeoutMs = CLOSE_MS } = {}) => {
     const limit = leash(timeoutMs, []);

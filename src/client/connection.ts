@@ -46,7 +46,7 @@ export function connect(
     // The last of one name counts, however it is written: fetch would send both in one.
     const named = new Map(Object.entries(known).map(([name, value]) => [name.toLowerCase(), value]));
     const sent = [...named].filter((entry): entry is [string, string] => Boolean(entry[1]));
-    const json = body === undefined ? null : JSON.stringify(body);
+    const json = JSON.stringify(body) as string; // of none it is none
     const response = await fetch(base + path + search(query), { method, signal, headers: sent, body: json }).catch(
       unreachable,
     );

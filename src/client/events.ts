@@ -1,3 +1,5 @@
+import type { Leash } from "./leash.ts";
+
 /** One event of a stream of server-sent events; without `data` it is only an id or a retry. */
 export interface ServerEvent {
   event?: string;
@@ -9,19 +11,19 @@ export interface ServerEvent {
 
 /**
  * Reads a stream of server-sent events (WHATWG HTML, 9.2). Lines end with a line feed, as those of this service do.
- * @param onRead called before each wait, and with true once something, be it a comment, has come
+ * @param patience restarted before each wait, and held once something, be it a comment, has come
  */
 export async function* readEvents(
   body: ReadableStream<Uint8Array>,
-  onRead: (hasCome: boolean) => void,
+  patience: Pick<Leash, "restart" | "hold">,
 ): AsyncGenerator<ServerEvent> {
   const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
   let rest = "";
   let event: ServerEvent = {};
   for (;;) {
-    onRead(false);
+    patience.restart();
     const { done, value } = await reader.read();
-    onRead(true);
+    patience.hold();
     if (done) return;
     const lines = (rest + value).split(/\r?\n/);
     rest = lines.pop() as string;

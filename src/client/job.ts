@@ -32,9 +32,7 @@ export class JobReporter extends Reporter {
 
   /** Makes the job, or changes the fields given. Tries for as long as the service is away, or until the signal fires. */
   create(fields: JobFields = {}, { signal }: CallOptions = {}): Promise<Job> {
-    const { connection, retryForMs } = this.desk;
-    const attempt = () => connection.call<Job>("PUT", this.#path, { body: fields, signal });
-    return patiently(this.desk, attempt, retryForMs, signal);
+    return patiently(this.desk, this.desk.retryForMs, "PUT", this.#path, { body: fields, signal });
   }
 
   /** @throws SignalboxError for a stepKey that no URL can carry */

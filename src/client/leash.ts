@@ -19,6 +19,24 @@ export const LATE = new Error("late");
 /** The longest that a timer can be set to: with more it fires at once. */
 export const LONGEST_MS = 2 ** 31 - 1;
 
+const waiting = new WeakMap<AbortSignal, Set<() => void>>();
+
+/**
+ * Does it once the signal fires. Each signal has one listener, however many wait for it: Node 20 takes more than ten for a leak.
+ * @returns takes it back
+ */
+export function whenFired(signal: AbortSignal | undefined, act: () => void): () => void {
+  if (!signal) return () => {};
+  const acts = waiting.get(signal) ?? new Set();
+  if (!waiting.has(signal)) {
+    signal.addEventListener("abort", () => {
+      for (const one of acts) one();
+    });
+  }
+  waiting.set(signal, acts.add(act));
+  return () => acts.delete(act);
+}
+
 /** AbortSignal.any does the same, and leaks on signals that live long on some versions of Node. */
 export function leash(ms: number, signals: Signals): Leash {
   const controller = new AbortController();
@@ -32,7 +50,7 @@ export function leash(ms: number, signals: Signals): Leash {
     const fired = firedOf(signals);
     if (fired) controller.abort(fired.reason);
   };
-  for (const signal of signals) signal?.addEventListener("abort", follow);
+  const ends = signals.map((signal) => whenFired(signal, follow));
   follow();
   restart();
   return {
@@ -41,7 +59,7 @@ export function leash(ms: number, signals: Signals): Leash {
     hold,
     end() {
       hold();
-      for (const signal of signals) signal?.removeEventListener("abort", follow);
+      for (const letGo of ends) letGo();
       controller.abort();
     },
   };

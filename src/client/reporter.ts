@@ -56,7 +56,7 @@ export abstract class Reporter {
    */
   constructor(path: string, desk: Desk, needsOutput: boolean, toBody?: (report: Report) => object) {
     const send = (report: Report) => desk.connection.call("PUT", path, { body: toBody ? toBody(report) : report });
-    this.#reports = openReports(send, desk, toBody !== undefined);
+    this.#reports = openReports(send, desk, Boolean(toBody));
     this.#needsOutput = needsOutput;
     this.desk = desk;
   }

@@ -1,6 +1,6 @@
 import { backoffMs, isTransient } from "./backoff.ts";
 import type { Desk } from "./desk.ts";
-import { firedOf, LONGEST_MS } from "./leash.ts";
+import { firedOf, LONGEST_MS, whenFired } from "./leash.ts";
 import type { Status } from "./records.ts";
 
 /** A state to be brought to the service; what is left out stays as it is there. */
@@ -80,17 +80,16 @@ export function openReports(
   const wait = async (report: Said, isFinal: boolean, signal: AbortSignal | undefined): Promise<void> => {
     const fired = firedOf([signal, closed]);
     if (fired) throw fired.reason;
-    let stop = () => {};
+    let letGo = () => {};
     await new Promise<void>((resolve, reject) => {
       const waiter: Waiter = { isGone: false, resolve, reject };
-      stop = () => {
+      letGo = whenFired(signal, () => {
         waiter.isGone = true;
         reject(signal?.reason);
         schedule();
-      };
-      signal?.addEventListener("abort", stop);
+      });
       add(report, isFinal, [waiter]);
-    }).finally(() => signal?.removeEventListener("abort", stop));
+    }).finally(() => letGo());
   };
 
   const add = (said: Said, isFinal: boolean, waiters: Waiter[]): void => {

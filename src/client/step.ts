@@ -37,7 +37,7 @@ export class StepReporter extends Reporter {
 function toBody(assignment: Assignment, report: Report): object {
   const { stepName, jobProgressStart, jobProgressEnd } = assignment;
   const { status, progress } = report;
-  const isEarly = status !== "completed" && status !== "failed" && endsJob(assignment, progress);
+  const isEarly = status !== "completed" && endsJob(assignment, progress);
   return { stepName, ...(progress !== undefined && !isEarly && { jobProgressStart, jobProgressEnd }), ...report };
 }
 

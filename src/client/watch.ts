@@ -63,8 +63,7 @@ export async function* watch(
       const headers = { Accept: "text/event-stream", "Last-Event-ID": lastEventId };
       const response = await connection.open("GET", path, { query, headers, signal: limit.signal });
       if (!response.headers.get("Content-Type")?.includes("event-stream")) throw toError(response);
-      const onRead = (hasCome: boolean) => (hasCome ? limit.hold() : limit.restart());
-      for await (const { event, data, id, retry } of readEvents(response.body as ReadableStream<Uint8Array>, onRead)) {
+      for await (const { event, data, id, retry } of readEvents(response.body as ReadableStream<Uint8Array>, limit)) {
         tries = 0;
         retryMs = Number(retry) || retryMs;
         lastEventId = id ?? lastEventId;

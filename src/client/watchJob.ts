@@ -21,8 +21,8 @@ export async function* watchJob(
   { signal }: CallOptions,
 ): AsyncGenerator<WatchedJob, void, undefined> {
   const request = { query: { include: "steps" }, signal };
-  const attempt = () => desk.connection.call<WatchedJob>("GET", `/api/jobs${segment(jobId)}`, request);
-  const read = () => patiently(desk, attempt, Number.POSITIVE_INFINITY, signal);
+  const read = () =>
+    patiently<WatchedJob>(desk, Number.POSITIVE_INFINITY, "GET", `/api/jobs${segment(jobId)}`, request);
   let job: WatchedJob | undefined;
   try {
     for await (const event of watch(desk, { job: jobId, signal })) {

@@ -32,6 +32,8 @@ const job = client.job("from the package");
 await job.create({ name: "A job" });
 const states = client.watchJob(job.jobId);
 await states.next();
+const { signal } = new AbortController();
+await Promise.all(Array.from({ length: 20 }, (_, i) => job.step("s" + i, { name: "S" }).run(() => {}, { signal })));
 await job.step("s", { name: "S", from: 0, to: 100 }).run(async (step) => {
   for (let i = 0; i <= 100; i++) step.progress(i, i + " of 100");
   return { ok: true };
@@ -84,13 +86,14 @@ describe("the npm package of signalbox/client", function () {
     expect(manifest).not.to.have.property("private");
   });
 
-  it("works in plain JavaScript on the machine's own Node", async () => {
+  it("works in plain JavaScript on the machine's own Node, which warns of nothing", async () => {
     const app = await startApp();
     writeFileSync(join(project, "main.js"), JAVASCRIPT);
 
-    const { stdout } = await run("node", ["main.js", app.url], { cwd: project, env });
+    const { stdout, stderr } = await run("node", ["main.js", app.url], { cwd: project, env });
 
     await app.close();
+    expect(stderr).to.equal("");
     expect(JSON.parse(stdout)).to.deep.equal({ status: "completed", output: { ok: true }, code: "job_not_found" });
   });
 
