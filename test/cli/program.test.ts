@@ -68,6 +68,7 @@ describe("signalbox", () => {
     [["jobs", "list", "--limit", "0"], /It must be a whole number from 1 to 1000000\.$/],
     [["jobs", "list", "--created-from", "soon"], /It must be a time such as .*, or how long ago, such as 2h or 7d\.$/],
     [["jobs", "list", "--updated-before", "45"], /It must be a time such as .*, or how long ago, such as 2h or 7d\.$/],
+    [["jobs", "list", "--updated-before", "3600"], /It must be a time such as/],
     [["jobs", "list", "--updated-before", "tomorrow 5"], /It must be a time such as/],
     [["jobs", "list", "--metadata", "team"], /It must be key=value\.$/],
     [["jobs", "get", ""], /^error: .*'jobId'\. No URL can carry it\.$/],

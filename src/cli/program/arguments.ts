@@ -17,8 +17,8 @@ export function seconds(text: string): number {
   throw new InvalidArgumentError("It must be a number of seconds above 0.");
 }
 
-/** A day, or a time of it. What else Date takes, it guesses: of 45, where 45d was meant, it makes the year 2045. */
-const TIME_PATTERN = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?$/;
+/** A year, a month, a day, or a time of it. What else Date takes, it guesses: of 45, where 45d was meant, it makes 2045. */
+const TIME_PATTERN = /^(19|20)\d\d(-\d\d(-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?)?)?$/;
 
 /** A time, or how long ago it was. */
 export function when(text: string): string {
