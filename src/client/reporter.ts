@@ -8,7 +8,7 @@ import { openReports, type Report, type Reports } from "./reports.ts";
 export interface Update {
   /** 0–100. What lies outside is brought to the nearer end, what is no number is left out. */
   readonly progress?: number | undefined;
-  /** Cut to what the service takes, 65,536 characters. */
+  /** Cut to what the service takes, 65,536 characters; what is no text is left out. */
   readonly message?: string | undefined;
   readonly output?: object | undefined;
 }
@@ -78,7 +78,7 @@ export abstract class Reporter {
 
   update({ progress = Number.NaN, message, output }: Update): void {
     const points = Number.isNaN(progress) ? undefined : Math.min(100, Math.max(0, progress));
-    this.#reports.note({ progress: points, message: message?.slice(0, LONGEST_MESSAGE), output });
+    this.#reports.note({ progress: points, message: message?.slice?.(0, LONGEST_MESSAGE), output });
   }
 
   /** It is done. The output of a job, and of the step that ends at 100 of it, is needed. @throws SignalboxError when it is refused */

@@ -216,6 +216,16 @@ describe("signalbox/client: reports", () => {
     expect(await read(step)).to.include({ status: "completed", message: "x".repeat(65_536) });
   });
 
+  it("leave out what is no text, and throw nothing into the work", async () => {
+    const step = await newStep();
+    await step.start("begun");
+
+    step.update({ message: 5 as never, progress: 50 });
+    await step.flush();
+
+    expect(await read(step)).to.include({ progress: 50, message: "begun" });
+  });
+
   it("are refused here where no URL can carry the name", () => {
     for (const id of ["", ".", ".."]) {
       expect(() => client.job(id)).to.throw(SignalboxError, "No URL can carry");
