@@ -15,7 +15,7 @@ const faults = ({ source, flags }: { source: string; flags: string }) =>
 
 /** Each is reported for a part of it, and is linear as a whole. */
 const LINEAR: readonly (readonly [expression: string, why: string])[] = [
-  ['/[^\\s"=]+="[^"]*"?', "what this gives up, the last alternative takes at once"],
+  ['/(?:[^\\s"=]+=|id:)?"(?:[^"]|"")*"?', "what this gives up, the last alternative takes at once"],
   ["/^(.*)(?<![\\p{L}\\p{N}]_*)HEARTBEAT", "signs are looked at again at a word only, and each word has its own"],
 ];
 
