@@ -97,7 +97,8 @@ export function updateByIds<T extends mongo.Document>(
   collection: mongo.Collection<T>,
   changes: readonly mongo.UpdateManyModel<T>[],
 ): Promise<mongo.BulkWriteResult> {
-  const operations = changes.map((updateMany) => ({ updateMany }));
+  // where several are found by one query, MongoDB would try other indexes out beside that of the _id
+  const operations = changes.map((change) => ({ updateMany: { ...change, hint: { _id: 1 } as const } }));
   return guard(() => onceMore(() => collection.bulkWrite(operations, { ordered: false })));
 }
 
