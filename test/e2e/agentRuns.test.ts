@@ -59,6 +59,10 @@ describe("agent runs, carried out by a worker", () => {
     return answer.runId;
   };
   const read = async (runId: string): Promise<Run> => (await app.call("GET", `/api/runs/${runId}`)).body;
+  const listed = async (key: string): Promise<{ busy: boolean } | undefined> => {
+    const { body } = await app.call("GET", "/api/sessions");
+    return body.sessions.find(({ sessionKey }: { sessionKey: string }) => sessionKey === key);
+  };
   const ended = (runId: string) =>
     eventually(async () => {
       const run = await read(runId);
@@ -103,6 +107,31 @@ describe("agent runs, carried out by a worker", () => {
     expect(waiting).to.deep.equal(["queued", "queued"]);
     expect(runs.every(({ status, attempts }) => status === "completed" && attempts === 1)).to.equal(true);
     for (let i = 1; i < 3; i++) expect((runs[i] as Run).startedAt >= (runs[i - 1] as Run).endedAt).to.equal(true);
+  });
+
+  it("of a session that was made for the first of them go after it, and know what was said", async () => {
+    await start('cat > prompt; while [ ! -e go ]; do sleep 0.02; done; echo "So it is."');
+
+    const first = await agent({ message: "The first question." });
+    const { sessionKey } = await eventually(async () => {
+      const run = await read(first);
+      return run.status === "running" && run;
+    }, "the first run");
+    const later = await agent({ message: "The second question.", sessionKey });
+    await eventually(async () => (await listed(sessionKey))?.busy, "the session to be shown as busy");
+    const waiting = (await read(later)).status;
+    writeFileSync(join(dir, "go"), "");
+    const runs = await Promise.all([first, later].map(ended));
+
+    expect(waiting).to.equal("queued");
+    expect(runs.map(({ status, attempts }) => [status, attempts])).to.deep.equal([
+      ["completed", 1],
+      ["completed", 1],
+    ]);
+    expect((runs[1] as Run).startedAt >= (runs[0] as Run).endedAt).to.equal(true);
+    const told = readFileSync(join(dir, "prompt"), "utf8"); // of the later one
+    expect(told).to.match(/The first question\.[^]*So it is\.[^]*The second question\./);
+    await eventually(async () => (await listed(sessionKey))?.busy === false, "the session to be free");
   });
 
   it("fail as timeout when they take too long, and the program is gone", async () => {
