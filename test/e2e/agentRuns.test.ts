@@ -12,6 +12,7 @@ const bearer = { Authorization: `Bearer ${TOKEN}` };
 
 interface Run {
   runId: string;
+  sessionKey: string;
   status: string;
   attempts: number;
   reply: string | null;
