@@ -70,7 +70,7 @@ export class Sessions {
     return takeEachIfFree(this.collection, takes);
   }
 
-  /** Makes sessions that nobody has taken, as it is. @returns the keys of those that were not there */
+  /** Makes sessions that are free, where they are not there yet. @returns the keys of those that were not @throws AppError unavailable */
   async make(keys: readonly string[]): Promise<Set<string>> {
     if (keys.length === 0) return new Set();
     const lastUsedAt = this.#clock.now();

@@ -2,9 +2,9 @@ import { expect } from "chai";
 import type { Page, Request } from "playwright-core";
 import { startApp, type TestApp } from "../support/app.ts";
 import { Readers } from "../support/browser.ts";
-import { eventually } from "../support/eventually.ts";
 import { createJob, report, whole } from "../support/factories.ts";
 import { startRedis } from "../support/servers.ts";
+import { shows } from "./jobNames.ts";
 
 describe("the dashboard's connection to the service", function () {
   this.timeout(60_000);
@@ -19,9 +19,6 @@ describe("the dashboard's connection to the service", function () {
   });
 
   const openLive = (path = "/", options = {}) => readers.openLive(app.url + path, options);
-  const names = (page: Page) => page.locator(".table-body .cell-name a").allTextContents();
-  const shows = (page: Page, wanted: readonly string[]) =>
-    eventually(async () => (await names(page)).join() === wanted.join(), `the list to be ${wanted.join()}`);
   /** Has a page believe that it is looked at, or not. */
   const look = (page: Page, hidden: boolean) =>
     page.evaluate(

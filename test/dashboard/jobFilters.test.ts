@@ -2,8 +2,8 @@ import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { startApp, type TestApp } from "../support/app.ts";
 import { Readers } from "../support/browser.ts";
-import { eventually } from "../support/eventually.ts";
 import { createJob } from "../support/factories.ts";
+import { shows } from "./jobNames.ts";
 
 describe("the filters of the dashboard's list of jobs", function () {
   this.timeout(60_000);
@@ -18,9 +18,6 @@ describe("the filters of the dashboard's list of jobs", function () {
   });
 
   const openLive = (path = "/", options = {}) => readers.openLive(app.url + path, options);
-  const names = (page: Page) => page.locator(".table-body .cell-name a").allTextContents();
-  const shows = (page: Page, wanted: readonly string[]) =>
-    eventually(async () => (await names(page)).join() === wanted.join(), `the list to be ${wanted.join()}`);
   const countOf = (page: Page, state: string) => page.getByRole("link", { name: new RegExp(`^${state} \\d`) });
 
   it("follow one: what does not fit any more goes, and the address holds it for a deep link and the way back", async () => {

@@ -8,6 +8,7 @@ import { startApp, type TestApp } from "../support/app.ts";
 import { Readers } from "../support/browser.ts";
 import { eventually } from "../support/eventually.ts";
 import { createJob, report, whole } from "../support/factories.ts";
+import { names } from "./jobNames.ts";
 import { manyJobs } from "./manyJobs.ts";
 
 describe("the dashboard's list of jobs", function () {
@@ -24,7 +25,6 @@ describe("the dashboard's list of jobs", function () {
 
   const openLive = (path = "/", options = {}) => readers.openLive(app.url + path, options);
   const rowOf = (page: Page, name: string) => page.getByRole("row").filter({ hasText: name });
-  const names = (page: Page) => page.locator(".table-body .cell-name a").allTextContents();
   const shows = (page: Page, wanted: readonly string[]) =>
     eventually(async () => (await names(page)).join() === wanted.join(), `the list to be ${wanted.join()}`);
   const countOf = (page: Page, state: string) => page.getByRole("link", { name: new RegExp(`^${state} \\d`) });

@@ -31,7 +31,7 @@ export async function claimRuns(
   const ready = [...next.filter(hasSessionAlone), ...(await takeSessions({ runs, sessions }, shared, claim, now))];
   const claimed = await runs.claimEach(ready, claim);
   const all = new Map(ready.map(({ _id }, i) => [_id, claimed[i] ?? ("over" as const)]));
-  await sessions.release(ready.filter(({ _id }) => all.get(_id) === "over").map(turnOf));
+  await sessions.release(shared.filter(({ _id }) => all.get(_id) === "over").map(turnOf)); // the others hold none
   return results.map((run) => (typeof run === "string" ? run : (all.get(run._id) ?? "waiting")));
 }
 

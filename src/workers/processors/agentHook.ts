@@ -1,7 +1,7 @@
 import type { AgentMessage, AgentRunner } from "../../agents/runner.ts";
 import { renewClaim } from "../../models/commands/claimRun.ts";
 import { trackRetry, trackStarted } from "../../models/commands/trackRun.ts";
-import type { AgentRun, RunDoc, RunError } from "../../models/run.ts";
+import { type AgentRun, hasSessionAlone, type RunDoc, type RunError } from "../../models/run.ts";
 import type { Stores } from "../../models/stores.ts";
 import { underClaim } from "../../shared/claim.ts";
 import { AppError, toAppError } from "../../shared/errors.ts";
@@ -101,8 +101,7 @@ async function prepare(
 ): Promise<AgentMessage[]> {
   await trackStarted(stores, run);
   // In a session that was made for this run nothing has been said before it ends for the first time.
-  const isFresh = run.singleUse && run.round === 0;
-  const recent = isFresh ? [] : await stores.messages.findRecent(run.sessionKey, session);
+  const recent = hasSessionAlone(run) ? [] : await stores.messages.findRecent(run.sessionKey, session);
   // What came from outside is as untrusted in a later turn as it was in its own.
   const history = recent.map(({ role, content, outside }) => ({
     role,
