@@ -8,7 +8,7 @@ const LONGEST_PAUSE_MS = 10_000;
 
 /** Whether it passes: the service is away, overloaded or not ready. */
 export const isTransient = (error: unknown): boolean =>
-  Boolean((error as Partial<SignalboxError> | undefined)?.isTransient);
+  (error as Partial<SignalboxError> | undefined)?.isTransient === true;
 
 /** How long to wait after so many tries in vain: full jitter, on top of what the service asks for. */
 export function backoffMs(tries: number, error: unknown, firstMs = FIRST_MS): number {

@@ -45,12 +45,12 @@ export function connect(
     const known = { Authorization: token && `Bearer ${token}`, "Content-Type": body && "application/json", ...headers };
     // The last of one name counts, however it is written: fetch would send both in one.
     const named = new Map(Object.entries(known).map(([name, value]) => [name.toLowerCase(), value]));
-    const sent = [...named].filter((entry): entry is [string, string] => Boolean(entry[1]));
+    const sent = [...named].filter(([, value]) => value) as [string, string][];
     const json = JSON.stringify(body) as string; // of none it is none
     const response = await fetch(base + path + search(query), { method, signal, headers: sent, body: json }).catch(
       unreachable,
     );
-    if (!response.ok) throw toError(response, (await response.json().catch(() => null)) ?? {});
+    if (!response.ok) throw toError(response, (await response.json().catch(() => {})) ?? {});
     return response;
   };
 
@@ -76,18 +76,15 @@ export function connect(
  * @throws SignalboxError for those that no URL can carry: the platform would make another path of them
  */
 export function segment(id: string): string {
-  if (/^\.{0,2}$/.test(id)) {
-    const detail = `No URL can carry "${id}".`;
-    throw new SignalboxError(400, "invalid_query", detail);
-  }
+  if (/^\.{0,2}$/.test(id)) throw new SignalboxError(400, "invalid_query", `No URL can carry "${id}".`);
   return `/${encodeURIComponent(id)}`;
 }
 
 function search(query: object = {}): string {
   const pairs = Object.entries(query).flatMap(([name, value]: [string, unknown]) =>
-    value === undefined ? [] : [value].flat().map((one): [string, string] => [name, String(one)]),
+    value === undefined ? [] : [value].flat().map((one) => [name, one]),
   );
-  return pairs[0] ? `?${new URLSearchParams(pairs)}` : "";
+  return pairs[0] ? `?${new URLSearchParams(pairs as [string, string][])}` : ""; // which makes text of numbers and booleans
 }
 
 function parse(response: Response, text: string) {

@@ -210,10 +210,10 @@ const hasWaiter = ({ waiters }: Entry): boolean => waiters.some(({ isGone }) => 
 function join(earlier: Entry, later: Entry): Entry | undefined {
   if (earlier.isFinal || (later.isFinal && earlier.report.status)) return undefined;
   return {
+    ...earlier, // when it was first sent
     report: { ...earlier.report, ...later.report },
     isFinal: later.isFinal,
     waiters: [...earlier.waiters, ...later.waiters],
     paceMs: Math.min(earlier.paceMs, later.paceMs),
-    triedAt: earlier.triedAt,
   };
 }

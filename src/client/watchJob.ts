@@ -40,10 +40,7 @@ export async function* watchJob(
 
 /** What an event makes of the job: undefined when nothing, "read" when that has to be asked for. */
 function apply(job: WatchedJob | undefined, { type, data }: LiveEvent): WatchedJob | "read" | undefined {
-  if (type === "job_removed") {
-    const detail = "The job was deleted.";
-    throw new SignalboxError(404, "job_not_found", detail);
-  }
+  if (type === "job_removed") throw new SignalboxError(404, "job_not_found", "The job was deleted.");
   if (type === "reload" || (type === "state" && !data.reason)) return "read";
   if (type === "step") return job && withStep(job, data);
   if (type !== "job" || !job || data.updatedAt < job.updatedAt) return undefined;
