@@ -164,6 +164,8 @@ export function apiCalls(call: Call, { hookToken, hooksPath = "/hooks" }: HookAc
       messages: below<Limit, { messages: Message[] }>(sessions, "/messages"),
       /** What waits for the main session's next heartbeat, oldest first. */
       waitingEvents: search<Limit, { events: WaitingEvent[]; waiting: number }>(`${sessions}/main/events`),
+      /** Takes an event off the main session's queue. */
+      deleteEvent: act<{ ok: true }>("DELETE", `${sessions}/main/events`),
     },
     channels: read<{ channels: Channel[]; route: { channel: string; to: string } | null }>("/api/channels"),
     /** The health of the Gmail listener; null where none is configured. */

@@ -1,5 +1,6 @@
 import { mongo, Schema } from "mongoose";
 import type { Clock } from "../shared/clock.ts";
+import { AppError } from "../shared/errors.ts";
 import { guard } from "./guard.ts";
 import { Inserting } from "./inserting.ts";
 import { reading } from "./newPrimary.ts";
@@ -100,9 +101,20 @@ export class Events {
     await guard(() => this.collection.updateOne({ _id: id }, { $max: { told } }));
   }
 
+  /** Takes an event off the queue by hand; a turn that knows it already goes on. @throws AppError event_not_found, unavailable */
+  async remove(id: string): Promise<void> {
+    if (await this.#takeOff({ _id: id, waiting: true })) return;
+    throw new AppError("event_not_found", { detail: `No event ${JSON.stringify(id)} waits for the main session.` });
+  }
+
   /** Takes events off the queue: a turn that knew them has succeeded. */
   async take(ids: readonly string[]): Promise<void> {
+    await this.#takeOff({ _id: { $in: [...ids] } });
+  }
+
+  /** @returns how many events a query fits */
+  async #takeOff(query: mongo.Filter<EventDoc>): Promise<number> {
     const change = { $set: { waiting: false, takenAt: this.#clock.now() } };
-    await guard(() => this.collection.updateMany({ _id: { $in: [...ids] } }, change));
+    return (await guard(() => this.collection.updateMany(query, change))).matchedCount;
   }
 }

@@ -14,6 +14,7 @@ export const ERRORS = {
   step_not_found: { status: 404, retry: false, title: "The job has no such step." },
   hook_not_found: { status: 404, retry: false, title: "There is no hook of this name." },
   run_not_found: { status: 404, retry: false, title: "There is no such run." },
+  event_not_found: { status: 404, retry: false, title: "No such event waits for the main session." },
   delivery_not_found: { status: 404, retry: false, title: "There is no such delivery." },
   session_not_found: { status: 404, retry: false, title: "There is no such session." },
   method_not_allowed: { status: 405, retry: false, title: "This address does not take this method." },

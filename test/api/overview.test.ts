@@ -74,6 +74,20 @@ describe("what the dashboard shows of the gateway", () => {
     expect(waiting).to.equal(3);
   });
 
+  it("is taken off the main session's queue by hand, once", async () => {
+    for (const text of ["one", "two"]) await post("/hooks/wake", { text, mode: "next-heartbeat" });
+    const { events } = (await get("/api/sessions/main/events")).body;
+    const bearer = { Authorization: `Bearer ${API_TOKEN}` };
+    const remove = () => app.call("DELETE", `/api/sessions/main/events/${events[0].eventId}`, undefined, bearer);
+
+    const [first, second] = [await remove(), await remove()];
+
+    expect([first.status, first.body]).to.deep.equal([200, { ok: true }]);
+    expect([second.status, second.body.code]).to.deep.equal([404, "event_not_found"]);
+    const left = (await get("/api/sessions/main/events")).body;
+    expect(left.events.map(({ text }: { text: string }) => text)).to.deep.equal(["two"]);
+  });
+
   it("is how each channel goes, and the route of the main session", async () => {
     const { deliveries } = app.stores;
     const add = (channel: string, fault: string | null) =>

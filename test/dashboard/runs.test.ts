@@ -129,4 +129,18 @@ describe("the dashboard's pages of hooks", function () {
     await card.getByText("Last sent").waitFor();
     await page.getByText("No mailbox is listened to").waitFor();
   });
+
+  it("take an event off the main session's queue that no turn gets past", async () => {
+    await ring("wake", { text: "What no model answers", mode: "next-heartbeat" });
+    await ring("wake", { text: "The backup is silent", mode: "next-heartbeat" });
+    const page = await readers.openLive(`${app.url}/sessions/main`);
+    const first = page.getByRole("listitem").filter({ hasText: "What no model answers" });
+
+    await first.getByRole("button", { name: "Remove" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+
+    await page.getByText("The event was removed").waitFor();
+    await first.waitFor({ state: "detached" });
+    expect(await page.getByRole("listitem").filter({ hasText: "The backup is silent" }).count()).to.equal(1);
+  });
 });

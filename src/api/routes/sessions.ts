@@ -88,6 +88,22 @@ const getWaiting = route({
   },
 });
 
+const removeWaiting = route({
+  method: "delete",
+  path: "/api/sessions/main/events/:eventId",
+  operationId: "deleteWaitingEvent",
+  tag: "sessions",
+  summary: "Take an event off the main session's queue",
+  description: "For one that no turn gets past. A turn that is under way may know it already.",
+  schemas: { params: Type.Object({ eventId: s.Identifier("An eventId of the list.") }) },
+  answers: { 200: s.Ok },
+  errors: ["event_not_found"],
+  async handler({ params }, { stores }) {
+    await stores.events.remove(params.eventId);
+    return { status: 200, body: { ok: true as const } };
+  },
+});
+
 const getMessages = route({
   method: "get",
   path: "/api/sessions/:sessionKey/messages",
@@ -127,4 +143,4 @@ const getMessages = route({
   },
 });
 
-export const sessionListRoutes = [getSessions, getWaiting, getMessages];
+export const sessionListRoutes = [getSessions, getWaiting, removeWaiting, getMessages];

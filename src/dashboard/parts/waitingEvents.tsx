@@ -1,8 +1,14 @@
+import { useState } from "preact/hooks";
 import { useLoaded } from "../loaded.ts";
 import { useReloadEvery } from "../reloadEvery.ts";
 import { service } from "../service.ts";
+import { access, mayChange } from "../session.ts";
 import { count } from "../time.ts";
+import { useStore } from "../useStore.ts";
+import { Confirm } from "./confirm.tsx";
+import { Icon } from "./icon.tsx";
 import { Failure } from "./notice.tsx";
+import { say, sayError } from "./toasts.tsx";
 import { When } from "./when.tsx";
 
 const EVERY_MS = 5_000;
@@ -29,11 +35,39 @@ export function WaitingEvents() {
               <span class="muted">
                 {source ?? "wake"}, <When time={createdAt} />
               </span>
+              <Removal eventId={eventId} onEnd={reload} />
             </li>
           ))}
         </ol>
       )}
       {waiting > events.length && <p class="muted">and {count(waiting - events.length)} more, newer than these</p>}
     </section>
+  );
+}
+
+/** Takes an event off the queue that no turn gets past, for those who may. */
+function Removal({ eventId, onEnd }: { eventId: string; onEnd: () => void }) {
+  const [isAsked, setAsked] = useState(false);
+  if (!mayChange(useStore(access))) return null;
+  const remove = () =>
+    service.sessions
+      .deleteEvent(eventId)
+      .then(() => say("The event was removed"), sayError)
+      .then(onEnd);
+  return (
+    <>
+      <button type="button" class="danger" onClick={() => setAsked(true)}>
+        <Icon name="trash" /> Remove
+      </button>
+      {isAsked && (
+        <Confirm
+          title="Remove this event?"
+          text="The main session is not told of it any more. A turn that is under way may know it already."
+          act="Remove"
+          onYes={remove}
+          onClose={() => setAsked(false)}
+        />
+      )}
+    </>
   );
 }
