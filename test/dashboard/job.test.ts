@@ -194,6 +194,19 @@ describe("the dashboard's page of a job", function () {
     await page.getByText("There is no such job").waitFor();
   });
 
+  it("shows a job whose page was opened before it was created, and what happens from then on", async () => {
+    const page = await readers.open(`${app.url}/jobs/not-yet`);
+    await page.getByText("There is no such job").waitFor();
+
+    const path = "/api/jobs/not-yet";
+    await app.call("PUT", path, { name: "Now it is there" });
+    await page.getByRole("heading", { name: "Now it is there" }).waitFor();
+    await page.getByText("Live", { exact: true }).waitFor();
+    await report(app, path, "a", { ...whole(40), stepName: "A step" });
+
+    await page.getByRole("row").filter({ hasText: "A step" }).getByText("40").waitFor();
+  });
+
   it("deletes a job after a question", async () => {
     const { jobId, path } = await createJob(app, { name: "To be deleted" });
     const page = await openLive(jobId);

@@ -24,28 +24,34 @@ import { endOf } from "../timeline.ts";
 import { useTitle } from "../title.ts";
 import { useStore } from "../useStore.ts";
 
+/** A job that is not there yet: whoever was given its address early sees it as soon as it is created. */
+const LOOK_EVERY_MS = 3_000;
+
 export function JobPage({ place: { id: jobId, query } }: { place: Place }) {
   const record = useMemo(() => new JobRecord(jobId), [jobId]);
   const look = useStore(record.look);
   const { job, error, isGone } = look;
+  const [isRefused, setRefused] = useState(false);
+  const isAwaited = isRefused && job === null;
   useTitle(job ? titleOf(job) : jobId);
+  useEffect(() => () => record.close(), [record]);
   useEffect(() => {
     void record.reload();
-    const stop = followLive(
+    if (isAwaited) return lookEvery(LOOK_EVERY_MS, () => record.reload());
+    return followLive(
       { job: jobId },
       {
         onStart: () => void record.reload(),
-        onRefused: () => void record.reload(),
+        onRefused: () => {
+          setRefused(true);
+          void record.reload();
+        },
         job: (news) => record.job(news),
         job_removed: () => record.gone(),
         step: (news) => record.step(news),
       },
     );
-    return () => {
-      stop();
-      record.close();
-    };
-  }, [record]);
+  }, [record, isAwaited]);
   const stepKey = query.get("step");
   return (
     <>
@@ -67,6 +73,12 @@ export function JobPage({ place: { id: jobId, query } }: { place: Place }) {
       )}
     </>
   );
+}
+
+/** While the page is looked at. @returns what ends it */
+function lookEvery(ms: number, look: () => unknown): () => void {
+  const timer = setInterval(() => document.hidden || look(), ms);
+  return () => clearInterval(timer);
 }
 
 function NoJob({ jobId, error, record }: { jobId: string; error: unknown; record: JobRecord }) {
