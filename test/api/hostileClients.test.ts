@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
+import { gzipSync } from "node:zlib";
 import { expect } from "chai";
 import { HeldBytes } from "../../src/api/heldBytes.ts";
 import { startApp, type TestApp } from "../support/app.ts";
@@ -10,6 +11,11 @@ const EACH = 25;
 const HEAD = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n";
 const PUT =
   "PUT /api/jobs/slow HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n";
+/** The beginning of a packed body: a thousand bytes that hold most of a million. */
+const PUT_PACKED = Buffer.concat([
+  Buffer.from(`${PUT.trimEnd()}\r\nContent-Encoding: gzip\r\n\r\n`),
+  gzipSync(`{"name":"${"x".repeat(1_000_000)}"}`).subarray(0, -10),
+]);
 
 /** A client that keeps its connection busy. */
 interface Attacker {
@@ -30,7 +36,12 @@ describe("clients that take their time", () => {
     await app.close();
   });
 
-  async function attack({ first = "", drip = "", reads = true, url = app.url }): Promise<Attacker> {
+  async function attack({
+    first = "" as string | Uint8Array,
+    drip = "",
+    reads = true,
+    url = app.url,
+  }): Promise<Attacker> {
     const socket = connect(Number(new URL(url).port), "127.0.0.1");
     let [text, isCutOff] = ["", false];
     socket.on("error", () => {}); // it is cut off while we write
@@ -106,6 +117,32 @@ describe("clients that take their time", () => {
     expect(status).to.equal(201);
     expect(slow.map((one) => one.isCutOff())).to.deep.equal([true, false, false]);
     for (const { socket } of slow) socket.destroy();
+    await mine.close();
+  });
+
+  it("are cut off so too when their bodies are packed: each may be as large as any", async () => {
+    const mine = await startApp({ bodies: new HeldBytes({ mostBytes: 10_000_000, patienceMs: 0 }) });
+    const slow = await Promise.all([1, 2, 3].map(() => attack({ first: PUT_PACKED, url: mine.url })));
+
+    await eventually(() => slow.some((one) => one.isCutOff()), "the first to be cut off");
+
+    expect(slow.filter((one) => one.isCutOff())).to.have.length(1);
+    for (const { socket } of slow) socket.destroy();
+    await mine.close();
+  });
+
+  it("leave nothing in memory when they go away in the middle of a packed body", async () => {
+    const held = new Set<object>();
+    const bodies = new HeldBytes();
+    bodies.hold = (one) => void held.add(one);
+    bodies.letGo = (one) => void held.delete(one);
+    const mine = await startApp({ bodies });
+    const gone = await Promise.all([1, 2, 3].map(() => attack({ first: PUT_PACKED, url: mine.url })));
+    await eventually(() => held.size === gone.length, "their bodies to be read");
+
+    for (const { socket } of gone) socket.destroy();
+
+    await eventually(() => held.size === 0, "them to be let go");
     await mine.close();
   });
 

@@ -23,16 +23,27 @@ export function jsonBody(limit: number, bodies: HeldBytes): Middleware {
     if (ctx.request.length === 0) ctx.request.body = {};
     else {
       checkType(ctx);
-      await readBody(ctx, limit, bodies, () => parse(ctx as Parameters<typeof parse>[0], async () => {}));
+      const read = () => parse(ctx as Parameters<typeof parse>[0], async () => {});
+      await readBody(ctx, limit, bodies, isPacked(ctx) ? () => untilGone(ctx, read) : read);
     }
     return next();
   };
 }
 
+const isPacked = (ctx: Context): boolean => !["", "identity"].includes(ctx.get("Content-Encoding"));
+
+/** Reads a packed body: who unpacks it does not hear that its client goes away, and would wait for the rest for ever. */
+function untilGone<T>({ req }: Context, read: () => Promise<T>): Promise<T> {
+  const gone = Promise.withResolvers<never>();
+  req.once("close", () => req.complete || gone.reject(endedEarly()));
+  return Promise.race([read(), gone.promise]);
+}
+
 /** Has a body read that is kept in memory until it is whole. @param limit its most bytes where it does not say how long it is */
 export async function readBody<T>(ctx: Context, limit: number, bodies: HeldBytes, read: () => Promise<T>): Promise<T> {
   askForBody(ctx);
-  bodies.hold(ctx.req, Math.min(ctx.request.length ?? limit, limit));
+  const length = isPacked(ctx) ? undefined : ctx.request.length; // once unpacked it is longer than it says
+  bodies.hold(ctx.req, Math.min(length ?? limit, limit));
   try {
     return await read();
   } finally {
@@ -65,7 +76,8 @@ export function namedBodyError(error: object & { status?: number; type?: string 
   }
   if (error.status === 415)
     return new AppError("unsupported_media_type", { detail: "The encoding of the body is not known." });
-  if (error.type === "request.aborted" || error.type === "request.size.invalid")
-    return new AppError("invalid_json", { detail: "The body ended early." });
+  if (error.type === "request.aborted" || error.type === "request.size.invalid") return endedEarly();
   return new AppError("invalid_json", { detail: "The body is not a JSON object." });
 }
+
+const endedEarly = () => new AppError("invalid_json", { detail: "The body ended early." });
