@@ -1,5 +1,7 @@
+import { randomBytes } from "node:crypto";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
+import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 import { expect } from "chai";
 import { ERRORS } from "../../src/shared/errors.ts";
@@ -251,6 +253,37 @@ describe("errors", () => {
     expect((await app.call("GET", job)).status).to.equal(200);
   });
 
+  const LARGE = Buffer.alloc(20_000_000, "1234567890"); // more than systems keep for a connection, at both of its ends
+  const CHUNK = Buffer.concat([Buffer.from(`${LARGE.length.toString(16)}\r\n`), LARGE, Buffer.from("\r\n0\r\n\r\n")]);
+  const PACKED = gzipSync(randomBytes(20_000_000), { level: 0 });
+  for (const [title, head, sent, expected] of [
+    ["is too large", `Content-Length: ${LARGE.length}`, LARGE, [413, "body_too_large"]],
+    ["is too large and does not say so", "Transfer-Encoding: chunked", CHUNK, [413, "body_too_large"]],
+    [
+      "is too large once unpacked",
+      `Content-Encoding: gzip\r\nContent-Length: ${PACKED.length}`,
+      PACKED,
+      [413, "body_too_large"],
+    ],
+    ["cannot be unpacked", `Content-Encoding: gzip\r\nContent-Length: ${LARGE.length}`, LARGE, [400, "invalid_json"]],
+    [
+      "has an unknown encoding",
+      `Content-Encoding: zopfli\r\nContent-Length: ${LARGE.length}`,
+      LARGE,
+      [415, "unsupported_media_type"],
+    ],
+  ] as const) {
+    it(`reach a client that sends all of its body before it reads, where that ${title}`, async () => {
+      const socket = connect(Number(new URL(app.url).port), "127.0.0.1");
+      socket.write(`PUT ${job} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n${head}\r\n\r\n`);
+
+      await promisify<Uint8Array>(socket.write.bind(socket))(sent);
+      const { status, body } = answerIn(await text(socket));
+
+      expect([status, body.code]).to.deep.equal(expected);
+    });
+  }
+
   it("are explained one by one at /docs/errors", async () => {
     const { status, body } = await app.call("GET", "/docs/errors");
 
@@ -355,6 +388,10 @@ async function rawCall(app: TestApp, method: string, path: string, body = "") {
   socket.write(
     `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${type}Content-Length: ${body.length}\r\n\r\n${body}`,
   );
-  const [head = "", answer = ""] = (await text(socket)).split("\r\n\r\n");
+  return answerIn(await text(socket));
+}
+
+function answerIn(received: string) {
+  const [head = "", answer = ""] = received.split("\r\n\r\n");
   return { status: Number(head.split(" ")[1]), body: JSON.parse(answer) };
 }

@@ -1,3 +1,6 @@
+import type { IncomingMessage } from "node:http";
+import { Readable } from "node:stream";
+import { finished } from "node:stream/promises";
 import type { Middleware } from "koa";
 import { type AppError, ERRORS, toAppError } from "../../shared/errors.ts";
 import type { Logger } from "../../shared/logger.ts";
@@ -16,10 +19,22 @@ export function failures(log: Logger, metrics: Metrics): Middleware {
       ctx.status = error.status;
       ctx.set(error.headers);
       ctx.type = "application/problem+json";
-      ctx.body = JSON.stringify(problem(error));
+      const text = JSON.stringify(problem(error));
+      ctx.body = ctx.req.complete ? text : Readable.from(afterRest(ctx.req, text));
+      ctx.length = Buffer.byteLength(text);
       ctx.state.code = error.code;
     }
   };
+}
+
+/**
+ * The answer to a request of which not all has come: it is told at once, and ends when the rest has been read, which nobody
+ * keeps. A client that sends all of its body before it reads would find its connection broken, and no answer.
+ */
+async function* afterRest(req: IncomingMessage, text: string): AsyncGenerator<string> {
+  yield text;
+  req.unpipe();
+  await finished(req.resume()).catch(() => {}); // it is gone
 }
 
 function problem(error: AppError): object {
