@@ -11,7 +11,7 @@ export type StoredStep = StepState & Pick<StepDoc, "_id" | "rev">;
 /**
  * The step after a report.
  * @param before null where there is none of this key yet
- * @param tick grows with every report of a process; a step's own grows whichever process it is
+ * @param tick grows with every report on the job
  * @throws AppError invalid_body when it is new and has no stepName
  */
 export function reportedStep(

@@ -27,7 +27,7 @@ export interface StepDoc {
   startedAt: Date;
   endedAt: Date | null;
   attempts: number;
-  /** Milliseconds with a fraction: orders the reports of one process also within a millisecond. */
+  /** Milliseconds with a fraction: orders the reports on a job also within a millisecond. */
   reportedAt: number;
   /** Another with every change, so that one who has read the step knows whether it is still so. */
   rev: mongo.ObjectId | null;
@@ -137,10 +137,14 @@ export class Steps {
     return new Map(found.map((step) => [stepName(step), step]));
   }
 
-  /** The step after a report. @throws AppError invalid_body when it is new and has no stepName */
-  reported(before: StepState | null, job: JobRef, stepKey: string, change: StepChange): StepState {
+  /**
+   * The step after a report.
+   * @param latest `reportedAt` of the job's report before, which may be of a process whose clock is ahead
+   * @throws AppError invalid_body when it is new and has no stepName
+   */
+  reported(before: StepState | null, job: JobRef, stepKey: string, change: StepChange, latest = 0): StepState {
     const now = this.#clock.now();
-    return reportedStep(before, job, stepKey, change, now, this.#tick(now));
+    return reportedStep(before, job, stepKey, change, now, Math.max(this.#tick(now), latest + TICK));
   }
 
   /**

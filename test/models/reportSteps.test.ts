@@ -330,6 +330,34 @@ describe("reports that arrive together", () => {
     }
   });
 
+  it("make current the step that was reported last, though another process's clock is ahead", async () => {
+    const ahead = openStores(
+      app.database,
+      { now: () => new Date(app.clock.now().getTime() + 900) },
+      { staleAfterSeconds: 900 },
+    );
+    const seen: (string | undefined)[] = [];
+    const report = async (by: Stores, stepKey: string, more: object = {}) => {
+      await reportStep(by, "a", stepKey, { stepName: stepKey, ...more });
+      seen.push((await readJob(app.stores, "a", {})).currentStep?.stepKey);
+    };
+    await ahead.jobs.put("a", {});
+
+    for (const [by, stepKey] of [
+      [ahead, "one"],
+      [app.stores, "two"],
+      [ahead, "one"],
+      [app.stores, "two"],
+      [app.stores, "three"],
+    ] as const) {
+      await report(by, stepKey);
+    }
+    await report(ahead, "three", { status: "completed" });
+    await Promise.all(["four", "five"].map((stepKey) => report(app.stores, stepKey)));
+
+    expect(seen).to.deep.equal(["one", "two", "one", "two", "three", "two", "five", "five"]);
+  });
+
   it("count an attempt once where another process reports between the writing of the step and of its job", async () => {
     const { jobs, steps } = app.stores;
     await jobs.put("a", {});

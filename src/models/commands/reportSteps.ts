@@ -166,17 +166,20 @@ function reportOn(
   // Where somebody has come between the steps and the job, the steps are there already, unless they too were changed.
   const written = new Map(entries.map(({ report, step }) => [report.stepKey, step?.reportedAt]));
   const after = new Map<string, StepState>();
+  let latest = job.current?.reportedAt ?? 0;
   for (const entry of entries) {
     const { stepKey, change } = entry.report;
     if (entry.error) continue;
     const stored = now(stepKey);
     if (stored && stored.reportedAt === written.get(stepKey)) {
       after.set(stepKey, stored);
+      latest = Math.max(latest, stored.reportedAt);
       continue;
     }
     const before = after.get(stepKey) ?? stored;
     try {
-      entry.step = stores.steps.reported(before, job, stepKey, change);
+      entry.step = stores.steps.reported(before, job, stepKey, change, latest);
+      latest = entry.step.reportedAt;
       entry.created ||= before === null;
       after.set(stepKey, entry.step);
     } catch (error) {
