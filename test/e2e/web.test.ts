@@ -131,6 +131,20 @@ describe("the web process", () => {
     await database.close();
   });
 
+  it("ends with 0 though a client that was refused keeps the rest of its body back", async () => {
+    const service = web();
+    const { url } = await service.ready;
+    const client = connect(Number(new URL(url).port), "127.0.0.1");
+    client.write("PUT /api/nowhere HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{");
+    const [answer] = await once(client, "data");
+
+    const ended = service.stop();
+
+    expect(String(answer)).to.match(/^HTTP\/1.1 404 /);
+    expect(await ended).to.equal(0);
+    client.destroy();
+  });
+
   it("stops when the process that started it is gone", async () => {
     const service = web();
     await service.ready;

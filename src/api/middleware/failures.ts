@@ -27,14 +27,18 @@ export function failures(log: Logger, metrics: Metrics): Middleware {
   };
 }
 
+/** Longer than who means to send the rest takes, shorter than a process takes to stop. */
+const REST_WITHIN_MS = 10_000;
+
 /**
  * The answer to a request of which not all has come: it is told at once, and ends when the rest has been read, which nobody
- * keeps. A client that sends all of its body before it reads would find its connection broken, and no answer.
+ * keeps. A client that sends all of its body before it reads would find its connection broken, and no answer. Who keeps the
+ * rest back is cut off.
  */
 async function* afterRest(req: IncomingMessage, text: string): AsyncGenerator<string> {
   yield text;
   req.unpipe();
-  await finished(req.resume()).catch(() => {}); // it is gone
+  await finished(req.resume(), { signal: AbortSignal.timeout(REST_WITHIN_MS) }).catch(() => req.destroy());
 }
 
 function problem(error: AppError): object {
