@@ -102,6 +102,17 @@ describe("runs that are claimed together", () => {
     expect(await renewClaim(app.stores, again, inAMinute())).to.equal(true);
   });
 
+  it("go on in their session where it is still shown to be busy with a try whose worker died as it gave the run back", async () => {
+    const runId = await acceptAlone("a");
+    const [run] = (await claim(runId)) as [AgentRun];
+    await renewClaim(app.stores, run, inAMinute());
+    await app.stores.runs.handBack(runId, run.claim.token);
+
+    const [again] = (await claim(runId)) as [AgentRun];
+
+    expect(await renewClaim(app.stores, again, inAMinute())).to.equal(true);
+  });
+
   it("need their session's lock once they were begun anew: others may be in it", async () => {
     const { runs } = app.stores;
     const runId = await acceptAlone("a");

@@ -74,6 +74,9 @@ export async function renewClaim({ runs, sessions }: Stores, run: AgentRun, unti
     const kept = await Promise.all([runs.renew(run._id, token, until), sessions.renew(run.sessionKey, token, until)]);
     return kept.every(Boolean);
   }
-  const { key, holder } = turnOf(run); // a turn that takes its time is shown to have it
-  return (await runs.renew(run._id, token, until)) && sessions.claim(key, holder, token, until);
+  const isKept = await runs.renew(run._id, token, until);
+  // A turn that takes its time is shown to have its session. A try before, whose worker has died, may still be shown there.
+  const { key, holder } = turnOf(run);
+  if (isKept) await sessions.claim(key, holder, token, until);
+  return isKept;
 }
