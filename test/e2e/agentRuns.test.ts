@@ -352,14 +352,15 @@ describe("agent runs, carried out by a worker", () => {
     expect(readFileSync(join(dir, "begun"), "utf8")).to.equal("x\n".repeat(40));
   });
 
-  it("fail after three tries when their worker died in each, and the summary counts three", async () => {
+  it("fail when their worker died in the third try, whatever became of those before, and the summary counts three", async () => {
     await start("cat > /dev/null; echo ok");
     await worker.close();
     const runId = await agent({ message: "x", name: "Doomed" });
     const dead = { token: "t", until: new Date(0) };
+    const error = { code: "agent_unavailable" as const, message: "The model server answered 503." };
     await app.stores.runs.collection.updateOne(
       { _id: runId },
-      { $set: { status: "running", attempts: 3, claim: dead } },
+      { $set: { status: "running", attempts: 3, claim: dead, error } },
     );
 
     worker = await startWorker(app);
@@ -367,7 +368,9 @@ describe("agent runs, carried out by a worker", () => {
 
     expect(run).to.include({ status: "failed", attempts: 3 });
     const summary = await eventually(() => app.stores.events.collection.findOne({ source: `run ${runId}` }), "it");
-    expect(summary.text).to.match(/^Doomed: failed after 3 tries \(agent_failed\)/);
+    expect(summary.text).to.equal(
+      "Doomed: failed after 3 tries (agent_failed): The worker died in the last of 3 tries.",
+    );
   });
 
   it("whose end cannot be written hold up no other", async () => {

@@ -72,10 +72,10 @@ async function seeThrough(
 
 const TOO_LARGE: RunError = { code: "agent_failed", message: "The reply is too large to be kept with the request." };
 
-/** Its workers died each time: another try would hardly end otherwise. */
+/** The tries before may have failed otherwise: they all count alike. */
 const crashed = (): TurnEnd => ({
   kind: "failed",
-  error: new AppError("agent_failed", { detail: `The worker died in each of ${MOST_TRIES} tries.` }),
+  error: new AppError("agent_failed", { detail: `The worker died in the last of ${MOST_TRIES} tries.` }),
 });
 
 async function turn(deps: AgentHookDeps, run: AgentRun, context: RunContext): Promise<TurnEnd> {
