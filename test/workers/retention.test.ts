@@ -245,6 +245,20 @@ describe("retention", () => {
       expect(await app.stores.messages.collection.countDocuments()).to.equal(0);
     });
 
+    it("leaves a run to be forgotten later that is begun anew while its session is forgotten", async () => {
+      const { messages, runs } = app.stores;
+      await endedRun("single", { singleUse: true, sessionKey: "hook:single", status: "failed" });
+      const deleteOf = messages.deleteOf.bind(messages);
+      messages.deleteOf = async (sessionKeys) => {
+        await deleteOf(sessionKeys);
+        await runs.retry("single");
+      };
+
+      await afterDays(8);
+
+      expect(await runs.find("single")).to.include({ open: true, forgotten: false });
+    });
+
     it("works through more than one batch, past those that are to stay", async () => {
       const endedAt = new Date(0);
       const old = { settled: true, open: false, singleUse: false, endedAt };

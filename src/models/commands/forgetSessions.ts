@@ -21,8 +21,8 @@ export async function forgetSingleUse({ runs, messages, sessions }: Stores, befo
   const unused = keys.filter((key) => !continued.includes(key));
   await messages.deleteOf(unused);
   await sessions.deleteIdle(unused);
-  await guard(() =>
-    runs.collection.updateMany({ _id: { $in: old.map((run) => run._id) } }, { $set: { forgotten: true } }),
-  );
+  // one that was begun anew meanwhile has a transcript to come
+  const those = { ...idle, _id: { $in: old.map((run) => run._id) } };
+  await guard(() => runs.collection.updateMany(those, { $set: { forgotten: true } }));
   return old.length;
 }
