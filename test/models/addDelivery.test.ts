@@ -6,6 +6,9 @@ import { startApp, type TestApp } from "../support/app.ts";
 
 const CONFIGURED = ["telegram", "whatsapp"];
 const NOBODY = "No recipient is known: give `to`, or set the main session's route.";
+const NO_ROUTE =
+  "The main session has no route yet: set `session.main`, or one with `signalbox route set CHANNEL TO`. " +
+  "Until then it is whatsapp, which is not configured.";
 const ANNA: Route = { channel: "telegram", to: "anna" };
 const BERT: Route = { channel: "whatsapp", to: "bert" };
 
@@ -15,6 +18,14 @@ describe("where a reply goes", () => {
     app = await startApp();
   });
   afterEach(() => app.close());
+
+  it("says that there is no route, where nobody has named the channel that is not configured", async () => {
+    const wanted = { _id: randomUUID(), runId: null, channel: "last", to: null, text: "x" };
+
+    const { channel, fault } = await addDelivery(app.stores, wanted, { firstRoute: null, channels: new Set() });
+
+    expect({ channel, fault }).to.deep.equal({ channel: "whatsapp", fault: NO_ROUTE });
+  });
 
   interface Case {
     readonly channel: string;

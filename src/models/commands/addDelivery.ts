@@ -3,6 +3,10 @@ import type { Stores } from "../stores.ts";
 
 const FALLBACK_CHANNEL = "whatsapp";
 
+const NO_ROUTE =
+  "The main session has no route yet: set `session.main`, or one with `signalbox route set CHANNEL TO`. " +
+  `Until then it is ${FALLBACK_CHANNEL}, which is not configured.`;
+
 export interface DeliverySettings {
   /** Where the main session's replies go before a delivery or an operator gave it another route. */
   readonly firstRoute: Route | null;
@@ -39,7 +43,8 @@ export async function addDelivery(
   const route = (await sessions.route()) ?? settings.firstRoute;
   const channel = wanted.channel === "last" ? (route?.channel ?? FALLBACK_CHANNEL) : wanted.channel;
   const to = wanted.to?.trim() || recipientOn(channel, route);
-  const fault = deliveryFault(channel, to, settings.channels);
+  const isUnrouted = wanted.channel === "last" && !route && !settings.channels.has(channel);
+  const fault = isUnrouted ? NO_ROUTE : deliveryFault(channel, to, settings.channels);
   if (await deliveries.add({ ...wanted, channel, to, fault })) return { deliveryId: wanted._id, channel, fault };
   const noted = await deliveries.find(wanted._id);
   return { deliveryId: wanted._id, channel: noted.channel, fault: noted.state === "failed" ? noted.reason : null };
