@@ -273,6 +273,18 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
       });
     });
 
+    it("get says of a mapped hook which mapping took it, and that its body is not kept", async () => {
+      const sent = await cli(["hooks", "send", "ci/build", "--body", "-", "--json"], '{ "n": 7 }');
+      const { runId } = JSON.parse(sent.stdout);
+      await ended(runId);
+
+      const { stdout } = await cli(["runs", "get", runId, "--request"]);
+
+      expect(stdout).to.match(
+        /\nWhat came\nA hook for the mapping ci\/build, whose body is not kept once it has been applied\.\n$/,
+      );
+    });
+
     it("watch waits for the end and prints the reply; retry begins a failed run anew", async () => {
       model.script(answers(400, { error: { message: "no" } }));
       const { runId } = await sendAgent("x");

@@ -93,6 +93,9 @@ function requestLines({ request, call }: RunRequest): string[] {
     ...section("Asked", message),
     ...section("Instructions", instructions),
     ...(rows.length > 0 ? ["", ...rowLines(rows.map(([name, value]) => [name, String(value)] as const))] : []),
-    ...section("What came", call),
+    ...section("What came", call?.payload === null ? notKept(call.mapping) : call),
   ];
 }
+
+const notKept = (mapping: string) =>
+  `A hook for the mapping ${mapping}, whose body is not kept once it has been applied.`;
