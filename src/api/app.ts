@@ -113,7 +113,8 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
 
 const isUnder = (path: string, base: string): boolean => path === base || path.startsWith(`${base}/`);
 
-const HOOK_ADVICE = "Send the hook token as `Authorization: Bearer …` or `x-service-token`.";
+const HOOK_ADVICE =
+  "Send the hook token as `Authorization: Bearer …` or `x-service-token`; where the mapping has `auth`, its sender's proof.";
 
 const ABOUT =
   "Job tracking: an orchestrator creates a job, the code that does the work reports its steps, everybody reads how far it is.";

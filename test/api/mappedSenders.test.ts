@@ -92,6 +92,12 @@ describe("a mapping with the proof of a sender", () => {
     for (const answer of wrong) expectRefused(answer);
   });
 
+  it("a refusal names both, the hook token and the proof that a mapping may ask for", async () => {
+    const { body } = await post("token", bearer);
+
+    expect(body.detail).to.match(/^Send the hook token .*, its sender's proof\.$/);
+  });
+
   it("token: the sender's own in the URL is warned of once, without it", async () => {
     const app = await start(
       `{ match: { path: "own" }, auth: { type: "token", token: "${OWN_TOKEN}" } }, { match: { path: "plain" } }`,
