@@ -155,7 +155,7 @@ export class Deliveries {
     for (;;) {
       const { channel, parts, state, claim, since, order } = await this.find(deliveryId);
       const now = this.#clock.now();
-      if (state === "sent") throw conflict("The delivery was sent.");
+      if (state === "sent") throw conflict("The delivery has been sent already.");
       if (claim && claim.until > now) throw conflict("The delivery is being sent in this moment.");
       const isUntouched = parts.every((part) => part.state !== "sent" && part.handedAt === null);
       const anew = {

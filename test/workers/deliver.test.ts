@@ -604,7 +604,7 @@ describe("a delivery", () => {
 
     expect([underWay, sent].map(({ status, body }) => [status, body.detail])).to.deep.equal([
       [409, "The delivery is being sent in this moment."],
-      [409, "The delivery was sent."],
+      [409, "The delivery has been sent already."],
     ]);
   });
 
