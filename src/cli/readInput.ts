@@ -10,7 +10,7 @@ export function readInput(file: string, what: string): string {
   try {
     return readFileSync(file === "-" ? 0 : file, "utf8");
   } catch (error) {
-    throw new StartError(`${what} cannot be read from ${file} (${(error as NodeJS.ErrnoException).code}).`);
+    throw new StartError(`${what} cannot be read from ${file === "-" ? "standard input" : file} (${(error as NodeJS.ErrnoException).code}).`);
   }
 }
 
@@ -28,5 +28,5 @@ export function readJsonObject(file: string): { readonly text: string; readonly 
   } catch {
     // said below
   }
-  throw new StartError(`${file} does not hold a JSON object.`);
+  throw new StartError(`${file === "-" ? "Standard input" : file} does not hold a JSON object.`);
 }

@@ -225,7 +225,7 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
 
     const refused = [
       [["nobody", "--body", "-"], "{}", 3, /no hook/],
-      [["ci/build", "--body", "-"], "[]", 1, /^- does not hold a JSON object\.$/],
+      [["ci/build", "--body", "-"], "[]", 1, /^Standard input does not hold a JSON object\.$/],
       [["ci/build", "--body", "missing.json"], "", 1, /^The body cannot be read from missing\.json \(ENOENT\)\.$/],
       [["ci/build"], "", 2, /^Say with --body where the JSON body is/],
       [["ci/build", "--body", "-", "--header", "x"], "{}", 2, /It must be "name: value"\.$/],
