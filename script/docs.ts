@@ -51,7 +51,7 @@ One JSON5 file, and the environment over it. Every problem is named at once, and
 - The file is \`signalbox.json5\` in the working directory, or what \`SIGNALBOX_CONFIG\` names. It may be absent.
 - \`\${NAME}\` in a string takes the environment variable NAME; a missing one is an error.
 - An unknown key is an error that names the nearest known one.
-- An empty environment variable counts as none. The npm scripts read a file \`.env\` beside package.json too.
+- An empty environment variable counts as none. The npm scripts and \`npx signalbox\` read a file \`.env\` in the working directory too.
 
 | command (in a clone \`npx signalbox …\`) | |
 |---|---|
@@ -122,7 +122,7 @@ ${rows.join("\n")}
 function environment(): string {
   const keys = configKeys().filter(([, node]) => node.env);
   const lines = keys.map(([key, node]) => `# ${node.description} (${key})\n#${node.env}=${node.default ?? ""}`);
-  return `# Copy to .env, which the npm scripts read. Everything here is optional with \`npm start\`.
+  return `# Copy to .env, which the npm scripts and \`npx signalbox\` read. Everything here is optional with \`npm start\`.
 # Made by \`npm run docs\` from src/shared/configSchema.ts.
 
 # Another configuration file than ./signalbox.json5.
