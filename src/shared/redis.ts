@@ -134,7 +134,14 @@ function open({ url, cluster }: RedisAddress, log: Logger, manner: Manner): Redi
 
 function watched(redis: Redis, log: Logger): Redis {
   let lost = false;
+  let over = false;
+  const disconnect = redis.disconnect.bind(redis);
+  redis.disconnect = (reconnect = false) => {
+    over ||= !reconnect;
+    disconnect(reconnect);
+  };
   redis.on("error", (error: NodeJS.ErrnoException) => {
+    if (over) return; // one that was still connecting fails then
     if (!lost) log.warn({ code: error.code }, "Redis cannot be reached; trying again");
     lost = true;
   });

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { expect } from "chai";
 import pino from "pino";
-import { connectProducer } from "../../src/shared/redis.ts";
+import { connectProducer, readerConnection } from "../../src/shared/redis.ts";
 import { freePort, startRedis } from "../support/servers.ts";
 
 describe("connectProducer", () => {
@@ -45,5 +45,24 @@ describe("connectProducer", () => {
 
     expect(writes.map(({ status }) => status)).to.not.include("fulfilled");
     expect(warnings).to.deep.equal([]); // of the listeners that each leave adds
+  });
+});
+
+describe("readerConnection", () => {
+  it("says nothing of one that is let go while it connects, as by a start whose port is taken", async () => {
+    const redis = await startRedis();
+    const lines: string[] = [];
+    const log = pino({ level: "warn" }, { write: (line: string) => void lines.push(line) });
+
+    for (let ticks = 0; ticks < 20; ticks++) {
+      const connection = readerConnection({ url: redis.url }, log);
+      const ended = new Promise((resolve) => connection.once("end", resolve));
+      for (let tick = 0; tick < ticks; tick++) await new Promise((resolve) => process.nextTick(resolve));
+      connection.disconnect();
+      await ended;
+    }
+
+    expect(lines).to.deep.equal([]);
+    await redis.remove();
   });
 });
