@@ -10,7 +10,9 @@ export function readInput(file: string, what: string): string {
   try {
     return readFileSync(file === "-" ? 0 : file, "utf8");
   } catch (error) {
-    throw new StartError(`${what} cannot be read from ${file === "-" ? "standard input" : file} (${(error as NodeJS.ErrnoException).code}).`);
+    throw new StartError(
+      `${what} cannot be read from ${file === "-" ? "standard input" : file} (${(error as NodeJS.ErrnoException).code}).`,
+    );
   }
 }
 

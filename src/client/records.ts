@@ -133,7 +133,7 @@ export interface RunRequest {
     trackAsJob: boolean;
     allowUnsafe: boolean;
   } | null;
-  call: { mapping: string | null; path: string; payload: unknown } | null;
+  call: { mapping: string; path: string | null; payload: unknown } | null;
 }
 
 export type DeliveryState = "pending" | "sent" | "failed";

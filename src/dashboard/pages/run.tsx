@@ -148,8 +148,8 @@ function Asked({ runId, asked: { request, call } }: { runId: string; asked: RunR
           </h2>
           <Facts
             facts={[
-              ["Path", <code>{call.path}</code>],
-              ["Mapping", call.mapping && <code>{call.mapping}</code>],
+              ["Path", call.path && <code>{call.path}</code>],
+              ["Mapping", <code>{call.mapping}</code>],
             ]}
           />
           {call.payload === null || call.payload === undefined ? (
