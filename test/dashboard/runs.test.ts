@@ -59,6 +59,9 @@ describe("the dashboard's pages of hooks", function () {
     await page.getByRole("region", { name: "Reply, content" }).getByText("The test sum is wrong.").waitFor();
     await page.getByRole("region", { name: "What was asked, content" }).getByText("Build 4711 failed").waitFor();
     await page.getByRole("region", { name: "Instructions, content" }).getByText("Say what broke.").waitFor();
+    const came = page.getByRole("region", { name: "What came" });
+    await came.getByText("The body is not kept").waitFor();
+    expect(await came.getByRole("term").allTextContents()).to.deep.equal(["Mapping"]);
     await page.getByRole("listitem").filter({ hasText: "telegram" }).getByText("1 of 1 sent").waitFor();
     await page.getByRole("link", { name: "hook:ci" }).click();
     await page.getByRole("listitem").filter({ hasText: "Agent" }).getByText("The test sum is wrong.").waitFor();
