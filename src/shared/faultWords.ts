@@ -22,6 +22,7 @@ export function faultWords(error: ErrorObject, patterns: Readonly<Record<string,
   if (error.keyword === "pattern") {
     return patterns[error.schema as string] ?? PATTERNS[error.schema as string] ?? `must match ${error.schema}`;
   }
+  if (error.schema === "date-time") return "must be a time with its zone (RFC 3339), such as 2026-01-31T18:00:00Z";
   return error.message ?? "is not valid";
 }
 

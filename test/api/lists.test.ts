@@ -99,6 +99,13 @@ describe("GET /api/jobs", () => {
     });
   }
 
+  it("says of a time that is none what one looks like", async () => {
+    const { status, body } = await app.call("GET", "/api/jobs?createdFrom=yesterday");
+
+    expect(status).to.equal(400);
+    expect(body.detail).to.equal("createdFrom must be a time with its zone (RFC 3339), such as 2026-01-31T18:00:00Z.");
+  });
+
   const refused: [string, string][] = [
     ["limit=0", "limit"],
     ["limit=1001", "limit"],
