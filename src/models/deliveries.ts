@@ -13,7 +13,7 @@ import {
 } from "./delivery.ts";
 import { guard } from "./guard.ts";
 import { Inserting } from "./inserting.ts";
-import { reading } from "./newPrimary.ts";
+import { exists, reading } from "./newPrimary.ts";
 import { readAll } from "./readAll.ts";
 
 export class Deliveries {
@@ -129,8 +129,7 @@ export class Deliveries {
     const ended = { state, reason, endedAt, open: false, claim: null, ...(state === "sent" && sent) };
     if (await this.#changeClaimed(deliveryId, token, ended)) return true;
     // an earlier try may have ended it so, and MongoDB not have said so
-    const asEnded = { _id: deliveryId, state, reason, open: false };
-    return (await reading(this.collection, () => this.collection.countDocuments(asEnded))) === 1;
+    return exists(this.collection, { _id: deliveryId, state, reason, open: false });
   }
 
   async #changeClaimed(deliveryId: string, token: string, set: object): Promise<boolean> {

@@ -3,7 +3,7 @@ import type { Clock } from "../shared/clock.ts";
 import { AppError } from "../shared/errors.ts";
 import { guard } from "./guard.ts";
 import { Inserting } from "./inserting.ts";
-import { reading } from "./newPrimary.ts";
+import { exists, reading } from "./newPrimary.ts";
 import { takePage } from "./page.ts";
 
 /** Something that the main session is to be told with its next turn. */
@@ -86,9 +86,8 @@ export class Events {
   }
 
   /** Whether an event from before a time waits that wants a turn at once. */
-  async wantsTurn(before: Date): Promise<boolean> {
-    const query = { waiting: true, wake: true, createdAt: { $lt: before } };
-    return (await reading(this.collection, () => this.collection.findOne(query, { projection: { _id: 1 } }))) !== null;
+  wantsTurn(before: Date): Promise<boolean> {
+    return exists(this.collection, { waiting: true, wake: true, createdAt: { $lt: before } });
   }
 
   /** Has all that wait want a turn at once: their time has come. */

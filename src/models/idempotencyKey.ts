@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { type mongo, Schema } from "mongoose";
 import type { Clock } from "../shared/clock.ts";
 import { AppError } from "../shared/errors.ts";
@@ -41,8 +41,8 @@ export class IdempotencyKeys {
     request: unknown,
     ids: T,
   ): Promise<T> {
-    const fingerprint = hash(toJson(request));
-    const _id = hash(key);
+    const fingerprint = digest(toJson(request));
+    const _id = digest(key);
     const first = { _id, fingerprint, ids, createdAt: this.#clock.now() };
     try {
       await guard(() => this.collection.insertOne(first));
@@ -60,4 +60,4 @@ export class IdempotencyKeys {
   }
 }
 
-const hash = (text: string): string => createHash("sha256").update(text).digest("base64url");
+const digest = (text: string): string => hash("sha256", text, "base64url");

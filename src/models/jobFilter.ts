@@ -25,7 +25,7 @@ export interface JobFilter {
 export function jobQuery(filter: JobFilter, by: StaleBy): mongo.Filter<JobDoc> {
   const all: mongo.Filter<JobDoc>[] = [];
   if (filter.status) all.push({ status: { $in: [...filter.status] } });
-  if (filter.name) all.push({ nameKey: beginsWith(nameKey(filter.name) as string) });
+  if (filter.name) all.push({ nameKey: beginsWith(nameKey(filter.name)) });
   if (filter.jobId) all.push({ jobId: beginsWith(filter.jobId) });
   for (const [key, value] of filter.metadata ?? []) all.push({ metadataTerms: searchTerm(key, value) });
   if (filter.createdFrom) all.push({ createdAt: { $gte: filter.createdFrom } });
@@ -59,7 +59,7 @@ export function fitsFilter(job: FilteredJob, filter: JobFilter, { now, staleAfte
   const isStale = staleAt !== null && staleAt <= now;
   return (
     (!status || status.includes(job.status)) &&
-    (!name || (job.nameKey?.startsWith(nameKey(name) as string) ?? false)) &&
+    (!name || (job.nameKey?.startsWith(nameKey(name)) ?? false)) &&
     (!jobId || job.jobId.startsWith(jobId)) &&
     metadata.every(([key, value]) => job.metadataTerms.includes(searchTerm(key, value))) &&
     (!createdFrom || job.createdAt >= createdFrom) &&

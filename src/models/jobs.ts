@@ -88,7 +88,7 @@ export class Jobs {
     return {
       jobId: literal(jobId),
       name: given("name"),
-      nameKey: change.name === undefined ? or("$nameKey", null) : literal(nameKey(change.name)),
+      nameKey: change.name === undefined ? or("$nameKey", null) : literal(change.name && nameKey(change.name)),
       description: given("description"),
       input: given("input", packObject("input", change.input ?? null)),
       metadata: given("metadata", packObject("metadata", change.metadata ?? null)),
@@ -135,7 +135,7 @@ export class Jobs {
   async write(changed: readonly JobWrite[]): Promise<Set<string>> {
     const rev = new mongo.ObjectId();
     const writes = changed.map(({ was, is, said }) => {
-      const written = { ...is, staleAt: this.#staleAt(was, is) };
+      const written = { ...is, staleAt: storedStaleAt(was.staleAt, is, this.#staleAfterSeconds) };
       return { was, written, ...changeOf(was, written, said) };
     });
     const missed = await writeUnchanged(this.collection, writes, rev);
@@ -151,11 +151,7 @@ export class Jobs {
         this.#changes.note({ kind: "step", jobId: is.jobId, stepKey: current.stepKey });
       }
     }
-    return new Set([...missed].map((i) => (changed[i] as (typeof changed)[number]).is.jobId));
-  }
-
-  #staleAt({ staleAt }: JobState, is: JobState): Date | null {
-    return storedStaleAt(staleAt, is, this.#staleAfterSeconds);
+    return new Set([...missed].map((i) => changed[i]!.is.jobId));
   }
 
   /** Deletes those of the jobs that a query fits. @returns how many these were */
@@ -247,9 +243,7 @@ function endedAt(status: Status, now: Date): Expression {
 }
 
 /** What the search by name compares: lower case, so that it does not matter how the name was typed. */
-export function nameKey(name: string | null): string | null {
-  return name === null ? null : name.toLowerCase();
-}
+export const nameKey = (name: string): string => name.toLowerCase();
 
 export function jobNotFound(jobId: string): AppError {
   return new AppError("job_not_found", { detail: `There is no job ${JSON.stringify(jobId)}.` });

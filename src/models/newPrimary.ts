@@ -103,3 +103,11 @@ export function reading<T>({ db }: Pick<mongo.Collection, "db">, read: () => Pro
     }
   });
 }
+
+/** Whether a collection holds what fits a filter. @throws AppError unavailable */
+export async function exists<T extends mongo.Document>(
+  collection: mongo.Collection<T>,
+  filter: mongo.Filter<T>,
+): Promise<boolean> {
+  return (await reading(collection, () => collection.findOne(filter, { projection: { _id: 1 } }))) !== null;
+}

@@ -124,7 +124,6 @@ runSchema.index({ createdAt: 1 }, { partialFilterExpression: { open: true, stage
 export const UNSETTLED = { settled: 1 } as const;
 runSchema.index(UNSETTLED, { partialFilterExpression: { settled: false } });
 runSchema.index({ settled: 1, endedAt: 1 }, { partialFilterExpression: { settled: true } });
-
 runSchema.index({ endedAt: 1 }, { partialFilterExpression: { singleUse: true, forgotten: false } });
 
 export type NewRun = Pick<RunDoc, "_id" | "kind" | "name" | "sessionKey" | "singleUse" | "mapped" | "request">;

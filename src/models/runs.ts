@@ -6,7 +6,7 @@ import { MAIN_SESSION } from "../shared/sessionKey.ts";
 import { Together } from "../shared/together.ts";
 import { guard, updateByIds } from "./guard.ts";
 import { Inserting } from "./inserting.ts";
-import { reading } from "./newPrimary.ts";
+import { exists, reading } from "./newPrimary.ts";
 import { readAll } from "./readAll.ts";
 import {
   type AgentRun,
@@ -116,11 +116,8 @@ export class Runs {
   }
 
   /** Whether a run still waits for its mapping. */
-  async isUnmapped(runId: string, round: number): Promise<boolean> {
-    const waiting = { _id: runId, round, open: true, stage: "mapping" as const };
-    return (
-      (await reading(this.collection, () => this.collection.findOne(waiting, { projection: { _id: 1 } }))) !== null
-    );
+  isUnmapped(runId: string, round: number): Promise<boolean> {
+    return exists(this.collection, unmapped(runId, round));
   }
 
   /**
@@ -128,9 +125,10 @@ export class Runs {
    * @returns false when it waits no longer: cancelled, or seen to by another worker
    */
   async mapTo(runId: string, round: number, mapped: MappedTo): Promise<boolean> {
-    const waiting = { _id: runId, round, open: true, stage: "mapping" as const };
     const { modifiedCount } = await guard(() =>
-      this.collection.updateOne(waiting, { $set: { stage: "turn" as const, ...this.#mappedTo(mapped) } }),
+      this.collection.updateOne(unmapped(runId, round), {
+        $set: { stage: "turn" as const, ...this.#mappedTo(mapped) },
+      }),
     );
     return this.#noted(runId, modifiedCount === 1);
   }
@@ -296,3 +294,5 @@ export class Runs {
     return this.collection.aggregate<DueRun>(pipeline, { hint: NEXT_OF_SESSION });
   }
 }
+
+const unmapped = (runId: string, round: number) => ({ _id: runId, round, open: true, stage: "mapping" as const });

@@ -3,7 +3,7 @@ import type { Clock } from "../shared/clock.ts";
 import { MAIN_SESSION } from "../shared/sessionKey.ts";
 import { guard, takeEachIfFree, updateByIds } from "./guard.ts";
 import { insertAll } from "./inserting.ts";
-import { reading } from "./newPrimary.ts";
+import { exists, reading } from "./newPrimary.ts";
 
 /** Where replies of the main session go. */
 export interface Route {
@@ -24,7 +24,7 @@ export interface SessionDoc {
 }
 
 export const sessionSchema = new Schema<SessionDoc>(
-  { _id: String, active: Schema.Types.Mixed, route: Schema.Types.Mixed, lastUsedAt: Date },
+  { _id: String, active: Schema.Types.Mixed, route: Schema.Types.Mixed, pausedUntil: Date, lastUsedAt: Date },
   { versionKey: false },
 );
 
@@ -70,7 +70,11 @@ export class Sessions {
     return takeEachIfFree(this.collection, takes);
   }
 
-  /** Makes sessions that are free, where they are not there yet. @returns the keys of those that were not @throws AppError unavailable */
+  /**
+   * Makes sessions that are free, where they are not there yet.
+   * @returns the keys of those that were not
+   * @throws AppError unavailable
+   */
   async make(keys: readonly string[]): Promise<Set<string>> {
     if (keys.length === 0) return new Set();
     const lastUsedAt = this.#clock.now();
@@ -108,9 +112,8 @@ export class Sessions {
     await guard(() => this.collection.updateOne({ _id: MAIN_SESSION }, { $set: { pausedUntil: until } }));
   }
 
-  async isMainPaused(now: Date): Promise<boolean> {
-    const query = { _id: MAIN_SESSION, pausedUntil: { $gt: now } };
-    return (await reading(this.collection, () => this.collection.findOne(query, { projection: { _id: 1 } }))) !== null;
+  isMainPaused(now: Date): Promise<boolean> {
+    return exists(this.collection, { _id: MAIN_SESSION, pausedUntil: { $gt: now } });
   }
 
   /** The main session's last recipient; null before it has one. */

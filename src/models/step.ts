@@ -165,7 +165,7 @@ export class Steps {
     for (const [i, { is }] of changed.entries()) {
       if (!missed.has(i)) this.#changes.note({ kind: "step", jobId: is.jobId, stepKey: is.stepKey });
     }
-    return new Set([...missed].map((i) => stepName((changed[i] as (typeof changed)[number]).is)));
+    return new Set([...missed].map((i) => stepName(changed[i]!.is)));
   }
 
   /** Grows with every call, so that of two reports in one millisecond the later one is known. */

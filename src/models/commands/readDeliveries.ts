@@ -32,15 +32,13 @@ export async function listDeliveries(
   { deliveries }: Stores,
   { state, channel, limit, cursor }: DeliveryListQuery,
 ): Promise<{ deliveries: DeliveryView[]; nextCursor: string | null }> {
-  const query: mongo.Filter<DeliveryDoc>[] = [
-    ...(state ? [{ state: { $in: [...state] } }] : []),
-    ...(channel === undefined ? [] : [{ channel }]),
-    ...(cursor === undefined ? [] : [olderThan<DeliveryDoc>(cursor)]),
-  ];
+  const query: mongo.Filter<DeliveryDoc> = {
+    ...(state && { state: { $in: [...state] } }),
+    ...(channel !== undefined && { channel }),
+    ...(cursor !== undefined && olderThan<DeliveryDoc>(cursor)),
+  };
   const find = () =>
-    deliveries.collection
-      .find<DeliveryDoc>(query.length > 0 ? { $and: query } : {}, { projection: WITHOUT_TEXT })
-      .sort({ createdAt: -1, _id: -1 });
+    deliveries.collection.find<DeliveryDoc>(query, { projection: WITHOUT_TEXT }).sort({ createdAt: -1, _id: -1 });
   const { rows, last } = await takePage(deliveries.collection, find, {
     limit,
     bytesOf: ({ parts }) => parts.length * 100,

@@ -62,8 +62,7 @@ export async function readJob(
 }
 
 function stepsOf({ steps }: Stores, job: JobDoc, after?: Position): mongo.FindCursor<StepDoc> {
-  const query: mongo.Filter<StepDoc>[] = [{ job: job._id }, ...(after ? [newerThan(after)] : [])];
-  return steps.collection.find({ $and: query }).sort({ createdAt: 1, _id: 1 });
+  return steps.collection.find({ job: job._id, ...(after && newerThan(after)) }).sort({ createdAt: 1, _id: 1 });
 }
 
 const stepBytes = (step: StepDoc): number => step.output?.length ?? 0;

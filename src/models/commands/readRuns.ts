@@ -3,7 +3,7 @@ import { AppError } from "../../shared/errors.ts";
 import { MAIN_SESSION } from "../../shared/sessionKey.ts";
 import type { DeliveryDoc } from "../delivery.ts";
 import type { MessageDoc } from "../message.ts";
-import { reading } from "../newPrimary.ts";
+import { exists } from "../newPrimary.ts";
 import { PAGE_BYTES, takePage } from "../page.ts";
 import { readAll } from "../readAll.ts";
 import type { AgentRequest, RunDoc, RunError, RunKind, RunStatus } from "../run.ts";
@@ -61,7 +61,8 @@ export async function readRequest({ runs }: Stores, runId: string): Promise<RunR
 }
 
 /**
- * The latest messages of a session, oldest first: `limit` of them, fewer when they are large. A session is known from its first run or turn on, the main session always.
+ * The latest messages of a session, oldest first: `limit` of them, fewer when they are large. A session is known from its
+ * first run or turn on, the main session always.
  * @throws AppError session_not_found, unavailable
  */
 export async function readMessages(
@@ -71,8 +72,7 @@ export async function readMessages(
 ): Promise<MessageDoc[]> {
   const found = await messages.findLatest(sessionKey, { limit, maxChars: PAGE_BYTES });
   if (found.length > 0 || sessionKey === MAIN_SESSION) return found;
-  const run = await reading(runs.collection, () => runs.collection.findOne({ sessionKey }, { projection: { _id: 1 } }));
-  if (run) return found;
+  if (await exists(runs.collection, { sessionKey })) return found;
   throw new AppError("session_not_found", { detail: `There is no session ${JSON.stringify(sessionKey)}.` });
 }
 
@@ -81,14 +81,14 @@ export async function listRuns(
   stores: Stores,
   { status, sessionKey, limit, cursor }: RunListQuery,
 ): Promise<{ runs: RunView[]; nextCursor: string | null }> {
-  const query: mongo.Filter<RunDoc>[] = [
-    ...(status ? [{ status: { $in: [...status] } }] : []),
-    ...(sessionKey === undefined ? [] : [{ sessionKey }]),
-    ...(cursor === undefined ? [] : [olderThan<RunDoc>(cursor)]),
-  ];
+  const query: mongo.Filter<RunDoc> = {
+    ...(status && { status: { $in: [...status] } }),
+    ...(sessionKey !== undefined && { sessionKey }),
+    ...(cursor !== undefined && olderThan<RunDoc>(cursor)),
+  };
   const find = () =>
     stores.runs.collection
-      .find<RunDoc>(query.length > 0 ? { $and: query } : {}, { projection: { request: 0, mapped: 0 } })
+      .find<RunDoc>(query, { projection: { request: 0, mapped: 0 } })
       .sort({ createdAt: -1, _id: -1 });
   const { rows, last } = await takePage(stores.runs.collection, find, {
     limit,
