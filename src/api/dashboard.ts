@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import type { Context } from "koa";
@@ -75,7 +75,7 @@ function readBuilt(path: string): BuiltFile {
     if (existsSync(path + suffix)) bodies[encoding] = readFileSync(path + suffix);
   }
   // Weak: one name for all its encodings.
-  const etag = `W/"${createHash("sha256").update(identity).digest("base64url").slice(0, 22)}"`;
+  const etag = `W/"${hash("sha256", identity, "base64url").slice(0, 22)}"`;
   return { type: extname(path), etag, bodies: { ...bodies, identity } };
 }
 

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Config } from "../shared/configSchema.ts";
 import { version } from "../shared/version.ts";
 import type { Channel } from "./channel.ts";
@@ -67,4 +67,4 @@ export function discordChannel(settings: NonNullable<Config["channels"]["discord
 }
 
 /** The key in the 25 characters that a nonce may have. */
-const nonceOf = (key: string) => createHash("sha256").update(key).digest("base64url").slice(0, 25);
+const nonceOf = (key: string) => hash("sha256", key, "base64url").slice(0, 25);

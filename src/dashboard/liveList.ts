@@ -46,7 +46,7 @@ export class LiveList<Row> {
   #isWanted = false;
   #isShortened = false;
   #wantsMore = false;
-  /** When news last touched an id, counted in news; only since the last request began. */
+  /** The rows that news have told of since the last request began, by their ids; null for one that is gone. */
   readonly #touched = new Map<string, Row | null>();
   #loading: AbortController | null = null;
   #shownSoon: ReturnType<typeof setTimeout> | undefined;

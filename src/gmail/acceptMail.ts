@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { mappedRuns } from "../hooks/mappedRuns.ts";
 import { type Mapping, mappingsAt, matchBody } from "../hooks/mapping.ts";
 import { acceptMappedRuns } from "../models/commands/acceptHook.ts";
@@ -14,10 +14,8 @@ const GMAIL = "gmail";
  * whomever, becomes the same run.
  */
 export function mailRunId(account: string, messageId: string, index = 0): string {
-  const hash = createHash("sha256")
-    .update(JSON.stringify([account.toLowerCase(), messageId, index]))
-    .digest("hex");
-  const [, a, b, c, d, e] = /^(.{8})(.{4}).(.{3}).(.{3})(.{12})/.exec(hash) ?? [];
+  const digest = hash("sha256", JSON.stringify([account.toLowerCase(), messageId, index]), "hex");
+  const [, a, b, c, d, e] = /^(.{8})(.{4}).(.{3}).(.{3})(.{12})/.exec(digest) ?? [];
   return `${a}-${b}-8${c}-8${d}-${e}`; // a UUID of a kind of our own (RFC 9562, version 8)
 }
 

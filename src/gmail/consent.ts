@@ -147,9 +147,9 @@ async function redirected(
 
 /** Of an address that Google's page leads back to; undefined for any other text. */
 function readQuery(address: string): URLSearchParams | undefined {
-  if (!URL.canParse(address)) return undefined;
-  const { pathname, searchParams } = new URL(address);
-  return pathname === PATH && (searchParams.has("code") || searchParams.has("error")) ? searchParams : undefined;
+  const url = URL.parse(address);
+  if (url?.pathname !== PATH) return undefined;
+  return url.searchParams.has("code") || url.searchParams.has("error") ? url.searchParams : undefined;
 }
 
 function readCode(answer: URLSearchParams): string {

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { MailboxPart } from "../models/gmailMailbox.ts";
 import type { Stores } from "../models/stores.ts";
 import type { Clock } from "../shared/clock.ts";
@@ -85,6 +85,6 @@ export class Health {
 
 /** The same for all who see the same fault, and without the address. */
 function eventId(account: string, part: MailboxPart, since: Date): string {
-  const mailbox = createHash("sha256").update(account).digest("hex").slice(0, 12);
+  const mailbox = hash("sha256", account, "hex").slice(0, 12);
   return `gmail-${mailbox}-${part}-${since.getTime()}`;
 }

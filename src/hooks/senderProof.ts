@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from "node:crypto";
+import { hash, timingSafeEqual } from "node:crypto";
 import { type Claim, type HeaderValues, readClaim, type SignedAuth } from "./readClaim.ts";
 import { checkClaim, type RefusalReason, Refused } from "./signatureClaim.ts";
 
@@ -73,4 +73,4 @@ function replayKey({ type }: SignedAuth, { id, sentAtSeconds }: Claim, digest: B
   return sentAtSeconds === null ? null : `${type}:${sha256(digest).toString("base64url")}`;
 }
 
-const sha256 = (data: string | Buffer): Buffer => createHash("sha256").update(data).digest();
+const sha256 = (data: string | Buffer): Buffer => hash("sha256", data, "buffer");

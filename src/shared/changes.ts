@@ -65,7 +65,7 @@ export class RedisChanges implements Changes {
     const entries: Change[][] = [];
     for (let i = 0; i < changes.length; i += MOST_PER_ENTRY) entries.push(changes.slice(i, i + MOST_PER_ENTRY));
     const told = entries.map((entry) =>
-      this.#redis.xadd(this.#key, "MAXLEN", "~", KEPT_ENTRIES, "*", "c", pack(entry)),
+      this.#redis.xadd(this.#key, "MAXLEN", "~", KEPT_ENTRIES, "*", "c", JSON.stringify(entry)),
     );
     const ends = await Promise.allSettled(told);
     if (ends.every(({ status }) => status === "fulfilled")) return;
@@ -84,8 +84,6 @@ const nameOf = (change: Change): string =>
       : change.kind === "many"
         ? "many"
         : `${change.kind} ${change.id}`;
-
-const pack = (changes: readonly Change[]): string => JSON.stringify(changes);
 
 /** What one entry of the stream tells; of what another version, or somebody else, wrote in words of its own: `many`. */
 export function unpackChanges(fields: readonly string[]): Change[] {

@@ -10,9 +10,9 @@ import { ALIKE, Together } from "../shared/together.ts";
 
 /**
  * Does what follows from a run's end, on the records and then on the queues; nothing when it has not ended.
- * @param ended the run, where it is known how it has ended; null when there is nothing to do
+ * @param ended the run, where it is known how it has ended
  */
-export type Settle = (runId: string, ended?: RunDoc | null) => Promise<void>;
+export type Settle = (runId: string, ended?: RunDoc) => Promise<void>;
 
 export function settler(
   stores: Stores,
@@ -22,7 +22,7 @@ export function settler(
 ): Settle {
   const settling = new Together<RunDoc, Settled>((ended) => settleRuns(stores, ended, settings), ALIKE);
   return async (runId, ended) => {
-    const run = ended === undefined ? await stores.runs.findEnded(runId) : ended;
+    const run = ended ?? (await stores.runs.findEnded(runId));
     if (!run) return;
     const { nextRunId, delivery, wake } = await settling.add(run);
     // Named after this end: the next run's own entry may be on its way off the queue in this very moment.

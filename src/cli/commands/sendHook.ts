@@ -32,12 +32,11 @@ export function sendWake(env: NodeJS.ProcessEnv, options: WakeOptions): Promise<
     needHookToken(service);
     const { mode } = options;
     const answer = await service.client.hooks.send("wake", { text, ...(mode && { mode }) }, optionsOf(options));
-    const { eventId } = answer;
     print(
       options.json
         ? [cleanJson(answer)]
         : rowLines([
-            ["Event", eventId],
+            ["Event", answer.eventId],
             ["Mode", answer.mode],
           ]),
     );

@@ -120,7 +120,6 @@ async function conclude(
   const { runs, sessions } = deps.stores;
   const { token } = run.claim;
   let ended: RunDoc | null | undefined;
-  const error = end.kind === "failed" ? { code: end.error.code, message: end.error.message } : null;
   switch (end.kind) {
     case "stopped":
       await runs.handBack(run._id, token);
@@ -135,8 +134,9 @@ async function conclude(
         return runs.end(run, { status: "failed", error: TOO_LARGE, attempts: run.attempts });
       });
       break;
-    case "failed":
-      if (end.error.retry && run.attempts < MOST_TRIES && error) {
+    case "failed": {
+      const error = { code: end.error.code, message: end.error.message };
+      if (end.error.retry && run.attempts < MOST_TRIES) {
         const asked = Math.min((end.error.retryAfterSeconds ?? 0) * 1_000, MOST_RETRY_AFTER_MS);
         const delayMs = Math.max(RETRY_AFTER_MS[run.attempts - 1] ?? 0, asked);
         const isOurs = await runs.retryLater(run._id, token, new Date(clock.now().getTime() + delayMs), error);
@@ -146,7 +146,8 @@ async function conclude(
         await deps.requeue(run._id, `try-${run.attempts + 1}`, delayMs);
         return { how: "waits for another try", ended: null };
       }
-      if (error) ended = await runs.end(run, { status: "failed", error, attempts: Math.min(run.attempts, MOST_TRIES) });
+      ended = await runs.end(run, { status: "failed", error, attempts: Math.min(run.attempts, MOST_TRIES) });
+    }
   }
   return { how: end.kind, ended };
 }

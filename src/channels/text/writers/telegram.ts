@@ -37,8 +37,9 @@ function escapeHtml(text: string): string {
  * dot: such an address is shown instead. A link to a user would call that user.
  */
 function isAddress({ href }: Mark): boolean {
-  if (/[\s\p{Cc}]/u.test(href) || !URL.canParse(href)) return false;
-  const { protocol, hostname } = new URL(href);
+  const url = /[\s\p{Cc}]/u.test(href) ? null : URL.parse(href);
+  if (!url) return false;
+  const { protocol, hostname } = url;
   if (protocol === "http:" || protocol === "https:") return /.\../.test(hostname) || hostname.startsWith("[");
   return protocol === "tg:" && !/^tg:(?:\/\/)?user/i.test(href);
 }
