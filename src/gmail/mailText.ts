@@ -1,3 +1,4 @@
+import { isVisible } from "../shared/visible.ts";
 import { decodeText } from "./charset.ts";
 import { htmlText } from "./htmlText.ts";
 import { asList, asText } from "./lenient.ts";
@@ -23,9 +24,6 @@ const PLAIN = /^text\/plain$/;
 const HTML = /^text\/html$/;
 const PLAIN_OR_HTML = /^text\/(?:plain|html)$/;
 const ANY_TEXT = /^text\//;
-
-/** Filling, such as a zero-width space, is nothing to read. */
-const VISIBLE = /[^\s\p{Default_Ignorable_Code_Point}\p{Cf}\p{Cc}]/u;
 
 /**
  * All text that is not an attachment; of alternatives the plain one, or what an HTML one says. Text of other types, such as a
@@ -55,7 +53,7 @@ function textOfType(wanted: RegExp, part: Part, depth: number): Found {
   return wanted.test(type) ? leafText(part, type) : NONE;
 }
 
-const saysSomething = ({ text, missingBytes }: Found): boolean => VISIBLE.test(text) || missingBytes > 0;
+const saysSomething = ({ text, missingBytes }: Found): boolean => isVisible(text) || missingBytes > 0;
 
 function leafText(part: Part, type: string): Found {
   const { data, size, attachmentId } = part?.body ?? {};
@@ -69,7 +67,7 @@ function leafText(part: Part, type: string): Found {
 }
 
 function joined(found: readonly Found[]): Found {
-  const texts = found.map(({ text }) => text).filter((text) => VISIBLE.test(text));
+  const texts = found.map(({ text }) => text).filter(isVisible);
   return {
     text: texts.length === 1 ? texts[0]! : texts.map((text) => text.trim()).join("\n\n"),
     missingBytes: found.reduce((sum, { missingBytes }) => sum + missingBytes, 0),

@@ -1,4 +1,4 @@
-import { isAcknowledgement, isEmpty } from "../agents/prompt/acknowledgement.ts";
+import { isAcknowledgement } from "../agents/prompt/acknowledgement.ts";
 import { agentPrompt } from "../agents/prompt/agentPrompt.ts";
 import { fence } from "../agents/prompt/fence.ts";
 import { DEFAULT_HEARTBEAT_PROMPT, heartbeatPrompt } from "../agents/prompt/heartbeatPrompt.ts";
@@ -25,6 +25,7 @@ import {
   retention,
 } from "../shared/queues.ts";
 import type { RedisConnection } from "../shared/redis.ts";
+import { isVisible } from "../shared/visible.ts";
 import type { WorkerMetrics } from "./metrics.ts";
 import { acceptedRunsProcessor } from "./processors/acceptedRuns.ts";
 import { agentHookProcessor } from "./processors/agentHook.ts";
@@ -71,7 +72,7 @@ export function startService(config: Config, deps: ServiceDeps): Service {
   const runner = createRunner(agents.defaults.runner, agents.runners, env);
   const channels = openChannels(config.channels, { log, env: withoutOwnSecrets(env) });
   metrics.channelStopped.reset(); // nobody knows yet whether these credentials are good
-  const isWorthDelivering = (reply: string) => !isEmpty(reply) && !isAcknowledgement(reply);
+  const isWorthDelivering = (reply: string) => isVisible(reply) && !isAcknowledgement(reply);
   const delivery = { firstRoute: session.main ?? null, channels: new Set(channels.keys()) };
   const deliver = async ({ fault, channel, deliveryId }: NotedDelivery) => {
     if (fault === null) await queues.deliver({ deliveryId, channel });

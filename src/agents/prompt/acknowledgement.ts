@@ -24,8 +24,3 @@ export function isAcknowledgement(reply: string): boolean {
 
 /** How many characters stand before the marks in which they end. */
 const further = (chars: readonly string[]): number => chars.findLastIndex((char) => !MARK.test(char)) + 1;
-
-/** Whether a reply shows nothing: white space and invisible characters only. */
-export function isEmpty(reply: string): boolean {
-  return !/[^\s\p{Default_Ignorable_Code_Point}\p{Cf}\p{Cc}]/u.test(reply);
-}

@@ -1,8 +1,8 @@
 import type { Token } from "markdown-it";
+import { isVisible } from "../../shared/visible.ts";
 import { type Inline, literally, readInline } from "./inline.ts";
 import { parser } from "./parser.ts";
 import { layTable } from "./table.ts";
-import { isVisible } from "./visible.ts";
 
 /** A quote or an item of a list, around blocks. */
 export interface Container {

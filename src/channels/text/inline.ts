@@ -1,6 +1,6 @@
 import type { Token } from "markdown-it";
+import { isVisible } from "../../shared/visible.ts";
 import { parser } from "./parser.ts";
-import { isVisible } from "./visible.ts";
 
 /** What a piece of text is marked with; `start` and `end` say where in the text, a link's address included. */
 export interface Mark {

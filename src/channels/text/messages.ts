@@ -1,3 +1,4 @@
+import { isVisible } from "../../shared/visible.ts";
 import type { Block, Container } from "./blocks.ts";
 import type { Border } from "./borders.ts";
 import { cut, skipSpace } from "./cut.ts";
@@ -6,7 +7,6 @@ import { Message } from "./message.ts";
 import { type Piece, render } from "./render.ts";
 import { spread } from "./spread.ts";
 import type { Part, TextStyle } from "./style.ts";
-import { isVisible } from "./visible.ts";
 import { WRITERS } from "./writers.ts";
 
 const TEXT_BORDERS: readonly Border[] = ["sentence", "word", "grapheme", "rune"];

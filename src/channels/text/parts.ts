@@ -1,8 +1,9 @@
+import { isVisible } from "../../shared/visible.ts";
 import { readBlocks } from "./blocks.ts";
+import { clean } from "./clean.ts";
 import { Messages } from "./messages.ts";
 import { spread } from "./spread.ts";
 import type { Part, TextStyle } from "./style.ts";
-import { clean, isVisible } from "./visible.ts";
 import { WRITERS } from "./writers.ts";
 
 /** What is longer is sent as it was written: to read it as Markdown can take hundreds of times its memory. */

@@ -1,9 +1,9 @@
+import { isVisible } from "../../shared/visible.ts";
 import type { Border } from "./borders.ts";
 import { cut, skipSpace } from "./cut.ts";
 import { mostUnits, shareOf, sizesOf } from "./measure.ts";
 import { defuse } from "./pings.ts";
 import type { Part, TextStyle } from "./style.ts";
-import { isVisible } from "./visible.ts";
 import type { Writer } from "./writer.ts";
 
 const BORDERS: readonly Border[] = ["paragraph", "sentence", "word", "grapheme", "rune"];

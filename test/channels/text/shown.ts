@@ -1,8 +1,8 @@
 import fc from "fast-check";
+import { clean } from "../../../src/channels/text/clean.ts";
 import { sizeOf } from "../../../src/channels/text/measure.ts";
 import { spread } from "../../../src/channels/text/spread.ts";
 import type { Dialect, Part, TextStyle } from "../../../src/channels/text/style.ts";
-import { clean } from "../../../src/channels/text/visible.ts";
 import { PLAIN } from "../../../src/channels/text/writer.ts";
 
 const DIALECTS: readonly Dialect[] = ["telegram-html", "slack", "discord", "markdown", "whatsapp", "signal", "plain"];

@@ -1,11 +1,5 @@
-const VISIBLE = /[^\s\p{Default_Ignorable_Code_Point}\p{Cf}\p{Cc}]/u;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is taken out
 const CONTROLS = /[\0-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]/g;
-
-/** Whether a text has something to see: not only white space, control and other invisible characters. */
-export function isVisible(text: string): boolean {
-  return VISIBLE.test(text);
-}
 
 /**
  * The text with `\n` for every line end, without control characters, which no service shows and some refuse, and with the
