@@ -1,4 +1,4 @@
-import { runProcessGroup } from "../shared/processGroup.ts";
+import { isPassingStartError, runProcessGroup } from "../shared/processGroup.ts";
 import type { Channel, SendResult } from "./channel.ts";
 import type { ImessageSettings } from "./imessage.ts";
 import { type ImessageRecipient, namesOf, noRecipient, readRecipient } from "./imessageRecipient.ts";
@@ -13,8 +13,6 @@ const MAX_OUTPUT_BYTES = 1024 * 1024;
 
 /** What a program finds in its environment: no credentials but the way to those of SSH, and none of this service's settings. */
 const PASSED = /^(PATH|HOME|LANG|LC_\w+|TMPDIR|USER|LOGNAME|SHELL|TERM|SSH_AUTH_SOCK)$/;
-/** What keeps a system from starting a program for now. */
-const PASSING_ERRORS: readonly unknown[] = ["EAGAIN", "ENOMEM", "EMFILE", "ENFILE"];
 
 /** Without these nothing can be sent to anybody. */
 const NOT_ALLOWED = /Full Disk Access|not authori[sz]ed/i;
@@ -59,7 +57,7 @@ export function imsg(settings: ImessageSettings, environment: Environment): Pick
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       const reason = `The program of channels.imessage.command cannot be started (${code}): is it there?`;
-      return { kind: PASSING_ERRORS.includes(code) ? "transient" : "authentication", reason };
+      return { kind: isPassingStartError(code) ? "transient" : "authentication", reason };
     }
   }
   return {

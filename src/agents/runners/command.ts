@@ -1,10 +1,10 @@
 import { AppError } from "../../shared/errors.ts";
-import { type Ended, runProcessGroup } from "../../shared/processGroup.ts";
+import { type Ended, isPassingStartError, runProcessGroup } from "../../shared/processGroup.ts";
 import type { AgentRunner } from "../runner.ts";
-import { aborted } from "./aborted.ts";
 import { fillArguments, selectEnvironment } from "./commandLine.ts";
 import { programReply, type ReplySettings } from "./programReply.ts";
 import { renderPrompt } from "./renderPrompt.ts";
+import { aborted, failed } from "./turnErrors.ts";
 
 export interface CommandSettings extends ReplySettings {
   /** The program, and its arguments, which may hold `{model}` and `{thinking}`. */
@@ -17,9 +17,6 @@ export interface CommandSettings extends ReplySettings {
   /** Default 4 MiB. */
   readonly maxOutputBytes?: number | undefined;
 }
-
-/** What keeps a system from starting a program for now. */
-const PASSING_ERRORS: readonly unknown[] = ["EAGAIN", "ENOMEM", "EMFILE", "ENFILE"];
 
 /** Starts a program for each turn: the prompt is its standard input, its standard output the reply. */
 export function commandRunner(
@@ -57,9 +54,5 @@ function checkEnd({ stopped, code, killedBy }: Ended): void {
 /** Without its cause: that one lists the arguments. */
 function notStarted({ code }: NodeJS.ErrnoException): AppError {
   const detail = `The program of agents.runners.command cannot be started (${code}): are it and its cwd there?`;
-  return PASSING_ERRORS.includes(code) ? new AppError("agent_unavailable", { detail }) : failed(detail);
-}
-
-function failed(detail: string): AppError {
-  return new AppError("agent_failed", { detail });
+  return isPassingStartError(code) ? new AppError("agent_unavailable", { detail }) : failed(detail);
 }

@@ -1,4 +1,4 @@
-import { AppError } from "../../shared/errors.ts";
+import { failed } from "./turnErrors.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -32,7 +32,7 @@ export function fillArguments(
 function plain(name: string, value = ""): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: an argument cannot hold a NUL, and a name needs no others
   if (!/^-|[\u0000-\u001f]/.test(value)) return value;
-  throw new AppError("agent_failed", { detail: `The ${name} of this run cannot stand on a command line.` });
+  throw failed(`The ${name} of this run cannot stand on a command line.`);
 }
 
 /** A program's environment: what everything needs of ours, what is named, then what is set, the turn's own last. */

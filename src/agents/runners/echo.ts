@@ -1,6 +1,6 @@
 import { unfenced } from "../prompt/fence.ts";
 import type { AgentRunner } from "../runner.ts";
-import { aborted } from "./aborted.ts";
+import { aborted } from "./turnErrors.ts";
 
 const SHOWN_CHARACTERS = 200;
 

@@ -1,4 +1,4 @@
-import { failed } from "./openaiError.ts";
+import { failed } from "./turnErrors.ts";
 
 /**
  * The data of each server-sent event, as soon as it is there. One that the end cuts off is left out; `[DONE]`, the last of a

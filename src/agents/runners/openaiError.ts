@@ -1,5 +1,6 @@
 import { APIConnectionError, APIError } from "openai";
 import { AppError } from "../../shared/errors.ts";
+import { failed } from "./turnErrors.ts";
 
 /** Statuses below 500 that may pass by themselves: the server was too slow, was busy with the same, or had too much to do. */
 const PASSING_STATUSES: readonly unknown[] = [408, 409, 429];
@@ -96,10 +97,6 @@ function inBrackets(...values: unknown[]): string {
 
 function codeOf(error: unknown): unknown {
   return (error as { code?: unknown } | undefined)?.code;
-}
-
-export function failed(detail: string): AppError {
-  return new AppError("agent_failed", { detail });
 }
 
 function unavailable(detail: string, retryAfterSeconds?: number): AppError {

@@ -2,7 +2,7 @@ import http, { type IncomingMessage } from "node:http";
 import https from "node:https";
 import { Readable } from "node:stream";
 import type { ReadableStream } from "node:stream/web";
-import { failed } from "./openaiError.ts";
+import { failed } from "./turnErrors.ts";
 
 /** Of an error's body only a code and a type are wanted: it need not be whole. */
 const MAX_ERROR_BYTES = 64 * 1024;

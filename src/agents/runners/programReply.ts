@@ -1,4 +1,4 @@
-import { AppError } from "../../shared/errors.ts";
+import { failed } from "./turnErrors.ts";
 
 export interface ReplySettings {
   /** How the program answers: its output is the reply (the default), or one JSON object holds it. */
@@ -29,8 +29,4 @@ function parse(text: string): Record<string, unknown> {
     // Said below, without the parser's words, which quote the answer.
   }
   throw failed("The program's answer is not one JSON object.");
-}
-
-function failed(detail: string): AppError {
-  return new AppError("agent_failed", { detail });
 }

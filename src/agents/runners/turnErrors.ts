@@ -4,3 +4,7 @@ import { AppError } from "../../shared/errors.ts";
 export function aborted(signal: AbortSignal): AppError {
   return signal.reason instanceof AppError ? signal.reason : new AppError("timeout");
 }
+
+export function failed(detail: string): AppError {
+  return new AppError("agent_failed", { detail });
+}
