@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { readProcess } from "../shared/processFamily.ts";
 
 const isLinux = process.platform === "linux";
 
@@ -10,9 +11,9 @@ const isLinux = process.platform === "linux";
 export function processIdentity(pid: number): string | undefined {
   return ask(() => {
     if (!isLinux) return ps("lstart", pid);
-    const { state, startTime } = stat(pid);
-    if (state === "Z") return undefined; // it has ended, and nobody has asked how
-    return `${readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()} ${startTime}`;
+    const found = readProcess(pid);
+    if (!found || found.state === "Z") return undefined;
+    return `${readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()} ${found.startedAt}`;
   });
 }
 
@@ -26,7 +27,7 @@ export function commandLine(pid: number): string {
 
 /** The process above; undefined when there is no such process. */
 export function parentOf(pid: number): number | undefined {
-  return ask(() => Number(isLinux ? stat(pid).parent : ps("ppid", pid)));
+  return isLinux ? readProcess(pid)?.parent : ask(() => Number(ps("ppid", pid)));
 }
 
 function ask<T>(question: () => T): T | undefined {
@@ -39,14 +40,4 @@ function ask<T>(question: () => T): T | undefined {
 
 function ps(column: string, pid: number): string {
   return execFileSync("ps", ["-o", `${column}=`, "-p", String(pid)], { encoding: "utf8" }).trim();
-}
-
-function stat(pid: number): {
-  state?: string | undefined;
-  parent?: string | undefined;
-  startTime?: string | undefined;
-} {
-  // the second field is a name in brackets that may hold anything
-  const [state, parent, ...rest] = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? [];
-  return { state, parent, startTime: rest[17] };
 }

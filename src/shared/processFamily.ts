@@ -3,6 +3,8 @@ import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 /** A process as /proc tells of it; `startedAt` in a unit of its own: with it, a process is told from a later one of its id. */
 export interface Process {
   readonly pid: number;
+  /** One letter; `Z` when it has ended and nobody has asked how. */
+  readonly state: string;
   readonly parent: number;
   readonly group: number;
   readonly session: number;
@@ -49,13 +51,14 @@ function allProcesses(): readonly Process[] {
   }
 }
 
-function readProcess(pid: number): Process | undefined {
+/** Undefined when there is no such process. */
+export function readProcess(pid: number): Process | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
     // The name before may have spaces and brackets in it.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     const [parent, group, session] = fields.slice(1, 4).map(Number) as [number, number, number];
-    return { pid, parent, group, session, startedAt: fields[19] ?? "" };
+    return { pid, state: fields[0] ?? "", parent, group, session, startedAt: fields[19] ?? "" };
   } catch {
     return undefined; // it has ended meanwhile
   }
