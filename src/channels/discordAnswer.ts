@@ -1,4 +1,4 @@
-import { retryAfterMs } from "./http.ts";
+import { retryAfterMs } from "../shared/retryAfter.ts";
 import { type Answered, answered, type Failure, judgeStatus } from "./httpStatus.ts";
 
 type Kind = Exclude<Failure["kind"], "rate-limited">;

@@ -108,15 +108,6 @@ function parse(text: string): unknown {
   }
 }
 
-/** Milliseconds that a `Retry-After` in seconds or as a date asks for; null where there is none that can be read. */
-export function retryAfterMs(headers: Headers, now = Date.now()): number | null {
-  const value = headers.get("Retry-After")?.trim();
-  if (!value) return null;
-  if (/^\d+(\.\d+)?$/.test(value)) return Number(value) * 1_000;
-  const at = /^[a-z]/i.test(value) ? Date.parse(value) : Number.NaN;
-  return Number.isNaN(at) ? null : Math.max(0, at - now);
-}
-
 /** A service's own words for a reason: on one line, and not too many. */
 export const inWords = (words: unknown): string =>
   String(words ?? "")

@@ -1,5 +1,6 @@
+import { retryAfterMs } from "../shared/retryAfter.ts";
 import type { SendResult } from "./channel.ts";
-import { type ApiAnswer, retryAfterMs } from "./http.ts";
+import type { ApiAnswer } from "./http.ts";
 
 /** What the service has answered. */
 export type Answered = Extract<ApiAnswer, { kind: "answer" }>;

@@ -1,5 +1,5 @@
+import { retryAfterMs } from "../shared/retryAfter.ts";
 import type { SendResult } from "./channel.ts";
-import { retryAfterMs } from "./http.ts";
 import { type Answered, answered, codeOf, judgeStatus } from "./httpStatus.ts";
 
 /** An earlier try of the same post is still being saved. */

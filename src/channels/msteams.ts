@@ -1,7 +1,8 @@
 import { type Clock, systemClock } from "../shared/clock.ts";
 import type { Config } from "../shared/configSchema.ts";
+import { retryAfterMs } from "../shared/retryAfter.ts";
 import type { Channel, SendResult } from "./channel.ts";
-import { type ApiAnswer, askApi, retryAfterMs } from "./http.ts";
+import { type ApiAnswer, askApi } from "./http.ts";
 import { type Answered, answered, codeOf, type Failure, judgeStatus, unanswered } from "./httpStatus.ts";
 import { tokenSource } from "./msteamsToken.ts";
 

@@ -1,4 +1,4 @@
-import { retryAfterMs } from "./http.ts";
+import { retryAfterMs } from "../shared/retryAfter.ts";
 import { type Answered, answered, codeOf, type Failure, judgeStatus } from "./httpStatus.ts";
 
 /** What the codes of Slack's refusals say of a message, and where the code alone does not tell it, what can be done. */

@@ -1,5 +1,5 @@
+import { retryAfterMs } from "../shared/retryAfter.ts";
 import type { SendResult } from "./channel.ts";
-import { retryAfterMs } from "./http.ts";
 import { type Answered, answered, judgeStatus } from "./httpStatus.ts";
 import { wordsAbout } from "./wordsWithout.ts";
 

@@ -1,3 +1,5 @@
+import { retryAfterMs } from "../shared/retryAfter.ts";
+
 /**
  * `authorization`: the consent or the key is dead, or lacks a scope; nobody but its owner can mend it. `limited`: a quota is
  * used up for now. `passing`: nothing was wrong with the request. `refused`: the same request would be refused again.
@@ -93,8 +95,9 @@ export function fromNetwork(service: string, thrown: unknown): GoogleError {
 function failure(service: string, kind: GoogleFailure, answer: GoogleAnswer, codes: readonly string[]): GoogleError {
   const { status } = answer;
   const names = codes.length > 0 ? ` (${codes.join(", ")})` : "";
-  const retryAfterMs = kind === "limited" ? retryAfter(answer) : undefined;
-  return new GoogleError(kind, `${service} answered ${status}${names}.`, { status, codes, retryAfterMs });
+  return new GoogleError(kind, `${service} answered ${status}${names}.`, {
+    ...{ status, codes, retryAfterMs: kind === "limited" ? retryAfter(answer) : undefined },
+  });
 }
 
 function passingKind(status: number, codes: readonly string[]): "limited" | "passing" | undefined {
@@ -116,16 +119,12 @@ const isCode = (value: unknown): value is string => typeof value === "string" &&
 
 const has = (codes: readonly string[], known: readonly string[]) => codes.some((code) => known.includes(code));
 
-/** `Retry-After` in seconds or as a date, or the `retryDelay` ("3.5s") of a RetryInfo. */
-function retryAfter({ headers, body }: GoogleAnswer, now = Date.now()): number | undefined {
-  const header = headers.get("Retry-After") ?? "";
+/** What `Retry-After` asks for, else the `retryDelay` ("3.5s") of a RetryInfo; in milliseconds. */
+function retryAfter({ headers, body }: GoogleAnswer): number | undefined {
   const details = (body as { error?: { details?: unknown } } | null | undefined)?.error?.details;
   const delays = (Array.isArray(details) ? details : []).map((detail) => detail?.retryDelay);
   const delay = delays.map((value) => /^(\d+(?:\.\d+)?)s$/.exec(String(value))?.[1]).find((seconds) => seconds);
-  const seconds = /^\d+(\.\d+)?$/.test(header) ? header : delay;
-  if (seconds !== undefined) return Number(seconds) * 1_000;
-  const at = /^[a-z]/i.test(header) ? Date.parse(header) : Number.NaN;
-  return Number.isNaN(at) ? undefined : Math.max(0, at - now);
+  return retryAfterMs(headers) ?? (delay === undefined ? undefined : Number(delay) * 1_000);
 }
 
 function causes(thrown: unknown): { name?: unknown; code?: unknown; cause?: unknown }[] {

@@ -1,6 +1,7 @@
 import dns from "node:dns";
 import { expect } from "chai";
-import { type ApiRequest, askApi, inWords, retryAfterMs } from "../../src/channels/http.ts";
+import { type ApiRequest, askApi, inWords } from "../../src/channels/http.ts";
+import { retryAfterMs } from "../../src/shared/retryAfter.ts";
 import {
   answers,
   type Behaviour,
