@@ -1,4 +1,5 @@
 import Type, { type TProperties, type TSchema } from "typebox";
+import { ID_CURSOR_PATTERN } from "../models/commands/idCursor.ts";
 import { CURSOR_PATTERN } from "../models/cursor.ts";
 import { IDENTIFIER_PATTERN } from "../shared/identifier.ts";
 
@@ -20,6 +21,9 @@ export const FreeObject = (description: string) =>
   Type.Unsafe<Record<string, unknown>>(Type.Object({}, { additionalProperties: true, description }));
 
 export const Timestamp = (description: string) => Type.String({ format: "date-time", description });
+export const TimestampOrNull = (description: string) => nullable(Timestamp(description));
+
+export const Count = (description: string) => Type.Integer({ minimum: 0, description });
 
 export const Name = Type.String({ maxLength: 1_024 });
 export const Text = Type.String({ maxLength: 65_536 });
@@ -84,8 +88,7 @@ export const StepFields = Object.keys(step) as (keyof typeof step)[];
 export const StepRow = Type.Partial(StepView, closed);
 export const SingleStep = Type.Object(
   {
-    ...summary,
-    output: Output,
+    ...step,
     durationMs: Type.Optional(
       Type.Integer({ minimum: 0, description: "Of the present attempt; once it is completed." }),
     ),
@@ -131,7 +134,13 @@ export const nextCursor = nullable(Type.String(), {
   description: "Send as ?cursor= for the next page; null on the last.",
 });
 
+const cursor = (pattern: string) =>
+  Type.Optional(Type.String({ pattern, description: "The nextCursor of the page before." }));
+
 export const paging = {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, default: 100, description: "Most rows of a page." })),
-  cursor: Type.Optional(Type.String({ pattern: CURSOR_PATTERN, description: "The nextCursor of the page before." })),
+  cursor: cursor(CURSOR_PATTERN),
 };
+
+/** Of lists whose rows have an id of their own as their key. */
+export const idPaging = { limit: paging.limit, cursor: cursor(ID_CURSOR_PATTERN) };

@@ -5,8 +5,6 @@ import { route } from "../route.ts";
 import * as s from "../schemas.ts";
 
 const closed = { additionalProperties: false } as const;
-const time = (description: string) => s.nullable(s.Timestamp(description));
-const Count = (description: string) => Type.Integer({ minimum: 0, description });
 
 const getChannels = route({
   method: "get",
@@ -23,9 +21,9 @@ const getChannels = route({
             {
               channel: Type.String(),
               configured: Type.Boolean(),
-              pending: Count("Deliveries that wait or are being sent."),
-              failed: Count("Deliveries of the last 24 hours that have failed."),
-              lastSentAt: time("When one of the last 24 hours was last sent."),
+              pending: s.Count("Deliveries that wait or are being sent."),
+              failed: s.Count("Deliveries of the last 24 hours that have failed."),
+              lastSentAt: s.TimestampOrNull("When one of the last 24 hours was last sent."),
               lastFailure: s.nullable(Type.String({ description: "Why the latest of those failed." })),
             },
             closed,
@@ -63,11 +61,11 @@ const getGmail = route({
               problems: Type.Array(Type.String(), { description: "What is wrong, and what to do." }),
               account: Type.String(),
               listener: s.nullable(Type.String({ description: "The process that listens, as host:pid." })),
-              lagSeconds: s.nullable(Count("A mail that came longer ago is a run.")),
-              listedAt: time("When the mailbox was last listed."),
-              lastMailAt: time("When a mail last became a run."),
-              lastNoticeAt: time("When Gmail last told of a change."),
-              watchExpiresAt: time("Until when Gmail sends notices."),
+              lagSeconds: s.nullable(s.Count("A mail that came longer ago is a run.")),
+              listedAt: s.TimestampOrNull("When the mailbox was last listed."),
+              lastMailAt: s.TimestampOrNull("When a mail last became a run."),
+              lastNoticeAt: s.TimestampOrNull("When Gmail last told of a change."),
+              watchExpiresAt: s.TimestampOrNull("Until when Gmail sends notices."),
               faults: Type.Object({ mails: Fault, notices: Fault, watch: Fault }, closed),
               lastError: s.nullable(Type.Object({ at: s.Timestamp("When."), reason: Type.String() }, closed)),
             },

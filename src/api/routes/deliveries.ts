@@ -1,6 +1,5 @@
 import Type from "typebox";
 import { deliveryFault, recipientOn } from "../../models/commands/addDelivery.ts";
-import { ID_CURSOR_PATTERN } from "../../models/commands/idCursor.ts";
 import { listDeliveries, viewDelivery } from "../../models/commands/readDeliveries.ts";
 import { CHANNELS } from "../../shared/channelNames.ts";
 import { AppError } from "../../shared/errors.ts";
@@ -23,10 +22,7 @@ const getDeliveries = route({
       {
         state: Type.Optional(Type.Array(State, { minItems: 1, description: "May be repeated: any of them." })),
         channel: Type.Optional(Type.Enum(CHANNELS)),
-        limit: s.paging.limit,
-        cursor: Type.Optional(
-          Type.String({ pattern: ID_CURSOR_PATTERN, description: "The nextCursor of the page before." }),
-        ),
+        ...s.idPaging,
       },
       closed,
     ),

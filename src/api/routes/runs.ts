@@ -1,5 +1,4 @@
 import Type, { type TSchema } from "typebox";
-import { ID_CURSOR_PATTERN } from "../../models/commands/idCursor.ts";
 import { listRuns, readRequest, readRun } from "../../models/commands/readRuns.ts";
 import { trackRetried } from "../../models/commands/trackRun.ts";
 import { agentHook, mappedHook } from "../../shared/queues.ts";
@@ -9,7 +8,6 @@ import * as s from "../schemas.ts";
 const closed = { additionalProperties: false } as const;
 const params = Type.Object({ runId: s.Identifier("The runId that the hook answered with.") });
 const RunStatus = Type.Enum(["queued", "running", "completed", "failed", "dropped"]);
-const time = (description: string) => s.nullable(s.Timestamp(description));
 
 const Run = Type.Object(
   {
@@ -23,8 +21,8 @@ const Run = Type.Object(
     error: s.nullable(Type.Object({ code: Type.String(), message: Type.String() }, closed)),
     deliveries: Type.Array(s.Delivery),
     createdAt: s.Timestamp("When it was accepted."),
-    startedAt: time("When its latest try began."),
-    endedAt: time("When it ended."),
+    startedAt: s.TimestampOrNull("When its latest try began."),
+    endedAt: s.TimestampOrNull("When it ended."),
   },
   closed,
 );
@@ -40,10 +38,7 @@ const getRuns = route({
       {
         status: Type.Optional(Type.Array(RunStatus, { minItems: 1, description: "May be repeated: any of them." })),
         sessionKey: Type.Optional(s.Identifier("Runs of this session.")),
-        limit: s.paging.limit,
-        cursor: Type.Optional(
-          Type.String({ pattern: ID_CURSOR_PATTERN, description: "The nextCursor of the page before." }),
-        ),
+        ...s.idPaging,
       },
       closed,
     ),

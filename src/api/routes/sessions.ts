@@ -1,5 +1,4 @@
 import Type from "typebox";
-import { ID_CURSOR_PATTERN } from "../../models/commands/idCursor.ts";
 import { readMessages } from "../../models/commands/readRuns.ts";
 import { listSessions } from "../../models/commands/readSessions.ts";
 import { route } from "../route.ts";
@@ -15,15 +14,7 @@ const getSessions = route({
   tag: "sessions",
   summary: "Sessions, the one used last first",
   schemas: {
-    query: Type.Object(
-      {
-        limit: s.paging.limit,
-        cursor: Type.Optional(
-          Type.String({ pattern: ID_CURSOR_PATTERN, description: "The nextCursor of the page before." }),
-        ),
-      },
-      closed,
-    ),
+    query: Type.Object(s.idPaging, closed),
   },
   answers: {
     200: Type.Object(

@@ -1,8 +1,8 @@
 import Type from "typebox";
 import { route } from "../route.ts";
+import * as s from "../schemas.ts";
 
 const closed = { additionalProperties: false } as const;
-const Count = (description: string) => Type.Integer({ minimum: 0, description });
 
 export const getStats = route({
   method: "get",
@@ -16,19 +16,19 @@ export const getStats = route({
       {
         jobs: Type.Object(
           {
-            total: Count("All jobs."),
-            running: Count("Jobs that run."),
-            completed: Count("Jobs that completed."),
-            failed: Count("Jobs that failed."),
-            stale: Count("Running jobs without a report for too long."),
+            total: s.Count("All jobs."),
+            running: s.Count("Jobs that run."),
+            completed: s.Count("Jobs that completed."),
+            failed: s.Count("Jobs that failed."),
+            stale: s.Count("Running jobs without a report for too long."),
           },
           closed,
         ),
         lastHour: Type.Object(
           {
-            created: Count("Jobs created in the last hour."),
-            completed: Count("Jobs completed in the last hour."),
-            failed: Count("Jobs failed in the last hour."),
+            created: s.Count("Jobs created in the last hour."),
+            completed: s.Count("Jobs completed in the last hour."),
+            failed: s.Count("Jobs failed in the last hour."),
           },
           closed,
         ),
