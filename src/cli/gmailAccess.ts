@@ -1,10 +1,10 @@
 import { askConsent } from "../gmail/consent.ts";
 import { isOpenToOthers } from "../gmail/credentials.ts";
 import { createGmailApi, type GmailApi } from "../gmail/gmailApi.ts";
-import { createGoogleAuth, GMAIL_SCOPE, type GoogleAuth, PUBSUB_SCOPE } from "../gmail/googleAuth.ts";
+import { authorize, type GmailConfig } from "../gmail/google.ts";
+import { GMAIL_SCOPE, type GoogleAuth, PUBSUB_SCOPE } from "../gmail/googleAuth.ts";
 import { GoogleError } from "../gmail/googleError.ts";
 import { StartError } from "../shared/lifecycle.ts";
-import type { GmailSettings } from "./gmailConfig.ts";
 import {
   type Client,
   clientOf,
@@ -87,7 +87,7 @@ export interface Access {
 
 interface AccessRequest {
   readonly given: Given;
-  readonly settings: GmailSettings;
+  readonly settings: GmailConfig;
   readonly project: string | undefined;
   readonly options: AccessOptions;
   readonly env: NodeJS.ProcessEnv;
@@ -173,14 +173,11 @@ async function settle(access: Access, account: string, found: Found): Promise<Ac
 }
 
 function open({ credentials, clientId }: KnownCredentials, { settings, project }: AccessRequest): Access {
-  const { account, tokenUrl, apiUrl } = settings;
+  const auth = authorize(credentials, settings);
   const isKey = credentials.type === "service_account";
-  const own = createGoogleAuth({ credentials, tokenUrl, scopes: [PUBSUB_SCOPE] });
-  // A service account reads the mailbox in its owner's name; a consent is the owner's already.
-  const owners = isKey ? createGoogleAuth({ credentials, tokenUrl, scopes: [GMAIL_SCOPE], subject: account }) : own;
   const serviceAccount = isKey ? { email: credentials.client_email, clientId } : undefined;
-  const gmail = createGmailApi(owners, { url: apiUrl });
-  return { gmail, pubsubAuth: own, names: { account, project, serviceAccount } };
+  const gmail = createGmailApi(auth.gmail, { url: settings.apiUrl });
+  return { gmail, pubsubAuth: auth.pubsub, names: { account: settings.account, project, serviceAccount } };
 }
 
 async function consent(client: Client, scopes: readonly string[], request: AccessRequest): Promise<KnownCredentials> {

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import type { GmailConfig } from "../gmail/google.ts";
 import { ConfigError, configPath, parseConfig, parseFile } from "../shared/config.ts";
 import { isObject, type Json, substitute } from "../shared/configFill.ts";
-import type { Config } from "../shared/configSchema.ts";
 import { StartError } from "../shared/lifecycle.ts";
 import { configTemplate } from "./configTemplate.ts";
 import { findKeptToken, newSecret } from "./firstUse.ts";
@@ -10,10 +10,8 @@ import { editJson5, type Json5Edit } from "./json5Edit.ts";
 import { writePrivateFile } from "./privateFile.ts";
 import { replaceFile } from "./replaceFile.ts";
 
-export type GmailSettings = NonNullable<Config["hooks"]["gmail"]>;
-
 /** What `hooks.gmail` must say. Null: a key must not be there. */
-export type GmailWish = { readonly [K in keyof GmailSettings]?: GmailSettings[K] | null | undefined };
+export type GmailWish = { readonly [K in keyof GmailConfig]?: GmailConfig[K] | null | undefined };
 
 /** The configuration file as it is, or as it would be made. */
 export interface ConfigText {
@@ -61,7 +59,7 @@ export interface ConfigChange {
   /** The whole file, as it must become. */
   readonly text: string;
   /** What that says. */
-  readonly gmail: GmailSettings;
+  readonly gmail: GmailConfig;
 }
 
 /**
@@ -87,7 +85,7 @@ export function planConfig(file: ConfigText, env: NodeJS.ProcessEnv, wish: Gmail
 
 /** @throws ConfigError when it is not usable */
 function changeTo(text: string, { path }: ConfigText, env: NodeJS.ProcessEnv): ConfigChange {
-  return { text, gmail: parseConfig(text, env, path).hooks.gmail as GmailSettings };
+  return { text, gmail: parseConfig(text, env, path).hooks.gmail as GmailConfig };
 }
 
 /** Undefined where the preset is there already, or nothing can be added. */

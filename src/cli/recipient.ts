@@ -1,5 +1,12 @@
+import { CHANNELS } from "../shared/channelNames.ts";
 import { MAX_RECIPIENT } from "../shared/configSession.ts";
 import { StartError } from "../shared/lifecycle.ts";
+
+/** @throws StartError where there is no channel of this name, configured or not */
+export function checkChannel(name: string): void {
+  if (CHANNELS.some((known) => known === name)) return;
+  throw new StartError(`There is no channel ${name}: take one of ${CHANNELS.join(", ")}.`);
+}
 
 /** A recipient as it was typed, without spaces around. @throws StartError where it is none */
 export function recipientOf(typed: string): string {

@@ -1,7 +1,7 @@
 import type { Config } from "../shared/configSchema.ts";
 import { readCredentials } from "./credentials.ts";
 import { createGmailApi, type GmailApi } from "./gmailApi.ts";
-import { createGoogleAuth, GMAIL_SCOPE, PUBSUB_SCOPE } from "./googleAuth.ts";
+import { createGoogleAuth, GMAIL_SCOPE, type GoogleAuth, type GoogleCredentials, PUBSUB_SCOPE } from "./googleAuth.ts";
 import { createPubSub, type PubSub } from "./pubsub.ts";
 
 export type GmailConfig = NonNullable<Config["hooks"]["gmail"]>;
@@ -16,17 +16,22 @@ export interface Google {
  * Reads the credentials; nothing is asked yet.
  * @throws StartError when the file cannot be used
  */
-export function connectGoogle({ account, credentialsFile, apiUrl, pubsubUrl, tokenUrl }: GmailConfig): Google {
-  const credentials = readCredentials(credentialsFile);
-  const own = createGoogleAuth({ credentials, tokenUrl, scopes: [PUBSUB_SCOPE] });
-  // A service account reads the mailbox in its owner's name; a consent is the owner's already.
-  const owners =
-    credentials.type === "service_account"
-      ? createGoogleAuth({ credentials, tokenUrl, scopes: [GMAIL_SCOPE], subject: account })
-      : own;
+export function connectGoogle(settings: GmailConfig): Google {
+  const { credentialsFile, apiUrl, pubsubUrl } = settings;
+  const auth = authorize(readCredentials(credentialsFile), settings);
   return {
     // One page a listing, so that the cursor moves with each of them.
-    gmail: createGmailApi(owners, { url: apiUrl, maxPages: 1 }),
-    pubsub: createPubSub(own, pubsubUrl === undefined ? {} : { url: pubsubUrl }),
+    gmail: createGmailApi(auth.gmail, { url: apiUrl, maxPages: 1 }),
+    pubsub: createPubSub(auth.pubsub, pubsubUrl === undefined ? {} : { url: pubsubUrl }),
   };
+}
+
+/** As whom each is asked: a service account reads the mailbox in its owner's name, a consent is the owner's already. */
+export function authorize(
+  credentials: GoogleCredentials,
+  { account, tokenUrl }: GmailConfig,
+): { readonly gmail: GoogleAuth; readonly pubsub: GoogleAuth } {
+  const own = createGoogleAuth({ credentials, tokenUrl, scopes: [PUBSUB_SCOPE] });
+  if (credentials.type !== "service_account") return { gmail: own, pubsub: own };
+  return { gmail: createGoogleAuth({ credentials, tokenUrl, scopes: [GMAIL_SCOPE], subject: account }), pubsub: own };
 }

@@ -1,6 +1,6 @@
 import { createPrivateKey } from "node:crypto";
 import { gaxios, JWT, OAuth2Client } from "google-auth-library";
-import { fromAnswer, fromNetwork, fromTokenAnswer, GoogleError } from "./googleError.ts";
+import { fromAnswer, fromNetwork, fromTokenAnswer, type GoogleAnswer, GoogleError } from "./googleError.ts";
 
 /** As Google's own tools write them: a user's consent, or the key of a service account. */
 export type GoogleCredentials =
@@ -125,23 +125,26 @@ export function createTransporter(tokenUrl = TOKEN_URL, timeout = 30_000): gaxio
   return transporter;
 }
 
+interface GaxiosAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly data: unknown;
+}
+
 /** What was thrown by a client that asked for a token. */
 export function loginError(thrown: unknown): GoogleError {
-  const { response, config } = thrown as {
-    response?: { status: number; headers: Headers; data: unknown };
-    config?: unknown;
-  };
-  if (response) return fromTokenAnswer(LOGIN, { ...pick(response), body: response.data });
+  const { response, config } = thrown as { response?: GaxiosAnswer; config?: unknown };
+  if (response) return fromTokenAnswer(LOGIN, answerOf(response));
   return config ? fromNetwork(LOGIN, thrown) : withoutToken();
 }
 
 function toGoogleError(service: string, thrown: unknown): GoogleError {
   if (thrown instanceof GoogleError) return thrown;
-  const { response } = thrown as { response?: { status: number; headers: Headers; data: unknown } };
-  return response ? fromAnswer(service, { ...pick(response), body: response.data }) : fromNetwork(service, thrown);
+  const { response } = thrown as { response?: GaxiosAnswer };
+  return response ? fromAnswer(service, answerOf(response)) : fromNetwork(service, thrown);
 }
 
-const pick = ({ status, headers }: { status: number; headers: Headers }) => ({ status, headers });
+const answerOf = ({ status, headers, data }: GaxiosAnswer): GoogleAnswer => ({ status, headers, body: data });
 
 const withoutToken = () => new GoogleError("passing", `${LOGIN} answered without a token.`);
 

@@ -3,12 +3,11 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Channel, OutgoingMessage, SendResult } from "../../channels/channel.ts";
 import { openChannels } from "../../channels/channels.ts";
 import { toParts } from "../../channels/text/parts.ts";
-import { CHANNELS } from "../../shared/channelNames.ts";
 import { readConfig } from "../../shared/config.ts";
 import { StartError } from "../../shared/lifecycle.ts";
 import { createLogger } from "../../shared/logger.ts";
 import { withoutOwnSecrets } from "../../shared/ownSecrets.ts";
-import { recipientOf } from "../recipient.ts";
+import { checkChannel, recipientOf } from "../recipient.ts";
 
 const CHECK_WITHIN_MS = 20_000;
 /** A person waits for the end of a limit, but not for long. */
@@ -41,9 +40,7 @@ export async function checkChannels(env: NodeJS.ProcessEnv): Promise<boolean> {
  * @throws StartError when it could not be sent, or may not have been
  */
 export async function deliverText(env: NodeJS.ProcessEnv, name: string, typed: string, text: string): Promise<void> {
-  if (!CHANNELS.some((known) => known === name)) {
-    throw new StartError(`There is no channel ${name}: take one of ${CHANNELS.join(", ")}.`);
-  }
+  checkChannel(name);
   const channel = channelsOf(env).get(name);
   if (!channel) throw new StartError(`The channel ${name} is not configured: add channels.${name}.`);
   const to = recipientOf(typed);

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import type { GmailConfig } from "../../gmail/google.ts";
 import { createPubSubSetup } from "../../gmail/pubsubSetup.ts";
 import { readConfig } from "../../shared/config.ts";
 import type { Json } from "../../shared/configFill.ts";
@@ -7,7 +8,6 @@ import { CommandError, EXIT } from "../exit.ts";
 import { type AccessOptions, findGiven, gainAccess } from "../gmailAccess.ts";
 import {
   credentialsPath,
-  type GmailSettings,
   type GmailWish,
   gmailBlock,
   planConfig,
@@ -74,7 +74,7 @@ function nextStep(env: NodeJS.ProcessEnv): string {
 
 async function seeToNotices(
   { gmail, pubsubAuth, names }: NonNullable<Awaited<ReturnType<typeof gainAccess>>>,
-  { topic, subscription, label, pubsubUrl, pollEveryMinutes }: GmailSettings,
+  { topic, subscription, label, pubsubUrl, pollEveryMinutes }: GmailConfig,
   saved: Json,
   dryRun: boolean,
 ): Promise<void> {
@@ -93,7 +93,7 @@ async function seeToNotices(
 }
 
 /** Of a dry run that has no credentials to look with. */
-function printUnseen({ topic = "", subscription = "", label }: GmailSettings): void {
+function printUnseen({ topic = "", subscription = "", label }: GmailConfig): void {
   printStep("would", "topic", `${topic} (made, unless it is there)`);
   printStep("would", "publisher", "Gmail (granted, unless it is)");
   printStep("would", "subscription", `${subscription} (made, unless it is there)`);

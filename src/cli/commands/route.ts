@@ -1,7 +1,5 @@
-import { CHANNELS } from "../../shared/channelNames.ts";
 import { readConfig } from "../../shared/config.ts";
-import { StartError } from "../../shared/lifecycle.ts";
-import { recipientOf } from "../recipient.ts";
+import { checkChannel, recipientOf } from "../recipient.ts";
 import { withStores } from "../withStores.ts";
 
 /**
@@ -21,9 +19,7 @@ export async function showRoute(env: NodeJS.ProcessEnv): Promise<void> {
  * @throws StartError when there is no such channel, or MongoDB cannot be used
  */
 export async function setRoute(env: NodeJS.ProcessEnv, channel: string, typed: string): Promise<void> {
-  if (!CHANNELS.some((known) => known === channel)) {
-    throw new StartError(`There is no channel ${channel}: take one of ${CHANNELS.join(", ")}.`);
-  }
+  checkChannel(channel);
   const to = recipientOf(typed);
   await withStores(readConfig(env), ({ sessions }) => sessions.setRoute({ channel, to }));
   console.log(`Replies of the main session go to ${channel} ${to}.`);

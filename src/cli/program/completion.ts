@@ -1,9 +1,8 @@
 import { Argument, type Command } from "commander";
-import type { Environment } from "./environment.ts";
 import { withExamples } from "./examples.ts";
 
 /** `completion SHELL` */
-export function addCompletion(program: Command, _environment: Environment): void {
+export function addCompletion(program: Command): void {
   const completion = program
     .command("completion")
     .description("Print what has a shell complete the commands and options of signalbox.")
