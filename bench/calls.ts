@@ -4,7 +4,13 @@ import type { Service } from "./services.ts";
 export interface Call {
   readonly title: string;
   /** @param i another with every call */
-  request(i: number): { method?: "PUT" | "DELETE"; path: string; body?: object };
+  request(i: number): Request;
+}
+
+interface Request {
+  readonly method?: "GET" | "PUT" | "DELETE";
+  readonly path: string;
+  readonly body?: object;
 }
 
 export interface CallFigures {
@@ -79,14 +85,17 @@ export async function* compareCalls(
   for (const call of calls) {
     const taken: number[][] = services.map(() => []);
     for (let i = 0; i < times; i++) {
-      for (const [k, service] of services.entries()) taken[k]!.push(await send(service, call.request(i)));
+      for (const [k, service] of services.entries()) taken[k]!.push((await send(service, call.request(i))).ms);
     }
     yield { title: call.title, p50: taken.map(median) };
   }
 }
 
-/** @returns milliseconds until the answer was read @throws Error when it is not 2xx */
-export async function send(service: Service, { method = "GET", path, body }: SentRequest): Promise<number> {
+/** @returns the answer's body, and the milliseconds until it was read @throws Error when it is not 2xx */
+export async function send(
+  service: Service,
+  { method = "GET", path, body }: Request,
+): Promise<{ text: string; ms: number }> {
   const started = performance.now();
   const response = await fetch(service.url + path, {
     method,
@@ -94,12 +103,6 @@ export async function send(service: Service, { method = "GET", path, body }: Sen
   });
   const text = await response.text();
   const ms = performance.now() - started;
-  if (response.ok) return ms;
+  if (response.ok) return { text, ms };
   throw new Error(`${service.name} answered ${method} ${path} with ${response.status}: ${text}`);
-}
-
-interface SentRequest {
-  readonly method?: "GET" | "PUT" | "DELETE";
-  readonly path: string;
-  readonly body?: object;
 }

@@ -1,7 +1,7 @@
 import { Queue } from "bullmq";
 import { eventually } from "../test/support/eventually.ts";
 import { startChild } from "./child.ts";
-import { agentHookBody, HOOK_HEADERS } from "./hooks.ts";
+import { agentHookBody, postHook } from "./hooks.ts";
 import { median } from "./quantile.ts";
 import type { Ours, Started } from "./services.ts";
 
@@ -50,15 +50,10 @@ export async function measureEcho(
   return { figures, worker: worker as Started };
 }
 
-async function post({ name, url }: Ours, count: number): Promise<void> {
+async function post(ours: Ours, count: number): Promise<void> {
   let left = count;
   const poster = async () => {
-    while (left-- > 0) {
-      const body = agentHookBody("next-heartbeat");
-      const response = await fetch(`${url}/hooks/agent`, { method: "POST", headers: HOOK_HEADERS, body });
-      const text = await response.text();
-      if (response.status !== 202) throw new Error(`${name} answered a hook with ${response.status}: ${text}`);
-    }
+    while (left-- > 0) await postHook(ours, "/hooks/agent", agentHookBody("next-heartbeat"));
   };
   await Promise.all(Array.from({ length: AT_ONCE }, poster));
 }

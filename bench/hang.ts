@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { eventually } from "../test/support/eventually.ts";
 import type { Child } from "./child.ts";
-import { HOOK_HEADERS, hookPaths } from "./hooks.ts";
+import { hookPaths, postHook } from "./hooks.ts";
 import { ask } from "./measure.ts";
-import { quantile } from "./quantile.ts";
+import { median, medians } from "./quantile.ts";
 import type { Ours } from "./services.ts";
 
 const HANGING = 20;
@@ -34,13 +34,13 @@ export async function measureHanging(
   for (let turn = 0; turn < turns; turn++) {
     quiet.push(await look(load, ours, seconds));
     const begunBefore = begun(ours);
-    const runIds = await Promise.all(Array.from({ length: HANGING }, () => post(ours, "endless")));
+    const posted = await Promise.all(Array.from({ length: HANGING }, () => postHook(ours, hookPaths.endless, "{}")));
     await eventually(() => begun(ours) - begunBefore >= AT_ONCE, "the transforms to hang", 60_000);
     hanging.push(await look(load, ours, seconds));
-    const over = { _id: { $in: runIds }, status: "failed" as const };
+    const over = { _id: { $in: posted.map(({ runId }) => runId) }, status: "failed" as const };
     await eventually(async () => (await ours.runs.countDocuments(over)) === HANGING, "their time-outs", 120_000);
   }
-  return { quiet: medians(quiet), hanging: medians(hanging) };
+  return { quiet: medians(quiet, ["read", "other"]), hanging: medians(hanging, ["read", "other"]) };
 }
 
 async function look(load: Child<true>, ours: Ours, seconds: number): Promise<Disturbance> {
@@ -53,8 +53,7 @@ async function look(load: Child<true>, ours: Ours, seconds: number): Promise<Dis
 async function others(ours: Ours): Promise<number> {
   const times: number[] = [];
   for (let i = 0; i < OTHERS; i++) {
-    const runId = await post(ours, "other");
-    const answeredAt = Date.now();
+    const { runId, answeredAt } = await postHook(ours, hookPaths.other, "{}");
     const run = await eventually(
       () => ours.runs.findOne({ _id: runId, settled: true }),
       `the end of run ${runId}`,
@@ -63,17 +62,7 @@ async function others(ours: Ours): Promise<number> {
     if (!run.startedAt) throw new Error(`run ${runId} ${run.status}: ${run.error?.message}`);
     times.push(run.startedAt.getTime() - answeredAt);
   }
-  return quantile(
-    times.sort((a, b) => a - b),
-    0.5,
-  );
-}
-
-async function post({ url }: Ours, name: keyof typeof hookPaths): Promise<string> {
-  const response = await fetch(url + hookPaths[name], { method: "POST", headers: HOOK_HEADERS, body: "{}" });
-  const text = await response.text();
-  if (response.status !== 202) throw new Error(`a mapped hook was answered ${response.status}: ${text}`);
-  return (JSON.parse(text) as { runId: string }).runId;
+  return median(times);
 }
 
 /** How many runs of the endless transform have begun so far. */
@@ -83,9 +72,4 @@ function begun({ config }: Ours): number {
   } catch {
     return 0;
   }
-}
-
-function medians(turns: readonly Disturbance[]): Disturbance {
-  const median = (key: keyof Disturbance) => turns.map((turn) => turn[key]).sort((a, b) => a - b)[turns.length >> 1]!;
-  return { read: median("read"), other: median("other") };
 }

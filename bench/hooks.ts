@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Service } from "./services.ts";
 
 /** The naive service lets in whoever comes. */
 const TOKEN = "the-bench-alone-rings-here";
@@ -20,6 +21,22 @@ export const wakeHookBody: string = JSON.stringify({
   text: "The nightly import of the partner's records has ended: 12500 records, 3 of them refused.",
   mode: "now",
 });
+
+/**
+ * @returns and when the answer came, by `Date.now()`
+ * @throws Error when it is not 202
+ */
+export async function postHook(
+  { name, url }: Pick<Service, "name" | "url">,
+  path: string,
+  body: string,
+): Promise<{ runId: string; answeredAt: number }> {
+  const response = await fetch(url + path, { method: "POST", headers: HOOK_HEADERS, body });
+  const answeredAt = Date.now();
+  const text = await response.text();
+  if (response.status !== 202) throw new Error(`${name} answered a hook with ${response.status}: ${text}`);
+  return { runId: (JSON.parse(text) as { runId: string }).runId, answeredAt };
+}
 
 export const hookPaths = { endless: "/hooks/endless", other: "/hooks/other" } as const;
 

@@ -1,3 +1,4 @@
+import { send } from "./calls.ts";
 import type { Service } from "./services.ts";
 
 /** Several hundred jobs of four steps: two are done, the third runs, the fourth has not begun. */
@@ -36,13 +37,15 @@ export async function fill(service: Service): Promise<void> {
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
 
-  const read = (await call(service, "GET", jobPath(JOB_IDS[0]!))) as { currentStep?: { stepKey?: string } };
+  const { text } = await send(service, { path: jobPath(JOB_IDS[0]!) });
+  const read = JSON.parse(text) as { currentStep?: { stepKey?: string } };
   if (read.currentStep?.stepKey === RUNNING.stepKey) return;
-  throw new Error(`${service.name} answers without the current step: ${JSON.stringify(read)}`);
+  throw new Error(`${service.name} answers without the current step: ${text}`);
 }
 
 async function fillJob(service: Service, jobId: string): Promise<void> {
-  await call(service, "PUT", jobPath(jobId), {
+  const put = (path: string, body: object) => send(service, { method: "PUT", path, body });
+  await put(jobPath(jobId), {
     name: `Import ${jobId}`,
     description: "The nightly import of the partner's records.",
     input: { source: `https://partner.example/exports/${jobId}.tar.gz`, records: 12_500, dryRun: false },
@@ -51,17 +54,7 @@ async function fillJob(service: Service, jobId: string): Promise<void> {
   for (const { stepKey, ...step } of DONE) {
     const output = { bytes: 48_211_004, files: 12, checked: true };
     const body = { ...step, status: "completed", progress: 100, message: `${step.stepName}: done`, output };
-    await call(service, "PUT", `${jobPath(jobId)}/steps/${stepKey}`, body);
+    await put(`${jobPath(jobId)}/steps/${stepKey}`, body);
   }
-  await call(service, "PUT", runningStepPath(jobId), progressReport(5));
-}
-
-async function call({ name, url }: Service, method: string, path: string, body?: object): Promise<unknown> {
-  const response = await fetch(url + path, {
-    method,
-    ...(body && { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } }),
-  });
-  const text = await response.text();
-  if (!response.ok) throw new Error(`${name} answered ${method} ${path} with ${response.status}: ${text}`);
-  return JSON.parse(text);
+  await put(runningStepPath(jobId), progressReport(5));
 }

@@ -7,6 +7,7 @@ import { startPair, type Web } from "./services.ts";
 export const STEPS_PER_JOB = 5;
 const JOBS_AT_ONCE = 2_000;
 const ENDED_SHARE = 0.9;
+
 /**
  * Stores jobs of five steps, most of them over, as copies of one that the service itself has written; then compares every
  * call with the same one on an empty database.
@@ -42,15 +43,8 @@ async function store({ web, database: { collections } }: Pair, jobs: number): Pr
     });
     const madeSteps = made.flatMap(({ _id, jobId, createdAt, status }) =>
       steps.map((step) => ({
-        ...{
-          ...step,
-          _id: new mongo.ObjectId(),
-          stepId: randomUUID(),
-          jobId,
-          job: _id,
-          createdAt,
-          updatedAt: createdAt,
-        },
+        ...step,
+        ...{ _id: new mongo.ObjectId(), stepId: randomUUID(), jobId, job: _id, createdAt, updatedAt: createdAt },
         ...(status === "completed" && { status, progress: 100, endedAt: createdAt }),
       })),
     );

@@ -1,5 +1,6 @@
 import type { Child } from "./child.ts";
 import type { LoadAnswer, LoadTask, Measured } from "./load.ts";
+import { medians } from "./quantile.ts";
 import type { Service } from "./services.ts";
 import { CONNECTIONS, type Work, type WorkName, works } from "./works.ts";
 
@@ -52,7 +53,7 @@ export async function inTurns(
   for (let turn = 0; turn < turns; turn++) {
     for (const [i, service] of services.entries()) measured[i]!.push(await ask(load, service, { ...task, seconds }));
   }
-  return measured.map(medians);
+  return measured.map((turns) => medians(turns, ["requests", "perSecond", "p50", "p99"]));
 }
 
 /**
@@ -73,9 +74,4 @@ export async function ask(
   if (accumulates) await service.clear();
   if ("measured" in answer) return answer.measured;
   throw new Error(`${service.name}, ${task.work} at ${task.connections} connections: ${answer.failure}`);
-}
-
-function medians(turns: readonly Measured[]): Measured {
-  const median = (key: keyof Measured) => turns.map((turn) => turn[key]).sort((a, b) => a - b)[turns.length >> 1]!;
-  return { requests: median("requests"), perSecond: median("perSecond"), p50: median("p50"), p99: median("p99") };
 }

@@ -55,7 +55,6 @@ export async function startMixed(
   lifecycle.onClose("load", load.stop);
 
   const { runs, events, deliveries } = database.collections;
-  const none = (counts: readonly Promise<number>[]) => async () => (await Promise.all(counts)).every((n) => n === 0);
   return {
     ...{ web, workers, database, posts },
     async databaseConnections() {
@@ -67,13 +66,14 @@ export async function startMixed(
       return load.nextMessage() as Promise<MixedAnswer>;
     },
     async settle() {
-      const worked = () =>
-        none([runs.countDocuments({ settled: { $ne: true } }), deliveries.countDocuments({ open: true })])();
+      const worked = async () =>
+        (await runs.countDocuments({ settled: { $ne: true } })) + (await deliveries.countDocuments({ open: true })) ===
+        0;
       await eventually(worked, "all runs and deliveries to end", SETTLED_WITHIN_MS);
       // summaries wait for the next turn of the main session, whenever that is
       const headers = { Authorization: `Bearer ${MIX.hookToken}`, "Content-Type": "application/json" };
       await fetch(`${web.url}/hooks/wake`, { method: "POST", headers, body: '{"text":"settle"}' });
-      const told = () => none([events.countDocuments({ waiting: true })])();
+      const told = async () => (await events.countDocuments({ waiting: true })) === 0;
       await eventually(told, "the main session to have taken all events", SETTLED_WITHIN_MS);
     },
   };

@@ -8,3 +8,7 @@ export const median = (values: readonly number[]): number =>
     values.toSorted((a, b) => a - b),
     0.5,
   );
+
+/** Of each of the figures, over the turns. */
+export const medians = <K extends string>(turns: readonly Readonly<Record<K, number>>[], keys: readonly K[]) =>
+  Object.fromEntries(keys.map((key) => [key, median(turns.map((turn) => turn[key]))])) as Record<K, number>;

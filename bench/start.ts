@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { eventually } from "../test/support/eventually.ts";
-import { agentHookBody, HOOK_HEADERS } from "./hooks.ts";
+import { agentHookBody, postHook } from "./hooks.ts";
 import { quantile } from "./quantile.ts";
 import type { Ours } from "./services.ts";
 
@@ -27,13 +27,10 @@ export async function measureStarts(ours: Ours, runs: number): Promise<StartTime
   return { runs, p50: quantile(times, 0.5), p99: quantile(times, 0.99) };
 }
 
-async function startOne({ name, url, runs }: Ours): Promise<number> {
+async function startOne(ours: Ours): Promise<number> {
+  const { name, runs } = ours;
   const body = agentHookBody("next-heartbeat"); // with `now` the main session's turn would meet the next run
-  const response = await fetch(`${url}/hooks/agent`, { method: "POST", headers: HOOK_HEADERS, body });
-  const answeredAt = Date.now();
-  const text = await response.text();
-  if (response.status !== 202) throw new Error(`${name} answered a hook with ${response.status}: ${text}`);
-  const { runId } = JSON.parse(text) as { runId: string };
+  const { runId, answeredAt } = await postHook(ours, "/hooks/agent", body);
   await pause(LOOKS_AFTER_MS); // a look while it starts would be in its way
   const run = await eventually(() => runs.findOne({ _id: runId, settled: true }), `the end of run ${runId}`);
   if (run.status !== "completed" || !run.startedAt) throw new Error(`${name}: run ${runId} ${run.status}`);
