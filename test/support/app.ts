@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import pino from "pino";
 import { type AppSettings, buildApp } from "../../src/api/app.ts";
 import { metricsReader } from "../../src/api/cluster.ts";
 import type { Probe } from "../../src/api/deps.ts";
@@ -15,6 +14,7 @@ import { parseConfig } from "../../src/shared/config.ts";
 import type { Config } from "../../src/shared/configSchema.ts";
 import { Queues } from "../../src/shared/enqueue.ts";
 import { connectProducer, readerConnection } from "../../src/shared/redis.ts";
+import { logLines } from "./logLines.ts";
 import { mongoUri, redisUrl } from "./servers.ts";
 
 export interface Answer {
@@ -24,7 +24,7 @@ export interface Answer {
   readonly body: any;
 }
 
-/** A clock that stands until a test moves it. */
+/** A clock that goes, as far ahead as a test has moved it. */
 class TestClock {
   #ahead = 0;
   now(): Date {
@@ -70,8 +70,7 @@ type Options = Partial<AppSettings & Pick<ListenOptions, "limits" | "maxConnecti
 export async function startApp(options: Options = {}): Promise<TestApp> {
   const name = `test-${randomUUID()}`;
   const clock = new TestClock();
-  const lines: Record<string, unknown>[] = [];
-  const log = pino({ level: "trace" }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  const { log, lines } = logLines();
   const database = await connectDatabase(options.mongo ?? (await mongoUri(name)));
   await database.createIndexes();
   const url = options.redis ?? (await redisUrl());

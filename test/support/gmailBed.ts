@@ -2,13 +2,13 @@ import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import pino from "pino";
 import { type Listener, startListener } from "../../src/gmail/listener.ts";
 import type { MailboxDoc } from "../../src/models/gmailMailbox.ts";
 import type { RunDoc } from "../../src/models/run.ts";
 import { startApp, type TestApp } from "./app.ts";
 import { eventually } from "./eventually.ts";
 import { type GoogleServer, startGoogleServer } from "./googleServer.ts";
+import { logLines } from "./logLines.ts";
 import { type Service, startProcess } from "./process.ts";
 import { mongoUri, redisUrl } from "./servers.ts";
 
@@ -147,8 +147,7 @@ export async function startGmailBed(options: BedOptions = {}): Promise<GmailBed>
   const timers = new Timers(app);
   const listeners: Listener[] = [];
   let isClosed = false;
-  const lines: Record<string, unknown>[] = [];
-  const log = pino({ level: "trace" }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  const { log, lines } = logLines();
 
   const bed: GmailBed = {
     ...{ google, app, timers, credentialsFile, env, configText, log: lines },

@@ -1,8 +1,8 @@
 import { Redis } from "ioredis";
-import pino from "pino";
 import { WorkerMetrics } from "../../src/workers/metrics.ts";
 import { startService } from "../../src/workers/service.ts";
 import type { TestApp } from "./app.ts";
+import { logLines } from "./logLines.ts";
 import { redisUrl } from "./servers.ts";
 
 export interface TestWorker {
@@ -14,8 +14,7 @@ export interface TestWorker {
 
 /** A real worker beside a test's app, over the same database and queues. */
 export async function startWorker(app: TestApp, env: Record<string, string> = {}): Promise<TestWorker> {
-  const lines: Record<string, unknown>[] = [];
-  const log = pino({ level: "trace" }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  const { log, lines } = logLines();
   const connection = new Redis(await redisUrl(), { maxRetriesPerRequest: null });
   connection.on("error", () => {});
   const { stores, queues, clock } = app;
