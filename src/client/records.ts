@@ -122,7 +122,8 @@ export interface Run extends RunSummary {
 export interface RunRequest {
   request: {
     message: string;
-    instructions: string | null;
+    /** The operator's own words before the message. */
+    instructions?: string;
     model: string | null;
     thinking: string | null;
     timeoutSeconds: number;
@@ -131,8 +132,10 @@ export interface RunRequest {
     to: string | null;
     wakeMode: WakeMode;
     trackAsJob: boolean;
-    allowUnsafe: boolean;
+    /** The message is the prompt as it is. */
+    allowUnsafe?: boolean;
   } | null;
+  /** Its path and payload are null once the mapping has made a request of it. */
   call: { mapping: string; path: string | null; payload: unknown } | null;
 }
 
@@ -171,7 +174,7 @@ export interface Message {
 export interface WaitingEvent {
   eventId: string;
   text: string;
-  source: string | null;
+  source: string;
   createdAt: string;
 }
 

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import { type Run, type RunRequest, SignalboxError } from "../../client/client.ts";
 import { now } from "../clock.ts";
 import { followLive } from "../live.ts";
@@ -9,13 +9,13 @@ import { Icon } from "../parts/icon.tsx";
 import { JsonBlock, TextBlock } from "../parts/json.tsx";
 import { Failure, Notice } from "../parts/notice.tsx";
 import { StatusMark } from "../parts/status.tsx";
-import { say, sayError } from "../parts/toasts.tsx";
 import { When } from "../parts/when.tsx";
 import { address, type Place } from "../router.ts";
 import { service } from "../service.ts";
 import { access, mayChange } from "../session.ts";
 import { duration } from "../time.ts";
 import { useTitle } from "../title.ts";
+import { useAct } from "../useAct.ts";
 import { useStore } from "../useStore.ts";
 
 export function RunPage({ place: { id: runId } }: { place: Place }) {
@@ -135,10 +135,10 @@ function Deliveries({ run: { deliveries } }: { run: Run }) {
 }
 
 function Asked({ runId, asked: { request, call } }: { runId: string; asked: RunRequest }) {
-  const { message, instructions, ...options } = request ?? { message: null, instructions: null };
+  const { message, instructions, ...options } = request ?? {};
   return (
     <>
-      {message !== null && <TextBlock title="What was asked" text={message} file={`${runId}-message.txt`} />}
+      {message !== undefined && <TextBlock title="What was asked" text={message} file={`${runId}-message.txt`} />}
       {instructions && <TextBlock title="Instructions" text={instructions} file={`${runId}-instructions.txt`} />}
       {request && <JsonBlock title="Options" value={options} file={`${runId}-options`} />}
       {call && (
@@ -165,19 +165,8 @@ function Asked({ runId, asked: { request, call } }: { runId: string; asked: RunR
 }
 
 function Acts({ run: { runId, status }, onChange }: { run: Run; onChange: () => void }) {
-  const [isBusy, setBusy] = useState(false);
+  const { isBusy, act } = useAct(runId, onChange);
   if (!mayChange(useStore(access))) return null;
-  const act = async (what: (runId: string) => Promise<unknown>, text: string) => {
-    setBusy(true);
-    try {
-      await what(runId);
-      say(text);
-    } catch (error) {
-      sayError(error);
-    }
-    setBusy(false);
-    onChange();
-  };
   return (
     <div class="acts">
       {status === "failed" && (

@@ -1,12 +1,11 @@
-import { useState } from "preact/hooks";
 import type { Delivery } from "../../client/client.ts";
 import { service } from "../service.ts";
 import { access, mayChange } from "../session.ts";
+import { useAct } from "../useAct.ts";
 import { useStore } from "../useStore.ts";
 import { Facts } from "./facts.tsx";
 import { Icon } from "./icon.tsx";
 import { StatusMark } from "./status.tsx";
-import { say, sayError } from "./toasts.tsx";
 import { When } from "./when.tsx";
 
 /** The deliveries of a run, each with what became of its parts. */
@@ -50,18 +49,8 @@ export function partsOf({ parts }: Delivery): string {
 
 /** What can be done about a delivery, for those who may. What becomes of it comes as live news. */
 export function DeliveryActs({ delivery: { deliveryId, state } }: { delivery: Delivery }) {
-  const [isBusy, setBusy] = useState(false);
+  const { isBusy, act } = useAct(deliveryId);
   if (!mayChange(useStore(access)) || state === "sent") return null;
-  const act = async (what: (deliveryId: string) => Promise<unknown>, text: string) => {
-    setBusy(true);
-    try {
-      await what(deliveryId);
-      say(text);
-    } catch (error) {
-      sayError(error);
-    }
-    setBusy(false);
-  };
   return (
     <span class="acts">
       <button type="button" disabled={isBusy} onClick={() => act(service.deliveries.retry, "It is tried again")}>

@@ -33,7 +33,7 @@ export function WaitingEvents() {
             <li key={eventId}>
               <bdi>{text}</bdi>
               <span class="muted">
-                {source ?? "wake"}, <When time={createdAt} />
+                {source}, <When time={createdAt} />
               </span>
               <Removal eventId={eventId} onEnd={reload} />
             </li>

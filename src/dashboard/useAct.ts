@@ -1,0 +1,19 @@
+import { useState } from "preact/hooks";
+import { say, sayError } from "./parts/toasts.tsx";
+
+/** Does something about what has the id, and says how it went. `isBusy` while it is under way. */
+export function useAct(id: string, onEnd = () => {}) {
+  const [isBusy, setBusy] = useState(false);
+  const act = async (what: (id: string) => Promise<unknown>, text: string) => {
+    setBusy(true);
+    try {
+      await what(id);
+      say(text);
+    } catch (error) {
+      sayError(error);
+    }
+    setBusy(false);
+    onEnd();
+  };
+  return { isBusy, act };
+}
