@@ -81,7 +81,10 @@ export abstract class Reporter {
     this.#reports.note({ progress: points, message: message?.slice?.(0, LONGEST_MESSAGE), output });
   }
 
-  /** It is done. The output of a job, and of the step that ends at 100 of it, is needed. @throws SignalboxError when it is refused */
+  /**
+   * It is done. The output of a job, and of the step that ends at 100 of it, is needed.
+   * @throws SignalboxError when it is refused
+   */
   async complete({ output, message, signal }: Completion = {}): Promise<void> {
     if (this.#needsOutput && !output) {
       const detail = "output is required: this completes the job.";

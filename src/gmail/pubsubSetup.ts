@@ -9,7 +9,10 @@ import { PUBSUB, PUBSUB_URL, pubSubUrl } from "./pubsub.ts";
  */
 type Ensured = "made" | "mended" | "was there" | "unseen";
 
-/** Sees to what notices need, and changes nothing that is right already. Calls throw GoogleError, or the reason of an aborted signal. */
+/**
+ * Sees to what notices need, and changes nothing that is right already. Calls throw GoogleError, or the reason of an aborted
+ * signal.
+ */
 export interface PubSubSetup {
   /** @param topic `projects/p/topics/t` */
   ensureTopic(topic: string, signal: AbortSignal): Promise<Ensured>;

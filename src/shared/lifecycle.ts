@@ -38,9 +38,9 @@ export interface Started {
 
 /**
  * Runs a process: starts it, says so to the process that started it (an IPC message `{ ready: … }`), and stops it on
- * SIGTERM, SIGINT, or when that process is gone. SIGHUP has it read its configuration again. A StartError is printed as its sentence alone. A second signal (from a
- * person: terminal and npm may each send the first one), or a stop that takes longer than `deadlineMs`, ends the process
- * at once.
+ * SIGTERM, SIGINT, or when that process is gone. SIGHUP has it read its configuration again. A StartError is printed as its
+ * sentence alone. A second signal (from a person: terminal and npm may each send the first one), or a stop that takes longer
+ * than `deadlineMs`, ends the process at once.
  */
 export async function runProcess(start: (lifecycle: Lifecycle) => Promise<Started>): Promise<void> {
   process.report.excludeEnv = true; // a report of a crash, where NODE_OPTIONS asks for it, needs no secrets

@@ -39,7 +39,10 @@ function untilGone<T>({ req }: Context, read: () => Promise<T>): Promise<T> {
   return Promise.race([read(), gone.promise]);
 }
 
-/** Has a body read that is kept in memory until it is whole. @param limit its most bytes where it does not say how long it is */
+/**
+ * Has a body read that is kept in memory until it is whole.
+ * @param limit its most bytes where it does not say how long it is
+ */
 export async function readBody<T>(ctx: Context, limit: number, bodies: HeldBytes, read: () => Promise<T>): Promise<T> {
   askForBody(ctx);
   const length = isPacked(ctx) ? undefined : ctx.request.length; // once unpacked it is longer than it says
