@@ -1,6 +1,6 @@
 import cluster from "node:cluster";
 import { connectDatabase } from "../models/database.ts";
-import { openStores } from "../models/stores.ts";
+import { openStores, type Stores } from "../models/stores.ts";
 import { RedisChanges } from "../shared/changes.ts";
 import { loadDotEnv, readConfig, requireServers } from "../shared/config.ts";
 import type { Config } from "../shared/configSchema.ts";
@@ -45,7 +45,8 @@ await runProcess(async (lifecycle) => {
   const changes = new RedisChanges(connection, redis.prefix);
   lifecycle.onClose("changes", () => changes.flush());
   const storesOf = (settings: Config) => openStores(database, clock, settings.jobs, changes);
-  const live = new LiveFeed(storesOf(config), {
+  const stores = storesOf(config);
+  const live = new LiveFeed(stores, {
     ...{ clock, log, prefix: redis.prefix, redis: connection },
     reader: readerConnection(redisAddress, log),
   });
@@ -54,24 +55,21 @@ await runProcess(async (lifecycle) => {
   let stopping = false;
   const metrics = new Metrics(
     () => queues.depths(),
-    () => events.countWaiting(),
+    () => stores.events.countWaiting(),
     () => live.size,
     () => http.connections(),
   );
-  const { events } = storesOf(config);
-  const { gmailMailboxes } = openStores(database, clock, config.jobs);
   const readMailbox = async () => {
     const { gmail } = current.hooks;
-    return gmail ? gmailMailboxes.find(gmail.account) : null;
+    return gmail ? stores.gmailMailboxes.find(gmail.account) : null;
   };
   addGmailMetrics(metrics.registry, readMailbox, clock);
   const countFailure = failureCounter(connection, redis.prefix);
-  const appOf = (settings: Config) => {
+  const appOf = (settings: Config, stores: Stores) => {
     const { hooks, agents, channels, session, server } = settings;
     return buildApp(
       {
-        ...{ queues, hooks, log, metrics, live },
-        stores: storesOf(settings),
+        ...{ stores, queues, hooks, log, metrics, live },
         agent: agents.defaults,
         channels: new Set(Object.keys(channels)),
         firstRoute: session.main ?? null,
@@ -85,7 +83,7 @@ await runProcess(async (lifecycle) => {
       { version, ...server, countFailure, readMetrics: metricsReader(metrics.registry) },
     ).callback();
   };
-  let answer = appOf(config);
+  let answer = appOf(config, stores);
   const http = await listen((req, res) => void answer(req, res), { ...server, isStopping: () => stopping });
   lifecycle.onClose("HTTP server", () => {
     stopping = true;
@@ -98,8 +96,9 @@ await runProcess(async (lifecycle) => {
     const changed = rereadConfig(process.env, current, log);
     if (!changed) return;
     current = changed;
-    answer = appOf(changed); // requests under way are answered as they began
-    live.restart(storesOf(changed));
+    const changedStores = storesOf(changed);
+    answer = appOf(changed, changedStores); // requests under way are answered as they began
+    live.restart(changedStores);
   };
   return { ...running, ready: { url: http.url }, reload };
 });
