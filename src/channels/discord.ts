@@ -1,11 +1,12 @@
 import { hash } from "node:crypto";
 import type { Config } from "../shared/configSchema.ts";
+import { trimSlashes } from "../shared/trimSlashes.ts";
 import { version } from "../shared/version.ts";
 import type { Channel } from "./channel.ts";
 import { directChannels } from "./directChannels.ts";
 import { judgeAnswer } from "./discordAnswer.ts";
 import { letterByLetter } from "./discordPlain.ts";
-import { askApi, inWords } from "./http.ts";
+import { asker, inWords } from "./http.ts";
 import { unanswered } from "./httpStatus.ts";
 
 const TIMEOUT_MS = 30_000;
@@ -22,10 +23,8 @@ const SUPPRESS_EMBEDS = 1 << 2;
 
 /** Discord, through its REST API. A message of the same nonce within a few minutes is answered with the one that is there. */
 export function discordChannel(settings: NonNullable<Config["channels"]["discord"]>): Channel {
-  const base = settings.apiUrl.replace(/(?<!\/)\/+$/, "");
   const headers = { Authorization: `Bot ${settings.botToken}`, "User-Agent": USER_AGENT };
-  const ask = (method: "GET" | "POST", path: string, body: object | undefined, signal: AbortSignal) =>
-    askApi({ method, url: base + path, headers, ...(body && { body }), timeoutMs: TIMEOUT_MS }, signal);
+  const ask = asker(trimSlashes(settings.apiUrl), headers, TIMEOUT_MS);
   const direct = directChannels(async (user, signal) => {
     const answer = await ask("POST", "/users/@me/channels", { recipient_id: user }, signal);
     if (answer.kind !== "answer") return unanswered(answer);

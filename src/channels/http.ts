@@ -83,6 +83,19 @@ export async function askApi(request: ApiRequest, signal: AbortSignal): Promise<
   }
 }
 
+export type Ask = (
+  method: ApiRequest["method"],
+  path: string,
+  body: object | undefined,
+  signal: AbortSignal,
+) => Promise<ApiAnswer>;
+
+/** Asks one service at an address, each time with these headers. */
+export const asker =
+  (address: string, headers: Readonly<Record<string, string>>, timeoutMs: number): Ask =>
+  (method, path, body, signal) =>
+    askApi({ method, url: address + path, headers, ...(body && { body }), timeoutMs }, signal);
+
 function isBeforeSending({ code, syscall }: NodeJS.ErrnoException): boolean {
   if (syscall === "connect" || BEFORE_SENDING.includes(code)) return true;
   return String(code).includes("CERT") || NO_HANDSHAKE.test(String(code));

@@ -1,11 +1,12 @@
 import { type Clock, systemClock } from "../shared/clock.ts";
 import type { Config } from "../shared/configSchema.ts";
+import { trimSlashes } from "../shared/trimSlashes.ts";
 import type { Channel } from "./channel.ts";
-import { askApi, inWords } from "./http.ts";
+import { asker, inWords } from "./http.ts";
 import { unanswered } from "./httpStatus.ts";
 import { judgeAnswer } from "./mattermostAnswer.ts";
 import { letterByLetter } from "./mattermostPlain.ts";
-import { type Ask, channelFinder, readRecipient } from "./mattermostRecipient.ts";
+import { channelFinder, readRecipient } from "./mattermostRecipient.ts";
 
 /** Half as long as a key is remembered: a try that was given up is made again in time to be known. */
 const TIMEOUT_MS = 15_000;
@@ -18,18 +19,8 @@ export function mattermostChannel(
   settings: NonNullable<Config["channels"]["mattermost"]>,
   clock: Clock = systemClock,
 ): Channel {
-  const api = `${settings.apiUrl.replace(/(?<!\/)\/+$/, "")}/api/v4`;
-  const ask: Ask = (method, path, body, signal) =>
-    askApi(
-      {
-        method,
-        url: api + path,
-        headers: { Authorization: `Bearer ${settings.botToken}` },
-        ...(body && { body }),
-        timeoutMs: TIMEOUT_MS,
-      },
-      signal,
-    );
+  const headers = { Authorization: `Bearer ${settings.botToken}` };
+  const ask = asker(`${trimSlashes(settings.apiUrl)}/api/v4`, headers, TIMEOUT_MS);
   const channels = channelFinder(ask, clock);
   return {
     style: { dialect: "markdown", limit: settings.maxPostLength, unit: "runes" },

@@ -1,15 +1,7 @@
 import type { Clock } from "../shared/clock.ts";
-import type { ApiAnswer } from "./http.ts";
+import type { Ask } from "./http.ts";
 import type { Failure } from "./httpStatus.ts";
 import { judgeAnswer } from "./mattermostAnswer.ts";
-
-/** One request to the API; the path begins after `/api/v4`. */
-export type Ask = (
-  method: "GET" | "POST",
-  path: string,
-  body: object | undefined,
-  signal: AbortSignal,
-) => Promise<ApiAnswer>;
 
 type Found = { readonly kind: "found"; readonly id: string };
 

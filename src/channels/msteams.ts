@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from "../shared/clock.ts";
 import type { Config } from "../shared/configSchema.ts";
 import { retryAfterMs } from "../shared/retryAfter.ts";
+import { trimSlashes } from "../shared/trimSlashes.ts";
 import type { Channel, SendResult } from "./channel.ts";
 import { type ApiAnswer, askApi } from "./http.ts";
 import { type Answered, answered, codeOf, type Failure, judgeStatus, unanswered } from "./httpStatus.ts";
@@ -13,7 +14,7 @@ export function msteamsChannel(
   settings: NonNullable<Config["channels"]["msteams"]>,
   clock: Clock = systemClock,
 ): Channel {
-  const conversations = `${settings.apiUrl.replace(/(?<!\/)\/+$/, "")}/v3/conversations`;
+  const conversations = `${trimSlashes(settings.apiUrl)}/v3/conversations`;
   const tokens = tokenSource(settings, clock);
 
   async function post(to: string, activity: object, signal: AbortSignal): Promise<ApiAnswer | Failure> {

@@ -1,5 +1,6 @@
 import type { Clock } from "../shared/clock.ts";
 import type { Config } from "../shared/configSchema.ts";
+import { trimSlashes } from "../shared/trimSlashes.ts";
 import { askApi } from "./http.ts";
 import { type Answered, answered, codeOf, type Failure, judgeStatus } from "./httpStatus.ts";
 
@@ -31,7 +32,7 @@ const STOPPED: Failure = { kind: "transient", reason: "The worker is stopping." 
 
 /** Tokens for the Bot Framework's connector, by the app's client credentials. */
 export function tokenSource(settings: NonNullable<Config["channels"]["msteams"]>, clock: Clock): TokenSource {
-  const login = `${settings.loginUrl.replace(/(?<!\/)\/+$/, "")}/${encodeURIComponent(settings.tenantId)}/oauth2/v2.0/token`;
+  const login = `${trimSlashes(settings.loginUrl)}/${encodeURIComponent(settings.tenantId)}/oauth2/v2.0/token`;
   let current: { readonly token: Token; readonly until: number } | undefined;
   let pending:
     | { readonly stop: AbortController; readonly answer: Promise<Token | Failure>; waiting: number }

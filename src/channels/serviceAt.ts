@@ -1,4 +1,5 @@
 import { unescape as percentDecoded } from "node:querystring";
+import { trimSlashes } from "../shared/trimSlashes.ts";
 
 /** Where to ask, and with which headers. */
 export interface Place {
@@ -23,7 +24,7 @@ export function serviceAt(
     const url = new URL(base);
     url.username = "";
     url.password = "";
-    url.pathname = base.pathname.replace(/(?<!\/)\/+$/, "") + path;
+    url.pathname = trimSlashes(base.pathname) + path;
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
     return { url: url.href, headers };
   };

@@ -1,4 +1,5 @@
 import type { Config } from "../shared/configSchema.ts";
+import { trimSlashes } from "../shared/trimSlashes.ts";
 import type { Channel } from "./channel.ts";
 import { directChannels } from "./directChannels.ts";
 import { askApi, inWords } from "./http.ts";
@@ -16,7 +17,7 @@ const MAX_TEXT = 40_000;
 
 /** Slack, through its Web API. It knows no idempotency keys: ours is in the message's metadata, for whoever looks after it. */
 export function slackChannel(settings: NonNullable<Config["channels"]["slack"]>): Channel {
-  const base = settings.apiUrl.replace(/(?<!\/)\/+$/, "");
+  const base = trimSlashes(settings.apiUrl);
   const ask = (method: string, body: object, signal: AbortSignal) => {
     const headers = { Authorization: `Bearer ${settings.botToken}` };
     return askApi({ method: "POST", url: `${base}/${method}`, headers, body, timeoutMs: TIMEOUT_MS }, signal);

@@ -1,6 +1,7 @@
 import type { Config } from "../shared/configSchema.ts";
+import { trimSlashes } from "../shared/trimSlashes.ts";
 import type { Channel, SendResult } from "./channel.ts";
-import { askApi, inWords } from "./http.ts";
+import { asker, inWords } from "./http.ts";
 import { type Answered, judgeStatus, unanswered } from "./httpStatus.ts";
 import { hasTrunkZero, WITH_TRUNK_ZERO } from "./trunkZero.ts";
 import { judgeError } from "./whatsappError.ts";
@@ -12,22 +13,8 @@ const TIMEOUT_MS = 30_000;
  * There is no way to show its own marks (`*`, `_`, `~`) letter by letter: plain text goes as it is.
  */
 export function whatsappChannel(settings: NonNullable<Config["channels"]["whatsapp"]>): Channel {
-  const number = [
-    settings.apiUrl.replace(/(?<!\/)\/+$/, ""),
-    settings.apiVersion,
-    encodeURIComponent(settings.phoneNumberId),
-  ];
-  const ask = (method: "GET" | "POST", path: string, body: object | undefined, signal: AbortSignal) =>
-    askApi(
-      {
-        method,
-        url: number.join("/") + path,
-        headers: { Authorization: `Bearer ${settings.accessToken}` },
-        ...(body && { body }),
-        timeoutMs: TIMEOUT_MS,
-      },
-      signal,
-    );
+  const number = `${trimSlashes(settings.apiUrl)}/${settings.apiVersion}/${encodeURIComponent(settings.phoneNumberId)}`;
+  const ask = asker(number, { Authorization: `Bearer ${settings.accessToken}` }, TIMEOUT_MS);
   return {
     style: { dialect: "whatsapp", limit: 4_096, unit: "utf16" },
     idempotentForMs: 0,

@@ -1,3 +1,4 @@
+import { trimSlashes } from "../shared/trimSlashes.ts";
 import type { GoogleAuth } from "./googleAuth.ts";
 import { googleFetch } from "./googleFetch.ts";
 import { asList, asText } from "./lenient.ts";
@@ -56,8 +57,7 @@ export function createPubSub(auth: GoogleAuth, options: PubSubOptions = {}): Pub
 }
 
 /** Without a slash too many; resource names are checked where they are configured. */
-export const pubSubUrl = (root: string, path: string): string =>
-  `${root.replace(/(?<!\/)\/+$/, "")}/v1/${encodeURI(path)}`;
+export const pubSubUrl = (root: string, path: string): string => `${trimSlashes(root)}/v1/${encodeURI(path)}`;
 
 /** Base64 of JSON; the history id is a number or a string of digits. */
 function readNotice(data: unknown): Notice | null {

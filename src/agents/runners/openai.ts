@@ -3,6 +3,7 @@ import type { ReadableStream } from "node:stream/web";
 import OpenAI from "openai";
 import type { ChatCompletion, ChatCompletionChunk, ReasoningEffort } from "openai/resources";
 import { AppError } from "../../shared/errors.ts";
+import { trimSlashes } from "../../shared/trimSlashes.ts";
 import type { AgentRunner, AgentTurn } from "../runner.ts";
 import { eventData } from "./eventData.ts";
 import { checkError, fromThrown, type Told } from "./openaiError.ts";
@@ -54,7 +55,7 @@ function connect({ baseUrl = "https://api.openai.com/v1", apiKey, headers }: Ope
   if (!/^https?:$/.test(URL.parse(baseUrl)?.protocol ?? ""))
     throw failed("agents.runners.openai.baseUrl is no http URL.");
   return new OpenAI({
-    baseURL: baseUrl.replace(/(?<!\/)\/+$/, ""),
+    baseURL: trimSlashes(baseUrl),
     apiKey: apiKey || "none", // local servers want none; the SDK wants one
     adminAPIKey: null,
     organization: null,
