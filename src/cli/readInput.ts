@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { parseJson } from "../shared/json.ts";
+import { isObject, parseJson } from "../shared/json.ts";
 import { StartError } from "../shared/lifecycle.ts";
 
 /**
@@ -24,9 +24,7 @@ export function readJsonObject(file: string): { readonly text: string; readonly 
   const text = readInput(file, "The body");
   try {
     const value = parseJson(text);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) {
-      return { text, value: value as Record<string, unknown> };
-    }
+    if (isObject(value)) return { text, value };
   } catch {
     // said below
   }

@@ -1,5 +1,6 @@
 import { createPrivateKey } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
+import { isObject } from "../shared/json.ts";
 import { StartError } from "../shared/lifecycle.ts";
 import type { GoogleCredentials } from "./googleAuth.ts";
 
@@ -49,7 +50,7 @@ function parse(path: string, text: string): Record<string, unknown> {
   } catch {
     throw unusable(path, "is not valid JSON"); // what the parser says would quote it
   }
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  if (isObject(value)) return value;
   throw unusable(path, "holds no JSON object");
 }
 

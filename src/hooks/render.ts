@@ -1,6 +1,7 @@
 import { Ajv, type ValidateFunction } from "ajv";
 import { AppError } from "../shared/errors.ts";
 import { faultWords, faultyField } from "../shared/faultWords.ts";
+import { isObject } from "../shared/json.ts";
 import { parseTemplate, renderTemplate, type TemplateScope } from "../shared/template.ts";
 import { MappedAgent, MappedWake } from "./fields.ts";
 import { type HookCall, type Mapping, mappedName, mappedSessionKey, scopeOf } from "./mapping.ts";
@@ -37,7 +38,7 @@ export function renderCall(
 }
 
 function checkObject(value: unknown): Record<string, unknown> {
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+  if (isObject(value)) {
     // what is undefined says nothing
     return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined));
   }

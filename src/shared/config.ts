@@ -3,9 +3,10 @@ import { dirname, resolve } from "node:path";
 import { Ajv } from "ajv";
 import JSON5 from "json5";
 import { crossChecks } from "./configChecks.ts";
-import { applyEnvironment, type Environment, isObject, type Json, substitute } from "./configFill.ts";
+import { applyEnvironment, type Environment, type Json, substitute } from "./configFill.ts";
 import { explain, faultyKey } from "./configProblems.ts";
 import { type Config, ConfigSchema } from "./configSchema.ts";
+import { isObject } from "./json.ts";
 import { StartError } from "./lifecycle.ts";
 import type { RedisAddress } from "./redisAddress.ts";
 

@@ -1,5 +1,6 @@
 import { type ConfigNode, childNode } from "./configNodes.ts";
 import { ConfigSchema, configKeys } from "./configSchema.ts";
+import { isObject } from "./json.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 export type Json = Record<string, unknown>;
@@ -55,6 +56,3 @@ export function applyEnvironment(value: Json, env: Environment): void {
     if (isObject(parent)) parent[last] = typed(given, node);
   }
 }
-
-export const isObject = (value: unknown): value is Json =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -64,3 +64,7 @@ function tooDeep(): AppError {
   const detail = "is nested too deeply: some hundred levels are plenty";
   return new AppError("invalid_body", { detail: `The body ${detail}.`, errors: [{ pointer: "", detail }] });
 }
+
+/** Whether a value is what a JSON object is read as. */
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -5,7 +5,7 @@ import { checkSender, headersFault, type Proof } from "../../hooks/senderProof.t
 import type { RefusalReason } from "../../hooks/signatureClaim.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
-import { parseJson } from "../../shared/json.ts";
+import { isObject, parseJson } from "../../shared/json.ts";
 import type { Logger } from "../../shared/logger.ts";
 import type { HeldBytes } from "../heldBytes.ts";
 import { type Gate, headerTokens, hookTokens } from "./auth.ts";
@@ -131,7 +131,7 @@ function parseObject(raw: Buffer): Record<string, unknown> {
   if (raw.length === 0) return {};
   try {
     const value = parseJson(new TextDecoder("utf-8", { fatal: true }).decode(raw));
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+    if (isObject(value)) return value;
   } catch {
     // the parser's words quote the body
   }
