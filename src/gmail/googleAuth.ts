@@ -1,4 +1,3 @@
-import { createPrivateKey } from "node:crypto";
 import { gaxios, JWT, OAuth2Client } from "google-auth-library";
 import { fromAnswer, fromNetwork, fromTokenAnswer, type GoogleAnswer, GoogleError } from "./googleError.ts";
 
@@ -40,7 +39,7 @@ export const PUBSUB_SCOPE = "https://www.googleapis.com/auth/pubsub";
 const TOKEN_URL = "https://oauth2.googleapis.com/token";
 const LOGIN = "Google's login";
 
-/** @throws GoogleError of kind authorization where a service account's key is none */
+/** Asks nothing yet. @param options.credentials as `readCredentials` has found them to be usable */
 export function createGoogleAuth(options: GoogleAuthOptions): GoogleAuth {
   const client = createClient(options);
   const { refresh_token: refreshToken } = client.credentials;
@@ -102,11 +101,6 @@ function createClient({ credentials, scopes, subject, tokenUrl, timeoutMs = 30_0
     return client;
   }
   const { client_email: email, private_key: key } = credentials;
-  try {
-    createPrivateKey(key);
-  } catch {
-    throw new GoogleError("authorization", "The service account's private key cannot be read.");
-  }
   return new JWT({ ...shared, email, key, scopes: [...scopes], ...(subject !== undefined && { subject }) });
 }
 

@@ -92,14 +92,6 @@ describe("Google's credentials and failures", () => {
     });
   }
 
-  it("says authorization of a private key that is none", () => {
-    const credentials = { type: "service_account", client_email: "robot@example.org", private_key: "hidden" } as const;
-
-    expect(() => createGoogleAuth({ credentials, scopes: [GMAIL_SCOPE] }))
-      .to.throw(GoogleError, "The service account's private key cannot be read.")
-      .with.property("kind", "authorization");
-  });
-
   it("gets a new token when the old one is refused with 401, and asks once more", async () => {
     await gmail.getProfile(never);
     google.endTokens();
