@@ -1,59 +1,15 @@
 import { once } from "node:events";
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { json } from "node:stream/consumers";
+import type { ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
+import { type Behaviour, type ChannelServer, startChannelServer } from "./channelServer.ts";
 
-/** What the server was sent. */
-interface ModelRequest {
-  readonly method: string;
-  readonly path: string;
-  readonly headers: IncomingHttpHeaders;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into it
-  readonly body: any;
-  /** Whether the connection was closed before the answer was complete. */
-  cancelled: boolean;
-}
+export type { Behaviour };
+export type ModelServer = ChannelServer;
 
-/** How one request is answered. */
-export type Behaviour = (response: ServerResponse, request: ModelRequest) => unknown;
-
-export interface ModelServer {
-  /** With the path that clients take as base URL. */
-  readonly url: string;
-  readonly requests: ModelRequest[];
-  /** What becomes of the next requests, one behaviour each; those after them are answered with "Hello from the model." */
-  script(...behaviours: Behaviour[]): void;
-  close(): Promise<void>;
-}
-
-/** A server that speaks OpenAI's chat completions, records what it is sent, and answers as scripted. */
+/** A server that speaks OpenAI's chat completions; `url` is what clients take as base URL. */
 export async function startModelServer(): Promise<ModelServer> {
-  const requests: ModelRequest[] = [];
-  let scripted: Behaviour[] = [];
-  const server = createServer(async (incoming, response) => {
-    const { method = "", url = "", headers } = incoming;
-    const request: ModelRequest = { method, path: url, headers, body: await json(incoming), cancelled: false };
-    response.once("close", () => {
-      request.cancelled = !response.writableFinished;
-    });
-    requests.push(request);
-    const behave = scripted.shift() ?? says("Hello from the model.");
-    await behave(response, request);
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
-    requests,
-    script(...behaviours) {
-      scripted = behaviours;
-    },
-    async close() {
-      server.closeAllConnections();
-      await new Promise((closed) => server.close(closed));
-    },
-  };
+  const server = await startChannelServer(says("Hello from the model."));
+  return { ...server, url: `${server.url}/v1` };
 }
 
 /** The text, streamed word by word when a stream was asked for; `gapMs` lies between the words. */
