@@ -4,11 +4,11 @@ import { useReloadEvery } from "../reloadEvery.ts";
 import { service } from "../service.ts";
 import { access, mayChange } from "../session.ts";
 import { count } from "../time.ts";
+import { useAct } from "../useAct.ts";
 import { useStore } from "../useStore.ts";
 import { Confirm } from "./confirm.tsx";
 import { Icon } from "./icon.tsx";
 import { Failure } from "./notice.tsx";
-import { say, sayError } from "./toasts.tsx";
 import { When } from "./when.tsx";
 
 const EVERY_MS = 5_000;
@@ -48,15 +48,11 @@ export function WaitingEvents() {
 /** Takes an event off the queue that no turn gets past, for those who may. */
 function Removal({ eventId, onEnd }: { eventId: string; onEnd: () => void }) {
   const [isAsked, setAsked] = useState(false);
+  const { isBusy, act } = useAct(eventId, onEnd);
   if (!mayChange(useStore(access))) return null;
-  const remove = () =>
-    service.sessions
-      .deleteEvent(eventId)
-      .then(() => say("The event was removed"), sayError)
-      .then(onEnd);
   return (
     <>
-      <button type="button" class="danger" onClick={() => setAsked(true)}>
+      <button type="button" class="danger" disabled={isBusy} onClick={() => setAsked(true)}>
         <Icon name="trash" /> Remove
       </button>
       {isAsked && (
@@ -64,7 +60,7 @@ function Removal({ eventId, onEnd }: { eventId: string; onEnd: () => void }) {
           title="Remove this event?"
           text="The main session is not told of it any more. A turn that is under way may know it already."
           act="Remove"
-          onYes={remove}
+          onYes={() => act(service.sessions.deleteEvent, "The event was removed")}
           onClose={() => setAsked(false)}
         />
       )}
