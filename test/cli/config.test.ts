@@ -42,6 +42,26 @@ describe("signalbox config check", () => {
     });
   });
 
+  it("says where a usable configuration names a channel that is not configured", async () => {
+    const mappings = [
+      { match: { path: "a" }, channel: "slack", to: "C1" },
+      { match: { path: "b" }, channel: "slack", to: "C1", deliver: false },
+      { match: { path: "c" }, channel: "log", to: "ops" },
+      { match: { path: "d" }, channel: "slack", action: "wake" },
+      { match: { path: "e" } },
+    ];
+    const session = { main: { channel: "telegram", to: "7" } };
+    writeFileSync(file(), JSON.stringify({ hooks: { mappings }, session, channels: { log: {} } }));
+
+    const { code, stdout } = await run("config check");
+
+    expect(code).to.equal(0);
+    expect(stdout.split("\n").slice(1, -1)).to.deep.equal([
+      "  - session.main.channel is telegram, which is not configured: replies to it fail until there is channels.telegram",
+      "  - hooks.mappings[0].channel is slack, which is not configured: replies to it fail until there is channels.slack",
+    ]);
+  });
+
   it("says that there is no file", async () => {
     const { code, stdout } = await run("config check", { SIGNALBOX_CONFIG: "" });
 

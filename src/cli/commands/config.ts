@@ -1,15 +1,29 @@
 import { configFile, parseFile, readConfig } from "../../shared/config.ts";
+import type { Config } from "../../shared/configSchema.ts";
 import { readSettings } from "../firstUse.ts";
 import { redactConfig } from "../redact.ts";
 
 /**
- * `config check`: says that the configuration is usable.
+ * `config check`: says that the configuration is usable, and where it names a channel that it does not configure.
  * @throws ConfigError naming every problem
  */
 export function checkConfig(env: NodeJS.ProcessEnv): void {
   const file = configFile(env);
-  readConfig(env);
+  const config = readConfig(env);
   console.log(`The configuration (${file?.path ?? "environment and defaults; there is no file"}) is usable.`);
+  for (const { key, channel } of unconfigured(config)) {
+    console.log(
+      `  - ${key} is ${channel}, which is not configured: replies to it fail until there is channels.${channel}`,
+    );
+  }
+}
+
+function unconfigured({ hooks, session, channels }: Config): { key: string; channel: string }[] {
+  const delivering = hooks.mappings.map(({ action, deliver, channel }, i) => {
+    return { key: `hooks.mappings[${i}].channel`, channel: action === "agent" && deliver ? channel : "last" };
+  });
+  const named = [{ key: "session.main.channel", channel: session.main?.channel ?? "last" }, ...delivering];
+  return named.filter(({ channel }) => channel !== "last" && !Object.hasOwn(channels, channel));
 }
 
 /**
