@@ -35,6 +35,7 @@ await runProcess(async (lifecycle) => {
   if (metricsPort !== undefined) {
     const served = await serveMetrics(metrics.registry, { port: metricsPort, host: config.server.host });
     lifecycle.onClose("metrics", served.close);
+    log.info({ url: served.url }, "the worker's metrics are served");
   }
   const common = { stores, queues, connection, clock, log, metrics };
   let current = config;

@@ -60,6 +60,18 @@ describe("the worker process", () => {
     });
   }
 
+  it("serves its metrics on a free port, which the log tells", async () => {
+    const env = { MONGODB_URI: uri, REDIS_URL: await redisUrl(), WORKER_METRICS_PORT: "0" };
+    const worker = startProcess(WORKER, env);
+    await worker.ready;
+
+    const [url = ""] = /http:[^"]+/.exec(worker.output().stdout) ?? [];
+    const answer = await fetch(`${url}/metrics`);
+
+    expect(await answer.text()).to.include("signalbox_runs_total");
+    expect(await worker.stop()).to.equal(0);
+  });
+
   it("says in a sentence that Redis does not answer, and ends with 1", async () => {
     const worker = startProcess(WORKER, { MONGODB_URI: uri, REDIS_URL: `redis://127.0.0.1:${await freePort()}` });
 
