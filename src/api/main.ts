@@ -91,6 +91,7 @@ await runProcess(async (lifecycle) => {
     return http.close();
   });
   log.info({ url: http.url }, "the API is ready");
+  lifecycle.onClose("log", async () => log.info("the API is stopping"));
   let current = config;
   const reload = async () => {
     const changed = rereadConfig(process.env, current, log);

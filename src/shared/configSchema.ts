@@ -193,7 +193,8 @@ export const ConfigSchema = Type.Object(
             maximum: 65535,
             examples: [9464],
             env: "WORKER_METRICS_PORT",
-            description: "Where a worker process serves its own `/metrics` and `/healthz`: with 0 on a free port, which the log tells; nowhere when not set.",
+            description:
+              "Where a worker process serves its own `/metrics` and `/healthz`; with 0 the log tells. Nowhere when not set.",
           }),
         ),
         shutdownSeconds: whole({

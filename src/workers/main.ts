@@ -62,6 +62,7 @@ await runProcess(async (lifecycle) => {
     void old.retire().finally(() => retired.delete(old));
   };
   log.info("the worker is ready");
+  lifecycle.onClose("log", async () => log.info("the worker is stopping"));
   return {
     ready: {},
     deadlineMs: config.worker.shutdownSeconds * 1_000,

@@ -27,7 +27,7 @@ describe("the worker process", () => {
     rmSync(dir, { recursive: true });
   });
 
-  it("carries retention out as the configuration says, and ends with 0 when it is told to", async () => {
+  it("carries retention out as the configuration says, says when it is told to stop, and ends with 0", async () => {
     const { jobId, path } = await createJob(app, { status: "completed" });
     const kept = await createJob(app, { status: "failed" });
     await app.stores.jobs.collection.updateOne({ jobId }, { $set: { endedAt: new Date(0) } });
@@ -39,6 +39,7 @@ describe("the worker process", () => {
     await eventually(async () => (await app.call("GET", path)).status === 404, "the job to be deleted");
 
     expect(await worker.stop()).to.equal(0);
+    expect(worker.output().stdout).to.include("the worker is stopping");
     expect((await app.call("GET", kept.path)).status).to.equal(200);
   });
 

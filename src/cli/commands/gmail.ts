@@ -57,6 +57,7 @@ export function runGmail(env: NodeJS.ProcessEnv): Promise<void> {
       if (!listener) log.info("hooks.gmail is set no longer; nothing is listened to until it is again");
     };
     log.info("the Gmail listener is ready");
+    lifecycle.onClose("log", async () => log.info("the Gmail listener is stopping"));
     return {
       ready: {},
       deadlineMs: config.worker.shutdownSeconds * 1_000,
