@@ -1,5 +1,5 @@
 import { readConfig } from "../../shared/config.ts";
-import { checkChannel, recipientOf } from "../recipient.ts";
+import { recipientOf } from "../recipient.ts";
 import { withStores } from "../withStores.ts";
 
 /**
@@ -16,10 +16,9 @@ export async function showRoute(env: NodeJS.ProcessEnv): Promise<void> {
 
 /**
  * `route set CHANNEL TO`: sends replies of the main session there from now on.
- * @throws StartError when there is no such channel, or MongoDB cannot be used
+ * @throws CommandError when the recipient is none, StartError when MongoDB cannot be used
  */
 export async function setRoute(env: NodeJS.ProcessEnv, channel: string, typed: string): Promise<void> {
-  checkChannel(channel);
   const to = recipientOf(typed);
   await withStores(readConfig(env), ({ sessions }) => sessions.setRoute({ channel, to }));
   console.log(`Replies of the main session go to ${channel} ${to}.`);

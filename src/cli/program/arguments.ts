@@ -1,4 +1,5 @@
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { Argument, type Command, InvalidArgumentError, Option } from "commander";
+import { CHANNELS } from "../../shared/channelNames.ts";
 import { DURATION_PATTERN, durationMs } from "../../shared/duration.ts";
 
 /** What options and arguments may be, each read from its text. @throws InvalidArgumentError */
@@ -83,3 +84,6 @@ export const ofList = (command: Command): Command =>
       .option("--all", "every row, however many")
       .option("--json", "print JSON, one line for each"),
   );
+
+/** Any channel, configured or not. */
+export const channelArgument = () => new Argument("<channel>", "the channel").choices(CHANNELS);

@@ -1,12 +1,14 @@
 import type { Command } from "commander";
+import { channelArgument } from "./arguments.ts";
 import type { Environment } from "./environment.ts";
 import { withExamples } from "./examples.ts";
 
 /** `deliver` and `channels …` */
 export function addChannels(program: Command, environment: Environment): void {
   const deliver = program
-    .command("deliver <channel>")
+    .command("deliver")
     .description("Send one message to a channel, from here.")
+    .addArgument(channelArgument())
     .requiredOption("--to <id>", "the recipient, as the channel names it")
     .requiredOption("--text <text>", "what is sent, in Markdown")
     .action(async (channel: string, { to, text }: { to: string; text: string }) => {

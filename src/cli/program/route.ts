@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { channelArgument } from "./arguments.ts";
 import type { Environment } from "./environment.ts";
 import { withExamples } from "./examples.ts";
 
@@ -16,8 +17,10 @@ export function addRoute(program: Command, environment: Environment): void {
   withExamples(show, "signalbox route show");
 
   const set = route
-    .command("set <channel> <to>")
+    .command("set")
     .description("Send them there from now on, until a delivery goes elsewhere.")
+    .addArgument(channelArgument())
+    .argument("<to>", "the recipient, as the channel names it")
     .action(async (channel: string, to: string) => {
       const { setRoute } = await import("../commands/route.ts");
       await setRoute(await environment(), channel, to);
