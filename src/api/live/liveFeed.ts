@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { Stores } from "../../models/stores.ts";
 import type { Change } from "../../shared/changes.ts";
 import type { Clock } from "../../shared/clock.ts";
@@ -31,6 +32,8 @@ export interface LiveFeedDeps {
 
 /** Changes of so short a while are told together: of a job that changes all the time its latest state alone. */
 const TOGETHER_MS = 100;
+/** To tell many listeners of many changes takes longer; requests are answered in between. What is sent is not counted. */
+const MOST_MS_AT_A_TIME = 1;
 const BEAT_MS = 15_000;
 const AGAIN_AFTER_MS = 1_000;
 const MOST_CHANGES = 2_000;
@@ -184,7 +187,12 @@ export class LiveFeed {
     const wanted = listeners.map((listener) => listener.wanted);
     const news = tooMany ? null : await News.read(this.#stores, changes, wanted);
     const by = this.#stores.jobs.staleBy(this.#deps.clock.now());
+    let since = performance.now();
     for (const { stream, wanted } of listeners) {
+      if (performance.now() - since > MOST_MS_AT_A_TIME) {
+        await setImmediate();
+        since = performance.now();
+      }
       stream.send([...first, ...(news?.for(wanted, by) ?? [])], position);
     }
   }
