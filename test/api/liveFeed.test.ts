@@ -107,4 +107,35 @@ describe("the feed of live events", () => {
     await feed.close();
     redis.disconnect();
   });
+
+  it("lets other work be done between the listeners that it tells, where that takes its time", async () => {
+    const redis = await connectProducer({ url: await redisUrl() }, log);
+    const reader = readerConnection({ url: await redisUrl() }, log);
+    const feed = new LiveFeed(app.stores, { clock: app.clock, log, prefix: app.prefix, redis, reader });
+    const first = listen(feed);
+    await eventually(() => idsOf(first.heard.text).length > 0, "the feed to be live");
+    const inOrder: string[] = [];
+    for (const name of ["one", "two", "three"]) {
+      const stream = feed.open(ALL, undefined);
+      stream.send = () => {
+        setImmediate(() => inOrder.push(`work after ${name}`));
+        const began = performance.now();
+        while (performance.now() - began < 2);
+        inOrder.push(name);
+      };
+    }
+
+    await app.call("PUT", "/api/jobs/told-to-many", {});
+    await eventually(() => inOrder.includes("work after three"), "all to be told");
+
+    expect(inOrder.slice(0, 6)).to.deep.equal([
+      ...["one", "work after one"],
+      ...["two", "work after two"],
+      ...["three", "work after three"],
+    ]);
+    feed.end();
+    await first.closed();
+    await feed.close();
+    redis.disconnect();
+  });
 });
