@@ -97,9 +97,10 @@ async function carryOut({ name, input }) {
   }
   if (value === undefined) return { type: "end", kind: "kept" };
   if (value === null) return { type: "end", kind: "dropped" };
-  if (typeof value === "object" && !Array.isArray(value)) return { type: "end", kind: "result", value };
-  const kind = Array.isArray(value) ? "an array" : `a ${typeof value}`;
-  return failed(`returned ${kind}: it may return an object, null to drop the request, or undefined to keep it`);
+  const kind = Object.prototype.toString.call(value).slice("[object ".length, -1);
+  if (typeof value === "object" && kind === "Object") return { type: "end", kind: "result", value };
+  const returned = typeof value === "object" ? `${/^[AEIOU]/.test(kind) ? "an" : "a"} ${kind}` : `a ${typeof value}`;
+  return failed(`returned ${returned}: it may return an object, null to drop the request, or undefined to keep it`);
 }
 
 /** CommonJS may hide names from Node's view of its exports. @param {Record<string, any>} module @param {string=} name */

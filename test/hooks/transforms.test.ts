@@ -154,7 +154,10 @@ describe("transforms", () => {
       ["none.js", "export const other = 1;", /^The transform none\.js has no default export that is a function\.$/],
       ["none.cjs", "exports.other = 1;", /^The transform none\.cjs has no default export that is a function\.$/],
       ["number.js", "export default () => 3", /returned a number: it may return an object, null .* or undefined/],
-      ["array.js", "export default () => []", /returned an array/],
+      ["array.js", "export default () => []", /returned an Array/],
+      ["error.js", "export default () => new Error('x')", /returned an Error: it may return an object/],
+      ["date.js", "export default () => new Date()", /returned a Date/],
+      ["map.js", "export default () => new Map([['message', 'x']])", /returned a Map/],
       ["function.js", "export default () => () => 1", /returned a function/],
       [
         "inner.js",
