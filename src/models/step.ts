@@ -142,7 +142,7 @@ export class Steps {
    * @param latest `reportedAt` of the job's report before, which may be of a process whose clock is ahead
    * @throws AppError invalid_body when it is new and has no stepName
    */
-  reported(before: StepState | null, job: JobRef, stepKey: string, change: StepChange, latest = 0): StepState {
+  reported(before: StepState | null, job: JobRef, stepKey: string, change: StepChange, latest: number): StepState {
     const now = this.#clock.now();
     return reportedStep(before, job, stepKey, change, now, Math.max(this.#tick(now), latest + TICK));
   }

@@ -20,7 +20,7 @@ describe("a report in the moment of a deletion", () => {
     await app.call("PUT", path, {});
 
     const { steps } = app.stores;
-    const late = steps.reported(null, old, "late", { stepName: "Late", message: "too late" });
+    const late = steps.reported(null, old, "late", { stepName: "Late", message: "too late" }, 0);
     await steps.write([{ was: null, is: late }]);
 
     expect((await app.call("GET", `${path}?include=steps`)).body).to.deep.include({

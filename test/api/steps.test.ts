@@ -399,7 +399,7 @@ describe("GET /api/jobs/:jobId/steps", () => {
     const output = JSON.stringify({ text: "x".repeat(4_900_000) });
     const { steps } = app.stores;
     for (let i = 0; i < 15; i++) {
-      await steps.write([{ was: null, is: steps.reported(null, job, `s${i}`, { stepName: "S", output }) }]);
+      await steps.write([{ was: null, is: steps.reported(null, job, `s${i}`, { stepName: "S", output }, 0) }]);
     }
 
     const included = await app.call("GET", `${large.path}?include=steps`);

@@ -27,7 +27,7 @@ describe("a web process that is killed", () => {
       ...whole(100),
     } as const;
     const { steps } = app.stores;
-    const is = steps.reported(null, job, "last", { ...last, output: JSON.stringify(last.output) });
+    const is = steps.reported(null, job, "last", { ...last, output: JSON.stringify(last.output) }, 0);
     await steps.write([{ was: null, is }]);
     const between = (await app.call("GET", path)).body;
 

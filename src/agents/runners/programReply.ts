@@ -1,3 +1,4 @@
+import { isObject } from "../../shared/json.ts";
 import { failed } from "./turnErrors.ts";
 
 export interface ReplySettings {
@@ -24,7 +25,7 @@ export function programReply(printed: Buffer, { output = "text", replyField = "r
 function parse(text: string): Record<string, unknown> {
   try {
     const answer: unknown = JSON.parse(text);
-    if (typeof answer === "object" && answer !== null) return answer as Record<string, unknown>;
+    if (isObject(answer)) return answer;
   } catch {
     // Said below, without the parser's words, which quote the answer.
   }

@@ -136,6 +136,7 @@ describe("the command runner", () => {
       [`{"result":null}`, /no text in its field result/],
       [`Warning: ${PROMPT}`, /not one JSON object/],
       ["null", /not one JSON object/],
+      ['["done"]', /not one JSON object/],
       ["", /not one JSON object/],
     ];
     for (const [printed, message] of failures) {
