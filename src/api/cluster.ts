@@ -1,14 +1,17 @@
 import cluster, { type Worker } from "node:cluster";
 import { setTimeout as pause } from "node:timers/promises";
 import { AggregatorRegistry, type Registry, type RegistryContentType } from "prom-client";
+import { AppError } from "../shared/errors.ts";
 import { type Lifecycle, StartError } from "../shared/lifecycle.ts";
 import type { Logger } from "../shared/logger.ts";
 
 interface MetricsAnswer {
-  readonly metrics: string;
+  /** Null when a process does not tell its own: counters of some of them alone would seem to go back. */
+  readonly metrics: string | null;
 }
 
 const ASK = "signalbox:metrics";
+const SILENT = "One of the web processes does not tell its figures; try again, or see what it is at.";
 const MOST_PAUSE_MS = 10_000;
 
 /**
@@ -79,22 +82,28 @@ async function stopWorker(worker: Worker): Promise<void> {
 }
 
 async function answerMetrics(worker: Worker, aggregator: AggregatorRegistry<RegistryContentType>): Promise<void> {
-  const metrics = await aggregator.clusterMetrics().catch(() => "");
+  const metrics = await aggregator.clusterMetrics().catch(() => null);
   if (worker.isConnected()) worker.send({ metrics } satisfies MetricsAnswer);
 }
 
-/** The metrics of this process, or of all of them when it is one of a cluster. */
+// Before there is anything to tell: one that waits for its servers while it starts shall not hold up the others' figures.
+if (cluster.isWorker) new AggregatorRegistry();
+
+/**
+ * The metrics of this process, or of all of them when it is one of a cluster.
+ * @returns what throws AppError unavailable when one of these does not answer within five seconds
+ */
 export function metricsReader(registry: Registry): () => Promise<{ type: string; text: string }> {
   const type = registry.contentType;
   if (!cluster.isWorker) return async () => ({ type, text: await registry.metrics() });
   AggregatorRegistry.setRegistries(registry);
-  new AggregatorRegistry(); // makes this process answer when the primary asks for its figures
   return () =>
-    new Promise((resolve) => {
-      const listener = (message: Partial<MetricsAnswer>) => {
-        if (message.metrics === undefined) return;
+    new Promise((resolve, reject) => {
+      const listener = ({ metrics }: Partial<MetricsAnswer>) => {
+        if (metrics === undefined) return;
         process.off("message", listener);
-        resolve({ type, text: message.metrics });
+        if (metrics === null) reject(new AppError("unavailable", { detail: SILENT, retryAfterSeconds: 5 }));
+        else resolve({ type, text: metrics });
       };
       process.on("message", listener);
       process.send?.(ASK);

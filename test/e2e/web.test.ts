@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { type AddressInfo, connect, createServer } from "node:net";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import { readJob } from "../../src/models/commands/readJobs.ts";
@@ -24,6 +24,9 @@ async function environment(): Promise<Record<string, string>> {
 
 const put = (url: string, body: object = {}) =>
   fetch(url, { method: "PUT", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+
+const readyPids = (service: Service) =>
+  [...service.output().stdout.matchAll(/"pid":(\d+),"url".*is ready/g)].map(([, pid]) => Number(pid));
 
 describe("the web process", () => {
   let env: Record<string, string>;
@@ -157,8 +160,7 @@ describe("the web process", () => {
   it("shares the port between WEB_CONCURRENCY processes, adds their metrics up, and replaces one that dies", async () => {
     const service = web({ WEB_CONCURRENCY: "2", LOG_LEVEL: "info" });
     const { url } = await service.ready;
-    const pids = () =>
-      new Set([...service.output().stdout.matchAll(/"pid":(\d+),"url".*is ready/g)].map(([, pid]) => Number(pid)));
+    const pids = () => new Set(readyPids(service));
     for (let i = 0; i < 20; i++) await (await put(`${url}/api/jobs/c${i}`)).text();
 
     const metrics = await (await fetch(`${url}/metrics`)).text();
@@ -169,6 +171,56 @@ describe("the web process", () => {
     expect(metrics).to.match(/^signalbox_jobs_total\{outcome="created"\} 20$/m);
     expect((await fetch(`${url}/api/jobs/c1`)).status).to.equal(200);
     expect(await service.stop()).to.equal(0);
+  });
+
+  it("gives no metrics but 503 while one of WEB_CONCURRENCY processes hangs, and gives them once it goes on", async () => {
+    const service = web({ WEB_CONCURRENCY: "2", LOG_LEVEL: "info" });
+    const { url } = await service.ready;
+    const pids = () => readyPids(service);
+    await eventually(() => pids().length === 2, "both processes to be ready");
+    await put(`${url}/api/jobs/${randomUUID()}`);
+    const read = () => fetch(`${url}/metrics`);
+
+    process.kill(pids()[0]!, "SIGSTOP");
+    const asked = [read(), read()]; // one of them may be given to the one that hangs
+    const answer = await Promise.any(asked);
+    process.kill(pids()[0]!, "SIGCONT");
+    await Promise.all(asked);
+
+    expect(answer.status).to.equal(503);
+    expect(await answer.json()).to.include({ code: "unavailable" });
+    expect(await (await read()).text()).to.match(/^signalbox_jobs_total\{outcome="created"\} 1$/m);
+  });
+
+  it("gives the metrics of the others while one that is to replace another still waits for Redis", async () => {
+    const redis = new URL(await redisUrl());
+    const { promise: waits, resolve: held } = Promise.withResolvers<void>();
+    const sockets: Socket[] = [];
+    let holds = false;
+    const relay = createServer((client) => {
+      sockets.push(client);
+      if (holds) return held();
+      const upstream = connect(Number(redis.port), redis.hostname);
+      sockets.push(upstream);
+      client.on("error", () => {}).pipe(upstream);
+      upstream.on("error", () => {}).pipe(client);
+    }).listen(0, "127.0.0.1");
+    await once(relay, "listening");
+    const { port } = relay.address() as AddressInfo;
+    const service = web({ WEB_CONCURRENCY: "2", LOG_LEVEL: "info", REDIS_URL: `redis://127.0.0.1:${port}` });
+    const { url } = await service.ready;
+    await eventually(() => readyPids(service).length === 2, "both processes to be ready");
+
+    holds = true;
+    process.kill(readyPids(service)[0]!, "SIGKILL");
+    await waits;
+    const metrics = await fetch(`${url}/metrics`);
+
+    expect(metrics.status).to.equal(200);
+    expect(await metrics.text()).to.match(/^process_resident_memory_bytes/m);
+    await service.stop("SIGKILL");
+    for (const socket of sockets) socket.destroy();
+    relay.close();
   });
 
   it("tells live events of every process to the clients of each, and ends their streams when it stops", async () => {
@@ -201,8 +253,7 @@ describe("the web process", () => {
       PORT: String(await freePort()),
     });
     const { url } = await service.ready;
-    const pids = () =>
-      [...service.output().stdout.matchAll(/"pid":(\d+),"url".*is ready/g)].map(([, pid]) => Number(pid));
+    const pids = () => readyPids(service);
     await eventually(() => pids().length === 2, "both processes to be ready");
 
     await redis.stop("SIGKILL");
