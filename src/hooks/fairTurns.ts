@@ -1,4 +1,6 @@
 interface Waiting {
+  /** By `performance.now()`. */
+  readonly since: number;
   readonly begin: () => void;
   readonly refuse: (reason: unknown) => void;
 }
@@ -28,7 +30,7 @@ export class FairTurns {
     signal.throwIfAborted();
     if (this.#closed) throw this.#closed.reason;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const waiting = { begin: resolve, refuse: reject };
+    const waiting = { since: performance.now(), begin: resolve, refuse: reject };
     this.#waiting.set(key, [...(this.#waiting.get(key) ?? []), waiting]);
     const leave = () => {
       this.#remove(key, waiting);
@@ -41,6 +43,12 @@ export class FairTurns {
       this.#hold(key, -1);
       this.#serve();
     };
+  }
+
+  /** How many of a key wait, and for how long the first of them has, in milliseconds. */
+  line(key: string): { readonly length: number; readonly ms: number } {
+    const line = this.#waiting.get(key) ?? [];
+    return { length: line.length, ms: line[0] ? performance.now() - line[0].since : 0 };
   }
 
   /** Refuses all who wait, and all who come. */

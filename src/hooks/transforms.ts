@@ -9,6 +9,11 @@ import { type ThreadAnswer, TransformProcess } from "./transformProcess.ts";
 /** How long a thread is kept that nobody needs: about what a sender leaves between the requests of a burst. */
 const IDLE_MS = 60_000;
 
+/** Once so many of a module wait, and the first of them this long, others of it wait elsewhere and leave room for those of others. */
+const CROWD = 25;
+const CROWDED_MS = 1_000;
+const MOST_AWAY_MS = 60_000;
+
 export interface TransformsOptions {
   /** hooks.transformsDir, absolute. */
   readonly dir: string;
@@ -68,6 +73,16 @@ export class Transforms {
     } finally {
       leave();
     }
+  }
+
+  /**
+   * @returns after how many milliseconds to come again, as many wait for this module's threads for long already: as long as
+   *   the first of them has waited, a minute at most; 0 where they do not
+   */
+  crowdedMs(module: string): number {
+    const resolved = resolveTransform(this.#options.dir, module);
+    const { length, ms } = resolved.ok ? this.#turns.line(resolved.path) : { length: 0, ms: 0 };
+    return length < CROWD || ms < CROWDED_MS ? 0 : Math.min(ms, MOST_AWAY_MS);
   }
 
   /** Ends all threads; what runs or waits is rejected as unavailable. */

@@ -73,7 +73,7 @@ function startWorker(
   const isPayload = ajv.compile(queue.payload);
   const rests = new Set<Promise<void>>();
   const underWay = new Set<Promise<unknown>>();
-  const carryOut = async (job: Job): Promise<unknown> => {
+  const carryOut = async (job: Job, token?: string): Promise<unknown> => {
     const bounds = queue.timeoutMs === undefined ? [] : [AbortSignal.timeout(queue.timeoutMs)];
     const signal = AbortSignal.any([stopping, ...bounds]);
     const started = performance.now();
@@ -86,16 +86,17 @@ function startWorker(
         };
     const line = { job: job.id, outcome: outcome.kind, ms: Math.round(performance.now() - started) };
     if (outcome.kind === "done") log.info({ ...line, ...outcome.result }, "job done");
+    else if (outcome.kind === "later") log.debug({ ...line, againMs: outcome.ms }, "job comes again later");
     else log.error({ ...line, code: outcome.error.code, err: outcome.error.cause ?? outcome.error }, "job failed");
     if (outcome.kind === "done" && outcome.rest) {
       const rest = outcome.rest.finally(() => rests.delete(rest));
       rests.add(rest);
       while (rests.size > concurrency) await Promise.race(rests);
     }
-    return settle(outcome);
+    return settle(outcome, job, token);
   };
-  const attempt = (job: Job): Promise<unknown> => {
-    const one = carryOut(job).finally(() => underWay.delete(one));
+  const attempt = (job: Job, token?: string): Promise<unknown> => {
+    const one = carryOut(job, token).finally(() => underWay.delete(one));
     underWay.add(one);
     return one;
   };

@@ -96,6 +96,7 @@ export function startService(config: Config, deps: ServiceDeps): Service {
       mappedHookProcessor({
         ...{ stores, hooks, defaults: agents.defaults, metrics, settle, mappings: compileMappings(hooks) },
         transform: (request, signal) => transforms.run(request, signal),
+        crowdedMs: (module) => transforms.crowdedMs(module),
         enqueue: (runId, occasion) =>
           queues.add(agentHook, { runId }, { jobId: occasion ? `${runId}-${occasion}` : runId }),
         triggerHeartbeat: () => queues.triggerHeartbeat(),

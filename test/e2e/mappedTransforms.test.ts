@@ -20,6 +20,10 @@ describe("the transform of a mapped hook", () => {
     "prints.mjs": 'export default () => { console.log("one\\ntwo"); console.error("three"); };',
     "throws.ts": "interface A { b: string }\n\nexport default (a: A) => {\n  throw new Error('of its own');\n};",
     "hangs.mjs": "export default () => { for (;;); };",
+    "rests.mjs": `import { existsSync } from "node:fs";
+      import { setTimeout } from "node:timers/promises";
+      const enough = () => existsSync(new URL("enough", import.meta.url));
+      export default async () => { for (let i = 0; i < 20 && !enough(); i++) await setTimeout(100); };`,
     "changes.mjs": returning("{ message: 'as it was' }"),
     "deleted.mjs": "export default () => undefined;",
   };
@@ -33,6 +37,7 @@ describe("the transform of a mapped hook", () => {
       [
         ...["keep", "drop", "nan", "prints", "hangs", "changes", "deleted"].map((name) => mapping(name, `${name}.mjs`)),
         mapping("throws", "throws.ts"),
+        mapping("rests", "rests.mjs", { forEach: "items" }),
         mapping("override", "echo.mjs", { channel: "log", to: "ops", thinking: "low", timeoutSeconds: 100 }),
         mapping("event", "echo.mjs", { action: "wake", textTemplate: "text of {{text}}" }),
         mapping("drop-event", "drop.mjs", { action: "wake" }),
@@ -195,6 +200,18 @@ describe("the transform of a mapped hook", () => {
       expect([status, error?.code]).to.deep.equal(["failed", "transform_failed"]);
       expect(error?.message).to.match(/^The transform hangs\.mjs took longer than .*3 s/);
     }
+  });
+
+  it("that takes its time leaves room for others, however many wait for it, and each has its turn", async () => {
+    const many = await bed.acceptedAll("rests", { items: Array.from({ length: 150 }, () => ({})) });
+    const other = await bed.run("plain", {});
+    const meanwhile = await Promise.all(many.map((id) => bed.read(id)));
+    writeFileSync(join(bed.dir, "enough"), "");
+    const runs = await Promise.all(many.map((id) => bed.ended(id, 60_000)));
+
+    expect(other.status).to.equal("completed");
+    expect(meanwhile.filter(({ status }) => status === "queued").length).to.be.above(120);
+    expect(runs.map(({ status }) => status)).to.deep.equal(Array(150).fill("completed"));
   });
 
   it("that is cancelled while it hangs ends at once, and stays so", async () => {

@@ -31,6 +31,7 @@ describe("FairTurns", () => {
     [1, "AAB", "A"],
     [2, "AAB", "AB"],
     [4, "AAAAA", "AA"],
+    [7, "AAAAAAAAA", "AAA"],
     [8, "AAAAAAAAA", "AAAA"],
     [8, "AAAAAAAAABBBBBBBBCCCDDDE", "AAAABBCD"],
     [8, "ABCDEFGHI", "ABCDEFGH"],
@@ -48,6 +49,21 @@ describe("FairTurns", () => {
     for (const key of "AABCA") order.push(await turns.leave(key));
 
     expect(order).to.deep.equal(["A", "A", "B", "C", "A", "B"]);
+  });
+
+  it("says how many of a key wait, and since when", async () => {
+    const fair = new FairTurns(1);
+    const before = performance.now();
+    const turns = ask(fair, "AAAB");
+    await turns.holders();
+
+    const [a, b, c] = ["A", "B", "C"].map((key) => fair.line(key));
+    await turns.leave("A");
+    await turns.leave("B");
+
+    expect([a?.length, b?.length, c]).to.deep.equal([2, 1, { length: 0, ms: 0 }]);
+    expect(a?.ms).to.be.within(0, performance.now() - before);
+    expect([fair.line("A").length, fair.line("B")]).to.deep.equal([1, { length: 0, ms: 0 }]);
   });
 
   it("lets one leave that waits, with the signal's reason, and serves the next", async () => {

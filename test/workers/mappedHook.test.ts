@@ -32,6 +32,7 @@ describe("a mapped run whose transform finds no thread", () => {
       mappings: compileMappings(config.hooks),
       settle: async (runId) => void settled.push(runId),
       transform: () => Promise.reject(new AppError("unavailable", { detail: "No thread can be had." })),
+      crowdedMs: () => 0,
       enqueue: () => Promise.reject(new Error("nothing is to be put on a queue")),
       triggerHeartbeat: () => Promise.reject(new Error("nothing is to be triggered")),
     });

@@ -23,6 +23,8 @@ export interface MappedHookDeps {
   readonly metrics: WorkerMetrics;
   readonly settle: Settle;
   transform(request: TransformRequest, signal: AbortSignal): Promise<TransformOutcome>;
+  /** After how long to come again where too many wait for this module already, else 0. */
+  crowdedMs(module: string): number;
   /** `occasion` tells one time from another, where the run may be on its queue already. */
   enqueue(runId: string, occasion?: string): Promise<void>;
   triggerHeartbeat(): Promise<void>;
@@ -34,12 +36,15 @@ export function mappedHookProcessor(deps: MappedHookDeps): Processor {
     const { runId } = payload as { runId: string };
     const run = await deps.stores.runs.find(runId);
     if (!run.open || run.stage !== "mapping") return { kind: "done", result: { run: "over" } };
+    const mapping = deps.mappings.find(({ key }) => key === run.mapped?.mapping);
+    const ms = mapping?.transform ? deps.crowdedMs(mapping.transform.module) : 0;
+    if (ms > 0) return { kind: "later", ms };
     const end = (made: Made) => persist(() => conclude(deps, run, made), context.signal);
     const fail = (thrown: unknown) => failed(thrown, lastTry, context);
     const claim = { renew: () => deps.stores.runs.isUnmapped(runId, run.round), now: () => context.clock.now() };
     const made = await underClaim(claim, (cancelled) => {
       const signal = AbortSignal.any([cancelled, context.signal]);
-      return make(deps, run, { ...context, signal }).catch((thrown) => {
+      return make(deps, run, mapping, signal).catch((thrown) => {
         if (cancelled.aborted) return null;
         return fail(thrown);
       });
@@ -61,8 +66,12 @@ function failed(thrown: unknown, lastTry: boolean, { signal, log }: RunContext):
   return { kind: "failed", error: { code, message } };
 }
 
-async function make(deps: MappedHookDeps, run: RunDoc, { signal }: RunContext): Promise<Made> {
-  const mapping = deps.mappings.find(({ key }) => key === run.mapped?.mapping);
+async function make(
+  deps: MappedHookDeps,
+  run: RunDoc,
+  mapping: Mapping | undefined,
+  signal: AbortSignal,
+): Promise<Made> {
   if (!mapping) {
     const detail = `The configuration has no mapping ${run.mapped?.mapping} any more.`;
     throw new AppError("mapping_failed", { detail });
