@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
-import { gzipSync } from "node:zlib";
+import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { expect } from "chai";
 import { ERRORS } from "../../src/shared/errors.ts";
 import { startApp, type TestApp } from "../support/app.ts";
@@ -169,6 +169,29 @@ describe("errors", () => {
   ]) {
     it(`take a body of type ${type}`, async () => {
       expect((await put(job, "{}", { "Content-Type": type })).status).to.equal(200);
+    });
+  }
+
+  for (const [coding, pack] of [
+    ["gzip", gzipSync],
+    ["GZIP", gzipSync],
+    ["x-gzip", gzipSync],
+    ["deflate", deflateSync],
+    ["br", brotliCompressSync],
+    ["Identity", (text: string) => text],
+  ] as const) {
+    it(`take a body that is packed with ${coding}`, async () => {
+      const { path } = await createJob(app, { name: coding });
+      const headers = { "Content-Type": "application/json", "Content-Encoding": coding };
+
+      const answer = await fetch(app.url + path, {
+        method: "PUT",
+        headers,
+        body: pack(JSON.stringify({ name: coding })),
+      });
+
+      expect([answer.status, (await app.call("GET", path)).body.name]).to.deep.equal([200, coding]);
+      await answer.text();
     });
   }
 

@@ -23,6 +23,7 @@ export function jsonBody(limit: number, bodies: HeldBytes): Middleware {
     if (ctx.request.length === 0) ctx.request.body = {};
     else {
       checkType(ctx);
+      ctx.req.headers["content-encoding"] = bodyCoding(ctx); // the parser knows no other names
       const read = () => parse(ctx as Parameters<typeof parse>[0], async () => {});
       await readBody(ctx, limit, bodies, isPacked(ctx) ? () => untilGone(ctx, read) : read);
     }
@@ -30,7 +31,13 @@ export function jsonBody(limit: number, bodies: HeldBytes): Middleware {
   };
 }
 
-const isPacked = (ctx: Context): boolean => !["", "identity"].includes(ctx.get("Content-Encoding"));
+/** @returns what the body is packed with, by its usual name: RFC 9110, 8.4.1 */
+export function bodyCoding(ctx: Context): string {
+  const coding = ctx.get("Content-Encoding").toLowerCase() || "identity";
+  return coding === "x-gzip" ? "gzip" : coding;
+}
+
+const isPacked = (ctx: Context): boolean => bodyCoding(ctx) !== "identity";
 
 /** Reads a packed body: who unpacks it does not hear that its client goes away, and would wait for the rest for ever. */
 function untilGone<T>({ req }: Context, read: () => Promise<T>): Promise<T> {

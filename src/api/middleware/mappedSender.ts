@@ -9,7 +9,7 @@ import { isObject, parseJson } from "../../shared/json.ts";
 import type { Logger } from "../../shared/logger.ts";
 import type { HeldBytes } from "../heldBytes.ts";
 import { type Gate, headerTokens, hookTokens } from "./auth.ts";
-import { checkType, namedBodyError, readBody } from "./body.ts";
+import { bodyCoding, checkType, namedBodyError, readBody } from "./body.ts";
 
 /** A request that a mapping takes, from a sender that has proved itself. */
 export interface Admitted {
@@ -115,8 +115,7 @@ function signedId({ auth }: Mapping, { id, event_id: eventId }: Readonly<Record<
 const noHook = (ctx: Context) => new AppError("hook_not_found", { detail: `There is no hook at ${ctx.path}.` });
 
 async function readRaw(ctx: Context, limit: number, bodies: HeldBytes): Promise<Buffer> {
-  const encoding = ctx.get("Content-Encoding") || "identity";
-  if (encoding !== "identity") {
+  if (bodyCoding(ctx) !== "identity") {
     throw new AppError("unsupported_media_type", { detail: "Send the body as it is, without a Content-Encoding." });
   }
   const length = ctx.request.length ?? null;
