@@ -20,7 +20,10 @@ process.stdout.on("error", ({ code }: NodeJS.ErrnoException) => {
 });
 
 try {
-  await buildProgram(environment).parseAsync();
+  const [word, ...args] = process.argv.slice(2);
+  // commander's own help takes one word: `help jobs list` would be that of jobs
+  const asked = word === "help" && args.length > 1 ? [...args, "--help"] : process.argv.slice(2);
+  await buildProgram(environment).parseAsync(asked, { from: "user" });
 } catch (error) {
   const { exitCode, message } = endOf(error);
   if (message) process.stderr.write(`${message}\n`);

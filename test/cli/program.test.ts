@@ -126,6 +126,15 @@ describe("signalbox", () => {
     expect(stdout).to.include("\nExamples:\n  signalbox jobs watch report-7\n");
   });
 
+  it("help shows what --help does, of a command within a command too", async () => {
+    const [asked, help] = await Promise.all([
+      runCommand(["help", "jobs", "watch"], {}),
+      runCommand(["jobs", "watch", "--help"], {}),
+    ]);
+
+    expect(asked).to.deep.equal(help);
+  });
+
   it("--help loads neither what carries a command out nor the configuration", async () => {
     const trace = { NODE_OPTIONS: `--import ${SPY}` };
 
