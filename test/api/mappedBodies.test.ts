@@ -137,6 +137,7 @@ describe("the body of a mapped hook", () => {
     ["the limit of the mapping that matches", "mixed", large(1_000_000), 202],
     ["8 MiB of one mail", "gmail", large(8 * MIB, '{"messages":[{"body":""}]}'), 202],
     ["8 MiB and a byte of one mail", "gmail", large(8 * MIB + 1, '{"messages":[{"body":""}]}'), 413],
+    ["8 MB that would be 35 MB as it is kept", "whole", `{"a":[${"1e20,".repeat(1_600_000)}1]}`, 413],
     ["wake with hooks.maxBodyBytes and one more", "wake", large(400_001, '{"text":""}'), 413],
   ];
   for (const [title, name, body, status] of sizes) {

@@ -166,6 +166,28 @@ describe("runs that are claimed together", () => {
     });
   }
 
+  it("are no longer their worker's once another has the session", async () => {
+    const { sessions } = app.stores;
+    const [run] = (await claim(await accept("a"))) as [AgentRun];
+    const before = await renewClaim(app.stores, run, inAMinute());
+    app.clock.advance(60_001);
+    await sessions.claim("a", "somebody", "t", inAMinute());
+
+    expect([before, await renewClaim(app.stores, run, inAMinute())]).to.deep.equal([true, false]);
+  });
+
+  it("free their sessions as they end together, and leave one to a turn that has taken it since", async () => {
+    const { sessions } = app.stores;
+    const ids = [await accept("a"), await accept("b"), await accept("c")];
+    const ended = (await Promise.all(((await claim(...ids)) as AgentRun[]).map((run) => end(run)))) as RunDoc[];
+    await sessions.collection.updateOne({ _id: "b" }, { $set: { "active.holder": "somebody" } });
+
+    await settle(...ended);
+
+    const free = ["a", "b", "c"].map((key) => sessions.claim(key, "next", "t", inAMinute()));
+    expect(await Promise.all(free)).to.deep.equal([true, false, true]);
+  });
+
   it("leave alone what was cancelled between the reading and the taking, and free its session", async () => {
     const { runs, sessions } = app.stores;
     const [gone, taken] = [await accept("a"), await accept("b")];

@@ -1,11 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import pino from "pino";
-import { mappedHook } from "../../src/shared/queues.ts";
+import { agentHook, heartbeat, mappedHook } from "../../src/shared/queues.ts";
+import { MAIN_SESSION } from "../../src/shared/sessionKey.ts";
 import { WorkerMetrics } from "../../src/workers/metrics.ts";
 import { startSweep } from "../../src/workers/sweep.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
+import { acceptRun } from "../support/factories.ts";
 
 describe("the sweep over runs that wait for their mapping", () => {
   let app: TestApp;
@@ -132,5 +134,63 @@ describe("the sweep over deliveries", () => {
     const { reason } = await app.stores.deliveries.find(gone[0] as string);
     expect(reason).to.equal("The channel slack is not configured: add channels.slack.");
     expect(metrics).to.match(/^signalbox_deliveries_total\{channel="slack",outcome="failed"\} 3$/m);
+  });
+});
+
+describe("the sweep", () => {
+  let app: TestApp;
+  beforeEach(async () => {
+    app = await startApp();
+  });
+  afterEach(() => app.close());
+
+  async function sweepUntil(isDone: () => unknown): Promise<void> {
+    const { stores, queues, clock } = app;
+    app.clock.advance(10_000);
+    const deps = { stores, queues, clock, metrics: new WorkerMetrics(), channels: new Set<string>() };
+    const sweep = startSweep({ ...deps, log: pino({ level: "silent" }), settle: async () => {} }, 10);
+    await eventually(isDone, "a sweep");
+    await sweep.close();
+  }
+  /** Sweeps until all is done that one sweep does. */
+  async function sweepOnce(): Promise<void> {
+    const marker = await acceptRun(app, randomUUID());
+    await sweepUntil(() => app.queues.has(agentHook, marker));
+  }
+  const isWoken = async () =>
+    (await app.queues.depths()).some(({ queue, count }) => queue === heartbeat.name && count > 0);
+
+  it("triggers no turn of the main session for as long as that is to pause after one that failed", async () => {
+    const { events, sessions } = app.stores;
+    await sessions.make([MAIN_SESSION]);
+    await events.add([{ _id: "event", text: "x", source: "x", wake: true }]);
+    await sessions.pauseMain(new Date(app.clock.now().getTime() + 60_000));
+    await sweepOnce();
+    const early = await isWoken();
+
+    app.clock.advance(60_000);
+    await sweepOnce();
+
+    expect([early, await isWoken()]).to.deep.equal([false, true]);
+  });
+
+  it("is one process's at a time", async () => {
+    const { leases } = app.stores;
+    const id = await acceptRun(app, "a");
+    await leases.take("sweep", "another process", 60_000);
+    const take = leases.take.bind(leases);
+    let refused = 0;
+    leases.take = async (...lease) => {
+      const isTaken = await take(...lease);
+      if (!isTaken) refused++;
+      return isTaken;
+    };
+
+    await sweepUntil(() => refused > 1);
+    const early = await app.queues.has(agentHook, id);
+    app.clock.advance(60_000);
+    await sweepOnce();
+
+    expect([early, await app.queues.has(agentHook, id)]).to.deep.equal([false, true]);
   });
 });
