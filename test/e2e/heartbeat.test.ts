@@ -224,6 +224,23 @@ describe("the main session's turns", () => {
     }
   });
 
+  it("that another worker has taken over meanwhile leave their events and what follows from them to it", async () => {
+    await start();
+    const { collection } = app.stores.sessions;
+    model.script(async (response, request) => {
+      await collection.updateOne({ _id: "main" }, { $set: { "active.token": "another" } });
+      await says("Something to tell.")(response, request);
+    });
+
+    await wake("x");
+    const done = await eventually(() => worker.log.find(({ end }) => end === "lost"), "the turn to be given up");
+
+    expect(done).to.include({ msg: "job done", turns: 0 });
+    expect([await app.stores.events.countWaiting(), await deliveries()]).to.deep.equal([1, []]);
+    expect(await app.stores.messages.collection.countDocuments()).to.equal(0);
+    expect((await collection.findOne({ _id: "main" }))?.active?.token).to.equal("another");
+  });
+
   it("take more events than are looked up at once", async () => {
     await start({ session: "maxChars: 10000000" });
     const texts = Array.from({ length: 600 }, (_, n) => `event ${n}`);
