@@ -57,6 +57,7 @@ describe("live events", () => {
     expect(removed).to.deep.equal({ jobId: "a" });
     expect(events.headers.get("content-type")).to.equal("text/event-stream; charset=utf-8");
     expect(events.headers.get("cache-control")).to.equal("no-store");
+    expect(events.headers.get("x-accel-buffering")).to.equal("no");
   });
 
   it("tell of changes that another process made", async () => {

@@ -139,4 +139,17 @@ describe("the log-in of browsers", () => {
       await open.close();
     });
   }
+
+  it("says what is wrong where a proxy has given its own Host instead of the browser's", async () => {
+    const origin = "http://jobs.example.com:8080";
+
+    const renamed = await call("POST", "/session", { token: TOKEN }, { Origin: origin });
+
+    const { host } = new URL(app.url);
+    expect([renamed.status, renamed.body.detail]).to.deep.equal([
+      403,
+      "A page of another site may not change anything here. " +
+        `It is of ${origin}, and asked ${host}: a proxy must pass Host on as it got it.`,
+    ]);
+  });
 });

@@ -66,7 +66,7 @@ export class Doorkeeper {
     const { access, byHeader } = this.#accessOf(ctx);
     const reads = ["GET", "HEAD", "OPTIONS"].includes(ctx.method);
     if (access === null) return isOfRuns(ctx) && reads && this.#hooks.isOpenTo(ctx) ? next() : this.#all.refuse(ctx);
-    if (!reads && !byHeader && isForeign(ctx)) throw foreign();
+    if (!reads && !byHeader) refuseForeign(ctx);
     if (!reads && access === "read") throw new AppError("forbidden", { detail: "This token may only read." });
     return next();
   };
@@ -79,7 +79,7 @@ export class Doorkeeper {
 
   /** For `SESSION_PATH`. @throws AppError forbidden */
   readonly visit: Middleware = (ctx, next) => {
-    if (ctx.method !== "GET" && isForeign(ctx)) throw foreign();
+    if (ctx.method !== "GET") refuseForeign(ctx);
     const attributes = `Path=/; HttpOnly; SameSite=Strict${ctx.secure ? "; Secure" : ""}`;
     ctx.state.admitted = {
       needsToken: this.needsToken,
@@ -121,12 +121,12 @@ function isSame(one: string, other: string): boolean {
 /** What the hook token may read: what became of a run, not what it was asked. */
 export const isOfRuns = ({ path }: { readonly path: string }): boolean => /^\/api\/runs(\/[^/]+)?$/.test(path);
 
-/** A page of another site sent it, from the browser of somebody who may be logged in here. */
-function isForeign(ctx: Context): boolean {
+/** Where a page of another site sent it, from the browser of somebody who may be logged in here. @throws AppError forbidden */
+function refuseForeign(ctx: Context): void {
   const site = ctx.get("Sec-Fetch-Site");
-  if (site) return !["same-origin", "none"].includes(site);
   const origin = ctx.get("Origin");
-  return origin !== "" && URL.parse(origin)?.host !== ctx.host;
+  if (site ? ["same-origin", "none"].includes(site) : origin === "" || URL.parse(origin)?.host === ctx.host) return;
+  // what browsers leave out over http, but for localhost: a proxy that sends another Host looks like another site
+  const advice = site ? "" : ` It is of ${origin}, and asked ${ctx.host}: a proxy must pass Host on as it got it.`;
+  throw new AppError("forbidden", { detail: `A page of another site may not change anything here.${advice}` });
 }
-
-const foreign = () => new AppError("forbidden", { detail: "A page of another site may not change anything here." });
