@@ -298,6 +298,24 @@ describe("the policy for session keys", () => {
     ["a key with an allowed prefix", ', allowedSessionKeyPrefixes: ["ci:"]', { sessionKey: "ci:7" }, 202, "ci:7"],
     ["a key without an allowed prefix", ', allowedSessionKeyPrefixes: ["ci:"]', { sessionKey: "mine" }, 400, undefined],
   ];
+
+  for (const [title, more, body, isAlone] of [
+    ["no key at all", "", {}, true],
+    ["a key of its own", "", { sessionKey: "mine" }, false],
+    ["a default key", ', defaultSessionKey: "inbox"', {}, false],
+  ] as const) {
+    it(`has the session made for the run alone, and forgotten with it, by ${title}: ${isAlone}`, async () => {
+      const app = await startApp({ config: config(more) });
+      try {
+        const { body: answer } = await app.call("POST", "/hooks/agent", { message: "x", ...body }, bearer);
+
+        expect(await app.stores.runs.find(answer.runId)).to.include({ singleUse: isAlone });
+      } finally {
+        await app.close();
+      }
+    });
+  }
+
   for (const [title, more, body, status, sessionKey] of cases) {
     it(`answers ${title} with ${status}`, async () => {
       const app = await startApp({ config: config(more) });
