@@ -18,6 +18,25 @@ async function written({ stores }: TestApp): Promise<number[]> {
   return Promise.all(collections.map((one) => one.countDocuments()));
 }
 
+describe("the session of a run that waits for its mapping", () => {
+  it("is made for it alone unless the mapping says which", async () => {
+    const app = await start(
+      '{ match: { path: "none" } }, { match: { path: "constant" }, sessionKey: "hook:ci" }, { match: { path: "event" }, action: "wake" }',
+    );
+    try {
+      const answers = [];
+      for (const path of ["none", "constant", "event"])
+        answers.push(await app.call("POST", `/hooks/${path}`, {}, bearer));
+      const runs = await Promise.all(answers.map(({ body }) => app.stores.runs.find(body.runId)));
+
+      expect(runs.map(({ singleUse }) => singleUse)).to.deep.equal([true, false, false]);
+      expect(runs.map(({ sessionKey }) => sessionKey).slice(1)).to.deep.equal(["hook:ci", "main"]);
+    } finally {
+      await app.close();
+    }
+  });
+});
+
 describe("which mapping takes a request", () => {
   let app: TestApp;
   before(async () => {
