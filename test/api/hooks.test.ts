@@ -188,10 +188,11 @@ describe("POST /hooks/agent and /hooks/wake", () => {
       for (let i = 0; i < 2; i++) await app.call("POST", "/hooks/wake", { text: "x" }, key);
       const other = { ...bearer, "Idempotency-Key": "l" };
       const { body } = await app.call("POST", "/hooks/agent", { message: "x" }, other);
-      await app.call("DELETE", `/api/jobs/${body.runId}`);
+      const made = await app.call("DELETE", `/api/jobs/${body.runId}`);
       await app.call("POST", "/hooks/agent", { message: "x" }, other);
 
       expect(triggers).to.equal(1);
+      expect(made.status).to.equal(200);
       expect((await app.call("GET", `/api/jobs/${body.runId}`)).status).to.equal(404);
     } finally {
       await app.close();
