@@ -1,9 +1,10 @@
+import { isDeepStrictEqual } from "node:util";
 import type { TObject, TSchema } from "typebox";
 import { ERRORS, type ErrorCode } from "../shared/errors.ts";
 import { linksFrom } from "./links.ts";
 import { isOfRuns } from "./middleware/access.ts";
 import { isList } from "./mount.ts";
-import { type AnyRoute, errorsOf } from "./route.ts";
+import { type AnyRoute, errorsOf, TAGS } from "./route.ts";
 
 const PROBLEM = {
   type: "object",
@@ -45,13 +46,17 @@ export function toOpenApi(
     paths[path] ??= {};
     paths[path][r.method] = operation(r, routes, needsToken);
   }
+  const tags = new Set(routes.map(({ tag }) => tag));
+  const schemas: Record<string, unknown> = { Problem: PROBLEM };
   return {
     openapi: "3.1.0",
-    info,
-    paths,
+    info: { ...info, license: { name: "MIT", identifier: "MIT" } },
+    servers: [{ url: "/" }],
+    tags: [...tags].map((name) => ({ name, description: TAGS[name] })),
+    paths: named(paths, schemas),
     security: needsToken ? [{ token: [] }] : [{}],
     components: {
-      schemas: { Problem: PROBLEM },
+      schemas,
       securitySchemes: {
         token: { type: "http", scheme: "bearer", description: "server.apiToken, where one is set." },
         hookToken: { type: "http", scheme: "bearer", description: "hooks.token; it may also read runs." },
@@ -59,6 +64,22 @@ export function toOpenApi(
       },
     },
   };
+}
+
+/**
+ * What stands for a part of the document, with each schema that has a title put among the schemas under it: a program that
+ * is generated of the document has one type for it, wherever it is used.
+ */
+function named(part: unknown, schemas: Record<string, unknown>): unknown {
+  if (typeof part !== "object" || part === null) return part;
+  if (Array.isArray(part)) return part.map((one) => named(one, schemas));
+  const copy = Object.fromEntries(Object.entries(part).map(([key, value]) => [key, named(value, schemas)]));
+  const { title, ...schema } = copy;
+  if (typeof title !== "string") return copy;
+  if (title in schemas && !isDeepStrictEqual(schemas[title], schema))
+    throw new Error(`Two schemas have the title ${title}`);
+  schemas[title] = schema;
+  return { $ref: `#/components/schemas/${title}` };
 }
 
 function operation(r: AnyRoute, routes: readonly AnyRoute[], needsToken: boolean): object {
@@ -91,14 +112,15 @@ const PLACES = { path: "params", query: "query", header: "headers" } as const;
 
 function parameters(schema: TObject | undefined, place: keyof typeof PLACES): object[] {
   const needed = (schema?.required ?? []) as readonly string[];
-  const named = Object.entries(schema?.properties ?? {}).map(([name, property]) => ({
-    name,
-    in: place,
-    required: place === "path" || needed.includes(name),
-    description: (property as { description?: string }).description,
-    schema: property,
-    ...(isList(property) && { style: "form", explode: false }),
-  }));
+  const fixed = Object.entries(schema?.properties ?? {}).map(([name, property]) => {
+    const { explode, ...rest } = property as TSchema & { description?: string; explode?: boolean };
+    return {
+      ...{ name, in: place, required: place === "path" || needed.includes(name) },
+      description: rest.description,
+      schema: rest,
+      ...(isList(property) && { style: "form", explode }),
+    };
+  });
   // OpenAPI has no parameter with a name of the caller's: KEY stands for it.
   const patterns = Object.keys((schema as { patternProperties?: object } | undefined)?.patternProperties ?? {});
   const free = patterns.map(() => ({
@@ -109,7 +131,7 @@ function parameters(schema: TObject | undefined, place: keyof typeof PLACES): ob
       "KEY is a key of the job's metadata (nested keys joined by dots); finds the jobs in which it has this value.",
     schema: { type: "string", maxLength: 1_024 },
   }));
-  return [...named, ...free];
+  return [...fixed, ...free];
 }
 
 function answer(r: AnyRoute, status: string, schema: TSchema, routes: readonly AnyRoute[]): object {

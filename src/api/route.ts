@@ -10,6 +10,19 @@ export interface RouteSchemas {
   readonly body?: TObject;
 }
 
+/** The groups of calls. */
+export const TAGS = {
+  jobs: "What is done, and how far it is.",
+  steps: "Of which a job is made.",
+  events: "What happens, as it happens.",
+  hooks: "By which outside systems wake an agent or set it to work.",
+  runs: "What became of hooks.",
+  sessions: "What an agent was told, and said.",
+  deliveries: "Replies on their way to chat channels, and whether they went.",
+  session: "The log-in of a browser.",
+  operations: "For those who run the service.",
+} as const;
+
 /** What a route can answer when all is well: a schema for each status. */
 export type Answers = Readonly<Record<number, TSchema>>;
 
@@ -41,7 +54,7 @@ export interface Route<S extends RouteSchemas = RouteSchemas, A extends Answers 
   /** As the router takes it: `/api/jobs/:jobId`. */
   readonly path: string;
   readonly operationId: string;
-  readonly tag: string;
+  readonly tag: keyof typeof TAGS;
   readonly summary: string;
   readonly description?: string;
   readonly schemas: S;

@@ -3,7 +3,7 @@ import { ID_CURSOR_PATTERN } from "../models/commands/idCursor.ts";
 import { CURSOR_PATTERN } from "../models/cursor.ts";
 import { IDENTIFIER_PATTERN } from "../shared/identifier.ts";
 
-/** Building blocks of the routes' schemas. */
+/** Building blocks of the routes' schemas. One with a title has a name of its own in openapi.json. */
 
 export const nullable = <T extends TSchema>(schema: T, options = {}) => Type.Union([schema, Type.Null()], options);
 
@@ -13,7 +13,7 @@ export const Identifier = (description: string) =>
 export const JobId = Identifier("The caller's own name for the job.");
 export const StepKey = Identifier("The orchestrator's name for the step, unique in its job.");
 
-export const Status = Type.Enum(["running", "completed", "failed"]);
+export const Status = Type.Enum(["running", "completed", "failed"], { title: "Status" });
 
 export const Progress = (description: string) => Type.Number({ minimum: 0, maximum: 100, description });
 
@@ -52,7 +52,7 @@ export const Delivery = Type.Object(
     createdAt: Timestamp("When the reply was there."),
     sentAt: nullable(Timestamp("When all of it was sent.")),
   },
-  closed,
+  { ...closed, title: "Delivery" },
 );
 
 const receipt = {
@@ -80,12 +80,12 @@ const summary = {
 
 const Output = nullable(FreeObject("What the step produced."));
 
-export const StepReceipt = Type.Object(receipt, closed);
-const StepSummary = Type.Object(summary, closed);
+export const StepReceipt = Type.Object(receipt, { ...closed, title: "StepReceipt" });
+const StepSummary = Type.Object(summary, { ...closed, title: "StepSummary" });
 const step = { ...summary, output: Output };
-const StepView = Type.Object(step, closed);
+const StepView = Type.Object(step, { ...closed, title: "Step" });
 export const StepFields = Object.keys(step) as (keyof typeof step)[];
-export const StepRow = Type.Partial(StepView, closed);
+export const StepRow = Type.Partial(StepView, { ...closed, title: "StepRow" });
 export const SingleStep = Type.Object(
   {
     ...step,
@@ -93,7 +93,7 @@ export const SingleStep = Type.Object(
       Type.Integer({ minimum: 0, description: "Of the present attempt; once it is completed." }),
     ),
   },
-  closed,
+  { ...closed, title: "SingleStep" },
 );
 
 export const StaleAfterSeconds = Type.Integer({ minimum: 1, maximum: 31_536_000 });
@@ -121,11 +121,11 @@ const job = {
 
 export const JobFields = Object.keys(job) as (keyof typeof job)[];
 
-export const JobView = Type.Object(job, closed);
-export const JobRow = Type.Partial(JobView, closed);
+export const JobView = Type.Object(job, { ...closed, title: "Job" });
+export const JobRow = Type.Partial(JobView, { ...closed, title: "JobRow" });
 export const JobRead = Type.Object(
   { ...job, step: Type.Optional(nullable(SingleStep)), steps: Type.Optional(Type.Array(StepView)) },
-  closed,
+  { ...closed, title: "JobWithSteps" },
 );
 
 export const Ok = Type.Object({ ok: Type.Literal(true) }, closed);

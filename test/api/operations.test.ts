@@ -127,6 +127,23 @@ describe("operations", () => {
     ]);
   });
 
+  it("GET /openapi.json has each kind of record once, under a name of its own, for programs that are generated of it", async () => {
+    const { body } = await app.call("GET", "/openapi.json");
+    const { schemas } = body.components;
+    const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+
+    const answerOf = (path: string, method: string, status: string) =>
+      body.paths[path][method].responses[status].content["application/json"].schema;
+    expect(answerOf("/api/jobs/{jobId}", "put", "200")).to.deep.equal(ref("Job"));
+    expect(answerOf("/api/jobs", "get", "200").properties.jobs.items).to.deep.equal(ref("JobRow"));
+    expect(schemas.Job.properties.currentStep.anyOf).to.deep.equal([ref("StepSummary"), { type: "null" }]);
+    const { parameters } = body.paths["/api/jobs"].get;
+    const list = parameters.find(({ name }: { name: string }) => name === "fields");
+    expect([list.style, list.explode, list.schema.explode]).to.deep.equal(["form", false, undefined]);
+    const refs = [...JSON.stringify(body).matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name);
+    expect(schemas).to.have.all.keys(refs);
+  });
+
   it("GET /openapi.json says which calls can follow an answer, and with what of it", async () => {
     const { body } = await app.call("GET", "/openapi.json");
 

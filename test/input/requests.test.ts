@@ -277,20 +277,26 @@ interface Call {
   readonly isHook: boolean;
 }
 
-interface Operation {
-  readonly requestBody?: { content: { "application/json": { schema: { properties?: object; required?: string[] } } } };
+interface BodySchema {
+  readonly $ref?: string;
+  readonly properties?: object;
+  readonly required?: string[];
+}
+
+interface OpenApi {
+  readonly paths: Record<string, Record<string, { requestBody?: { content: Record<string, { schema: BodySchema }> } }>>;
+  readonly components: { readonly schemas: Record<string, BodySchema> };
 }
 
 /** What is sent where; the routes as the document has them, and the hooks by their names. */
-function callsOf(paths: Record<string, Record<string, Operation>>): Call[] {
+function callsOf({ paths, components }: OpenApi): Call[] {
   return Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({
-      method: method.toUpperCase(),
-      path,
-      fields: Object.keys(operation.requestBody?.content["application/json"].schema.properties ?? {}),
-      required: operation.requestBody?.content["application/json"].schema.required ?? [],
-      isHook: path.startsWith("/hooks/"),
-    })),
+    Object.entries(methods).map(([method, { requestBody }]) => {
+      const schema = requestBody?.content["application/json"]?.schema ?? {};
+      const { properties = {}, required = [] } = components.schemas[schema.$ref?.split("/").at(-1) ?? ""] ?? schema;
+      const isHook = path.startsWith("/hooks/");
+      return { method: method.toUpperCase(), path, fields: Object.keys(properties), required, isHook };
+    }),
   );
 }
 
@@ -375,11 +381,9 @@ describe("bodies, queries and identifiers of every kind, to every call", functio
   let calls: Call[];
   before(async () => {
     web = await Web.start();
-    const document = (await (await fetch(`${web.url}/openapi.json`)).json()) as {
-      paths: Record<string, Record<string, Operation>>;
-    };
+    const document = (await (await fetch(`${web.url}/openapi.json`)).json()) as OpenApi;
     // one that deletes all would take away what others look at
-    calls = callsOf(document.paths).filter(({ method, path }) => `${method} ${path}` !== "DELETE /api/jobs");
+    calls = callsOf(document).filter(({ method, path }) => `${method} ${path}` !== "DELETE /api/jobs");
   });
   after(() => web.close());
 

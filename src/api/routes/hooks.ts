@@ -51,7 +51,7 @@ export function hookRoutes({ enabled, path, maxBodyBytes }: HookConfig): AnyRout
     schemas: {
       query: hookQuery,
       headers: hookHeaders,
-      body: Type.Object(wakeFields, open),
+      body: Type.Object(wakeFields, { ...open, title: "WakeHook" }),
     },
     answers: { 200: Type.Object({ ok: Type.Literal(true), mode: WakeMode, eventId: Type.String() }, closed) },
     async handler({ headers, body }, { stores, queues, metrics }) {
@@ -72,7 +72,7 @@ export function hookRoutes({ enabled, path, maxBodyBytes }: HookConfig): AnyRout
     schemas: {
       query: hookQuery,
       headers: hookHeaders,
-      body: Type.Object(agentFields, open),
+      body: Type.Object(agentFields, { ...open, title: "AgentHook" }),
     },
     answers: { 202: Type.Object({ ok: Type.Literal(true), runId: Type.String(), sessionKey: s.JobId }, closed) },
     async handler({ headers, body }, { stores, queues, hooks, agent: defaults, metrics }) {

@@ -33,7 +33,7 @@ const JobBody = Type.Object(
       "steps",
     ),
   },
-  closed,
+  { ...closed, title: "JobChange" },
 );
 
 const CHANGES = [

@@ -7,7 +7,7 @@ import * as s from "../schemas.ts";
 
 const closed = { additionalProperties: false } as const;
 const params = Type.Object({ runId: s.Identifier("The runId that the hook answered with.") });
-const RunStatus = Type.Enum(["queued", "running", "completed", "failed", "dropped"]);
+const RunStatus = Type.Enum(["queued", "running", "completed", "failed", "dropped"], { title: "RunStatus" });
 
 const Run = Type.Object(
   {
@@ -24,7 +24,7 @@ const Run = Type.Object(
     startedAt: s.TimestampOrNull("When its latest try began."),
     endedAt: s.TimestampOrNull("When it ended."),
   },
-  closed,
+  { ...closed, title: "Run" },
 );
 
 const getRuns = route({

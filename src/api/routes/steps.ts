@@ -33,7 +33,7 @@ const ReportBody = Type.Object(
       "stale",
     ),
   },
-  closed,
+  { ...closed, title: "StepReport" },
 );
 
 const putStep = route({
