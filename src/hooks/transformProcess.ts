@@ -56,6 +56,7 @@ export class TransformProcess {
   /** Why it came to its end, where that is known before. */
   #fault: string | undefined;
   #late = false;
+  #isGone = false;
 
   /** @throws the error of the system that does not start it */
   constructor(settings: ThreadSettings) {
@@ -76,6 +77,8 @@ export class TransformProcess {
     this.ended = this.#child.ended.then((how) => {
       this.#fault ??= how;
       this.#output?.flush();
+      this.#isGone = true;
+      this.#job?.answer(this.#answerOfEnd(this.#job));
     });
   }
 
@@ -91,10 +94,9 @@ export class TransformProcess {
     this.#job = job;
     const withinMs = this.#jobs++ === 0 ? START_MS : BEGIN_MS;
     this.#timer = setTimeout(() => this.end(`had not begun after ${withinMs / 1000} s`), withinMs);
-    void this.ended.then(() => resolve(this.#answerOfEnd(job)));
     try {
       this.#child.send({ name, input });
-      return await promise;
+      return this.#isGone ? this.#answerOfEnd(job) : await promise;
     } finally {
       clearTimeout(this.#timer);
       this.#job = undefined;

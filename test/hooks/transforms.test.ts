@@ -2,7 +2,9 @@ import { appendFileSync, symlinkSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import type { AgentOverrides } from "../../src/hooks/transform.ts";
+import { TransformProcess } from "../../src/hooks/transformProcess.ts";
 import { CHANNELS } from "../../src/shared/channelNames.ts";
+import { countKept } from "../support/memory.ts";
 import { INPUT, TransformBed, thrownBy } from "./transformBed.ts";
 
 describe("transforms", () => {
@@ -43,6 +45,32 @@ describe("transforms", () => {
 
       expect(await bed.valueOf({ module: "both.mjs" })).to.deep.equal({ four: 4 });
     });
+  });
+
+  it("leave no result behind in the process that asked, while theirs lives on for the next", async () => {
+    bed.put("kept.js", "export default ({ payload }) => ({ n: payload.n, pid: process.pid })");
+    const pids = new Set<unknown>();
+    const results: WeakRef<object>[] = [];
+
+    for (let n = 0; n < 20; n++) {
+      const result = (await bed.valueOf({ module: "kept.js", payload: { n } })) as { pid: number };
+      pids.add(result.pid);
+      results.push(new WeakRef(result));
+    }
+
+    expect(pids).to.have.property("size", 1);
+    expect(await countKept(results)).to.be.below(3);
+  });
+
+  it("say that there is no thread where its process has gone meanwhile", async () => {
+    bed.put("gone.js", "export default () => ({})");
+    const settings = { timeoutMs: 15_000, maxMemoryMiB: 64, env: {}, onOutput: () => {} };
+    const gone = new TransformProcess({ ...settings, dir: bed.dir, path: join(bed.dir, "gone.js") });
+    await gone.end("was ended");
+
+    const answer = await gone.run({ input: INPUT, label: "run" });
+
+    expect(answer).to.deep.equal({ kind: "unavailable", fault: "was ended" });
   });
 
   it("are given a copy of the request", async () => {
