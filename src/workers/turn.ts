@@ -23,18 +23,27 @@ export async function boundTurn(
   work: (signal: AbortSignal) => Promise<string>,
   { timeoutMs, lost, stopping }: TurnBounds,
 ): Promise<TurnEnd> {
-  const late = new AbortController();
-  const timeout = late.signal;
-  const timer = setTimeout(() => late.abort(new DOMException("The turn took too long.", "TimeoutError")), timeoutMs);
+  // AbortSignal.any would do, but Node keeps its signal for as long as somebody listens to it, and OpenAI's client leaves a listener
+  const turn = new AbortController();
+  const follow = () => turn.abort((lost.aborted ? lost : stopping).reason);
+  const sources = [lost, stopping];
+  for (const source of sources) source.addEventListener("abort", follow);
+  if (sources.some(({ aborted }) => aborted)) follow();
+  let late = false;
+  const timer = setTimeout(() => {
+    late = true;
+    turn.abort(new DOMException("The turn took too long.", "TimeoutError"));
+  }, timeoutMs);
   try {
-    return { kind: "replied", reply: await work(AbortSignal.any([timeout, lost, stopping])) };
+    return { kind: "replied", reply: await work(turn.signal) };
   } catch (thrown) {
     if (lost.aborted) return { kind: "lost" };
-    if (timeout.aborted) return { kind: "failed", error: timedOut(timeoutMs, thrown) };
+    if (late) return { kind: "failed", error: timedOut(timeoutMs, thrown) };
     if (stopping.aborted) return { kind: "stopped" };
     return { kind: "failed", error: toAppError(thrown) };
   } finally {
-    clearTimeout(timer); // one of AbortSignal.timeout would be kept for as long as the turn might have taken
+    clearTimeout(timer);
+    for (const source of sources) source.removeEventListener("abort", follow);
   }
 }
 

@@ -21,6 +21,42 @@ describe("a turn", () => {
     expect((await signals()) - before).to.be.below(20);
   });
 
+  it("that is over leaves nothing behind where what it asked still listens for its end, as OpenAI's client does", async () => {
+    const bounds = { timeoutMs: 600_000, lost: never, stopping: new AbortController().signal };
+    const listens = async (signal: AbortSignal) => {
+      signal.addEventListener("abort", () => {}, { once: true });
+      return "done";
+    };
+    await boundTurn(listens, bounds);
+    const before = await signals();
+
+    for (let turn = 0; turn < 200; turn++) await boundTurn(listens, bounds);
+
+    expect((await signals()) - before).to.be.below(20);
+  });
+
+  for (const which of ["lost", "stopping"] as const) {
+    it(`is aborted with what was said of it when it is ${which}, also before it begins`, async () => {
+      const heard: unknown[] = [];
+      const hears = (signal: AbortSignal) =>
+        new Promise<string>((_, reject) => {
+          const told = () => reject(heard.push(signal.reason));
+          if (signal.aborted) told();
+          else signal.addEventListener("abort", told);
+        });
+      const controller = new AbortController();
+      const bounds = { timeoutMs: 600_000, lost: never, stopping: never, [which]: controller.signal };
+
+      const ending = boundTurn(hears, bounds);
+      controller.abort("why");
+      const ends = [await ending, await boundTurn(hears, bounds)];
+
+      const kind = which === "lost" ? "lost" : "stopped";
+      expect(ends).to.deep.equal([{ kind }, { kind }]);
+      expect(heard).to.deep.equal(["why", "why"]);
+    });
+  }
+
   it("that takes longer than it may is aborted, and fails with a time-out", async () => {
     const aborted = (signal: AbortSignal) =>
       new Promise<string>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
