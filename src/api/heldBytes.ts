@@ -3,10 +3,19 @@ interface Held {
   destroy(): unknown;
 }
 
+interface Entry {
+  /** Null once it is over. */
+  one: Held | null;
+  readonly bytes: number;
+  readonly since: number;
+}
+
 const MOST_BYTES = 256 * 1024 * 1024;
 const PATIENCE_MS = 5_000;
 /** More at a time would keep others waiting. */
 const CUT_OFF_AT_ONCE = 8;
+/** Entries that are over are cleared away once they are more than the others and so many. */
+const CLEARED_TOGETHER = 100;
 
 /**
  * Bounds what slow clients keep in memory together: where there is no room for one more, those that have taken longest are
@@ -15,8 +24,9 @@ const CUT_OFF_AT_ONCE = 8;
 export class HeldBytes {
   readonly #mostBytes: number;
   readonly #patienceMs: number;
-  /** The oldest first. */
-  readonly #held = new Map<Held, { readonly bytes: number; readonly since: number }>();
+  /** The oldest first. No Map: what comes and goes with each request is in none (docs/performance.md, "Collections"). */
+  #entries: Entry[] = [];
+  #held = 0;
   #bytes = 0;
 
   constructor({ mostBytes = MOST_BYTES, patienceMs = PATIENCE_MS } = {}) {
@@ -24,22 +34,35 @@ export class HeldBytes {
     this.#patienceMs = patienceMs;
   }
 
-  /** @param bytes at most; `letGo` is called when it is over, however it ended */
-  hold(one: Held, bytes: number): void {
-    this.#held.set(one, { bytes, since: performance.now() });
+  /** @param bytes at most @returns what is to be called when it is over, however it ended; once or more often */
+  hold(one: Held, bytes: number): () => void {
+    const entry: Entry = { one, bytes, since: performance.now() };
+    this.#entries.push(entry);
+    this.#held++;
     this.#bytes += bytes;
-    const patientSince = performance.now() - this.#patienceMs;
+    if (this.#bytes > this.#mostBytes) this.#makeRoom(entry);
+    return () => this.#letGo(entry);
+  }
+
+  #makeRoom(newest: Entry): void {
+    const patientSince = newest.since - this.#patienceMs;
     let cutOff = 0;
-    for (const [oldest, { since }] of this.#held) {
-      if (this.#bytes <= this.#mostBytes || since > patientSince || oldest === one) return;
+    for (const entry of this.#entries) {
+      const { one, since } = entry;
+      if (this.#bytes <= this.#mostBytes || since > patientSince || entry === newest) return;
+      if (one === null) continue;
       if (cutOff++ === CUT_OFF_AT_ONCE) return;
-      this.letGo(oldest);
-      oldest.destroy();
+      this.#letGo(entry);
+      one.destroy();
     }
   }
 
-  letGo(one: Held): void {
-    this.#bytes -= this.#held.get(one)?.bytes ?? 0;
-    this.#held.delete(one);
+  #letGo(entry: Entry): void {
+    if (entry.one === null) return;
+    entry.one = null;
+    this.#held--;
+    this.#bytes -= entry.bytes;
+    if (this.#entries.length < 2 * this.#held + CLEARED_TOGETHER) return;
+    this.#entries = this.#entries.filter(({ one }) => one !== null);
   }
 }

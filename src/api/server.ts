@@ -1,4 +1,4 @@
-import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http";
+import { createServer, type RequestListener, type Server, ServerResponse } from "node:http";
 import { type AddressInfo, Server as NetServer } from "node:net";
 import { promisify } from "node:util";
 import { StartError } from "../shared/lifecycle.ts";
@@ -44,16 +44,21 @@ export async function listen(
   listener: RequestListener,
   { port, host, isStopping, maxConnections, limits = LIMITS }: ListenOptions,
 ): Promise<HttpServer> {
-  const underWay = new Set<ServerResponse>();
   const waiting = new HeldBytes();
+  let isClosing = false;
+  /** One that is not begun when the server stops is the last on its connection. */
+  class Answer extends ServerResponse {
+    override writeHead(...args: unknown[]): this {
+      if (isClosing || isStopping()) this.setHeader("Connection", "close");
+      return super.writeHead(...(args as Parameters<ServerResponse["writeHead"]>));
+    }
+  }
   const onRequest: RequestListener = (req, res) => {
-    if (isStopping()) res.setHeader("Connection", "close");
-    underWay.add(res);
-    res.once("close", () => underWay.delete(res));
     res.once("prefinish", () => endInTime(res, limits.answerMs, waiting));
     listener(req, res);
   };
-  const server = createServer({ connectionsCheckingInterval: limits.lookEveryMs }, onRequest);
+  const options = { connectionsCheckingInterval: limits.lookEveryMs, ServerResponse: Answer };
+  const server = createServer(options, onRequest);
   server.on("checkContinue", onRequest); // whoever reads the body says that it may come
   server.requestTimeout = limits.requestMs;
   server.headersTimeout = limits.headMs;
@@ -66,18 +71,21 @@ export async function listen(
   return {
     url: `http://${shown}:${bound.port}`,
     connections: promisify(server.getConnections.bind(server)),
-    close: () => close(server, underWay),
+    close: () => {
+      isClosing = true;
+      return close(server);
+    },
   };
 }
 
 /** The answer is whole; what the system has not taken of it waits in memory for its client. */
 function endInTime(res: ServerResponse, withinMs: number, waiting: HeldBytes): void {
   if (!res.socket?.writableLength) return;
-  waiting.hold(res, res.socket.writableLength);
+  const letGo = waiting.hold(res, res.socket.writableLength);
   const timer = setTimeout(() => res.destroy(), withinMs).unref();
   res.once("close", () => {
     clearTimeout(timer);
-    waiting.letGo(res);
+    letGo();
   });
 }
 
@@ -96,8 +104,7 @@ function explain({ code }: NodeJS.ErrnoException, port: number, host: string): s
   return `The address ${host}:${port} cannot be bound (${code}): correct HOST (server.host).`;
 }
 
-async function close(server: Server, underWay: ReadonlySet<ServerResponse>): Promise<void> {
-  for (const res of underWay) if (!res.headersSent) res.setHeader("Connection", "close");
+async function close(server: Server): Promise<void> {
   // http's own close() would also cut idle connections at once.
   const closed = new Promise<void>((resolve) => void NetServer.prototype.close.call(server, () => resolve()));
   const timer = setInterval(() => server.closeIdleConnections(), IDLE_GRACE_MS);

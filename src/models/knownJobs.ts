@@ -1,5 +1,6 @@
 import type { JobState } from "./reportedJob.ts";
 
+/** Of each of two generations. */
 const MOST = 1_000;
 
 /**
@@ -8,17 +9,20 @@ const MOST = 1_000;
  * again: where several processes report on it in turn, each would try in vain and then read it anyway.
  */
 export class KnownJobs {
-  readonly #jobs = new Map<string, JobState | "shared">();
+  /** Two generations instead of an order of use: nothing is ever deleted (docs/performance.md, "Collections"). */
+  #recent = new Map<string, JobState | "shared" | null>();
+  #older: ReadonlyMap<string, JobState | "shared" | null> = new Map();
 
   get(jobId: string): JobState | undefined {
-    const known = this.#jobs.get(jobId);
-    return known === "shared" ? undefined : known;
+    const known = this.#find(jobId);
+    return known === "shared" || known === null ? undefined : known;
   }
 
   keep(job: JobState): void {
-    if (this.#jobs.get(job.jobId) === "shared") return;
-    this.#jobs.delete(job.jobId); // it is the newest now
+    const before = this.#find(job.jobId);
+    if (before === "shared") return;
     if (job.status === "running") this.#set(job.jobId, job);
+    else if (before) this.#set(job.jobId, null);
   }
 
   /** Somebody else has changed it. */
@@ -28,12 +32,19 @@ export class KnownJobs {
 
   /** This process itself has changed it otherwise. */
   forget(jobId: string): void {
-    if (this.get(jobId)) this.#jobs.delete(jobId);
+    if (this.get(jobId)) this.#set(jobId, null);
   }
 
-  #set(jobId: string, known: JobState | "shared"): void {
-    this.#jobs.set(jobId, known);
-    const [oldest] = this.#jobs.keys();
-    if (oldest !== undefined && this.#jobs.size > MOST) this.#jobs.delete(oldest);
+  #find(jobId: string): JobState | "shared" | null | undefined {
+    const known = this.#recent.get(jobId);
+    return known === undefined ? this.#older.get(jobId) : known;
+  }
+
+  #set(jobId: string, known: JobState | "shared" | null): void {
+    if (this.#recent.size >= MOST && !this.#recent.has(jobId)) {
+      this.#older = this.#recent;
+      this.#recent = new Map();
+    }
+    this.#recent.set(jobId, known);
   }
 }

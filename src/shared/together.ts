@@ -30,9 +30,9 @@ export const ALIKE = { most: 500, mostWeight: 500, weightOf: () => 1 } as const;
 export class Together<In, Out> {
   readonly #act: (items: readonly In[]) => Promise<readonly (Out | Error)[]>;
   readonly #options: TogetherOptions<In>;
-  readonly #busy = new Set<string>();
   #waiting: Waiting<In, Out>[] = [];
-  #acting = 0;
+  /** The keys of each act that is under way. */
+  #acts: readonly ReadonlySet<string>[] = [];
   /** Items of these acts. */
   #underWay = 0;
   #isGathering = false;
@@ -58,7 +58,7 @@ export class Together<In, Out> {
   #gather(): void {
     const { atOnce = 2, most } = this.#options;
     const enough = Math.max(1, Math.min(this.#underWay, most));
-    if (this.#isGathering || this.#acting >= atOnce || this.#waiting.length < enough) return;
+    if (this.#isGathering || this.#acts.length >= atOnce || this.#waiting.length < enough) return;
     this.#isGathering = true;
     setImmediate(() => {
       this.#isGathering = false;
@@ -70,14 +70,12 @@ export class Together<In, Out> {
     const batch = this.#take();
     if (batch.length === 0) return; // what waits is about what is being acted on
     const keys = new Set(batch.flatMap(({ item }) => this.#options.keyOf?.(item) ?? []));
-    for (const key of keys) this.#busy.add(key);
-    this.#acting++;
+    this.#acts = [...this.#acts, keys];
     this.#underWay += batch.length;
     this.#gather();
     await this.#actOn(batch);
-    this.#acting--;
+    this.#acts = this.#acts.filter((other) => other !== keys);
     this.#underWay -= batch.length;
-    for (const key of keys) this.#busy.delete(key);
     this.#gather();
   }
 
@@ -89,7 +87,7 @@ export class Together<In, Out> {
     let weight = 0;
     let isFull = false;
     for (const one of this.#waiting) {
-      const isBusy = keyOf !== undefined && this.#busy.has(keyOf(one.item));
+      const isBusy = keyOf !== undefined && this.#acts.some((keys) => keys.has(keyOf(one.item)));
       if (!isBusy && !isFull) {
         weight += weightOf(one.item);
         isFull = taken.length === most || (taken.length > 0 && weight > mostWeight);

@@ -21,12 +21,11 @@ describe("what slow clients keep in memory", () => {
 
   it("has room again for what is over", () => {
     const held = new HeldBytes({ mostBytes: 100, patienceMs: 0 });
-    const [first, second] = [client("first"), client("second")];
-    held.hold(first, 60);
+    const letGo = held.hold(client("first"), 60);
 
-    held.letGo(first);
-    held.letGo(first);
-    held.hold(second, 60);
+    letGo();
+    letGo();
+    held.hold(client("second"), 60);
     held.hold(client("third"), 40);
 
     expect(cutOff).to.deep.equal([]);

@@ -134,8 +134,10 @@ describe("clients that take their time", () => {
   it("leave nothing in memory when they go away in the middle of a packed body", async () => {
     const held = new Set<object>();
     const bodies = new HeldBytes();
-    bodies.hold = (one) => void held.add(one);
-    bodies.letGo = (one) => void held.delete(one);
+    bodies.hold = (one) => {
+      held.add(one);
+      return () => held.delete(one);
+    };
     const mine = await startApp({ bodies });
     const gone = await Promise.all([1, 2, 3].map(() => attack({ first: PUT_PACKED, url: mine.url })));
     await eventually(() => held.size === gone.length, "their bodies to be read");

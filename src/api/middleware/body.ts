@@ -53,11 +53,11 @@ function untilGone<T>({ req }: Context, read: () => Promise<T>): Promise<T> {
 export async function readBody<T>(ctx: Context, limit: number, bodies: HeldBytes, read: () => Promise<T>): Promise<T> {
   askForBody(ctx);
   const length = isPacked(ctx) ? undefined : ctx.request.length; // once unpacked it is longer than it says
-  bodies.hold(ctx.req, Math.min(length ?? limit, limit));
+  const letGo = bodies.hold(ctx.req, Math.min(length ?? limit, limit));
   try {
     return await read();
   } finally {
-    bodies.letGo(ctx.req);
+    letGo();
   }
 }
 
