@@ -228,7 +228,7 @@ function changeOf(was: JobState, is: JobState, said: ReadonlySet<string>) {
   const computed: Record<string, Expression> = {};
   for (const [field, value] of Object.entries(is)) {
     if (!said.has(field) && value === was[field as keyof JobState]) continue;
-    if (RAISED.has(field)) computed[field] = { $max: [`$${field}`, literal(value)] };
+    if (RAISED.has(field)) computed[field] = { $max: [`$${field}`, value] }; // no text, so nothing to be taken for a field
     else if (field === "endedAt") computed[field] = endedAt(is.status, is.lastReportAt as Date);
     else set[field] = value;
   }

@@ -28,9 +28,11 @@ export function writeUnchanged<T extends { _id: mongo.ObjectId; rev: mongo.Objec
   const ids = writes.map((write) => ("was" in write ? write.was._id : write.insert._id));
   const operations = writes.map((write): mongo.AnyBulkWriteOperation<T> => {
     if ("insert" in write) return { insertOne: { document: { ...write.insert, rev } as never } };
-    const isUnchanged = { $eq: [{ $ifNull: ["$rev", null] }, write.was.rev ?? null] };
-    const after = { $mergeObjects: ["$$ROOT", { $literal: { ...write.set, rev } }, write.computed ?? {}] };
-    const filter = { _id: write.was._id } as mongo.Filter<T>;
+    const { was, set, computed } = write;
+    const isUnchanged = { $eq: was.rev ? ["$rev", was.rev] : [{ $ifNull: ["$rev", null] }, null] };
+    const literal = { $literal: { ...set, rev } };
+    const after = { $mergeObjects: ["$$ROOT", literal, ...(computed ? [computed] : [])] };
+    const filter = { _id: was._id } as mongo.Filter<T>;
     return { updateMany: { filter, update: [{ $replaceWith: { $cond: [isUnchanged, after, "$$ROOT"] } }] } };
   });
   const write = () =>
