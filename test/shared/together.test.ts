@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { AppError } from "../../src/shared/errors.ts";
-import { Together, type TogetherOptions } from "../../src/shared/together.ts";
+import { ALIKE, Together, type TogetherOptions } from "../../src/shared/together.ts";
 
 describe("Together", () => {
   let acts: { items: readonly number[]; end: (outs?: (string | Error)[]) => void; fail: (error: Error) => void }[];
@@ -124,6 +124,37 @@ describe("Together", () => {
     expect(full).to.deep.equal(two);
     expect(told().slice(2)).to.deep.equal([[5, 6, 7]]);
   });
+
+  for (const [title, actsFirst, expected] of [
+    ["begins the next act and tells then", true, ["begins 2", "told 1", "told 2"]],
+    [
+      "tells first and begins then, with what comes of that, where nothing else is said",
+      false,
+      ["told 1", "begins 2", "told 2"],
+    ],
+  ] as const) {
+    it(`${title}, when an act has ended`, async () => {
+      const seen: string[] = [];
+      const ends: (() => void)[] = [];
+      const act = async (items: readonly number[]) => {
+        seen.push(`begins ${items}`);
+        await new Promise<void>((resolve) => ends.push(resolve));
+        return items;
+      };
+      const together = new Together(act, { ...ALIKE, atOnce: 1, actsFirst });
+      const add = (item: number) => together.add(item).then(() => seen.push(`told ${item}`));
+
+      const all = [add(1)];
+      await settled();
+      all.push(add(2));
+      ends[0]?.();
+      await settled();
+      ends[1]?.();
+      await Promise.all(all);
+
+      expect(seen).to.deep.equal(["begins 1", ...expected]);
+    });
+  }
 
   it("tells each item what is wrong with it, and the others what has become of them", async () => {
     const together = start();

@@ -30,6 +30,7 @@ export const REPORTS_TOGETHER = {
   weightOf: ({ change: { output, message } }: JudgedReport): number =>
     1_000 + (message?.length ?? 0) + 2 * (output?.length ?? 0),
   keyOf: ({ jobId }: JudgedReport): string => jobId,
+  actsFirst: true,
 };
 
 type Stored = Pick<Stores, "jobs" | "steps">;
