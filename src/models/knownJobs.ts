@@ -1,7 +1,7 @@
 import type { JobState } from "./reportedJob.ts";
 
 /** Of each of two generations. */
-const MOST = 1_000;
+const MOST = 500;
 
 /**
  * Running jobs as this process's last report has left them: the next one need not read them first. What is known may be out
@@ -9,7 +9,7 @@ const MOST = 1_000;
  * again: where several processes report on it in turn, each would try in vain and then read it anyway.
  */
 export class KnownJobs {
-  /** Two generations instead of an order of use: nothing is ever deleted (docs/performance.md, "Collections"). */
+  /** Two generations instead of an order of use: nothing is ever deleted (docs/performance.md, "Young objects"). */
   #recent = new Map<string, JobState | "shared" | null>();
   #older: ReadonlyMap<string, JobState | "shared" | null> = new Map();
 
