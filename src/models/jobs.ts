@@ -219,7 +219,10 @@ export class Jobs {
   }
 }
 
-/** These never go back, also where somebody has changed them by hand meanwhile, by a clock that is ahead. */
+/**
+ * These never go back, also where somebody has changed them by hand meanwhile, by a clock that is ahead. None is a text, which an
+ * expression might take for a field.
+ */
 const RAISED = new Set(["progress", "updatedAt", "lastReportAt"]);
 
 /** What becomes of the fields that differ and those that are said: set, or computed of the job as it is by then. */
@@ -228,7 +231,7 @@ function changeOf(was: JobState, is: JobState, said: ReadonlySet<string>) {
   const computed: Record<string, Expression> = {};
   for (const [field, value] of Object.entries(is)) {
     if (!said.has(field) && value === was[field as keyof JobState]) continue;
-    if (RAISED.has(field)) computed[field] = { $max: [`$${field}`, value] }; // no text, so nothing to be taken for a field
+    if (RAISED.has(field)) computed[field] = { $max: [`$${field}`, value] };
     else if (field === "endedAt") computed[field] = endedAt(is.status, is.lastReportAt as Date);
     else set[field] = value;
   }
