@@ -31,6 +31,17 @@ describe("what slow clients keep in memory", () => {
     expect(cutOff).to.deep.equal([]);
   });
 
+  it("is known of one that is slow, however many have come and gone since", () => {
+    const held = new HeldBytes({ mostBytes: 100, patienceMs: 0 });
+    held.hold(client("slow"), 60);
+
+    for (let i = 0; i < 1_000; i++) held.hold(client(`quick ${i}`), 40)();
+    held.hold(client("next"), 40);
+    held.hold(client("one more"), 40);
+
+    expect(cutOff).to.deep.equal(["slow"]);
+  });
+
   it("may be more for a while: nobody is cut off who is not slow", () => {
     const held = new HeldBytes({ mostBytes: 100, patienceMs: 60_000 });
 
