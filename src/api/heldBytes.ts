@@ -14,7 +14,7 @@ const MOST_BYTES = 256 * 1024 * 1024;
 const PATIENCE_MS = 5_000;
 /** More at a time would keep others waiting. */
 const CUT_OFF_AT_ONCE = 8;
-/** Entries that are over are cleared away once they are more than the others and so many. */
+/** Entries that are over are cleared away once there are so many more of them than of the others. */
 const CLEARED_TOGETHER = 100;
 
 /**
