@@ -6,7 +6,7 @@ const LOOK_EVERY_MS = 10_000;
 /** The share of the time in which the event loop has work. */
 const IDLE_BELOW = 0.01;
 /** So much more than a collection left is worth another one, which takes some 50 ms. */
-const GROWN_BY = 1.1;
+const GROWN_BY = 1.25;
 
 /**
  * Gives memory that load has left behind back to the system once the process has little to do: V8 alone keeps it until it
