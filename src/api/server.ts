@@ -33,6 +33,7 @@ const LIMITS: ClientLimits = { headMs: 20_000, requestMs: 120_000, answerMs: 120
 export interface ListenOptions {
   readonly port: number;
   readonly host: string;
+  /** From when on each answer is the last on its connection; so it is by the time of `close`. */
   readonly isStopping: () => boolean;
   /** One more is closed at once. */
   readonly maxConnections?: number;
@@ -45,11 +46,10 @@ export async function listen(
   { port, host, isStopping, maxConnections, limits = LIMITS }: ListenOptions,
 ): Promise<HttpServer> {
   const waiting = new HeldBytes();
-  let isClosing = false;
-  /** One that is not begun when the server stops is the last on its connection. */
+  /** It is asked for as an answer is begun, so that those under way when the server stops count too. */
   class Answer extends ServerResponse {
     override writeHead(...args: unknown[]): this {
-      if (isClosing || isStopping()) this.setHeader("Connection", "close");
+      if (isStopping()) this.setHeader("Connection", "close");
       return super.writeHead(...(args as Parameters<ServerResponse["writeHead"]>));
     }
   }
@@ -71,10 +71,7 @@ export async function listen(
   return {
     url: `http://${shown}:${bound.port}`,
     connections: promisify(server.getConnections.bind(server)),
-    close: () => {
-      isClosing = true;
-      return close(server);
-    },
+    close: () => close(server),
   };
 }
 
