@@ -5,8 +5,8 @@ import { runInNewContext } from "node:vm";
 const LOOK_EVERY_MS = 10_000;
 /** The share of the time in which the event loop has work. */
 const IDLE_BELOW = 0.01;
-/** So much more than a collection left is worth another one, which takes some 50 ms. */
-const GROWN_BY = 1.25;
+/** So much more resident memory than was left the last time is worth another collection, which takes some 50 ms. */
+const GROWN_BY = 1.1;
 
 /**
  * Gives memory that load has left behind back to the system once the process has little to do: V8 alone keeps it until it
@@ -22,11 +22,11 @@ export function returnIdleMemory({ lookEveryMs = LOOK_EVERY_MS } = {}): void {
   const look = async () => {
     const { utilization } = performance.eventLoopUtilization(before);
     before = performance.eventLoopUtilization();
-    if (utilization > IDLE_BELOW || process.memoryUsage().heapTotal < left * GROWN_BY) return;
+    if (utilization > IDLE_BELOW || process.memoryUsage.rss() < left * GROWN_BY) return;
     collect({ type: "major", flavor: "last-resort" });
-    left = process.memoryUsage().heapTotal;
     trim ??= await loadTrim();
     trim();
+    left = process.memoryUsage.rss();
   };
   setInterval(look, lookEveryMs).unref();
 }
