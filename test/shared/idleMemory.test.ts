@@ -20,18 +20,20 @@ const program = (fill: string, letGo: string, measured: string) => `
 `;
 
 /** The size that a process has at first, in bytes, and when it has less than half of that; the same for each time more. */
-async function* halvings(code: string): AsyncGenerator<[full: number, now: number]> {
+async function halvings(code: string, times: number): Promise<[full: number, now: number][]> {
   const child = spawn(process.execPath, ["--no-warnings", "--input-type=module-typescript", "-e", code]);
+  const seen: [full: number, now: number][] = [];
   let full = 0;
   try {
     for await (const line of createInterface(child.stdout)) {
       const now = Number.parseInt(line, 10);
       full = Math.max(full, now);
       if (now >= full / 2) continue;
-      yield [full, now];
+      if (seen.push([full, now]) === times) break;
       full = 0;
       child.stdin.write("again\n");
     }
+    return seen;
   } finally {
     child.kill("SIGKILL");
   }
@@ -41,9 +43,8 @@ describe("returnIdleMemory", () => {
   it("gives back the part of V8's heap that a process that has little to do no longer uses", async () => {
     const fill = 'Array.from({ length: 200_000 }, (_, i) => ({ i, text: "x".repeat(i % 50) + i }))';
 
-    const { value } = await halvings(program(fill, "[]", "process.memoryUsage().heapTotal")).next();
+    const [[full, now] = [0, 0]] = await halvings(program(fill, "[]", "process.memoryUsage().heapTotal"), 1);
 
-    const [full, now] = value;
     expect(full).to.be.greaterThan(20 * MIB);
     expect(now).to.be.lessThan(full / 2);
   });
@@ -53,13 +54,9 @@ describe("returnIdleMemory", () => {
     if (!("glibcVersionRuntime" in header)) this.skip(); // no other is known to keep it
     const fill = "Array.from({ length: 1_500 }, () => Buffer.allocUnsafeSlow(100_000).fill(1))";
 
-    const seen: number[] = [];
-    for await (const [full] of halvings(
-      program(fill, "kept.filter((_, i) => i % 150 === 0)", "process.memoryUsage.rss()"),
-    )) {
-      if (seen.push(full) === 3) break;
-    }
+    const seen = await halvings(program(fill, "kept.filter((_, i) => i % 150 === 0)", "process.memoryUsage.rss()"), 3);
 
-    for (const full of seen) expect(full).to.be.greaterThan(150 * MIB);
+    expect(seen).to.have.length(3);
+    for (const [full] of seen) expect(full).to.be.greaterThan(150 * MIB);
   });
 });

@@ -10,7 +10,10 @@ export const mochaHooks = {
     await stopServers();
     setTimeout(() => {
       console.error(`A test left something open: ${process.getActiveResourcesInfo().join(", ")}`);
-      process.exit(1);
+      process.on("exit", () => {
+        process.exitCode = 1; // mocha sets it to its own count of failures, before this
+      });
+      process.exit();
     }, GRACE_MS).unref();
   },
 };
