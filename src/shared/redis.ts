@@ -113,7 +113,7 @@ const retryStrategy = (tries: number): number => Math.min(50 * 2 ** tries, 2_000
 function open({ url, cluster }: RedisAddress, log: Logger, manner: Manner): RedisConnection {
   const common = { ...manner.common, connectTimeout: CONNECT_WITHIN_MS };
   if (!cluster)
-    return watched(new Redis(url, { ...common, ...manner.connection, retryStrategy, reconnectOnError }), log);
+    return watched(new TogetherRedis(url, { ...common, ...manner.connection, retryStrategy, reconnectOnError }), log);
   const address = readClusterUrl(url);
   if ("fault" in address) throw new Error(`redis.url ${address.fault}`); // the configuration was checked
   const { nodes, username, password, tls } = address;
@@ -130,6 +130,21 @@ function open({ url, cluster }: RedisAddress, log: Logger, manner: Manner): Redi
     }),
     log,
   );
+}
+
+/**
+ * What is sent in one turn goes out in one write, so that Redis answers it together: BullMQ ends and takes each job by itself.
+ * ioredis' own `enableAutoPipelining` would, and sends what BullMQ may send but once again (bullmq issue 457).
+ */
+class TogetherRedis extends Redis {
+  override sendCommand(...[command, pipeline]: Parameters<Redis["sendCommand"]>): unknown {
+    const socket = this.stream as Redis["stream"] | undefined; // before it connects there is none
+    if (socket?.writableCorked === 0) {
+      socket.cork();
+      process.nextTick(() => socket.uncork());
+    }
+    return super.sendCommand(command, pipeline);
+  }
 }
 
 function watched(redis: Redis, log: Logger): Redis {
