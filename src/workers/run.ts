@@ -34,6 +34,8 @@ const ajv = new Ajv();
 
 /** A job whose worker has been silent for so long goes to another one. */
 const LOCK_MS = 15_000;
+/** So many rests may be under way, where there are not more places than that. */
+const MOST_RESTS = 100;
 /** How long a worker that closes and has no work under way any more waits for Redis. */
 const LAST_WORDS_MS = 2_000;
 
@@ -91,7 +93,7 @@ function startWorker(
     if (outcome.kind === "done" && outcome.rest) {
       const rest = outcome.rest.finally(() => rests.delete(rest));
       rests.add(rest);
-      while (rests.size > concurrency) await Promise.race(rests);
+      while (rests.size > Math.max(concurrency, MOST_RESTS)) await Promise.race(rests);
     }
     return settle(outcome, job, token);
   };

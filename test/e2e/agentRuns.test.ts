@@ -396,23 +396,43 @@ describe("agent runs, carried out by a worker", () => {
     expect((await app.stores.runs.find(broken)).settled).to.equal(false);
   });
 
-  it("leave their place to the next while what follows from their end is written, which a stop waits for", async () => {
-    await start("cat > /dev/null; echo ok", { concurrency: 1 });
-    const { promise: mayBeWritten, resolve: write } = Promise.withResolvers<void>();
-    const add = app.stores.events.add.bind(app.stores.events);
-    app.stores.events.add = (events) => mayBeWritten.then(() => add(events));
+  for (const [what, delay] of [
+    [
+      "their end",
+      ({ runs }: TestApp["stores"], hold: () => Promise<void>) => {
+        const end = runs.end.bind(runs);
+        runs.end = (...args) => hold().then(() => end(...args));
+      },
+    ],
+    [
+      "what follows from it",
+      ({ events }: TestApp["stores"], hold: () => Promise<void>) => {
+        const add = events.add.bind(events);
+        events.add = (...args) => hold().then(() => add(...args));
+      },
+    ],
+  ] as const) {
+    it(`leave their place to the next while ${what} is written, which a stop waits for`, async () => {
+      await start("cat > /dev/null; echo ok", { concurrency: 1 });
+      const { promise: mayBeWritten, resolve: write } = Promise.withResolvers<void>();
+      let writing = 0;
+      delay(app.stores, () => {
+        writing++;
+        return mayBeWritten;
+      });
 
-    const runs = [await agent({ message: "x" }), await agent({ message: "y" })];
-    await Promise.all(runs.map(ended));
-    const before = await Promise.all(runs.map((id) => app.stores.runs.find(id)));
-    const closed = worker.close();
-    write();
-    await closed;
+      const runs = [await agent({ message: "x" }), await agent({ message: "y" })];
+      await eventually(() => writing === 2, "both to be written");
+      const before = await Promise.all(runs.map((id) => app.stores.runs.find(id)));
+      const closed = worker.close();
+      write();
+      await closed;
 
-    const after = await Promise.all(runs.map((id) => app.stores.runs.find(id)));
-    expect(before.map(({ settled }) => settled)).to.deep.equal([false, false]);
-    expect(after.map(({ settled }) => settled)).to.deep.equal([true, true]);
-  });
+      const after = await Promise.all(runs.map((id) => app.stores.runs.find(id)));
+      expect(before.map(({ settled }) => settled === true)).to.deep.equal([false, false]);
+      expect(after.map(({ status, settled }) => [status, settled])).to.deep.equal(Array(2).fill(["completed", true]));
+    });
+  }
 
   it("put no prompt, reply or token into the log", async () => {
     await start('cat > /dev/null; echo "secret reply"');

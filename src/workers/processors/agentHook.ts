@@ -50,23 +50,19 @@ export function agentHookProcessor(deps: AgentHookDeps): Processor {
     const end = run.attempts > MOST_TRIES ? crashed() : await turn(deps, run, context);
     deps.metrics.runs.inc({ outcome: end.kind, code: end.kind === "failed" ? end.error.code : "" });
     deps.metrics.runSeconds.observe({ outcome: end.kind }, (performance.now() - began) / 1_000);
-    const { how, ended } = await persist(() => conclude(deps, run, end, context), context.signal);
-    const rest = ended === null ? undefined : seeThrough(deps, run._id, ended, context);
-    return { kind: "done", result: { run: how }, rest };
+    const how = isTriedAgain(run, end) ? "waits for another try" : end.kind;
+    return { kind: "done", result: { run: how }, rest: seeThrough(deps, run, end, context) };
   };
 }
 
-/** Writes what follows from the run's end; what cannot be written now is left to the sweep. */
-async function seeThrough(
-  { settle }: AgentHookDeps,
-  runId: string,
-  ended: RunDoc | undefined,
-  { signal, log }: RunContext,
-): Promise<void> {
+/** Writes how the turn ended and what follows from that; what cannot be written now is left to the sweep. */
+async function seeThrough(deps: AgentHookDeps, run: AgentRun, end: TurnEnd, context: RunContext): Promise<void> {
+  const { signal, log } = context;
   try {
-    await persist(() => settle(runId, ended), signal);
+    const ended = await persist(() => conclude(deps, run, end, context), signal);
+    if (ended !== null) await persist(() => deps.settle(run._id, ended), signal);
   } catch (error) {
-    if (toAppError(error).code !== "unavailable") logUnsettled(log, runId, error);
+    if (toAppError(error).code !== "unavailable") logUnsettled(log, run._id, error);
   }
 }
 
@@ -116,38 +112,38 @@ async function conclude(
   run: AgentRun,
   end: TurnEnd,
   { clock }: RunContext,
-): Promise<{ how: string; ended: RunDoc | null | undefined }> {
+): Promise<RunDoc | null | undefined> {
   const { runs, sessions } = deps.stores;
   const { token } = run.claim;
-  let ended: RunDoc | null | undefined;
   switch (end.kind) {
     case "stopped":
       await runs.handBack(run._id, token);
       await sessions.releaseOwn(run.sessionKey, token);
       await deps.requeue(run._id, token, 0);
-      return { how: "handed back", ended: null };
+      return null;
     case "lost": // cancelled while it ran; taken over by another worker otherwise
-      break;
+      return undefined;
     case "replied":
-      ended = await runs.end(run, { status: "completed", reply: end.reply }).catch((thrown: unknown) => {
+      return runs.end(run, { status: "completed", reply: end.reply }).catch((thrown: unknown) => {
         if (!(thrown instanceof AppError && thrown.code === "body_too_large")) throw thrown;
         return runs.end(run, { status: "failed", error: TOO_LARGE, attempts: run.attempts });
       });
-      break;
     case "failed": {
       const error = { code: end.error.code, message: end.error.message };
-      if (end.error.retry && run.attempts < MOST_TRIES) {
+      if (isTriedAgain(run, end)) {
         const asked = Math.min((end.error.retryAfterSeconds ?? 0) * 1_000, MOST_RETRY_AFTER_MS);
         const delayMs = Math.max(RETRY_AFTER_MS[run.attempts - 1] ?? 0, asked);
         const isOurs = await runs.retryLater(run._id, token, new Date(clock.now().getTime() + delayMs), error);
         await sessions.releaseOwn(run.sessionKey, token);
-        if (!isOurs) break; // another worker has taken it over meanwhile
+        if (!isOurs) return undefined; // another worker has taken it over meanwhile
         await trackRetry(deps.stores, run, end.error.message);
         await deps.requeue(run._id, `try-${run.attempts + 1}`, delayMs);
-        return { how: "waits for another try", ended: null };
+        return null;
       }
-      ended = await runs.end(run, { status: "failed", error, attempts: Math.min(run.attempts, MOST_TRIES) });
+      return runs.end(run, { status: "failed", error, attempts: Math.min(run.attempts, MOST_TRIES) });
     }
   }
-  return { how: end.kind, ended };
 }
+
+const isTriedAgain = ({ attempts }: AgentRun, end: TurnEnd): boolean =>
+  end.kind === "failed" && end.error.retry && attempts < MOST_TRIES;
