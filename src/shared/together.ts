@@ -23,6 +23,8 @@ export interface TogetherOptions<In> {
    * telling takes this process, the server has work meanwhile; elsewhere acts are only made smaller.
    */
   readonly actsFirst?: boolean;
+  /** The least time from the beginning of one act to that of the next: what nobody waits for becomes fewer acts. */
+  readonly everyMs?: number;
 }
 
 /** For items of which one is as good as another. */
@@ -41,6 +43,7 @@ export class Together<In, Out> {
   /** Items of these acts. */
   #underWay = 0;
   #isGathering = false;
+  #notBefore = 0;
 
   /**
    * @param act gives for each item, in their order, what becomes of it or why it fails. Where it throws `unavailable`, that
@@ -59,14 +62,17 @@ export class Together<In, Out> {
     return promise;
   }
 
-  /** Acts on what waits, with what else arrives in the same turn of the event loop. */
+  /** Acts on what waits, with what else arrives in the same turn of the event loop, or before an act may begin. */
   #gather(): void {
     if (this.#isGathering || !this.#isEnough()) return;
     this.#isGathering = true;
-    setImmediate(() => {
+    const act = () => {
       this.#isGathering = false;
       if (this.#isEnough()) void this.#actOnNext();
-    });
+    };
+    const ms = this.#notBefore - performance.now();
+    if (ms > 0) setTimeout(act, ms);
+    else setImmediate(act);
   }
 
   #isEnough(): boolean {
@@ -81,6 +87,7 @@ export class Together<In, Out> {
     const keys = new Set(batch.flatMap(({ item }) => this.#options.keyOf?.(item) ?? []));
     this.#acts = [...this.#acts, keys];
     this.#underWay += batch.length;
+    if (this.#options.everyMs) this.#notBefore = performance.now() + this.#options.everyMs;
     this.#gather();
     const tell = await this.#actOn(batch);
     this.#acts = this.#acts.filter((other) => other !== keys);

@@ -1,16 +1,18 @@
 import { expect } from "chai";
 import { AppError } from "../../src/shared/errors.ts";
 import { ALIKE, Together, type TogetherOptions } from "../../src/shared/together.ts";
+import { eventually } from "../support/eventually.ts";
 
 describe("Together", () => {
   let acts: { items: readonly number[]; end: (outs?: (string | Error)[]) => void; fail: (error: Error) => void }[];
   beforeEach(() => {
     acts = [];
   });
-  const start = (options: Partial<TogetherOptions<number>> = { atOnce: 1 }) =>
+  const start = (options: Partial<TogetherOptions<number>> = { atOnce: 1 }, onAct = () => {}) =>
     new Together<number, string>(
       (items) =>
         new Promise((resolve, reject) => {
+          onAct();
           const all = items.map((item) => `done ${item}`);
           acts.push({ items, end: (outs = all) => resolve(outs), fail: reject });
         }),
@@ -59,6 +61,26 @@ describe("Together", () => {
     await settled();
 
     expect(told()).to.deep.equal([[1, 2, 3]]);
+  });
+
+  it("begins the first act at once, and another no sooner than so many ms after it, with all that has come", async () => {
+    const begun: number[] = [];
+    const together = start({ everyMs: 50, weightOf: () => 1 }, () => begun.push(performance.now()));
+
+    void together.add(1);
+    await settled();
+    const atOnce = told();
+    acts[0]?.end();
+    void together.add(2);
+    await settled();
+    const third = together.add(3);
+    await eventually(() => acts.length === 2, "the next act");
+    acts[1]?.end();
+    await third;
+
+    expect(atOnce).to.deep.equal([[1]]);
+    expect(told()).to.deep.equal([[1], [2, 3]]);
+    expect((begun[1] ?? 0) - (begun[0] ?? 0)).to.be.greaterThan(45); // a timer may be early
   });
 
   for (const [title, options, expected] of [
