@@ -46,7 +46,10 @@ export class Jobs {
   readonly #changes: Changes;
   readonly #staleAfterSeconds: number;
   readonly #known = new KnownJobs();
-  readonly #finding = new Together<string, JobDoc>((jobIds) => this.#findAll(jobIds), ALIKE);
+  readonly #finding = new Together<string, JobDoc>((jobIds) => this.#findAll(jobIds), {
+    ...ALIKE,
+    lingerMs: 0.5,
+  });
 
   constructor(collection: mongo.Collection<JobDoc>, clock: Clock, changes: Changes, staleAfterSeconds: number) {
     this.collection = collection;

@@ -25,14 +25,22 @@ export interface TogetherOptions<In> {
   readonly actsFirst?: boolean;
   /** The least time from the beginning of one act to that of the next: what nobody waits for becomes fewer acts. */
   readonly everyMs?: number;
+  /**
+   * How long an act waits at most for as many items as the one before it had, or for `LINGERS_FOR` of them: those who were
+   * told at the same time ask again at about the same time. Where an act takes a server less than asking for it.
+   */
+  readonly lingerMs?: number;
 }
+
+/** Of so many together each costs little more than of twice as many. */
+const LINGERS_FOR = 16;
 
 /** For items of which one is as good as another. */
 export const ALIKE = { most: 500, mostWeight: 500, weightOf: () => 1 } as const;
 
 /**
  * Does what is asked for at about the same time in one act: what comes while others are under way forms the next one, so that
- * the busier it gets the less each item costs. What comes alone waits for nobody.
+ * the busier it gets the less each item costs. What comes alone waits for nobody, or for a moment where it was not alone before.
  */
 export class Together<In, Out> {
   readonly #act: (items: readonly In[]) => Promise<readonly (Out | Error)[]>;
@@ -44,6 +52,8 @@ export class Together<In, Out> {
   #underWay = 0;
   #isGathering = false;
   #notBefore = 0;
+  /** Items of the act that began last. */
+  #lastSize = 0;
 
   /**
    * @param act gives for each item, in their order, what becomes of it or why it fails. Where it throws `unavailable`, that
@@ -66,11 +76,17 @@ export class Together<In, Out> {
   #gather(): void {
     if (this.#isGathering || !this.#isEnough()) return;
     this.#isGathering = true;
+    const now = performance.now();
     const act = () => {
+      const isShort = this.#waiting.length < Math.min(this.#lastSize, LINGERS_FOR);
+      if (isShort && performance.now() < now + (this.#options.lingerMs ?? 0)) {
+        setImmediate(act);
+        return;
+      }
       this.#isGathering = false;
       if (this.#isEnough()) void this.#actOnNext();
     };
-    const ms = this.#notBefore - performance.now();
+    const ms = this.#notBefore - now;
     if (ms > 0) setTimeout(act, ms);
     else setImmediate(act);
   }
@@ -87,6 +103,7 @@ export class Together<In, Out> {
     const keys = new Set(batch.flatMap(({ item }) => this.#options.keyOf?.(item) ?? []));
     this.#acts = [...this.#acts, keys];
     this.#underWay += batch.length;
+    this.#lastSize = batch.length;
     if (this.#options.everyMs) this.#notBefore = performance.now() + this.#options.everyMs;
     this.#gather();
     const tell = await this.#actOn(batch);
