@@ -134,7 +134,7 @@ function open({ url, cluster }: RedisAddress, log: Logger, manner: Manner): Redi
 
 /**
  * What is sent in one turn goes out in one write, so that Redis answers it together: BullMQ ends and takes each job by itself.
- * ioredis' own `enableAutoPipelining` would, and sends what BullMQ may send but once again (bullmq issue 457).
+ * With ioredis' own `enableAutoPipelining` BullMQ has lost locks and data of jobs (bullmq issue 457, bull issue 2276).
  */
 class TogetherRedis extends Redis {
   override sendCommand(...[command, pipeline]: Parameters<Redis["sendCommand"]>): unknown {

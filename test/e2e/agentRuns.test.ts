@@ -396,6 +396,24 @@ describe("agent runs, carried out by a worker", () => {
     expect((await app.stores.runs.find(broken)).settled).to.equal(false);
   });
 
+  it("are tried again where it cannot be written how their turn ended, which the log says", async () => {
+    await start("cat > /dev/null; echo ok");
+    const { runs } = app.stores;
+    const end = runs.end.bind(runs);
+    runs.end = () => {
+      runs.end = end;
+      return Promise.reject(new Error("broken"));
+    };
+
+    const runId = await agent({ message: "x" });
+    await eventually(() => worker.log.some(({ level, run }) => level === 50 && run === runId), "the worker to say so");
+    await runs.collection.updateOne({ _id: runId }, { $set: { "claim.until": new Date(0) } });
+    const run = await ended(runId);
+
+    expect(run).to.include({ status: "completed", attempts: 2 });
+    expect(run.reply?.trim()).to.equal("ok");
+  });
+
   for (const [what, delay] of [
     [
       "their end",

@@ -51,18 +51,33 @@ export function agentHookProcessor(deps: AgentHookDeps): Processor {
     deps.metrics.runs.inc({ outcome: end.kind, code: end.kind === "failed" ? end.error.code : "" });
     deps.metrics.runSeconds.observe({ outcome: end.kind }, (performance.now() - began) / 1_000);
     const how = isTriedAgain(run, end) ? "waits for another try" : end.kind;
-    return { kind: "done", result: { run: how }, rest: seeThrough(deps, run, end, context) };
+    return { kind: "done", result: { run: how }, rest: finish(deps, run, end, context) };
   };
 }
 
-/** Writes how the turn ended and what follows from that; what cannot be written now is left to the sweep. */
-async function seeThrough(deps: AgentHookDeps, run: AgentRun, end: TurnEnd, context: RunContext): Promise<void> {
+/** Writes how the turn ended, and what follows from that. A run of which that cannot be written is tried again. */
+async function finish(deps: AgentHookDeps, run: AgentRun, end: TurnEnd, context: RunContext): Promise<void> {
   const { signal, log } = context;
   try {
     const ended = await persist(() => conclude(deps, run, end, context), signal);
-    if (ended !== null) await persist(() => deps.settle(run._id, ended), signal);
+    if (ended !== null) await seeThrough(deps, run._id, ended, context);
   } catch (error) {
-    if (toAppError(error).code !== "unavailable") logUnsettled(log, run._id, error);
+    const { code } = toAppError(error);
+    log.error({ run: run._id, code, err: error }, "how a turn ended cannot be written; the run is tried again");
+  }
+}
+
+/** Writes what follows from the run's end; what cannot be written now is left to the sweep. */
+async function seeThrough(
+  { settle }: AgentHookDeps,
+  runId: string,
+  ended: RunDoc | undefined,
+  { signal, log }: RunContext,
+): Promise<void> {
+  try {
+    await persist(() => settle(runId, ended), signal);
+  } catch (error) {
+    if (toAppError(error).code !== "unavailable") logUnsettled(log, runId, error);
   }
 }
 
