@@ -1,5 +1,5 @@
-import { setTimeout as pause } from "node:timers/promises";
 import { Queue } from "bullmq";
+import { eventually } from "../test/support/eventually.ts";
 import { startChild } from "./child.ts";
 import { agentHookBody, postHook } from "./hooks.ts";
 import { median } from "./quantile.ts";
@@ -14,6 +14,7 @@ export interface EchoFigures {
 }
 
 const AT_ONCE = 32;
+/** To look takes processor time from what is measured: a tenth of it at five times as many looks. */
 const LOOK_EVERY_MS = 50;
 
 /**
@@ -36,8 +37,10 @@ export async function measureEcho(
       await post(ours, waiting);
       worker = await ours.startWorker({ WORKER_CONCURRENCY: String(concurrency) });
       const readyAt = performance.now();
-      await untilNone(ours, { open: true });
-      await untilNone(ours, { settled: false });
+      // found by index: to count those that are done would take more
+      const none = async (query: object) => (await ours.runs.findOne(query, { projection: { _id: 1 } })) === null;
+      const settled = async () => (await none({ open: true })) && (await none({ settled: false }));
+      await eventually(settled, "the runs to end", 120_000, LOOK_EVERY_MS);
       const seconds = (performance.now() - readyAt) / 1_000;
       const failed = await ours.runs.countDocuments({ status: { $ne: "completed" } });
       if (failed > 0) throw new Error(`${failed} of ${waiting} runs did not complete`);
@@ -47,18 +50,6 @@ export async function measureEcho(
     figures.push({ waiting, concurrency, ...both });
   }
   return { figures, worker: worker as Started };
-}
-
-/**
- * Looks by index, and rarely: both take processor time from what is measured. What is measured is longer by up to one look; at
- * five times as many looks it was longer by a tenth.
- */
-async function untilNone({ runs }: Ours, query: object): Promise<void> {
-  const deadline = performance.now() + 120_000;
-  while ((await runs.findOne(query, { projection: { _id: 1 } })) !== null) {
-    if (performance.now() > deadline) throw new Error("the runs do not end");
-    await pause(LOOK_EVERY_MS);
-  }
 }
 
 async function post(ours: Ours, count: number): Promise<void> {

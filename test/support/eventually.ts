@@ -1,14 +1,15 @@
-/** Looks again and again, as fast as the answers come, until the look gives something true; fails after half a minute. */
+/** Looks again and again, a short pause between, until the look gives something true; fails after half a minute. */
 export async function eventually<T>(
   look: () => Promise<T> | T,
   what: string,
   withinMs = 30_000,
+  pauseMs = 10,
 ): Promise<Exclude<T, false | 0 | "" | null | undefined>> {
   const deadline = performance.now() + withinMs;
   for (;;) {
     const seen = await look();
     if (seen) return seen as Exclude<T, false | 0 | "" | null | undefined>;
     if (performance.now() > deadline) throw new Error(`waited ${withinMs} ms in vain for ${what}`);
-    await new Promise((next) => setTimeout(next, 10));
+    await new Promise((next) => setTimeout(next, pauseMs));
   }
 }
