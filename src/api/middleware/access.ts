@@ -1,7 +1,8 @@
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac } from "node:crypto";
 import type { Context, Middleware } from "koa";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
+import { isSecret } from "../../shared/isSecret.ts";
 import { bearerToken, type CountFailure, Gate, headerTokens } from "./auth.ts";
 
 /** What a visitor may do under `/api`. */
@@ -101,7 +102,7 @@ export class Doorkeeper {
     if (byHeader) return { access: byHeader.access, byHeader: true };
     const cookie = ctx.cookies.get(COOKIE) ?? "";
     const until = Number(/^\w+\.(\d{1,12})\./.exec(cookie)?.[1] ?? 0);
-    const byCookie = this.#tokens.find((known) => isSame(cookie, seal(known, until)));
+    const byCookie = this.#tokens.find((known) => isSecret(cookie, seal(known, until)));
     const isOver = until * 1_000 <= this.#clock.now().getTime();
     return { access: byCookie && !isOver ? byCookie.access : null, byHeader: false };
   }
@@ -111,11 +112,6 @@ export class Doorkeeper {
 function seal({ access, token }: { access: Access; token: string }, until: number): string {
   const said = `${access}.${until}`;
   return `${said}.${createHmac("sha256", token).update(`signalbox session ${said}`).digest("base64url")}`;
-}
-
-function isSame(one: string, other: string): boolean {
-  const [a, b] = [Buffer.from(one), Buffer.from(other)];
-  return a.length === b.length && timingSafeEqual(a, b);
 }
 
 /** What the hook token may read: what became of a run, not what it was asked. */

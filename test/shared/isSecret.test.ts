@@ -1,0 +1,20 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { isSecret } from "../../src/shared/isSecret.ts";
+
+describe("isSecret", () => {
+  it("knows the secret, and nothing else", () => {
+    const text = fc.string({ unit: "grapheme", maxLength: 20 });
+    const changed = fc.tuple(text, fc.nat(), fc.constantFrom("", "x", "\0", "é")).map(([secret, at, by]) => {
+      const end = at % (secret.length + 1);
+      return [secret, secret.slice(0, end) + by + secret.slice(end + 1)] as const;
+    });
+
+    const check = ([secret, given]: readonly [string, string]) => {
+      expect(isSecret(given, secret)).to.equal(given.toWellFormed() === secret.toWellFormed());
+      expect(isSecret(secret, secret)).to.equal(true);
+    };
+
+    fc.assert(fc.property(fc.oneof(changed, fc.tuple(text, text)), check), { numRuns: 1_000 });
+  });
+});
