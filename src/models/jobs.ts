@@ -18,7 +18,7 @@ import { KnownJobs } from "./knownJobs.ts";
 import { reading } from "./newPrimary.ts";
 import { readAll } from "./readAll.ts";
 import { type JobState, reportedJob } from "./reportedJob.ts";
-import { writeUnchanged } from "./writeUnchanged.ts";
+import { type Computing, writeUnchanged } from "./writeUnchanged.ts";
 
 type Expression = Record<string, unknown>;
 
@@ -141,7 +141,7 @@ export class Jobs {
       const written = { ...is, staleAt: storedStaleAt(was.staleAt, is, this.#staleAfterSeconds) };
       return { was, written, ...changeOf(was, written, said) };
     });
-    const missed = await writeUnchanged(this.collection, writes, rev);
+    const missed = await writeUnchanged(this.collection, writes, { rev, computing: COMPUTING });
     for (const [i, { was, written: is }] of writes.entries()) {
       if (missed.has(i)) {
         this.#known.share(is.jobId);
@@ -222,27 +222,32 @@ export class Jobs {
   }
 }
 
-/**
- * These never go back, also where somebody has changed them by hand meanwhile, by a clock that is ahead. None is a text, which an
- * expression might take for a field.
- */
-const RAISED = new Set(["progress", "updatedAt", "lastReportAt"]);
+/** These never go back, also where somebody has changed them by hand meanwhile, by a clock that is ahead. */
+const RAISED = ["progress", "updatedAt", "lastReportAt"] as const;
 
-/** What becomes of the fields that differ and those that are said: set, or computed of the job as it is by then. */
+/** What reports make of fields whose values depend on what the job is by then. */
+const COMPUTING: Computing = {
+  ...Object.fromEntries(RAISED.map((field) => [field, (given: string) => ({ $max: [`$${field}`, given] })])),
+  endedAt: (given) => ({
+    $cond: [{ $gt: [given, null] }, endedAt(`${given}.status`, `${given}.at`), "$endedAt"],
+  }),
+};
+
+/** What becomes of the fields that differ and those that are said: set, or given to what is computed of the job as it is by then. */
 function changeOf(was: JobState, is: JobState, said: ReadonlySet<string>) {
   const set: Record<string, unknown> = {};
-  const computed: Record<string, Expression> = {};
+  const given: Record<string, unknown> = {};
   for (const [field, value] of Object.entries(is)) {
     if (!said.has(field) && value === was[field as keyof JobState]) continue;
-    if (RAISED.has(field)) computed[field] = { $max: [`$${field}`, value] };
-    else if (field === "endedAt") computed[field] = endedAt(is.status, is.lastReportAt as Date);
+    if (field === "endedAt") given[field] = { status: is.status, at: is.lastReportAt };
+    else if (field in COMPUTING) given[field] = value;
     else set[field] = value;
   }
-  return { set, computed };
+  return { set, given };
 }
 
-/** A status that is reported again keeps the time of its first report. */
-function endedAt(status: Status, now: Date): Expression {
+/** A status that is reported again keeps the time of its first report. Both may be paths where they stand. */
+function endedAt(status: string, now: Date | string): Expression {
   return status === "running"
     ? literal(null)
     : { $cond: [{ $eq: ["$status", status] }, { $ifNull: ["$endedAt", now] }, now] };

@@ -426,6 +426,25 @@ describe("reports that arrive together", () => {
     expect(await stored(stores, "b")).to.deep.include({ progress: 0, message: null, steps: [] });
   });
 
+  it("are written also where together they are more than MongoDB takes at once", async () => {
+    const { stores } = app;
+    const jobIds = Array.from({ length: 90 }, (_, i) => `large ${i}`);
+    const message = "好".repeat(65_536); // three bytes each, the longest that a client may send
+    for (const jobId of jobIds) await stores.jobs.put(jobId, {});
+    const reportAll = (stepKey: string, more: object) =>
+      Promise.all(jobIds.map((jobId) => reportStep(stores, jobId, stepKey, { stepName: stepKey, ...more })));
+
+    await reportAll("one", {});
+    await reportAll("one", { message });
+    await reportAll("two", { message: "short" }); // with each of these the other step is written, with its message
+
+    for (const jobId of jobIds) {
+      const { steps, currentStep } = await readJob(stores, jobId, { withSteps: true });
+      expect(currentStep).to.include({ stepKey: "two", message: "short" });
+      expect(steps?.map((step) => step.message)).to.deep.equal([message, "short"]);
+    }
+  });
+
   it("leave nothing undone that was answered when MongoDB steps down in the middle of them", async function () {
     this.timeout(60_000);
     const { stores } = app;

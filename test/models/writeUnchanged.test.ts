@@ -1,8 +1,26 @@
 import { expect } from "chai";
+import fc from "fast-check";
 import { mongo } from "mongoose";
 import { writeUnchanged } from "../../src/models/writeUnchanged.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { LOST, loseNoMore, loseWrites } from "../support/lostAnswers.ts";
+
+/** One write: what the document has, what becomes of it before it is written, and what is written. */
+interface Case {
+  readonly rev: "one of its own" | "null" | "none";
+  readonly since: "nothing" | "changed" | "deleted";
+  readonly message: string;
+  readonly had: number;
+  readonly gives: number | undefined;
+}
+
+interface Kept {
+  readonly _id: mongo.ObjectId;
+  readonly jobId: string;
+  readonly rev: mongo.ObjectId | null;
+  readonly message: string;
+  readonly progress: number;
+}
 
 describe("writeUnchanged", () => {
   let app: TestApp;
@@ -32,6 +50,51 @@ describe("writeUnchanged", () => {
       expect(await app.stores.jobs.find(insert.jobId)).to.have.property("name", null);
     });
   }
+
+  it("changes what is as it was read, and nothing else, with what each is given", async () => {
+    const jobs = app.stores.jobs.collection as unknown as mongo.Collection<Kept>;
+    const computing = { progress: (given: string) => ({ $max: ["$progress", given] }) };
+    const cases: fc.Arbitrary<Case> = fc.record({
+      rev: fc.constantFrom("one of its own", "null", "none"),
+      since: fc.constantFrom("nothing", "changed", "deleted"),
+      message: fc.constantFrom("$message", "{ $literal: 1 }", "said"),
+      ...{ had: fc.nat(100), gives: fc.option(fc.nat(100), { nil: undefined }) },
+    });
+
+    const check = async (all: readonly Case[]) => {
+      const read = all.map(({ rev, had }, i) => {
+        const job = { _id: new mongo.ObjectId(), jobId: `any ${i}`, message: "before", progress: had };
+        return (rev === "none" ? job : { ...job, rev: rev === "null" ? null : new mongo.ObjectId() }) as Kept;
+      });
+      const those = (what: Case["since"]) => ({
+        _id: { $in: read.flatMap(({ _id }, i) => (all[i]?.since === what ? [_id] : [])) },
+      });
+      await jobs.deleteMany({});
+      await jobs.insertMany(read);
+      await jobs.updateMany(those("changed"), { $set: { rev: new mongo.ObjectId() } });
+      await jobs.deleteMany(those("deleted"));
+      const missed = await writeUnchanged(
+        jobs,
+        all.map(({ message, gives: progress }, i) => {
+          return { was: read[i] as Kept, set: { message }, ...(progress !== undefined && { given: { progress } }) };
+        }),
+        { computing },
+      );
+      const isOurs = ({ since }: Case) => since === "nothing";
+      expect([...missed]).to.deep.equal([...all.keys()].filter((i) => !isOurs(all[i] as Case)));
+      const found = await jobs.find({}, { sort: { _id: 1 } }).toArray();
+      const left = all.filter(({ since }) => since !== "deleted");
+      expect(found.map(({ message, progress }) => ({ message, progress }))).to.deep.equal(
+        left.map((one) =>
+          isOurs(one)
+            ? { message: one.message, progress: Math.max(one.had, one.gives ?? 0) }
+            : { message: "before", progress: one.had },
+        ),
+      );
+    };
+
+    await fc.assert(fc.asyncProperty(fc.array(cases, { minLength: 1, maxLength: 12 }), check), { numRuns: 60 });
+  });
 
   it("says that MongoDB cannot be reached when the second try fails too", async () => {
     const was = await jobOf("one");

@@ -23,12 +23,15 @@ export interface ReportOutcome {
   readonly ended: Status | null;
 }
 
-/** A batch is one write of a few megabytes at most. */
+/**
+ * A batch is one update of MongoDB's, which may have 16 MiB. A character is three bytes at most, and a message is kept by the job
+ * and by its current step.
+ */
 export const REPORTS_TOGETHER = {
   most: 500,
   mostWeight: 8 * 1024 * 1024,
   weightOf: ({ change: { output, message } }: JudgedReport): number =>
-    1_000 + (message?.length ?? 0) + 2 * (output?.length ?? 0),
+    2_000 + 6 * (message?.length ?? 0) + 3 * (output?.length ?? 0),
   keyOf: ({ jobId }: JudgedReport): string => jobId,
   actsFirst: true,
 };
