@@ -100,7 +100,8 @@ export class Doorkeeper {
     if (!this.needsToken) return { access: "full", byHeader: false };
     const byHeader = this.#tokens.find(({ gate }) => gate.isOpenTo(ctx));
     if (byHeader) return { access: byHeader.access, byHeader: true };
-    const cookie = ctx.cookies.get(COOKIE) ?? "";
+    const cookie = ctx.cookies.get(COOKIE);
+    if (cookie === undefined) return { access: null, byHeader: false };
     const until = Number(/^\w+\.(\d{1,12})\./.exec(cookie)?.[1] ?? 0);
     const byCookie = this.#tokens.find((known) => isSecret(cookie, seal(known, until)));
     const isOver = until * 1_000 <= this.#clock.now().getTime();
