@@ -223,11 +223,11 @@ export class Jobs {
 }
 
 /** These never go back, also where somebody has changed them by hand meanwhile, by a clock that is ahead. */
-const RAISED = ["progress", "updatedAt", "lastReportAt"] as const;
+const raised = (field: string) => (given: string) => ({ $max: [`$${field}`, given] });
 
 /** What reports make of fields whose values depend on what the job is by then. */
 const COMPUTING: Computing = {
-  ...Object.fromEntries(RAISED.map((field) => [field, (given: string) => ({ $max: [`$${field}`, given] })])),
+  ...{ progress: raised("progress"), updatedAt: raised("updatedAt"), lastReportAt: raised("lastReportAt") },
   endedAt: (given) => ({
     $cond: [{ $gt: [given, null] }, endedAt(`${given}.status`, `${given}.at`), "$endedAt"],
   }),

@@ -3,10 +3,8 @@ import { guard, onceMore } from "./guard.ts";
 import { insertAll } from "./inserting.ts";
 import { readAll } from "./readAll.ts";
 
-type Changed<T> = Pick<T, keyof T & ("_id" | "rev")>;
-
 interface Change<T> {
-  readonly was: Changed<T>;
+  readonly was: Pick<T, keyof T & ("_id" | "rev")>;
   readonly set: Partial<T>;
   /** What the expressions of these fields are given. */
   readonly given?: Readonly<Record<string, unknown>>;
@@ -67,14 +65,12 @@ async function changeAll<T extends { _id: mongo.ObjectId; rev: mongo.ObjectId | 
   const place = {
     $indexOfArray: [{ $literal: changes.map(({ was }) => ({ _id: was._id, rev: was.rev ?? null })) }, own],
   };
-  const change = {
-    $arrayElemAt: [{ $literal: changes.map(({ set, given }) => ({ set: { ...set, rev }, given })) }, "$$place"],
-  };
+  const change = { $arrayElemAt: [{ $literal: changes.map(({ set, given }) => ({ set, given })) }, "$$place"] };
   const isGiven = (field: string) => changes.some(({ given }) => given && field in given);
   const computed = Object.entries(computing).flatMap(([field, by]) =>
     isGiven(field) ? [[field, by(`$$change.given.${field}`)] as const] : [],
   );
-  const after = { $mergeObjects: ["$$ROOT", "$$change.set", Object.fromEntries(computed)] };
+  const after = { $mergeObjects: ["$$ROOT", "$$change.set", { ...Object.fromEntries(computed), rev }] };
   const changed = { $let: { vars: { change }, in: after } };
   const update = {
     $replaceWith: { $let: { vars: { place }, in: { $cond: [{ $lt: ["$$place", 0] }, "$$ROOT", changed] } } },
