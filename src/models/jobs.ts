@@ -222,7 +222,7 @@ export class Jobs {
   }
 }
 
-/** These never go back, also where somebody has changed them by hand meanwhile, by a clock that is ahead. */
+/** What never goes back, also where somebody has changed it by hand meanwhile, by a clock that is ahead. */
 const raised = (field: string) => (given: string) => ({ $max: [`$${field}`, given] });
 
 /** What reports make of fields whose values depend on what the job is by then. */
