@@ -1,3 +1,4 @@
+import cluster from "node:cluster";
 import { mongo } from "mongoose";
 import type { Changes } from "../shared/changes.ts";
 import type { Clock } from "../shared/clock.ts";
@@ -21,6 +22,12 @@ import { type JobState, reportedJob } from "./reportedJob.ts";
 import { type Computing, writeUnchanged } from "./writeUnchanged.ts";
 
 type Expression = Record<string, unknown>;
+
+/**
+ * Several web processes share the processors: what one of them spends looking for more reads, the others and MongoDB lack
+ * (docs/performance.md, "Reads linger").
+ */
+const LINGERING = cluster.isWorker ? { lingerMs: 1 } : { lingerMs: 0.5, lingersAwake: true };
 
 /** What reports look at. */
 const FOR_REPORTS = {
@@ -48,7 +55,7 @@ export class Jobs {
   readonly #known = new KnownJobs();
   readonly #finding = new Together<string, JobDoc>((jobIds) => this.#findAll(jobIds), {
     ...ALIKE,
-    lingerMs: 0.5,
+    ...LINGERING,
   });
 
   constructor(collection: mongo.Collection<JobDoc>, clock: Clock, changes: Changes, staleAfterSeconds: number) {

@@ -30,6 +30,11 @@ export interface TogetherOptions<In> {
    * told at the same time ask again at about the same time. Where an act takes a server less than asking for it.
    */
   readonly lingerMs?: number;
+  /**
+   * It looks in each turn of the event loop whether they have come: timers know nothing shorter than a millisecond. That takes
+   * the processor from whoever else has work.
+   */
+  readonly lingersAwake?: boolean;
 }
 
 /** Of so many together each costs little more than of twice as many. */
@@ -54,6 +59,8 @@ export class Together<In, Out> {
   #notBefore = 0;
   /** Items of the act that began last. */
   #lastSize = 0;
+  /** What is called with each item that comes while an act lingers. */
+  #onAdded: (() => void) | undefined;
 
   /**
    * @param act gives for each item, in their order, what becomes of it or why it fails. Where it throws `unavailable`, that
@@ -68,6 +75,7 @@ export class Together<In, Out> {
   add(item: In): Promise<Out> {
     const { promise, resolve, reject } = Promise.withResolvers<Out>();
     this.#waiting.push({ item, resolve, reject });
+    this.#onAdded?.();
     this.#gather();
     return promise;
   }
@@ -76,19 +84,33 @@ export class Together<In, Out> {
   #gather(): void {
     if (this.#isGathering || !this.#isEnough()) return;
     this.#isGathering = true;
-    const now = performance.now();
     const act = () => {
-      const isShort = this.#waiting.length < Math.min(this.#lastSize, LINGERS_FOR);
-      if (isShort && performance.now() < now + (this.#options.lingerMs ?? 0)) {
-        setImmediate(act);
-        return;
-      }
       this.#isGathering = false;
       if (this.#isEnough()) void this.#actOnNext();
     };
-    const ms = this.#notBefore - now;
+    const ms = this.#notBefore - performance.now();
     if (ms > 0) setTimeout(act, ms);
-    else setImmediate(act);
+    else setImmediate(() => this.#linger(act));
+  }
+
+  /** Acts once there are as many as in the act before, or it has waited for them long enough. */
+  #linger(act: () => void): void {
+    const { lingerMs = 0, lingersAwake } = this.#options;
+    const isShort = () => this.#waiting.length < Math.min(this.#lastSize, LINGERS_FOR);
+    if (lingerMs === 0 || !isShort()) act();
+    else if (lingersAwake) {
+      const until = performance.now() + lingerMs;
+      const look = () => void (isShort() && performance.now() < until ? setImmediate(look) : act());
+      look();
+    } else {
+      const end = () => {
+        clearTimeout(timer);
+        this.#onAdded = undefined;
+        setImmediate(act);
+      };
+      const timer = setTimeout(end, lingerMs);
+      this.#onAdded = () => void (isShort() || end());
+    }
   }
 
   #isEnough(): boolean {

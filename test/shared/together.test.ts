@@ -87,30 +87,32 @@ describe("Together", () => {
     expect((next ?? 0) - (first ?? 0)).to.be.greaterThan(45); // a timer may be early
   });
 
-  it("waits a while for as many as the act before had, and for nobody after one that was alone", async () => {
-    const turn = () => new Promise((resolve) => setImmediate(resolve));
-    const together = start({ lingerMs: 200, weightOf: () => 1 });
+  for (const lingersAwake of [true, false]) {
+    it(`waits a while ${lingersAwake ? "awake" : "asleep"} for as many as the act before had, and for nobody after one that was alone`, async () => {
+      const turn = () => new Promise((resolve) => setImmediate(resolve));
+      const together = start({ lingerMs: 200, lingersAwake, weightOf: () => 1 });
 
-    for (const item of [1, 2, 3]) void together.add(item);
-    await settled();
-    acts[0]?.end();
-    for (const item of [4, 5, 6]) {
-      await turn();
-      await turn();
-      void together.add(item);
-    }
-    await settled();
-    acts[1]?.end();
-    await settled();
-    void together.add(7);
-    await eventually(() => acts.length === 3, "the act of the one that nobody joins");
-    acts[2]?.end();
-    await settled();
-    void together.add(8);
-    await settled();
+      for (const item of [1, 2, 3]) void together.add(item);
+      await settled();
+      acts[0]?.end();
+      for (const item of [4, 5, 6]) {
+        await turn();
+        await turn();
+        void together.add(item);
+      }
+      await settled();
+      acts[1]?.end();
+      await settled();
+      void together.add(7);
+      await eventually(() => acts.length === 3, "the act of the one that nobody joins");
+      acts[2]?.end();
+      await settled();
+      void together.add(8);
+      await settled();
 
-    expect(told()).to.deep.equal([[1, 2, 3], [4, 5, 6], [7], [8]]);
-  });
+      expect(told()).to.deep.equal([[1, 2, 3], [4, 5, 6], [7], [8]]);
+    });
+  }
 
   for (const [title, options, expected] of [
     ["items", { most: 2 }, [[1, 5], [1, 1], [9]]],
