@@ -100,7 +100,10 @@ export class Together<In, Out> {
     if (lingerMs === 0 || !isShort()) act();
     else if (lingersAwake) {
       const until = performance.now() + lingerMs;
-      const look = () => void (isShort() && performance.now() < until ? setImmediate(look) : act());
+      const look = () => {
+        if (isShort() && performance.now() < until) setImmediate(look);
+        else act();
+      };
       look();
     } else {
       const end = () => {
@@ -109,7 +112,9 @@ export class Together<In, Out> {
         setImmediate(act);
       };
       const timer = setTimeout(end, lingerMs);
-      this.#onAdded = () => void (isShort() || end());
+      this.#onAdded = () => {
+        if (!isShort()) end();
+      };
     }
   }
 

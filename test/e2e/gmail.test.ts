@@ -153,7 +153,8 @@ describe("Gmail, from the mailbox to the chat", function () {
     writeFileSync(bed.credentialsFile, JSON.stringify(CONSENT));
     chmodSync(bed.credentialsFile, 0o644);
     const open = await listen();
-    await eventually(() => open.output().stdout.includes("can be read by others"), "it to warn");
+    const warned = () => open.output().stdout.includes("the credentials file can be read by others");
+    await eventually(warned, "it to warn");
 
     expect(code).to.equal(1);
     expect(faulty.output().stderr).to.equal(

@@ -64,6 +64,7 @@ describe("the worker process", () => {
   it("serves its metrics on a free port, which the log tells", async () => {
     const env = { MONGODB_URI: uri, REDIS_URL: await redisUrl(), WORKER_METRICS_PORT: "0" };
     const worker = startProcess(WORKER, env);
+    await worker.ready;
     const url = await eventually(() => /http:[^"]+/.exec(worker.output().stdout)?.[0], "the log to tell where");
 
     const answer = await fetch(`${url}/metrics`);
