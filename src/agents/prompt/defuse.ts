@@ -25,9 +25,7 @@ export function defuse(text: string): string {
 function findBreaks(text: string, tags: "dropped" | "read"): Set<number> {
   const folded = fold(text, tags);
   const breaks = new Set<number>();
-  for (const match of matches(folded.text, MARKER)) {
-    if (!isProse(folded.text, match)) breaks.add(folded.at(match.index + match[0].length));
-  }
+  for (const match of matches(folded.text, MARKER)) breaks.add(folded.at(match.index));
   for (const match of matches(folded.text, TOKEN)) breaks.add(folded.at(match.index + 1));
   for (const match of matches(folded.text, ROLE_LINE)) breaks.add(folded.at(match.index + match[0].length));
   return breaks;
@@ -37,9 +35,4 @@ function findBreaks(text: string, tags: "dropped" | "read"): Set<number> {
 function* matches(text: string, pattern: RegExp): Generator<RegExpExecArray> {
   pattern.lastIndex = 0;
   for (let match = pattern.exec(text); match; match = pattern.exec(text)) yield match;
-}
-
-/** "Never send untrusted content" has the letters of a marker, yet only as the end of a longer word, and plain spaces. */
-function isProse(text: string, { index, groups }: RegExpExecArray): boolean {
-  return /[\p{L}\p{N}]$/u.test(text.slice(Math.max(0, index - 2), index)) && /^\s*$/.test(groups?.gap ?? "");
 }

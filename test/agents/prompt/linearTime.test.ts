@@ -6,9 +6,9 @@ const KIB = 1024;
 
 /** Texts that make a careless search start over and over again. */
 const ADVERSARIAL: Readonly<Record<string, string>> = {
-  "the start of a marker": "end_untrusted_conten",
-  "the letters of a marker, apart": "e n d u n ",
-  "gaps within a marker": `end${".".repeat(500)}untrusted${".".repeat(500)}`,
+  "the start of a marker": "untrusted_conten",
+  "the letters of a marker, apart": "u n t r u n ",
+  "gaps within a marker": `untr${".".repeat(500)}usted${".".repeat(500)}`,
   "opening brackets": "<",
   "spaced brackets": "< ",
   "piped brackets": "<|a",
@@ -21,8 +21,8 @@ const ADVERSARIAL: Readonly<Record<string, string>> = {
 
 /** Texts of one start and then a long run. */
 const RUNS: Readonly<Record<string, [string, string]>> = {
-  "bars after the start of a marker": ["beg", "|"],
-  "dots after the start of a marker": ["end", "."],
+  "bars after the start of a marker": ["untr", "|"],
+  "dots after the start of a marker": ["untrusted conten", "."],
   "spaces after a bracket": ["<", " "],
   "joiners after a bracket": ["<", "_"],
   "spaces after a tag's name": ["<system", " "],

@@ -2,7 +2,7 @@
 export const ORDINARY: Readonly<Record<string, string>> = {
   nothing: "",
   "English prose":
-    "In the end, nobody trusted the content. Never send untrusted content; append the untrusted content later.",
+    "In the end, nobody trusted the content. Never send it untrusted; the content comes later.",
   "German prose": "»System«, sagte er, »läuft!« Straße, Größe, Übermut: ‚alles‘ – auch dies…",
   "French prose": "« Assistant » : l’élève a reçu l’œuvre « système » ; 12 % de moins.",
   "Russian prose": "Пользователь: «система» не отвечает — в конце концов.",
