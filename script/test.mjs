@@ -1,78 +1,126 @@
 /**
- * Runs every test: the folders of test/ as runs of mocha of their own, two at a time where there is more than one core, the
- * longest first. Each run starts servers of its own. What a run prints comes when it is over, so that runs do not mix;
- * the failures come once more at the very end, where they are found. What is compiled is kept, which halves the time that each
- * of the many processes takes to start. Ends with 1 when any of them fails.
+ * Runs the tests: `npm test`, or `node script/test.mjs [options] [file or folder …]` for some of them.
+ *
+ *   --shuffle      runs the files in a random order, which is printed as a seed
+ *   --record       writes how long each file took to test/times.json
+ *   --lanes <n>    how many processes run files side by side
+ *
+ * The files wait in one queue, the longest first by test/times.json, for as many processes as the machine has use for. All
+ * of them share one mongod and one redis-server. Ends with 1 when a test failed.
  */
 import { spawn } from "node:child_process";
-import { readdirSync } from "node:fs";
-import { availableParallelism } from "node:os";
-import { resolve } from "node:path";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
+import { join, relative, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { SHARED_BROWSER, startSharedBrowser } from "../test/support/browser.ts";
+import { mongoUri, redisUrl, SHARED, stopServers } from "../test/support/servers.ts";
 
-/** Those that take longest; the others follow by their names. */
-const LONGEST = ["e2e", "faults", "gmail", "examples", "dashboard", "cli", "channels"];
-const AT_ONCE = Math.min(2, availableParallelism());
-const env = { NODE_COMPILE_CACHE: resolve("node_modules/.cache/compiled"), ...process.env };
+const TIMES_FILE = "test/times.json";
+/** One more than processors: tests wait for servers and processes about a third of their time. */
+const LANES = availableParallelism() + 1;
 
-const entries = readdirSync("test", { withFileTypes: true });
-const folders = entries.filter((one) => one.isDirectory() && hasTests(one.name)).map(({ name }) => name);
-/** @param {string} name */
-const rank = (name) => (LONGEST.includes(name) ? LONGEST.indexOf(name) : LONGEST.length);
-const waiting = [
-  ...folders.sort((one, other) => rank(one) - rank(other)).map((name) => `test/${name}/**/*.test.ts`),
-  "test/*.test.ts",
-];
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    shuffle: { type: "string" },
+    record: { type: "boolean", default: false },
+    lanes: { type: "string", default: String(LANES) },
+  },
+});
 
-/**
- * The closing lines of the runs that failed.
- * @type {string[]}
- */
-const failures = [];
+/** @type {Record<string, number>} seconds by file */
+const times = JSON.parse(readFileSync(TIMES_FILE, "utf8"));
+const files = (positionals.length > 0 ? positionals : ["test"]).flatMap(testsIn);
+const ordered = options.shuffle === undefined ? files.sort(longestFirst) : shuffled(files, Number(options.shuffle));
 
-/** @param {string} folder */
-function hasTests(folder) {
-  return readdirSync(`test/${folder}`, { recursive: true }).some((file) => String(file).endsWith(".test.ts"));
+const scratch = mkdtempSync(join(tmpdir(), "signalbox-tests-"));
+const record = join(scratch, "times.jsonl");
+const useBrowser = files.some((file) => readFileSync(file, "utf8").includes("support/browser.ts"));
+const browser = useBrowser ? await startSharedBrowser() : undefined;
+try {
+  const [mongodb, redis] = await Promise.all([mongoUri(""), redisUrl()]);
+  const env = {
+    NODE_COMPILE_CACHE: resolve("node_modules/.cache/compiled"),
+    ...process.env,
+    [SHARED.mongodb]: mongodb,
+    [SHARED.redis]: redis,
+    ...(browser && { [SHARED_BROWSER]: browser.wsEndpoint() }),
+    SIGNALBOX_TEST_TIMES: record,
+  };
+  process.exitCode = await run(ordered, env);
+  if (options.record) writeTimes();
+} finally {
+  await browser?.close();
+  await stopServers();
+  rmSync(scratch, { recursive: true, force: true });
 }
 
 /**
- * @param {string} spec
- * @returns {Promise<void>}
+ * @param {string} path a file, or a folder with all below it
+ * @returns {string[]}
  */
-function run(spec) {
-  const started = performance.now();
-  return new Promise((done) => {
-    const mocha = spawn("mocha", [spec], { env, stdio: ["ignore", "pipe", "pipe"] });
-    /** @type {Buffer[]} */
-    const printed = [];
-    for (const output of [mocha.stdout, mocha.stderr]) output.on("data", (chunk) => printed.push(chunk));
-    mocha.on("error", (error) => printed.push(Buffer.from(`${error.message}\n`)));
-    mocha.on("close", (code, signal) => {
-      const seconds = ((performance.now() - started) / 1_000).toFixed(0);
-      const end = code === 0 ? "" : `, ended with ${signal ?? code}`;
-      const text = Buffer.concat([...printed, Buffer.from(`${spec}: ${seconds} s${end}\n\n`)]).toString();
-      process.stdout.write(text);
-      if (code !== 0) failures.push(ofFailures(text));
-      done();
-    });
+function testsIn(path) {
+  if (statSync(path).isFile()) return [relative(".", path)];
+  const entries = readdirSync(path, { recursive: true }).map(String);
+  return entries.filter((file) => file.endsWith(".test.ts")).map((file) => join(path, file));
+}
+
+/**
+ * A file that nobody has timed comes first.
+ * @param {string} one
+ * @param {string} other
+ */
+function longestFirst(one, other) {
+  /** @param {string} file */
+  const seconds = (file) => times[file] ?? Number.MAX_VALUE;
+  return seconds(other) - seconds(one) || one.localeCompare(other);
+}
+
+/**
+ * @param {readonly string[]} all
+ * @param {number} seed
+ * @returns {string[]}
+ */
+function shuffled(all, seed) {
+  let state = seed >>> 0;
+  const next = () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state;
+  };
+  return all
+    .map((file) => ({ file, at: next() }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ file }) => file);
+}
+
+/**
+ * @param {readonly string[]} specs
+ * @param {NodeJS.ProcessEnv} env
+ * @returns {Promise<number>} the exit code
+ */
+function run(specs, env) {
+  const lanes = Math.min(Number(options.lanes), specs.length);
+  const parallel = lanes > 1 ? ["--parallel", "--jobs", String(lanes)] : [];
+  const mocha = spawn("mocha", [...parallel, "--reporter", "test/support/reporter.ts", ...specs], {
+    env,
+    stdio: "inherit",
+  });
+  process.on("SIGINT", () => mocha.kill("SIGINT"));
+  process.on("SIGTERM", () => mocha.kill("SIGTERM"));
+  return new Promise((done, reject) => {
+    mocha.once("error", reject);
+    mocha.once("close", (code) => done(code ?? 1));
   });
 }
 
-/**
- * What mocha says of the failures, without the line that counts them; of a run that ended before that, its last lines.
- * @param {string} text what a run has printed
- */
-function ofFailures(text) {
-  const lines = text.split("\n");
-  const counted = lines.findLastIndex((line) => /^\W*(\[\d+m)?\s*\d+ failing/.test(line));
-  return lines.slice(counted < 0 ? -40 : counted + 1).join("\n");
-}
-
-async function runNext() {
-  for (let spec = waiting.shift(); spec; spec = waiting.shift()) await run(spec);
-}
-
-await Promise.all(Array.from({ length: AT_ONCE }, runNext));
-if (failures.length > 0) {
-  process.stdout.write(`What failed, once more:\n${failures.join("\n")}`);
-  process.exitCode = 1;
+function writeTimes() {
+  const lines = readFileSync(record, "utf8").trim().split("\n");
+  for (const line of lines) {
+    const { file, ms } = JSON.parse(line);
+    times[relative(".", file)] = Math.round(ms / 100) / 10;
+  }
+  const known = Object.entries(times).filter(([file]) => files.includes(file));
+  const sorted = known.sort(([one], [other]) => one.localeCompare(other));
+  writeFileSync(TIMES_FILE, `${JSON.stringify(Object.fromEntries(sorted), null, 2)}\n`);
 }

@@ -43,12 +43,14 @@ export interface RunnerSettings {
 /**
  * The runner of a kind.
  * @param environment what programs that a runner starts may be given a part of
+ * @param programGraceMs how long such a program has between SIGTERM and SIGKILL
  * @throws AppError agent_failed when the settings cannot be used
  */
 export function createRunner(
   kind: "echo" | "openai" | "command",
   settings: RunnerSettings,
   environment: Readonly<Record<string, string | undefined>>,
+  programGraceMs?: number,
 ): AgentRunner {
   switch (kind) {
     case "echo":
@@ -56,6 +58,6 @@ export function createRunner(
     case "openai":
       return openAiRunner(settings.openai ?? {});
     case "command":
-      return commandRunner(settings.command, environment);
+      return commandRunner(settings.command, environment, programGraceMs);
   }
 }

@@ -13,9 +13,6 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
-/** How long a stopping server lets idle connections live: a request may be on its way on one of them. */
-const IDLE_GRACE_MS = 500;
-
 /** How long a client may take, in milliseconds. Who takes longer is cut off; without limits a few could hold everything. */
 interface ClientLimits {
   /** To send a request's head, also where it sends nothing at all. */
@@ -38,12 +35,14 @@ export interface ListenOptions {
   /** One more is closed at once. */
   readonly maxConnections?: number;
   readonly limits?: ClientLimits;
+  /** How long a stopping server keeps idle connections open: a request may be on its way on one of them. */
+  readonly idleGraceMs: number;
 }
 
 /** @throws StartError when the address cannot be bound */
 export async function listen(
   listener: RequestListener,
-  { port, host, isStopping, maxConnections, limits = LIMITS }: ListenOptions,
+  { port, host, isStopping, maxConnections, limits = LIMITS, idleGraceMs }: ListenOptions,
 ): Promise<HttpServer> {
   const waiting = new HeldBytes();
   /** It is asked for as an answer is begun, so that those under way when the server stops count too. */
@@ -71,7 +70,7 @@ export async function listen(
   return {
     url: `http://${shown}:${bound.port}`,
     connections: promisify(server.getConnections.bind(server)),
-    close: () => close(server),
+    close: () => close(server, idleGraceMs),
   };
 }
 
@@ -101,10 +100,10 @@ function explain({ code }: NodeJS.ErrnoException, port: number, host: string): s
   return `The address ${host}:${port} cannot be bound (${code}): correct HOST (server.host).`;
 }
 
-async function close(server: Server): Promise<void> {
+async function close(server: Server, idleGraceMs: number): Promise<void> {
   // http's own close() would also cut idle connections at once.
   const closed = new Promise<void>((resolve) => void NetServer.prototype.close.call(server, () => resolve()));
-  const timer = setInterval(() => server.closeIdleConnections(), IDLE_GRACE_MS);
+  const timer = setInterval(() => server.closeIdleConnections(), idleGraceMs);
   await closed;
   clearInterval(timer);
 }

@@ -4,11 +4,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { compileMappings } from "../hooks/mapping.ts";
 import { MAILBOX_PARTS, type MailboxPart } from "../models/gmailMailbox.ts";
 import type { Stores } from "../models/stores.ts";
-import { LEASE_MS, underClaim } from "../shared/claim.ts";
+import { underClaim } from "../shared/claim.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { Config } from "../shared/configSchema.ts";
 import type { Queues } from "../shared/enqueue.ts";
 import type { Logger } from "../shared/logger.ts";
+import type { Timings } from "../shared/timings.ts";
 import { catchUp } from "./catchUp.ts";
 import { failureOf, retryInMsOf } from "./failure.ts";
 import { connectGoogle, type GmailConfig, type Google } from "./google.ts";
@@ -20,14 +21,12 @@ import { ListingRequests } from "./listingRequests.ts";
 import { takeNotices } from "./notices.ts";
 import { keepWatch } from "./watch.ts";
 
-/** How often one who waits tries to become the one who listens. */
-const TAKE_EVERY_MS = 2_000;
-
 export interface ListenerDeps {
   readonly stores: Stores;
   readonly queues: Queues;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly lease: Timings["lease"];
   /** Resolves after a time, or when the signal fires. */
   readonly pause?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
@@ -68,29 +67,29 @@ class MailboxListener {
   }
 
   async run(stopping: AbortSignal): Promise<void> {
-    const { stores, log } = this.#deps;
+    const { stores, log, lease } = this.#deps;
     const { account } = this.#settings;
     const holder = `${hostname()}:${process.pid}`;
     while (!stopping.aborted) {
       const token = randomUUID();
       try {
-        const isOurs = await stores.gmailMailboxes.take(account, { token, holder }, LEASE_MS);
+        const isOurs = await stores.gmailMailboxes.take(account, { token, holder }, lease.durationMs);
         if (isOurs) await this.#hold(token, stopping);
       } catch (error) {
         log.warn({ err: error }, "the mailbox cannot be listened to; trying again");
       }
-      await this.#pause(TAKE_EVERY_MS, stopping);
+      await this.#pause(lease.acquireEveryMs, stopping);
     }
   }
 
   async #hold(token: string, stopping: AbortSignal): Promise<void> {
-    const { stores, clock, log } = this.#deps;
+    const { stores, clock, log, lease } = this.#deps;
     const { account } = this.#settings;
     log.info("this process listens to the mailbox");
     const renew = (until: Date) => stores.gmailMailboxes.renew(account, token, until);
     try {
       const claim = { renew, now: () => clock.now() };
-      await underClaim(claim, (lost) => this.#listen(token, AbortSignal.any([lost, stopping])));
+      await underClaim(claim, lease, (lost) => this.#listen(token, AbortSignal.any([lost, stopping])));
     } finally {
       // MongoDB may be away: then the lease ends by itself.
       await stores.gmailMailboxes.release(account, token).catch(() => {});

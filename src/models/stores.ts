@@ -1,5 +1,6 @@
 import { type Changes, NOBODY } from "../shared/changes.ts";
 import type { Clock } from "../shared/clock.ts";
+import { TIMINGS } from "../shared/timings.ts";
 import { ALIKE, Together } from "../shared/together.ts";
 import { claimRuns, type NotClaimed } from "./commands/claimRun.ts";
 import { type JudgedReport, REPORTS_TOGETHER, type ReportOutcome, reportSteps } from "./commands/reportSteps.ts";
@@ -38,12 +39,17 @@ export interface Stores {
   readonly gmailMailboxes: GmailMailboxes;
 }
 
-/** @param changes who is to hear of what is changed in these collections by this process */
+/**
+ * Opens the collections for one process.
+ * @param changes who is to hear of what is changed in these collections by this process
+ * @param leaseMs how long a worker has a run for itself without renewing its lease
+ */
 export function openStores(
   { collections }: Database,
   clock: Clock,
   settings: { staleAfterSeconds: number },
   changes: Changes = NOBODY,
+  leaseMs: number = TIMINGS.lease.durationMs,
 ): Stores {
   const jobs = new Jobs(collections.jobs, clock, changes, settings.staleAfterSeconds);
   const steps = new Steps(collections.steps, clock, changes);
@@ -53,7 +59,7 @@ export function openStores(
     ...{ jobs, steps, runs, sessions },
     jobStatistics: new JobStatistics(jobs, clock),
     reports: new Together((reports) => reportSteps({ jobs, steps }, reports), REPORTS_TOGETHER),
-    claims: new Together((runIds) => claimRuns({ runs, sessions }, runIds, clock.now()), ALIKE),
+    claims: new Together((runIds) => claimRuns({ runs, sessions }, runIds, clock.now(), leaseMs), ALIKE),
     deletions: new Deletions(collections.deletions, clock),
     messages: new Messages(collections.messages),
     events: new Events(collections.events, clock),

@@ -1,6 +1,4 @@
-/** How long a claim is believed without another word, and how often that word is said. */
-export const LEASE_MS = 15_000;
-const RENEW_EVERY_MS = 2_000;
+import type { Timings } from "./timings.ts";
 
 export interface Claim {
   /** Says that the work is still under way; false when it is no longer ours. */
@@ -8,16 +6,20 @@ export interface Claim {
   now(): Date;
 }
 
-/** Does work and keeps its claim meanwhile. The signal fires when the claim is lost. */
-export async function underClaim<T>(claim: Claim, work: (lost: AbortSignal) => Promise<T>): Promise<T> {
+/** Does work and renews its claim meanwhile. The signal fires when the claim is lost. */
+export async function underClaim<T>(
+  claim: Claim,
+  { durationMs, renewEveryMs }: Timings["lease"],
+  work: (lost: AbortSignal) => Promise<T>,
+): Promise<T> {
   const lost = new AbortController();
   let renewing: Promise<void> | undefined;
   const timer = setInterval(() => {
     if (lost.signal.aborted) return;
-    renewing ??= renew(claim, lost).finally(() => {
+    renewing ??= renew(claim, durationMs, lost).finally(() => {
       renewing = undefined;
     });
-  }, RENEW_EVERY_MS);
+  }, renewEveryMs);
   try {
     return await work(lost.signal);
   } finally {
@@ -26,8 +28,8 @@ export async function underClaim<T>(claim: Claim, work: (lost: AbortSignal) => P
   }
 }
 
-async function renew(claim: Claim, lost: AbortController): Promise<void> {
+async function renew(claim: Claim, durationMs: number, lost: AbortController): Promise<void> {
   // MongoDB may be away for a while: the claim is lost only when MongoDB says so.
-  const kept = await claim.renew(new Date(claim.now().getTime() + LEASE_MS)).catch(() => true);
+  const kept = await claim.renew(new Date(claim.now().getTime() + durationMs)).catch(() => true);
   if (!kept) lost.abort();
 }

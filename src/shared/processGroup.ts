@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
 import { type Process, signalFamily } from "./processFamily.ts";
 
-/** How long processes have from SIGTERM until SIGKILL. */
 const GRACE_MS = 2_000;
 
 /** How long a program's output is waited for after its end, when something that left its group holds it open. */
@@ -13,6 +12,8 @@ export interface Program {
   readonly cwd: string | undefined;
   readonly input: string;
   readonly maxOutputBytes: number;
+  /** How long processes have from SIGTERM until SIGKILL; 2 s by default. */
+  readonly graceMs?: number | undefined;
   /**
    * For a program that answers what it is asked and gives up when its input ends: with this the input stays open until
    * it says, of the output so far, that the answer is there.
@@ -40,14 +41,14 @@ process.on("exit", () => {
 
 /**
  * Runs a program, without a shell, as the leader of a session and process group of its own, and settles when it has ended.
- * When the signal fires or there is more output than allowed, the whole group gets SIGTERM, and SIGKILL after two seconds.
+ * When the signal fires or there is more output than allowed, the whole group gets SIGTERM, and SIGKILL after `graceMs`.
  * What the program leaves behind in its group is killed at its end. On Linux this is true of all that is in its session,
  * whatever the group, and of their children's children, also where those have left the session.
  * @throws the error of the system that did not start it
  */
 export function runProcessGroup(program: Program, signal: AbortSignal): Promise<Ended> {
   return new Promise((resolve, reject) => {
-    const { command, env, cwd, input, maxOutputBytes, isAnswered } = program;
+    const { command, env, cwd, input, maxOutputBytes, isAnswered, graceMs = GRACE_MS } = program;
     const child = spawn(command[0], command.slice(1), {
       ...(cwd !== undefined && { cwd }),
       env,
@@ -70,7 +71,7 @@ export function runProcessGroup(program: Program, signal: AbortSignal): Promise<
       stopped = why;
       if (child.exitCode !== null || child.signalCode !== null) return; // its id may be another's
       killAll("SIGTERM");
-      timer = setTimeout(() => killAll("SIGKILL"), GRACE_MS);
+      timer = setTimeout(() => killAll("SIGKILL"), graceMs);
     };
     const onAbort = () => stop("signal");
     signal.addEventListener("abort", onAbort);

@@ -1,72 +1,9 @@
-import { connectDatabase } from "../models/database.ts";
-import { openStores } from "../models/stores.ts";
-import { RedisChanges } from "../shared/changes.ts";
-import { loadDotEnv, readConfig, requireServers } from "../shared/config.ts";
-import { Queues } from "../shared/enqueue.ts";
+import { loadDotEnv } from "../shared/config.ts";
 import { runProcess } from "../shared/lifecycle.ts";
-import { createLogger } from "../shared/logger.ts";
-import { connectProducer, workerConnection } from "../shared/redis.ts";
-import { rereadConfig } from "../shared/reload.ts";
-import { serveMetrics, WorkerMetrics } from "./metrics.ts";
-import { type Service, startService } from "./service.ts";
+import { TIMINGS } from "../shared/timings.ts";
+import { startWorkerProcess } from "./process.ts";
 
-await runProcess(async (lifecycle) => {
+await runProcess((lifecycle) => {
   loadDotEnv();
-  const config = readConfig(process.env);
-  const { redis } = config;
-  const log = createLogger({ level: config.log.level, name: "worker", pretty: process.stdout.isTTY });
-  const { mongodbUri, redisAddress } = requireServers(config);
-  const database = await connectDatabase(mongodbUri);
-  lifecycle.onClose("MongoDB", () => database.close());
-  const { clock } = database;
-  await database.checkIndexes();
-  const producer = await connectProducer(redisAddress, log);
-  lifecycle.onClose("Redis", async () => producer.disconnect());
-  const connection = workerConnection(redisAddress, log);
-  lifecycle.onClose("Redis", async () => connection.disconnect());
-
-  const changes = new RedisChanges(producer, redis.prefix);
-  lifecycle.onClose("changes", () => changes.flush());
-  const stores = openStores(database, clock, config.jobs, changes);
-  const queues = new Queues(producer, redis.prefix, clock);
-  lifecycle.onClose("queues", () => queues.close());
-  const metrics = new WorkerMetrics();
-  const { metricsPort } = config.worker;
-  if (metricsPort !== undefined) {
-    const served = await serveMetrics(metrics.registry, { port: metricsPort, host: config.server.host });
-    lifecycle.onClose("metrics", served.close);
-    log.info({ url: served.url }, "the worker's metrics are served");
-  }
-  const common = { stores, queues, connection, clock, log, metrics };
-  let current = config;
-  let service = startService(config, { ...common, env: process.env });
-  const retired = new Set<Service>();
-  lifecycle.onClose("service", async () => {
-    await Promise.all([service, ...retired].map((one) => one.close()));
-  });
-  /** What the old one has under way it finishes; it takes nothing new. */
-  const reload = async () => {
-    const changed = rereadConfig(process.env, current, log);
-    if (!changed) return;
-    let next: Service;
-    try {
-      next = startService(changed, { ...common, env: process.env });
-    } catch (error) {
-      log.error({ err: error }, "the changed configuration cannot be carried out; the old one stays");
-      return;
-    }
-    current = changed;
-    const old = service;
-    service = next;
-    retired.add(old);
-    void old.retire().finally(() => retired.delete(old));
-  };
-  log.info("the worker is ready");
-  lifecycle.onClose("log", async () => log.info("the worker is stopping"));
-  return {
-    ready: {},
-    deadlineMs: config.worker.shutdownSeconds * 1_000,
-    reload,
-    onError: (name, error) => log.error({ err: error }, `${name} did not close well`),
-  };
+  return startWorkerProcess(lifecycle, process.env, TIMINGS);
 });

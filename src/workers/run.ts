@@ -6,6 +6,7 @@ import { inTime } from "../shared/inTime.ts";
 import type { Logger } from "../shared/logger.ts";
 import { QUEUES, type QueueDef, queuePrefix } from "../shared/queues.ts";
 import type { RedisConnection } from "../shared/redis.ts";
+import type { Timings } from "../shared/timings.ts";
 import { type Outcome, outcomeOfThrown, settle } from "./outcome.ts";
 
 /** What every processor is given besides its own deps. The signal fires on time-out and when the process stops. */
@@ -13,6 +14,7 @@ export interface RunContext {
   readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly timings: Timings;
 }
 
 /** Does the work of one job of a queue. It may be run twice for one job. `lastTry`: the queue tries no more after this. */
@@ -26,14 +28,13 @@ export interface RunOptions {
   readonly prefix: string;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly timings: Timings;
   /** How many jobs of a queue this process does side by side; one where nothing is said. */
   readonly concurrency?: Readonly<Record<string, number>>;
 }
 
 const ajv = new Ajv();
 
-/** A job whose worker has been silent for so long goes to another one. */
-const LOCK_MS = 15_000;
 /** So many rests may be under way, where there are not more places than that. */
 const MOST_RESTS = 100;
 /** How long a worker that closes and has no work under way any more waits for Redis. */
@@ -69,7 +70,7 @@ function startWorker(
   options: RunOptions,
   stopping: AbortSignal,
 ): () => Promise<void> {
-  const { connection, clock } = options;
+  const { connection, clock, timings } = options;
   const concurrency = options.concurrency?.[queue.name] ?? 1;
   const log = options.log.child({ queue: queue.name });
   const isPayload = ajv.compile(queue.payload);
@@ -81,7 +82,7 @@ function startWorker(
     const started = performance.now();
     const given = { id: String(job.id), payload: job.data, lastTry: job.attemptsMade + 1 >= (job.opts.attempts ?? 1) };
     const outcome: Outcome = isPayload(job.data)
-      ? await processor(given, { signal, clock, log }).catch(outcomeOfThrown)
+      ? await processor(given, { signal, clock, log, timings }).catch(outcomeOfThrown)
       : {
           kind: "discard",
           error: new AppError("internal", { detail: `The payload does not fit: ${ajv.errorsText(isPayload.errors)}` }),
@@ -106,8 +107,8 @@ function startWorker(
     connection,
     prefix: queuePrefix(options.prefix, queue.name),
     concurrency,
-    lockDuration: LOCK_MS,
-    stalledInterval: LOCK_MS / 3,
+    lockDuration: timings.queueLockMs,
+    stalledInterval: timings.queueLockMs / 3,
   });
   worker.on("error", (error) => log.debug({ err: error }, "the queue cannot be reached"));
   return async () => {

@@ -8,15 +8,11 @@ import type { WorkerMetrics } from "./metrics.ts";
 import { persist } from "./persist.ts";
 import type { RunContext } from "./run.ts";
 
-/** How long is waited after a try that failed; one more failure than these, and the delivery has failed. */
-const TRY_AGAIN_AFTER_MS = [2_000, 10_000, 60_000, 300_000, 1_800_000] as const;
 /** How soon it is looked whether MongoDB is there again. */
 const AWAY_MS = 1_000;
 const OWN_FAULT = "The try broke off for a fault of this service";
 /** So many limits in a row are waited for in place, then the delivery is given back for a while. */
 const MOST_LIMITS = 5;
-/** How long nothing is sent to a channel whose credentials are not good; then one delivery tries them again. */
-const STOPPED_FOR_MS = 5 * 60_000;
 /** What waits for a limit or for good credentials is given up in the end. */
 const GIVE_UP_AFTER_MS = 24 * 3_600_000;
 /** Nobody reads so many messages, and a service would take them for spam. */
@@ -86,7 +82,7 @@ export class Sending {
     if (!claim?.isTakenOver) return undefined;
     const handed = this.#parts.find(({ state }) => state === "sending");
     const isBlind = maybeTwice && handed !== undefined && !this.#isKnown(handed);
-    const isLast = isBlind || this.#failures > TRY_AGAIN_AFTER_MS.length;
+    const isLast = isBlind || this.#failures > this.#context.timings.retry.deliveryMs.length;
     return isLast ? this.#fail("The worker that was at it ended in the middle of a try.", this.#failures) : undefined;
   }
 
@@ -194,13 +190,14 @@ export class Sending {
         return ++this.#limits > MOST_LIMITS ? this.#wait(forMs, reason) : undefined;
       }
       case "authentication": {
-        const { clock, log } = this.#context;
-        if (this.#gate.stop(era, STOPPED_FOR_MS, result.reason, clock.now())) {
+        const { clock, log, timings } = this.#context;
+        const { stoppedChannelMs } = timings.retry;
+        if (this.#gate.stop(era, stoppedChannelMs, result.reason, clock.now())) {
           metrics.channelStopped.set({ channel: name }, 1);
           log.error({ channel: name, reason: result.reason }, "the channel is stopped: its credentials are not good");
         }
         await this.#note(index, unsent);
-        return this.#wait(STOPPED_FOR_MS, result.reason);
+        return this.#wait(stoppedChannelMs, result.reason);
       }
       case "ambiguous":
         return this.#tryAgain(result.reason, this.#isBlind);
@@ -229,7 +226,7 @@ export class Sending {
   #tryAgain(reason: string, isLast = false): Verdict {
     if (this.#context.signal.aborted) return { kind: "stopped" };
     const failures = this.#failures + 1;
-    const afterMs = TRY_AGAIN_AFTER_MS[failures - 1];
+    const afterMs = this.#context.timings.retry.deliveryMs[failures - 1];
     if (afterMs === undefined || isLast) return this.#fail(reason, failures);
     return { kind: "later", afterMs, change: { reason, failures } };
   }
@@ -247,7 +244,9 @@ export class Sending {
   }
 
   #noteSent(index: number, id: string | null): Promise<boolean> {
-    return persist(() => this.#note(index, { state: "sent", id }, { failures: 0, limits: 0 }), this.#signal);
+    const { timings } = this.#context;
+    const note = () => this.#note(index, { state: "sent", id }, { failures: 0, limits: 0 });
+    return persist(note, { signal: this.#signal, timings });
   }
 
   /** Notes what is known of a part. @returns false when the delivery is no longer this worker's */

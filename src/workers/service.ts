@@ -25,6 +25,7 @@ import {
   retention,
 } from "../shared/queues.ts";
 import type { RedisConnection } from "../shared/redis.ts";
+import type { Timings } from "../shared/timings.ts";
 import { isVisible } from "../shared/visible.ts";
 import type { WorkerMetrics } from "./metrics.ts";
 import { acceptedRunsProcessor } from "./processors/acceptedRuns.ts";
@@ -54,6 +55,7 @@ export interface ServiceDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: WorkerMetrics;
+  readonly timings: Timings;
   /** For the programs that a command runner starts. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
@@ -67,9 +69,9 @@ export interface Service {
 
 /** Everything a worker process does, from a configuration. Closed by whoever started it. */
 export function startService(config: Config, deps: ServiceDeps): Service {
-  const { stores, queues, connection, clock, log, env, metrics } = deps;
+  const { stores, queues, connection, clock, log, env, metrics, timings } = deps;
   const { agents, hooks, session, worker } = config;
-  const runner = createRunner(agents.defaults.runner, agents.runners, env);
+  const runner = createRunner(agents.defaults.runner, agents.runners, env, timings.shutdown.programMs);
   const channels = openChannels(config.channels, { log, env: withoutOwnSecrets(env) });
   metrics.channelStopped.reset(); // nobody knows yet whether these credentials are good
   const isWorthDelivering = (reply: string) => isVisible(reply) && !isAcknowledgement(reply);
@@ -143,14 +145,17 @@ export function startService(config: Config, deps: ServiceDeps): Service {
     [retention, retentionProcessor(stores, { ...config.retention, retainSingleUse: session.retainSingleUse })],
   ]);
   const workers = runWorkers(processors, {
-    ...{ connection, clock, log, prefix: config.redis.prefix },
+    ...{ connection, clock, log, timings, prefix: config.redis.prefix },
     concurrency: {
       [mappedHook.name]: MAPPINGS_AT_ONCE,
       [agentHook.name]: worker.concurrency,
       ...Object.fromEntries([...channels.keys()].map((name) => [deliveriesTo(name).name, DELIVERIES_AT_ONCE])),
     },
   });
-  const sweep = startSweep({ stores, queues, clock, log, settle, metrics, channels: delivery.channels });
+  const sweep = startSweep({
+    ...{ stores, queues, clock, log, settle, metrics, channels: delivery.channels },
+    timings: timings.sweep,
+  });
   const schedules = keepSchedules(queues, log, { heartbeatEveryMs: durationMs(agents.defaults.heartbeat.every) });
   const end = async (graceMs?: number) => {
     await schedules.close();

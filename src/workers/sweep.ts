@@ -6,14 +6,10 @@ import type { Queues } from "../shared/enqueue.ts";
 import { toAppError } from "../shared/errors.ts";
 import type { Logger } from "../shared/logger.ts";
 import { agentHook, mappedHook } from "../shared/queues.ts";
+import type { Timings } from "../shared/timings.ts";
 import type { WorkerMetrics } from "./metrics.ts";
 import { logUnsettled, type Settle } from "./settle.ts";
 
-const EVERY_MS = 5_000;
-/** What is younger is most likely on its way. */
-const YOUNG_MS = 5_000;
-/** How long deliveries wait for a channel that is not configured: another process may know it already. */
-const UNSERVED_MS = 10 * 60_000;
 const BATCH = 500;
 /** A sweep over very many runs takes its time; at least so many times as long passes before the next one. */
 const REST = 5;
@@ -27,13 +23,15 @@ export interface SweepDeps {
   /** The channels that are configured. */
   readonly channels: ReadonlySet<string>;
   readonly metrics: WorkerMetrics;
+  readonly timings: Timings["sweep"];
 }
 
 /**
  * Puts back on its queue what the records say is waiting and Redis does not know: Redis may be emptied at any moment, and
  * a process may die between two writes. Driven by a timer of each worker process; a lease lets one at a time work.
  */
-export function startSweep(deps: SweepDeps, everyMs = EVERY_MS): { close(): Promise<void> } {
+export function startSweep(deps: SweepDeps): { close(): Promise<void> } {
+  const { everyMs } = deps.timings;
   const holder = randomUUID();
   let sweeping = Promise.resolve();
   let idle = true;
@@ -42,7 +40,7 @@ export function startSweep(deps: SweepDeps, everyMs = EVERY_MS): { close(): Prom
     const began = performance.now();
     if (!idle || began < notBefore) return;
     idle = false;
-    sweeping = sweep(deps, holder, everyMs)
+    sweeping = sweep(deps, holder)
       .catch((error: unknown) => unfinished(deps, error))
       .finally(() => {
         idle = true;
@@ -57,8 +55,8 @@ export function startSweep(deps: SweepDeps, everyMs = EVERY_MS): { close(): Prom
   };
 }
 
-async function sweep(deps: SweepDeps, holder: string, everyMs: number): Promise<void> {
-  if (!(await deps.stores.leases.take("sweep", holder, everyMs * 3))) return;
+async function sweep(deps: SweepDeps, holder: string): Promise<void> {
+  if (!(await deps.stores.leases.take("sweep", holder, deps.timings.everyMs * 3))) return;
   for (const part of [settleEnded, requeueUnmapped, requeueRuns, failUnserved, requeueDeliveries, wakeMain]) {
     await part(deps).catch((error: unknown) => unfinished(deps, error)); // of a cluster, other queues may be there
   }
@@ -67,7 +65,7 @@ async function sweep(deps: SweepDeps, holder: string, everyMs: number): Promise<
 const unfinished = ({ log }: SweepDeps, error: unknown) =>
   log.debug({ err: error }, "the sweep could not finish; trying again");
 
-const before = ({ clock }: SweepDeps) => new Date(clock.now().getTime() - YOUNG_MS);
+const before = ({ clock, timings }: SweepDeps) => new Date(clock.now().getTime() - timings.minAgeMs);
 
 async function settleEnded(deps: SweepDeps): Promise<void> {
   for await (const { _id: run } of deps.stores.runs.findUnsettled(before(deps))) {
@@ -109,8 +107,8 @@ async function inBatches<T>(items: AsyncIterable<T>, act: (item: T) => Promise<v
   await Promise.all(batch.map(act));
 }
 
-async function failUnserved({ stores, clock, channels, metrics, log }: SweepDeps): Promise<void> {
-  const before = new Date(clock.now().getTime() - UNSERVED_MS);
+async function failUnserved({ stores, clock, channels, metrics, log, timings }: SweepDeps): Promise<void> {
+  const before = new Date(clock.now().getTime() - timings.unservedMs);
   const failed = await stores.deliveries.failUnserved(channels, before, unconfigured);
   for (const { channel, count } of failed) {
     metrics.deliveries.inc({ channel, outcome: "failed" }, count);

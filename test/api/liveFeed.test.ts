@@ -87,7 +87,14 @@ describe("the feed of live events", () => {
         : value,
     );
     const reader = readerConnection({ url: await redisUrl() }, log);
-    const feed = new LiveFeed(app.stores, { clock: app.clock, log, prefix: app.prefix, redis: slow, reader });
+    const feed = new LiveFeed(app.stores, {
+      clock: app.clock,
+      log,
+      prefix: app.prefix,
+      redis: slow,
+      reader,
+      beatMs: 15_000,
+    });
     const first = listen(feed);
     await eventually(() => idsOf(first.heard.text).length > 0, "the feed to be live");
     await app.call("PUT", "/api/jobs/missed", {});
@@ -111,7 +118,7 @@ describe("the feed of live events", () => {
   it("lets other work be done between the listeners that it tells, where that takes its time", async () => {
     const redis = await connectProducer({ url: await redisUrl() }, log);
     const reader = readerConnection({ url: await redisUrl() }, log);
-    const feed = new LiveFeed(app.stores, { clock: app.clock, log, prefix: app.prefix, redis, reader });
+    const feed = new LiveFeed(app.stores, { clock: app.clock, log, prefix: app.prefix, redis, reader, beatMs: 15_000 });
     const first = listen(feed);
     await eventually(() => idsOf(first.heard.text).length > 0, "the feed to be live");
     const inOrder: string[] = [];

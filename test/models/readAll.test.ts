@@ -4,7 +4,7 @@ import { connectDatabase, type Database } from "../../src/models/database.ts";
 import { readAll } from "../../src/models/readAll.ts";
 import { AppError } from "../../src/shared/errors.ts";
 import { loseFinds, loseNoMore } from "../support/lostAnswers.ts";
-import { mongoUri } from "../support/servers.ts";
+import { mongoUri, useOwnMongod } from "../support/servers.ts";
 
 interface Row {
   _id: number;
@@ -16,6 +16,7 @@ interface Row {
 const MIB = 1024 * 1024;
 
 describe("readAll", () => {
+  useOwnMongod();
   let database: Database;
   let rows: mongo.Collection<Row>;
   before(async () => {

@@ -9,7 +9,7 @@ import { upToDate } from "../../src/models/reportedJob.ts";
 import type { StepChange } from "../../src/models/step.ts";
 import { openStores, type Stores } from "../../src/models/stores.ts";
 import { startApp, type TestApp } from "../support/app.ts";
-import { mongoUri } from "../support/servers.ts";
+import { mongoUri, useOwnMongod } from "../support/servers.ts";
 
 interface ModelStep {
   stepKey: string;
@@ -102,6 +102,7 @@ async function stepDown(): Promise<void> {
 }
 
 describe("reports that arrive together", () => {
+  useOwnMongod();
   let app: TestApp;
   before(async () => {
     app = await startApp();

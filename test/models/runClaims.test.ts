@@ -5,13 +5,15 @@ import { claimRuns, renewClaim } from "../../src/models/commands/claimRun.ts";
 import { listSessions } from "../../src/models/commands/readSessions.ts";
 import { settleRuns } from "../../src/models/commands/settleRun.ts";
 import type { AgentRun, RunDoc } from "../../src/models/run.ts";
-import { LEASE_MS } from "../../src/shared/claim.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { acceptRun } from "../support/factories.ts";
 import { LOST, loseNoMore, loseWrites } from "../support/lostAnswers.ts";
-import { mongoUri } from "../support/servers.ts";
+import { mongoUri, useOwnMongod } from "../support/servers.ts";
+
+const LEASE_MS = 15_000;
 
 describe("runs that are claimed together", () => {
+  useOwnMongod();
   let app: TestApp;
   beforeEach(async () => {
     app = await startApp();
@@ -23,7 +25,7 @@ describe("runs that are claimed together", () => {
 
   const accept = (sessionKey: string) => acceptRun(app, sessionKey);
   const acceptAlone = (sessionKey: string) => acceptRun(app, sessionKey, true);
-  const claim = (...runIds: string[]) => claimRuns(app.stores, runIds, app.clock.now());
+  const claim = (...runIds: string[]) => claimRuns(app.stores, runIds, app.clock.now(), LEASE_MS);
   const end = (run: AgentRun, reply = "Done.") => app.stores.runs.end(run, { status: "completed", reply });
   const settle = (...ended: RunDoc[]) =>
     settleRuns(app.stores, ended, { firstRoute: null, channels: new Set(), isWorthDelivering: () => false });

@@ -1,8 +1,10 @@
 import { expect } from "chai";
 import { startApp, type TestApp } from "../support/app.ts";
 import { LOST, loseNoMore, loseWrites } from "../support/lostAnswers.ts";
+import { useOwnMongod } from "../support/servers.ts";
 
 describe("what one at a time may take", () => {
+  useOwnMongod();
   let app: TestApp;
   before(async () => {
     app = await startApp();

@@ -4,6 +4,7 @@ import { mongo } from "mongoose";
 import { writeUnchanged } from "../../src/models/writeUnchanged.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { LOST, loseNoMore, loseWrites } from "../support/lostAnswers.ts";
+import { useOwnMongod } from "../support/servers.ts";
 
 /** One write: what the document has, what becomes of it before it is written, and what is written. */
 interface Case {
@@ -23,6 +24,7 @@ interface Kept {
 }
 
 describe("writeUnchanged", () => {
+  useOwnMongod();
   let app: TestApp;
   before(async () => {
     app = await startApp();

@@ -1,35 +1,34 @@
-import { mock } from "node:test";
 import { expect } from "chai";
-import { LEASE_MS, underClaim } from "../../src/shared/claim.ts";
+import sinon from "sinon";
+import { underClaim } from "../../src/shared/claim.ts";
+
+const LEASE = { durationMs: 15_000, renewEveryMs: 2_000, acquireEveryMs: 2_000 };
 
 describe("underClaim", () => {
-  beforeEach(() => mock.timers.enable({ apis: ["setInterval", "Date"] }));
-  afterEach(() => mock.timers.reset());
+  let time: sinon.SinonFakeTimers;
+  beforeEach(() => {
+    time = sinon.useFakeTimers({ toFake: ["setInterval", "clearInterval", "Date"] });
+  });
+  afterEach(() => time.restore());
   const now = () => new Date();
-  /** Lets time pass, and all that can happen meanwhile. */
-  async function pass(seconds: number): Promise<void> {
-    for (let i = 0; i < seconds; i++) {
-      mock.timers.tick(1_000);
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-  }
+  const pass = (seconds: number) => time.tickAsync(seconds * 1_000);
 
-  it("says every two seconds that the work is under way, until it is over", async () => {
+  it("renews the lease every renewEveryMs until the work is over", async () => {
     const said: [at: number, until: number][] = [];
     const renew = async (until: Date) => said.push([Date.now(), until.getTime()]) > 0;
     const { promise: work, resolve } = Promise.withResolvers<string>();
 
-    const done = underClaim({ renew, now }, () => work);
+    const done = underClaim({ renew, now }, LEASE, () => work);
     await pass(5);
     resolve("result");
     const result = await done;
     await pass(60);
 
     expect(result).to.equal("result");
-    expect(said).to.deep.equal([2_000, 4_000].map((at) => [at, at + LEASE_MS]));
+    expect(said).to.deep.equal([2_000, 4_000].map((at) => [at, at + LEASE.durationMs]));
   });
 
-  it("says it once at a time where nobody answers, and ends only when that is over", async () => {
+  it("renews once at a time where nobody answers, and resolves only when that has ended", async () => {
     const { promise: answer, resolve } = Promise.withResolvers<boolean>();
     let asked = 0;
     const renew = () => {
@@ -39,7 +38,7 @@ describe("underClaim", () => {
     const { promise: work, resolve: endWork } = Promise.withResolvers<void>();
     let isOver = false;
 
-    const done = underClaim({ renew, now }, () => work).then(() => {
+    const done = underClaim({ renew, now }, LEASE, () => work).then(() => {
       isOver = true;
     });
     await pass(30);
@@ -53,13 +52,13 @@ describe("underClaim", () => {
     expect(wasOver).to.equal(false);
   });
 
-  it("tells the work once that it is somebody else's now, and not where the server is away", async () => {
+  it("aborts the work's signal once when the lease is lost, and not while the server is away", async () => {
     const answers = [() => Promise.reject(new Error("away")), async () => false];
     const renew = () => (answers.shift() as () => Promise<boolean>)();
     const { promise: work, resolve: endWork } = Promise.withResolvers<void>();
     const lostAt: number[] = [];
 
-    const done = underClaim({ renew, now }, (lost) => {
+    const done = underClaim({ renew, now }, LEASE, (lost) => {
       lost.addEventListener("abort", () => lostAt.push(Date.now()));
       return work;
     });

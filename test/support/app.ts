@@ -1,21 +1,17 @@
 import { randomUUID } from "node:crypto";
-import { type AppSettings, buildApp } from "../../src/api/app.ts";
-import { metricsReader } from "../../src/api/cluster.ts";
-import type { Probe } from "../../src/api/deps.ts";
-import { LiveFeed } from "../../src/api/live/liveFeed.ts";
-import { Metrics } from "../../src/api/metrics.ts";
-import { failureCounter } from "../../src/api/middleware/auth.ts";
-import { type ListenOptions, listen } from "../../src/api/server.ts";
+import { startWeb, type WebDeps } from "../../src/api/web.ts";
 import { connectDatabase, type Database } from "../../src/models/database.ts";
-import { openStores, type Stores } from "../../src/models/stores.ts";
-import { RedisChanges } from "../../src/shared/changes.ts";
+import type { Stores } from "../../src/models/stores.ts";
 import { systemClock } from "../../src/shared/clock.ts";
 import { parseConfig } from "../../src/shared/config.ts";
 import type { Config } from "../../src/shared/configSchema.ts";
-import { Queues } from "../../src/shared/enqueue.ts";
-import { connectProducer, readerConnection } from "../../src/shared/redis.ts";
+import type { Queues } from "../../src/shared/enqueue.ts";
+import { Lifecycle } from "../../src/shared/lifecycle.ts";
+import { connectProducer } from "../../src/shared/redis.ts";
+import { takeDatabase } from "./databases.ts";
 import { logLines } from "./logLines.ts";
-import { mongoUri, redisUrl } from "./servers.ts";
+import { redisUrl } from "./servers.ts";
+import { FAST_TIMINGS } from "./timings.ts";
 
 export interface Answer {
   readonly status: number;
@@ -53,90 +49,67 @@ export interface TestApp {
   close(): Promise<void>;
 }
 
-type Options = Partial<AppSettings & Pick<ListenOptions, "limits" | "maxConnections">> & {
-  /** The queues' prefix, where a process of its own is to share them. */
-  prefix?: string;
-  /** A configuration file's text, for what the options do not say. */
-  config?: string;
-  staleAfterSeconds?: number;
-  /** One that was free a moment ago, for an app that is to come back where another was. */
-  port?: number;
-  mongo?: string;
-  redis?: string;
-  probes?: Probe[];
-};
+type ServerSettings = Partial<Config["server"]>;
+
+type Options = ServerSettings &
+  NonNullable<WebDeps["overrides"]> & {
+    /** The queues' prefix, where a process of its own is to share them. */
+    prefix?: string;
+    /** A configuration file's text, for what the options do not say. */
+    config?: string;
+    staleAfterSeconds?: number;
+    /** One that was free a moment ago, for an app that is to come back where another was. */
+    port?: number;
+    mongo?: string;
+    redis?: string;
+  };
 
 /** The real API on a port of its own, over a database and a queue prefix of its own, with the strict check on. */
 export async function startApp(options: Options = {}): Promise<TestApp> {
-  const name = `test-${randomUUID()}`;
+  const { mongo, redis: url = await redisUrl(), prefix = `test-${randomUUID()}`, config: text, ...rest } = options;
+  const { staleAfterSeconds, port = 0, probes, bodies, countFailure, limits, maxConnections, ...server } = rest;
+  const { strict = true } = rest;
+  const lifecycle = new Lifecycle();
   const clock = new TestClock();
   const { log, lines } = logLines();
-  const database = await connectDatabase(options.mongo ?? (await mongoUri(name)));
-  await database.createIndexes();
-  const url = options.redis ?? (await redisUrl());
+  const database = await openDatabase(lifecycle, mongo);
+  const read = parseConfig(text, {});
+  const config: Config = {
+    ...read,
+    server: { ...read.server, ...server, port },
+    redis: { ...read.redis, prefix },
+    jobs: { ...read.jobs, ...(staleAfterSeconds !== undefined && { staleAfterSeconds }) },
+  };
   const redis = await connectProducer({ url }, log);
-  const prefix = options.prefix ?? name;
-  const queues = new Queues(redis, prefix);
-  const config = parseConfig(options.config, {});
-  const changes = new RedisChanges(redis, prefix);
-  const stores = openStores(database, clock, { staleAfterSeconds: options.staleAfterSeconds ?? 900 }, changes);
-  const live = new LiveFeed(stores, { clock, log, prefix, redis, reader: readerConnection({ url }, log) });
-  const metrics = new Metrics(
-    () => queues.depths(),
-    () => stores.events.countWaiting(),
-    () => live.size,
-  );
-  const probes = options.probes ?? [
-    { name: "mongodb", check: () => database.ping() },
-    { name: "redis", check: () => redis.ping() },
-  ];
-  const app = buildApp(
-    {
-      ...{ stores, queues, live, clock, log, metrics, probes },
-      hooks: config.hooks,
-      agent: config.agents.defaults,
-      channels: new Set(Object.keys(config.channels)),
-      firstRoute: config.session.main ?? null,
-      isStopping: () => false,
-    },
-    {
-      version: "0.0.0-test",
-      host: "127.0.0.1",
-      allowedHosts: [],
-      trustProxy: 0,
-      bodyLimit: 4 * 1024 * 1024,
-      strict: true,
-      countFailure: failureCounter(redis, name),
-      readMetrics: metricsReader(metrics.registry),
-      ...options,
-    },
-  );
-  const http = await listen(app.callback(), {
-    ...{ port: options.port ?? 0, host: "127.0.0.1", isStopping: () => true },
-    ...(options.limits && { limits: options.limits }),
-    ...(options.maxConnections && { maxConnections: options.maxConnections }),
+  lifecycle.onClose("Redis", async () => redis.disconnect());
+  const given = { probes, bodies, countFailure, limits, maxConnections };
+  const overrides = Object.fromEntries(Object.entries({ ...given, strict }).filter(([, one]) => one !== undefined));
+  const web = await startWeb(lifecycle, config, {
+    ...{ database, redis, clock, log, overrides },
+    redisAddress: { url },
+    timings: FAST_TIMINGS,
   });
   return {
-    url: http.url,
-    clock,
-    stores,
-    database,
-    queues,
-    config,
-    prefix,
-    log: lines,
-    connections: http.connections,
-    call: (method, path, body, headers) => call(http.url, method, path, body, headers),
-    async close() {
-      live.end();
-      await http.close();
-      await live.close();
-      await changes.flush();
-      await queues.close();
-      redis.disconnect();
-      await database.close();
-    },
+    ...{ url: web.url, clock, stores: web.stores, database, queues: web.queues, config, prefix, log: lines },
+    connections: web.connections,
+    call: (method, path, body, headers) => call(web.url, method, path, body, headers),
+    close: () =>
+      lifecycle.close((name, error) => {
+        throw new Error(`${name} did not close well`, { cause: error });
+      }),
   };
+}
+
+async function openDatabase(lifecycle: Lifecycle, mongo: string | undefined): Promise<Database> {
+  if (mongo === undefined) {
+    const { database, giveBack } = await takeDatabase();
+    lifecycle.onClose("database", giveBack);
+    return database;
+  }
+  const database = await connectDatabase(mongo);
+  lifecycle.onClose("MongoDB", () => database.close());
+  await database.createIndexes();
+  return database;
 }
 
 async function call(url: string, method: string, path: string, body?: unknown, headers = {}): Promise<Answer> {

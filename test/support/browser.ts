@@ -1,16 +1,40 @@
 import { resolve } from "node:path";
-import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  type BrowserServer,
+  chromium,
+  type Page,
+} from "playwright-core";
 
 const ARGS = [
   ...["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"],
   ...["--disable-background-networking", "--disable-component-update", "--disable-sync"],
 ];
 
-/** The test run's one browser; started by the first who asks. */
+/** Where the browser listens that all tests share, in the environment. */
+export const SHARED_BROWSER = "SIGNALBOX_TEST_BROWSER";
+
+const executablePath = resolve(".tools/bin/chromium");
+
+/** Starts a browser that several processes use; each reader has a context of its own in it. */
+export const startSharedBrowser = (): Promise<BrowserServer> => chromium.launchServer({ executablePath, args: ARGS });
+
+/** The shared browser, or one of this process; taken by the first reader of a file. */
 let browser: Promise<Browser> | undefined;
 
+function openBrowser(): Promise<Browser> {
+  const shared = process.env[SHARED_BROWSER];
+  browser ??= shared === undefined ? chromium.launch({ executablePath, args: ARGS }) : chromium.connect(shared);
+  return browser;
+}
+
+/** Ends a browser of this process; leaves a shared one. */
 export async function closeBrowser(): Promise<void> {
-  await (await browser)?.close();
+  const open = browser;
+  browser = undefined;
+  await (await open)?.close();
 }
 
 /** Readers of the page, each of whom knows nothing of the others. */
@@ -20,8 +44,11 @@ export class Readers {
 
   /** A new reader at an address. */
   async open(url: string, options: BrowserContextOptions = {}): Promise<Page> {
-    browser ??= chromium.launch({ executablePath: resolve(".tools/bin/chromium"), args: ARGS });
-    const context = await (await browser).newContext({ locale: "en-GB", timezoneId: "Europe/Berlin", ...options });
+    const context = await (await openBrowser()).newContext({
+      locale: "en-GB",
+      timezoneId: "Europe/Berlin",
+      ...options,
+    });
     this.#contexts.push(context);
     context.setDefaultTimeout(20_000);
     const page = await context.newPage();

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { type Listener, startListener } from "../../src/gmail/listener.ts";
 import type { MailboxDoc } from "../../src/models/gmailMailbox.ts";
 import type { RunDoc } from "../../src/models/run.ts";
+import { TIMINGS } from "../../src/shared/timings.ts";
 import { startApp, type TestApp } from "./app.ts";
 import { eventually } from "./eventually.ts";
 import { type GoogleServer, startGoogleServer } from "./googleServer.ts";
@@ -158,6 +159,7 @@ export async function startGmailBed(options: BedOptions = {}): Promise<GmailBed>
         queues,
         clock,
         log,
+        lease: TIMINGS.lease, // its pauses are let pass by the test
         pause: timers.pause,
       });
       listeners.push(listener);

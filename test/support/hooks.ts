@@ -1,19 +1,59 @@
+import { appendFileSync } from "node:fs";
+import { setImmediate } from "node:timers/promises";
+import fc from "fast-check";
 import { closeBrowser } from "./browser.ts";
+import { eventually } from "./eventually.ts";
+import { RUNS, SEED } from "./random.ts";
 import { stopServers } from "./servers.ts";
 
-/** Whatever a test left open keeps the process alive: then the run fails and says what it is. */
-const GRACE_MS = 5_000;
+fc.configureGlobal({ seed: SEED, numRuns: RUNS });
+
+/** How long what a file opened may take to close. */
+const CLOSES_WITHIN_MS = 5_000;
+
+/** The process runs file after file: this hook is called once a file, and what all of them share stays open. */
+const isLane = process.env.MOCHA_WORKER_ID !== undefined;
+const ownResources = countResources();
+let began = 0;
+
+/** What keeps the process alive, by kind. */
+function countResources(): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const kind of process.getActiveResourcesInfo()) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  return counts;
+}
+
+/** The kinds of which more are open than before the first file; mocha's timer for the running hook is none of them. */
+const leftOpen = (): string[] =>
+  [...countResources()].flatMap(([kind, count]) => {
+    const more = count - (ownResources.get(kind) ?? 0) - (kind === "Timeout" ? 1 : 0);
+    return kind !== "Immediate" && more > 0 ? [`${more} ${kind}`] : [];
+  });
 
 export const mochaHooks = {
-  async afterAll(): Promise<void> {
+  beforeAll(): void {
+    began = performance.now();
+  },
+
+  /** Fails when the tests left something open: it would disturb later ones, or keep the process from ending. */
+  async afterAll(this: Mocha.Context): Promise<void> {
+    this.timeout(4 * CLOSES_WITHIN_MS);
+    const file = this.test?.parent?.suites[0]?.file;
+    const { SIGNALBOX_TEST_TIMES } = process.env;
+    if (SIGNALBOX_TEST_TIMES && file) {
+      const ms = Math.round(performance.now() - began);
+      appendFileSync(SIGNALBOX_TEST_TIMES, `${JSON.stringify({ file, ms })}\n`);
+    }
     await closeBrowser();
-    await stopServers();
-    setTimeout(() => {
-      console.error(`A test left something open: ${process.getActiveResourcesInfo().join(", ")}`);
-      process.on("exit", () => {
-        process.exitCode = 1; // mocha sets it to its own count of failures, before this
-      });
-      process.exit();
-    }, GRACE_MS).unref();
+    if (!isLane) await stopServers();
+    let open: string[] = [];
+    const isClosed = async () => {
+      await setImmediate(); // a timer that has just fired still counts
+      open = leftOpen();
+      return open.length === 0;
+    };
+    await eventually(isClosed, "everything to be closed", CLOSES_WITHIN_MS).catch(() => {
+      throw new Error(`A test left something open: ${open.join(", ")}`);
+    });
   },
 };

@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { randomInt } from "node:crypto";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, statfsSync } from "node:fs";
 import { createConnection, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -12,12 +11,56 @@ import { eventually } from "./eventually.ts";
 /** Where the set-up has put a server. */
 export const bin = (name: string) => resolve(".tools/bin", name);
 
-/** The test run's own mongod, a replica set of one; started by the first who asks. */
+/**
+ * The servers that all tests share: started once by the command that runs them in several processes, which passes their
+ * addresses on in the environment, or by the first who asks.
+ */
+export const SHARED = { mongodb: "SIGNALBOX_TEST_MONGODB", redis: "SIGNALBOX_TEST_REDIS" } as const;
+
+/** The mongod of this process, a replica set of one. */
 let mongod: Promise<MongoMemoryReplSet> | undefined;
 
+/** The address of a database on the shared mongod, or on the one that the running file has for itself. */
 export async function mongoUri(database: string): Promise<string> {
-  mongod ??= createReplicaSet(1);
+  const shared = process.env[SHARED.mongodb];
+  if (mongod === undefined && shared !== undefined) {
+    const url = new URL(shared);
+    url.pathname = `/${database}`;
+    return url.href;
+  }
+  mongod ??= createReplicaSet(1, fastDirectory());
   return (await mongod).getUri(database);
+}
+
+/**
+ * Gives the tests of the calling suite a mongod of their own, for those that change how the whole server behaves. To be
+ * called before the suite's own hooks.
+ */
+export function useOwnMongod(): void {
+  let usual: typeof mongod;
+  before(async () => {
+    usual = mongod;
+    mongod = createReplicaSet(1, fastDirectory());
+    await mongod;
+  });
+  after(async () => {
+    await (await mongod)?.stop(REMOVE);
+    mongod = usual;
+  });
+}
+
+/** Takes the data away too, wherever it is. */
+const REMOVE = { doCleanup: true, force: true };
+
+/** Less than this, and a test run could fill the file system. */
+const ROOM_BYTES = 4 * 1024 ** 3;
+
+/** A directory in memory where the system has one with room: databases of tests need not outlive anything. */
+function fastDirectory(): string | undefined {
+  const memory = "/dev/shm";
+  if (!existsSync(memory)) return undefined;
+  const { bavail, bsize } = statfsSync(memory);
+  return bavail * bsize > ROOM_BYTES ? mkdtempSync(join(memory, "signalbox-mongod-")) : undefined;
 }
 
 /** Long: after a crash a mongod first recovers what its journal holds. */
@@ -84,7 +127,8 @@ export async function startReplicaSet(count: number): Promise<ReplicaSet> {
   };
 }
 
-function createReplicaSet(count: number): Promise<MongoMemoryReplSet> {
+/** @param dbPath where a single member has its data, which is taken away when it stops; otherwise one of the system's */
+function createReplicaSet(count: number, dbPath?: string): Promise<MongoMemoryReplSet> {
   process.env.MONGOMS_SYSTEM_BINARY_VERSION_CHECK = "false"; // whichever the set-up has found serves
   return MongoMemoryReplSet.create({
     replSet: {
@@ -93,7 +137,10 @@ function createReplicaSet(count: number): Promise<MongoMemoryReplSet> {
       configSettings: { electionTimeoutMillis: 2_000, chainingAllowed: false }, // each follows the primary itself
     },
     binary: { systemBinary: bin("mongod") },
-    instanceOpts: Array.from({ length: count }, () => ({ storageEngine: "wiredTiger" as const })),
+    instanceOpts: Array.from({ length: count }, () => ({
+      storageEngine: "wiredTiger" as const,
+      ...(dbPath !== undefined && { dbPath }),
+    })),
   });
 }
 
@@ -141,25 +188,36 @@ async function startServer(
   };
 }
 
-/** The test run's own redis-server; started by the first who asks. */
+/** The redis-server of this process. */
 let redis: Promise<TestServer> | undefined;
 
+/** The address of the redis-server that all tests share: whoever uses it has a prefix of its own. */
 export async function redisUrl(): Promise<string> {
+  const shared = process.env[SHARED.redis];
+  if (shared !== undefined) return shared;
   redis ??= startRedis();
   return (await redis).url;
 }
 
 export async function stopServers(): Promise<void> {
-  await (await mongod)?.stop();
+  await (await mongod)?.stop(REMOVE);
   await (await redis)?.remove();
 }
 
 /**
- * Below those that systems give to outgoing connections: whoever stops there and comes back finds it free still.
+ * Ports for servers of tests: below those that systems give to outgoing connections, so that a server which stops and
+ * comes back finds its port free still. Each process that runs tests takes them from a range of its own, one after the other,
+ * so that two never take the same.
  */
+const FIRST_PORT = 10_000;
+const PORTS_EACH = 2_000;
+const RANGES = 11;
+const firstOfRange = FIRST_PORT + (Number(process.env.MOCHA_WORKER_ID ?? 0) % RANGES) * PORTS_EACH;
+let portsTaken = process.pid % PORTS_EACH;
+
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = randomInt(10_000, 32_768);
+    const port = firstOfRange + (portsTaken++ % PORTS_EACH);
     if (await isFree(port)) return port;
   }
 }

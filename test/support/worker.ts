@@ -4,6 +4,7 @@ import { startService } from "../../src/workers/service.ts";
 import type { TestApp } from "./app.ts";
 import { logLines } from "./logLines.ts";
 import { redisUrl } from "./servers.ts";
+import { FAST_TIMINGS } from "./timings.ts";
 
 export interface TestWorker {
   readonly metrics: WorkerMetrics;
@@ -21,7 +22,7 @@ export async function startWorker(app: TestApp, env: Record<string, string> = {}
   const config = { ...app.config, redis: { ...app.config.redis, prefix: app.prefix } };
   const metrics = new WorkerMetrics();
   const service = startService(config, {
-    ...{ stores, queues, connection, clock, log, metrics },
+    ...{ stores, queues, connection, clock, log, metrics, timings: FAST_TIMINGS },
     env: { ...process.env, ...env },
   });
   return {

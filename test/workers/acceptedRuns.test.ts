@@ -3,6 +3,7 @@ import pino from "pino";
 import { agentHook, mappedHook } from "../../src/shared/queues.ts";
 import { acceptedRunsProcessor } from "../../src/workers/processors/acceptedRuns.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { FAST_TIMINGS } from "../support/timings.ts";
 
 describe("runs that were accepted together", () => {
   let app: TestApp;
@@ -13,7 +14,7 @@ describe("runs that were accepted together", () => {
   const process = (payload: object) =>
     acceptedRunsProcessor(app.queues)(
       { id: "1", payload, lastTry: true },
-      { signal: new AbortController().signal, clock: app.clock, log: pino({ level: "silent" }) },
+      { signal: new AbortController().signal, clock: app.clock, log: pino({ level: "silent" }), timings: FAST_TIMINGS },
     );
   const waiting = async ({ name }: { name: string }) =>
     (await app.queues.open.find((queue) => queue.name === name)?.getWaiting())?.map(({ id, data }) => [id, data.runId]);

@@ -6,6 +6,7 @@ import { AppError } from "../../src/shared/errors.ts";
 import { WorkerMetrics } from "../../src/workers/metrics.ts";
 import { mappedHookProcessor } from "../../src/workers/processors/mappedHook.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { FAST_TIMINGS } from "../support/timings.ts";
 
 describe("a mapped run whose transform finds no thread", () => {
   let app: TestApp;
@@ -37,7 +38,7 @@ describe("a mapped run whose transform finds no thread", () => {
       triggerHeartbeat: () => Promise.reject(new Error("nothing is to be triggered")),
     });
     const signal = stopping ? AbortSignal.abort() : new AbortController().signal;
-    const context = { signal, clock, log: pino({ level: "silent" }) };
+    const context = { signal, clock, log: pino({ level: "silent" }), timings: FAST_TIMINGS };
     const thrown = await process({ id: _id, payload: { runId: _id }, lastTry }, context).then(
       () => null,
       (error: AppError) => error.code,

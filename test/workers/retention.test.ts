@@ -6,6 +6,7 @@ import type { RunDoc } from "../../src/models/run.ts";
 import { type RetentionSettings, retentionProcessor } from "../../src/workers/processors/retention.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { createJob, report, whole } from "../support/factories.ts";
+import { FAST_TIMINGS } from "../support/timings.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -17,7 +18,7 @@ describe("retention", () => {
   afterEach(() => app.close());
 
   const run = (settings: Partial<RetentionSettings>, signal = new AbortController().signal) => {
-    const context = { signal, clock: app.clock, log: pino({ level: "silent" }) };
+    const context = { signal, clock: app.clock, log: pino({ level: "silent" }), timings: FAST_TIMINGS };
     return retentionProcessor(app.stores, { retainSingleUse: "7d", ...settings })(
       { id: "1", payload: {}, lastTry: true },
       context,

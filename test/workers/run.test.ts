@@ -10,6 +10,7 @@ import { workerConnection } from "../../src/shared/redis.ts";
 import { type Processor, runWorkers } from "../../src/workers/run.ts";
 import { eventually } from "../support/eventually.ts";
 import { redisUrl, startRedis } from "../support/servers.ts";
+import { FAST_TIMINGS } from "../support/timings.ts";
 
 describe("runWorkers", () => {
   let connection: Redis;
@@ -29,7 +30,13 @@ describe("runWorkers", () => {
   const start = (processor: Processor) => {
     const log = pino({ level: "trace" }, { write: (line: string) => void lines.push(JSON.parse(line)) });
     const idle = QUEUES.map((def): [QueueDef, Processor] => [def, async () => ({ kind: "done" })]);
-    return runWorkers(new Map([...idle, [retention, processor]]), { connection, prefix, clock: systemClock, log });
+    return runWorkers(new Map([...idle, [retention, processor]]), {
+      connection,
+      prefix,
+      clock: systemClock,
+      timings: FAST_TIMINGS,
+      log,
+    });
   };
   /** The job once it has ended. Not told by events: those from before the first look at them are missed. */
   const ended = (job: Job): Promise<Job> =>
@@ -169,7 +176,13 @@ describe("runWorkers", () => {
 
   it("refuses to start without a processor for each queue", () => {
     expect(() =>
-      runWorkers(new Map(), { connection, prefix, clock: systemClock, log: pino({ level: "silent" }) }),
+      runWorkers(new Map(), {
+        connection,
+        prefix,
+        clock: systemClock,
+        timings: FAST_TIMINGS,
+        log: pino({ level: "silent" }),
+      }),
     ).to.throw("the queue mapped-hook has no processor");
   });
 
@@ -190,7 +203,7 @@ describe("runWorkers", () => {
         return { kind: "done" };
       };
     const processors = new Map(QUEUES.map((def) => [def, processor(def)]));
-    const workers = runWorkers(processors, { connection: own, prefix, clock: systemClock, log });
+    const workers = runWorkers(processors, { connection: own, prefix, clock: systemClock, timings: FAST_TIMINGS, log });
 
     await redis.stop("SIGKILL");
     await redis.start();

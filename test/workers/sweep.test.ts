@@ -3,6 +3,7 @@ import { expect } from "chai";
 import pino from "pino";
 import { agentHook, heartbeat, mappedHook } from "../../src/shared/queues.ts";
 import { MAIN_SESSION } from "../../src/shared/sessionKey.ts";
+import { TIMINGS } from "../../src/shared/timings.ts";
 import { WorkerMetrics } from "../../src/workers/metrics.ts";
 import { startSweep } from "../../src/workers/sweep.ts";
 import { startApp, type TestApp } from "../support/app.ts";
@@ -28,7 +29,12 @@ describe("the sweep over runs that wait for their mapping", () => {
     const { stores, queues, clock } = app;
     app.clock.advance(10_000);
     const deps = { stores, queues, clock, metrics: new WorkerMetrics(), channels: new Set(["log"]) };
-    const sweep = startSweep({ ...deps, log: pino({ level: "silent" }), settle: async () => {} }, 10);
+    const sweep = startSweep({
+      ...deps,
+      log: pino({ level: "silent" }),
+      settle: async () => {},
+      timings: { ...TIMINGS.sweep, everyMs: 10 },
+    });
     for (const marker of [await accept(), await accept()]) {
       app.clock.advance(10_000);
       await eventually(() => queues.has(mappedHook, marker), "a sweep");
@@ -86,7 +92,12 @@ describe("the sweep over deliveries", () => {
     const { stores, queues, clock } = app;
     const metrics = new WorkerMetrics();
     const deps = { stores, queues, clock, metrics, channels: CHANNELS };
-    const sweep = startSweep({ ...deps, log: pino({ level: "silent" }), settle: async () => {} }, 10);
+    const sweep = startSweep({
+      ...deps,
+      log: pino({ level: "silent" }),
+      settle: async () => {},
+      timings: { ...TIMINGS.sweep, everyMs: 10 },
+    });
     await eventually(isDone, "a sweep");
     await sweep.close();
     return metrics.registry.metrics();
@@ -148,7 +159,12 @@ describe("the sweep", () => {
     const { stores, queues, clock } = app;
     app.clock.advance(10_000);
     const deps = { stores, queues, clock, metrics: new WorkerMetrics(), channels: new Set<string>() };
-    const sweep = startSweep({ ...deps, log: pino({ level: "silent" }), settle: async () => {} }, 10);
+    const sweep = startSweep({
+      ...deps,
+      log: pino({ level: "silent" }),
+      settle: async () => {},
+      timings: { ...TIMINGS.sweep, everyMs: 10 },
+    });
     await eventually(isDone, "a sweep");
     await sweep.close();
   }

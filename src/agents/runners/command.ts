@@ -22,6 +22,7 @@ export interface CommandSettings extends ReplySettings {
 export function commandRunner(
   settings: CommandSettings | undefined,
   environment: Readonly<Record<string, string | undefined>>,
+  graceMs?: number,
 ): AgentRunner {
   const [name, ...args] = settings?.command ?? [];
   if (!settings || !name) throw failed("No program is set: give one in agents.runners.command.command.");
@@ -34,6 +35,7 @@ export function commandRunner(
         cwd: settings.cwd,
         input: renderPrompt(turn.messages),
         maxOutputBytes: settings.maxOutputBytes ?? 4 * 1024 * 1024,
+        graceMs,
       };
       const ended = await runProcessGroup(program, signal).catch((error) => {
         throw notStarted(error);

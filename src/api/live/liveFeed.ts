@@ -26,15 +26,14 @@ export interface LiveFeedDeps {
   readonly redis: RedisConnection;
   /** Of the feed's own, to wait on. */
   readonly reader: RedisConnection;
-  /** How often a stream shows that it lives, 15 s by default. */
-  readonly beatMs?: number;
+  /** How often a stream shows that it is alive. */
+  readonly beatMs: number;
 }
 
 /** Changes of so short a while are told together: of a job that changes all the time its latest state alone. */
 const TOGETHER_MS = 100;
 /** To tell many listeners of many changes takes longer; requests are answered in between. What is sent is not counted. */
 const MOST_MS_AT_A_TIME = 1;
-const BEAT_MS = 15_000;
 const AGAIN_AFTER_MS = 1_000;
 const MOST_CHANGES = 2_000;
 const MOST_ENTRIES_BEHIND = 500;
@@ -66,7 +65,7 @@ export class LiveFeed {
       onLost: () => this.#onLost(),
       onChanges: (unpack, position) => this.#onChanges(unpack, position),
     });
-    this.#beating = setInterval(() => this.#beat(), deps.beatMs ?? BEAT_MS).unref();
+    this.#beating = setInterval(() => this.#beat(), deps.beatMs).unref();
   }
 
   /** How many streams are open. */

@@ -13,12 +13,13 @@ import { runProcess, StartError } from "../../shared/lifecycle.ts";
 import { createLogger, type Logger } from "../../shared/logger.ts";
 import { connectProducer } from "../../shared/redis.ts";
 import { rereadConfig } from "../../shared/reload.ts";
+import { TIMINGS, type Timings } from "../../shared/timings.ts";
 import { withStores } from "../withStores.ts";
 
 /**
  * `webhooks gmail run`: listens to the mailbox of the configuration. Where another process does, it waits to take over.
  */
-export function runGmail(env: NodeJS.ProcessEnv): Promise<void> {
+export function runGmail(env: NodeJS.ProcessEnv, timings: Timings = TIMINGS): Promise<void> {
   return runProcess(async (lifecycle) => {
     const config = readConfig(env);
     const log = createLogger({ level: config.log.level, name: "gmail", pretty: process.stdout.isTTY });
@@ -38,7 +39,7 @@ export function runGmail(env: NodeJS.ProcessEnv): Promise<void> {
 
     const listen = ({ hooks, jobs }: Config): Listener | undefined => {
       const stores = openStores(database, clock, jobs, changes);
-      return hooks.gmail && startListener(hooks, hooks.gmail, { stores, queues, clock, log });
+      return hooks.gmail && startListener(hooks, hooks.gmail, { stores, queues, clock, log, lease: timings.lease });
     };
     let current = config;
     let listener = listen(config);

@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { LEASE_MS } from "../../shared/claim.ts";
 import { type AgentRun, hasSessionAlone, type RunClaim, type RunDoc } from "../run.ts";
 import { findUnsettledSessions, type RunInSession } from "../runsTogether.ts";
 import type { SessionTurn } from "../session.ts";
@@ -18,8 +17,9 @@ export async function claimRuns(
   { runs, sessions }: Pick<Stores, "runs" | "sessions">,
   runIds: readonly string[],
   now: Date,
+  leaseMs: number,
 ): Promise<(AgentRun | NotClaimed)[]> {
-  const claim = { token: randomUUID(), until: new Date(now.getTime() + LEASE_MS) };
+  const claim = { token: randomUUID(), until: new Date(now.getTime() + leaseMs) };
   const found = await runs.findInSessions(runIds);
   const lastPlaces = new Map(runIds.map((runId, i) => [runId, i]));
   const results = found.map((one, i): RunDoc | NotClaimed => {
@@ -28,7 +28,10 @@ export async function claimRuns(
   });
   const next = results.filter((run) => typeof run !== "string");
   const shared = next.filter((run) => !hasSessionAlone(run));
-  const ready = [...next.filter(hasSessionAlone), ...(await takeSessions({ runs, sessions }, shared, claim, now))];
+  const ready = [
+    ...next.filter(hasSessionAlone),
+    ...(await takeSessions({ runs, sessions }, shared, claim, new Date(now.getTime() - leaseMs))),
+  ];
   const claimed = await runs.claimEach(ready, claim);
   const all = new Map(ready.map(({ _id }, i) => [_id, claimed[i] ?? ("over" as const)]));
   await sessions.release(shared.filter(({ _id }) => all.get(_id) === "over").map(turnOf)); // the others hold none
@@ -50,12 +53,12 @@ async function takeSessions(
   { runs, sessions }: Pick<Stores, "runs" | "sessions">,
   shared: readonly RunDoc[],
   claim: RunClaim,
-  now: Date,
+  endedBefore: Date,
 ): Promise<RunDoc[]> {
   const keys = shared.map(({ sessionKey }) => sessionKey);
   // One that had the session alone before them took no lock. Where nobody sees its end through, that is waited for no longer
   // than a lock is.
-  const unsettled = await findUnsettledSessions(runs.collection, keys, new Date(now.getTime() - LEASE_MS));
+  const unsettled = await findUnsettledSessions(runs.collection, keys, endedBefore);
   const free = shared.filter(({ sessionKey }) => !unsettled.has(sessionKey));
   const isTaken = await sessions.claimEach(free.map((run) => ({ ...turnOf(run), ...claim })));
   return free.filter((_, i) => isTaken[i]);

@@ -13,7 +13,6 @@ import { logUnsettled, type Settle } from "../settle.ts";
 import { boundTurn, type TurnEnd } from "../turn.ts";
 
 const MOST_TRIES = 3;
-const RETRY_AFTER_MS = [2_000, 10_000] as const;
 /** However long a server wants to be left alone: the runs behind this one wait too. */
 const MOST_RETRY_AFTER_MS = 15 * 60_000;
 
@@ -57,9 +56,9 @@ export function agentHookProcessor(deps: AgentHookDeps): Processor {
 
 /** Writes how the turn ended, and what follows from that. A run of which that cannot be written is tried again. */
 async function finish(deps: AgentHookDeps, run: AgentRun, end: TurnEnd, context: RunContext): Promise<void> {
-  const { signal, log } = context;
+  const { log } = context;
   try {
-    const ended = await persist(() => conclude(deps, run, end, context), signal);
+    const ended = await persist(() => conclude(deps, run, end, context), context);
     if (ended !== null) await seeThrough(deps, run._id, ended, context);
   } catch (error) {
     const { code } = toAppError(error);
@@ -72,12 +71,12 @@ async function seeThrough(
   { settle }: AgentHookDeps,
   runId: string,
   ended: RunDoc | undefined,
-  { signal, log }: RunContext,
+  context: RunContext,
 ): Promise<void> {
   try {
-    await persist(() => settle(runId, ended), signal);
+    await persist(() => settle(runId, ended), context);
   } catch (error) {
-    if (toAppError(error).code !== "unavailable") logUnsettled(log, runId, error);
+    if (toAppError(error).code !== "unavailable") logUnsettled(context.log, runId, error);
   }
 }
 
@@ -91,8 +90,9 @@ const crashed = (): TurnEnd => ({
 
 async function turn(deps: AgentHookDeps, run: AgentRun, context: RunContext): Promise<TurnEnd> {
   const { stores, runner } = deps;
+  const { timings } = context;
   const work = async (signal: AbortSignal) => {
-    const messages = await persist(() => prepare(deps, run), signal);
+    const messages = await persist(() => prepare(deps, run), { signal, timings });
     const model = run.request.model ?? deps.model;
     const thinking = run.request.thinking ?? undefined;
     return (await runner.run({ kind: "run", messages, model, thinking, env: deps.env(run) }, signal)).text;
@@ -102,7 +102,7 @@ async function turn(deps: AgentHookDeps, run: AgentRun, context: RunContext): Pr
     now: () => context.clock.now(),
   };
   const bounds = { timeoutMs: run.request.timeoutSeconds * 1_000, stopping: context.signal };
-  return underClaim(claim, (lost) => boundTurn(work, { ...bounds, lost }));
+  return underClaim(claim, timings.lease, (lost) => boundTurn(work, { ...bounds, lost }));
 }
 
 /** Shows that the try begins, and gathers what the agent is shown. */
@@ -126,7 +126,7 @@ async function conclude(
   deps: AgentHookDeps,
   run: AgentRun,
   end: TurnEnd,
-  { clock }: RunContext,
+  { clock, timings }: RunContext,
 ): Promise<RunDoc | null | undefined> {
   const { runs, sessions } = deps.stores;
   const { token } = run.claim;
@@ -147,7 +147,7 @@ async function conclude(
       const error = { code: end.error.code, message: end.error.message };
       if (isTriedAgain(run, end)) {
         const asked = Math.min((end.error.retryAfterSeconds ?? 0) * 1_000, MOST_RETRY_AFTER_MS);
-        const delayMs = Math.max(RETRY_AFTER_MS[run.attempts - 1] ?? 0, asked);
+        const delayMs = Math.max(timings.retry.runMs[run.attempts - 1] ?? 0, asked);
         const isOurs = await runs.retryLater(run._id, token, new Date(clock.now().getTime() + delayMs), error);
         await sessions.releaseOwn(run.sessionKey, token);
         if (!isOurs) return undefined; // another worker has taken it over meanwhile

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { claimDelivery } from "../../models/commands/claimDelivery.ts";
 import type { DeliveryDoc } from "../../models/delivery.ts";
-import { LEASE_MS, underClaim } from "../../shared/claim.ts";
+import { underClaim } from "../../shared/claim.ts";
 import { ChannelGate } from "../channelGate.ts";
 import { persist } from "../persist.ts";
 import type { Processor, RunContext } from "../run.ts";
@@ -18,14 +18,16 @@ export function deliverProcessor(deps: DeliverDeps, gate = new ChannelGate()): P
     const { deliveryId } = payload as { deliveryId: string };
     const { deliveries } = deps.stores;
     const token = randomUUID();
+    const { lease } = context.timings;
     const now = context.clock.now();
-    const delivery = await claimDelivery(deps.stores, deliveryId, token, new Date(now.getTime() + LEASE_MS), now);
+    const leaseEnd = new Date(now.getTime() + lease.durationMs);
+    const delivery = await claimDelivery(deps.stores, deliveryId, token, leaseEnd, now);
     if (typeof delivery === "string") return { kind: "done", result: { delivery } };
     const claim = {
       renew: (until: Date) => deliveries.renew(deliveryId, token, until),
       now: () => context.clock.now(),
     };
-    const verdict = await underClaim(claim, (lost) => {
+    const verdict = await underClaim(claim, lease, (lost) => {
       const signal = AbortSignal.any([lost, context.signal]);
       return new Sending(deps, gate, delivery, token, context, signal).run();
     });
@@ -40,10 +42,11 @@ async function conclude(
   { _id, lane, channel, to }: DeliveryDoc,
   token: string,
   verdict: Verdict,
-  { clock, log, signal }: RunContext,
+  context: RunContext,
 ): Promise<void> {
+  const { clock, log } = context;
   const { deliveries, sessions } = stores;
-  const kept = <T>(act: () => Promise<T>) => persist(act, signal);
+  const kept = <T>(act: () => Promise<T>) => persist(act, context);
   if (verdict.kind === "lost") return;
   if (verdict.kind === "stopped") {
     await kept(() => deliveries.retryLater(_id, token, null));

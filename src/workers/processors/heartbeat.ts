@@ -3,7 +3,7 @@ import type { AgentRunner } from "../../agents/runner.ts";
 import { addDelivery, type DeliverySettings, type NotedDelivery } from "../../models/commands/addDelivery.ts";
 import type { EventDoc } from "../../models/event.ts";
 import type { Stores } from "../../models/stores.ts";
-import { LEASE_MS, underClaim } from "../../shared/claim.ts";
+import { underClaim } from "../../shared/claim.ts";
 import { MAIN_SESSION } from "../../shared/sessionKey.ts";
 import { conversation } from "../conversation.ts";
 import type { WorkerMetrics } from "../metrics.ts";
@@ -14,8 +14,6 @@ import { boundTurn, type TurnEnd } from "../turn.ts";
 
 /** Most events that one turn looks at; how many fit is for the prompt to say. */
 const MOST_EVENTS = 500;
-/** After a failed turn the events wait so long for another try, unless something new wakes the session. */
-const PAUSE_MS = 60_000;
 
 export interface HeartbeatDeps {
   readonly stores: Stores;
@@ -43,18 +41,19 @@ export function heartbeatProcessor(deps: HeartbeatDeps): Processor {
   return async ({ payload }, context) => {
     const { scheduled } = payload as { scheduled: boolean };
     // Whatever becomes of this turn, the sweep sees to another: the schedule's next one may be a day away.
-    if (scheduled) await persist(() => deps.stores.events.wakeAll(), context.signal);
+    if (scheduled) await persist(() => deps.stores.events.wakeAll(), context);
     const token = randomUUID();
-    const until = new Date(context.clock.now().getTime() + LEASE_MS);
+    const { lease } = context.timings;
+    const leaseEnd = () => new Date(context.clock.now().getTime() + lease.durationMs);
     const { sessions } = deps.stores;
-    if (!(await sessions.claim(MAIN_SESSION, token, token, until))) return { kind: "done", result: { turns: 0 } };
+    if (!(await sessions.claim(MAIN_SESSION, token, token, leaseEnd()))) return { kind: "done", result: { turns: 0 } };
     const claim = {
       renew: (until: Date) => sessions.renew(MAIN_SESSION, token, until),
       now: () => context.clock.now(),
     };
     try {
-      const keepsClaim = () => claim.renew(new Date(context.clock.now().getTime() + LEASE_MS));
-      return await underClaim(claim, (lost) => takeTurns(deps, scheduled, { lost, keepsClaim }, context));
+      const keepsClaim = () => claim.renew(leaseEnd());
+      return await underClaim(claim, lease, (lost) => takeTurns(deps, scheduled, { lost, keepsClaim }, context));
     } finally {
       await sessions.releaseOwn(MAIN_SESSION, token);
     }
@@ -79,15 +78,15 @@ async function takeTurns(
     const end = await turn(deps, text, lost, context);
     deps.metrics.heartbeats.inc({ outcome: end.kind });
     if (end.kind === "failed") {
-      await sessions.pauseMain(new Date(context.clock.now().getTime() + PAUSE_MS));
+      await sessions.pauseMain(new Date(context.clock.now().getTime() + context.timings.retry.heartbeatMs));
       return { kind: "discard", error: end.error };
     }
     if (end.kind !== "replied") return { kind: "done", result: { turns, end: end.kind } };
-    if (lost.aborted || !(await persist(keepsClaim, context.signal))) break; // another worker has it by now
+    if (lost.aborted || !(await persist(keepsClaim, context))) break; // another worker has it by now
     const known = { whole: events.slice(0, taken), part: told > 0 ? events[taken] : undefined, told };
     const turnId = nameOf(known);
     const { reply } = end;
-    await persist(() => conclude(deps, turnId, text, reply, known, context), context.signal);
+    await persist(() => conclude(deps, turnId, text, reply, known, context), context);
     turns++;
     isLeft = more || taken < events.length;
   }
@@ -110,8 +109,10 @@ function nameOf({ whole, part, told }: Known): string {
 
 function turn(deps: HeartbeatDeps, prompt: string, lost: AbortSignal, context: RunContext): Promise<TurnEnd> {
   const { stores, runner, session, defaults } = deps;
+  const { timings } = context;
   const work = async (signal: AbortSignal) => {
-    const history = await persist(() => stores.messages.findRecent(MAIN_SESSION, session), signal);
+    const read = () => stores.messages.findRecent(MAIN_SESSION, session);
+    const history = await persist(read, { signal, timings });
     const messages = conversation(defaults.systemPrompt, history, prompt);
     const { model, thinking } = defaults;
     return (await runner.run({ kind: "heartbeat", messages, model, thinking, env: {} }, signal)).text;

@@ -39,10 +39,10 @@ export function mappedHookProcessor(deps: MappedHookDeps): Processor {
     const mapping = deps.mappings.find(({ key }) => key === run.mapped?.mapping);
     const ms = mapping?.transform ? deps.crowdedMs(mapping.transform.module) : 0;
     if (ms > 0) return { kind: "later", ms };
-    const end = (made: Made) => persist(() => conclude(deps, run, made), context.signal);
+    const end = (made: Made) => persist(() => conclude(deps, run, made), context);
     const fail = (thrown: unknown) => failed(thrown, lastTry, context);
     const claim = { renew: () => deps.stores.runs.isUnmapped(runId, run.round), now: () => context.clock.now() };
-    const made = await underClaim(claim, (cancelled) => {
+    const made = await underClaim(claim, context.timings.lease, (cancelled) => {
       const signal = AbortSignal.any([cancelled, context.signal]);
       return make(deps, run, mapping, signal).catch((thrown) => {
         if (cancelled.aborted) return null;

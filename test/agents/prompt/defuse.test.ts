@@ -95,7 +95,10 @@ describe("defuse", () => {
   });
 
   it("breaks a marker whatever stands before it and between its words", () => {
-    const text = fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom("end", "END UNTRUSTED", "un", "s", " ", "_", ""));
+    const text = fc.oneof(
+      fc.string({ unit: "binary" }),
+      fc.constantFrom("end", "END UNTRUSTED", "un", "s", " ", "_", ""),
+    );
     const before = fc.array(text, { maxLength: 4 }).map((parts) => parts.join(""));
     const gap = fc.stringMatching(/^[ _.\n\u200b-]{0,80}$/);
 

@@ -1,8 +1,7 @@
 /** Texts as they arrive every day, none of which holds a marker or a token. */
 export const ORDINARY: Readonly<Record<string, string>> = {
   nothing: "",
-  "English prose":
-    "In the end, nobody trusted the content. Never send it untrusted; the content comes later.",
+  "English prose": "In the end, nobody trusted the content. Never send it untrusted; the content comes later.",
   "German prose": "»System«, sagte er, »läuft!« Straße, Größe, Übermut: ‚alles‘ – auch dies…",
   "French prose": "« Assistant » : l’élève a reçu l’œuvre « système » ; 12 % de moins.",
   "Russian prose": "Пользователь: «система» не отвечает — в конце концов.",

@@ -1,0 +1,48 @@
+import cluster from "node:cluster";
+import { connectDatabase } from "../models/database.ts";
+import { readConfig, requireServers } from "../shared/config.ts";
+import type { Environment } from "../shared/configFill.ts";
+import type { Lifecycle, Started } from "../shared/lifecycle.ts";
+import { createLogger } from "../shared/logger.ts";
+import { connectProducer } from "../shared/redis.ts";
+import { rereadConfig } from "../shared/reload.ts";
+import type { Timings } from "../shared/timings.ts";
+import { runCluster } from "./cluster.ts";
+import { startWeb } from "./web.ts";
+
+/**
+ * Starts the web process by its environment: the API itself, or `server.concurrency` processes that share the port.
+ * @throws StartError when the configuration is not usable or a server cannot be reached
+ */
+export async function startWebProcess(lifecycle: Lifecycle, env: Environment, timings: Timings): Promise<Started> {
+  const config = readConfig(env);
+  const { server } = config;
+  const log = createLogger({ level: config.log.level, name: "web", pretty: process.stdout.isTTY });
+  const running = {
+    deadlineMs: server.shutdownSeconds * 1_000,
+    onError: (name: string, error: unknown) => log.error({ err: error }, `${name} did not close well`),
+  };
+  if (server.concurrency > 1 && cluster.isPrimary) {
+    const { ready, reload } = await runCluster(server.concurrency, log, lifecycle);
+    return { ...running, ready, reload };
+  }
+
+  const { mongodbUri, redisAddress } = requireServers(config);
+  const database = await connectDatabase(mongodbUri);
+  lifecycle.onClose("MongoDB", () => database.close());
+  const { clock } = database;
+  await database.checkIndexes();
+  const redis = await connectProducer(redisAddress, log);
+  lifecycle.onClose("Redis", async () => redis.disconnect());
+  const web = await startWeb(lifecycle, config, { database, redis, redisAddress, clock, log, timings });
+  log.info({ url: web.url }, "the API is ready");
+  lifecycle.onClose("log", async () => log.info("the API is stopping"));
+  let current = config;
+  const reload = async () => {
+    const changed = rereadConfig(env, current, log);
+    if (!changed) return;
+    current = changed;
+    web.apply(changed);
+  };
+  return { ...running, ready: { url: web.url }, reload };
+}

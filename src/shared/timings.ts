@@ -1,0 +1,58 @@
+/**
+ * The time constants that decide how soon the processes notice a fault and how long they wait before they act on it, in
+ * milliseconds. Entry points pass `TIMINGS`; tests pass shorter ones.
+ */
+export interface Timings {
+  readonly lease: {
+    /** How long a lease is valid after it was acquired or renewed. */
+    readonly durationMs: number;
+    readonly renewEveryMs: number;
+    /** How often a process that stands by tries to acquire the lease of a mailbox. */
+    readonly acquireEveryMs: number;
+  };
+  /** How long BullMQ takes a silent worker's job for its own; a third of it passes between two checks. */
+  readonly queueLockMs: number;
+  readonly sweep: {
+    readonly everyMs: number;
+    /** A younger record is most likely on its way to its queue already. */
+    readonly minAgeMs: number;
+    /** How long deliveries wait for a channel that is not configured: another process may know it already. */
+    readonly unservedMs: number;
+  };
+  readonly retry: {
+    /** The pause after each failed try of an agent run; there is one more try than pauses. */
+    readonly runMs: readonly number[];
+    /** The pause after each failed try of a delivery; there is one more try than pauses. */
+    readonly deliveryMs: readonly number[];
+    /** How long the events of a failed turn of the main session wait, unless something new wakes it. */
+    readonly heartbeatMs: number;
+    /** The pause before a write is repeated while MongoDB cannot be reached. */
+    readonly writeMs: number;
+    /** How long nothing is sent to a channel whose credentials were refused. */
+    readonly stoppedChannelMs: number;
+  };
+  /** How often a stream of live events shows that it is alive. */
+  readonly liveBeatMs: number;
+  readonly shutdown: {
+    /** How long a stopping server keeps idle connections open: a request may be on its way on one of them. */
+    readonly idleConnectionMs: number;
+    /** How long a program has between SIGTERM and SIGKILL. */
+    readonly programMs: number;
+  };
+}
+
+/** The values of the service itself. */
+export const TIMINGS: Timings = {
+  lease: { durationMs: 15_000, renewEveryMs: 2_000, acquireEveryMs: 2_000 },
+  queueLockMs: 15_000,
+  sweep: { everyMs: 5_000, minAgeMs: 5_000, unservedMs: 600_000 },
+  retry: {
+    runMs: [2_000, 10_000],
+    deliveryMs: [2_000, 10_000, 60_000, 300_000, 1_800_000],
+    heartbeatMs: 60_000,
+    writeMs: 500,
+    stoppedChannelMs: 300_000,
+  },
+  liveBeatMs: 15_000,
+  shutdown: { idleConnectionMs: 500, programMs: 2_000 },
+};

@@ -1,0 +1,54 @@
+import { relative } from "node:path";
+import Mocha from "mocha";
+
+const { EVENT_TEST_PASS, EVENT_TEST_FAIL, EVENT_SUITE_END, EVENT_RUN_END } = Mocha.Runner.constants;
+
+/** Prints a line for each file as it ends, and at the very end the failures with the command that repeats each. */
+class FileReporter extends Mocha.reporters.Base {
+  readonly #failed: { readonly file: string; readonly title: string }[] = [];
+  /** The events of a file come one after the other, once it has ended. */
+  #file = "";
+  #passed = 0;
+  #failedInFile = 0;
+
+  constructor(runner: Mocha.Runner, options: Mocha.MochaOptions) {
+    super(runner, options);
+    runner.on(EVENT_TEST_PASS, (test) => {
+      this.#file = fileOf(test) ?? this.#file;
+      this.#passed++;
+    });
+    runner.on(EVENT_TEST_FAIL, (test) => {
+      this.#file = fileOf(test) ?? this.#file;
+      this.#failedInFile++;
+      this.#failed.push({ file: this.#file, title: test.fullTitle() });
+    });
+    runner.on(EVENT_SUITE_END, (suite) => {
+      if (suite.root) this.#printFile();
+    });
+    runner.once(EVENT_RUN_END, () => {
+      this.epilogue();
+      if (this.#failed.length > 0) console.log(`To repeat a failure:\n${this.#failed.map(commandOf).join("\n")}\n`);
+    });
+  }
+
+  #printFile(): void {
+    const failed = this.#failedInFile > 0 ? `, ${this.#failedInFile} failed` : "";
+    if (this.#passed > 0 || failed) console.log(`${failed ? "✘" : "✔"} ${this.#file}: ${this.#passed} passed${failed}`);
+    this.#passed = 0;
+    this.#failedInFile = 0;
+  }
+}
+
+/** Hooks of the root belong to no file. */
+const fileOf = ({ file }: { readonly file?: string | undefined }): string | undefined =>
+  file && relative(process.cwd(), file);
+
+/** A hook that failed is known by the test that it ran for; the whole file is run where there is none. */
+function commandOf({ file, title }: { readonly file: string; readonly title: string }): string {
+  const isTest = !/"(before|after) (all|each)" hook/.test(title);
+  return `  npx mocha ${file}${isTest ? ` -f ${quote(title)}` : ""}`;
+}
+
+const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+export { FileReporter as "module.exports" };
