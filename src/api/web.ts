@@ -28,11 +28,12 @@ export interface WebDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly timings: Timings;
-  /** What takes the place of the service's own parts: tests hold every answer to its schema, count failures otherwise, … */
-  readonly overrides?: Partial<
-    Pick<AppSettings, "strict" | "bodies" | "countFailure"> &
-      Pick<ListenOptions, "limits" | "maxConnections"> & { readonly probes: readonly Probe[] }
-  >;
+  /** For tests: what takes the place of the service's own settings and probes. */
+  readonly overrides?: {
+    readonly app?: Partial<AppSettings>;
+    readonly listen?: Partial<ListenOptions>;
+    readonly probes?: readonly Probe[];
+  };
 }
 
 /** A web process that serves. */
@@ -92,14 +93,14 @@ export async function startWeb(lifecycle: Lifecycle, config: Config, deps: WebDe
         firstRoute: session.main ?? null,
         isStopping: () => stopping,
       },
-      { version, ...server, ...shared, ...overrides },
+      { version, ...server, ...shared, ...overrides.app },
     ).callback();
   let handler = handlerOf(config, stores);
   const http = await listen((req, res) => void handler(req, res), {
     ...config.server,
-    ...overrides,
     isStopping: () => stopping,
     idleGraceMs: timings.shutdown.idleConnectionMs,
+    ...overrides.listen,
   });
   lifecycle.onClose("HTTP server", () => {
     stopping = true;

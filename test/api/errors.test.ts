@@ -298,7 +298,9 @@ describe("errors", () => {
   ] as const) {
     it(`reach a client that sends all of its body before it reads, where that ${title}`, async () => {
       const socket = connect(Number(new URL(app.url).port), "127.0.0.1");
-      socket.write(`PUT ${job} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n${head}\r\n\r\n`);
+      socket.write(
+        `PUT ${job} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n${head}\r\n\r\n`,
+      );
 
       await promisify<Uint8Array>(socket.write.bind(socket))(sent);
       const { status, body } = answerIn(await text(socket));

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { readFile } from "node:fs/promises";
+import { json } from "node:stream/consumers";
 import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { startApp, type TestApp } from "../support/app.ts";
@@ -240,7 +240,7 @@ describe("the dashboard's page of a job", function () {
     await page.getByRole("button", { name: "Copy Output" }).click();
     await page.getByText("Output copied").waitFor();
 
-    expect(JSON.parse(await readFile(await download.path(), "utf8"))).to.deep.equal(output);
+    expect(await json(await download.createReadStream())).to.deep.equal(output);
     expect(download.suggestedFilename()).to.equal(`${jobId}-output.json`);
     expect(JSON.parse(await page.evaluate<string>("navigator.clipboard.readText()"))).to.deep.equal(output);
   });

@@ -1,5 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { startWeb, type WebDeps } from "../../src/api/web.ts";
+import type { AppSettings } from "../../src/api/app.ts";
+import type { Probe } from "../../src/api/deps.ts";
+import type { ListenOptions } from "../../src/api/server.ts";
+import { startWeb } from "../../src/api/web.ts";
 import { connectDatabase, type Database } from "../../src/models/database.ts";
 import type { Stores } from "../../src/models/stores.ts";
 import { systemClock } from "../../src/shared/clock.ts";
@@ -52,7 +55,9 @@ export interface TestApp {
 type ServerSettings = Partial<Config["server"]>;
 
 type Options = ServerSettings &
-  NonNullable<WebDeps["overrides"]> & {
+  Partial<
+    Pick<AppSettings, "strict" | "bodies" | "countFailure"> & Pick<ListenOptions, "limits" | "maxConnections">
+  > & {
     /** The queues' prefix, where a process of its own is to share them. */
     prefix?: string;
     /** A configuration file's text, for what the options do not say. */
@@ -62,13 +67,14 @@ type Options = ServerSettings &
     port?: number;
     mongo?: string;
     redis?: string;
+    probes?: readonly Probe[];
   };
 
 /** The real API on a port of its own, over a database and a queue prefix of its own, with the strict check on. */
 export async function startApp(options: Options = {}): Promise<TestApp> {
   const { mongo, redis: url = await redisUrl(), prefix = `test-${randomUUID()}`, config: text, ...rest } = options;
-  const { staleAfterSeconds, port = 0, probes, bodies, countFailure, limits, maxConnections, ...server } = rest;
-  const { strict = true } = rest;
+  const { staleAfterSeconds, port = 0, probes, strict = true, bodies, countFailure, ...more } = rest;
+  const { limits, maxConnections, ...server } = more;
   const lifecycle = new Lifecycle();
   const clock = new TestClock();
   const { log, lines } = logLines();
@@ -82,8 +88,11 @@ export async function startApp(options: Options = {}): Promise<TestApp> {
   };
   const redis = await connectProducer({ url }, log);
   lifecycle.onClose("Redis", async () => redis.disconnect());
-  const given = { probes, bodies, countFailure, limits, maxConnections };
-  const overrides = Object.fromEntries(Object.entries({ ...given, strict }).filter(([, one]) => one !== undefined));
+  const overrides = {
+    app: { strict, ...(bodies && { bodies }), ...(countFailure && { countFailure }) },
+    listen: { host: "127.0.0.1", ...(limits && { limits }), ...(maxConnections && { maxConnections }) },
+    ...(probes && { probes }),
+  };
   const web = await startWeb(lifecycle, config, {
     ...{ database, redis, clock, log, overrides },
     redisAddress: { url },

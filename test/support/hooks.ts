@@ -53,6 +53,7 @@ export const mochaHooks = {
       return open.length === 0;
     };
     await eventually(isClosed, "everything to be closed", CLOSES_WITHIN_MS).catch(() => {
+      for (const [kind, count] of countResources()) ownResources.set(kind, count); // later files are not to blame
       throw new Error(`A test left something open: ${open.join(", ")}`);
     });
   },

@@ -1,9 +1,9 @@
-import type { Timings } from "../../src/shared/timings.ts";
+import { TIMINGS, type Timings } from "../../src/shared/timings.ts";
 
-/** A tenth of the service's own time constants, or less; long enough for a busy machine to keep a lease. */
+/** A tenth of the service's own time constants, or less. Leases last as long as its own: nothing waits for the end of one. */
 export const FAST_TIMINGS: Timings = {
-  lease: { durationMs: 1_500, renewEveryMs: 200, acquireEveryMs: 200 },
-  queueLockMs: 1_500,
+  lease: TIMINGS.lease,
+  queueLockMs: TIMINGS.queueLockMs,
   sweep: { everyMs: 300, minAgeMs: 500, unservedMs: 60_000 },
   retry: {
     runMs: [100, 300],
@@ -14,4 +14,11 @@ export const FAST_TIMINGS: Timings = {
   },
   liveBeatMs: 1_500,
   shutdown: { idleConnectionMs: 10, programMs: 500 },
+};
+
+/** The same for tests in which a process dies or hangs, and others wait until its leases have ended. */
+export const FAULT_TIMINGS: Timings = {
+  ...FAST_TIMINGS,
+  lease: { durationMs: 1_500, renewEveryMs: 200, acquireEveryMs: 200 },
+  queueLockMs: 1_500,
 };
