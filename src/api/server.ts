@@ -1,5 +1,5 @@
 import { createServer, type RequestListener, type Server, ServerResponse } from "node:http";
-import { type AddressInfo, Server as NetServer } from "node:net";
+import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
 import { promisify } from "node:util";
 import { StartError } from "../shared/lifecycle.ts";
 import { HeldBytes } from "./heldBytes.ts";
@@ -58,6 +58,11 @@ export async function listen(
   };
   const options = { connectionsCheckingInterval: limits.lookEveryMs, ServerResponse: Answer };
   const server = createServer(options, onRequest);
+  const open = new Set<Socket>();
+  server.on("connection", (socket) => {
+    open.add(socket);
+    socket.once("close", () => open.delete(socket));
+  });
   server.on("checkContinue", onRequest); // whoever reads the body says that it may come
   server.requestTimeout = limits.requestMs;
   server.headersTimeout = limits.headMs;
@@ -70,7 +75,7 @@ export async function listen(
   return {
     url: `http://${shown}:${bound.port}`,
     connections: promisify(server.getConnections.bind(server)),
-    close: () => close(server, idleGraceMs),
+    close: () => close(server, open, idleGraceMs),
   };
 }
 
@@ -100,10 +105,15 @@ function explain({ code }: NodeJS.ErrnoException, port: number, host: string): s
   return `The address ${host}:${port} cannot be bound (${code}): correct HOST (server.host).`;
 }
 
-async function close(server: Server, idleGraceMs: number): Promise<void> {
+/** Resolves when every connection is closed. @param open the connections, of which some may not have sent anything */
+async function close(server: Server, open: ReadonlySet<Socket>, idleGraceMs: number): Promise<void> {
   // http's own close() would also cut idle connections at once.
   const closed = new Promise<void>((resolve) => void NetServer.prototype.close.call(server, () => resolve()));
-  const timer = setInterval(() => server.closeIdleConnections(), idleGraceMs);
+  const timer = setInterval(() => {
+    server.closeIdleConnections();
+    // Node takes a connection without a request for a busy one; browsers open some ahead of time.
+    for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
+  }, idleGraceMs);
   await closed;
   clearInterval(timer);
 }

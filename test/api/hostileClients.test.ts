@@ -83,6 +83,16 @@ describe("clients that take their time", () => {
     });
   }
 
+  it("A connection on which nothing was sent does not keep the service from stopping", async () => {
+    const patient = await startApp({ limits: { ...LIMITS, headMs: 600_000, requestMs: 600_000 } });
+    const { isCutOff } = await attack({ url: patient.url });
+    await eventually(async () => (await patient.connections()) === 1, "it to be there");
+
+    await patient.close();
+
+    await eventually(isCutOff, "it to be closed");
+  });
+
   it("are cut off when they do not take an answer", async () => {
     const output = { text: "x".repeat(3_000_000) };
     await app.call("PUT", "/api/jobs/large", {});
