@@ -22,8 +22,15 @@ import { SetupError } from "./setupError.mjs";
  * @property {(context: Context) => Promise<void>} run throws a SetupError; leaves nothing half-made that isDone takes for done
  */
 
-/** @type {readonly Step[]} in this order; a later one may use what an earlier one made */
-const STEPS = [packages, dashboard, mongod, redis, schemathesis, chromium];
+/**
+ * Two rows of steps, carried out side by side; a later step of a row may use what an earlier one made. The second row is for
+ * the tests, and needs nothing of the first.
+ * @type {readonly (readonly Step[])[]}
+ */
+const ROWS = [
+  [packages, dashboard, mongod, redis],
+  [schemathesis, chromium],
+];
 
 /**
  * @param {Context["mode"]} mode
@@ -32,32 +39,44 @@ const STEPS = [packages, dashboard, mongod, redis, schemathesis, chromium];
 export async function bootstrap(mode) {
   const root = join(import.meta.dirname, "..", "..");
   const tools = join(root, ".tools");
-  const context = { root, tools, mode, progress: new Progress(process.stdout) };
+  const contexts = ROWS.map(() => ({ root, tools, mode, progress: new Progress(process.stdout) }));
+  const clear = () => {
+    for (const { progress } of contexts) progress.clear();
+  };
   for (const [signal, code] of /** @type {const} */ ([
     ["SIGINT", 130],
     ["SIGTERM", 143],
     ["SIGHUP", 129],
   ])) {
     process.on(signal, () => {
-      context.progress.clear();
+      clear();
       endChildren();
       removeScratch(tools);
       process.exit(code);
     });
   }
   try {
-    for (const step of STEPS) {
-      if (await step.isDone(context)) continue;
-      removeStaleScratch(tools);
-      await step.run(context);
-    }
+    await Promise.all(contexts.map((context, i) => carryOut(ROWS[i] ?? [], context)));
     return 0;
   } catch (error) {
-    context.progress.clear();
+    endChildren();
+    clear();
     const sentence = SetupError.from(error)?.message;
     console.error(sentence ?? error);
     return 1;
   } finally {
     removeScratch(tools);
+  }
+}
+
+/**
+ * @param {readonly Step[]} steps
+ * @param {Context} context
+ */
+async function carryOut(steps, context) {
+  for (const step of steps) {
+    if (await step.isDone(context)) continue;
+    removeStaleScratch(context.tools);
+    await step.run(context);
   }
 }

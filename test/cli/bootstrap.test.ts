@@ -95,6 +95,10 @@ describe("script/bootstrap", () => {
     writeFileSync(join(root, ".env"), `MONGODB_URI=${MONGODB_URI}\n`);
     writeFileSync(join(root, "signalbox.json5"), `{ redis: { url: "${REDIS_URL}" } }`);
 
+    mkdirSync(join(root, ".tools"));
+    symlinkSync(resolve(".tools/python"), join(root, ".tools/python")); // what else the tests need
+    program("chromium", "echo Chromium 156.0");
+
     expect(await bootstrap("start")).to.deep.equal({ code: 0, stdout: "", stderr: "" });
     expect((await bootstrap("test", { ...REAL_SERVERS, ...NO_DOWNLOAD })).stderr).to.match(/no MongoDB server here/);
   });
