@@ -1,5 +1,6 @@
 import dns from "node:dns";
 import { expect } from "chai";
+import sinon from "sinon";
 import { type ApiRequest, askApi, inWords } from "../../src/channels/http.ts";
 import { retryAfterMs } from "../../src/shared/retryAfter.ts";
 import {
@@ -115,14 +116,10 @@ describe("the HTTP layer of the channels", () => {
   ];
   for (const [title, cause, kind] of causes) {
     it(`takes a request for ${kind} that failed for ${title}`, async () => {
-      const { fetch } = globalThis; // no network of a test fails so
-      globalThis.fetch = async () => {
-        throw new TypeError("fetch failed", { cause });
-      };
+      // No network of a test fails like this.
+      const stub = sinon.stub(globalThis, "fetch").rejects(new TypeError("fetch failed", { cause }));
 
-      const answer = await ask().finally(() => {
-        globalThis.fetch = fetch;
-      });
+      const answer = await ask().finally(() => stub.restore());
 
       expect(answer.kind).to.equal(kind);
     });
