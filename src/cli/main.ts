@@ -4,8 +4,8 @@ import { join } from "node:path";
 
 // a start is mostly loading code; what is loaded after this line, and in the child processes, is compiled only once
 const { directory } = enableCompileCache(join(import.meta.dirname, "..", "..", "node_modules", ".cache", "compiled"));
-const { buildProgram } = await import("./program/program.ts");
-const { endOf, EXIT } = await import("./exit.ts");
+const { runCommandLine } = await import("./run.ts");
+const { EXIT } = await import("./exit.ts");
 
 async function environment(): Promise<NodeJS.ProcessEnv> {
   const { loadDotEnv } = await import("../shared/config.ts");
@@ -19,13 +19,4 @@ process.stdout.on("error", ({ code }: NodeJS.ErrnoException) => {
   process.exit(EXIT.failed);
 });
 
-try {
-  const [word, ...args] = process.argv.slice(2);
-  // commander's own help takes one word: `help jobs list` would be that of jobs
-  const asked = word === "help" && args.length > 1 ? [...args, "--help"] : process.argv.slice(2);
-  await buildProgram(environment).parseAsync(asked, { from: "user" });
-} catch (error) {
-  const { exitCode, message } = endOf(error);
-  if (message) process.stderr.write(`${message}\n`);
-  process.exitCode = exitCode;
-}
+await runCommandLine(process.argv.slice(2), environment);

@@ -2,13 +2,16 @@ import { readFileSync } from "node:fs";
 import { isObject, parseJson } from "../shared/json.ts";
 import { StartError } from "../shared/lifecycle.ts";
 
+/** The descriptor of standard input; a command that runs inside another program has one of its own. */
+export const standardInput = { fd: 0 };
+
 /**
  * What a file holds, or for `-` standard input.
  * @throws StartError when it cannot be read
  */
 export function readInput(file: string, what: string): string {
   try {
-    return readFileSync(file === "-" ? 0 : file, "utf8");
+    return readFileSync(file === "-" ? standardInput.fd : file, "utf8");
   } catch (error) {
     throw new StartError(
       `${what} cannot be read from ${file === "-" ? "standard input" : file} (${(error as NodeJS.ErrnoException).code}).`,
