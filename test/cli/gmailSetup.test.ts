@@ -19,11 +19,13 @@ import { tmpdir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import { expect } from "chai";
 import JSON5 from "json5";
+import sinon from "sinon";
 import { EXIT } from "../../src/cli/exit.ts";
 import { answers, type Behaviour, hangs } from "../support/channelServer.ts";
+import { type Running, runInProcess, startInProcess } from "../support/cli.ts";
 import { eventually } from "../support/eventually.ts";
 import { type GoogleServer, googleError, startGoogleServer } from "../support/googleServer.ts";
-import { runCli, type Service } from "./service.ts";
+import { runCli } from "./service.ts";
 
 const TOPIC = "projects/my-project/topics/signalbox-gmail";
 const SUBSCRIPTION = "projects/my-project/subscriptions/signalbox-gmail";
@@ -62,6 +64,7 @@ describe("signalbox webhooks gmail setup", () => {
     write("signalbox.json5", configText());
   });
   afterEach(async () => {
+    sinon.restore();
     await google.close();
     rmSync(home, { recursive: true });
   });
@@ -85,8 +88,10 @@ describe("signalbox webhooks gmail setup", () => {
   /* the end */
 }
 `;
-  const start = (args: string, env: Record<string, string> = {}): Service =>
-    runCli(`webhooks gmail setup ${args}`.trim(), { HOOKS_TOKEN: "the-token-of-the-hooks", ...env }, home);
+  const ENV = { HOOKS_TOKEN: "the-token-of-the-hooks" };
+  const commandOf = (args: string) => `webhooks gmail setup ${args}`.trim();
+  const start = (args: string, env: Record<string, string> = {}): Running =>
+    startInProcess(commandOf(args).split(" "), { ...ENV, ...env }, { cwd: home });
 
   /** Runs it, and consents as soon as it asks. */
   async function setUp(args: string, env: Record<string, string> = {}) {
@@ -101,7 +106,7 @@ describe("signalbox webhooks gmail setup", () => {
     expect(ended.stdout + ended.stderr).not.to.match(/hidden-|refresh-of|token-\d|code-\d|PRIVATE|secret words/);
     return { ...ended, asked: address !== true };
   }
-  const addressIn = (run: Service) => /^ {2}(http:\S+)$/m.exec(run.printed())?.[1];
+  const addressIn = (run: Running) => /^ {2}(http:\S+)$/m.exec(run.printed())?.[1];
   const changes = () => google.asked(/^(PUT|PATCH|POST \S*(setIamPolicy|stop))/).length;
 
   it("goes from nothing to a mailbox that can be listened to, and leaves the rest of the file as it was", async () => {
@@ -162,7 +167,7 @@ describe("signalbox webhooks gmail setup", () => {
   for (const [step, request, asksAgain] of steps) {
     it(`is completed by another run after it was killed at ${step}`, async () => {
       google.fail(request, hangs);
-      const run = start(FIRST);
+      const run = runCli(commandOf(FIRST), ENV, home);
       void fetch((await eventually(() => addressIn(run), "the address")) as string).catch(() => {});
       await eventually(() => google.asked(request).length > 0, "the step");
       run.kill("SIGKILL");
@@ -639,14 +644,14 @@ describe("signalbox webhooks gmail setup", () => {
         mkdirSync(at(".signalbox"));
         write(".signalbox/hooks-token", `${token}\n`);
       }
-      write("google.mjs", redirectingFetch(google));
-      const env = { NODE_OPTIONS: `--import=${at("google.mjs")}` };
+      const { fetch: ask } = globalThis;
+      sinon.stub(globalThis, "fetch").callsFake(redirectingTo(google, ask));
 
-      const run = start(FIRST, env);
+      const run = start(FIRST);
       const page = await eventually(() => /^ {2}(https:\S+)$/m.exec(run.printed())?.[1], "the address");
-      await fetch(page.replace("https://accounts.google.com/o/oauth2/v2/auth", google.consentUrl));
+      await ask(page.replace("https://accounts.google.com/o/oauth2/v2/auth", google.consentUrl));
       const { code, stdout } = await run.ended;
-      const check = await runCli("config check", {}, home).ended;
+      const check = await runInProcess(["config", "check"], {}, { cwd: home });
 
       expect([code, check.code]).to.deep.equal([0, 0]);
       expect(stdout).to.include(`${at("signalbox.json5")} (made, with the hooks on)`);
@@ -688,11 +693,11 @@ describe("signalbox webhooks gmail setup", () => {
   }
 });
 
-/** A module that has a process ask the server where it would ask Google. */
-const redirectingFetch = ({ url }: GoogleServer) => `const ask = fetch;
-globalThis.fetch = (input, options) => {
-  const address = new URL(input.url ?? input);
-  if (!address.hostname.endsWith(".googleapis.com")) throw new Error(address.hostname);
-  return ask(new URL(address.pathname + address.search, ${JSON.stringify(url)}), options);
-};
-`;
+/** A fetch that asks the server for what is to be asked of Google, and knows no other host. */
+const redirectingTo =
+  ({ url }: GoogleServer, ask: typeof fetch): typeof fetch =>
+  (input, options) => {
+    const address = new URL(input instanceof Request ? input.url : input);
+    if (!address.hostname.endsWith(".googleapis.com")) throw new Error(address.hostname);
+    return ask(new URL(address.pathname + address.search, url), options);
+  };

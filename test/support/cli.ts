@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -25,7 +26,11 @@ export interface Running {
   readonly ended: Promise<Ended>;
 }
 
-let isRunning = false;
+/** What the command that runs prints goes here, and what anybody else prints where it went before. */
+const command = new AsyncLocalStorage<(name: "stdout" | "stderr", text: string) => void>();
+
+/** Lets go of the process: done when the command has ended, or for one that a failed test has left waiting. */
+let letGo = () => {};
 
 /**
  * Carries a command out inside this process, which saves the start of one: with an environment that holds nothing but PATH,
@@ -37,42 +42,30 @@ export function startInProcess(
   env: Readonly<Record<string, string>>,
   { input = "", cwd = "." }: RunOptions = {},
 ): Running {
-  if (isRunning) throw new Error("another command runs in this process");
-  const undo = [moveTo(cwd)];
-  isRunning = true;
+  letGo();
+  const undo = [moveTo(cwd), giveInput(input), withoutForcedColour(), freshExitCode()];
+  for (const name of ["stdout", "stderr"] as const) undo.push(catchOutput(name));
+  const undoOnce = () => {
+    for (const back of undo.splice(0).reverse()) back();
+  };
+  letGo = undoOnce;
+
   let all = "";
   const printed = { stdout: "", stderr: "" };
-  for (const name of ["stdout", "stderr"] as const) {
-    undo.push(
-      replace(process[name], "isTTY", false),
-      replace(process[name], "write", (chunk: string | Uint8Array, ...rest: unknown[]) => {
-        const text = typeof chunk === "string" ? chunk : Buffer.from(chunk).toString("utf8");
-        all += text;
-        printed[name] += text;
-        const written = rest.at(-1);
-        if (typeof written === "function") process.nextTick(written);
-        return true;
-      }),
-    );
-  }
-  undo.push(giveInput(input), withoutForcedColour());
-  const { exitCode } = process;
-  process.exitCode = undefined;
-  undo.push(() => {
-    process.exitCode = exitCode;
-  });
-
+  const keep = (name: "stdout" | "stderr", text: string) => {
+    all += text;
+    printed[name] += text;
+  };
   const variables = { PATH: process.env.PATH, PORT: "0", ...env };
-  const run = async () => {
+  const ended = command.run(keep, async () => {
     try {
       await runCommandLine(args, async () => variables);
       return { code: process.exitCode ?? 0, ...printed };
     } finally {
-      for (const back of undo.reverse()) back();
-      isRunning = false;
+      undoOnce();
     }
-  };
-  return { printed: () => all, ended: run() };
+  });
+  return { printed: () => all, ended };
 }
 
 /** Carries a command out inside this process, and waits for its end. */
@@ -85,6 +78,34 @@ function replace<T extends object>(object: T, name: keyof T, value: unknown): ()
   return () => {
     if (before) Object.defineProperty(object, name, before);
     else delete object[name];
+  };
+}
+
+/** Has what the command writes caught, to a stream that is no terminal. */
+function catchOutput(name: "stdout" | "stderr"): () => void {
+  const stream = process[name];
+  const write = stream.write.bind(stream) as (...args: unknown[]) => boolean;
+  const undo = [
+    replace(stream, "isTTY", false),
+    replace(stream, "write", (chunk: string | Uint8Array, ...rest: unknown[]) => {
+      const keep = command.getStore();
+      if (!keep) return write(chunk, ...rest);
+      keep(name, typeof chunk === "string" ? chunk : Buffer.from(chunk).toString("utf8"));
+      const written = rest.at(-1);
+      if (typeof written === "function") process.nextTick(written);
+      return true;
+    }),
+  ];
+  return () => {
+    for (const back of undo) back();
+  };
+}
+
+function freshExitCode(): () => void {
+  const { exitCode } = process;
+  process.exitCode = undefined;
+  return () => {
+    process.exitCode = exitCode;
   };
 }
 
