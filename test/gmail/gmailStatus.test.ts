@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { Registry } from "prom-client";
 import { addGmailMetrics } from "../../src/api/gmailMetrics.ts";
 import { runCli } from "../cli/service.ts";
+import { runInProcess } from "../support/cli.ts";
 import { eventually } from "../support/eventually.ts";
 import { ACCOUNT, type GmailBed, startGmailBed } from "../support/gmailBed.ts";
 import { googleError } from "../support/googleServer.ts";
@@ -18,7 +19,7 @@ describe("signalbox webhooks gmail status", () => {
     return bed;
   };
   const status = async () => {
-    const { code, stdout, stderr } = await runCli("webhooks gmail status --json", bed.env).ended;
+    const { code, stdout, stderr } = await runInProcess(["webhooks", "gmail", "status", "--json"], bed.env);
     expect(stderr).to.equal("");
     return { code, ...JSON.parse(stdout) };
   };
@@ -32,7 +33,7 @@ describe("signalbox webhooks gmail status", () => {
     await eventually(async () => (await bed.mailbox()).watch, "the watch");
 
     const said = await status();
-    const words = await runCli("webhooks gmail status", bed.env).ended;
+    const words = await runInProcess(["webhooks", "gmail", "status"], bed.env);
 
     const { listedAt, lastMailAt, lastNoticeAt, watch } = JSON.parse(JSON.stringify(await bed.mailbox()));
     expect(said).to.deep.include({ code: 0, ok: true, problems: [], account: ACCOUNT, lastError: null });
@@ -121,10 +122,10 @@ describe("signalbox webhooks gmail status", () => {
   });
 
   it("says in one sentence that hooks.gmail is not set, and so does run", async () => {
-    await start();
+    const status = await runInProcess(["webhooks", "gmail", "status"], {}, { cwd: "test" });
+    const run = await runCli("webhooks gmail run", {}, "test").ended;
 
-    for (const command of ["webhooks gmail status", "webhooks gmail run"]) {
-      const { code, stderr } = await runCli(command, {}, "test").ended;
+    for (const { code, stderr } of [status, run]) {
       expect({ code, stderr }).to.deep.equal({
         code: 1,
         stderr: "hooks.gmail is not set: run `signalbox webhooks gmail setup`, which writes it.\n",

@@ -39,6 +39,8 @@ export interface TestApp {
   readonly clock: TestClock;
   readonly stores: Stores;
   readonly database: Database;
+  /** The address of the database, for processes that are to share it. */
+  readonly mongo: string;
   readonly queues: Queues;
   readonly config: Config;
   /** The prefix of its keys in Redis. */
@@ -72,13 +74,13 @@ type Options = ServerSettings &
 
 /** The real API on a port of its own, over a database and a queue prefix of its own, with the strict check on. */
 export async function startApp(options: Options = {}): Promise<TestApp> {
-  const { mongo, redis: url = await redisUrl(), prefix = `test-${randomUUID()}`, config: text, ...rest } = options;
+  const { mongo: own, redis: url = await redisUrl(), prefix = `test-${randomUUID()}`, config: text, ...rest } = options;
   const { staleAfterSeconds, port = 0, probes, strict = true, bodies, countFailure, ...more } = rest;
   const { limits, maxConnections, ...server } = more;
   const lifecycle = new Lifecycle();
   const clock = new TestClock();
   const { log, lines } = logLines();
-  const database = await openDatabase(lifecycle, mongo);
+  const { database, mongo } = await openDatabase(lifecycle, own);
   const read = parseConfig(text, {});
   const config: Config = {
     ...read,
@@ -99,7 +101,7 @@ export async function startApp(options: Options = {}): Promise<TestApp> {
     timings: FAST_TIMINGS,
   });
   return {
-    ...{ url: web.url, clock, stores: web.stores, database, queues: web.queues, config, prefix, log: lines },
+    ...{ url: web.url, clock, stores: web.stores, database, mongo, queues: web.queues, config, prefix, log: lines },
     connections: web.connections,
     call: (method, path, body, headers) => call(web.url, method, path, body, headers),
     close: () =>
@@ -109,16 +111,19 @@ export async function startApp(options: Options = {}): Promise<TestApp> {
   };
 }
 
-async function openDatabase(lifecycle: Lifecycle, mongo: string | undefined): Promise<Database> {
-  if (mongo === undefined) {
-    const { database, giveBack } = await takeDatabase();
+async function openDatabase(
+  lifecycle: Lifecycle,
+  own: string | undefined,
+): Promise<{ database: Database; mongo: string }> {
+  if (own === undefined) {
+    const { database, uri, giveBack } = await takeDatabase();
     lifecycle.onClose("database", giveBack);
-    return database;
+    return { database, mongo: uri };
   }
-  const database = await connectDatabase(mongo);
+  const database = await connectDatabase(own);
   lifecycle.onClose("MongoDB", () => database.close());
   await database.createIndexes();
-  return database;
+  return { database, mongo: own };
 }
 
 async function call(url: string, method: string, path: string, body?: unknown, headers = {}): Promise<Answer> {

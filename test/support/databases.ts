@@ -9,17 +9,18 @@ let made = 0;
  * An empty database with all indexes, for one app at a time: one that was given back is emptied, which takes a tenth of
  * making the indexes anew. `giveBack` closes its connections.
  */
-export async function takeDatabase(): Promise<{ database: Database; giveBack(): Promise<void> }> {
+export async function takeDatabase(): Promise<{ database: Database; uri: string; giveBack(): Promise<void> }> {
   const { host } = new URL(await mongoUri(""));
   const names = free.get(host) ?? [];
   free.set(host, names);
   const known = names.pop();
   const name = known ?? `test-${process.pid}-${made++}`;
-  const database = await connectDatabase(await mongoUri(name));
+  const uri = await mongoUri(name);
+  const database = await connectDatabase(uri);
   if (known === undefined) await database.createIndexes();
   else await empty(database);
   return {
-    database,
+    ...{ database, uri },
     async giveBack() {
       await database.close();
       names.push(name);

@@ -11,7 +11,7 @@ import { eventually } from "./eventually.ts";
 import { type GoogleServer, startGoogleServer } from "./googleServer.ts";
 import { logLines } from "./logLines.ts";
 import { type Service, startProcess } from "./process.ts";
-import { mongoUri, redisUrl } from "./servers.ts";
+import { redisUrl } from "./servers.ts";
 
 export const ACCOUNT = "ada@example.org";
 export const TOPIC = "projects/my-project/topics/t-gmail";
@@ -115,13 +115,7 @@ interface BedOptions {
 
 /** An app, a server that behaves as Google's, and listeners whose pauses a test lets pass. */
 export async function startGmailBed(options: BedOptions = {}): Promise<GmailBed> {
-  const {
-    settings = {},
-    hooks = {},
-    rest = {},
-    mongo = await mongoUri(`test-${randomUUID()}`),
-    redis = await redisUrl(),
-  } = options;
+  const { settings = {}, hooks = {}, rest = {}, mongo, redis = await redisUrl() } = options;
   const dir = mkdtempSync(join(tmpdir(), "signalbox-gmail-"));
   const credentialsFile = join(dir, "credentials.json");
   writeFileSync(credentialsFile, JSON.stringify(CONSENT), { mode: 0o600 });
@@ -143,8 +137,8 @@ export async function startGmailBed(options: BedOptions = {}): Promise<GmailBed>
   const file = join(dir, "signalbox.json5");
   const configText = JSON.stringify({ ...config, redis: { prefix } });
   writeFileSync(file, configText);
-  const env = { MONGODB_URI: mongo, REDIS_URL: redis, SIGNALBOX_CONFIG: file };
-  const app = await startApp({ mongo, redis, prefix, config: JSON.stringify(config) });
+  const app = await startApp({ ...(mongo && { mongo }), redis, prefix, config: JSON.stringify(config) });
+  const env = { MONGODB_URI: app.mongo, REDIS_URL: redis, SIGNALBOX_CONFIG: file };
   const timers = new Timers(app);
   const listeners: Listener[] = [];
   let isClosed = false;

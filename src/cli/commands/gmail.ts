@@ -9,7 +9,7 @@ import { systemClock } from "../../shared/clock.ts";
 import { readConfig, requireServers } from "../../shared/config.ts";
 import type { Config } from "../../shared/configSchema.ts";
 import { Queues } from "../../shared/enqueue.ts";
-import { runProcess, StartError } from "../../shared/lifecycle.ts";
+import { type Lifecycle, runProcess, StartError, type Started } from "../../shared/lifecycle.ts";
 import { createLogger, type Logger } from "../../shared/logger.ts";
 import { connectProducer } from "../../shared/redis.ts";
 import { rereadConfig } from "../../shared/reload.ts";
@@ -19,53 +19,59 @@ import { withStores } from "../withStores.ts";
 /**
  * `webhooks gmail run`: listens to the mailbox of the configuration. Where another process does, it waits to take over.
  */
-export function runGmail(env: NodeJS.ProcessEnv, timings: Timings = TIMINGS): Promise<void> {
-  return runProcess(async (lifecycle) => {
-    const config = readConfig(env);
-    const log = createLogger({ level: config.log.level, name: "gmail", pretty: process.stdout.isTTY });
-    checkCredentials(gmailOf(config), log);
-    const { mongodbUri, redisAddress } = requireServers(config);
-    const database = await connectDatabase(mongodbUri);
-    lifecycle.onClose("MongoDB", () => database.close());
-    await database.checkIndexes();
-    const connection = await connectProducer(redisAddress, log);
-    lifecycle.onClose("Redis", async () => connection.disconnect());
-    const { clock } = database;
-    const queues = new Queues(connection, config.redis.prefix, clock);
-    lifecycle.onClose("queues", () => queues.close());
+export const runGmail = (env: NodeJS.ProcessEnv, timings: Timings = TIMINGS): Promise<void> =>
+  runProcess((lifecycle) => startGmailProcess(lifecycle, env, timings));
 
-    const changes = new RedisChanges(connection, config.redis.prefix);
-    lifecycle.onClose("changes", () => changes.flush());
+/** Starts what `webhooks gmail run` runs. */
+export async function startGmailProcess(
+  lifecycle: Lifecycle,
+  env: NodeJS.ProcessEnv,
+  timings: Timings,
+): Promise<Started> {
+  const config = readConfig(env);
+  const log = createLogger({ level: config.log.level, name: "gmail", pretty: process.stdout.isTTY });
+  checkCredentials(gmailOf(config), log);
+  const { mongodbUri, redisAddress } = requireServers(config);
+  const database = await connectDatabase(mongodbUri);
+  lifecycle.onClose("MongoDB", () => database.close());
+  await database.checkIndexes();
+  const connection = await connectProducer(redisAddress, log);
+  lifecycle.onClose("Redis", async () => connection.disconnect());
+  const { clock } = database;
+  const queues = new Queues(connection, config.redis.prefix, clock);
+  lifecycle.onClose("queues", () => queues.close());
 
-    const listen = ({ hooks, jobs }: Config): Listener | undefined => {
-      const stores = openStores(database, clock, jobs, changes);
-      return hooks.gmail && startListener(hooks, hooks.gmail, { stores, queues, clock, log, lease: timings.lease });
-    };
-    let current = config;
-    let listener = listen(config);
-    let stopping = false;
-    lifecycle.onClose("listener", async () => {
-      stopping = true;
-      await listener?.close();
-    });
-    const reload = async () => {
-      const changed = rereadConfig(env, current, log);
-      if (!changed) return;
-      current = changed;
-      await listener?.close();
-      if (stopping) return;
-      listener = listen(changed);
-      if (!listener) log.info("hooks.gmail is set no longer; nothing is listened to until it is again");
-    };
-    log.info("the Gmail listener is ready");
-    lifecycle.onClose("log", async () => log.info("the Gmail listener is stopping"));
-    return {
-      ready: {},
-      deadlineMs: config.worker.shutdownSeconds * 1_000,
-      reload,
-      onError: (name, error) => log.error({ err: error }, `${name} did not close well`),
-    };
+  const changes = new RedisChanges(connection, config.redis.prefix);
+  lifecycle.onClose("changes", () => changes.flush());
+
+  const listen = ({ hooks, jobs }: Config): Listener | undefined => {
+    const stores = openStores(database, clock, jobs, changes);
+    return hooks.gmail && startListener(hooks, hooks.gmail, { stores, queues, clock, log, lease: timings.lease });
+  };
+  let current = config;
+  let listener = listen(config);
+  let stopping = false;
+  lifecycle.onClose("listener", async () => {
+    stopping = true;
+    await listener?.close();
   });
+  const reload = async () => {
+    const changed = rereadConfig(env, current, log);
+    if (!changed) return;
+    current = changed;
+    await listener?.close();
+    if (stopping) return;
+    listener = listen(changed);
+    if (!listener) log.info("hooks.gmail is set no longer; nothing is listened to until it is again");
+  };
+  log.info("the Gmail listener is ready");
+  lifecycle.onClose("log", async () => log.info("the Gmail listener is stopping"));
+  return {
+    ready: {},
+    deadlineMs: config.worker.shutdownSeconds * 1_000,
+    reload,
+    onError: (name, error) => log.error({ err: error }, `${name} did not close well`),
+  };
 }
 
 /**
