@@ -32,6 +32,8 @@ export interface GoogleServer extends Pick<ChannelServer, "url" | "requests" | "
    * its answer is missing; then `held` is called.
    */
   hold(hold: { at: number; when: "request" | "answer"; held: () => void } | undefined): void;
+  /** Whether requests are neither carried out nor answered. */
+  isFrozen: boolean;
   /** No token that was handed out is good any longer; new ones are, unless `authorization` is dead. */
   endTokens(): void;
   /** `invalid_grant` and such: what the token endpoint answers from now on; undefined for tokens. */
@@ -100,6 +102,7 @@ export async function startGoogleServer(): Promise<GoogleServer> {
   let counted = 0;
 
   const usual: Behaviour = (response, request) => {
+    if (google.isFrozen) return;
     if (hold && ++counted === hold.at) {
       const { when, held } = hold;
       if (when === "request") return held();
@@ -277,6 +280,7 @@ export async function startGoogleServer(): Promise<GoogleServer> {
     consent: {},
     deadAuthorization: undefined,
     isDown: () => false,
+    isFrozen: false,
     watch: null,
     fail(pattern, ...behaviours) {
       faults.push(...behaviours.map((behaviour) => ({ pattern, behaviour })));

@@ -5,23 +5,24 @@ const WRITES: readonly string[] = ["insert", "update", "delete", "findAndModify"
 
 export interface MongoProxy {
   readonly uri: string;
-  /** Writes that have come so far. */
-  writes(): number;
+  /** Lets nothing more through on any connection, in either direction. */
+  freeze(): void;
   close(): Promise<void>;
 }
 
 /**
- * Stands between a process and MongoDB. The write of a number is held before MongoDB sees it, or after MongoDB has carried it
+ * Stands between a process and MongoDB. Where it is told to hold one, the write of a number is held before MongoDB sees it, or after MongoDB has carried it
  * out and before its answer goes back; then `held` is called, and nothing more comes through on that connection.
  */
 export async function startMongoProxy(
   target: string,
-  hold: { at: number; when: "request" | "answer"; held: () => void },
+  hold?: { at: number; when: "request" | "answer"; held: () => void },
 ): Promise<MongoProxy> {
   const { host, port, pathname } = new URL(target.replace(/^mongodb:/, "http:").replace(/,[^/]*/, ""));
   const hostname = host.replace(/:\d+$/, "");
   const sockets = new Set<Socket>();
   let count = 0;
+  let isFrozen = false;
   const server = createServer((client) => {
     const upstream = createConnection(Number(port), hostname);
     let held: "request" | "answer" | undefined;
@@ -35,13 +36,15 @@ export async function startMongoProxy(
       });
     }
     eachMessage(client, (message) => {
-      if (WRITES.includes(commandOf(message)) && ++count === hold.at) held = hold.when;
-      if (held === "request") return hold.held();
+      if (isFrozen) return;
+      if (hold && WRITES.includes(commandOf(message)) && ++count === hold.at) held = hold.when;
+      if (held === "request") return hold?.held();
       upstream.write(message);
     });
     eachMessage(upstream, (message) => {
+      if (isFrozen) return;
       if (held === undefined) client.write(message);
-      else if (held === "answer") hold.held();
+      else if (held === "answer") hold?.held();
     });
   });
   server.listen(0, "127.0.0.1");
@@ -49,7 +52,9 @@ export async function startMongoProxy(
   const { port: own } = server.address() as AddressInfo;
   return {
     uri: `mongodb://127.0.0.1:${own}${pathname}?directConnection=true`,
-    writes: () => count,
+    freeze() {
+      isFrozen = true;
+    },
     async close() {
       for (const socket of sockets) socket.destroy();
       await new Promise((closed) => server.close(closed));
