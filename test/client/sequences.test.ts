@@ -1,16 +1,20 @@
 import { randomUUID } from "node:crypto";
-import { setImmediate as turn } from "node:timers/promises";
+import { setInterval as every, setImmediate as turn } from "node:timers/promises";
 import { expect } from "chai";
 import fc from "fast-check";
+import { makeIndexes } from "../../src/cli/commands/release.ts";
 import { type Client, createClient } from "../../src/client/client.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
 import { startProcess } from "../support/process.ts";
+import { runs } from "../support/random.ts";
 import { freePort, mongoUri, redisUrl } from "../support/servers.ts";
 import { RestartingApp } from "./restarting.ts";
 import { anySequence, perform, stateAfter } from "./sequence.ts";
 
 const RANGE = { name: "A step", from: 10, to: 60 };
+/** How long the work of a step takes for one thing: far more often than a request is worth, and without keeping a core busy. */
+const THING_MS = 1;
 
 describe("signalbox/client: any sequence of reports", function () {
   this.timeout(180_000);
@@ -62,7 +66,7 @@ describe("signalbox/client: any sequence of reports", function () {
         const ends = acts.filter(({ act }) => act === "complete" || act === "fail").length;
         expect(requests).to.be.at.most(3 * ends + 2);
       }),
-      { numRuns: 100 },
+      runs(100),
     );
   });
 
@@ -79,7 +83,7 @@ describe("signalbox/client: any sequence of reports", function () {
         const { steps } = await read(client, step);
         if (expected) expect(steps?.[0]).to.deep.include(expected);
       }),
-      { numRuns: 50 },
+      runs(50),
     );
   });
 
@@ -106,7 +110,7 @@ describe("signalbox/client: any sequence of reports", function () {
           const { steps } = await read(client, step);
           if (expected) expect(steps?.[0]).to.deep.include(expected);
         }),
-        { numRuns: 20 },
+        runs(20),
       );
     } finally {
       await service.close();
@@ -117,9 +121,9 @@ describe("signalbox/client: any sequence of reports", function () {
   it("loses nothing when the process of the service is killed, again and again", async () => {
     const port = String(await freePort());
     const mongo = await mongoUri(`test-${randomUUID()}`);
-    const setUp = await startApp({ mongo }); // makes the indexes
+    await makeIndexes(mongo);
     const env = { MONGODB_URI: mongo, REDIS_URL: await redisUrl(), PORT: port, LOG_LEVEL: "warn" };
-    const startService = () => startProcess("src/api/main.ts", env);
+    const startService = () => startProcess("test/support/processes/web.ts", env);
     let service = startService();
     const { url } = await service.ready;
     const { client, count } = counting(url);
@@ -131,9 +135,10 @@ describe("signalbox/client: any sequence of reports", function () {
     const working = keys.map(async (key, at) => {
       const step = job.step(key, { name: key, from: at * 25, to: at * 25 + 25 });
       let progress = 0;
-      for (; isWorking; progress++) {
+      for await (const _ of every(THING_MS)) {
+        if (!isWorking) break;
         step.progress(progress % 90, `${progress} things`);
-        await turn();
+        progress++;
       }
       await step.complete({ message: `${progress} things in all`, output: { progress } });
       return progress;
@@ -150,7 +155,6 @@ describe("signalbox/client: any sequence of reports", function () {
 
     const { status, progress, steps } = await client.jobs.get(job.jobId, { include: "steps" });
     await service.stop();
-    await setUp.close();
     expect({ status, progress }).to.deep.equal({ status: "completed", progress: 100 });
     expect(steps?.map(({ stepKey, output, attempts }) => ({ stepKey, output, attempts }))).to.have.deep.members(
       worked.map((progress, at) => ({ stepKey: keys[at], output: { progress }, attempts: 1 })),
