@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { answers, breaks, type ChannelServer, startChannelServer } from "../support/channelServer.ts";
-import { runCli } from "./service.ts";
+import { runInProcess } from "../support/cli.ts";
 
 describe("signalbox deliver and channels check", () => {
   const town = "town".padEnd(26, "0");
@@ -29,8 +29,8 @@ describe("signalbox deliver and channels check", () => {
 
   it("sends a text in as many parts as it takes", async () => {
     const text = `${"word ".repeat(18).trim()}.  And_more_of_it.`.replaceAll(" ", "_");
-    const { code, stdout } = await runCli(`deliver mattermost --to ${town} --text ${text}x${"y".repeat(60)}`, env)
-      .ended;
+    const args = ["deliver", "mattermost", "--to", town, "--text", `${text}x${"y".repeat(60)}`];
+    const { code, stdout } = await runInProcess(args, env);
 
     expect(code).to.equal(0);
     expect(stdout.trim().split("\n")).to.deep.equal([
@@ -43,7 +43,7 @@ describe("signalbox deliver and channels check", () => {
   it("says in a sentence why nothing was sent, and ends with 1", async () => {
     server.script(answers(401, { id: "api.context.session_expired.app_error", message: "", status_code: 401 }));
 
-    const { code, stderr } = await runCli(`deliver mattermost --to ${town} --text Hello`, env).ended;
+    const { code, stderr } = await runInProcess(["deliver", "mattermost", "--to", town, "--text", "Hello"], env);
 
     expect(code).to.equal(1);
     expect(stderr).to.match(/^Nothing was sent to mattermost \(authentication\): /);
@@ -52,7 +52,7 @@ describe("signalbox deliver and channels check", () => {
 
   const post = answers(201, { id: "p".repeat(26), channel_id: town });
   const refusal = (status: number, id: string) => answers(status, { id, message: "", status_code: status });
-  const deliver = (text: string) => runCli(["deliver", "mattermost", "--to", ` ${town} `, "--text", text], env).ended;
+  const deliver = (text: string) => runInProcess(["deliver", "mattermost", "--to", ` ${town} `, "--text", text], env);
 
   it("sends a text as plain text where the service does not take its formatting", async () => {
     server.script(refusal(400, "model.post.is_valid.message.app_error"), post);
@@ -103,7 +103,7 @@ describe("signalbox deliver and channels check", () => {
   ] as const;
   for (const [channel, exitCode, words] of refused) {
     it(`refuses ${channel} in a sentence`, async () => {
-      const { code, stderr } = await runCli(`deliver ${channel} --to x --text Hello`, env).ended;
+      const { code, stderr } = await runInProcess(["deliver", channel, "--to", "x", "--text", "Hello"], env);
 
       expect(code).to.equal(exitCode);
       expect(stderr).to.include(words);
@@ -111,9 +111,9 @@ describe("signalbox deliver and channels check", () => {
   }
 
   it("tries each channel's credentials and sends nothing; ends with 1 when one is bad", async () => {
-    const good = await runCli("channels check", env).ended;
+    const good = await runInProcess(["channels", "check"], env);
     server.script(answers(401, { id: "api.context.session_expired.app_error", message: "", status_code: 401 }));
-    const bad = await runCli("channels check", env).ended;
+    const bad = await runInProcess(["channels", "check"], env);
 
     expect([good.code, bad.code]).to.deep.equal([0, 1]);
     expect(good.stdout).to.match(/^good {2}mattermost {2}.*signalbox.*\ngood {2}log/m);

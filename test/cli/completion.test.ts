@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { expect } from "chai";
 import { completionScript } from "../../src/cli/completion/script.ts";
 import { buildProgram } from "../../src/cli/program/program.ts";
-import { runCommand } from "./terminal.ts";
+import { runInProcess } from "../support/cli.ts";
 
 const run = promisify(execFile);
 const isInstalled = (shell: string) => spawnSync(shell, ["-c", ":"]).status === 0;
@@ -26,7 +26,7 @@ describe("signalbox completion", () => {
 
   for (const shell of ["bash", "zsh", "fish"] as const) {
     it(`prints the script of ${shell}, which ${shell} can read`, async () => {
-      const { code, stdout } = await runCommand(["completion", shell], {});
+      const { code, stdout } = await runInProcess(["completion", shell], {});
 
       expect(code).to.equal(0);
       expect(stdout).to.equal(completionScript(program(), shell));
@@ -36,7 +36,7 @@ describe("signalbox completion", () => {
   }
 
   it("refuses another shell", async () => {
-    const { code, stderr } = await runCommand(["completion", "csh"], {});
+    const { code, stderr } = await runInProcess(["completion", "csh"], {});
 
     expect(code).to.equal(2);
     expect(stderr).to.match(/Allowed choices are bash, zsh, fish\.\n$/);

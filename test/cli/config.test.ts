@@ -18,7 +18,7 @@ import { redactConfig } from "../../src/cli/redact.ts";
 import { hostsOf } from "../../src/shared/address.ts";
 import { parseConfig } from "../../src/shared/config.ts";
 import { configKeys } from "../../src/shared/configSchema.ts";
-import { runCli } from "./service.ts";
+import { runInProcess } from "../support/cli.ts";
 
 let home: string;
 
@@ -28,7 +28,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(home, { recursive: true, force: true }));
 
-const run = (command: string, env: Record<string, string> = {}) => runCli(command, env, home).ended;
+const run = (command: string, env: Record<string, string> = {}) => runInProcess(command.split(" "), env, { cwd: home });
 const file = () => join(home, "signalbox.json5");
 
 describe("signalbox config check", () => {

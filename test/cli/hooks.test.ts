@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { runCli } from "./service.ts";
+import { runInProcess } from "../support/cli.ts";
 
 describe("signalbox hooks test", () => {
   let dir: string;
@@ -34,7 +34,8 @@ describe("signalbox hooks test", () => {
     env = { SIGNALBOX_CONFIG: join(dir, "signalbox.json5") };
   });
   after(() => rmSync(dir, { recursive: true }));
-  const run = (args: string, body: string) => runCli(`hooks test ${args} --body ${join(dir, body)}`, env).ended;
+  const run = (args: string, body: string) =>
+    runInProcess(["hooks", "test", ...args.split(" "), "--body", join(dir, body)], env);
 
   it("prints the prompt that a mapping would make, and sends nothing", async () => {
     const { code, stdout } = await run("ci --header x-event:push --query n=2", "body.json");

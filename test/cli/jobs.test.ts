@@ -7,9 +7,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { startApp, type TestApp } from "../support/app.ts";
+import { runInProcess } from "../support/cli.ts";
 import { createJob, report } from "../support/factories.ts";
 import { freePort } from "../support/servers.ts";
-import { atTerminal, runCommand } from "./terminal.ts";
+import { onScreen } from "./screen.ts";
+import { runCli } from "./service.ts";
+import { atTerminal } from "./terminal.ts";
 
 const HOSTILE = "evil\x1b]0;stolen\x07\x1b[2J\x9b31m\r\u202egnp";
 
@@ -21,7 +24,7 @@ describe("signalbox jobs", () => {
     env = { SIGNALBOX_URL: app.url };
   });
   after(() => app.close());
-  const jobs = (...args: string[]) => runCommand(["jobs", ...args], env);
+  const jobs = (...args: string[]) => runInProcess(["jobs", ...args], env);
   const rows = (stdout: string) =>
     stdout
       .trim()
@@ -90,7 +93,7 @@ describe("signalbox jobs", () => {
       await once(receiver, "listening");
       const { port } = receiver.address() as AddressInfo;
 
-      await runCommand(
+      await runInProcess(
         [
           ...["jobs", "list", "--json", "--limit", "7", "--url", `http://127.0.0.1:${port}/base/`],
           ...["--status", "failed", "--status", "running", "--name", "N", "--job-id", "J", "--no-stale"],
@@ -148,7 +151,7 @@ describe("signalbox jobs", () => {
 
       const coloured = atTerminal(args, env, { columns: 72 });
       const plain = atTerminal(args, { ...env, NO_COLOR: "1" }, { columns: 72 });
-      const forced = await runCommand(args, { ...env, FORCE_COLOR: "1" });
+      const forced = await runCli(args, { ...env, FORCE_COLOR: "1" }).ended;
       await Promise.all([coloured.ended, plain.ended]);
 
       expect(coloured.raw()).to.include("\x1b[31mfailed\x1b[39m");
@@ -163,7 +166,7 @@ describe("signalbox jobs", () => {
       const team = randomUUID();
       await createJob(app, { name: HOSTILE, metadata: { team } });
 
-      const terminal = atTerminal(["jobs", "list", "--metadata", `team=${team}`], env, { columns: 120 });
+      const terminal = onScreen(["jobs", "list", "--metadata", `team=${team}`], env, { columns: 120 });
       await terminal.ended;
 
       expect(terminal.title()).to.equal("");
@@ -308,7 +311,7 @@ describe("signalbox jobs", () => {
       const { port } = new URL(guarded.url);
       writeFileSync(join(dir, "signalbox.json5"), `{ server: { port: ${port}, apiToken: "${TOKEN}" } }`);
 
-      const { code, stderr } = await runCommand(["jobs", "list"], {}, { cwd: dir });
+      const { code, stderr } = await runInProcess(["jobs", "list"], {}, { cwd: dir });
 
       expect([code, stderr]).to.deep.equal([0, "No job.\n"]);
     });
@@ -316,7 +319,7 @@ describe("signalbox jobs", () => {
     it("with a URL is that one, and the configured token does not go there", async () => {
       writeFileSync(join(dir, "signalbox.json5"), `{ server: { apiToken: "${TOKEN}" } }`);
       const list = (args: string[], env: Record<string, string>) =>
-        runCommand(["jobs", "list", ...args], env, { cwd: dir });
+        runInProcess(["jobs", "list", ...args], env, { cwd: dir });
 
       const without = await list(["--url", guarded.url], {});
       const withToken = await list(["--url", guarded.url], { SIGNALBOX_API_TOKEN: TOKEN });
@@ -335,7 +338,7 @@ describe("signalbox jobs", () => {
     for (const name of ["SIGNALBOX_API_TOKEN", "SIGNALBOX_HOOKS_TOKEN"]) {
       for (const hidden of ["sec\nret-of-the-test", "secret-of-the-test-\u0100"]) {
         it(`names ${name} where no header can carry ${JSON.stringify(hidden)}, and does not show it`, async () => {
-          const { code, stderr } = await runCommand(["jobs", "list"], { SIGNALBOX_URL: guarded.url, [name]: hidden });
+          const { code, stderr } = await runInProcess(["jobs", "list"], { SIGNALBOX_URL: guarded.url, [name]: hidden });
 
           expect(code).to.equal(1);
           expect(stderr).to.match(/^No header can carry the (API|hook) token: .*\n$/);
@@ -347,7 +350,7 @@ describe("signalbox jobs", () => {
     it("leaves white space at the ends of a token out", async () => {
       const env = { SIGNALBOX_URL: guarded.url, SIGNALBOX_API_TOKEN: `${TOKEN}\n` };
 
-      const { code, stderr } = await runCommand(["jobs", "list"], env);
+      const { code, stderr } = await runInProcess(["jobs", "list"], env);
 
       expect([code, stderr]).to.deep.equal([0, "No job.\n"]);
     });
@@ -355,8 +358,8 @@ describe("signalbox jobs", () => {
     it("says that a token which only reads is not enough", async () => {
       const env = { SIGNALBOX_URL: guarded.url, SIGNALBOX_API_TOKEN: "reads-and-no-more" };
 
-      const read = await runCommand(["jobs", "list"], env);
-      const deleted = await runCommand(["jobs", "delete", "a"], env);
+      const read = await runInProcess(["jobs", "list"], env);
+      const deleted = await runInProcess(["jobs", "delete", "a"], env);
 
       expect(read.code).to.equal(0);
       expect(deleted.code).to.equal(3);
@@ -366,7 +369,7 @@ describe("signalbox jobs", () => {
     it("says how to start it, or to say where it is, where it cannot be reached", async () => {
       const url = `http://127.0.0.1:${await freePort()}`;
 
-      const { code, stderr } = await runCommand(["jobs", "watch"], { SIGNALBOX_URL: url });
+      const { code, stderr } = await runInProcess(["jobs", "watch"], { SIGNALBOX_URL: url });
 
       expect(code).to.equal(3);
       expect(stderr).to.equal(
@@ -375,7 +378,7 @@ describe("signalbox jobs", () => {
     });
 
     it("has to be said where the configured one takes a free port", async () => {
-      const { code, stderr } = await runCommand(["jobs", "list"], { PORT: "0" }, { cwd: tmpdir() });
+      const { code, stderr } = await runInProcess(["jobs", "list"], { PORT: "0" }, { cwd: tmpdir() });
 
       expect(code).to.equal(2);
       expect(stderr).to.match(/^server\.port is 0, .*: say with --url where the service is\.\n$/);
@@ -384,7 +387,7 @@ describe("signalbox jobs", () => {
     const unusable = ["ftp://x", "localhost:3000", "http://user:secret@127.0.0.1:1"];
     for (const url of unusable) {
       it(`refuses ${url.split("@").pop()} in a sentence`, async () => {
-        const { code, stderr } = await runCommand(["jobs", "list", "--url", url], {});
+        const { code, stderr } = await runInProcess(["jobs", "list", "--url", url], {});
 
         expect(code).to.equal(2);
         expect(stderr).to.match(/^--url .*: write it like http:\/\/127\.0\.0\.1:3000\.\n$/);

@@ -8,7 +8,8 @@ import { CommanderError } from "commander";
 import { examplesOf } from "../../src/cli/program/examples.ts";
 import { buildProgram } from "../../src/cli/program/program.ts";
 import { version } from "../../src/shared/version.ts";
-import { runCommand } from "./terminal.ts";
+import { runInProcess } from "../support/cli.ts";
+import { runCli } from "./service.ts";
 
 type Program = ReturnType<typeof buildProgram>;
 
@@ -85,7 +86,7 @@ describe("signalbox", () => {
   ] as const;
   for (const [args, words] of misused) {
     it(`${args.join(" ")} ends with 2 and says what is wrong with it`, async () => {
-      const { code, stdout, stderr } = await runCommand(args, {});
+      const { code, stdout, stderr } = await runInProcess(args, {});
 
       expect([code, stdout]).to.deep.equal([2, ""]);
       expect(stderr.trim()).to.match(words);
@@ -113,13 +114,13 @@ describe("signalbox", () => {
   });
 
   it("--version prints the version", async () => {
-    const { code, stdout } = await runCommand(["--version"], {});
+    const { code, stdout } = await runInProcess(["--version"], {});
 
     expect([code, stdout]).to.deep.equal([0, `${version}\n`]);
   });
 
   it("--help ends with 0, and shows examples", async () => {
-    const { code, stdout } = await runCommand(["jobs", "watch", "--help"], {});
+    const { code, stdout } = await runInProcess(["jobs", "watch", "--help"], {});
 
     expect(code).to.equal(0);
     expect(stdout).to.match(/^Usage: signalbox jobs watch \[options\] \[jobId\]\n/);
@@ -127,10 +128,8 @@ describe("signalbox", () => {
   });
 
   it("help shows what --help does, of a command within a command too", async () => {
-    const [asked, help] = await Promise.all([
-      runCommand(["help", "jobs", "watch"], {}),
-      runCommand(["jobs", "watch", "--help"], {}),
-    ]);
+    const asked = await runInProcess(["help", "jobs", "watch"], {});
+    const help = await runInProcess(["jobs", "watch", "--help"], {});
 
     expect(asked).to.deep.equal(help);
   });
@@ -138,14 +137,14 @@ describe("signalbox", () => {
   it("--help loads neither what carries a command out nor the configuration", async () => {
     const trace = { NODE_OPTIONS: `--import ${SPY}` };
 
-    const { stderr } = await runCommand(["--help"], trace);
+    const { stderr } = await runCli("--help", trace).ended;
 
     expect(stderr).to.include("/src/cli/program/program.ts");
     expect(stderr).to.not.match(/\/src\/(cli\/commands|client|models|shared\/config)|\/node_modules\/(?!commander)/);
   });
 
   it("without a command shows them all, and ends with 2", async () => {
-    const { code, stderr } = await runCommand([], {});
+    const { code, stderr } = await runInProcess([], {});
 
     expect(code).to.equal(2);
     expect(stderr).to.match(/^Usage: signalbox \[options\] \[command\]\n[\s\S]*\n {2}jobs /);

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
+import { runInProcess } from "../support/cli.ts";
 import { mongoUri } from "../support/servers.ts";
-import { runCli } from "./service.ts";
 
 describe("signalbox route", () => {
   let env: Record<string, string>;
@@ -9,10 +9,12 @@ describe("signalbox route", () => {
     env = { MONGODB_URI: await mongoUri(`test-${randomUUID()}`) };
   });
 
+  const route = (...args: string[]) => runInProcess(["route", ...args], env);
+
   it("show says that there is none, then the one that set has set", async () => {
-    const none = await runCli("route show", env).ended;
-    const set = await runCli("route set telegram 12345", env).ended;
-    const shown = await runCli("route show", env).ended;
+    const none = await route("show");
+    const set = await route("set", "telegram", "12345");
+    const shown = await route("show");
 
     expect([none.code, set.code, shown.code]).to.deep.equal([0, 0, 0]);
     expect(none.stdout).to.include("There is no route yet");
@@ -20,7 +22,7 @@ describe("signalbox route", () => {
   });
 
   it("set refuses a channel that does not exist in a sentence", async () => {
-    const { code, stderr } = await runCli("route set fax 12345", env).ended;
+    const { code, stderr } = await route("set", "fax", "12345");
 
     expect(code).to.equal(2);
     expect(stderr).to.include(
@@ -29,9 +31,9 @@ describe("signalbox route", () => {
   });
 
   it("set takes a recipient without the spaces around it, and none that is too long", async () => {
-    const set = await runCli(["route", "set", "telegram", " 12345\n"], env).ended;
-    const long = await runCli(["route", "set", "telegram", "x".repeat(513)], env).ended;
-    const shown = await runCli("route show", env).ended;
+    const set = await route("set", "telegram", " 12345\n");
+    const long = await route("set", "telegram", "x".repeat(513));
+    const shown = await route("show");
 
     expect([set.code, long.code]).to.deep.equal([0, 2]);
     expect(long.stderr).to.equal("The recipient is too long: 512 characters at most.\n");

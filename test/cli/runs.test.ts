@@ -4,12 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { startApp, type TestApp } from "../support/app.ts";
+import { runInProcess } from "../support/cli.ts";
 import { eventually } from "../support/eventually.ts";
 import { answers, hangs, type ModelServer, says, startModelServer } from "../support/modelServer.ts";
 import { freePort, mongoUri } from "../support/servers.ts";
 import { startWorker, type TestWorker } from "../support/worker.ts";
-import { runCli } from "./service.ts";
-import { atTerminal, runCommand } from "./terminal.ts";
+import { follow, runCli } from "./service.ts";
+import { atTerminal } from "./terminal.ts";
 
 const API_TOKEN = "api-token-of-the-test";
 const HOOK_TOKEN = "hook-token-of-the-test";
@@ -50,7 +51,7 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
     rmSync(dir, { recursive: true });
   });
   const cli = (args: readonly string[], input?: string) =>
-    runCommand(args, env, { ...(input !== undefined && { input }) });
+    runInProcess(args, env, { ...(input !== undefined && { input }) });
   const read = async (path: string) =>
     (await app.call("GET", path, undefined, { Authorization: `Bearer ${API_TOKEN}` })).body;
   const send = (...args: string[]) => cli(["hooks", "send", ...args]);
@@ -121,7 +122,7 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
       const { SIGNALBOX_API_TOKEN: _, ...without } = env;
 
       const args = ["hooks", "send", "agent", "--message", "x", ...QUIET, "--wait", "--json"];
-      const { code, stdout } = await runCommand(args, without);
+      const { code, stdout } = await runInProcess(args, without);
 
       expect(code).to.equal(0);
       expect(JSON.parse(stdout)).to.include({ status: "completed", reply: "Hello from the model." });
@@ -141,7 +142,7 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
     });
 
     it("says before it sends anything that there is no hook token", async () => {
-      const { code, stderr } = await runCommand(["hooks", "send", "agent", "--message", "x"], {
+      const { code, stderr } = await runInProcess(["hooks", "send", "agent", "--message", "x"], {
         SIGNALBOX_URL: app.url,
       });
 
@@ -152,7 +153,7 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
     it("says that the hook token is not the right one", async () => {
       const wrong = { ...env, SIGNALBOX_HOOKS_TOKEN: "not-the-right-token" };
 
-      const { code, stderr } = await runCommand(["hooks", "send", "agent", "--message", "x"], wrong);
+      const { code, stderr } = await runInProcess(["hooks", "send", "agent", "--message", "x"], wrong);
 
       expect(code).to.equal(3);
       expect(stderr).to.match(/refuses the hook token: correct SIGNALBOX_HOOKS_TOKEN/);
@@ -164,7 +165,7 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
       writeFileSync(join(dataDir, "hooks-token"), `${HOOK_TOKEN}\n`);
 
       const args = ["hooks", "send", "agent", "--message", "x", ...QUIET];
-      const { code, stdout } = await runCommand(args, { PORT: port, SIGNALBOX_DATA_DIR: dataDir }, { cwd: dir });
+      const { code, stdout } = await runInProcess(args, { PORT: port, SIGNALBOX_DATA_DIR: dataDir }, { cwd: dir });
 
       expect(code).to.equal(0);
       expect(stdout).to.match(/^Run +\S+\nSession +hook:/);
@@ -174,7 +175,7 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
       const off = await startApp();
 
       const args = ["hooks", "send", "wake", "--text", "x"];
-      const { code, stderr } = await runCommand(args, { ...env, SIGNALBOX_URL: off.url });
+      const { code, stderr } = await runInProcess(args, { ...env, SIGNALBOX_URL: off.url });
 
       await off.close();
       expect(code).to.equal(3);
@@ -200,8 +201,8 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
       const signature = `sha256=${createHmac("sha256", SECRET).update(body).digest("hex")}`;
       const args = ["hooks", "send", "signed", "--body", "-", "--header", `X-Hub-Signature-256: ${signature}`];
 
-      const good = await runCommand(args, { SIGNALBOX_URL: app.url }, { input: body });
-      const other = await runCommand(args, { SIGNALBOX_URL: app.url }, { input: `${body} ` });
+      const good = await runInProcess(args, { SIGNALBOX_URL: app.url }, { input: body });
+      const other = await runInProcess(args, { SIGNALBOX_URL: app.url }, { input: `${body} ` });
 
       expect(good.stdout).to.match(/^Run +\S+\n$/);
       expect([good.code, other.code]).to.deep.equal([0, 3]);
@@ -338,10 +339,10 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
       let service = await startApp({ port, mongo, config }); // without a worker
       try {
         const here = { ...env, SIGNALBOX_URL: service.url };
-        const sent = await runCommand(["hooks", "send", "agent", "--message", "x", "--json"], here);
+        const sent = await runInProcess(["hooks", "send", "agent", "--message", "x", "--json"], here);
         const { runId } = JSON.parse(sent.stdout);
 
-        const watching = runCli(`runs watch ${runId}`, here);
+        const watching = follow(["runs", "watch", runId], here);
         await watching.prints(/queued/);
         await service.close();
         await watching.prints(/trying again/);
@@ -358,9 +359,8 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
     });
 
     it("without one of that id ends with 3", async () => {
-      const answers = await Promise.all([
-        ...["get", "watch", "retry", "cancel"].map((act) => cli(["runs", act, randomUUID()])),
-      ]);
+      const answers = [];
+      for (const act of ["get", "watch", "retry", "cancel"]) answers.push(await cli(["runs", act, randomUUID()]));
 
       expect(answers.map(({ code }) => code)).to.deep.equal([3, 3, 3, 3]);
       for (const { stderr } of answers) expect(stderr).to.match(/^There is no run/);

@@ -1,8 +1,10 @@
 import { spawn } from "node:child_process";
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { interrupts } from "../../src/cli/interrupt.ts";
 import { commandLine, processIdentity } from "../../src/cli/processInfo.ts";
+import { type Running, startInProcess } from "../support/cli.ts";
 import { eventually } from "../support/eventually.ts";
 
 const READY_WITHIN_MS = 30_000;
@@ -23,7 +25,34 @@ export interface Service {
   readonly ended: Promise<{ code: number | string; stdout: string; stderr: string }>;
 }
 
-/** Runs a command, such as `config show`, or its words where these have spaces, in an environment that holds nothing but what is given. */
+/** A command inside this process that goes on until something happens. */
+export interface Following extends Running {
+  /** Waits until it has printed that. */
+  prints(what: RegExp): Promise<unknown>;
+  /** Interrupts it as Ctrl-C does. */
+  interrupt(): void;
+}
+
+/** Starts a command inside this process that follows something. */
+export function follow(args: readonly string[], env: Record<string, string>): Following {
+  const signals = new EventEmitter();
+  const { source } = interrupts;
+  interrupts.source = signals;
+  const run = startInProcess(args, env);
+  const ended = run.ended.finally(() => {
+    interrupts.source = source;
+  });
+  const interrupt = () => void signals.emit("SIGINT", "SIGINT");
+  return { ...run, ended, interrupt, prints: (what) => printed(run, what) };
+}
+
+async function printed(run: { printed(): string }, what: RegExp): Promise<void> {
+  await eventually(() => what.test(run.printed()), `${what} in what it prints`).catch((error: Error) => {
+    throw new Error(`${error.message}: ${run.printed()}`);
+  });
+}
+
+/** Runs a process of a command, such as `config show`, or its words where these have spaces, in an environment that holds nothing but what is given. */
 export function runCli(command: string | readonly string[], env: Record<string, string>, cwd = "."): Service {
   const child = spawn(
     process.execPath,
@@ -56,7 +85,7 @@ export function runCli(command: string | readonly string[], env: Record<string, 
     if (!url) throw new Error(`it did not become ready: ${all}`);
     return url;
   };
-  const prints = (what: RegExp) => eventually(() => what.test(all), `${what} in what it prints: ${all}`);
+  const prints = (what: RegExp) => printed({ printed: () => all }, what);
   const closeOutput = () => void child.stdout.destroy();
   const kill = (signal: NodeJS.Signals) => child.kill(signal);
   return { pid: child.pid ?? 0, printed: () => all, prints, closeOutput, ready, kill, ended };

@@ -1,27 +1,27 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import { startApp, type TestApp } from "../support/app.ts";
+import { runInProcess } from "../support/cli.ts";
 import { createJob, report, whole } from "../support/factories.ts";
 import { freePort, mongoUri } from "../support/servers.ts";
-import { runCli } from "./service.ts";
-import { atTerminal, type Terminal } from "./terminal.ts";
+import { type Drawing, onScreen, type Size } from "./screen.ts";
+import { follow, runCli } from "./service.ts";
+import { atTerminal } from "./terminal.ts";
 
 describe("signalbox jobs watch", () => {
   let app: TestApp;
   let env: Record<string, string>;
-  const terminals: Terminal[] = [];
+  const drawings: Drawing[] = [];
   before(async () => {
     app = await startApp();
     env = { SIGNALBOX_URL: app.url };
   });
-  afterEach(() => {
-    for (const terminal of terminals.splice(0)) terminal.kill();
-  });
+  afterEach(() => Promise.all(drawings.splice(0).map(({ stop }) => stop())));
   after(() => app.close());
-  const open = (args: string[], size = {}, more = {}) => {
-    const terminal = atTerminal(["jobs", "watch", ...args], { ...env, ...more }, size);
-    terminals.push(terminal);
-    return terminal;
+  const open = (args: string[], size: Size = {}, more = {}) => {
+    const drawing = onScreen(["jobs", "watch", ...args], { ...env, ...more }, size);
+    drawings.push(drawing);
+    return drawing;
   };
   const complete = (path: string, body = {}) =>
     report(app, path, "last", { ...whole(100), status: "completed", output: { n: 1 }, ...body });
@@ -30,7 +30,7 @@ describe("signalbox jobs watch", () => {
     it("prints a line for each change and ends with 0 when it is completed", async () => {
       const { jobId, path } = await createJob(app, { message: "begun" });
 
-      const watching = runCli(`jobs watch ${jobId}`, env);
+      const watching = follow(["jobs", "watch", jobId], env);
       await watching.prints(/begun/);
       await report(app, path, "one", { ...whole(40), message: "two\x1b[2J of\nfive" });
       await watching.prints(/five/);
@@ -48,7 +48,7 @@ describe("signalbox jobs watch", () => {
     it("ends with 1 when it fails", async () => {
       const { jobId, path } = await createJob(app);
 
-      const watching = runCli(`jobs watch ${jobId}`, env);
+      const watching = follow(["jobs", "watch", jobId], env);
       await watching.prints(/running/);
       await report(app, path, "one", { status: "failed", failJob: true, message: "no disk" });
       const { code, stdout } = await watching.ended;
@@ -60,8 +60,8 @@ describe("signalbox jobs watch", () => {
     it("ends at once with one that has ended, and with 3 without one", async () => {
       const failed = await createJob(app, { status: "failed" });
 
-      const ended = await runCli(`jobs watch ${failed.jobId}`, env).ended;
-      const none = await runCli("jobs watch nobody", env).ended;
+      const ended = await runInProcess(["jobs", "watch", failed.jobId], env);
+      const none = await runInProcess(["jobs", "watch", "nobody"], env);
 
       expect([ended.code, none.code]).to.deep.equal([1, 3]);
       expect(none.stderr).to.equal('There is no job "nobody".\n');
@@ -70,7 +70,7 @@ describe("signalbox jobs watch", () => {
     it("ends with 3 when it is deleted", async () => {
       const { jobId, path } = await createJob(app);
 
-      const watching = runCli(`jobs watch ${jobId}`, env);
+      const watching = follow(["jobs", "watch", jobId], env);
       await watching.prints(/running/);
       await app.call("DELETE", path);
       const { code, stderr } = await watching.ended;
@@ -81,7 +81,7 @@ describe("signalbox jobs watch", () => {
     it("--json prints each event, the last with the output", async () => {
       const { jobId, path } = await createJob(app, { name: "evil\x9b31m" });
 
-      const watching = runCli(`jobs watch ${jobId} --json`, env);
+      const watching = follow(["jobs", "watch", jobId, "--json"], env);
       await watching.prints(/"type":"job"/);
       await complete(path);
       const { code, stdout } = await watching.ended;
@@ -105,7 +105,7 @@ describe("signalbox jobs watch", () => {
     try {
       const { jobId, path } = await createJob(service, { message: "before" });
 
-      const watching = runCli(`jobs watch ${jobId}`, { SIGNALBOX_URL: service.url });
+      const watching = follow(["jobs", "watch", jobId], { SIGNALBOX_URL: service.url });
       await watching.prints(/before/);
       await service.close();
       await watching.prints(/trying again/);
@@ -150,7 +150,8 @@ describe("signalbox jobs watch", () => {
         jobs.push(await createJob(app, { name, message: `message ${i} ${"漢字".repeat(30)}` }));
       const [oldest, second] = [jobs[0]?.path ?? "", jobs[1]?.path ?? ""];
 
-      const terminal = open(["--name", name], { columns: 70, rows: 8 });
+      const size = { columns: 70, rows: 8 };
+      const terminal = atTerminal(["jobs", "watch", "--name", name], env, size);
       const first = await terminal.shows(/12 running, 0 completed, 0 failed; 6 more than there is room for$/);
       for (const { path } of jobs.slice(2)) await app.call("DELETE", path);
       await terminal.shows(/2 running, 0 completed, 0 failed$/);
@@ -204,7 +205,7 @@ describe("signalbox jobs watch", () => {
     const name = `many-${randomUUID()}`;
     const one = await createJob(app, { name });
 
-    const watching = runCli(`jobs watch --name ${name}`, env);
+    const watching = follow(["jobs", "watch", "--name", name], env);
     await watching.prints(new RegExp(one.jobId));
     const other = await createJob(app, { name, message: "came later" });
     await watching.prints(/came later/);
@@ -212,13 +213,13 @@ describe("signalbox jobs watch", () => {
     await watching.prints(/failed +no disk/);
     await app.call("DELETE", other.path);
     await watching.prints(new RegExp(`${other.jobId} {2}removed`));
-    watching.kill("SIGINT");
+    watching.interrupt();
 
     expect((await watching.ended).code).to.equal(130);
   });
 
   it("refuses a name together with filters", async () => {
-    const { code, stderr } = await runCli("jobs watch a --status failed", env).ended;
+    const { code, stderr } = await runInProcess(["jobs", "watch", "a", "--status", "failed"], env);
 
     expect([code, stderr]).to.deep.equal([2, "Name one job, or give filters: not both.\n"]);
   });

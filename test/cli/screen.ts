@@ -1,0 +1,118 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { EventEmitter } from "node:events";
+import xterm from "@xterm/headless";
+import { interrupts } from "../../src/cli/interrupt.ts";
+import { runCommandLine } from "../../src/cli/run.ts";
+import { eventually } from "../support/eventually.ts";
+
+export interface Size {
+  readonly columns?: number;
+  readonly rows?: number;
+}
+
+/** What a person sees at a terminal. */
+export interface Screen {
+  /** The lines of the screen without blanks at their ends, and those that have gone out of it above. */
+  lines(): Promise<string[]>;
+  /** Waits until the screen shows it. */
+  shows(what: RegExp): Promise<string>;
+  /** The bytes that came, escape sequences among them. */
+  raw(): string;
+  title(): string;
+}
+
+/** @returns a screen, and what puts text on it */
+export function openScreen(
+  { columns = 80, rows = 24 }: Size,
+  convertEol = false,
+): Screen & { write(text: string): void } {
+  const screen = new xterm.Terminal({ cols: columns, rows, scrollback: 5_000, allowProposedApi: true, convertEol });
+  let raw = "";
+  let title = "";
+  screen.onTitleChange((text) => {
+    title = text;
+  });
+  const lines = async () => {
+    await new Promise<void>((done) => screen.write("", done));
+    const { active } = screen.buffer;
+    const all = Array.from(
+      { length: active.length },
+      (_, y) => active.getLine(y)?.translateToString(true).trimEnd() ?? "",
+    );
+    return all.slice(0, all.findLastIndex((line) => line !== "") + 1);
+  };
+  const shows = async (what: RegExp) => {
+    let text = "";
+    try {
+      await eventually(async () => {
+        text = (await lines()).join("\n");
+        return what.test(text);
+      }, `${what} on the screen`);
+    } catch (error) {
+      throw new Error(`${(error as Error).message}:\n${text}`);
+    }
+    return text;
+  };
+  const write = (text: string) => {
+    raw += text;
+    screen.write(text);
+  };
+  return { lines, shows, write, raw: () => raw, title: () => title };
+}
+
+/** A command that draws on a screen from inside this process. */
+export interface Drawing extends Screen {
+  /** Its exit code. */
+  readonly ended: Promise<number>;
+  /** Interrupts it as Ctrl-C does, and waits for its end. */
+  stop(): Promise<number>;
+}
+
+/** The screen of the command that runs: what anybody else prints goes where it went before. */
+const current = new AsyncLocalStorage<{ write(text: string): void }>();
+
+/**
+ * Carries a command out inside this process, which takes its output for a terminal of that size. Only one runs at a time. It
+ * reads no keys, and takes NO_COLOR and the like from this process: these need `atTerminal`.
+ */
+export function onScreen(args: readonly string[], env: Readonly<Record<string, string>>, size: Size = {}): Drawing {
+  const { columns = 80, rows = 24 } = size;
+  const screen = openScreen(size, true);
+  const undo: (() => void)[] = [];
+  for (const stream of [process.stdout, process.stderr]) {
+    const before = stream.write.bind(stream);
+    const write = (text: string) => {
+      const screen = current.getStore();
+      screen?.write(text);
+      return screen !== undefined || before(text);
+    };
+    const shown = { isTTY: true, columns, rows, write };
+    for (const [name, value] of Object.entries(shown)) undo.push(replace(stream, name, value));
+  }
+  const signals = new EventEmitter();
+  undo.push(replace(interrupts, "source", signals), replace(process, "exitCode", undefined));
+
+  const ended = current.run(screen, async () => {
+    try {
+      await runCommandLine(args, async () => ({ PATH: process.env.PATH, PORT: "0", ...env }));
+      return Number(process.exitCode ?? 0);
+    } finally {
+      for (const back of undo.reverse()) back();
+    }
+  });
+  const stop = () => {
+    signals.emit("SIGINT", "SIGINT");
+    return ended;
+  };
+  return { ...screen, ended, stop };
+}
+
+/** Gives an object another property. @returns what puts the old one back */
+function replace(object: object, name: string, value: unknown): () => void {
+  const before = Object.getOwnPropertyDescriptor(object, name);
+  Object.defineProperty(object, name, { value, configurable: true, writable: true, enumerable: true });
+  return () => {
+    if (before) Object.defineProperty(object, name, before);
+    else Reflect.deleteProperty(object, name);
+  };
+}
