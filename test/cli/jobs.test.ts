@@ -149,10 +149,11 @@ describe("signalbox jobs", () => {
       await createJob(app, { metadata: { team }, message: "漢字".repeat(60), status: "failed" });
       const args = ["jobs", "list", "--metadata", `team=${team}`];
 
-      const coloured = atTerminal(args, env, { columns: 72 });
-      const plain = atTerminal(args, { ...env, NO_COLOR: "1" }, { columns: 72 });
+      const coloured = onScreen(args, env, { columns: 72 });
+      await coloured.ended;
+      const plain = onScreen(args, { ...env, NO_COLOR: "1" }, { columns: 72 });
+      await plain.ended;
       const forced = await runCli(args, { ...env, FORCE_COLOR: "1" }).ended;
-      await Promise.all([coloured.ended, plain.ended]);
 
       expect(coloured.raw()).to.include("\x1b[31mfailed\x1b[39m");
       expect(plain.raw()).to.not.include("\x1b");
@@ -311,7 +312,7 @@ describe("signalbox jobs", () => {
       const { port } = new URL(guarded.url);
       writeFileSync(join(dir, "signalbox.json5"), `{ server: { port: ${port}, apiToken: "${TOKEN}" } }`);
 
-      const { code, stderr } = await runInProcess(["jobs", "list"], {}, { cwd: dir });
+      const { code, stderr } = await runInProcess(["jobs", "list"], { PORT: "" }, { cwd: dir });
 
       expect([code, stderr]).to.deep.equal([0, "No job.\n"]);
     });

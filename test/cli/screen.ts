@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { EventEmitter } from "node:events";
+import { WriteStream } from "node:tty";
 import xterm from "@xterm/headless";
 import { interrupts } from "../../src/cli/interrupt.ts";
 import { runCommandLine } from "../../src/cli/run.ts";
@@ -73,7 +74,7 @@ const current = new AsyncLocalStorage<{ write(text: string): void }>();
 
 /**
  * Carries a command out inside this process, which takes its output for a terminal of that size. Only one runs at a time. It
- * reads no keys, and takes NO_COLOR and the like from this process: these need `atTerminal`.
+ * reads no keys: these need `atTerminal`.
  */
 export function onScreen(args: readonly string[], env: Readonly<Record<string, string>>, size: Size = {}): Drawing {
   const { columns = 80, rows = 24 } = size;
@@ -86,11 +87,12 @@ export function onScreen(args: readonly string[], env: Readonly<Record<string, s
       screen?.write(text);
       return screen !== undefined || before(text);
     };
-    const shown = { isTTY: true, columns, rows, write };
+    const getColorDepth = () => WriteStream.prototype.getColorDepth({ TERM: "xterm-256color", ...env });
+    const shown = { isTTY: true, columns, rows, write, getColorDepth };
     for (const [name, value] of Object.entries(shown)) undo.push(replace(stream, name, value));
   }
   const signals = new EventEmitter();
-  undo.push(replace(interrupts, "source", signals), replace(process, "exitCode", undefined));
+  undo.push(replace(interrupts, "source", signals), freshExitCode(), withoutForcedColour());
 
   const ended = current.run(screen, async () => {
     try {
@@ -114,5 +116,22 @@ function replace(object: object, name: string, value: unknown): () => void {
   return () => {
     if (before) Object.defineProperty(object, name, before);
     else Reflect.deleteProperty(object, name);
+  };
+}
+
+function freshExitCode(): () => void {
+  const { exitCode } = process;
+  process.exitCode = undefined;
+  return () => {
+    process.exitCode = exitCode;
+  };
+}
+
+/** A test run may ask for colours of its own. */
+function withoutForcedColour(): () => void {
+  const { FORCE_COLOR } = process.env;
+  delete process.env.FORCE_COLOR;
+  return () => {
+    if (FORCE_COLOR !== undefined) process.env.FORCE_COLOR = FORCE_COLOR;
   };
 }
