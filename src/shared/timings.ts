@@ -31,6 +31,17 @@ export interface Timings {
     /** How long nothing is sent to a channel whose credentials were refused. */
     readonly stoppedChannelMs: number;
   };
+  /** How long a service is left alone that limits the pace. */
+  readonly channel: {
+    /** A pause that is not longer is waited for; what waits longer is given back. */
+    readonly waitedForMs: number;
+    /** How soon those who wait for somebody's try look again. */
+    readonly probeLookMs: number;
+    /** At least so long a service is left alone, whatever it says. */
+    readonly leastLimitMs: number;
+    /** The same of one that does not say how long: twice as long each time. */
+    readonly leastUntoldMs: number;
+  };
   /** How often a stream of live events shows that it is alive. */
   readonly liveBeatMs: number;
   readonly shutdown: {
@@ -53,6 +64,7 @@ export const TIMINGS: Timings = {
     writeMs: 500,
     stoppedChannelMs: 300_000,
   },
+  channel: { waitedForMs: 5_000, probeLookMs: 200, leastLimitMs: 1_000, leastUntoldMs: 5_000 },
   liveBeatMs: 15_000,
   shutdown: { idleConnectionMs: 500, programMs: 2_000 },
 };

@@ -1,15 +1,9 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { TIMINGS, type Timings } from "../shared/timings.ts";
 
-/** A pause that is not longer is waited for; what waits longer is given back. */
-const WAITED_FOR_MS = 5_000;
-/** How soon those who wait for somebody's try look again. */
-const PROBE_LOOK_MS = 200;
-
-/** At least and at most so long a service is left alone, whatever it says. */
-const LEAST_LIMIT_MS = 1_000;
+/** At most so long a service is left alone, whatever it says. */
 const MOST_LIMIT_MS = 24 * 3_600_000;
-/** The same of one that does not say how long: twice as long each time, from the least to the most. */
-const LEAST_UNTOLD_MS = 5_000;
+/** The same of one that does not say how long. */
 const MOST_UNTOLD_MS = 5 * 60_000;
 /** So much longer at most, by chance, so that not all come back at once. */
 const JITTER = 0.25;
@@ -19,9 +13,9 @@ const JITTER = 0.25;
  * @param toldMs what the service says; null where it does not
  * @param untold how many limits there were in a row of which it did not say, with this one
  */
-export function limitMs(toldMs: number | null, untold: number): number {
-  if (toldMs !== null) return Math.min(Math.max(toldMs, LEAST_LIMIT_MS), MOST_LIMIT_MS);
-  const doubled = Math.min(LEAST_UNTOLD_MS * 2 ** (untold - 1), MOST_UNTOLD_MS);
+export function limitMs(toldMs: number | null, untold: number, timings = TIMINGS.channel): number {
+  if (toldMs !== null) return Math.min(Math.max(toldMs, timings.leastLimitMs), MOST_LIMIT_MS);
+  const doubled = Math.min(timings.leastUntoldMs * 2 ** (untold - 1), MOST_UNTOLD_MS);
   return doubled * (1 + JITTER * Math.random());
 }
 
@@ -37,6 +31,7 @@ export type Pass =
  * An era ends with each closure: what was handed over before one proves nothing after it.
  */
 export class ChannelGate {
+  readonly #timings: Timings["channel"];
   #era = 0;
   #limit = { until: 0, reason: "", era: 0 };
   /** In a row, of those that were handed over after the one before. */
@@ -47,6 +42,10 @@ export class ChannelGate {
   #isInDoubt = false;
   #isProbed = false;
 
+  constructor(timings = TIMINGS.channel) {
+    this.#timings = timings;
+  }
+
   /**
    * Keeps everybody out for a while; a longer closure stays as it is.
    * @param era in which the message was handed over that met the limit
@@ -56,7 +55,7 @@ export class ChannelGate {
   limit(era: number, toldMs: number | null, reason: string): number {
     const isNew = era >= this.#limit.era;
     if (isNew && toldMs === null) this.#untoldLimits++;
-    const forMs = limitMs(toldMs, Math.max(this.#untoldLimits, 1));
+    const forMs = limitMs(toldMs, Math.max(this.#untoldLimits, 1), this.#timings);
     const until = Math.max(this.#limit.until, performance.now() + forMs);
     this.#limit = { until, reason, era: isNew ? this.#close() : this.#limit.era };
     return forMs;
@@ -104,14 +103,14 @@ export class ChannelGate {
     for (;;) {
       const closure = this.#closure(askedAt);
       const forMs = closure.until - performance.now();
-      if (forMs > WAITED_FOR_MS || signal.aborted) {
+      if (forMs > this.#timings.waitedForMs || signal.aborted) {
         return { kind: "closed", forMs: Math.max(forMs, 1), reason: closure.reason };
       }
       if (forMs <= 0 && !this.#isProbed) {
         this.#isProbed = this.#isInDoubt;
         return { kind: "open", era: this.#era };
       }
-      await pause(Math.max(forMs, PROBE_LOOK_MS), undefined, { signal }).catch(() => {});
+      await pause(Math.max(forMs, this.#timings.probeLookMs), undefined, { signal }).catch(() => {});
     }
   }
 

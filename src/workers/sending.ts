@@ -183,7 +183,7 @@ export class Sending {
         if (result.scope === "recipient") {
           const limits = this.#untoldLimits + (toldMs === null ? 1 : 0);
           await this.#note(index, unsent);
-          return this.#wait(limitMs(toldMs, limits), reason, { limits });
+          return this.#wait(limitMs(toldMs, limits, this.#context.timings.channel), reason, { limits });
         }
         const forMs = this.#gate.limit(era, toldMs, reason);
         await this.#note(index, unsent);

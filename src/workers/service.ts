@@ -27,6 +27,7 @@ import {
 import type { RedisConnection } from "../shared/redis.ts";
 import type { Timings } from "../shared/timings.ts";
 import { isVisible } from "../shared/visible.ts";
+import { ChannelGate } from "./channelGate.ts";
 import type { WorkerMetrics } from "./metrics.ts";
 import { acceptedRunsProcessor } from "./processors/acceptedRuns.ts";
 import { agentHookProcessor } from "./processors/agentHook.ts";
@@ -136,11 +137,14 @@ export function startService(config: Config, deps: ServiceDeps): Service {
     ],
     ...[...channels].map(([name, channel]): [QueueDef, Processor] => [
       deliveriesTo(name),
-      deliverProcessor({
-        ...{ stores, name, channel, metrics },
-        requeue: (deliveryId, occasion, delayMs) =>
-          queues.deliver({ deliveryId, channel: name }, { occasion, delayMs }),
-      }),
+      deliverProcessor(
+        {
+          ...{ stores, name, channel, metrics },
+          requeue: (deliveryId, occasion, delayMs) =>
+            queues.deliver({ deliveryId, channel: name }, { occasion, delayMs }),
+        },
+        new ChannelGate(timings.channel),
+      ),
     ]),
     [retention, retentionProcessor(stores, { ...config.retention, retainSingleUse: session.retainSingleUse })],
   ]);

@@ -43,7 +43,9 @@ export interface TestApp {
   readonly mongo: string;
   readonly queues: Queues;
   readonly config: Config;
-  /** The prefix of its keys in Redis. */
+  /** The Redis that it uses. */
+  readonly redisUrl: string;
+  /** The prefix of its keys there. */
   readonly prefix: string;
   /** What the service logged, one object a line. */
   readonly log: Record<string, unknown>[];
@@ -101,7 +103,8 @@ export async function startApp(options: Options = {}): Promise<TestApp> {
     timings: FAST_TIMINGS,
   });
   return {
-    ...{ url: web.url, clock, stores: web.stores, database, mongo, queues: web.queues, config, prefix, log: lines },
+...{ url: web.url, clock, stores: web.stores, database, mongo, queues: web.queues, config, log: lines },
+    ...{ redisUrl: url, prefix },
     connections: web.connections,
     call: (method, path, body, headers) => call(web.url, method, path, body, headers),
     close: () =>

@@ -12,6 +12,7 @@ export const FAST_TIMINGS: Timings = {
     writeMs: 50,
     stoppedChannelMs: 10_000,
   },
+  channel: { waitedForMs: 500, probeLookMs: 20, leastLimitMs: 100, leastUntoldMs: 5_000 },
   liveBeatMs: 1_500,
   shutdown: { idleConnectionMs: 10, programMs: 500 },
 };

@@ -1,9 +1,9 @@
 import { Redis } from "ioredis";
+import type { Timings } from "../../src/shared/timings.ts";
 import { WorkerMetrics } from "../../src/workers/metrics.ts";
 import { startService } from "../../src/workers/service.ts";
 import type { TestApp } from "./app.ts";
 import { logLines } from "./logLines.ts";
-import { redisUrl } from "./servers.ts";
 import { FAST_TIMINGS } from "./timings.ts";
 
 export interface TestWorker {
@@ -14,15 +14,19 @@ export interface TestWorker {
 }
 
 /** A real worker beside a test's app, over the same database and queues. */
-export async function startWorker(app: TestApp, env: Record<string, string> = {}): Promise<TestWorker> {
+export async function startWorker(
+  app: TestApp,
+  env: Record<string, string> = {},
+  timings: Timings = FAST_TIMINGS,
+): Promise<TestWorker> {
   const { log, lines } = logLines();
-  const connection = new Redis(await redisUrl(), { maxRetriesPerRequest: null });
+  const connection = new Redis(app.redisUrl, { maxRetriesPerRequest: null });
   connection.on("error", () => {});
   const { stores, queues, clock } = app;
   const config = { ...app.config, redis: { ...app.config.redis, prefix: app.prefix } };
   const metrics = new WorkerMetrics();
   const service = startService(config, {
-    ...{ stores, queues, connection, clock, log, metrics, timings: FAST_TIMINGS },
+    ...{ stores, queues, connection, clock, log, metrics, timings },
     env: { ...process.env, ...env },
   });
   return {
