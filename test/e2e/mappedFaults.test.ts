@@ -6,6 +6,8 @@ import { startApp, type TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Service, startProcess } from "../support/process.ts";
 import { mongoUri, startRedis, type TestServer } from "../support/servers.ts";
+import { FAST_TIMINGS, FAULT_TIMINGS } from "../support/timings.ts";
+import { startWorker, type TestWorker } from "../support/worker.ts";
 
 const TOKEN = "a-hook-token-of-length";
 
@@ -15,7 +17,8 @@ describe("accepted mapped hooks survive", () => {
   let redis: TestServer;
   let app: TestApp;
   let env: Record<string, string>;
-  const running: Service[] = [];
+  let killed: Service | undefined;
+  let worker: TestWorker | undefined;
 
   before(async () => {
     dir = mkdtempSync(join(tmpdir(), "signalbox-mapped-faults-"));
@@ -43,12 +46,14 @@ describe("accepted mapped hooks survive", () => {
     );
     writeFileSync(join(dir, "signalbox.json5"), config);
     redis = await startRedis();
-    const mongo = await mongoUri("mapped-faults");
+    const mongo = await mongoUri(`mapped-faults-${process.pid}`);
     app = await startApp({ mongo, redis: redis.url, config, prefix: "mapped-faults" });
     env = { MONGODB_URI: mongo, REDIS_URL: redis.url, SIGNALBOX_CONFIG: join(dir, "signalbox.json5") };
   });
   afterEach(async () => {
-    for (const service of running.splice(0)) if (service.child.exitCode === null) await service.stop("SIGKILL");
+    await killed?.stop("SIGKILL");
+    await worker?.close();
+    worker = undefined;
   });
   after(async () => {
     await app.close();
@@ -56,12 +61,6 @@ describe("accepted mapped hooks survive", () => {
     rmSync(dir, { recursive: true });
   });
 
-  async function startWorker(): Promise<Service> {
-    const service = startProcess("src/workers/main.ts", env);
-    running.push(service);
-    await service.ready;
-    return service;
-  }
   async function post(name: string, body: object): Promise<string[]> {
     const answer = await app.call("POST", `/hooks/${name}`, body, { Authorization: `Bearer ${TOKEN}` });
     expect(answer.status).to.equal(202);
@@ -72,7 +71,6 @@ describe("accepted mapped hooks survive", () => {
     await eventually(
       async () => (await runs.collection.countDocuments({ _id: { $in: [...ids] }, settled: true })) === ids.length,
       "every run to be settled",
-      100_000,
     );
     const ended = await runs.collection.find({ _id: { $in: [...ids] } }).toArray();
     expect(ended.map(({ status, error }) => `${status} ${error}`)).to.deep.equal(ids.map(() => "completed null"));
@@ -84,9 +82,8 @@ describe("accepted mapped hooks survive", () => {
   const begun = () =>
     existsSync(join(dir, "begun")) ? readFileSync(join(dir, "begun"), "utf8").trim().split("\n") : [];
 
-  it("Redis killed while they are accepted, and empty when it is back", async function () {
-    this.timeout(60_000);
-    await startWorker();
+  it("a Redis that is killed while they are accepted, and empty when it is back", async () => {
+    worker = await startWorker(app);
     await redis.stop("SIGKILL");
 
     const ids = [
@@ -106,18 +103,18 @@ describe("accepted mapped hooks survive", () => {
     ]);
   });
 
-  it("a worker killed in the middle of a transform", async function () {
-    this.timeout(120_000);
+  it("a worker that is killed in the middle of a transform", async () => {
     writeFileSync(join(dir, "hold"), "");
     rmSync(join(dir, "begun"), { force: true });
-    const first = await startWorker();
+    killed = startProcess("test/support/processes/worker.ts", env);
+    await killed.ready;
     const ids = [...(await post("slow", { text: "run" })), ...(await post("slow-event", { text: "event" }))];
     await eventually(() => begun().length === 2, "both transforms to begin");
 
-    await first.stop("SIGKILL");
+    await killed.stop("SIGKILL");
     const { status, stage } = await app.stores.runs.find(ids[0] as string);
     rmSync(join(dir, "hold"));
-    await startWorker();
+    worker = await startWorker(app, {}, { ...FAST_TIMINGS, queueLockMs: FAULT_TIMINGS.queueLockMs });
 
     expect([status, stage]).to.deep.equal(["queued", "mapping"]);
     await allCompletedOnce(ids);

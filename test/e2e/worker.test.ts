@@ -27,28 +27,28 @@ describe("the worker process", () => {
     rmSync(dir, { recursive: true });
   });
 
-  it("carries retention out as the configuration says, says when it is told to stop, and ends with 0", async () => {
+  it("carries retention out as the configuration says, serves its metrics on a free port, which the log tells, says when it is told to stop, and ends with 0", async () => {
     const { jobId, path } = await createJob(app, { status: "completed" });
     const kept = await createJob(app, { status: "failed" });
     await app.stores.jobs.collection.updateOne({ jobId }, { $set: { endedAt: new Date(0) } });
     const file = join(dir, "signalbox.json5");
     writeFileSync(file, `{ redis: { prefix: "test-${process.pid}" }, retention: { completedAfter: "1d" } }`);
 
-    const worker = startProcess(WORKER, { MONGODB_URI: uri, REDIS_URL: await redisUrl(), SIGNALBOX_CONFIG: file });
+    const servers = { MONGODB_URI: uri, REDIS_URL: await redisUrl() };
+    const worker = startProcess(WORKER, { ...servers, SIGNALBOX_CONFIG: file, WORKER_METRICS_PORT: "0" });
     await worker.ready;
+    const url = await eventually(() => /http:[^"]+/.exec(worker.output().stdout)?.[0], "the log to tell where");
+    const metrics = await fetch(`${url}/metrics`);
     await eventually(async () => (await app.call("GET", path)).status === 404, "the job to be deleted");
 
+    expect(await metrics.text()).to.include("signalbox_runs_total");
     expect(await worker.stop()).to.equal(0);
     expect(worker.output().stdout).to.include("the worker is stopping");
     expect((await app.call("GET", kept.path)).status).to.equal(200);
   });
 
-  for (const [title, signal] of [
-    ["is away", "SIGKILL"],
-    ["hangs", "SIGSTOP"],
-  ] as const) {
-    it(`ends with 0 as soon as nothing is under way, also while Redis ${title}`, async function () {
-      this.timeout(60_000);
+  it("ends with 0 as soon as nothing is under way, also while Redis is away or hangs", async () => {
+    const endsWhen = async (signal: NodeJS.Signals) => {
       const redis = await startRedis();
       const worker = startProcess(WORKER, { MONGODB_URI: uri, REDIS_URL: redis.url });
       await worker.ready;
@@ -56,21 +56,14 @@ describe("the worker process", () => {
 
       process.kill(redis.pid, signal);
 
-      expect(await worker.stop()).to.equal(0); // and not 1, at worker.shutdownSeconds
+      const code = await worker.stop();
       await redis.remove();
-    });
-  }
+      return code;
+    };
 
-  it("serves its metrics on a free port, which the log tells", async () => {
-    const env = { MONGODB_URI: uri, REDIS_URL: await redisUrl(), WORKER_METRICS_PORT: "0" };
-    const worker = startProcess(WORKER, env);
-    await worker.ready;
-    const url = await eventually(() => /http:[^"]+/.exec(worker.output().stdout)?.[0], "the log to tell where");
+    const [away, hanging] = await Promise.all([endsWhen("SIGKILL"), endsWhen("SIGSTOP")]);
 
-    const answer = await fetch(`${url}/metrics`);
-
-    expect(await answer.text()).to.include("signalbox_runs_total");
-    expect(await worker.stop()).to.equal(0);
+    expect({ away, hanging }).to.deep.equal({ away: 0, hanging: 0 }); // and not 1, at worker.shutdownSeconds
   });
 
   it("says in a sentence that Redis does not answer, and ends with 1", async () => {

@@ -1,4 +1,4 @@
-import { Redis } from "ioredis";
+import { workerConnection } from "../../src/shared/redis.ts";
 import type { Timings } from "../../src/shared/timings.ts";
 import { WorkerMetrics } from "../../src/workers/metrics.ts";
 import { startService } from "../../src/workers/service.ts";
@@ -20,8 +20,7 @@ export async function startWorker(
   timings: Timings = FAST_TIMINGS,
 ): Promise<TestWorker> {
   const { log, lines } = logLines();
-  const connection = new Redis(app.redisUrl, { maxRetriesPerRequest: null });
-  connection.on("error", () => {});
+  const connection = workerConnection({ url: app.redisUrl }, log);
   const { stores, queues, clock } = app;
   const config = { ...app.config, redis: { ...app.config.redis, prefix: app.prefix } };
   const metrics = new WorkerMetrics();
