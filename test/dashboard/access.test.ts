@@ -135,12 +135,16 @@ describe("the dashboard's log-in", function () {
   });
 
   it("comes by itself to who only looks on when the log-in has ended: what is read again ends in it", async () => {
-    const page = await readers.open(`${app.url}/sessions`);
+    const page = await readers.open("about:blank");
+    await page.clock.install();
+    await page.goto(`${app.url}/sessions`);
     await page.getByLabel("API token").fill(TOKEN);
     await page.keyboard.press("Enter");
     await page.getByText("Nothing waits").waitFor();
+    await page.getByText("Live", { exact: true }).waitFor();
 
     await page.context().clearCookies();
+    await page.clock.fastForward(5_000); // as often as it reads again
 
     await page.getByLabel("API token").waitFor();
   });

@@ -195,11 +195,14 @@ describe("the dashboard's page of a job", function () {
   });
 
   it("shows a job whose page was opened before it was created, and what happens from then on", async () => {
-    const page = await readers.open(`${app.url}/jobs/not-yet`);
+    const page = await readers.open("about:blank");
+    await page.clock.install();
+    await page.goto(`${app.url}/jobs/not-yet`);
     await page.getByText("There is no such job").waitFor();
 
     const path = "/api/jobs/not-yet";
     await app.call("PUT", path, { name: "Now it is there" });
+    await page.clock.fastForward(3_000); // as often as it looks
     await page.getByRole("heading", { name: "Now it is there" }).waitFor();
     await page.getByText("Live", { exact: true }).waitFor();
     await report(app, path, "a", { ...whole(40), stepName: "A step" });

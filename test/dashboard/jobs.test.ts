@@ -91,19 +91,33 @@ describe("the dashboard's list of jobs", function () {
   });
 
   it("marks a job as stale once it is silent for too long, by the clock alone", async () => {
-    const page = await openLive();
+    const page = await readers.open("about:blank");
+    await page.clock.install();
+    await page.goto(app.url);
+    await page.getByText("Live", { exact: true }).waitFor();
     await createJob(app, { name: "Silent", staleAfterSeconds: 1 });
+    await rowOf(page, "Silent").waitFor();
+
+    await page.clock.fastForward(2_000);
 
     await rowOf(page, "Silent").getByText("Stale").waitFor();
   });
 
   it("lists and counts, by the clock alone, the jobs that have become stale", async () => {
-    const page = await openLive("/?stale=true");
+    const page = await readers.open("about:blank");
+    await page.clock.install();
+    await page.goto(`${app.url}/?stale=true`);
+    await page.getByText("Live", { exact: true }).waitFor();
     await page.getByText("No job fits").waitFor();
+    await createJob(app, { name: "Silent", staleAfterSeconds: 60 });
+    await countOf(page, "All").getByText("1").waitFor(); // what its creation leads to is over
 
-    await createJob(app, { name: "Silent", staleAfterSeconds: 2 });
+    app.clock.advance(61_000);
+    await eventually(async () => {
+      await page.clock.fastForward(10_000); // as often as it looks again
+      return (await rowOf(page, "Silent").count()) === 1;
+    }, "the job to be listed");
 
-    await rowOf(page, "Silent").waitFor();
     await page.locator(".count-stale").getByText("1", { exact: true }).waitFor();
   });
 

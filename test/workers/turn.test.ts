@@ -1,38 +1,25 @@
-import { setImmediate } from "node:timers/promises";
-import { queryObjects } from "node:v8";
+import { once } from "node:events";
+import { Worker } from "node:worker_threads";
 import { expect } from "chai";
 import { boundTurn } from "../../src/workers/turn.ts";
 
 describe("a turn", () => {
   const never = new AbortController().signal;
-  /** Those that a collection leaves, once nothing is under way that holds them. */
-  const signals = async () => {
-    await setImmediate();
-    return Number(queryObjects(AbortSignal, { format: "count" }));
-  };
 
-  it("that is over leaves nothing behind that waits for its time-out", async () => {
-    const bounds = { timeoutMs: 600_000, lost: never, stopping: never };
-    await boundTurn(async () => "warm", bounds);
-    const before = await signals();
-
-    for (let turn = 0; turn < 200; turn++) await boundTurn(async () => "done", bounds);
-
-    expect((await signals()) - before).to.be.below(20);
+  let left: { readonly asksNothing: number; readonly listens: number };
+  before(async () => {
+    const thread = new Worker(new URL("turnSignals.ts", import.meta.url));
+    const ended = once(thread, "exit");
+    [left] = await once(thread, "message");
+    await ended;
   });
 
-  it("that is over leaves nothing behind where what it asked still listens for its end, as OpenAI's client does", async () => {
-    const bounds = { timeoutMs: 600_000, lost: never, stopping: new AbortController().signal };
-    const listens = async (signal: AbortSignal) => {
-      signal.addEventListener("abort", () => {}, { once: true });
-      return "done";
-    };
-    await boundTurn(listens, bounds);
-    const before = await signals();
+  it("that is over leaves nothing behind that waits for its time-out", () => {
+    expect(left.asksNothing).to.be.below(20);
+  });
 
-    for (let turn = 0; turn < 200; turn++) await boundTurn(listens, bounds);
-
-    expect((await signals()) - before).to.be.below(20);
+  it("that is over leaves nothing behind where what it asked still listens for its end, as OpenAI's client does", () => {
+    expect(left.listens).to.be.below(20);
   });
 
   for (const which of ["lost", "stopping"] as const) {
