@@ -2,6 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { startApp, type TestApp } from "../support/app.ts";
 import { createJob, report, whole } from "../support/factories.ts";
+import { runs } from "../support/random.ts";
 
 describe("reports at once", () => {
   let app: TestApp;
@@ -107,7 +108,7 @@ describe("reports at once", () => {
 
         expect((await app.call("GET", path)).body).to.deep.include(expected);
       }),
-      { numRuns: 60 },
+      runs(60),
     );
   });
 });

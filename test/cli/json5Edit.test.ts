@@ -3,6 +3,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import JSON5 from "json5";
 import { editJson5, type Json5Edit } from "../../src/cli/json5Edit.ts";
+import { runs } from "../support/random.ts";
 
 const GMAIL = { account: "ada@example.org", topic: "projects/p/topics/t" };
 const block = (value: unknown): Json5Edit => ({ path: ["hooks", "gmail"], value });
@@ -77,7 +78,7 @@ describe("editJson5", () => {
         const after = parse(edited).tokens.map((token) => token.text);
         expect(isWithin(kept(text, wanted), after)).to.equal(true);
       }),
-      { numRuns: 1_000 },
+      runs(1_000),
     );
   });
 });
@@ -96,7 +97,7 @@ it("editJson5 takes keys out of any file, and adds nothing", () => {
       expect(JSON5.parse(edited)).to.deep.equal({ ...rest, hooks: { ...hooks, gmail } });
       expect(isWithin(parse(edited).comments, parse(text).comments)).to.equal(true);
     }),
-    { numRuns: 500 },
+    runs(500),
   );
 });
 

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { LiveList, type Page } from "../../src/dashboard/liveList.ts";
+import { runs } from "../support/random.ts";
 
 interface Row {
   readonly id: string;
@@ -88,7 +89,7 @@ describe("a live list", () => {
         if (!hasMore) expect(rows.length).to.equal(service.rows.length);
         list.close();
       }),
-      { numRuns: 200 },
+      runs(200),
     );
   });
 

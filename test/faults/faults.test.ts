@@ -1,9 +1,9 @@
 import { expect } from "chai";
+import { SEED } from "../support/random.ts";
 import { type AttackSettings, attack } from "./attack.ts";
 import { KIND_NAMES } from "./plan.ts";
 import { report } from "./report.ts";
 
-const SEED = 10;
 /** The plan has each kind once, however short the time. */
 const SHORT = { seed: SEED, seconds: 1, mostSeconds: 2 };
 

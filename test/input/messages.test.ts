@@ -14,9 +14,10 @@ import { type Behaviour as ChannelBehaviour, startChannelServer } from "../suppo
 import { openEvents } from "../support/eventSource.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Behaviour, startModelServer } from "../support/modelServer.ts";
+import { runs, SEED, TIMES } from "../support/random.ts";
 import { redisUrl } from "../support/servers.ts";
 import { startWorker, type TestWorker } from "../support/worker.ts";
-import { SEED, TIMES, tell } from "./given.ts";
+import { tell } from "./given.ts";
 
 const TOKEN = "a-hook-token-of-length";
 const SECRET = "secret-of-a-service-0001";
@@ -74,9 +75,7 @@ describe("messages that somebody else left in Redis", function () {
     ];
     expect(one?.status).to.equal(404);
 
-    for (const [i, given] of fc
-      .sample(fc.array(fields, { minLength: 1, maxLength: 20 }), { seed: SEED, numRuns: 5 * TIMES })
-      .entries()) {
+    for (const [i, given] of fc.sample(fc.array(fields, { minLength: 1, maxLength: 20 }), runs(5)).entries()) {
       for (const [name, text] of given) await redis.xadd(changesKey(app.prefix), "*", name, text);
       await app.call("PUT", `/api/jobs/mine-${i}`, {});
       await all.next("job", ({ jobId }) => jobId === `mine-${i}`);
@@ -94,7 +93,7 @@ describe("messages that somebody else left in Redis", function () {
     let count = 0;
     for (const [n, { name }] of QUEUES.entries()) {
       const queue = app.queues.open.find((one) => one.name === name);
-      for (const data of fc.sample(payload, { seed: SEED + n, numRuns: 6 * TIMES })) {
+      for (const data of fc.sample(payload, { ...runs(6), seed: SEED + n })) {
         await queue?.add(name, data, { removeOnFail: true, removeOnComplete: true });
         count++;
       }
@@ -203,7 +202,7 @@ describe("answers of services that are none", function () {
     ];
     const counts: Record<string, number> = {};
 
-    for (const given of fc.sample(answer(usual, keys), { seed: SEED, numRuns: 250 * TIMES })) {
+    for (const given of fc.sample(answer(usual, keys), runs(250))) {
       server.script(gives(given));
       const made = await runner
         .run(turn(PROMPT, { model: "m" }), AbortSignal.timeout(20_000))
@@ -304,8 +303,8 @@ describe("answers of services that are none", function () {
 
     for (const [n, [name, channel]] of [...open].entries()) {
       for (const given of fc.sample(fc.array(answer(usual, keys), { minLength: 3, maxLength: 3 }), {
+        ...runs(25),
         seed: SEED + n,
-        numRuns: 25 * TIMES,
       })) {
         server.script(...given.map(gives));
         const message = { to: recipients[name] as string, text: PROMPT, plain: false, key: "a-0" };

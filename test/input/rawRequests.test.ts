@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { SEED, TIMES, tell } from "./given.ts";
+import { runs, SEED, TIMES } from "../support/random.ts";
+import { tell } from "./given.ts";
 import { expectSound, MARKER, show, TOKENS, Web } from "./web.ts";
 
 const METHODS = [
@@ -358,7 +359,7 @@ describe("bytes that are no request, or nearly one", function () {
   it("change nothing without a token, end nothing, and are answered with no failure of the service's own", async () => {
     const before = await web.stored();
 
-    const all = fc.sample(request(fc.constant([])), { seed: SEED, numRuns: 400 * TIMES });
+    const all = fc.sample(request(fc.constant([])), runs(400));
     const statuses = await sendAll(all);
 
     tell(`raw requests without a token, seed ${SEED}: ${all.length}, answered ${JSON.stringify(statuses)}`);
@@ -368,7 +369,7 @@ describe("bytes that are no request, or nearly one", function () {
   it("end nothing with a token either", async () => {
     const token = fc.constantFrom(TOKENS.readOnly, TOKENS.hooks).map((one) => [`Authorization: Bearer ${one}`]);
 
-    const all = fc.sample(request(token), { seed: SEED, numRuns: 400 * TIMES });
+    const all = fc.sample(request(token), runs(400));
     const statuses = await sendAll(all);
 
     tell(`raw requests with a token, seed ${SEED}: ${all.length}, answered ${JSON.stringify(statuses)}`);

@@ -2,7 +2,8 @@ import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { expect } from "chai";
 import fc from "fast-check";
 import { SCHEMES } from "../hooks/senders.ts";
-import { SEED, TIMES, tell } from "./given.ts";
+import { runs, SEED, TIMES } from "../support/random.ts";
+import { tell } from "./given.ts";
 import { expectSound, MARKER, show, slug, TOKENS, Web } from "./web.ts";
 
 /** Names that are more than that to MongoDB, to JavaScript or to a parser of queries. */
@@ -395,7 +396,7 @@ describe("bodies, queries and identifiers of every kind, to every call", functio
 
     for (const [i, call] of calls.entries()) {
       const many = call.path.endsWith("{name}") ? 60 : call.fields.length > 0 ? 24 : 6;
-      for (const bytes of fc.sample(requestTo(call), { seed: SEED + i, numRuns: many * TIMES })) {
+      for (const bytes of fc.sample(requestTo(call), { ...runs(many), seed: SEED + i })) {
         const [answer] = (await web.send(bytes, ANSWERED_MS)).slice(-1);
         const status = answer?.status ?? 0;
         expect(status, show(bytes)).to.not.equal(0);

@@ -7,8 +7,9 @@ import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import { startApp, type TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
+import { SEED, TIMES } from "../support/random.ts";
 import { startWorker, type TestWorker } from "../support/worker.ts";
-import { SEED, TIMES, tell } from "./given.ts";
+import { tell } from "./given.ts";
 
 const TOOL = resolve(".tools/python");
 const HERE = resolve("test/input");

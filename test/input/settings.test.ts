@@ -3,7 +3,8 @@ import fc from "fast-check";
 import { ConfigError, parseConfig } from "../../src/shared/config.ts";
 import type { Environment } from "../../src/shared/configFill.ts";
 import { configKeys } from "../../src/shared/configSchema.ts";
-import { SEED, TIMES, tell } from "./given.ts";
+import { runs, SEED, TIMES } from "../support/random.ts";
+import { tell } from "./given.ts";
 
 const SECRETS = [
   "secret-of-the-api-0001",
@@ -169,13 +170,13 @@ function outcomeOf(text: string | undefined, env: Environment, secrets: readonly
   }
 }
 
-function tried<T>(what: string, arbitrary: fc.Arbitrary<T>, runs: number, outcome: (value: T) => "taken" | "refused") {
+function tried<T>(what: string, arbitrary: fc.Arbitrary<T>, count: number, outcome: (value: T) => "taken" | "refused") {
   const counts = { taken: 0, refused: 0 };
   fc.assert(
     fc.property(arbitrary, (value) => {
       counts[outcome(value)]++;
     }),
-    { seed: SEED, numRuns: runs * TIMES },
+    runs(count),
   );
   tell(`${what}, seed ${SEED}: ${JSON.stringify(counts)}`);
   return counts;

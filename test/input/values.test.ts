@@ -8,9 +8,8 @@ import { CURSOR_PATTERN, decodeCursor } from "../../src/models/cursor.ts";
 import { parseConfig } from "../../src/shared/config.ts";
 import { AppError } from "../../src/shared/errors.ts";
 import { parseTemplate, renderTemplate, TemplateError, type TemplateScope } from "../../src/shared/template.ts";
-import { SEED, TIMES } from "./given.ts";
+import { runs, TIMES } from "../support/random.ts";
 
-const runs = (count: number) => ({ seed: SEED, numRuns: count * TIMES });
 const NOW = new Date("2026-03-04T05:06:07.089Z");
 
 const PIECES = [

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { fitsFilter, type JobFilter, jobQuery } from "../../src/models/jobFilter.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { runs } from "../support/random.ts";
 
 const NOW = new Date("2026-11-21T12:00:00.000Z");
 const time = fc.integer({ min: -5, max: 5 }).map((minutes) => new Date(NOW.getTime() + minutes * 60_000));
@@ -74,7 +75,7 @@ describe("fitsFilter", () => {
           expect(fitsFilter(job, filter, jobs.staleBy(NOW)), JSON.stringify({ given, filter })).to.equal(found === 1);
         }
       }),
-      { numRuns: 50 },
+      runs(50),
     );
   });
 });

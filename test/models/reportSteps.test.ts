@@ -9,6 +9,7 @@ import { upToDate } from "../../src/models/reportedJob.ts";
 import type { StepChange } from "../../src/models/step.ts";
 import { openStores, type Stores } from "../../src/models/stores.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { runs } from "../support/random.ts";
 import { mongoUri, useOwnMongod } from "../support/servers.ts";
 
 interface ModelStep {
@@ -159,7 +160,7 @@ describe("reports that arrive together", () => {
         for (const [jobId, model] of models) expect(await stored(stores, jobId)).to.deep.equal(modelled(model));
         expect(await stores.jobs.collection.countDocuments()).to.equal(models.size);
       }),
-      { numRuns: 60 },
+      runs(60),
     );
 
     expect(sent).to.be.greaterThan(1_000);

@@ -4,6 +4,7 @@ import { mongo } from "mongoose";
 import { writeUnchanged } from "../../src/models/writeUnchanged.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { LOST, loseNoMore, loseWrites } from "../support/lostAnswers.ts";
+import { runs } from "../support/random.ts";
 import { useOwnMongod } from "../support/servers.ts";
 
 /** One write: what the document has, what becomes of it before it is written, and what is written. */
@@ -95,7 +96,7 @@ describe("writeUnchanged", () => {
       );
     };
 
-    await fc.assert(fc.asyncProperty(fc.array(cases, { minLength: 1, maxLength: 12 }), check), { numRuns: 60 });
+    await fc.assert(fc.asyncProperty(fc.array(cases, { minLength: 1, maxLength: 12 }), check), runs(60));
   });
 
   it("says that MongoDB cannot be reached when the second try fails too", async () => {

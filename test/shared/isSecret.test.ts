@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { isSecret } from "../../src/shared/isSecret.ts";
+import { runs } from "../support/random.ts";
 
 describe("isSecret", () => {
   it("knows the secret, and nothing else", () => {
@@ -15,6 +16,6 @@ describe("isSecret", () => {
       expect(isSecret(secret, secret)).to.equal(true);
     };
 
-    fc.assert(fc.property(fc.oneof(changed, fc.tuple(text, text)), check), { numRuns: 1_000 });
+    fc.assert(fc.property(fc.oneof(changed, fc.tuple(text, text)), check), runs(1_000));
   });
 });

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { parseJson } from "../../src/shared/json.ts";
+import { runs } from "../support/random.ts";
 
 /** A JSON text, and what it is to be read as. */
 type Case = readonly [text: string, value: unknown];
@@ -44,7 +45,7 @@ describe("parseJson", () => {
       fc.property(anyCase, ([text, value]) => {
         expect(parseJson(text)).to.deep.equal(value);
       }),
-      { numRuns: 2_000 },
+      runs(2_000),
     );
   });
 

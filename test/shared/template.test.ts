@@ -2,6 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { parseTemplate, renderTemplate, TemplateError, type TemplateScope } from "../../src/shared/template.ts";
 import { processorMs } from "../support/processorMs.ts";
+import { runs } from "../support/random.ts";
 
 const NOW = new Date("2026-03-04T05:06:07.089Z");
 
@@ -342,7 +343,7 @@ describe("any template", () => {
 
         expect(render(`{{${one}}}`, { payload: body, item }).text).to.be.a("string");
       }),
-      { numRuns: 1_000 },
+      runs(1_000),
     );
   });
 
@@ -389,7 +390,7 @@ describe("any template", () => {
           }
         },
       ),
-      { numRuns: 2_000 },
+      runs(2_000),
     );
   });
 });

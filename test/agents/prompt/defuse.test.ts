@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { defuse } from "../../../src/agents/prompt/defuse.ts";
+import { runs } from "../../support/random.ts";
 import { lookAlikeOf } from "./lookAlike.ts";
 import { ORDINARY } from "./ordinary.ts";
 
@@ -108,7 +109,7 @@ describe("defuse", () => {
 
         expect(defuse(`${start}END${between}${words}`)).to.match(new RegExp(`※\\P{L}*${words}$`, "u"));
       }),
-      { numRuns: 1_000 },
+      runs(1_000),
     );
   });
 
@@ -155,7 +156,7 @@ describe("defuse", () => {
 
         expect(defuse(once)).to.equal(once);
       }),
-      { numRuns: 2_000 },
+      runs(2_000),
     );
   });
 
@@ -164,7 +165,7 @@ describe("defuse", () => {
       fc.property(anything, (text) => {
         expect(defuse(text).replaceAll("※", "")).to.equal(text.replaceAll("※", ""));
       }),
-      { numRuns: 2_000 },
+      runs(2_000),
     );
   });
 

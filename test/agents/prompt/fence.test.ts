@@ -2,6 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { agentPrompt } from "../../../src/agents/prompt/agentPrompt.ts";
 import { fence } from "../../../src/agents/prompt/fence.ts";
+import { runs } from "../../support/random.ts";
 import { INVISIBLE, lookAlikeOf } from "./lookAlike.ts";
 
 const ID = "0123456789abcdef0123456789abcdef";
@@ -55,7 +56,7 @@ describe("fence", () => {
         expect(count(text, "beginuntrustedcontent")).to.equal(1);
         expect(count(text, "enduntrustedcontent")).to.equal(1);
       }),
-      { numRuns: 1_000 },
+      runs(1_000),
     );
   });
 

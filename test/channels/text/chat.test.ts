@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { toParts } from "../../../src/channels/text/parts.ts";
+import { runs } from "../../support/random.ts";
 import { anyMarkdown, style, visible } from "./shown.ts";
 
 describe("toParts for WhatsApp", () => {
@@ -60,7 +61,7 @@ describe("toParts for Signal", () => {
           expect(visible(shownOfStyled(text))).to.equal(visible(plain));
         }
       }),
-      { numRuns: 1000 },
+      runs(1000),
     );
   });
 });

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { toParts } from "../../../src/channels/text/parts.ts";
 import type { Dialect } from "../../../src/channels/text/style.ts";
+import { runs, TIMES } from "../../support/random.ts";
 import { anyMarkdown, style, visible } from "./shown.ts";
 
 const write = (markdown: string, dialect: Dialect) => toParts(markdown, style(dialect)).map(({ text }) => text);
@@ -98,16 +99,18 @@ describe("toParts in Markdown", () => {
   }
 
   it("says the same to whoever reads it as Markdown", () => {
+    const different: string[] = [];
     fc.assert(
       fc.property(anyMarkdown, (markdown) => {
         for (const { text, plain } of toParts(markdown, style("markdown", 50_000))) {
           const read = toParts(text, style("plain", 50_000)).map((part) => part.plain);
-          expect(visible(read.join(""))).to.equal(visible(plain));
+          if (visible(read.join("")) !== visible(plain)) different.push(markdown);
         }
       }),
-      // Of a hundred thousand random texts, a star or two stands otherwise than it stood.
-      { numRuns: 2_000, seed: 1 },
+      runs(2_000),
     );
+    // Of a hundred thousand random texts, a star or two stands otherwise than it stood: of two thousand none may.
+    expect(different).to.have.length.at.most(TIMES === 1 ? 0 : TIMES / 5, different.join("\n---\n"));
   });
 
   it("makes a table code where it is too long for a message", () => {

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { letterByLetter } from "../../../src/channels/mattermostPlain.ts";
 import { toParts } from "../../../src/channels/text/parts.ts";
+import { runs } from "../../support/random.ts";
 import { anyMarkdown, style } from "./shown.ts";
 
 const EVERYBODY = ["@here", "@channel", "@all"];
@@ -69,7 +70,7 @@ describe("everybody in Mattermost", () => {
 
         expect(posts.filter((post) => rings(post) || rings(unescaped(post)))).to.deep.equal([]);
       }),
-      { numRuns: 3000 },
+      runs(3000),
     );
   }).timeout(120_000);
 

@@ -5,6 +5,7 @@ import { clean } from "../../../src/channels/text/clean.ts";
 import { sizeOf } from "../../../src/channels/text/measure.ts";
 import { toParts } from "../../../src/channels/text/parts.ts";
 import type { Part, TextStyle } from "../../../src/channels/text/style.ts";
+import { runs } from "../../support/random.ts";
 import {
   anyMarkdown,
   anyStyle,
@@ -43,7 +44,7 @@ describe("toParts of anything", () => {
         expect(isWithinInOrder(words(markdown), plain), "plain").to.equal(true);
         expect(isWithinInOrder(words(markdown), written), "as it is written").to.equal(true);
       }),
-      { numRuns: 1000 },
+      runs(1000),
     );
   }).timeout(120_000);
 
@@ -58,7 +59,7 @@ describe("toParts of anything", () => {
           expect(lengthOf(part, style)).to.be.at.most(style.limit);
         }
       }),
-      { numRuns: 1000 },
+      runs(1000),
     );
   }).timeout(120_000);
 
@@ -69,7 +70,7 @@ describe("toParts of anything", () => {
           expect(visible(shownOfHtml(text))).to.equal(visible(plain));
         }
       }),
-      { numRuns: 1000 },
+      runs(1000),
     );
   }).timeout(120_000);
 
@@ -81,7 +82,7 @@ describe("toParts of anything", () => {
           if (dialect === "slack") expect(`${text}\n${plain}`).to.not.match(/<[!@#]/);
         }
       }),
-      { numRuns: 1000 },
+      runs(1000),
     );
   }).timeout(120_000);
 });
@@ -98,7 +99,7 @@ describe("spread of anything", () => {
           if (!isSmall(part, style)) expect(sizeOf(part, style.unit)).to.be.at.most(style.limit);
         }
       }),
-      { numRuns: 1000 },
+      runs(1000),
     );
   }).timeout(120_000);
 });

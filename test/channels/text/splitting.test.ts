@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { parser } from "../../../src/channels/text/parser.ts";
 import { toParts } from "../../../src/channels/text/parts.ts";
 import type { Dialect, TextStyle } from "../../../src/channels/text/style.ts";
+import { runs } from "../../support/random.ts";
 import { anyText, plainTexts, style, visible } from "./shown.ts";
 
 const texts = (markdown: string, limit: number, dialect: Dialect = "plain", unit: TextStyle["unit"] = "utf16") =>
@@ -81,7 +82,7 @@ describe("toParts in several messages", () => {
         expect(visible(blocks.join(""))).to.equal(visible(`x${code.toWellFormed()}`));
         expect(tokens.findLast(({ type }) => type === "inline")?.content).to.equal("after");
       }),
-      { numRuns: 1000 },
+      runs(1000),
     );
   });
 });
