@@ -1,18 +1,15 @@
-import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import { startApp, type TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
 import { createJob, whole } from "../support/factories.ts";
 import { startProcess } from "../support/process.ts";
-import { mongoUri, redisUrl } from "../support/servers.ts";
 
 describe("a web process that is killed", () => {
   let app: TestApp;
   let env: Record<string, string>;
   before(async () => {
-    const uri = await mongoUri(`test-${randomUUID()}`);
-    app = await startApp({ mongo: uri });
-    env = { MONGODB_URI: uri, REDIS_URL: await redisUrl(), LOG_LEVEL: "warn" };
+    app = await startApp();
+    env = { MONGODB_URI: app.mongoUri, REDIS_URL: app.redisUrl, LOG_LEVEL: "warn" };
   });
   after(() => app.close());
 

@@ -7,7 +7,6 @@ import { startApp, type TestApp } from "../support/app.ts";
 import { answers, type Behaviour, type ChannelServer, hangs, startChannelServer } from "../support/channelServer.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Service, startProcess } from "../support/process.ts";
-import { mongoUri, redisUrl } from "../support/servers.ts";
 import { startWorker, type TestWorker } from "../support/worker.ts";
 
 const DELIVERIES = 240;
@@ -48,9 +47,8 @@ describe("deliveries", () => {
       },
     }`;
     writeFileSync(join(dir, "signalbox.json5"), config);
-    const mongo = await mongoUri(`test-${randomUUID()}`);
-    app = await startApp({ mongo, config, prefix });
-    env = { MONGODB_URI: mongo, REDIS_URL: await redisUrl(), SIGNALBOX_CONFIG: join(dir, "signalbox.json5") };
+    app = await startApp({ config, prefix });
+    env = { MONGODB_URI: app.mongoUri, REDIS_URL: app.redisUrl, SIGNALBOX_CONFIG: join(dir, "signalbox.json5") };
   });
   afterEach(async () => {
     await Promise.all(running.splice(0).map((service) => service.stop("SIGKILL")));

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { eventually } from "../support/eventually.ts";
 import { HookBed } from "../support/hookBed.ts";
 import type { Service } from "../support/process.ts";
-import { mongoUri, redisUrl, startMongod, startRedis, type TestServer } from "../support/servers.ts";
+import { startMongod, startRedis, type TestServer } from "../support/servers.ts";
 
 const WEB = "test/support/processes/web.ts";
 const WORKER = "test/support/processes/worker.ts";
@@ -33,14 +33,10 @@ describe("accepted hooks survive", function () {
   let worker: Service | undefined;
   before(async () => {
     [redis, mongod] = await Promise.all([startRedis(), startMongod()]);
-    slowBed = await HookBed.start(
-      `slow-${randomUUID().slice(0, 8)}`,
-      await mongoUri(`test-${randomUUID()}`),
-      await redisUrl(),
-    );
+    slowBed = await HookBed.start(`slow-${randomUUID().slice(0, 8)}`);
     taken = killInTheMiddle(slowBed);
     taken.catch(() => {}); // seen by its test
-    bed = await HookBed.start("faults", `${mongod.url}/x`, redis.url);
+    bed = await HookBed.start("faults", { mongo: `${mongod.url}/x`, redis: redis.url });
   });
   afterEach(async function () {
     if (this.currentTest?.isFailed()) await stopWorker();

@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { startApp, type TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Service, startProcess } from "../support/process.ts";
-import { mongoUri, startRedis, type TestServer } from "../support/servers.ts";
+import { startRedis, type TestServer } from "../support/servers.ts";
 import { FAST_TIMINGS, FAULT_TIMINGS } from "../support/timings.ts";
 import { startWorker, type TestWorker } from "../support/worker.ts";
 
@@ -46,9 +46,8 @@ describe("accepted mapped hooks survive", () => {
     );
     writeFileSync(join(dir, "signalbox.json5"), config);
     redis = await startRedis();
-    const mongo = await mongoUri(`mapped-faults-${process.pid}`);
-    app = await startApp({ mongo, redis: redis.url, config, prefix: "mapped-faults" });
-    env = { MONGODB_URI: mongo, REDIS_URL: redis.url, SIGNALBOX_CONFIG: join(dir, "signalbox.json5") };
+    app = await startApp({ redis: redis.url, config, prefix: "mapped-faults" });
+    env = { MONGODB_URI: app.mongoUri, REDIS_URL: redis.url, SIGNALBOX_CONFIG: join(dir, "signalbox.json5") };
   });
   afterEach(async () => {
     await killed?.stop("SIGKILL");

@@ -1,12 +1,11 @@
-import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { type AddressInfo, createConnection, createServer, type Server, type Socket } from "node:net";
 import { expect } from "chai";
 import { Redis } from "ioredis";
-import { connectDatabase } from "../../src/models/database.ts";
+import { takeDatabase } from "../support/databases.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Service, startProcess } from "../support/process.ts";
-import { mongoUri, startRedis, type TestServer } from "../support/servers.ts";
+import { startRedis, type TestServer } from "../support/servers.ts";
 
 const TOKEN = "a-hook-token-of-length";
 
@@ -17,7 +16,8 @@ describe("a replica of Redis that takes over behind the same address", () => {
   let leadsTo: number;
   let connections = 0;
   const sockets = new Set<Socket>();
-  const running: Service[] = [];
+  let service: Service | undefined;
+  let giveDatabaseBack: (() => Promise<void>) | undefined;
   beforeEach(async () => {
     const master = await startRedis();
     servers = [master, await startRedis(["--replicaof", "127.0.0.1", String(master.port)])];
@@ -39,26 +39,23 @@ describe("a replica of Redis that takes over behind the same address", () => {
     await once(address, "listening");
   });
   afterEach(async () => {
-    for (const service of running.splice(0)) await service.stop("SIGKILL");
+    await service?.stop("SIGKILL");
+    await giveDatabaseBack?.();
     for (const socket of sockets) socket.destroy();
     await new Promise((closed) => address.close(closed));
     for (const server of servers) await server.remove();
   });
 
-  it("is found, also by connections that the old master keeps open: it only reads by now", async function () {
-    this.timeout(90_000);
-    const uri = await mongoUri(`test-${randomUUID()}`);
-    const database = await connectDatabase(uri);
-    await database.createIndexes();
-    await database.close();
+  it("is found, also by connections that the old master keeps open: it only reads by now", async () => {
+    const { uri, giveBack } = await takeDatabase();
+    giveDatabaseBack = giveBack;
     const env = {
       ...{ MONGODB_URI: uri, REDIS_URL: `redis://127.0.0.1:${(address.address() as AddressInfo).port}` },
       ...{ SIGNALBOX_HOOKS_ENABLED: "true", SIGNALBOX_HOOKS_TOKEN: TOKEN },
     };
-    for (const main of ["api", "workers"]) running.push(startProcess(`src/${main}/main.ts`, env));
-    const [web, worker] = running as [Service, Service];
-    const { url } = await web.ready;
-    await worker.ready;
+    service = startProcess("test/support/processes/both.ts", env);
+    const { url } = await service.ready;
+
     const carriedOut = async () => {
       const headers = { Authorization: `Bearer ${TOKEN}`, "Content-Type": "application/json" };
       const body = JSON.stringify({ message: "x", deliver: false });
@@ -80,15 +77,13 @@ describe("a replica of Redis that takes over behind the same address", () => {
     const before = connections;
     await eventually(
       () => connections > before + 20,
-      "processes to look again, while the address leads to the old one",
+      "the service to look again, while the address leads to the old one",
     );
     leadsTo = isNew;
     for (const redis of [master, replica]) redis?.disconnect();
 
     expect(await carriedOut()).to.equal(true);
-    for (const service of running) {
-      expect(await service.stop()).to.equal(0);
-      expect(service.output().stderr).to.equal("");
-    }
+    expect(await service.stop()).to.equal(0);
+    expect(service.output().stderr).to.equal("");
   });
 });

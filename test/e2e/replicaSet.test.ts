@@ -13,7 +13,7 @@ const TOKEN = "a-hook-token-of-length";
 
 describe("a replica set of three whose primary is killed", function () {
   this.timeout(240_000);
-  const running: Service[] = [];
+  let service: Service;
   let mongod: ReplicaSet;
   let dir: string;
   let url: string;
@@ -30,11 +30,11 @@ describe("a replica set of three whose primary is killed", function () {
     writeFileSync(file, JSON.stringify(config));
     const env = { MONGODB_URI: mongod.url, REDIS_URL: await redisUrl(), SIGNALBOX_CONFIG: file };
     await makeIndexes(mongod.url);
-    running.push(startProcess("src/api/main.ts", env), startProcess("src/workers/main.ts", env));
-    [url] = (await Promise.all(running.map(({ ready }) => ready))).map((ready) => ready.url) as [string];
+    service = startProcess("test/support/processes/both.ts", env);
+    ({ url } = await service.ready);
   });
   after(async () => {
-    for (const service of running) await service.stop("SIGKILL");
+    await service?.stop("SIGKILL");
     await mongod.remove();
     rmSync(dir, { recursive: true });
   });

@@ -41,6 +41,13 @@ describe("MongoDB and Redis over TLS", function () {
   let services: Service[] = [];
   let env: Record<string, string>;
   let cluster: Record<string, string>;
+
+  const start = (main: string, env: Record<string, string>, ...args: string[]): Service => {
+    const service = startProcess(main, env, args);
+    services.push(service);
+    return service;
+  };
+
   before(async function () {
     if (!redisSpeaksTls()) this.skip();
     const tls = ["--tlsMode", "requireTLS", "--tlsCertificateKeyFile", CERTIFICATE, "--tlsCAFile", CERTIFICATE];
@@ -67,6 +74,7 @@ describe("MongoDB and Redis over TLS", function () {
       SIGNALBOX_HOOKS_ENABLED: "true",
       SIGNALBOX_HOOKS_TOKEN: TOKEN,
     };
+    expect(await start("src/cli/main.ts", { ...env, NODE_EXTRA_CA_CERTS: CERTIFICATE }, "release").ended).to.equal(0);
   });
   afterEach(async () => {
     await Promise.all(services.map((service) => service.child.exitCode ?? service.stop("SIGKILL")));
@@ -74,18 +82,10 @@ describe("MongoDB and Redis over TLS", function () {
   });
   after(() => Promise.all(servers.map((server) => server.remove())));
 
-  const start = (main: string, env: Record<string, string>, ...args: string[]): Service => {
-    const service = startProcess(main, env, args);
-    services.push(service);
-    return service;
-  };
-
   for (const title of ["a server", "a cluster"]) {
     it(`serve where their authority is named in NODE_EXTRA_CA_CERTS, Redis as ${title}`, async () => {
       const trusting = { ...env, ...(title === "a cluster" && cluster), NODE_EXTRA_CA_CERTS: CERTIFICATE };
-      expect(await start("src/cli/main.ts", trusting, "release").ended).to.equal(0);
-      const web = start("src/api/main.ts", trusting);
-      const [{ url }] = await Promise.all([web.ready, start("src/workers/main.ts", trusting).ready]);
+      const { url } = await start("test/support/processes/both.ts", trusting).ready;
 
       const headers = { "Content-Type": "application/json", Authorization: `Bearer ${TOKEN}` };
       const body = JSON.stringify({ message: "How is it?", deliver: false, wakeMode: "next-heartbeat" });

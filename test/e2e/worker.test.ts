@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,17 +8,17 @@ import { startApp, type TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
 import { createJob } from "../support/factories.ts";
 import { startProcess } from "../support/process.ts";
-import { freePort, mongoUri, redisUrl, startRedis } from "../support/servers.ts";
+import { freePort, startRedis } from "../support/servers.ts";
 
 const WORKER = "src/workers/main.ts";
 
 describe("the worker process", () => {
   let app: TestApp;
-  let uri: string;
+  let servers: Record<string, string>;
   let dir: string;
   before(async () => {
-    uri = await mongoUri(`test-${randomUUID()}`);
-    app = await startApp({ mongo: uri });
+    app = await startApp();
+    servers = { MONGODB_URI: app.mongoUri, REDIS_URL: app.redisUrl };
     dir = mkdtempSync(join(tmpdir(), "signalbox-config-"));
   });
   after(async () => {
@@ -34,7 +33,6 @@ describe("the worker process", () => {
     const file = join(dir, "signalbox.json5");
     writeFileSync(file, `{ redis: { prefix: "test-${process.pid}" }, retention: { completedAfter: "1d" } }`);
 
-    const servers = { MONGODB_URI: uri, REDIS_URL: await redisUrl() };
     const worker = startProcess(WORKER, { ...servers, SIGNALBOX_CONFIG: file, WORKER_METRICS_PORT: "0" });
     await worker.ready;
     const url = await eventually(() => /http:[^"]+/.exec(worker.output().stdout)?.[0], "the log to tell where");
@@ -50,7 +48,7 @@ describe("the worker process", () => {
   it("ends with 0 as soon as nothing is under way, also while Redis is away or hangs", async () => {
     const endsWhen = async (signal: NodeJS.Signals) => {
       const redis = await startRedis();
-      const worker = startProcess(WORKER, { MONGODB_URI: uri, REDIS_URL: redis.url });
+      const worker = startProcess(WORKER, { ...servers, REDIS_URL: redis.url });
       await worker.ready;
       await eventually(() => worker.output().stdout.includes('"queue":"retention"'), "its first work to be done");
 
@@ -67,7 +65,7 @@ describe("the worker process", () => {
   });
 
   it("says in a sentence that Redis does not answer, and ends with 1", async () => {
-    const worker = startProcess(WORKER, { MONGODB_URI: uri, REDIS_URL: `redis://127.0.0.1:${await freePort()}` });
+    const worker = startProcess(WORKER, { ...servers, REDIS_URL: `redis://127.0.0.1:${await freePort()}` });
 
     expect(await worker.ended).to.equal(1);
     expect(worker.output().stderr).to.match(/^Redis at 127\.0\.0\.1:\d+ cannot be used \(ECONNREFUSED\): .*\n$/);

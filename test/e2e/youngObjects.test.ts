@@ -1,10 +1,9 @@
-import { randomUUID } from "node:crypto";
 import autocannon from "autocannon";
 import { expect } from "chai";
-import { connectDatabase } from "../../src/models/database.ts";
+import { takeDatabase } from "../support/databases.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Service, startProcess } from "../support/process.ts";
-import { mongoUri, redisUrl } from "../support/servers.ts";
+import { redisUrl } from "../support/servers.ts";
 
 const WEB = "src/api/main.ts";
 /** A full collection under load makes whatever is under way old. */
@@ -23,13 +22,15 @@ const sum = (lines: readonly string[], name: string) => lines.reduce((all, line)
 
 describe("the memory of requests that have been answered", () => {
   let web: Service | undefined;
-  after(async () => web?.stop("SIGKILL"));
+  let giveDatabaseBack: (() => Promise<void>) | undefined;
+  after(async () => {
+    await web?.stop("SIGKILL");
+    await giveDatabaseBack?.();
+  });
 
   it("is free at the next collection of young objects, also where a full one came in the midst of load", async () => {
-    const uri = await mongoUri(`test-${randomUUID()}`);
-    const database = await connectDatabase(uri);
-    await database.createIndexes();
-    await database.close();
+    const { uri, giveBack } = await takeDatabase();
+    giveDatabaseBack = giveBack;
     const env = { MONGODB_URI: uri, REDIS_URL: await redisUrl(), LOG_LEVEL: "warn" };
     const service = startProcess("--trace-gc-nvp", env, ["--expose-gc", "--import", COLLECTS_ON_SIGNAL, WEB]);
     web = service;

@@ -39,10 +39,10 @@ export interface TestApp {
   readonly clock: TestClock;
   readonly stores: Stores;
   readonly database: Database;
-  /** The address of the database, for processes that are to share it. */
-  readonly mongo: string;
   readonly queues: Queues;
   readonly config: Config;
+  /** Its database. */
+  readonly mongoUri: string;
   /** The Redis that it uses. */
   readonly redisUrl: string;
   /** The prefix of its keys there. */
@@ -76,13 +76,13 @@ type Options = ServerSettings &
 
 /** The real API on a port of its own, over a database and a queue prefix of its own, with the strict check on. */
 export async function startApp(options: Options = {}): Promise<TestApp> {
-  const { mongo: own, redis: url = await redisUrl(), prefix = `test-${randomUUID()}`, config: text, ...rest } = options;
+  const { mongo, redis: url = await redisUrl(), prefix = `test-${randomUUID()}`, config: text, ...rest } = options;
   const { staleAfterSeconds, port = 0, probes, strict = true, bodies, countFailure, ...more } = rest;
   const { limits, maxConnections, ...server } = more;
   const lifecycle = new Lifecycle();
   const clock = new TestClock();
   const { log, lines } = logLines();
-  const { database, mongo } = await openDatabase(lifecycle, own);
+  const { uri, database } = await openDatabase(lifecycle, mongo);
   const read = parseConfig(text, {});
   const config: Config = {
     ...read,
@@ -103,8 +103,8 @@ export async function startApp(options: Options = {}): Promise<TestApp> {
     timings: FAST_TIMINGS,
   });
   return {
-...{ url: web.url, clock, stores: web.stores, database, mongo, queues: web.queues, config, log: lines },
-    ...{ redisUrl: url, prefix },
+    ...{ url: web.url, clock, stores: web.stores, database, queues: web.queues, config, log: lines },
+    ...{ mongoUri: uri, redisUrl: url, prefix },
     connections: web.connections,
     call: (method, path, body, headers) => call(web.url, method, path, body, headers),
     close: () =>
@@ -114,19 +114,16 @@ export async function startApp(options: Options = {}): Promise<TestApp> {
   };
 }
 
-async function openDatabase(
-  lifecycle: Lifecycle,
-  own: string | undefined,
-): Promise<{ database: Database; mongo: string }> {
-  if (own === undefined) {
-    const { database, uri, giveBack } = await takeDatabase();
+async function openDatabase(lifecycle: Lifecycle, uri?: string): Promise<{ uri: string; database: Database }> {
+  if (uri === undefined) {
+    const { giveBack, ...taken } = await takeDatabase();
     lifecycle.onClose("database", giveBack);
-    return { database, mongo: uri };
+    return taken;
   }
-  const database = await connectDatabase(own);
+  const database = await connectDatabase(uri);
   lifecycle.onClose("MongoDB", () => database.close());
   await database.createIndexes();
-  return { database, mongo: own };
+  return { uri, database };
 }
 
 async function call(url: string, method: string, path: string, body?: unknown, headers = {}): Promise<Answer> {

@@ -9,7 +9,7 @@ let made = 0;
  * An empty database with all indexes, for one app at a time: one that was given back is emptied, which takes a tenth of
  * making the indexes anew. `giveBack` closes its connections.
  */
-export async function takeDatabase(): Promise<{ database: Database; uri: string; giveBack(): Promise<void> }> {
+export async function takeDatabase(): Promise<{ uri: string; database: Database; giveBack(): Promise<void> }> {
   const { host } = new URL(await mongoUri(""));
   const names = free.get(host) ?? [];
   free.set(host, names);
@@ -20,7 +20,7 @@ export async function takeDatabase(): Promise<{ database: Database; uri: string;
   if (known === undefined) await database.createIndexes();
   else await empty(database);
   return {
-    ...{ database, uri },
+    ...{ uri, database },
     async giveBack() {
       await database.close();
       names.push(name);

@@ -30,7 +30,7 @@ export class HookBed {
     this.#env = env;
   }
 
-  static async start(prefix: string, mongo: string, redis: string): Promise<HookBed> {
+  static async start(prefix: string, servers: { mongo?: string; redis?: string } = {}): Promise<HookBed> {
     const dir = mkdtempSync(join(tmpdir(), "signalbox-faults-"));
     const agent = join(dir, "agent.sh");
     writeFileSync(
@@ -47,8 +47,8 @@ export class HookBed {
     }`;
     const file = join(dir, "signalbox.json5");
     writeFileSync(file, config);
-    const app = await startApp({ mongo, redis, config, prefix });
-    return new HookBed(app, dir, { MONGODB_URI: mongo, REDIS_URL: redis, SIGNALBOX_CONFIG: file });
+    const app = await startApp({ ...servers, config, prefix });
+    return new HookBed(app, dir, { MONGODB_URI: app.mongoUri, REDIS_URL: app.redisUrl, SIGNALBOX_CONFIG: file });
   }
 
   /** Starts a process; it runs until it is stopped, or until the bed is closed. */

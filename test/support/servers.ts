@@ -28,7 +28,7 @@ export async function mongoUri(database: string): Promise<string> {
     url.pathname = `/${database}`;
     return url.href;
   }
-  mongod ??= createReplicaSet(1, fastDirectory());
+  mongod ??= createReplicaSet(1);
   return (await mongod).getUri(database);
 }
 
@@ -40,7 +40,7 @@ export function useOwnMongod(): void {
   let usual: typeof mongod;
   before(async () => {
     usual = mongod;
-    mongod = createReplicaSet(1, fastDirectory());
+    mongod = createReplicaSet(1);
     await mongod;
   });
   after(async () => {
@@ -123,12 +123,12 @@ export async function startReplicaSet(count: number): Promise<ReplicaSet> {
       child.kill("SIGKILL");
       await gone;
     },
-    remove: async () => void (await set.stop()),
+    remove: async () => void (await set.stop(REMOVE)),
   };
 }
 
-/** @param dbPath where a single member has its data, which is taken away when it stops; otherwise one of the system's */
-function createReplicaSet(count: number, dbPath?: string): Promise<MongoMemoryReplSet> {
+/** Its data are in a fast place, where there is one, and are to be removed when it stops. */
+function createReplicaSet(count: number): Promise<MongoMemoryReplSet> {
   process.env.MONGOMS_SYSTEM_BINARY_VERSION_CHECK = "false"; // whichever the set-up has found serves
   return MongoMemoryReplSet.create({
     replSet: {
@@ -137,10 +137,10 @@ function createReplicaSet(count: number, dbPath?: string): Promise<MongoMemoryRe
       configSettings: { electionTimeoutMillis: 2_000, chainingAllowed: false }, // each follows the primary itself
     },
     binary: { systemBinary: bin("mongod") },
-    instanceOpts: Array.from({ length: count }, () => ({
-      storageEngine: "wiredTiger" as const,
-      ...(dbPath !== undefined && { dbPath }),
-    })),
+    instanceOpts: Array.from({ length: count }, () => {
+      const dbPath = fastDirectory();
+      return { storageEngine: "wiredTiger" as const, ...(dbPath !== undefined && { dbPath }) };
+    }),
   });
 }
 

@@ -1,0 +1,10 @@
+import { startWebProcess } from "../../../src/api/process.ts";
+import { runProcess } from "../../../src/shared/lifecycle.ts";
+import { startWorkerProcess } from "../../../src/workers/process.ts";
+import { FAULT_TIMINGS } from "../timings.ts";
+
+/** What `src/api/main.ts` and `src/workers/main.ts` run, in one process: a start less. With the time constants of the tests. */
+await runProcess(async (lifecycle) => {
+  await startWorkerProcess(lifecycle, process.env, FAULT_TIMINGS);
+  return startWebProcess(lifecycle, process.env, FAULT_TIMINGS);
+});
