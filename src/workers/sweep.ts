@@ -11,7 +11,10 @@ import type { WorkerMetrics } from "./metrics.ts";
 import { logUnsettled, type Settle } from "./settle.ts";
 
 const BATCH = 500;
-/** A sweep over very many runs takes its time; at least so many times as long passes before the next one. */
+/**
+ * A sweep over very many runs takes its time; at least so many times as long passes before the next one. Not after one that
+ * took long because a server was away: what that one was to find is waiting.
+ */
 const REST = 5;
 
 export interface SweepDeps {
@@ -42,9 +45,9 @@ export function startSweep(deps: SweepDeps): { close(): Promise<void> } {
     idle = false;
     sweeping = sweep(deps, holder)
       .catch((error: unknown) => unfinished(deps, error))
-      .finally(() => {
+      .then((isWhole) => {
         idle = true;
-        notBefore = began + REST * (performance.now() - began);
+        notBefore = isWhole ? began + REST * (performance.now() - began) : 0;
       });
   }, everyMs);
   return {
@@ -55,15 +58,22 @@ export function startSweep(deps: SweepDeps): { close(): Promise<void> } {
   };
 }
 
-async function sweep(deps: SweepDeps, holder: string): Promise<void> {
-  if (!(await deps.stores.leases.take("sweep", holder, deps.timings.everyMs * 3))) return;
+/** @returns whether all of it could be done */
+async function sweep(deps: SweepDeps, holder: string): Promise<boolean> {
+  if (!(await deps.stores.leases.take("sweep", holder, deps.timings.everyMs * 3))) return true;
+  let isWhole = true;
   for (const part of [settleEnded, requeueUnmapped, requeueRuns, failUnserved, requeueDeliveries, wakeMain]) {
-    await part(deps).catch((error: unknown) => unfinished(deps, error)); // of a cluster, other queues may be there
+    await part(deps).catch((error: unknown) => {
+      isWhole = unfinished(deps, error); // of a cluster, other queues may be there
+    });
   }
+  return isWhole;
 }
 
-const unfinished = ({ log }: SweepDeps, error: unknown) =>
+function unfinished({ log }: SweepDeps, error: unknown): false {
   log.debug({ err: error }, "the sweep could not finish; trying again");
+  return false;
+}
 
 const before = ({ clock, timings }: SweepDeps) => new Date(clock.now().getTime() - timings.minAgeMs);
 

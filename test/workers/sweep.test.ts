@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import pino from "pino";
+import sinon from "sinon";
 import { agentHook, heartbeat, mappedHook } from "../../src/shared/queues.ts";
 import { MAIN_SESSION } from "../../src/shared/sessionKey.ts";
 import { TIMINGS } from "../../src/shared/timings.ts";
@@ -15,6 +16,7 @@ describe("the sweep over runs that wait for their mapping", () => {
   before(async () => {
     app = await startApp();
   });
+  afterEach(() => sinon.restore());
   after(() => app.close());
 
   /** Writes a run down as if the process that accepted it had died before it put it on the queue. */
@@ -25,19 +27,21 @@ describe("the sweep over runs that wait for their mapping", () => {
     await app.stores.runs.accept([{ _id, mapped, ...common }]);
     return _id;
   }
-  async function sweepOnce(): Promise<void> {
+  function start() {
     const { stores, queues, clock } = app;
     app.clock.advance(10_000);
-    const deps = { stores, queues, clock, metrics: new WorkerMetrics(), channels: new Set(["log"]) };
-    const sweep = startSweep({
-      ...deps,
+    return startSweep({
+      ...{ stores, queues, clock, metrics: new WorkerMetrics(), channels: new Set(["log"]) },
       log: pino({ level: "silent" }),
       settle: async () => {},
       timings: { ...TIMINGS.sweep, everyMs: 10 },
     });
+  }
+  async function sweepOnce(): Promise<void> {
+    const sweep = start();
     for (const marker of [await accept(), await accept()]) {
       app.clock.advance(10_000);
-      await eventually(() => queues.has(mappedHook, marker), "a sweep");
+      await eventually(() => app.queues.has(mappedHook, marker), "a sweep");
     }
     await sweep.close();
   }
@@ -60,6 +64,24 @@ describe("the sweep over runs that wait for their mapping", () => {
     await sweepOnce();
 
     expect(await onQueue([...ids])).to.deep.equal([false, false, false]);
+  });
+
+  it("comes again at once after a sweep that was held up for a minute because a server was away", async () => {
+    const now = performance.now.bind(performance);
+    let heldUpMs = 0;
+    sinon.stub(performance, "now").callsFake(() => now() + heldUpMs);
+    const find = sinon.stub(app.stores.runs, "findUnmapped").callThrough();
+    find.onFirstCall().callsFake(() => {
+      heldUpMs = 60_000;
+      throw new Error("MongoDB is away.");
+    });
+    const id = await accept();
+
+    const sweep = start();
+    await eventually(() => find.called, "the sweep that is held up");
+
+    await eventually(() => app.queues.has(mappedHook, id), "the next one");
+    await sweep.close();
   });
 
   it("makes no second entry of one that was begun anew by hand and is on the queue", async () => {
