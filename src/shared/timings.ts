@@ -19,6 +19,8 @@ export interface Timings {
     /** How long deliveries wait for a channel that is not configured: another process may know it already. */
     readonly unservedMs: number;
   };
+  /** How often the schedules are said again: a Redis that was emptied has lost them. */
+  readonly sayScheduleMs: number;
   readonly retry: {
     /** The pause after each failed try of an agent run; there is one more try than pauses. */
     readonly runMs: readonly number[];
@@ -57,6 +59,7 @@ export const TIMINGS: Timings = {
   lease: { durationMs: 15_000, renewEveryMs: 2_000, acquireEveryMs: 2_000 },
   queueLockMs: 15_000,
   sweep: { everyMs: 5_000, minAgeMs: 5_000, unservedMs: 600_000 },
+  sayScheduleMs: 60_000,
   retry: {
     runMs: [2_000, 10_000],
     deliveryMs: [2_000, 10_000, 60_000, 300_000, 1_800_000],

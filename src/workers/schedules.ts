@@ -12,7 +12,7 @@ const RETENTION_EVERY_MS = 60_000;
 export function keepSchedules(
   queues: Queues,
   log: Logger,
-  { heartbeatEveryMs, sayEveryMs = 60_000 }: { heartbeatEveryMs: number; sayEveryMs?: number },
+  { heartbeatEveryMs, sayEveryMs }: { heartbeatEveryMs: number; sayEveryMs: number },
 ): { close(): Promise<void> } {
   let saying = Promise.resolve();
   const say = () => {

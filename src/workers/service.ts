@@ -160,7 +160,10 @@ export function startService(config: Config, deps: ServiceDeps): Service {
     ...{ stores, queues, clock, log, settle, metrics, channels: delivery.channels },
     timings: timings.sweep,
   });
-  const schedules = keepSchedules(queues, log, { heartbeatEveryMs: durationMs(agents.defaults.heartbeat.every) });
+  const schedules = keepSchedules(queues, log, {
+    heartbeatEveryMs: durationMs(agents.defaults.heartbeat.every),
+    sayEveryMs: timings.sayScheduleMs,
+  });
   const end = async (graceMs?: number) => {
     await schedules.close();
     await sweep.close();

@@ -1,6 +1,6 @@
 import { Lifecycle } from "../../src/shared/lifecycle.ts";
 import { eventually } from "../support/eventually.ts";
-import { startBed } from "./bed.ts";
+import { type Processes, startBed } from "./bed.ts";
 import { isGivenUp } from "./checkDeliveries.ts";
 import { check, type Violation } from "./checker.ts";
 import { Client } from "./client.ts";
@@ -14,15 +14,20 @@ import { Stores } from "./stored.ts";
 
 /** Long enough for leases, back-offs and everything that has piled up. */
 const END_WITHIN_MS = 300_000;
+/** How often it is looked whether all has come to its end. */
+const LOOK_EVERY_MS = 100;
 
 export interface AttackSettings {
   readonly seed: number;
   readonly topology: Topology;
+  readonly processes: Processes;
   readonly kinds: readonly Kind[];
   /** How long faults go on. */
   readonly seconds: number;
   /** No fault lasts longer. */
   readonly mostSeconds: number;
+  /** How many clients report jobs, and how many sessions are talked in, side by side; how often each reader looks. */
+  readonly load: { readonly reporters: number; readonly sessions: number; readonly readEveryMs: number };
   /** Ends the faults early. */
   readonly over?: AbortSignal;
   say(line: string): void;
@@ -70,7 +75,7 @@ async function attackIn(open: Lifecycle, settings: AttackSettings): Promise<Atta
   const random = seeded(seed, topology);
   const kinds = settings.kinds.filter((kind) => kindsOn(topology).includes(kind));
   const plan = makePlan(random.fork("plan"), { kinds, seconds, mostSeconds });
-  const bed = await startBed(topology, random.fork("services"), open);
+  const bed = await startBed(topology, settings.processes, random.fork("services"), open);
   const stores = new Stores(bed.mongodb.uri);
   open.onClose("stores", () => stores.close());
 
@@ -86,8 +91,11 @@ async function attackIn(open: Lifecycle, settings: AttackSettings): Promise<Atta
   settings.over?.addEventListener("abort", () => faultsOver.abort());
   const clientOf = (name: string, until: AbortSignal) => new Client(bed.urls, random.fork(name), refusals, until);
   const client = clientOf("client", given.signal);
-  const loading = sendLoad(asked, { client, random, over: loadOver.signal, reporters: 6, sessions: 4 });
-  const reading = readAll(seen, asked, { client: clientOf("readers", given.signal), random, over: readOver.signal });
+  const loading = sendLoad(asked, { client, random, over: loadOver.signal, ...settings.load });
+  const reading = readAll(seen, asked, {
+    ...{ client: clientOf("readers", given.signal), random, over: readOver.signal },
+    everyMs: settings.load.readEveryMs,
+  });
   loading.catch(() => {});
   reading.catch(() => {}); // both seen below
   say(`${topology}: ${plan.length} faults in ${seconds} s`);
@@ -103,7 +111,7 @@ async function attackIn(open: Lifecycle, settings: AttackSettings): Promise<Atta
     left = await stores.unfinished().catch((error: Error) => error.message);
     return left === "" || given.signal.aborted;
   };
-  await eventually(isDone, "the end of everything", 2 * END_WITHIN_MS);
+  await eventually(isDone, "the end of everything", 2 * END_WITHIN_MS, LOOK_EVERY_MS);
   clearTimeout(giveUp);
   readOver.abort();
   await reading;

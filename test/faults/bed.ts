@@ -14,8 +14,22 @@ import { type Supervised, supervise } from "./supervised.ts";
 
 export const TOKEN = "a-hook-token-of-length";
 const PROCESS = "test/faults/process.mjs";
-const WEBS = 2;
-const WORKERS = 3;
+
+/** How many processes of ours there are, and by which modules they run. */
+export interface Processes {
+  readonly webs: number;
+  readonly workers: number;
+  readonly web: string;
+  readonly worker: string;
+  /** Between two turns of the main session that nothing else brings about. */
+  readonly heartbeat: string;
+}
+
+/** As an operator runs them. */
+export const REAL: Processes = {
+  ...{ webs: 2, workers: 3, heartbeat: "15s" },
+  ...{ web: "src/api/main.ts", worker: "src/workers/main.ts" },
+};
 
 /** Everything that runs: the service's processes, their servers with what stands before them, the outside services. */
 export interface Bed {
@@ -31,7 +45,12 @@ export interface Bed {
 }
 
 /** @param open closes what has been opened, also where this fails in the middle */
-export async function startBed(topology: Topology, random: Random, open: Lifecycle): Promise<Bed> {
+export async function startBed(
+  topology: Topology,
+  processes: Processes,
+  random: Random,
+  open: Lifecycle,
+): Promise<Bed> {
   const dir = mkdtempSync(join(tmpdir(), "signalbox-fault-suite-"));
   open.onClose("directory", async () => rmSync(dir, { recursive: true }));
   const services = await startServices(random);
@@ -45,7 +64,7 @@ export async function startBed(topology: Topology, random: Random, open: Lifecyc
   const env = {
     MONGODB_URI: mongodb.uri,
     REDIS_URL: `redis://127.0.0.1:${redis.proxy.port}`,
-    SIGNALBOX_CONFIG: writeConfig(dir, services),
+    SIGNALBOX_CONFIG: writeConfig(dir, services, processes.heartbeat),
     LOG_LEVEL: "error",
   };
   const crashes: string[] = [];
@@ -55,12 +74,12 @@ export async function startBed(topology: Topology, random: Random, open: Lifecyc
     await supervised.isReady;
     return supervised;
   };
-  const ports = await Promise.all(Array.from({ length: WEBS }, freePort));
+  const ports = await Promise.all(Array.from({ length: processes.webs }, freePort));
   const webs = ports.map((port, i) =>
-    run(`web ${i + 1}`, () => startProcess(PROCESS, { ...env, PORT: String(port) }, ["src/api/main.ts"])),
+    run(`web ${i + 1}`, () => startProcess(PROCESS, { ...env, PORT: String(port) }, [processes.web])),
   );
-  const workers = Array.from({ length: WORKERS }, (_, i) =>
-    run(`worker ${i + 1}`, () => startProcess(PROCESS, env, ["src/workers/main.ts"])),
+  const workers = Array.from({ length: processes.workers }, (_, i) =>
+    run(`worker ${i + 1}`, () => startProcess(PROCESS, env, [processes.worker])),
   );
   return {
     ...{ webs: await Promise.all(webs), workers: await Promise.all(workers) },
@@ -70,7 +89,7 @@ export async function startBed(topology: Topology, random: Random, open: Lifecyc
 }
 
 /** @returns the path of the configuration */
-function writeConfig(dir: string, { modelUrl, mattermostUrl, telegramUrl }: Services): string {
+function writeConfig(dir: string, { modelUrl, mattermostUrl, telegramUrl }: Services, every: string): string {
   const mapped = (channel: string) => ({
     ...{ match: { path: `mapped/${channel}` }, sessionKey: "{{session}}", messageTemplate: "Look at {{mark}}." },
     ...{ channel, to: "{{to}}" },
@@ -92,7 +111,7 @@ function writeConfig(dir: string, { modelUrl, mattermostUrl, telegramUrl }: Serv
       ],
     },
     agents: {
-      defaults: { runner: "openai", model: "small", heartbeat: { every: "15s", prompt: MAIN_PROMPT } },
+      defaults: { runner: "openai", model: "small", heartbeat: { every, prompt: MAIN_PROMPT } },
       runners: { openai: { baseUrl: modelUrl } },
     },
     channels: {

@@ -5,17 +5,25 @@ import { KIND_NAMES } from "./plan.ts";
 import { report } from "./report.ts";
 
 /** The plan has each kind once, however short the time. */
-const SHORT = { seed: SEED, seconds: 1, mostSeconds: 2 };
+const SHORT = { seed: SEED, seconds: 1, mostSeconds: 2, load: { reporters: 3, sessions: 2, readEveryMs: 60 } };
 
-/** Each kind once; those of MongoDB divided between the two, which are attacked side by side. */
-const ATTACKS: Pick<AttackSettings, "topology" | "kinds">[] = [
+/** With the time constants of tests: a worker that is stopped for 2 s has lost its leases. */
+const BRIEF = {
+  ...{ web: "test/support/processes/web.ts", worker: "test/support/processes/worker.ts" },
+  heartbeat: "2s",
+};
+
+/** Each kind once, divided between two that are attacked side by side. One has two web processes, the other two workers. */
+const ATTACKS: Pick<AttackSettings, "topology" | "processes" | "kinds">[] = [
   {
     topology: "single",
-    kinds: ["kill-web", "pause-worker", "kill-redis", "flush-redis", "cut-redis", "kill-mongod", "fill-disk"],
+    processes: { ...BRIEF, webs: 2, workers: 1 },
+    kinds: ["kill-web", "jump-clock", "kill-redis", "flush-redis", "cut-redis", "kill-mongod", "fill-disk"],
   },
   {
     topology: "set",
-    kinds: ["kill-worker", "jump-clock", "pause-redis", "slow-redis", "kill-primary", "pause-mongod", "cut-mongod"],
+    processes: { ...BRIEF, webs: 1, workers: 2 },
+    kinds: ["kill-worker", "pause-worker", "pause-redis", "slow-redis", "kill-primary", "pause-mongod", "cut-mongod"],
   },
 ];
 

@@ -1,6 +1,7 @@
 import { randomInt } from "node:crypto";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { attack } from "./attack.ts";
+import { REAL } from "./bed.ts";
 import { KIND_NAMES, KINDS, type Kind, type Topology } from "./plan.ts";
 import { report } from "./report.ts";
 
@@ -60,7 +61,10 @@ const topologies = mongodb === "both" ? (["single", "set"] as const) : [mongodb]
 for (const topology of topologies) {
   if (over.signal.aborted) break;
   const say = (line: string) => console.error(line);
-  const attacked = await attack({ seed, topology, kinds: faults, seconds, mostSeconds: most, over: over.signal, say });
+  const attacked = await attack({
+    ...{ seed, topology, seconds, mostSeconds: most, over: over.signal, say },
+    ...{ kinds: faults, processes: REAL, load: { reporters: 6, sessions: 4, readEveryMs: 20 } },
+  });
   console.log(`\n${report(attacked)}`);
   if (attacked.violations.length === 0) continue;
   process.exitCode = 1;

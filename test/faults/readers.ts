@@ -19,17 +19,23 @@ interface ReaderSettings {
   readonly client: Client;
   readonly random: Random;
   readonly over: AbortSignal;
+  /** How long a reader rests after each look. */
+  readonly everyMs: number;
 }
 
 /** Reads jobs and runs through any web process, and follows events, until it is told to end. */
-export async function readAll(seen: Seen, asked: Asked, { client, random, over }: ReaderSettings): Promise<void> {
+export async function readAll(
+  seen: Seen,
+  asked: Asked,
+  { client, random, over, everyMs }: ReaderSettings,
+): Promise<void> {
   const poller = async (reader: string, random: Random) => {
     while (!over.aborted) {
       await Promise.all([
         pollJob(seen, reader, random.pick(asked.jobIds.slice(-NEWEST)), client),
         pollRun(seen, reader, random.pick(asked.runIds.slice(-NEWEST)), client),
       ]);
-      await pause(20, undefined, { signal: over }).catch(() => {});
+      await pause(everyMs, undefined, { signal: over }).catch(() => {});
     }
   };
   const pollers = ["poller 1", "poller 2"].map((reader) => poller(reader, random.fork(reader)));

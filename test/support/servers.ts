@@ -55,12 +55,12 @@ const REMOVE = { doCleanup: true, force: true };
 /** Less than this, and a test run could fill the file system. */
 const ROOM_BYTES = 4 * 1024 ** 3;
 
-/** A directory in memory where the system has one with room: databases of tests need not outlive anything. */
+/** A directory in memory where the system has one with room: what servers of tests keep need not outlive anything. */
 function fastDirectory(): string | undefined {
   const memory = "/dev/shm";
   if (!existsSync(memory)) return undefined;
   const { bavail, bsize } = statfsSync(memory);
-  return bavail * bsize > ROOM_BYTES ? mkdtempSync(join(memory, "signalbox-mongod-")) : undefined;
+  return bavail * bsize > ROOM_BYTES ? mkdtempSync(join(memory, "signalbox-")) : undefined;
 }
 
 /** Long: after a crash a mongod first recovers what its journal holds. */
@@ -151,7 +151,7 @@ async function startServer(
   port?: number,
 ): Promise<TestServer> {
   port ??= await freePort();
-  const dir = mkdtempSync(join(tmpdir(), `signalbox-${name}-`));
+  const dir = fastDirectory() ?? mkdtempSync(join(tmpdir(), `signalbox-${name}-`));
   let child: ChildProcess;
   const start = async () => {
     // Told by a failing write that a file may not grow, not killed for it.

@@ -5,6 +5,7 @@ export const FAST_TIMINGS: Timings = {
   lease: TIMINGS.lease,
   queueLockMs: TIMINGS.queueLockMs,
   sweep: { everyMs: 300, minAgeMs: 500, unservedMs: 60_000 },
+  sayScheduleMs: 1_000,
   retry: {
     runMs: [100, 300],
     deliveryMs: [200, 500, 1_000, 2_000, 4_000],
