@@ -32,7 +32,7 @@ export async function startWebProcess(lifecycle: Lifecycle, env: Environment, ti
   lifecycle.onClose("MongoDB", () => database.close());
   const { clock } = database;
   await database.checkIndexes();
-  const redis = await connectProducer(redisAddress, log);
+  const redis = await connectProducer(redisAddress, log, timings);
   lifecycle.onClose("Redis", async () => redis.disconnect());
   const web = await startWeb(lifecycle, config, { database, redis, redisAddress, clock, log, timings });
   log.info({ url: web.url }, "the API is ready");

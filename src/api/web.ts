@@ -62,7 +62,7 @@ export async function startWeb(lifecycle: Lifecycle, config: Config, deps: WebDe
   const stores = storesOf(config);
   const live = new LiveFeed(stores, {
     ...{ clock, log, prefix, redis, beatMs: timings.liveBeatMs },
-    reader: readerConnection(deps.redisAddress, log),
+    reader: readerConnection(deps.redisAddress, log, deps.timings),
   });
   lifecycle.onClose("live events", () => live.close());
 

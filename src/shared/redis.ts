@@ -4,6 +4,7 @@ import { cannotBeUsed } from "./cannotBeUsed.ts";
 import { StartError } from "./lifecycle.ts";
 import type { Logger } from "./logger.ts";
 import { type RedisAddress, readClusterUrl } from "./redisAddress.ts";
+import { TIMINGS, type Timings } from "./timings.ts";
 
 /** To one server, or to all nodes of a cluster. */
 export type RedisConnection = Redis | Cluster;
@@ -14,11 +15,16 @@ export type RedisConnection = Redis | Cluster;
  * Every connection says once in the log that it is lost and once that it is back.
  * @throws StartError when Redis cannot be used
  */
-export async function connectProducer(address: RedisAddress, log: Logger): Promise<RedisConnection> {
+export async function connectProducer(
+  address: RedisAddress,
+  log: Logger,
+  timings: ClusterTimings = TIMINGS,
+): Promise<RedisConnection> {
   const redis = open(address, log, {
     common: { commandTimeout: 2_000, maxRetriesPerRequest: 0 },
     connection: { enableOfflineQueue: false, lazyConnect: true },
     cluster: { maxRedirections: 4 },
+    clusterSlotsMs: timings.clusterSlotsMs,
   });
   let cause: Error | undefined;
   const note = (error: Error) => {
@@ -42,11 +48,16 @@ export async function connectProducer(address: RedisAddress, log: Logger): Promi
 }
 
 /** A connection for one command that waits for news, and fails when Redis goes away. It connects by itself. */
-export function readerConnection(address: RedisAddress, log: Logger): RedisConnection {
+export function readerConnection(
+  address: RedisAddress,
+  log: Logger,
+  timings: ClusterTimings = TIMINGS,
+): RedisConnection {
   return open(address, log, {
     common: { maxRetriesPerRequest: 0 },
     connection: { enableOfflineQueue: false },
     cluster: { maxRedirections: 0 }, // another node may not have had all of the news
+    clusterSlotsMs: timings.clusterSlotsMs,
   });
 }
 
@@ -54,7 +65,11 @@ export function readerConnection(address: RedisAddress, log: Logger): RedisConne
  * A connection that waits for Redis to come back, for workers. It connects by itself: what BullMQ makes of a lazy one
  * never begins to work when Redis goes away in the middle of its first connect.
  */
-export function workerConnection(address: RedisAddress, log: Logger): RedisConnection {
+export function workerConnection(
+  address: RedisAddress,
+  log: Logger,
+  timings: ClusterTimings = TIMINGS,
+): RedisConnection {
   return open(address, log, {
     common: { maxRetriesPerRequest: null },
     connection: {},
@@ -64,6 +79,7 @@ export function workerConnection(address: RedisAddress, log: Logger): RedisConne
       retryDelayOnFailover: 500,
       retryDelayOnClusterDown: 500,
     },
+    clusterSlotsMs: timings.clusterSlotsMs,
   });
 }
 
@@ -80,7 +96,9 @@ export async function pingRedis(redis: RedisConnection): Promise<void> {
   await Promise.all([...owners].map(ask));
 }
 
-interface Manner {
+type ClusterTimings = Pick<Timings, "clusterSlotsMs">;
+
+interface Manner extends ClusterTimings {
   /** Of a connection to a server or a node. */
   readonly common: Pick<RedisOptions, "commandTimeout" | "maxRetriesPerRequest">;
   readonly connection: Pick<RedisOptions & ClusterOptions, "enableOfflineQueue" | "lazyConnect">;
@@ -88,8 +106,6 @@ interface Manner {
 }
 
 const CONNECT_WITHIN_MS = 2_000;
-/** By this a node is left that does not answer and has been replaced: nothing else tells of it. */
-const SLOTS_REFRESH_MS = 5_000;
 
 /** So long a connection that is let go may take to close. */
 const CLOSES_WITHIN_MS = 20;
@@ -125,7 +141,7 @@ function open({ url, cluster }: RedisAddress, log: Logger, manner: Manner): Redi
       dnsLookup: (host, answer) => answer(null, host), // certificates are of names
       clusterRetryStrategy: retryStrategy,
       enableReadyCheck: false, // one that is short of a node is used as it is
-      slotsRefreshInterval: SLOTS_REFRESH_MS,
+      slotsRefreshInterval: manner.clusterSlotsMs,
       slotsRefreshTimeout: CONNECT_WITHIN_MS,
     }),
     log,

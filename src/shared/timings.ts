@@ -44,6 +44,8 @@ export interface Timings {
     /** The same of one that does not say how long: twice as long each time. */
     readonly leastUntoldMs: number;
   };
+  /** How often it is asked which node of a Redis Cluster has what: nothing else tells of one that does not answer any more. */
+  readonly clusterSlotsMs: number;
   /** How often a stream of live events shows that it is alive. */
   readonly liveBeatMs: number;
   readonly shutdown: {
@@ -68,6 +70,7 @@ export const TIMINGS: Timings = {
     stoppedChannelMs: 300_000,
   },
   channel: { waitedForMs: 5_000, probeLookMs: 200, leastLimitMs: 1_000, leastUntoldMs: 5_000 },
+  clusterSlotsMs: 5_000,
   liveBeatMs: 15_000,
   shutdown: { idleConnectionMs: 500, programMs: 2_000 },
 };

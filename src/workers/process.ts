@@ -25,9 +25,9 @@ export async function startWorkerProcess(lifecycle: Lifecycle, env: Environment,
   lifecycle.onClose("MongoDB", () => database.close());
   const { clock } = database;
   await database.checkIndexes();
-  const producer = await connectProducer(redisAddress, log);
+  const producer = await connectProducer(redisAddress, log, timings);
   lifecycle.onClose("Redis", async () => producer.disconnect());
-  const connection = workerConnection(redisAddress, log);
+  const connection = workerConnection(redisAddress, log, timings);
   lifecycle.onClose("Redis", async () => connection.disconnect());
 
   const changes = new RedisChanges(producer, redis.prefix);

@@ -6,18 +6,18 @@ import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
 import { mongo } from "mongoose";
 import pino from "pino";
-import { makeIndexes } from "../../src/cli/commands/release.ts";
 import { changesKey } from "../../src/shared/changes.ts";
 import { StartError } from "../../src/shared/lifecycle.ts";
 import { agentHook, mappedHook, QUEUES, queuePrefix } from "../../src/shared/queues.ts";
 import { connectProducer } from "../../src/shared/redis.ts";
 import type { RedisAddress } from "../../src/shared/redisAddress.ts";
 import { answers, type ChannelServer, startChannelServer } from "../support/channelServer.ts";
+import { takeDatabase } from "../support/databases.ts";
 import { openEvents } from "../support/eventSource.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Service, startProcess } from "../support/process.ts";
 import { type RedisCluster, startRedisCluster } from "../support/redisCluster.ts";
-import { mongoUri, redisUrl } from "../support/servers.ts";
+import { redisUrl } from "../support/servers.ts";
 
 const TOKEN = "a-hook-token-of-length";
 /** With it agent hooks and the stream of changes lie on the first node, the main session on the second, mapped hooks on the third. */
@@ -35,13 +35,14 @@ describe("a Redis Cluster", function () {
   let web: Service;
   let url: string;
   let workers: Service[] = [];
+  let giveDatabaseBack: (() => Promise<void>) | undefined;
   before(async () => {
-    const uri = await mongoUri(`test-${randomUUID()}`);
+    const { uri, giveBack } = await takeDatabase();
+    giveDatabaseBack = giveBack;
     [cluster, telegram, client] = await Promise.all([
       startRedisCluster(),
       startChannelServer(answers(200, { ok: true, result: { message_id: 1, chat: { id: 5 } } })),
       mongo.MongoClient.connect(uri),
-      makeIndexes(uri),
     ]);
     dir = mkdtempSync(join(tmpdir(), "signalbox-cluster-"));
     const file = join(dir, "signalbox.json5");
@@ -57,18 +58,18 @@ describe("a Redis Cluster", function () {
     };
     writeFileSync(file, JSON.stringify(config));
     env = { MONGODB_URI: uri, REDIS_URL: cluster.url, REDIS_CLUSTER: "true", SIGNALBOX_CONFIG: file };
-    web = startProcess("src/api/main.ts", env);
+    web = startProcess("test/support/processes/web.ts", env);
     [{ url }] = await Promise.all([web.ready, startWorkers()]);
   });
   after(async () => {
-    for (const service of [web, ...workers]) if (service?.child.exitCode === null) await service.stop("SIGKILL");
-    await Promise.all([client?.close(), telegram?.close(), cluster?.remove()]);
+    await Promise.all([web, ...workers].map((service) => service?.stop("SIGKILL")));
+    await Promise.all([client?.close(), telegram?.close(), cluster?.remove(), giveDatabaseBack?.()]);
     rmSync(dir, { recursive: true });
   });
 
   async function startWorkers(): Promise<void> {
     const seed = cluster.urls[1] as string; // by one node they find all
-    workers = [1, 2].map(() => startProcess("src/workers/main.ts", { ...env, REDIS_URL: seed }));
+    workers = [1, 2].map(() => startProcess("test/support/processes/worker.ts", { ...env, REDIS_URL: seed }));
     await Promise.all(workers.map(({ ready }) => ready));
   }
   async function call(method: string, path: string, body?: object, more: Record<string, string> = {}) {
@@ -178,7 +179,7 @@ describe("a Redis Cluster", function () {
 
     const hanging = await both(1);
     const hasMoved = async () => (await cluster.ownersOf(keyOf(agentHook))).master === replica;
-    await eventually(hasMoved, "the replica to take over");
+    await eventually(hasMoved, "the replica to take over", 30_000, 100);
     await allCompletedOnce([...hanging, ...(await both(2))]);
     master.signal("SIGCONT");
     const follows = () =>
@@ -233,7 +234,7 @@ describe("a Redis Cluster", function () {
     await eventually(() => ids.length > 50, "work to be under way");
     await agents.master.stop("SIGKILL");
     const hasMoved = async () => (await cluster.ownersOf(keyOf(agentHook))).master === agents.replica;
-    await eventually(hasMoved, "the replica to take over");
+    await eventually(hasMoved, "the replica to take over", 30_000, 100);
     const then = ids.length;
     await eventually(() => ids.length > then + 50, "work to go on");
     isOver = true;

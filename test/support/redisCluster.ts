@@ -8,6 +8,9 @@ const SLOTS = 16_384;
 /** A node that is silent for so long is replaced by its replica. */
 const NODE_TIMEOUT_MS = 1_500;
 const PASSWORD = "p@ss:word,/1%";
+const WITHIN_MS = 30_000;
+/** Each look takes connections of its own. */
+const LOOK_EVERY_MS = 100;
 /** A node listens to the others so far above its port. */
 const BUS = 10_000;
 const LOWEST_PORT = 12_000;
@@ -46,6 +49,8 @@ export async function startRedisCluster(): Promise<RedisCluster> {
   await eventually(
     async () => (await Promise.all(nodes.map((node) => ask(node, knowsAll)))).every(Boolean),
     "all nodes to know all others",
+    WITHIN_MS,
+    LOOK_EVERY_MS,
   );
 
   const credentials = `:${encodeURIComponent(PASSWORD)}@`;
@@ -61,7 +66,12 @@ export async function startRedisCluster(): Promise<RedisCluster> {
     },
     async healthy() {
       const states = () => Promise.all(nodes.map((node) => ask(node, isWhole).catch(() => null)));
-      await eventually(async () => !(await states()).includes(false), "the cluster to be healthy");
+      await eventually(
+        async () => !(await states()).includes(false),
+        "the cluster to be healthy",
+        WITHIN_MS,
+        LOOK_EVERY_MS,
+      );
     },
     remove: async () => void (await Promise.all(nodes.map((node) => node.remove()))),
   };

@@ -14,6 +14,7 @@ export const FAST_TIMINGS: Timings = {
     stoppedChannelMs: 10_000,
   },
   channel: { waitedForMs: 500, probeLookMs: 20, leastLimitMs: 100, leastUntoldMs: 5_000 },
+  clusterSlotsMs: 1_000,
   liveBeatMs: 1_500,
   shutdown: { idleConnectionMs: 10, programMs: 500 },
 };
