@@ -45,7 +45,7 @@ export async function openMailbox({ app, dir, closing }: MailboxSet, at: number,
     proxy.freeze();
   };
   const hold = { at, when, held: freeze };
-  const proxy = await startMongoProxy(app.mongo, of === "mongo" ? hold : undefined);
+  const proxy = await startMongoProxy(app.mongoUri, of === "mongo" ? hold : undefined);
   closing.push(proxy.close);
   const credentialsFile = join(dir, "credentials.json");
   const addresses = { apiUrl: google.url, pubsubUrl: google.url, tokenUrl: google.tokenUrl };

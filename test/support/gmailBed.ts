@@ -138,7 +138,7 @@ export async function startGmailBed(options: BedOptions = {}): Promise<GmailBed>
   const configText = JSON.stringify({ ...config, redis: { prefix } });
   writeFileSync(file, configText);
   const app = await startApp({ ...(mongo && { mongo }), redis, prefix, config: JSON.stringify(config) });
-  const env = { MONGODB_URI: app.mongo, REDIS_URL: redis, SIGNALBOX_CONFIG: file };
+  const env = { MONGODB_URI: app.mongoUri, REDIS_URL: redis, SIGNALBOX_CONFIG: file };
   const timers = new Timers(app);
   const listeners: Listener[] = [];
   let isClosed = false;
