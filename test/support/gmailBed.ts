@@ -102,6 +102,10 @@ export const CONSENT = { type: "authorized_user", client_id: "c", client_secret:
 export const runGmailProcess = (env: Readonly<Record<string, string>>): Service =>
   startProcess("src/cli/main.ts", { ...env }, ["webhooks", "gmail", "run"]);
 
+/** The same with a lease that ends soon after the process does, and is tried for often. */
+export const runHastyGmailProcess = (env: Readonly<Record<string, string>>): Service =>
+  startProcess("test/support/processes/gmail.ts", { ...env });
+
 interface BedOptions {
   /** In `hooks.gmail` and in `hooks`, over what every test has. */
   settings?: object;
