@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { commandLine } from "../../src/cli/processInfo.ts";
+import { runInProcess } from "../support/cli.ts";
 import { eventually } from "../support/eventually.ts";
 import { type GmailBed, startGmailBed } from "../support/gmailBed.ts";
 import { isRunning, runCli, type Service } from "./service.ts";
@@ -11,27 +12,25 @@ describe("signalbox start with hooks.gmail", function () {
   this.timeout(60_000);
   let bed: GmailBed;
   let home: string;
-  let services: Service[];
-  beforeEach(async () => {
-    services = [];
+  let env: Record<string, string>;
+  let service: Service;
+  let url: string;
+  before(async () => {
     home = mkdtempSync(join(tmpdir(), "signalbox-start-gmail-"));
     bed = await startGmailBed();
+    const { MONGODB_URI = "", SIGNALBOX_CONFIG = "" } = bed.env;
+    env = { MONGODB_URI, SIGNALBOX_CONFIG, SIGNALBOX_DATA_DIR: home };
+    // with an embedded Redis, so that the data directory knows all processes
+    service = runCli("start", env);
+    url = await service.ready();
   });
-  afterEach(async () => {
-    for (const service of services) {
-      service.kill("SIGTERM");
-      await service.ended;
-    }
+  after(async () => {
+    service.kill("SIGTERM");
+    await service.ended;
     await bed.close();
     rmSync(home, { recursive: true, force: true });
   });
 
-  /** With the embedded servers, so that their data directory knows all processes. */
-  const start = () => {
-    const service = runCli("start", { SIGNALBOX_CONFIG: bed.env.SIGNALBOX_CONFIG ?? "", SIGNALBOX_DATA_DIR: home });
-    services.push(service);
-    return service;
-  };
   const listener = () => {
     const { children } = JSON.parse(readFileSync(join(home, "instance.json"), "utf8")) as {
       children: { pid: number }[];
@@ -40,18 +39,13 @@ describe("signalbox start with hooks.gmail", function () {
       .map(({ pid }) => pid)
       .find((pid) => isRunning(pid) && commandLine(pid).includes("webhooks gmail run"));
   };
-  const status = async () => {
-    const env = { SIGNALBOX_CONFIG: bed.env.SIGNALBOX_CONFIG ?? "", SIGNALBOX_DATA_DIR: home };
-    return JSON.parse((await runCli("webhooks gmail status --json", env).ended).stdout);
-  };
+  const status = async () => JSON.parse((await runInProcess(["webhooks", "gmail", "status", "--json"], env)).stdout);
   const runsAt = async (url: string) => {
     const answer = (await (await fetch(`${url}/api/runs`)).json()) as { runs: { name: string }[] };
     return answer.runs;
   };
 
-  it("listens, shows it, and makes runs of mails", async () => {
-    const service = start();
-    const url = await service.ready();
+  it("start with hooks.gmail listens, shows it, and makes runs of mails", async () => {
     await eventually(async () => (await status()).listedAt, "the first listing");
 
     bed.google.mailbox.add();
@@ -67,34 +61,37 @@ describe("signalbox start with hooks.gmail", function () {
     expect(metrics).to.match(/^signalbox_gmail_listening 1$/m);
   });
 
-  it("begins and ends to listen as a changed configuration says on SIGHUP", async () => {
-    const file = bed.env.SIGNALBOX_CONFIG ?? "";
-    writeFileSync(file, "{}");
-    const service = start();
-    await service.ready();
-    const before = listener();
-
-    writeFileSync(file, bed.configText);
-    service.kill("SIGHUP");
-    await eventually(() => bed.google.asked(/history/).length > 0, "it to listen");
-    const during = listener();
-    writeFileSync(file, "{}");
-    service.kill("SIGHUP");
+  it("start begins and ends to listen as a changed configuration says on SIGHUP", async () => {
+    const { configText, credentialsFile, google } = bed;
+    const reread = (text: string) => {
+      writeFileSync(env.SIGNALBOX_CONFIG ?? "", text);
+      service.kill("SIGHUP");
+    };
+    const withoutGmail = JSON.stringify({ redis: JSON.parse(configText).redis });
+    reread(withoutGmail);
     await eventually(() => listener() === undefined, "it to end");
-    writeFileSync(file, bed.configText);
-    rmSync(bed.credentialsFile);
-    service.kill("SIGHUP");
+    google.requests.length = 0;
+
+    reread(configText);
+    await eventually(() => google.asked(/history/).length > 0, "it to listen");
+    const during = listener();
+    reread(withoutGmail);
+    await eventually(() => listener() === undefined, "it to end again");
+    rmSync(credentialsFile);
+    reread(configText);
     await eventually(() => service.printed().includes("The Gmail listener does not run"), "it to fail");
 
-    expect(before).to.equal(undefined);
     expect(during).to.be.a("number");
-    expect(service.printed()).to.include(`The credentials file ${bed.credentialsFile} does not exist: run`);
+    expect(service.printed()).to.include(`The credentials file ${credentialsFile} does not exist: run`);
   });
 
-  it("does not start with credentials that cannot be used, and says so", async () => {
-    rmSync(bed.credentialsFile);
+  it("start ends with credentials that cannot be used, and says so", async () => {
+    const config = JSON.parse(bed.configText);
+    config.hooks.gmail.credentialsFile = join(home, "nowhere.json");
+    const SIGNALBOX_CONFIG = join(home, "faulty.json5");
+    writeFileSync(SIGNALBOX_CONFIG, JSON.stringify(config));
 
-    const { code, stderr } = await start().ended;
+    const { code, stderr } = await runCli("start", { ...bed.env, SIGNALBOX_CONFIG }, home).ended;
 
     expect(code).to.equal(1);
     expect(stderr).to.match(
