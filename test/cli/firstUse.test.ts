@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import {
   existsSync,
   mkdirSync,
@@ -18,19 +19,19 @@ import { StartError } from "../../src/shared/lifecycle.ts";
 import { mongoUri, redisUrl } from "../support/servers.ts";
 import { runCli, type Service } from "./service.ts";
 
-let home: string;
-let dataDir: string;
-
-beforeEach(() => {
-  home = mkdtempSync(join(tmpdir(), "signalbox-first-use-"));
-  dataDir = join(home, "data");
-});
-
-afterEach(() => rmSync(home, { recursive: true, force: true }));
-
-const tokenFile = () => join(dataDir, "hooks-token");
+const makeHome = () => mkdtempSync(join(tmpdir(), "signalbox-first-use-"));
+const remove = (home: string) => rmSync(home, { recursive: true, force: true });
 
 describe("readSettings", () => {
+  let home: string;
+  let dataDir: string;
+  beforeEach(() => {
+    home = makeHome();
+    dataDir = join(home, "data");
+  });
+  afterEach(() => remove(home));
+
+  const tokenFile = () => join(dataDir, "hooks-token");
   const read = (env: Record<string, string> = {}) => readSettings({ SIGNALBOX_DATA_DIR: dataDir, ...env });
   const withFile = (text: string) => {
     const path = join(home, "signalbox.json5");
@@ -141,22 +142,36 @@ describe("the start block", () => {
   });
 });
 
-describe("signalbox start for the first time", function () {
+describe("signalbox start for the first time, with servers of one's own", function () {
   this.timeout(60_000);
-  const services: Service[] = [];
+  let home: string;
+  let dataDir: string;
+  let servers: { MONGODB_URI: string; REDIS_URL: string };
+  let current: Service | undefined;
 
-  afterEach(async () => {
-    for (const service of services.splice(0)) {
-      service.kill("SIGTERM");
-      await service.ended;
-    }
+  before(async () => {
+    home = makeHome();
+    dataDir = join(home, "data");
+    const redis = (await redisUrl()).replace("//", "//default:@");
+    servers = { MONGODB_URI: await mongoUri(`test-${randomUUID()}`), REDIS_URL: redis };
   });
 
-  const start = async (env: Record<string, string> = {}) => {
-    const servers = { MONGODB_URI: await mongoUri("firstUse"), REDIS_URL: await redisUrl() };
-    const service = runCli("start", { SIGNALBOX_DATA_DIR: dataDir, ...servers, ...env }, home);
-    services.push(service);
-    return { service, url: await service.ready() };
+  after(async () => {
+    await stop();
+    remove(home);
+  });
+
+  const stop = async () => {
+    current?.kill("SIGTERM");
+    await current?.ended;
+    current = undefined;
+  };
+  /** The one that runs without a configuration file, or one that is started. */
+  const running = async () => {
+    current ??= runCli("start", { SIGNALBOX_DATA_DIR: dataDir, ...servers }, home);
+    const url = await current.ready();
+    const token = current.printed().match(/^ {2}Token +Authorization: Bearer (\S+)$/m)?.[1] ?? "";
+    return { service: current, url, token };
   };
   const wake = async (url: string, token: string) => {
     const answer = await fetch(`${url}/hooks/wake`, {
@@ -167,28 +182,43 @@ describe("signalbox start for the first time", function () {
     return answer.status;
   };
 
+  it("names their hosts without credentials, and keeps nothing but the hook token", async () => {
+    const { service } = await running();
+
+    expect(service.printed()).to.include(`Data      in MongoDB at ${new URL(servers.MONGODB_URI).host}`);
+    expect(service.printed()).to.include(`Redis     ${new URL(servers.REDIS_URL).host}\n`);
+    expect(readdirSync(dataDir)).to.deep.equal(["hooks-token"]);
+  });
+
   it("shows the hooks and a token that opens them, the same after a restart", async () => {
-    const first = await start();
-    const shown = first.service.printed().match(/^ {2}Token +Authorization: Bearer (\S+)$/m)?.[1] ?? "";
-    const status = await wake(first.url, shown);
-    first.service.kill("SIGTERM");
-    await first.service.ended;
-    const second = await start();
+    const first = await running();
+    const status = await wake(first.url, first.token);
+    await stop();
+    const second = await running();
 
     expect(first.service.printed()).to.include(`  Hooks     POST ${first.url}/hooks/agent\n`);
     expect(first.service.printed()).to.match(/^ {2}Agent +echo, /m);
     expect(status).to.equal(200);
-    expect(second.service.printed()).to.include(`  Token     Authorization: Bearer ${shown}\n`);
+    expect(second.token).to.equal(first.token);
     expect(await wake(second.url, "another token than that")).to.equal(401);
-    expect(statSync(tokenFile()).mode & 0o777).to.equal(0o600);
+    expect(statSync(join(dataDir, "hooks-token")).mode & 0o777).to.equal(0o600);
   });
 
   it("has the hooks off with a configuration file that says nothing of them", async () => {
-    writeFileSync(join(home, "signalbox.json5"), "{}");
-    const { service, url } = await start();
+    await stop();
+    const place = makeHome();
+    writeFileSync(join(place, "signalbox.json5"), "{}");
+    const service = runCli("start", { SIGNALBOX_DATA_DIR: join(place, "data"), ...servers }, place);
+    try {
+      const url = await service.ready();
 
-    expect(service.printed()).to.match(/^ {2}Hooks +off; /m);
-    expect(await wake(url, "any token will do here")).to.equal(404);
-    expect(existsSync(dataDir)).to.equal(false);
+      expect(service.printed()).to.match(/^ {2}Hooks +off; /m);
+      expect(await wake(url, "any token will do here")).to.equal(404);
+      expect(existsSync(join(place, "data"))).to.equal(false);
+    } finally {
+      service.kill("SIGTERM");
+      await service.ended;
+      remove(place);
+    }
   });
 });

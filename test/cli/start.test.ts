@@ -1,37 +1,61 @@
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import { runInProcess } from "../support/cli.ts";
 import { eventually } from "../support/eventually.ts";
 import { freePort, mongoUri, redisUrl } from "../support/servers.ts";
 import { isRunning, mongodPid, processesOf, runCli, type Service } from "./service.ts";
 
-describe("signalbox start", function () {
+const allEnd = (dataDir: string) =>
+  eventually(() => !existsSync(dataDir) || !Object.values(processesOf(dataDir)).some(Boolean), "all to end");
+
+describe("signalbox start with embedded servers", function () {
   this.timeout(60_000);
   let home: string;
   let dataDir: string;
-  const services: Service[] = [];
+  let file: string;
+  /** The one that runs, of those that the tests start one after the other over the same data. */
+  let current: Service | undefined;
+  let hasJob = false;
 
-  beforeEach(() => {
+  before(() => {
     home = mkdtempSync(join(tmpdir(), "signalbox-start-"));
     dataDir = join(home, "data");
+    file = join(home, "signalbox.json5");
+    writeToken("the-first-token-of-hooks");
   });
 
-  afterEach(async () => {
-    for (const service of services.splice(0)) {
-      service.kill("SIGTERM");
-      await service.ended;
-    }
-    await eventually(() => !existsSync(dataDir) || !Object.values(processesOf(dataDir)).some(Boolean), "all to end");
+  after(async () => {
+    await stop();
+    await allEnd(dataDir);
     rmSync(home, { recursive: true, force: true });
   });
 
-  const start = (env: Record<string, string> = {}) => {
-    const service = runCli("start", { SIGNALBOX_DATA_DIR: dataDir, ...env });
-    services.push(service);
-    return service;
+  const writeToken = (token: string) => writeFileSync(file, `{ hooks: { enabled: true, token: "${token}" } }`);
+  const start = (): Service => {
+    current = runCli("start", { SIGNALBOX_DATA_DIR: dataDir, SIGNALBOX_CONFIG: file });
+    return current;
+  };
+  const stop = async () => {
+    current?.kill("SIGTERM");
+    await current?.ended;
+    current = undefined;
+  };
+  /** The one that runs, or one that is started; a job is among its data. */
+  const running = async () => {
+    const service = current ?? start();
+    const url = await service.ready();
+    if (!hasJob) await putJob(url);
+    hasJob = true;
+    return { service, url };
+  };
+  /** Has one leave its data behind. */
+  const haveRun = async () => {
+    if (!hasJob) await running();
+    await stop();
   };
   const putJob = async (url: string) => {
     const answer = await fetch(`${url}/api/jobs/report`, {
@@ -43,9 +67,32 @@ describe("signalbox start", function () {
   };
   const getJob = async (url: string) => (await fetch(`${url}/api/jobs/report`)).status;
 
-  it("prints where everything is, and stops web, worker, Redis, MongoDB in this order on Ctrl-C", async () => {
-    const service = start();
-    const url = await service.ready();
+  it("prints where everything is, and keeps its data directory to its user", async () => {
+    const { service, url } = await running();
+
+    expect(service.printed()).to.match(/^Starting MongoDB and Redis …$/m);
+    expect(service.printed()).to.include(`  API       ${url}\n  Docs      ${url}/docs\n  Hooks     `);
+    expect(service.printed()).to.include(`\n  Data      ${dataDir}\n`);
+    expect(service.printed()).to.match(/MongoDB +embedded.*MONGODB_URI.*signalbox\.json5/);
+    expect(service.printed()).to.match(/Redis +embedded.*REDIS_URL.*signalbox\.json5/);
+    expect(statSync(dataDir).mode & 0o777).to.equal(0o700);
+    expect(readFileSync(join(dataDir, "redis.conf"), "utf8")).to.match(/requirepass \S{30}/);
+    expect(statSync(join(dataDir, "redis.conf")).mode & 0o777).to.equal(0o600);
+  });
+
+  it("refuses a data directory that another instance uses, and names that one", async () => {
+    const { service, url } = await running();
+    const { code, stderr } = await runCli("start", { SIGNALBOX_DATA_DIR: dataDir }).ended;
+
+    expect(code).to.equal(1);
+    expect(stderr).to.match(
+      new RegExp(`^The data directory ${dataDir} is in use by .*process ${service.pid}, ${url}\\).*\n$`),
+    );
+    expect(await getJob(url)).to.equal(200);
+  });
+
+  it("stops web, worker, Redis, MongoDB in this order on Ctrl-C", async () => {
+    const { service } = await running();
     const { web, worker, redis, mongod } = processesOf(dataDir);
     const order: string[] = [];
     const watching = Promise.all(
@@ -56,71 +103,50 @@ describe("signalbox start", function () {
     );
     service.kill("SIGINT");
     service.kill("SIGINT"); // the terminal sends one, npm passes one on
+    current = undefined;
     await watching;
     const { code, stderr } = await service.ended;
 
-    expect(service.printed()).to.match(/^Starting MongoDB and Redis …$/m);
-    expect(service.printed()).to.include(`  API       ${url}\n  Docs      ${url}/docs\n  Hooks     `);
-    expect(service.printed()).to.include(`\n  Data      ${dataDir}\n`);
-    expect(service.printed()).to.match(/MongoDB +embedded.*MONGODB_URI.*signalbox\.json5/);
-    expect(service.printed()).to.match(/Redis +embedded.*REDIS_URL.*signalbox\.json5/);
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: "" });
     expect(order).to.deep.equal(["web", "worker", "redis", "mongod"]);
     expect(existsSync(join(dataDir, "instance.json"))).to.equal(false);
-    expect(statSync(dataDir).mode & 0o777).to.equal(0o700);
-    expect(readFileSync(join(dataDir, "redis.conf"), "utf8")).to.match(/requirepass \S{30}/);
-    expect(statSync(join(dataDir, "redis.conf")).mode & 0o777).to.equal(0o600);
+  });
+
+  it("takes another port for MongoDB when somebody has taken the one before, and keeps the data", async () => {
+    await haveRun();
+    const port = Number(readFileSync(join(dataDir, "mongodb.port"), "utf8"));
+    const squatter = createServer((socket) => socket.destroy()).listen(port, "127.0.0.1");
+    await once(squatter, "listening");
+    const url = await start()
+      .ready()
+      .finally(() => squatter.close());
+
+    expect(await getJob(url)).to.equal(200);
+    expect(Number(readFileSync(join(dataDir, "mongodb.port"), "utf8"))).to.not.equal(port);
   });
 
   it("has web and worker read a changed configuration on SIGHUP, and tells why one is refused", async () => {
-    const file = join(home, "signalbox.json5");
-    const write = (token: string) => writeFileSync(file, `{ hooks: { enabled: true, token: "${token}" } }`);
-    write("the-first-token-of-hooks");
-    const service = start({ SIGNALBOX_CONFIG: file });
-    const url = await service.ready();
+    const { service, url } = await running();
     const wake = async (token: string) => {
       const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
       return (await fetch(`${url}/hooks/wake`, { method: "POST", headers, body: '{ "text": "x" }' })).status;
     };
 
-    write("the-second-token-of-hooks");
+    writeToken("the-second-token-of-hooks");
     service.kill("SIGHUP");
     await eventually(async () => (await wake("the-second-token-of-hooks")) === 200, "the new token to be taken");
-    write("short");
+    writeToken("short");
     service.kill("SIGHUP");
     await eventually(() => service.printed().includes("The old configuration stays."), "it to be refused");
+    const statuses = [await wake("the-first-token-of-hooks"), await wake("the-second-token-of-hooks")];
+    writeToken("the-first-token-of-hooks");
 
-    expect(await wake("the-first-token-of-hooks")).to.equal(401);
-    expect(await wake("the-second-token-of-hooks")).to.equal(200);
+    expect(statuses).to.deep.equal([401, 200]);
     expect(service.printed()).to.match(/hooks\.token must have at least 16 characters/);
   });
 
-  it("keeps its data, also when it is killed with -9 and started at once", async () => {
-    const first = start();
-    await putJob(await first.ready());
-    first.kill("SIGKILL");
-    const second = start();
-    const url = await second.ready();
-
-    expect(await getJob(url)).to.equal(200);
-  });
-
-  it("refuses a data directory that another instance uses, and names that one", async () => {
-    const first = start();
-    const url = await first.ready();
-    const { code, stderr } = await start().ended;
-
-    expect(code).to.equal(1);
-    expect(stderr).to.match(
-      new RegExp(`^The data directory ${dataDir} is in use by .*process ${first.pid}, ${url}\\).*\n$`),
-    );
-    expect(await getJob(url)).to.equal(404);
-  });
-
   it("starts a web process, a worker and servers again that died", async () => {
-    const service = start();
-    const url = await service.ready();
-    await putJob(url);
+    const { service, url } = await running();
     const before = processesOf(dataDir);
     const server = mongodPid(dataDir);
     for (const pid of [before.web, before.worker, before.redis, server]) process.kill(pid, "SIGKILL");
@@ -139,31 +165,31 @@ describe("signalbox start", function () {
     expect(service.printed()).to.match(/^web ended unexpectedly \(SIGKILL\); it is started again\.$/m);
   });
 
-  it("takes another port for MongoDB when somebody has taken the one before, and keeps the data", async () => {
-    const first = start();
-    await putJob(await first.ready());
-    first.kill("SIGTERM");
-    await first.ended;
-    const port = Number(readFileSync(join(dataDir, "mongodb.port"), "utf8"));
-    const squatter = createServer((socket) => socket.destroy()).listen(port, "127.0.0.1");
-    await once(squatter, "listening");
-    const second = start();
+  it("keeps its data, also when it is killed with -9 and started at once", async () => {
+    const { service } = await running();
+    service.kill("SIGKILL");
+    const url = await start().ready();
 
-    expect(await getJob(await second.ready())).to.equal(200);
-    expect(Number(readFileSync(join(dataDir, "mongodb.port"), "utf8"))).to.not.equal(port);
-    squatter.close();
+    expect(await getJob(url)).to.equal(200);
+  });
+});
+
+describe("signalbox start that cannot go on", function () {
+  this.timeout(60_000);
+  let home: string;
+  let dataDir: string;
+
+  beforeEach(() => {
+    home = mkdtempSync(join(tmpdir(), "signalbox-start-"));
+    dataDir = join(home, "data");
   });
 
-  it("uses configured servers, names their hosts without credentials, and keeps nothing but the hook token", async () => {
-    const [uri, redis] = [await mongoUri("start"), await redisUrl()];
-    const env = { MONGODB_URI: uri, REDIS_URL: redis.replace("//", "//default:@") };
-    const service = start(env);
-    await service.ready();
-
-    expect(service.printed()).to.include(`Data      in MongoDB at ${new URL(uri).host}`);
-    expect(service.printed()).to.include(`Redis     ${new URL(redis).host}\n`);
-    expect(readdirSync(dataDir)).to.deep.equal(["hooks-token"]);
+  afterEach(async () => {
+    await allEnd(dataDir);
+    rmSync(home, { recursive: true, force: true });
   });
+
+  const start = (env: Record<string, string> = {}) => runCli("start", { SIGNALBOX_DATA_DIR: dataDir, ...env });
 
   it("ends with the web process's own sentence when the port is taken, and leaves nothing running", async () => {
     const taken = createServer().listen(0, "127.0.0.1");
@@ -215,13 +241,13 @@ describe("signalbox start", function () {
 
 describe("signalbox release", () => {
   it("makes the indexes", async () => {
-    const { code, stderr } = await runCli("release", { MONGODB_URI: await mongoUri("release") }).ended;
+    const { code, stderr } = await runInProcess(["release"], { MONGODB_URI: await mongoUri("release") });
 
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: "" });
   });
 
   it("wants to know which MongoDB", async () => {
-    const { code, stderr } = await runCli("release", {}).ended;
+    const { code, stderr } = await runInProcess(["release"], {});
 
     expect(code).to.equal(1);
     expect(stderr).to.match(/^MONGODB_URI is not set: .*\n$/);
