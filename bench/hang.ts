@@ -6,12 +6,12 @@ import { ask } from "./measure.ts";
 import { median, medians } from "./quantile.ts";
 import type { Ours } from "./services.ts";
 
-const HANGING = 20;
-/** One module gets half of the threads. */
-const AT_ONCE = 16;
 const CONNECTIONS = 10;
 const TURNS = 3;
-const OTHERS = 10;
+
+/** How many requests hang; how many of them at once, as one module gets half of the threads; and how many others are made. */
+const LENGTH = { count: 20, atOnce: 16, others: 10 };
+type Length = typeof LENGTH;
 
 /** Milliseconds; medians of the turns. */
 export interface Disturbance {
@@ -26,33 +26,35 @@ export async function measureHanging(
   load: Child<true>,
   ours: Ours,
   seconds: number,
+  length: Length = LENGTH,
 ): Promise<{ readonly quiet: Disturbance; readonly hanging: Disturbance }> {
   const turns = seconds < 1 ? 1 : TURNS;
+  const { count, atOnce } = length;
   const quiet: Disturbance[] = [];
   const hanging: Disturbance[] = [];
-  await others(ours); // the thread is warm
+  await others(ours, length); // the thread is warm
   for (let turn = 0; turn < turns; turn++) {
-    quiet.push(await look(load, ours, seconds));
+    quiet.push(await look(load, ours, seconds, length));
     const begunBefore = begun(ours);
-    const posted = await Promise.all(Array.from({ length: HANGING }, () => postHook(ours, hookPaths.endless, "{}")));
-    await eventually(() => begun(ours) - begunBefore >= AT_ONCE, "the transforms to hang", 60_000);
-    hanging.push(await look(load, ours, seconds));
+    const posted = await Promise.all(Array.from({ length: count }, () => postHook(ours, hookPaths.endless, "{}")));
+    await eventually(() => begun(ours) - begunBefore >= atOnce, "the transforms to hang", 60_000);
+    hanging.push(await look(load, ours, seconds, length));
     const over = { _id: { $in: posted.map(({ runId }) => runId) }, status: "failed" as const };
-    await eventually(async () => (await ours.runs.countDocuments(over)) === HANGING, "their time-outs", 120_000);
+    await eventually(async () => (await ours.runs.countDocuments(over)) === count, "their time-outs", 120_000);
   }
   return { quiet: medians(quiet, ["read", "other"]), hanging: medians(hanging, ["read", "other"]) };
 }
 
-async function look(load: Child<true>, ours: Ours, seconds: number): Promise<Disturbance> {
-  const other = await others(ours);
+async function look(load: Child<true>, ours: Ours, seconds: number, length: Length): Promise<Disturbance> {
+  const other = await others(ours, length);
   const { p99: read } = await ask(load, ours, { work: "read", connections: CONNECTIONS, seconds });
   return { read, other };
 }
 
 /** One after another. */
-async function others(ours: Ours): Promise<number> {
+async function others(ours: Ours, { others: count }: Length): Promise<number> {
   const times: number[] = [];
-  for (let i = 0; i < OTHERS; i++) {
+  for (let i = 0; i < count; i++) {
     const { runId, answeredAt } = await postHook(ours, hookPaths.other, "{}");
     const run = await eventually(
       () => ours.runs.findOne({ _id: runId, settled: true }),

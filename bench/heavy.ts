@@ -1,6 +1,5 @@
-import type { Lifecycle } from "../src/shared/lifecycle.ts";
 import { addKnownJobs, CALLS, type CallFigures, compareCalls, send } from "./calls.ts";
-import { startPair, type Web } from "./services.ts";
+import type { Side, Web } from "./services.ts";
 
 export interface HeavySizes {
   readonly steps: number;
@@ -18,10 +17,9 @@ const OTHERS = ["PUT step, current", "GET job", "GET jobs", "GET jobs, running",
  * their calls beside the same on a database without such jobs.
  */
 export async function* measureHeavy(
-  lifecycle: Lifecycle,
+  [{ web: light }, { web: heavy }]: readonly [Side, Side],
   { steps, outputs, times }: HeavySizes,
 ): AsyncGenerator<CallFigures> {
-  const [light, heavy] = (await startPair(lifecycle)).map(({ web }) => web) as [Web, Web];
   await addManySteps(heavy, steps);
   const output = { text: "x".repeat(OUTPUT_BYTES) };
   for (let i = 0; i < outputs; i++) {
@@ -29,7 +27,7 @@ export async function* measureHeavy(
     await send(heavy, { method: "PUT", path: `/api/jobs/large-${i}`, body });
     await send(light, { method: "PUT", path: `/api/jobs/large-${i}`, body: { ...body, output: { text: "x" } } });
   }
-  for (const web of [light, heavy]) await addKnownJobs(web);
+  for (const web of [light, heavy]) await addKnownJobs(web, times);
   const others = CALLS.filter(({ title }) => OTHERS.includes(title));
   yield* compareCalls([light, heavy], times, others);
   const own = [

@@ -1,8 +1,14 @@
 import { send } from "./calls.ts";
 import type { Service } from "./services.ts";
 
+/** How many jobs the services hold, where the load is told. */
+export const JOBS = "BENCH_JOBS";
+
 /** Several hundred jobs of four steps: two are done, the third runs, the fourth has not begun. */
-export const JOB_IDS: readonly string[] = Array.from({ length: 300 }, (_, i) => `import-2026-${1_000 + i}`);
+export const JOB_IDS: readonly string[] = Array.from(
+  { length: Number(process.env[JOBS] ?? 300) },
+  (_, i) => `import-2026-${1_000 + i}`,
+);
 
 const DONE = [
   { stepKey: "download", stepName: "Download the archive", jobProgressStart: 0, jobProgressEnd: 20 },
@@ -30,8 +36,8 @@ const AT_ONCE = 32;
  * Puts the jobs into a service through its own API, then reads one to see that the answer is what the bench is about.
  * @throws Error when an answer is not 2xx, or has no current step
  */
-export async function fill(service: Service): Promise<void> {
-  const waiting = [...JOB_IDS];
+export async function fill(service: Service, jobIds: readonly string[] = JOB_IDS): Promise<void> {
+  const waiting = [...jobIds];
   const worker = async () => {
     for (let jobId = waiting.pop(); jobId; jobId = waiting.pop()) await fillJob(service, jobId);
   };

@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { mongo } from "mongoose";
-import type { Lifecycle } from "../src/shared/lifecycle.ts";
 import { addKnownJobs, type CallFigures, compareCalls, send } from "./calls.ts";
-import { startPair, type Web } from "./services.ts";
+import type { Side, Web } from "./services.ts";
 
 export const STEPS_PER_JOB = 5;
 const JOBS_AT_ONCE = 2_000;
@@ -14,19 +13,16 @@ const ENDED_SHARE = 0.9;
  * @param calls how often each is made
  */
 export async function* measureLarge(
-  lifecycle: Lifecycle,
+  [empty, full]: readonly [Side, Side],
   { jobs, calls }: { jobs: number; calls: number },
 ): AsyncGenerator<CallFigures> {
-  const [empty, full] = (await startPair(lifecycle)) as [Pair, Pair];
   const times = Math.min(calls, jobs);
   await store(full, jobs);
-  for (const { web } of [empty, full]) await addKnownJobs(web);
+  for (const { web } of [empty, full]) await addKnownJobs(web, times);
   yield* compareCalls([empty.web, full.web], times);
 }
 
-type Pair = Awaited<ReturnType<typeof startPair>>[number];
-
-async function store({ web, database: { collections } }: Pair, jobs: number): Promise<void> {
+async function store({ web, database: { collections } }: Side, jobs: number): Promise<void> {
   const { job, steps } = await template(web, collections);
   const now = Date.now();
   for (let from = 0; from < jobs; from += JOBS_AT_ONCE) {
@@ -55,7 +51,7 @@ async function store({ web, database: { collections } }: Pair, jobs: number): Pr
   }
 }
 
-async function template(web: Web, { jobs, steps }: Pair["database"]["collections"]) {
+async function template(web: Web, { jobs, steps }: Side["database"]["collections"]) {
   const path = "/api/jobs/template";
   const input = { source: "https://partner.example/exports/1.tar.gz", records: 12_500, dryRun: false };
   await send(web, { method: "PUT", path, body: { name: "Template", input, metadata: { tenant: "acme" } } });

@@ -1,11 +1,9 @@
-import type { Lifecycle } from "../src/shared/lifecycle.ts";
-import { type MixedSystem, startMixed } from "./mixed.ts";
+import type { MixedSystem } from "./mixed.ts";
 import type { Holding } from "./probe.ts";
 import { connectionsOf, holdingOf } from "./services.ts";
 import { grows, type Trend, trendOf } from "./trend.ts";
 
-const PARTS = 10;
-const CONNECTIONS = 100;
+const LENGTH = { parts: 10, connections: 100 };
 const MIB = 1024 * 1024;
 const SHORT_REQUESTS = 100_000;
 /** Over all requests, whatever their number: caches that fill. While few have been sent, code is compiled and pools grow too. */
@@ -30,17 +28,21 @@ export interface LeakRow {
 /**
  * Sends mixed requests to a web process and a worker, and looks at what they hold after the warm-up, a twentieth as many
  * requests, and after each tenth.
+ * @param length in how many parts, if not tenths, and over how many connections
  */
-export async function* measureLeak(lifecycle: Lifecycle, requests: number, seed: number): AsyncGenerator<LeakRow> {
-  const system = await startMixed(lifecycle, { workers: 1, mix: "leak", seed });
-  for (let part = 0; part <= PARTS; part++) {
+export async function* measureLeak(
+  system: MixedSystem,
+  requests: number,
+  { parts, connections } = LENGTH,
+): AsyncGenerator<LeakRow> {
+  for (let part = 0; part <= parts; part++) {
     const started = performance.now();
-    const share = part === 0 ? 2 * PARTS : PARTS;
-    const answer = await system.ask({ requests: Math.ceil(requests / share), connections: CONNECTIONS });
+    const share = part === 0 ? 2 * parts : parts;
+    const answer = await system.ask({ requests: Math.ceil(requests / share), connections });
     const perSecond = answer.answered / ((performance.now() - started) / 1_000);
     await system.settle();
     const { errors, faults } = answer;
-    yield { requests: (part * requests) / PARTS, perSecond, errors, faults, ...(await look(system)) };
+    yield { requests: (part * requests) / parts, perSecond, errors, faults, ...(await look(system)) };
   }
 }
 

@@ -6,11 +6,11 @@ import type { Database } from "../src/models/database.ts";
 import type { Lifecycle } from "../src/shared/lifecycle.ts";
 import { answers, type ChannelServer, startChannelServer } from "../test/support/channelServer.ts";
 import { eventually } from "../test/support/eventually.ts";
-import { mongoUri, redisUrl } from "../test/support/servers.ts";
+import { redisUrl } from "../test/support/servers.ts";
 import { startChild } from "./child.ts";
 import { MIX, type MixName } from "./mix.ts";
 import type { MixedAnswer, MixedTask } from "./mixedLoad.ts";
-import { open, PROBED, type Started, startApi, startWorker, type Web } from "./services.ts";
+import { databaseUri, open, PROBED, type Started, startApi, startWorker, type Web } from "./services.ts";
 
 /** The whole service in processes of its own, and who asks it. */
 export interface MixedSystem {
@@ -26,16 +26,22 @@ export interface MixedSystem {
   settle(): Promise<void>;
 }
 
+/** Not the one of services without workers, whose queues are cleared. */
+const REDIS_DATABASE = 1;
 const SETTLED_WITHIN_MS = 120_000;
 const LOAD = new URL("./mixedLoad.ts", import.meta.url);
 
-/** Starts MongoDB, Redis, web, workers, a channel's service and the load; `lifecycle` closes all of them. */
+/**
+ * Starts MongoDB, Redis, web, workers, a channel's service and the load; `lifecycle` closes all of them.
+ * @param execArgv options of Node for the web process
+ */
 export async function startMixed(
   lifecycle: Lifecycle,
   { workers: count, mix, seed }: { workers: number; mix: MixName; seed: number },
+  execArgv: readonly string[] = PROBED,
 ): Promise<MixedSystem> {
   const posts = new Set<string>();
-  const [uri, redisAt, channel] = await Promise.all([mongoUri("bench-mixed"), redisUrl(), startChannel(posts)]);
+  const [uri, redisAt, channel] = await Promise.all([databaseUri("mixed"), redisUrl(), startChannel(posts)]);
   lifecycle.onClose("channel", channel.close);
   const database = await open(lifecycle, uri);
   await database.createIndexes();
@@ -44,8 +50,13 @@ export async function startMixed(
   const config = writeConfig(channel.url);
   lifecycle.onClose("configuration", config.remove);
 
-  const env = { MONGODB_URI: uri, REDIS_URL: redisAt, SIGNALBOX_CONFIG: config.path, LOG_LEVEL: "warn" };
-  const web = await startApi(lifecycle, env, PROBED);
+  const env = {
+    MONGODB_URI: uri,
+    REDIS_URL: `${redisAt}/${REDIS_DATABASE}`,
+    SIGNALBOX_CONFIG: config.path,
+    LOG_LEVEL: "warn",
+  };
+  const web = { ...(await startApi(lifecycle, env, execArgv)), token: MIX.apiToken };
   const workers = await Promise.all(Array.from({ length: count }, () => startWorker(lifecycle, env, PROBED)));
   const load = await startChild<true>(LOAD, {
     BENCH_URL: web.url,

@@ -19,6 +19,8 @@ export interface BenchOptions {
   readonly cpu: boolean;
   /** What hostile clients take from others, instead of everything else. */
   readonly attack: boolean;
+  /** Everything for a moment, as data. */
+  readonly selftest: boolean;
   /** Of what is random in mixed requests. */
   readonly seed: number;
 }
@@ -33,6 +35,7 @@ export const USAGE = `npm run bench -- [--quick] [--seconds S] [--large [JOBS]]
   --leak COUNT    instead: what web and worker hold after each tenth of COUNT mixed requests (1000000)
   --soak MINUTES  instead: a web process and two workers under a steady load (20)
   --rate N        its requests a second (50)
+  --selftest      instead: everything for a moment, on services started once; prints what came of it as JSON
   --seed N        of the mixed requests of --leak and --soak (1)`;
 
 /** An option that may stand alone: its default, and what it may be. */
@@ -56,6 +59,7 @@ export function benchOptions(args: readonly string[], env: NodeJS.ProcessEnv): B
   const options = {
     quick: flag,
     attack: flag,
+    selftest: flag,
     cpu: flag,
     seconds: text,
     large: text,
@@ -83,6 +87,6 @@ export function benchOptions(args: readonly string[], env: NodeJS.ProcessEnv): B
     rate: count("rate", 50),
     seed: count("seed", 1),
   };
-  const { attack = false, cpu = false } = values;
-  return { seconds, turns: quick ? 1 : 5, quick, attack, cpu, ...counts };
+  const { attack = false, cpu = false, selftest = false } = values;
+  return { seconds, turns: quick ? 1 : 5, quick, attack, cpu, selftest, ...counts };
 }

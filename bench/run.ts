@@ -3,9 +3,8 @@
  * when anything but 2xx is answered.
  */
 import { Lifecycle } from "../src/shared/lifecycle.ts";
-import { stopServers } from "../test/support/servers.ts";
-import { measureAttacks } from "./attack.ts";
-import { startChild } from "./child.ts";
+import { SHARED, stopServers } from "../test/support/servers.ts";
+import { measureAttacks, startAttacked } from "./attack.ts";
 import { measureCpu } from "./cpu.ts";
 import { measureEcho } from "./echo.ts";
 import { measureFootprints } from "./footprint.ts";
@@ -15,18 +14,23 @@ import { fill } from "./jobs.ts";
 import { measureLarge } from "./large.ts";
 import { judgeLeak, type LeakRow, measureLeak } from "./leak.ts";
 import { measure, warmUp } from "./measure.ts";
+import { startMixed } from "./mixed.ts";
 import { type BenchOptions, benchOptions, USAGE } from "./options.ts";
 import * as print from "./print.ts";
 import * as printAttack from "./printAttack.ts";
 import * as printLeak from "./printLeak.ts";
 import * as printSoak from "./printSoak.ts";
 import { measureProcesses } from "./processes.ts";
-import { startServices } from "./services.ts";
+import { selfTest } from "./selfTest.ts";
+import { startLoad, startPair, startServices } from "./services.ts";
 import { judgeSoak, type SoakRow, startSoak } from "./soak.ts";
 import { measureStarts } from "./start.ts";
 import { measureStreams } from "./streams.ts";
 
 const lifecycle = new Lifecycle();
+delete process.env[SHARED.redis]; // it empties the one that it uses
+/** Of the full attack in the short form. */
+const QUICK_SHARE = 0.02;
 const LEAST_TELLING_MINUTES = 10;
 /** Runs at a time of a worker: for model servers that answer many at once, and `worker.concurrency` as it is by default. */
 const [MANY, BY_DEFAULT] = [200, 10];
@@ -49,7 +53,8 @@ for (const [signal, code] of [
 
 try {
   const options = benchOptions(process.argv.slice(2), process.env);
-  if (options.large > 0) await compareLarge(options);
+  if (options.selftest) console.log(JSON.stringify(await selfTest(lifecycle)));
+  else if (options.large > 0) await compareLarge(options);
   else if (options.leak > 0) await lookForLeaks(options);
   else if (options.cpu) await cpu(options);
   else if (options.attack) await attack(options);
@@ -67,7 +72,9 @@ async function bench({ seconds, turns, quick }: BenchOptions): Promise<void> {
   const [ours] = services;
   console.log(print.head(services));
   for await (const measured of measure(load, services, { turns, seconds })) console.log(print.row(measured));
-  console.log(`\n${print.processes(await measureProcesses(load, ours, { turns, seconds }))}`);
+  const [one, two] = [await ours.startWeb(), await ours.startWeb({ WEB_CONCURRENCY: "2" })];
+  console.log(`\n${print.processes(await measureProcesses(load, [one, two], { turns, seconds }))}`);
+  await Promise.all([one.stop(), two.stop()]);
   const { figures, worker } = await measureEcho(
     ours,
     quick
@@ -82,23 +89,23 @@ async function bench({ seconds, turns, quick }: BenchOptions): Promise<void> {
   console.log(`\n${print.hanging(await measureHanging(load, ours, seconds))}`);
   console.log(`\n${print.heavyHead}`);
   const sizes = quick ? { steps: 200, outputs: 2, times: 10 } : { steps: 10_000, outputs: 20, times: 200 };
-  for await (const call of measureHeavy(lifecycle, sizes)) console.log(print.call(call));
+  for await (const call of measureHeavy(await startPair(lifecycle), sizes)) console.log(print.call(call));
   console.log(`\n${print.MEASURED_ELSEWHERE}`);
 }
 
 /** Both services, filled and warm, and the load. */
 async function startMeasured(seconds: number) {
   const services = await startServices(lifecycle, 2 + 2 * seconds);
-  const load = await startChild<true>(new URL("./load.ts", import.meta.url));
-  lifecycle.onClose("load", load.stop);
-  await Promise.all(services.map(fill));
+  const load = await startLoad(lifecycle);
+  await Promise.all(services.map((service) => fill(service)));
   await warmUp(load, services, seconds);
   return [services, load] as const;
 }
 
 async function compareLarge({ large: jobs, quick }: BenchOptions): Promise<void> {
   console.log(print.largeHead(jobs));
-  for await (const call of measureLarge(lifecycle, { jobs, calls: quick ? 20 : 200 })) console.log(print.call(call));
+  const pair = await startPair(lifecycle);
+  for await (const call of measureLarge(pair, { jobs, calls: quick ? 20 : 200 })) console.log(print.call(call));
 }
 
 async function cpu({ seconds, turns }: BenchOptions): Promise<void> {
@@ -109,16 +116,19 @@ async function cpu({ seconds, turns }: BenchOptions): Promise<void> {
 }
 
 async function attack({ seconds, turns, quick }: BenchOptions): Promise<void> {
-  const load = await startChild<true>(new URL("./load.ts", import.meta.url));
-  lifecycle.onClose("load", load.stop);
+  const load = await startLoad(lifecycle);
+  const web = await startAttacked(lifecycle, load, seconds);
+  const share = quick ? QUICK_SHARE : 1;
   console.log(`${printAttack.facts(turns, seconds)}\n\n${printAttack.head}`);
-  for await (const row of measureAttacks(lifecycle, load, { turns, seconds, quick })) console.log(printAttack.row(row));
+  for await (const row of measureAttacks(lifecycle, load, web, { turns, seconds, share }))
+    console.log(printAttack.row(row));
 }
 
 async function lookForLeaks({ leak, seed }: BenchOptions): Promise<void> {
   console.log(`${printLeak.facts(leak, seed)}\n\n${printLeak.head}`);
+  const system = await startMixed(lifecycle, { workers: 1, mix: "leak", seed });
   const rows: LeakRow[] = [];
-  for await (const row of measureLeak(lifecycle, leak, seed)) {
+  for await (const row of measureLeak(system, leak)) {
     rows.push(row);
     console.log(printLeak.rows(row));
   }
@@ -128,7 +138,8 @@ async function lookForLeaks({ leak, seed }: BenchOptions): Promise<void> {
 }
 
 async function soak(options: BenchOptions): Promise<void> {
-  const { rows: measured, finish } = await startSoak(lifecycle, options);
+  const system = await startMixed(lifecycle, { workers: 2, mix: "soak", seed: options.seed });
+  const { rows: measured, finish } = startSoak(system, options);
   console.log(`${printSoak.facts(options)}\n\n${printSoak.head}`);
   const rows: SoakRow[] = [];
   for await (const row of measured()) {

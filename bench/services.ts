@@ -7,18 +7,22 @@ import type { Lifecycle } from "../src/shared/lifecycle.ts";
 import { mongoUri, redisUrl } from "../test/support/servers.ts";
 import { type Child, startChild } from "./child.ts";
 import { type HookConfig, writeHookConfig } from "./hooks.ts";
+import { JOB_IDS, JOBS } from "./jobs.ts";
 import { ASK, type Holding } from "./probe.ts";
 
 /** One of the programs that are compared. */
 export interface Service {
   readonly name: string;
   readonly url: string;
+  /** Of its API, where it asks for one. */
+  readonly token?: string;
   /** Takes away what its hooks have written down, and what waits on any queue. */
   clear(): Promise<void>;
 }
 
 export interface Ours extends Service {
   readonly config: HookConfig;
+  readonly database: Database;
   readonly runs: mongo.Collection<RunDoc>;
   readonly web: Web;
   /** Where BullMQ's queues are. */
@@ -39,22 +43,27 @@ export interface Naive extends Service, Started {}
 
 export interface Web extends Service, Started {}
 
+/** A database of this run of the bench: tests run beside it on the same mongod. */
+export const databaseUri = (name: string): Promise<string> => mongoUri(`bench-${process.pid}-${name}`);
+
 /**
  * Starts a mongod and a redis-server of the bench's own, then ours and the naive service, each a process with a database
  * of its own. `lifecycle` closes all of them.
+ * @param execArgv options of Node for the web process of ours
  */
 export async function startServices(
   lifecycle: Lifecycle,
   transformTimeoutSeconds: number,
+  execArgv: readonly string[] = [],
 ): Promise<[ours: Ours, naive: Naive]> {
-  const [ours, naive, redis] = await Promise.all([mongoUri("bench-ours"), mongoUri("bench-naive"), redisUrl()]);
+  const [ours, naive, redis] = await Promise.all([databaseUri("ours"), databaseUri("naive"), redisUrl()]);
   const [oursDatabase, naiveDatabase] = await Promise.all([open(lifecycle, ours), open(lifecycle, naive)]);
   await oursDatabase.createIndexes();
   const queues = new Redis(redis);
   lifecycle.onClose("Redis", async () => queues.disconnect());
   const clear = async ({ collections: { runs, events } }: Database) => {
     await Promise.all([runs.deleteMany({}), events.deleteMany({})]);
-    await queues.flushall();
+    await queues.flushdb();
   };
 
   const config = writeHookConfig(transformTimeoutSeconds);
@@ -62,13 +71,13 @@ export async function startServices(
   const env = { MONGODB_URI: ours, REDIS_URL: redis, SIGNALBOX_CONFIG: config.path, LOG_LEVEL: "warn" };
   const startWeb = (more: Record<string, string> = {}) => startApi(lifecycle, { ...env, ...more });
   const [web, { ready, ...naiveStarted }] = await Promise.all([
-    startWeb(),
+    startApi(lifecycle, env, execArgv),
     start<{ url: string }>(lifecycle, "naive", NAIVE, { MONGODB_URI: naive, REDIS_URL: redis }),
   ]);
   return [
     {
       name: "signalbox",
-      ...{ url: web.url, runs: oursDatabase.collections.runs, config, web, redis, startWeb },
+      ...{ url: web.url, database: oursDatabase, runs: oursDatabase.collections.runs, config, web, redis, startWeb },
       clear: () => clear(oursDatabase),
       startWorker: (more = {}) => startWorker(lifecycle, { ...env, ...more }),
     },
@@ -76,18 +85,32 @@ export async function startServices(
   ];
 }
 
+/** An API of ours and its database. */
+export interface Side {
+  readonly web: Web;
+  readonly database: Database;
+}
+
 /** Two of ours: each an API on an empty database of its own, whose collections are for the caller to fill. */
-export async function startPair(lifecycle: Lifecycle): Promise<{ web: Web; database: Database }[]> {
+export async function startPair(lifecycle: Lifecycle): Promise<[Side, Side]> {
   const redis = await redisUrl();
-  return Promise.all(
-    ["bench-empty", "bench-full"].map(async (name, i) => {
-      const uri = await mongoUri(name);
+  const sides = await Promise.all(
+    ["empty", "full"].map(async (name, i) => {
+      const uri = await databaseUri(name);
       const database = await open(lifecycle, uri);
       await database.createIndexes();
       const web = await startApi(lifecycle, { MONGODB_URI: uri, REDIS_URL: `${redis}/${i}`, LOG_LEVEL: "warn" });
       return { web, database };
     }),
   );
+  return sides as [Side, Side];
+}
+
+/** The load, which asks for the first `jobs` of the jobs. */
+export async function startLoad(lifecycle: Lifecycle, jobs: number = JOB_IDS.length): Promise<Child<true>> {
+  const load = await startChild<true>(LOAD, { [JOBS]: String(jobs) });
+  lifecycle.onClose("load", load.stop);
+  return load;
 }
 
 /** @param execArgv options of Node */
@@ -132,6 +155,7 @@ export async function connectionsOf({ url }: Service): Promise<number> {
 
 const API = new URL("../src/api/main.ts", import.meta.url);
 const WORKER = new URL("../src/workers/main.ts", import.meta.url);
+const LOAD = new URL("./load.ts", import.meta.url);
 const NAIVE = new URL("./naive.ts", import.meta.url);
 
 /** A database that `lifecycle` closes. */

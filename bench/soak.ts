@@ -1,6 +1,5 @@
-import type { Lifecycle } from "../src/shared/lifecycle.ts";
 import { MIX } from "./mix.ts";
-import { type MixedSystem, startMixed } from "./mixed.ts";
+import type { MixedSystem } from "./mixed.ts";
 import type { MixedAnswer } from "./mixedLoad.ts";
 import type { Holding } from "./probe.ts";
 import { median } from "./quantile.ts";
@@ -35,12 +34,12 @@ export interface Soak {
 }
 
 /** A web process and two workers under the same load all the time, whether or not they keep up. */
-export async function startSoak(
-  lifecycle: Lifecycle,
-  { soak: minutes, rate, seed }: { soak: number; rate: number; seed: number },
-): Promise<Soak> {
-  const system = await startMixed(lifecycle, { workers: 2, mix: "soak", seed });
-  const each = Math.min(60, (minutes * 60) / LEAST_ROWS);
+export function startSoak(
+  system: MixedSystem,
+  { soak: minutes, rate }: { soak: number; rate: number },
+  leastRows = LEAST_ROWS,
+): Soak {
+  const each = Math.min(60, (minutes * 60) / leastRows);
   return {
     async *rows() {
       for (let row = 1; row * each <= minutes * 60 + 1e-6; row++) {
@@ -97,7 +96,7 @@ export interface SoakVerdict {
 
 export function judgeSoak(rows: readonly SoakRow[]): SoakVerdict {
   const half = rows.slice(rows.length >> 1);
-  const memory = PROCESSES.map((_, i) => {
+  const memory = half[0]!.holding.map((_, i) => {
     const points = half.map(({ seconds, holding }) => [seconds / 60, holding[i]!.heap + holding[i]!.external] as const);
     const trend = trendOf(points);
     return { ...trend, grows: grows(trend, (half.at(-1)!.seconds - half[0]!.seconds) / 60, ALLOWED_BYTES) };

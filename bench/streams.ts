@@ -5,8 +5,7 @@ import { ask } from "./measure.ts";
 import { median } from "./quantile.ts";
 import type { Service } from "./services.ts";
 
-const STREAMS = 1_000;
-const CHANGES = 9;
+const LENGTH = { streams: 1_000, changes: 9 };
 
 /** What open streams of live events cost, and how soon they tell. */
 export interface StreamFigures {
@@ -20,19 +19,24 @@ export interface StreamFigures {
 }
 
 /** Opens very many streams on the one web process of ours. */
-export async function measureStreams(load: Child<true>, ours: Service, seconds: number): Promise<StreamFigures> {
+export async function measureStreams(
+  load: Child<true>,
+  ours: Service,
+  seconds: number,
+  { streams: count, changes } = LENGTH,
+): Promise<StreamFigures> {
   const task = { work: "report", connections: 10, seconds } as const;
   const { perSecond: without } = await ask(load, ours, task);
   const before = await residentBytes(ours);
-  const streams = await Promise.all(Array.from({ length: STREAMS }, () => openStream(ours)));
+  const streams = await Promise.all(Array.from({ length: count }, () => openStream(ours)));
   const after = await residentBytes(ours);
   const times: number[] = [];
-  for (let i = 0; i < CHANGES; i++) times.push(await tellAll(ours, streams, `stream-${i}`));
+  for (let i = 0; i < changes; i++) times.push(await tellAll(ours, streams, `stream-${i}`));
   const { perSecond } = await ask(load, ours, task);
   for (const { socket } of streams) socket.destroy();
   return {
-    streams: STREAMS,
-    kibEach: (after - before) / 1024 / STREAMS,
+    streams: count,
+    kibEach: (after - before) / 1024 / count,
     told: median(times),
     reports: { without, with: perSecond },
   };
