@@ -1,0 +1,75 @@
+/**
+ * `npm run test:nightly`: everything that takes too long for the gate, one part after the other, each with a fresh seed.
+ *
+ *   --seed <n>     the same seed for all parts
+ *   --only <part>  one part: properties, input, faults, faultsAgain, or bench, leak, soak, attack, large
+ *
+ * Prints each seed and the command that repeats a part, goes on after a part that failed, and ends with 1 when any did.
+ */
+import { spawnSync } from "node:child_process";
+import { randomInt } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+
+/** Some tests add a small number to it; the sum is a whole number of 32 bits, too. */
+const MOST_SEED = 2 ** 31 - 10_000;
+const TIMES = 10;
+/** For those that have no limit of their own: ten times as many cases take ten times as long. */
+const MOCHA_OPTIONS = "--timeout 600000";
+
+interface Part {
+  readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Files of tests that try random cases; those of bad input are a part of their own. */
+function propertyTests(): string[] {
+  const files = readdirSync("test", { recursive: true }).map((file) => join("test", String(file)));
+  const isRandom = (file: string) => /from "fast-check"|support\/random\.ts"/.test(readFileSync(file, "utf8"));
+  const apart = [join("test", "input"), join("test", "faults")];
+  return files
+    .filter((file) => file.endsWith(".test.ts") && !apart.some((folder) => file.startsWith(folder)) && isRandom(file))
+    .sort();
+}
+
+const random = (seed: number) => ({ TEST_SEED: String(seed), TEST_TIMES: String(TIMES), MOCHA_OPTIONS });
+const faults = (seed: number): Part => ({ args: ["test/faults/main.ts", "--seed", String(seed)] });
+const bench = (...args: string[]): Part => ({ args: ["bench/run.ts", ...args] });
+
+const PARTS: Readonly<Record<string, (seed: number) => Part>> = {
+  properties: (seed) => ({ args: ["script/test.mjs", ...propertyTests()], env: random(seed) }),
+  input: (seed) => ({ args: ["script/test.mjs", "test/input"], env: random(seed) }),
+  faults,
+  faultsAgain: faults,
+  bench: () => bench(),
+  leak: (seed) => bench("--leak", "--seed", String(seed)),
+  soak: (seed) => bench("--soak", "--seed", String(seed)),
+  attack: () => bench("--attack"),
+  large: () => bench("--large"),
+};
+
+const { values } = parseArgs({ options: { seed: { type: "string" }, only: { type: "string" } } });
+const given = values.seed === undefined ? undefined : Number(values.seed);
+if (given !== undefined && !(Number.isInteger(given) && given >= 0 && given < MOST_SEED)) {
+  throw new Error(`--seed is a whole number from 0 to ${MOST_SEED - 1}, not ${values.seed}`);
+}
+if (values.only !== undefined && !Object.hasOwn(PARTS, values.only)) {
+  throw new Error(`--only is one of ${Object.keys(PARTS).join(", ")}, not ${values.only}`);
+}
+
+const quote = (word: string): string => (/^[\w./-]+$/.test(word) ? word : `'${word}'`);
+const failed: string[] = [];
+for (const [name, part] of Object.entries(PARTS)) {
+  if (values.only !== undefined && name !== values.only) continue;
+  const seed = given ?? randomInt(MOST_SEED);
+  const { args, env = {} } = part(seed);
+  const variables = Object.entries(env).map(([key, value]) => `${key}=${quote(value)}`);
+  const command = [...variables, "node", ...args].join(" ");
+  console.log(`\n=== ${name}, seed ${seed}: ${command}\n`);
+  const { status, signal } = spawnSync(process.execPath, args, { env: { ...process.env, ...env }, stdio: "inherit" });
+  if (signal === "SIGINT") process.exit(130);
+  if (status !== 0) failed.push(`${name} (seed ${seed}) ended with ${status ?? signal}. Again: ${command}`);
+}
+console.log(failed.length === 0 ? "\nEvery part succeeded." : `\n${failed.length} failed:\n${failed.join("\n")}`);
+process.exitCode = failed.length === 0 ? 0 : 1;
