@@ -42,6 +42,8 @@ export interface AppSettings {
   readonly bodies?: HeldBytes;
   readonly strict?: boolean;
   readonly countFailure: CountFailure;
+  /** How long the rest of a refused body is awaited. */
+  readonly restOfBodyMs: number;
   /** The Prometheus text of all processes that share the port. */
   readonly readMetrics: () => Promise<{ type: string; text: string }>;
 }
@@ -54,7 +56,7 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
   const { hooks, log, clock } = deps;
   const isHook = (path: string) => hooks.enabled && isUnder(path, hooks.path);
   app.use(careful((path) => isUnder(path, "/api") || isHook(path)));
-  app.use(failures(log, deps.metrics));
+  app.use(failures(log, deps.metrics, settings.restOfBodyMs));
   app.use(checkTarget);
   const { apiToken, host, allowedHosts } = settings;
   if (apiToken === undefined && (isLoopback(host) || allowedHosts.length > 0)) {

@@ -2,8 +2,10 @@ import cluster, { type Worker } from "node:cluster";
 import { setTimeout as pause } from "node:timers/promises";
 import { AggregatorRegistry, type Registry, type RegistryContentType } from "prom-client";
 import { AppError } from "../shared/errors.ts";
+import { inTime } from "../shared/inTime.ts";
 import { type Lifecycle, StartError } from "../shared/lifecycle.ts";
 import type { Logger } from "../shared/logger.ts";
+import type { Timings } from "../shared/timings.ts";
 
 interface MetricsAnswer {
   /** Null when a process does not tell its own: counters of some of them alone would seem to go back. */
@@ -12,7 +14,6 @@ interface MetricsAnswer {
 
 const ASK = "signalbox:metrics";
 const SILENT = "One of the web processes does not tell its figures; try again, or see what it is at.";
-const MOST_PAUSE_MS = 10_000;
 
 /**
  * Runs the same program `count` times behind one port. The first must be ready before the others start, so that a
@@ -24,13 +25,14 @@ export async function runCluster(
   count: number,
   log: Logger,
   lifecycle: Lifecycle,
+  { replaceMs, mostReplaceMs, metricsMs }: Timings["webProcesses"],
 ): Promise<{ ready: unknown; reload(): Promise<void> }> {
   const aggregator = new AggregatorRegistry();
   let stopping = false;
   const start = (): Promise<unknown> => {
     const worker = cluster.fork();
     worker.on("message", (message: unknown) => {
-      if (message === ASK) void answerMetrics(worker, aggregator);
+      if (message === ASK) void answerMetrics(worker, aggregator, metricsMs);
     });
     return new Promise((resolve, reject) => {
       let ready = false;
@@ -50,7 +52,7 @@ export async function runCluster(
   /** What it needs may be away for now: it is tried again until it gets ready. */
   const replace = async () => {
     for (let tries = 0; !stopping; tries++) {
-      await pause(Math.min(1_000 * 2 ** tries, MOST_PAUSE_MS), undefined, { ref: false });
+      await pause(Math.min(replaceMs * 2 ** tries, mostReplaceMs), undefined, { ref: false });
       if (
         stopping ||
         (await start().then(
@@ -81,8 +83,13 @@ async function stopWorker(worker: Worker): Promise<void> {
   await gone;
 }
 
-async function answerMetrics(worker: Worker, aggregator: AggregatorRegistry<RegistryContentType>): Promise<void> {
-  const metrics = await aggregator.clusterMetrics().catch(() => null);
+/** The registry itself gives up after five seconds. */
+async function answerMetrics(
+  worker: Worker,
+  aggregator: AggregatorRegistry<RegistryContentType>,
+  withinMs: number,
+): Promise<void> {
+  const metrics = await inTime(aggregator.clusterMetrics(), withinMs).catch(() => null);
   if (worker.isConnected()) worker.send({ metrics } satisfies MetricsAnswer);
 }
 

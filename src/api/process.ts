@@ -23,7 +23,7 @@ export async function startWebProcess(lifecycle: Lifecycle, env: Environment, ti
     onError: (name: string, error: unknown) => log.error({ err: error }, `${name} did not close well`),
   };
   if (server.concurrency > 1 && cluster.isPrimary) {
-    const { ready, reload } = await runCluster(server.concurrency, log, lifecycle);
+    const { ready, reload } = await runCluster(server.concurrency, log, lifecycle, timings.webProcesses);
     return { ...running, ready, reload };
   }
 

@@ -79,7 +79,11 @@ export async function startWeb(lifecycle: Lifecycle, config: Config, deps: WebDe
     return gmail ? stores.gmailMailboxes.find(gmail.account) : null;
   };
   addGmailMetrics(metrics.registry, readMailbox, clock);
-  const shared = { countFailure: failureCounter(redis, prefix), readMetrics: metricsReader(metrics.registry) };
+  const shared = {
+    countFailure: failureCounter(redis, prefix),
+    readMetrics: metricsReader(metrics.registry),
+    restOfBodyMs: timings.restOfBodyMs,
+  };
   const probes = [
     { name: "mongodb", check: () => database.ping() },
     { name: "redis", check: () => pingRedis(redis) },

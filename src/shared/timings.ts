@@ -54,6 +54,16 @@ export interface Timings {
     /** How long a program has between SIGTERM and SIGKILL. */
     readonly programMs: number;
   };
+  /** How long the rest of a request's body is awaited that was answered before all of it had come. */
+  readonly restOfBodyMs: number;
+  /** Of several web processes that share a port. */
+  readonly webProcesses: {
+    /** The pause before one that died is replaced; it doubles with each failed start. */
+    readonly replaceMs: number;
+    readonly mostReplaceMs: number;
+    /** How long all of them have to tell their metrics. */
+    readonly metricsMs: number;
+  };
 }
 
 /** The values of the service itself. */
@@ -73,4 +83,6 @@ export const TIMINGS: Timings = {
   clusterSlotsMs: 5_000,
   liveBeatMs: 15_000,
   shutdown: { idleConnectionMs: 500, programMs: 2_000 },
+  restOfBodyMs: 10_000, // longer than who means to send the rest takes, shorter than a process takes to stop
+  webProcesses: { replaceMs: 1_000, mostReplaceMs: 10_000, metricsMs: 5_000 },
 };

@@ -17,6 +17,8 @@ export const FAST_TIMINGS: Timings = {
   clusterSlotsMs: 1_000,
   liveBeatMs: 1_500,
   shutdown: { idleConnectionMs: 10, programMs: 500 },
+  restOfBodyMs: 1_000,
+  webProcesses: { replaceMs: 50, mostReplaceMs: 500, metricsMs: 1_500 },
 };
 
 /** The same for tests in which a process dies or hangs, and others wait until its leases have ended. */

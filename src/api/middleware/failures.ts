@@ -6,8 +6,11 @@ import { type AppError, ERRORS, toAppError } from "../../shared/errors.ts";
 import type { Logger } from "../../shared/logger.ts";
 import type { Metrics } from "../metrics.ts";
 
-/** Answers whatever is thrown behind it as RFC 9457 problem details. Nothing of an `internal` error goes outside. */
-export function failures(log: Logger, metrics: Metrics): Middleware {
+/**
+ * Answers whatever is thrown behind it as RFC 9457 problem details. Nothing of an `internal` error goes outside.
+ * @param restMs how long the rest of a body is awaited whose request is refused before all of it has come
+ */
+export function failures(log: Logger, metrics: Metrics, restMs: number): Middleware {
   return async (ctx, next) => {
     try {
       await next();
@@ -20,25 +23,22 @@ export function failures(log: Logger, metrics: Metrics): Middleware {
       ctx.set(error.headers);
       ctx.type = "application/problem+json";
       const text = JSON.stringify(problem(error));
-      ctx.body = ctx.req.complete ? text : Readable.from(afterRest(ctx.req, text));
+      ctx.body = ctx.req.complete ? text : Readable.from(afterRest(ctx.req, text, restMs));
       ctx.length = Buffer.byteLength(text);
       ctx.state.code = error.code;
     }
   };
 }
 
-/** Longer than who means to send the rest takes, shorter than a process takes to stop. */
-const REST_WITHIN_MS = 10_000;
-
 /**
  * The answer to a request of which not all has come: it is told at once, and ends when the rest has been read, which nobody
  * keeps. A client that sends all of its body before it reads would find its connection broken, and no answer. Who keeps the
  * rest back is cut off.
  */
-async function* afterRest(req: IncomingMessage, text: string): AsyncGenerator<string> {
+async function* afterRest(req: IncomingMessage, text: string, withinMs: number): AsyncGenerator<string> {
   yield text;
   req.unpipe();
-  await finished(req.resume(), { signal: AbortSignal.timeout(REST_WITHIN_MS) }).catch(() => req.destroy());
+  await finished(req.resume(), { signal: AbortSignal.timeout(withinMs) }).catch(() => req.destroy());
 }
 
 function problem(error: AppError): object {

@@ -1,0 +1,74 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+
+/** What stands between clients and a server, and lets them do without it. */
+export class Relay {
+  readonly #to: URL;
+  readonly #sockets = new Set<Socket>();
+  #server: Server | undefined;
+  #port = 0;
+  #held: (() => void) | undefined;
+
+  private constructor(to: URL) {
+    this.#to = to;
+  }
+
+  static async to(url: string): Promise<Relay> {
+    const relay = new Relay(new URL(url));
+    await relay.listen();
+    return relay;
+  }
+
+  get url(): string {
+    return `${this.#to.protocol}//127.0.0.1:${this.#port}`;
+  }
+
+  /** Listens where it did before. */
+  async listen(): Promise<void> {
+    const server = createServer((client) => this.#take(client)).listen(this.#port, "127.0.0.1");
+    await once(server, "listening");
+    this.#server = server;
+    this.#port = (server.address() as AddressInfo).port;
+  }
+
+  #take(client: Socket): void {
+    this.#keep(client);
+    if (this.#held) {
+      this.#held();
+      return;
+    }
+    const upstream = connect(Number(this.#to.port), this.#to.hostname);
+    this.#keep(upstream);
+    client.pipe(upstream);
+    upstream.pipe(client);
+  }
+
+  #keep(socket: Socket): void {
+    this.#sockets.add(socket);
+    socket.on("error", () => {}).on("close", () => this.#sockets.delete(socket));
+  }
+
+  /** Leaves new connections without any answer. Resolves with the first of these. */
+  hold(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#held = resolve;
+    return promise;
+  }
+
+  /** Ends hold; those that were left without an answer are to connect again. */
+  release(): void {
+    this.#held = undefined;
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  /** Refuses whoever comes, and ends all connections. */
+  async close(): Promise<void> {
+    const server = this.#server;
+    this.#server = undefined;
+    if (!server) return;
+    const closed = once(server, "close");
+    server.close();
+    for (const socket of this.#sockets) socket.destroy();
+    await closed;
+  }
+}
