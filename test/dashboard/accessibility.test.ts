@@ -12,8 +12,8 @@ import { openShowcase, pagesOf, type Showcase } from "./showcase.ts";
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 /** What axe-core finds to be serious or worse, each with where it is; of all its rules, or of some. */
 async function findings(page: Page, rules?: readonly string[]): Promise<string[]> {
-  await page.evaluate(AXE);
-  const options = rules ? { runOnly: rules } : {};
+  if (!(await page.evaluate("'axe' in window"))) await page.evaluate(AXE);
+  const options = { resultTypes: ["violations"], ...(rules && { runOnly: rules }) };
   const { violations } = await page.evaluate<AxeResults>(`axe.run(${JSON.stringify(options)})`);
   return violations
     .filter(({ impact }) => impact === "serious" || impact === "critical")

@@ -4,10 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { mongo } from "mongoose";
+import { startWebProcess } from "../../src/api/process.ts";
 import { makeIndexes } from "../../src/cli/commands/release.ts";
+import { Lifecycle, StartError } from "../../src/shared/lifecycle.ts";
+import { startWorkerProcess } from "../../src/workers/process.ts";
 import { eventually } from "../support/eventually.ts";
-import { type Service, startProcess } from "../support/process.ts";
 import { mongoUri, redisUrl } from "../support/servers.ts";
+import { FAST_TIMINGS } from "../support/timings.ts";
 
 const TOKEN = "a-hook-token-of-length";
 const CONFIG = {
@@ -47,11 +50,12 @@ function moved(value: unknown, byMs: number): unknown {
 
 describe("the database of the first version", () => {
   const { ids, collections } = firstVersion();
-  const running: Service[] = [];
+  let lifecycle: Lifecycle;
   let client: mongo.MongoClient;
   let dir: string;
   let env: Record<string, string>;
   beforeEach(async () => {
+    lifecycle = new Lifecycle();
     const uri = await mongoUri(`test-${randomUUID()}`);
     client = await mongo.MongoClient.connect(uri);
     for (const [name, { indexes, documents }] of Object.entries(collections)) {
@@ -61,24 +65,21 @@ describe("the database of the first version", () => {
     dir = mkdtempSync(join(tmpdir(), "signalbox-upgrade-"));
     const file = join(dir, "signalbox.json5");
     writeFileSync(file, JSON.stringify({ ...CONFIG, redis: { prefix: `upgrade-${randomUUID().slice(0, 8)}` } }));
-    env = { MONGODB_URI: uri, REDIS_URL: await redisUrl(), SIGNALBOX_CONFIG: file };
+    const servers = { MONGODB_URI: uri, REDIS_URL: await redisUrl(), SIGNALBOX_CONFIG: file };
+    env = { ...servers, HOST: "127.0.0.1", PORT: "0", LOG_LEVEL: "silent" };
   });
   afterEach(async () => {
-    for (const service of running.splice(0)) await service.stop("SIGKILL");
+    await lifecycle.close();
     await client.close();
     rmSync(dir, { recursive: true });
   });
-  const start = (main: string) => {
-    const service = startProcess(main, env);
-    running.push(service);
-    return service;
+  /** What the web process does when it starts. */
+  const startWeb = async () => {
+    const { ready } = await startWebProcess(lifecycle, env, FAST_TIMINGS);
+    return (ready as { url: string }).url;
   };
   /** What `npm run release` does. */
   const release = () => makeIndexes(env.MONGODB_URI as string);
-  const startReleased = async (main: string) => {
-    const { ready } = start(main);
-    return (await ready).url;
-  };
   const call = async (url: string, method: string, path: string, body?: object, headers: object = {}) => {
     const sent = body && { body: JSON.stringify(body) };
     const response = await fetch(url + path, {
@@ -90,19 +91,20 @@ describe("the database of the first version", () => {
   };
 
   it("is refused until npm run release has made what is missing", async () => {
-    const early = start("src/api/main.ts");
-    const code = await early.ended;
+    const refused = await startWeb().catch((error: unknown) => error);
+    await lifecycle.close();
+    lifecycle = new Lifecycle();
     await release();
-    const url = await startReleased("src/api/main.ts");
+    const url = await startWeb();
 
-    expect(code).to.equal(1);
-    expect(early.output().stderr).to.match(/lacks indexes on .*`npm run release` once/);
+    expect(refused).to.be.instanceOf(StartError);
+    expect((refused as StartError).message).to.match(/lacks indexes on .*`npm run release` once/);
     expect((await call(url, "GET", "/readyz")).status).to.equal(200);
   });
 
   it("is read as it was: jobs, steps side by side, runs, transcripts, deliveries, Idempotency-Keys", async () => {
     await release();
-    const url = await startReleased("src/api/main.ts");
+    const url = await startWeb();
     const get = async (path: string) => (await call(url, "GET", path)).body;
 
     const job = await get("/api/jobs/running?include=steps");
@@ -139,7 +141,7 @@ describe("the database of the first version", () => {
 
   it("goes on: steps are reported on, the one that ran beside takes over, lists hold old and new", async () => {
     await release();
-    const url = await startReleased("src/api/main.ts");
+    const url = await startWeb();
     const steps = "/api/jobs/running/steps";
 
     const before = (await call(url, "GET", "/api/jobs/running")).body;
@@ -160,7 +162,7 @@ describe("the database of the first version", () => {
 
   it("may be released while processes of before serve: nothing that they answer is refused or lost", async () => {
     await release();
-    const url = await startReleased("src/api/main.ts");
+    const url = await startWeb();
     const jobs = client.db().collection("jobs");
     await jobs.insertMany(Array.from({ length: 20_000 }, (_, i) => ({ jobId: `old-${i}`, updatedAt: new Date() })));
     await jobs.dropIndex("updatedAt_-1"); // as one that only the next version knows
@@ -191,8 +193,8 @@ describe("the database of the first version", () => {
 
   it("has its waiting runs carried out, in the order of their session, and its events told", async () => {
     await release();
-    const url = await startReleased("src/api/main.ts");
-    await start("src/workers/main.ts").ready;
+    const url = await startWeb();
+    await startWorkerProcess(lifecycle, env, FAST_TIMINGS);
     const run = async (id: string) => (await call(url, "GET", `/api/runs/${id}`)).body;
     const runs = client.db().collection<{ _id: string }>("runs");
     const settled = () => runs.countDocuments({ _id: { $in: [ids.waiting, ids.mapped] }, settled: true });
