@@ -25,9 +25,9 @@ describe("signalbox start with hooks.gmail", function () {
     url = await service.ready();
   });
   after(async () => {
-    service.kill("SIGTERM");
-    await service.ended;
-    await bed.close();
+    service?.kill("SIGTERM"); // none of them, where it has not come so far
+    await service?.ended;
+    await bed?.close();
     rmSync(home, { recursive: true, force: true });
   });
 
@@ -45,7 +45,7 @@ describe("signalbox start with hooks.gmail", function () {
     return answer.runs;
   };
 
-  it("start with hooks.gmail listens, shows it, and makes runs of mails", async () => {
+  it("listens, shows it, and makes runs of mails", async () => {
     await eventually(async () => (await status()).listedAt, "the first listing");
 
     bed.google.mailbox.add();
@@ -61,7 +61,7 @@ describe("signalbox start with hooks.gmail", function () {
     expect(metrics).to.match(/^signalbox_gmail_listening 1$/m);
   });
 
-  it("start begins and ends to listen as a changed configuration says on SIGHUP", async () => {
+  it("begins and ends to listen as a changed configuration says on SIGHUP", async () => {
     const { configText, credentialsFile, google } = bed;
     const reread = (text: string) => {
       writeFileSync(env.SIGNALBOX_CONFIG ?? "", text);
@@ -85,7 +85,7 @@ describe("signalbox start with hooks.gmail", function () {
     expect(service.printed()).to.include(`The credentials file ${credentialsFile} does not exist: run`);
   });
 
-  it("start ends with credentials that cannot be used, and says so", async () => {
+  it("ends at once with credentials that cannot be used, and says so", async () => {
     const config = JSON.parse(bed.configText);
     config.hooks.gmail.credentialsFile = join(home, "nowhere.json");
     const SIGNALBOX_CONFIG = join(home, "faulty.json5");

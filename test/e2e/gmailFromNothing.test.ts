@@ -78,7 +78,7 @@ describe("Gmail, from no set-up to the chat", function () {
   };
   const sent = () => telegram.requests.filter(({ path }) => path.endsWith("/sendMessage")).map(({ body }) => body);
 
-  it("Gmail's status says who has to run while nobody does, also where somebody else has the port by now", async () => {
+  it("status says who has to run while nobody does, also where somebody else has the port by now", async () => {
     const before = await status();
     mkdirSync(join(home, ".signalbox"));
     writeFileSync(join(home, ".signalbox", "mongodb.port"), new URL(telegram.url).port);
@@ -93,7 +93,7 @@ describe("Gmail, from no set-up to the chat", function () {
     }
   });
 
-  it("Gmail's set-up, start, three mails: three runs of the agent, three messages, and a status that says that all is well", async () => {
+  it("set-up, start, three mails: three runs of the agent, three messages, and a status that says that all is well", async () => {
     const { service, url } = await started();
     await eventually(isWell, "it to listen", 30_000);
 
@@ -117,7 +117,7 @@ describe("Gmail, from no set-up to the chat", function () {
     expect(service.printed()).not.to.match(/Invoice|Lunch|secret|refresh-of|token-\d/);
   });
 
-  it("Gmail's set-up while the service runs: it listens when it has got the signal that the set-up names", async () => {
+  it("set-up while the service runs: it listens when it has got the signal that the set-up names", async () => {
     const { service } = await started();
     write({});
     service.kill("SIGHUP");
