@@ -3,15 +3,22 @@ import type { Desk } from "./desk.ts";
 import type { SignalboxError } from "./error.ts";
 import { LATE, leash, type Signals, whenFired } from "./leash.ts";
 
-const FIRST_MS = 200;
+let firstPauseMs = 200;
 const LONGEST_PAUSE_MS = 10_000;
+
+/** Sets the longest pause after the first try in vain, for tests of the client. @returns what it was */
+export function setFirstPause(ms: number): number {
+  const before = firstPauseMs;
+  firstPauseMs = ms;
+  return before;
+}
 
 /** Whether it passes: the service is away, overloaded or not ready. */
 export const isTransient = (error: unknown): boolean =>
   (error as Partial<SignalboxError> | undefined)?.isTransient === true;
 
 /** How long to wait after so many tries in vain: full jitter, on top of what the service asks for. */
-export function backoffMs(tries: number, error: unknown, firstMs = FIRST_MS): number {
+export function backoffMs(tries: number, error: unknown, firstMs = firstPauseMs): number {
   const asked = (error as Partial<SignalboxError> | undefined)?.retryAfterMs ?? 0;
   return asked + Math.random() * Math.min(LONGEST_PAUSE_MS, firstMs * 2 ** tries);
 }

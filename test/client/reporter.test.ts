@@ -1,12 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { setImmediate as turn } from "node:timers/promises";
 import { expect } from "chai";
+import sinon from "sinon";
 import { type Client, createClient, SignalboxError, type StepReporter } from "../../src/client/client.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { answers, type Behaviour, breaks, breaksMidway, hangs, startChannelServer } from "../support/channelServer.ts";
 import { eventually } from "../support/eventually.ts";
 import { freePort } from "../support/servers.ts";
 import { recordingClient, type Sent } from "./recording.ts";
+import { useShortPauses } from "./shortPauses.ts";
 
 /** What a promise is rejected with. */
 const thrown = (promise: Promise<unknown>): Promise<SignalboxError> =>
@@ -86,11 +88,24 @@ describe("signalbox/client: reports", () => {
 
   it("of small progress, and of messages, go out late, and only the last of them", async () => {
     const [one, other] = [await newStep(), await newStep()];
+    const startedAt = performance.now();
+    const now = sinon.stub(performance, "now").returns(startedAt);
     await Promise.all([one.start("begun"), other.start("begun")]);
+    // From here on no step is waited for, so that nobody else takes the fake clock for the real one.
+    const clock = sinon.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"], now: 0 });
+    now.callsFake(() => startedAt + clock.now);
+    const sentAt = (ms: number) => {
+      clock.tick(ms - clock.now);
+      return sent.length;
+    };
 
     for (let i = 1; i <= 4; i++) one.progress(i, `item ${i}`);
     for (let i = 1; i <= 100; i++) other.message(`message ${i}`);
+    const counts = [0, 999, 1_000, 4_999, 5_000].map(sentAt);
+    clock.restore();
+    now.restore();
 
+    expect(counts).to.deep.equal([2, 2, 3, 3, 4]);
     await eventually(async () => (await read(one)).message === "item 4", "the last progress");
     const range = { jobProgressStart: 0, jobProgressEnd: 50 };
     expect(bodies().slice(2)).to.deep.equal([
@@ -236,6 +251,7 @@ describe("signalbox/client: reports", () => {
 });
 
 describe("signalbox/client: while the service is away", () => {
+  useShortPauses();
   const passing: [string, Behaviour][] = [
     ["answers 503 with Retry-After", answers(503, {}, { "Retry-After": "0" })],
     ["answers 429 with a date in Retry-After", answers(429, {}, { "Retry-After": new Date(0).toUTCString() })],

@@ -23,6 +23,7 @@ import {
 } from "../support/channelServer.ts";
 import { eventually } from "../support/eventually.ts";
 import { RestartingApp } from "./restarting.ts";
+import { useShortPauses } from "./shortPauses.ts";
 
 /** Begins a stream with these lines, and ends it or lets it stand. */
 const streams =
@@ -288,6 +289,7 @@ describe("signalbox/client: watchJob()", () => {
   });
 
   describe("over the real service", () => {
+    useShortPauses();
     let app: TestApp;
     before(async () => {
       app = await startApp();
