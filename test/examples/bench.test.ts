@@ -123,7 +123,8 @@ describe("bench: the self-test", function () {
     expect(rows).to.have.length(5);
     expect(faultsOf(rows.map(({ load }) => load))).to.deep.equal([]);
     expect(undone).to.deep.equal([]);
-    for (const [way, number] of numbersIn(accepted)) expect(number, way).to.be.greaterThan(0);
+    expect(accepted).to.have.all.keys("runs", "wakes", "deliveries", "jobs");
+    expect(accepted.jobs).to.be.greaterThan(0);
     expect(verdict.memory).to.have.length(2);
     expect(JSON.stringify(verdict)).to.not.include("null");
   });
