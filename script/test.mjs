@@ -102,7 +102,7 @@ function shuffled(all, seed) {
 function run(specs, env) {
   const lanes = Math.min(Number(options.lanes), specs.length);
   const parallel = lanes > 1 ? ["--parallel", "--jobs", String(lanes)] : [];
-  const mocha = spawn("mocha", [...parallel, "--reporter", "./test/support/reporter.ts", ...specs], {
+  const mocha = spawn("mocha", [...parallel, "--reporter", resolve("test/support/reporter.ts"), ...specs], {
     env,
     stdio: "inherit",
   });
