@@ -26,7 +26,7 @@ export interface Service {
 }
 
 /** A command inside this process that goes on until something happens. */
-export interface Following extends Running {
+interface Following extends Running {
   /** Waits until it has printed that. */
   prints(what: RegExp): Promise<unknown>;
   /** Interrupts it as Ctrl-C does. */

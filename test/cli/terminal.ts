@@ -6,7 +6,7 @@ import { openScreen, type Screen, type Size } from "./screen.ts";
 const MAIN = resolve("src/cli/main.ts");
 
 /** A process of a command at a terminal, as a person sees it. */
-export interface Terminal extends Screen {
+interface Terminal extends Screen {
   type(text: string): void;
   readonly ended: Promise<number>;
   kill(): void;

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
+import { createClient } from "../../src/client/client.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { runInProcess } from "../support/cli.ts";
 import { createJob, report, whole } from "../support/factories.ts";
@@ -8,6 +9,13 @@ import { type Drawing, onScreen, type Size } from "./screen.ts";
 import { follow, runCli } from "./service.ts";
 import { atTerminal } from "./terminal.ts";
 
+/** Waits until a service that has just started hears of changes: a watch that begins earlier says that it hears nothing. */
+async function hearsChanges({ url }: TestApp): Promise<void> {
+  const client = createClient({ url });
+  for await (const { type, data } of client.watch()) if (type === "state" && data.live) break;
+  await client.close();
+}
+
 describe("signalbox jobs watch", () => {
   let app: TestApp;
   let env: Record<string, string>;
@@ -15,6 +23,7 @@ describe("signalbox jobs watch", () => {
   before(async () => {
     app = await startApp();
     env = { SIGNALBOX_URL: app.url };
+    await hearsChanges(app);
   });
   afterEach(() => Promise.all(drawings.splice(0).map(({ stop }) => stop())));
   after(() => app.close());
@@ -103,6 +112,7 @@ describe("signalbox jobs watch", () => {
     const [port, mongo, prefix] = [await freePort(), await mongoUri(`test-${randomUUID()}`), `test-${randomUUID()}`];
     let service = await startApp({ port, mongo, prefix });
     try {
+      await hearsChanges(service);
       const { jobId, path } = await createJob(service, { message: "before" });
 
       const watching = follow(["jobs", "watch", jobId], { SIGNALBOX_URL: service.url });
