@@ -12,13 +12,18 @@ const CORE_DUMPS_ALLOWED = "ulimit -S -c $(ulimit -H -c)";
 const LINES = readFileSync("Procfile", "utf8").trim().split("\n");
 
 describe("a line of the Procfile", () => {
+  let servers: Record<string, string>;
+  before(async () => {
+    const MONGODB_URI = await mongoUri(`test-${randomUUID()}`);
+    const database = await connectDatabase(MONGODB_URI);
+    await database.createIndexes();
+    await database.close();
+    servers = { MONGODB_URI, REDIS_URL: await redisUrl() };
+  });
+
   for (const name of ["web", "worker"]) {
     it(`${name}: may leave no core dump, is stopped by whoever started it, and leaves nothing running`, async () => {
-      const MONGODB_URI = await mongoUri(`test-${randomUUID()}`);
-      const database = await connectDatabase(MONGODB_URI);
-      await database.createIndexes();
-      await database.close();
-      const env = { ...process.env, MONGODB_URI, REDIS_URL: await redisUrl(), PORT: "0", LOG_LEVEL: "info" };
+      const env = { ...process.env, ...servers, PORT: "0", LOG_LEVEL: "info" };
       const command = LINES.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2) ?? "";
       const started = spawn("sh", ["-c", `${CORE_DUMPS_ALLOWED}; exec ${command}`], {
         env,
