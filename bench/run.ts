@@ -3,7 +3,7 @@
  * when anything but 2xx is answered.
  */
 import { Lifecycle } from "../src/shared/lifecycle.ts";
-import { SHARED, stopServers } from "../test/support/servers.ts";
+import { keepDataOnDisk, SHARED, stopServers } from "../test/support/servers.ts";
 import { measureAttacks, startAttacked } from "./attack.ts";
 import { measureCpu } from "./cpu.ts";
 import { measureEcho } from "./echo.ts";
@@ -29,6 +29,7 @@ import { measureStreams } from "./streams.ts";
 
 const lifecycle = new Lifecycle();
 delete process.env[SHARED.redis]; // it empties the one that it uses
+keepDataOnDisk(); // a journaled write costs what it costs there
 /** Of the full attack in the short form. */
 const QUICK_SHARE = 0.02;
 const LEAST_TELLING_MINUTES = 10;

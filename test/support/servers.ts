@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, rmSync, statfsSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, rmSync, statfsSync } from "node:fs";
 import { createConnection, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -55,12 +55,36 @@ const REMOVE = { doCleanup: true, force: true };
 /** Less than this, and a test run could fill the file system. */
 const ROOM_BYTES = 4 * 1024 ** 3;
 
+const MEMORY = "/dev/shm";
+let isOnDisk = false;
+
+/** Has servers that start from now on keep their data on disk, for whoever measures what a write costs. */
+export function keepDataOnDisk(): void {
+  isOnDisk = true;
+}
+
 /** A directory in memory where the system has one with room: what servers of tests keep need not outlive anything. */
 function fastDirectory(): string | undefined {
-  const memory = "/dev/shm";
-  if (!existsSync(memory)) return undefined;
-  const { bavail, bsize } = statfsSync(memory);
-  return bavail * bsize > ROOM_BYTES ? mkdtempSync(join(memory, "signalbox-")) : undefined;
+  if (isOnDisk || !existsSync(MEMORY)) return undefined;
+  removeStale();
+  const { bavail, bsize } = statfsSync(MEMORY);
+  return bavail * bsize > ROOM_BYTES ? mkdtempSync(join(MEMORY, `signalbox-${process.pid}-`)) : undefined;
+}
+
+/** Removes what processes left in memory that were killed. */
+function removeStale(): void {
+  for (const name of readdirSync(MEMORY)) {
+    const pid = Number(/^signalbox-(\d+)-/.exec(name)?.[1] ?? process.pid);
+    if (pid !== process.pid && !isAlive(pid)) rmSync(join(MEMORY, name), { recursive: true, force: true });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
 }
 
 /** Long: after a crash a mongod first recovers what its journal holds. */
