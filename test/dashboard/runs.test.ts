@@ -3,6 +3,7 @@ import type { Page } from "playwright-core";
 import { startApp, type TestApp } from "../support/app.ts";
 import { Readers } from "../support/browser.ts";
 import { answers, type ChannelServer, startChannelServer } from "../support/channelServer.ts";
+import { eventually } from "../support/eventually.ts";
 import { hangs, type ModelServer, answers as modelAnswers, says, startModelServer } from "../support/modelServer.ts";
 import { startWorker, type TestWorker } from "../support/worker.ts";
 
@@ -82,6 +83,7 @@ describe("the dashboard's pages of hooks", function () {
     const runId = await ring("agent", { message: "Try it", name: "Trial", deliver: false });
     const page = await readers.openLive(`${app.url}/runs/${runId}`);
     await outcome(page, "Failed").waitFor();
+    await eventually(async () => (await app.stores.runs.find(runId)).settled, "all that follows from its end");
 
     await page.getByRole("button", { name: "Retry" }).click();
 
