@@ -1,7 +1,11 @@
+import { defuse } from "../agents/prompt/defuse.ts";
 import type { AgentMessage } from "../agents/runner.ts";
 import type { MessageDoc } from "../models/message.ts";
 
-/** What an agent is shown: the operator's system prompt, if any, the conversation so far, and what it is told now. */
+/**
+ * Returns the messages of a turn: the operator's system prompt, if any, the conversation so far, and the new message. Earlier
+ * replies are defused: a sender can make a model write what would have been broken in the sender's own text.
+ */
 export function conversation(
   systemPrompt: string | undefined,
   history: readonly Pick<MessageDoc, "role" | "content">[],
@@ -9,7 +13,7 @@ export function conversation(
 ): AgentMessage[] {
   return [
     ...(systemPrompt === undefined ? [] : [{ role: "system" as const, content: systemPrompt }]),
-    ...history.map(({ role, content }) => ({ role, content })),
+    ...history.map(({ role, content }) => ({ role, content: role === "assistant" ? defuse(content) : content })),
     { role: "user" as const, content: told },
   ];
 }

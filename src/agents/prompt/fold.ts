@@ -56,10 +56,12 @@ function grown<T extends Uint16Array | Uint32Array>(from: T, to: T): T {
 function foldOne(code: number, tags: "dropped" | "read"): string {
   const char = String.fromCodePoint(code);
   if (code === 0x09) return char;
-  if (/[\n\v\f\r\u0085\u2028\u2029]/.test(char)) return "\n";
+  // U+001C to U+001E end a line for Python's splitlines.
+  if ((code >= 0x1c && code <= 0x1e) || /[\n\v\f\r\u0085\u2028\u2029]/.test(char)) return "\n";
   if (code < 0x7f && code >= 0x20) return char.toLowerCase();
   if (code >= 0xe0020 && code < 0xe007f && tags === "read") return String.fromCharCode(code - 0xe0000).toLowerCase();
-  if (INVISIBLE.test(char)) return "";
+  // Some marks look like letters, so the table is asked before marks are dropped.
+  if (INVISIBLE.test(char) && !CONFUSABLES.has(char)) return "";
   if (/[\p{Zs}\u2800]/u.test(char)) return "\u00a0";
   return Array.from(CONFUSABLES.get(char) ?? char.normalize("NFKD"), looks)
     .join("")
