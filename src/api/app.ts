@@ -74,6 +74,8 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
   const guardHook = hookGuard(senders);
   app.use((ctx, next) => {
     const { path } = ctx;
+    // What an access is needed for is kept by no browser and no proxy, whatever the answer.
+    if (["/api", BOARD_PATH, SESSION_PATH].some((base) => isUnder(path, base))) ctx.set("Cache-Control", "no-store");
     if (isUnder(path, "/api")) return door.guard(ctx, next);
     if (isHook(path)) return ignoreTrailingSlash(ctx, () => guardHook(ctx, next));
     if (isUnder(path, BOARD_PATH)) return door.pageGuard(ctx, () => board(ctx, next));

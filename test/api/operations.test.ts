@@ -196,6 +196,16 @@ describe("operations", () => {
     }
   });
 
+  it("Answers under /api, /queues and /session are kept by no cache", async () => {
+    const caching = async (method: string, path: string) => (await app.call(method, path)).headers.get("Cache-Control");
+
+    for (const path of ["/api/jobs", "/api/jobs/nobody", "/api/nowhere", "/queues", "/queues/api/queues"]) {
+      expect(await caching("GET", path), path).to.equal("no-store");
+    }
+    expect(await caching("DELETE", "/session")).to.equal("no-store");
+    expect(await caching("GET", "/healthz")).to.equal(null);
+  });
+
   it("pages have those of documents too, answers of the API have no use for them", async () => {
     const opener = async (path: string) => (await app.call("GET", path)).headers.get("Cross-Origin-Opener-Policy");
 
