@@ -3,6 +3,7 @@ import { expect } from "chai";
 import pino from "pino";
 import { readChanges } from "../../src/api/live/changeReader.ts";
 import { readerConnection } from "../../src/shared/redis.ts";
+import { freeze } from "../support/freeze.ts";
 import { startRedis } from "../support/servers.ts";
 
 describe("readChanges", () => {
@@ -16,8 +17,9 @@ describe("readChanges", () => {
     const reading = readChanges(connection, "test", { onLive: () => onLive(), onLost, onChanges: () => {} });
     await live;
 
-    redis.signal("SIGSTOP");
-    await once(connection, "close");
+    const closed = once(connection, "close");
+    await freeze(redis.pid);
+    await closed;
     const before = [...told];
     redis.signal("SIGCONT");
     await reading.close();

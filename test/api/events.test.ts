@@ -9,6 +9,7 @@ import { connectProducer } from "../../src/shared/redis.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { openEvents, type TestEvents } from "../support/eventSource.ts";
 import { eventually } from "../support/eventually.ts";
+import { freeze } from "../support/freeze.ts";
 import { mongoUri, redisUrl, startRedis } from "../support/servers.ts";
 
 describe("live events", () => {
@@ -254,7 +255,7 @@ describe("live events", () => {
     const alone = await startApp({ redis: redis.url });
     const events = await watch("/api/events", {}, alone.url);
 
-    redis.signal("SIGSTOP");
+    await freeze(redis.pid);
     await eventually(() => events.events.at(-1)?.data.live === false, "it to be noticed", 20_000);
     redis.signal("SIGCONT");
     await eventually(() => events.events.at(-1)?.event === "reload", "it to go on", 20_000);

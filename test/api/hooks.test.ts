@@ -2,6 +2,7 @@ import { request as httpRequest } from "node:http";
 import { expect } from "chai";
 import { type Answer, startApp, type TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
+import { freeze } from "../support/freeze.ts";
 import { startMongod, startRedis, type TestServer } from "../support/servers.ts";
 
 const TOKEN = "a-hook-token-of-length";
@@ -353,7 +354,7 @@ describe("the hook token and /api", () => {
 describe("hooks while Redis is away", () => {
   const ways = [
     ["dead", (redis: TestServer) => redis.stop("SIGKILL")],
-    ["frozen", (redis: TestServer) => redis.signal("SIGSTOP")],
+    ["frozen", (redis: TestServer) => freeze(redis.pid)],
   ] as const;
   for (const [title, takeAway] of ways) {
     it(`(${title}) are accepted all the same, durably; wrong tokens are counted here`, async () => {

@@ -5,6 +5,7 @@ import { retention } from "../../src/shared/queues.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
 import { createJob, report, whole } from "../support/factories.ts";
+import { freeze } from "../support/freeze.ts";
 import { startMongod, startRedis } from "../support/servers.ts";
 
 /** One sample of the Prometheus text; 0 when there is none. */
@@ -93,7 +94,7 @@ describe("operations", () => {
     this.timeout(60_000);
     const mongod = await startMongod();
     const other = await startApp({ mongo: `${mongod.url}/x` });
-    mongod.signal("SIGSTOP");
+    await freeze(mongod.pid);
 
     const answer = await fetch(`${other.url}/metrics`, { signal: AbortSignal.timeout(10_000) }).finally(() =>
       mongod.signal("SIGCONT"),

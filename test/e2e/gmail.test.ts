@@ -2,6 +2,7 @@ import { chmodSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import { answers, type ChannelServer, startChannelServer } from "../support/channelServer.ts";
 import { eventually } from "../support/eventually.ts";
+import { freeze } from "../support/freeze.ts";
 import { CONSENT, type GmailBed, runGmailProcess, runHastyGmailProcess, startGmailBed } from "../support/gmailBed.ts";
 import type { Service } from "../support/process.ts";
 import { startWorker, type TestWorker } from "../support/worker.ts";
@@ -120,7 +121,7 @@ describe("Gmail, from the mailbox to the chat", function () {
     await begun();
     const second = await listen();
 
-    first.child.kill("SIGSTOP");
+    await freeze(first.child.pid ?? 0);
     await heldBy(second, 25_000);
     const id = arrive("News");
     bed.google.pubsub.redeliver();

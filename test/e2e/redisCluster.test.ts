@@ -15,6 +15,7 @@ import { answers, type ChannelServer, startChannelServer } from "../support/chan
 import { takeDatabase } from "../support/databases.ts";
 import { openEvents } from "../support/eventSource.ts";
 import { eventually } from "../support/eventually.ts";
+import { freeze } from "../support/freeze.ts";
 import { type Service, startProcess } from "../support/process.ts";
 import { type RedisCluster, startRedisCluster } from "../support/redisCluster.ts";
 import { redisUrl } from "../support/servers.ts";
@@ -175,7 +176,7 @@ describe("a Redis Cluster", function () {
       await post("agent", { message: `hanging ${n}`, ...quiet }),
       await post("ci", { build: n }),
     ];
-    master.signal("SIGSTOP");
+    await freeze(master.pid);
 
     const hanging = await both(1);
     const hasMoved = async () => (await cluster.ownersOf(keyOf(agentHook))).master === replica;

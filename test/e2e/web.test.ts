@@ -13,6 +13,7 @@ import { Lifecycle, StartError } from "../../src/shared/lifecycle.ts";
 import { startApp } from "../support/app.ts";
 import { openEvents } from "../support/eventSource.ts";
 import { eventually } from "../support/eventually.ts";
+import { freeze } from "../support/freeze.ts";
 import { type Service, startProcess } from "../support/process.ts";
 import { Relay } from "../support/relay.ts";
 import { freePort, mongoUri, redisUrl, startMongod } from "../support/servers.ts";
@@ -268,7 +269,7 @@ describe("WEB_CONCURRENCY processes", () => {
     await put(`${url}/api/jobs/${randomUUID()}`);
     const [pid = 0] = runningPids(service);
 
-    process.kill(pid, "SIGSTOP");
+    await freeze(pid);
     const asked = [askMetrics(), askMetrics()]; // one of them may be given to the one that hangs
     const answer = await Promise.any(asked).finally(() => process.kill(pid, "SIGCONT"));
     await Promise.all(asked);

@@ -9,6 +9,7 @@ import { QUEUES, type QueueDef, queuePrefix, retention } from "../../src/shared/
 import { workerConnection } from "../../src/shared/redis.ts";
 import { type Processor, runWorkers } from "../../src/workers/run.ts";
 import { eventually } from "../support/eventually.ts";
+import { freeze } from "../support/freeze.ts";
 import { redisUrl, startRedis } from "../support/servers.ts";
 import { FAST_TIMINGS } from "../support/timings.ts";
 
@@ -191,7 +192,7 @@ describe("runWorkers", () => {
     const log = pino({ level: "silent" });
     const own = workerConnection(redis, log);
     await own.ping();
-    redis.signal("SIGSTOP"); // what connects now is not answered
+    await freeze(redis.pid); // what connects now is not answered
     let seen: (def: QueueDef) => void = () => {};
     const worked = new Promise<QueueDef>((resolve) => {
       seen = resolve;
