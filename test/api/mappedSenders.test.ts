@@ -230,6 +230,7 @@ describe("a mapping with the proof of a sender", () => {
   });
 
   it("an Idempotency-Key is the sender's own: the same of another sender, or with the hook token, is another", async () => {
+    app.clock.advance(2_000); // no earlier test has signed the same body in the same second
     const headers = { ...bearer, "X-Service-Token": OWN_TOKEN, "Idempotency-Key": "daily-1" };
     const signed = (name: string, body: string) => post(name, { ...STRIPE.sign(body, nowOf(app)), ...headers }, body);
     const send = async () => [
