@@ -4,6 +4,13 @@ import { findUnsettledSessions, type RunInSession } from "../runsTogether.ts";
 import type { SessionTurn } from "../session.ts";
 import type { Stores } from "../stores.ts";
 
+/**
+ * How many leases long a session waits for what follows from the end of its last run. The sweep writes it as soon as MongoDB
+ * is back; a next run that began before would answer first. A run of which it can never be written holds its session up no
+ * longer.
+ */
+const FINALIZED_WITHIN_LEASES = 20;
+
 /** Why a worker does not get a run: it is over or somebody else's; or others of its session come first. */
 export type NotClaimed = "over" | "waiting";
 
@@ -30,7 +37,12 @@ export async function claimRuns(
   const shared = next.filter((run) => !hasSessionAlone(run));
   const ready = [
     ...next.filter(hasSessionAlone),
-    ...(await takeSessions({ runs, sessions }, shared, claim, new Date(now.getTime() - leaseMs))),
+    ...(await takeSessions(
+      { runs, sessions },
+      shared,
+      claim,
+      new Date(now.getTime() - FINALIZED_WITHIN_LEASES * leaseMs),
+    )),
   ];
   const claimed = await runs.claimEach(ready, claim);
   const all = new Map(ready.map(({ _id }, i) => [_id, claimed[i] ?? ("over" as const)]));
@@ -56,8 +68,6 @@ async function takeSessions(
   endedBefore: Date,
 ): Promise<RunDoc[]> {
   const keys = shared.map(({ sessionKey }) => sessionKey);
-  // One that had the session alone before them took no lock. Where nobody sees its end through, that is waited for no longer
-  // than a lock is.
   const unsettled = await findUnsettledSessions(runs.collection, keys, endedBefore);
   const free = shared.filter(({ sessionKey }) => !unsettled.has(sessionKey));
   const isTaken = await sessions.claimEach(free.map((run) => ({ ...turnOf(run), ...claim })));
