@@ -46,12 +46,12 @@ y 118dc 16f43
 z 1b5 1b6 224 225 290 396 13c3 1d22 1d76 a4dc ab93 102f5 118a9 118c4 118e5
 `;
 
-/** What the standard does not list, or lists under another prototype: small capitals, brackets, bars. */
+/** What the standard does not list, or lists under another prototype: small capitals, mirrored letters, brackets, bars. */
 const FURTHER = `
 a 1d00
 b 299
-d 1d05
-e 1d07 25b 258 1dd 454 20ac
+d 1d05 2202
+e 1d07 25b 258 1dd 454 20ac 3a3 2211 39e 3be
 f a730
 g 262
 h 29c
@@ -59,18 +59,20 @@ j 1d0a
 k 1d0b
 l 29f
 m 1d0d
-n 274
+n 274 418 438
+o 25cb 25cc 25e6 25ef 2b55 2b58
 p 1d18
 q a7af
-r 280
+r 280 42f 44f
 t 1d1b
-< 2329 276c 2770 27e8 29fc 3008 2af7
-> 232a 276d 2771 27e9 29fd 3009 2af8
+< 2329 276c 2770 27e8 29fc 3008 2af7 227a
+> 232a 276d 2771 27e9 29fd 3009 2af8 227b
 « ab 226a 22d8 27ea 300a
 » bb 226b 22d9 27eb 300b
-[ 27e6 298b 3010 3014 3016 3018 301a
-] 27e7 298c 3011 3015 3017 3019 301b
-| a6 1c0 5c0 2223 23ae 23d0 23fd 2502 2503 2506 2507 250a 250b 2758 2759 275a 2d4f ffe8
+[ 2045 2772 2e28 27e6 298b 3010 3014 3016 3018 301a
+] 2046 2773 2e29 27e7 298c 3011 3015 3017 3019 301b
+| a6 1c0 5c0 2223 23ae 23d0 23fd 2502 2503 2506 2507 250a 250b 2758 2759 275a 2d4f ffe8 2016 2225 fe31 fe33
+# 22d5 2317 266f
 - 2212 2796
 _ 7fa 2581
 `;
@@ -89,7 +91,7 @@ function read(table: string): [string, string][] {
 const alphabets = ALPHABETS.flatMap((first) =>
   Array.from({ length: 26 }, (_, i): [string, string] => [
     String.fromCodePoint(first + i),
-    String.fromCharCode(0x61 + i),
+    String.fromCharCode(0x41 + i),
   ]),
 );
 

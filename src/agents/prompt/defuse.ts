@@ -1,5 +1,7 @@
-import { fold } from "./fold.ts";
-import { BREAK, MARKER, ROLE_LINE, TOKEN } from "./lookAlikes.ts";
+import { CAPITAL_TOKEN, FULL_WIDTH_TOKEN, TOKEN } from "./controlTokens.ts";
+import { type Folded, fold } from "./fold.ts";
+import { BREAK, MARKER, readSigns } from "./lookAlikes.ts";
+import { COMMON_ROLE_LINE, isRole, ROLE_HEADING, ROLE_LINE, SECTION_LINE } from "./roleLines.ts";
 
 /**
  * Breaks whatever in an untrusted text could pass for one of our boundary markers or for a chat control token, by a
@@ -7,9 +9,18 @@ import { BREAK, MARKER, ROLE_LINE, TOKEN } from "./lookAlikes.ts";
  * nothing is taken out or replaced: without the signs it added the text is what it was, and a second call adds none.
  * Works in time linear in the text's length.
  */
-export function defuse(text: string): string {
-  const breaks = findBreaks(text, "dropped");
-  if (text.includes("\u{db40}")) for (const at of findBreaks(text, "read")) breaks.add(at);
+export const defuse = (text: string): string => breakAt(text, findLookAlikes);
+
+/**
+ * Breaks the lines of a text that read as a heading of a role: `# ※System`, `**※User**`. As `defuse`, it adds its sign and
+ * changes nothing else.
+ */
+export const breakRoleHeadings = (text: string): string => breakAt(text, findHeadings);
+
+/** Puts a sign where `find` says; the invisible twins of ASCII are read both ways. */
+function breakAt(text: string, find: (folded: Folded, text: string) => Iterable<number>): string {
+  const breaks = new Set(find(fold(text, "dropped"), text));
+  if (text.includes("\u{db40}")) for (const at of find(fold(text, "read"), text)) breaks.add(at);
   if (breaks.size === 0) return text;
   const parts: string[] = [];
   let from = 0;
@@ -21,15 +32,31 @@ export function defuse(text: string): string {
   return parts.join(BREAK);
 }
 
-/** Where in the text a sign goes. */
-function findBreaks(text: string, tags: "dropped" | "read"): Set<number> {
-  const folded = fold(text, tags);
-  const breaks = new Set<number>();
-  for (const match of matches(folded.text, MARKER)) breaks.add(folded.at(match.index));
-  for (const match of matches(folded.text, TOKEN)) breaks.add(folded.at(match.index + 1));
-  for (const match of matches(folded.text, ROLE_LINE)) breaks.add(folded.at(match.index + match[0].length));
-  return breaks;
+function* findLookAlikes({ text: cased, at }: Folded, original: string): Iterable<number> {
+  const lower = cased.toLowerCase();
+  for (const { index } of matches(lower, MARKER)) yield at(index);
+  const read = readSigns(lower);
+  if (read !== lower) for (const { index } of matches(read, MARKER)) yield at(index);
+  for (const { index } of matches(lower, TOKEN)) yield at(index + 1);
+  for (const { index } of matches(cased, CAPITAL_TOKEN)) yield at(index + 1);
+  for (const { index } of matches(original, FULL_WIDTH_TOKEN)) yield index + 1;
+  for (const pattern of [ROLE_LINE, SECTION_LINE]) {
+    for (const match of matches(lower, pattern)) yield at(endOf(match));
+  }
+  for (const match of matches(lower, COMMON_ROLE_LINE)) {
+    const end = endOf(match);
+    if (isRole(cased.slice(match.index, end), cased.slice(end, end + 16))) yield at(end);
+  }
 }
+
+function* findHeadings({ text, at }: Folded): Iterable<number> {
+  for (const match of matches(text.toLowerCase(), ROLE_HEADING)) {
+    const role = match[1] ?? match[2] ?? match[3] ?? "";
+    yield at(endOf(match) - role.length);
+  }
+}
+
+const endOf = (match: RegExpExecArray): number => match.index + match[0].length;
 
 /** What `matchAll` gives of a pattern that never fits nothing; that one makes the pattern anew each time, in 60 µs. */
 function* matches(text: string, pattern: RegExp): Generator<RegExpExecArray> {

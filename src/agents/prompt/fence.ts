@@ -30,14 +30,20 @@ const ENCLOSED = new RegExp(
 /** What stands between the first two markers of a prompt; the whole prompt where there are none. */
 export const unfenced = (prompt: string): string => ENCLOSED.exec(prompt)?.[2] ?? prompt;
 
-/** An untrusted name on one line, defused, in quotation marks that it cannot leave, at most 80 characters of it. */
+/**
+ * What a name keeps: letters and digits of any script with their marks, spaces, and `._-/#`. Modifier letters are left out,
+ * as some look like quotation marks, but for those that words of Japanese, Thai and Lao are written with.
+ */
+const NOT_IN_NAMES = /[^\p{Lu}\p{Ll}\p{Lt}\p{Lo}\p{M}\p{N} ._/#\-ーｰ々〻ゝゞヽヾๆໆ]+|(?<![\p{L}\p{M}])\p{M}+/gu;
+
+/** An untrusted name on one line, in quotation marks that it cannot leave, at most 80 characters of it. */
 export function quoteSource(source: string): string {
   // Far more than is kept, so that a name with much to leave out is still read, and a huge one costs nothing.
   const line = source
     .slice(0, 20 * MAX_SOURCE_CHARS)
     .replace(/[\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu, "")
-    .replace(/[\p{Cc}\s]+/gu, " ")
-    .replace(/["“”„‟«»＂]/g, "'")
+    .replace(NOT_IN_NAMES, " ")
+    .replace(/ +/g, " ")
     .trim();
   const chars = [...line];
   const kept = chars.length > MAX_SOURCE_CHARS ? `${chars.slice(0, MAX_SOURCE_CHARS - 1).join("")}…` : line;

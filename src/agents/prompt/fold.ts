@@ -14,13 +14,14 @@ const INVISIBLE = /^[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Cc}\p{Cs}\p{M}]$/u
 const MAX_UNITS = 8;
 
 /**
- * The text in lower case, without what cannot be seen, every look-alike replaced by what it looks like, odd spaces by
- * U+00A0, other line ends by `\n`. `tags` says what becomes of the invisible twins of ASCII at U+E0000: dropped like the
+ * The text without what cannot be seen, every look-alike replaced by what it looks like, odd spaces by U+00A0, other line
+ * ends by `\n`. Letters of ASCII keep their case, and capitals that look like one become a capital; other letters are in
+ * lower case, so that `toLowerCase` keeps the length. `tags` says what becomes of the invisible twins of ASCII at U+E0000: dropped like the
  * rest (they may stand between letters), or read as the letters they are twins of (they may spell a token).
  * Linear in the text's length.
  */
 export function fold(text: string, tags: "dropped" | "read" = "dropped"): Folded {
-  if (!/[^\t\n\r -~]/.test(text)) return { text: text.toLowerCase(), at: (index) => index };
+  if (!/[^\t\n\r -~]/.test(text)) return { text, at: (index) => index };
   const seen = new Map<number, string>();
   let units = new Uint16Array(text.length + MAX_UNITS);
   let positions = new Uint32Array(units.length);
@@ -58,22 +59,25 @@ function foldOne(code: number, tags: "dropped" | "read"): string {
   if (code === 0x09) return char;
   // U+001C to U+001E end a line for Python's splitlines.
   if ((code >= 0x1c && code <= 0x1e) || /[\n\v\f\r\u0085\u2028\u2029]/.test(char)) return "\n";
-  if (code < 0x7f && code >= 0x20) return char.toLowerCase();
-  if (code >= 0xe0020 && code < 0xe007f && tags === "read") return String.fromCharCode(code - 0xe0000).toLowerCase();
+  if (code < 0x7f && code >= 0x20) return char;
+  if (code >= 0xe0020 && code < 0xe007f && tags === "read") return String.fromCharCode(code - 0xe0000);
   // Some marks look like letters, so the table is asked before marks are dropped.
   if (INVISIBLE.test(char) && !CONFUSABLES.has(char)) return "";
   if (/[\p{Zs}\u2800]/u.test(char)) return "\u00a0";
-  return Array.from(CONFUSABLES.get(char) ?? char.normalize("NFKD"), looks)
+  const known = CONFUSABLES.get(char);
+  return Array.from(known === undefined ? char.normalize("NFKD") : cased(known, char), looks)
     .join("")
     .slice(0, MAX_UNITS);
 }
 
 function looks(char: string): string {
-  if (char <= "~") return char.toLowerCase();
+  if (char <= "~") return char;
   if (INVISIBLE.test(char)) return "";
   const alike = CONFUSABLES.get(char) ?? CONFUSABLES.get(char.toUpperCase()) ?? CONFUSABLES.get(char.toLowerCase());
-  if (alike !== undefined) return alike;
+  if (alike !== undefined) return cased(alike, char);
   if (/\p{Pd}/u.test(char)) return "-";
   if (/\p{Pc}/u.test(char)) return "_";
   return char.toLowerCase();
 }
+
+const cased = (alike: string, char: string): string => (/\p{Lu}/u.test(char) ? alike.toUpperCase() : alike);

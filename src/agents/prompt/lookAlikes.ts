@@ -12,6 +12,7 @@ export const MARKER_WORDS = { begin: "BEGIN_UNTRUSTED_CONTENT", end: "END_UNTRUS
 
 /** Digits that pass for letters, and letters that pass for each other. */
 const ALIKE: Readonly<Record<string, string>> = {
+  a: "[a4]",
   b: "[b8]",
   e: "[e3]",
   g: "[g9]",
@@ -22,9 +23,10 @@ const ALIKE: Readonly<Record<string, string>> = {
   t: "[t7]",
 };
 
-const word = (letters: string, gap: string): string => [...letters].map((letter) => ALIKE[letter] ?? letter).join(gap);
+export const word = (letters: string, gap: string): string =>
+  [...letters].map((letter) => ALIKE[letter] ?? letter).join(gap);
 
-const anyOf = (names: string, gap: string): string =>
+export const anyOf = (names: string, gap: string): string =>
   names
     .trim()
     .split(/\s+/)
@@ -32,10 +34,10 @@ const anyOf = (names: string, gap: string): string =>
     .join("|");
 
 /**
- * Between the letters of a marker: anything that is no letter and no digit, however long. Lazy, so that the engine keeps no
- * state for each character of a long gap.
+ * Between the letters of a marker: anything that is no letter and no digit, however long; modifier letters join words as
+ * signs do. Lazy, so that the engine keeps no state for each character of a long gap.
  */
-const ANY = `[^\\p{L}\\p{N}${BREAK}]*?`;
+const ANY = `[^\\p{Lu}\\p{Ll}\\p{Lt}\\p{Lo}\\p{N}${BREAK}]*?`;
 
 /**
  * The words that both markers share. They are broken wherever they stand, in prose too: an exemption that depends on the
@@ -43,48 +45,18 @@ const ANY = `[^\\p{L}\\p{N}${BREAK}]*?`;
  */
 export const MARKER: RegExp = new RegExp(`(?<!${BREAK})${word("untrusted", ANY)}${ANY}${word("content", ANY)}`, "gu");
 
-/** Between the letters of a token: spaces and what joins words. */
-const GAP = "[ \\t\\u00a0_-]{0,16}";
-const ODD = "\\u00a0{0,16}";
-const slash = (gap: string): string => `(?:${gap}/)?${gap}`;
+const SIGNS = /\(\)|\[\]|\|\)|[$§+†(@]/g;
+const LETTERS: Readonly<Record<string, string>> = {
+  "()": "o\0",
+  "[]": "o\0",
+  "|)": "d\0",
+  $: "s",
+  "§": "s",
+  "+": "t",
+  "†": "t",
+  "(": "c",
+  "@": "a",
+};
 
-/** Names between `<|` and `|>`. Other names count too, but only without spaces: `f <| x |> g` is a program. */
-const PIPED = anyOf(
-  `imstart imend imsep endoftext beginoftext startoftext system user assistant human developer tool end start message
-   channel return call constrain startheaderid endheaderid eotid eomid pythontag endofturn startofturn beginofsentence
-   endofsentence fimprefix fimsuffix fimmiddle`,
-  GAP,
-);
-
-/** Names between `<` and `>`, with or without `/`, a prefix and attributes. */
-const TAGGED = anyOf(
-  `system assistant user human developer tool function toolcall toolcalls toolresult toolresponse tooloutput tools
-   functioncall functioncalls functionresult functionresults functionresponse invoke think thinking startofturn
-   endofturn startofimage endofimage startofrole endofrole instructions systemprompt untrustedcontent`,
-  GAP,
-);
-
-/** Names too short for gaps: `a < s > b` is arithmetic. */
-const SHORT = anyOf("s bos eos pad unk sop eop", ODD);
-
-const BRACKETED = anyOf("inst systemprompt availabletools toolcalls toolresults toolcontent gmask sop", GAP);
-
-/** A chat control token of a common model family, from its opening bracket on; to be broken behind that bracket. */
-export const TOKEN: RegExp = new RegExp(
-  [
-    `[<«]${ODD}\\|[\\p{L}\\p{N}_.:/\\u00a0-]{1,64}\\|${ODD}[>»]`,
-    `[<«]${GAP}\\|${GAP}(?:${PIPED})${GAP}\\|${GAP}[>»]`,
-    `<${slash(ODD)}(?:\\|?[a-z]{1,16}[:|])?(?:${TAGGED})(?=[\\s/>]|$)`,
-    `<${slash(GAP)}(?:${TAGGED})${slash(GAP)}>`,
-    `<${slash(ODD)}(?:${SHORT})${slash(ODD)}>`,
-    `[<«]${slash(GAP)}${word("sys", GAP)}${GAP}[>»]`,
-    `\\[${slash(GAP)}(?:${BRACKETED})${GAP}\\]`,
-  ].join("|"),
-  "gu",
-);
-
-/** A line that opens a turn in the plain-text format, up to its colon. */
-export const ROLE_LINE: RegExp = new RegExp(
-  `(?<=^|[\\n\\r])[ \\t\\u00a0]{0,16}(?:${anyOf("human assistant", ODD)})[ \\t\\u00a0]{0,16}(?=:)`,
-  "gu",
-);
+/** Reads signs as the letters they are used for, as in `UNTRU$TED C()NTEN+`. The length stays the same. */
+export const readSigns = (folded: string): string => folded.replace(SIGNS, (sign) => LETTERS[sign] as string);

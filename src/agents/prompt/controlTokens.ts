@@ -1,0 +1,89 @@
+import { anyOf, BREAK, word } from "./lookAlikes.ts";
+import { IN_ANGLE_BRACKETS, IN_SQUARE_BRACKETS, NUMBERED_TYPES, PREFIXES } from "./ordinaryNames.ts";
+
+/*
+ * Each pattern takes one character, the first of a chat control token; the sign goes behind it. What follows is looked at
+ * only, so that no token hides behind the start of another.
+ */
+
+/** Between the letters of a token: spaces and what joins words. */
+const GAP = "[ \\t\\u00a0_-]{0,16}";
+const ODD = "\\u00a0{0,16}";
+const slash = (gap: string): string => `(?:${gap}/)?${gap}`;
+const SOLID = `[^ \\t\\n\\r|<>${BREAK}]`;
+const NAME = "[\\p{L}\\p{N}_.:/\\u00a0-]";
+
+/** Names between `<|` and `|>` that count in whatever way they are spaced: `f <| x |> g` is a program. */
+const PIPED = anyOf(
+  `imstart imend imsep endoftext beginoftext startoftext system user assistant human developer tool end start message
+   channel return call constrain startheaderid endheaderid eotid eomid pythontag endofturn startofturn beginofsentence
+   endofsentence fimprefix fimsuffix fimmiddle`,
+  GAP,
+);
+
+/** Names between `<` and `>`, with or without `/`, a prefix and attributes. */
+const TAGGED = anyOf(
+  `system assistant user human developer tool function toolcall toolcalls toolresult toolresponse tooloutput tools
+   functioncall functioncalls functionresult functionresults functionresponse invoke parameter think thinking thought
+   reasoning reflection scratchpad observation startofturn endofturn startofimage endofimage startofrole endofrole
+   role results instructions systemprompt untrustedcontent`,
+  GAP,
+);
+
+/** Parts of longer names, as in `<system-reminder>` and `<x-tool-result>`. */
+const PART = "system|assistant|human|developer|tools?|functions?|think(?:ing)?|instructions?|prompt|global-img";
+
+/** Names too short or too common for gaps: `a < s > b` is arithmetic. */
+const SHORT = anyOf(
+  "s bos eos pad unk sop eop sot sos eot eom eoh eoa eod cls sep mask 2mass filename filepath reponame box quad 用户 助手 系统",
+  ODD,
+);
+
+const BRACKETED = anyOf(
+  `inst systemprompt availabletools toolcalls toolresults toolcontent gmask smask sop startheaderid endheaderid multimodal`,
+  GAP,
+);
+
+const LOWER_CASE = [
+  // Two bars or one: `<|name|>`, `<|name>`, `<name|>`, `<|name|name …>`.
+  `[<«](?=${ODD}\\|{1,3}${SOLID}{1,64}(?:\\|{0,3}${ODD}[>»]|\\|[\\p{L}_]))`,
+  `[<«](?=${ODD}\\|{1,3}[\\p{L}\\p{N}_/]${NAME.replace("[", "[ ")}{0,62}[\\p{L}\\p{N}_]\\|{0,3}${ODD}[>»])`,
+  `[<«](?=${ODD}[\\p{L}\\p{N}_"'/]${SOLID}{0,63}\\|{1,3}${ODD}[>»])`,
+  `[<«](?=${GAP}\\|${GAP}(?:${PIPED})${GAP}\\|${GAP}[>»])`,
+  // A bracket and a bar: `[|name|]`.
+  `[[{](?=${ODD}\\|{1,3}[\\p{L}_/](?:${NAME.replace("[", "[ ")}{0,62}[\\p{L}\\p{N}_])?\\|{1,3}${ODD}[\\]}])`,
+  // Tags by name, by a part of the name, by a joined name, by a prefix, by `=`.
+  `<(?=${slash(ODD)}(?:\\|?[a-z]{1,16}[:|])?(?:${TAGGED})(?:[\\s/>]|$))`,
+  `<(?=${slash(GAP)}(?:${TAGGED})${slash(GAP)}>)`,
+  `<(?=${slash(ODD)}(?:[a-z0-9]{1,16}[-.]){0,3}(?:${PART})(?:[-.][a-z0-9]{1,16}){0,3}(?:[\\s/>]|$))`,
+  `<(?=${slash(ODD)}\\p{L}[\\p{L}\\p{N}-]{0,31}_[\\p{L}\\p{N}_-]{0,62}(?<!_t)${slash(ODD)}>)`,
+  `<(?=${slash(ODD)}(?!(?:${PREFIXES}):)[a-z][a-z0-9_-]{1,31}:(?:[^\\s/:${BREAK}]| \\d))`,
+  `<(?=${slash(ODD)}dsml:)`,
+  `<(?=${slash(ODD)}[a-z][a-z0-9_.-]{0,31}=[^=\\s>${BREAK}])`,
+  `<(?=${slash(ODD)}(?:${SHORT})${slash(ODD)}>)`,
+  "<(?=(?:image|video|audio|speech)>)",
+  `[<«](?=${slash(GAP)}${word("sys", GAP)}${GAP}[>»])`,
+  // Square brackets: known names, numbered ones, and the tildes of `]~b]`, `[e~[`, `]~!b[`, `]<]image[>[`.
+  `\\[(?=${slash(GAP)}(?:${BRACKETED})${GAP}\\])`,
+  `\\[(?=${ODD}(?:unused|control|extra_id|reserved|special|token|placeholder)[a-z_ -]{0,16}\\d{1,5}${ODD}\\])`,
+  "[[\\]](?=(?:!?~!?[a-z]{1,8}[!~]{0,2}|!?[a-z]{1,8}!?~!?)[[\\]])",
+  "\\](?=<\\][\\p{L}\\p{N} _-]{1,32}\\[>\\[)",
+];
+
+const CAPITALS = [
+  `<(?=${slash(ODD)}(?!(?:${IN_ANGLE_BRACKETS})\\b)[A-Z][A-Z0-9_.-]{1,62}[A-Z0-9]${slash(ODD)}>)`,
+  `<(?=${slash(ODD)}(?:AI|(?!(?:${NUMBERED_TYPES})\\d)[a-z]{3,16}\\d{1,5}|[A-Z]{3,16}\\d{1,5})${slash(ODD)}>)`,
+  `\\[(?=${slash(ODD)}(?!(?:${IN_SQUARE_BRACKETS}|RFC\\d+)\\])@?[a-z]?[A-Z][A-Z0-9_]{1,62}[A-Z0-9]@?${ODD}\\])`,
+  ">(?=>[A-Z][A-Z_]{1,32}[A-Z]<<)",
+  "\\|(?=\\|\\|[A-Z][A-Z_]{1,32}[A-Z]\\|\\|\\|)",
+  "\\|(?=(?:ENDOFTEXT|SPEAKER|NEWLINE)\\|)",
+];
+
+/** Chat control tokens by their form, in a text folded to lower case. */
+export const TOKEN: RegExp = new RegExp(LOWER_CASE.join("|"), "gu");
+
+/** Control tokens that only capitals tell from ordinary words, in a folded text that keeps its case. */
+export const CAPITAL_TOKEN: RegExp = new RegExp(CAPITALS.join("|"), "gu");
+
+/** A word in capitals between full-width bars, in the text as it stands: with other bars it is a table's. */
+export const FULL_WIDTH_TOKEN: RegExp = /｜(?=[A-Z_▁]{3,32}｜)/gu;

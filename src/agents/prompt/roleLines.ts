@@ -1,0 +1,49 @@
+import { anyOf, BREAK } from "./lookAlikes.ts";
+
+const ODD = "\\u00a0{0,16}";
+const START = "(?<=^|[\\n\\r])";
+
+/** Signs and digits, however many: what decorates a role at the start of a line. Lazy, to spare the engine's stack. */
+const signs = (except: string): string => `[^\\p{L}\\n\\r${BREAK}<${except}]*?`;
+
+/** Decorations with letters: a tag, a letter of a list, a model's name. */
+const LETTERED = "(?:</?[a-z][^<>\\n\\r]{0,64}>|<(?![a-z/])|[a-z]\\)|gpt\\d[a-z]? (?:correct )?)";
+
+const before = (except = ""): string => `${signs(except)}(?:${LETTERED}${signs(except)}){0,3}?`;
+
+/** Between a role and its colon. Quotation marks end a key of JSON, or a word that is talked about. */
+const AFTER = `${signs(":\"'«»")}(?:</[a-z0-9]{1,10}>${signs(":\"'«»")}){0,3}?(?=:(?!:|//))`;
+
+/** Role words that are broken in any case and any decoration. */
+export const ROLE_LINE: RegExp = new RegExp(`${START}${before()}(?:${anyOf("human assistant", ODD)})${AFTER}`, "gu");
+
+/** Role words that are also keys of YAML and names in code: `isRole` says which of them are broken. */
+export const COMMON_ROLE_LINE: RegExp = new RegExp(
+  `${START}${before()}(?:${anyOf("system user developer tool function ai bot model", ODD)})${AFTER}`,
+  "gu",
+);
+
+/** Sections of instruction formats: `### Instruction:`. */
+export const SECTION_LINE: RegExp = new RegExp(
+  `${START}${before("#")}#${before()}(?:instructions?|response|input|output|question|answer|prompt|query|context)${AFTER}`,
+  "gu",
+);
+
+/** Whether a line is a turn's and no key: it has a capital letter, or stands at the margin with words behind its colon. */
+export const isRole = (start: string, rest: string): boolean =>
+  /[A-Z]/.test(start) || (/^[>#*_]{0,8} ?[a-z]/.test(start) && /^:[ \t\u00a0]+[^\s"'{[\d]/.test(rest));
+
+const ROLES = `(${anyOf("system user assistant", "[ \\t\\u00a0_-]{0,16}")})`;
+
+/**
+ * Lines that read as a heading of the command runner's prompt, up to the role, which is the first group: behind `#` or a
+ * heading's tag, or alone on a line (bold, underlined, in brackets).
+ */
+export const ROLE_HEADING: RegExp = new RegExp(
+  [
+    `${START}${before("#")}#${before()}${ROLES}(?!\\p{L})`,
+    `${START}${signs("")}<h[1-6][^<>\\n\\r]{0,64}>${before()}${ROLES}(?!\\p{L})`,
+    `${START}${before()}${ROLES}(?=${signs("")}(?:</[a-z0-9]{1,10}>${signs("")}){0,3}?(?:[\\n\\r]|$))`,
+  ].join("|"),
+  "gu",
+);
