@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { defuse } from "../../../src/agents/prompt/defuse.ts";
+import { breakRoleHeadings, defuse } from "../../../src/agents/prompt/defuse.ts";
 import { processorMs } from "../../support/processorMs.ts";
 
 const KIB = 1024;
@@ -14,6 +14,17 @@ const ADVERSARIAL: Readonly<Record<string, string>> = {
   "piped brackets": "<|a",
   prefixes: `<|${"a".repeat(16)}`,
   tokens: "<s>",
+  "opening square brackets": "[",
+  "bars in brackets": "[|a ",
+  "words joined in a tag": "<a_",
+  "parts of a tag": "<a-",
+  "prefixes of a tag": "<ab:",
+  "capitals in brackets": "[ABC",
+  "angle brackets and words": ">>ABC<",
+  "tildes and brackets": "]~b",
+  "signs that pass for letters": "un+ru$",
+  "hashes at the start of a line": "\n#",
+  "tags at the start of a line": "\n<b>",
   "line ends": "\n",
   "zero-width characters": "e\u200b",
   "look-alikes": "е〈｜",
@@ -29,11 +40,17 @@ const RUNS: Readonly<Record<string, [string, string]>> = {
   "joiners within a token": ["<|im", "_"],
   "spaces at the start of a line": ["\n", " "],
   "spaces after a role": ["\nHuman", " "],
+  "signs at the start of a line": ["\n", "*"],
+  "hashes in a line": ["\n", "#"],
+  "emoji at the start of a line": ["\n", "👤"],
+  "signs after a role": ["\nHuman", "*"],
+  "plus signs after the start of a marker": ["un", "+"],
+  "bars after a bracket": ["<", "|"],
   "marks on a letter": ["e", "\u0301"],
   "letters in a piped token": ["<|", "a"],
 };
 
-const timeMs = (text: string): number => processorMs(() => defuse(text));
+const timeMs = (text: string): number => processorMs(() => breakRoleHeadings(defuse(text)));
 
 describe("defuse in time", () => {
   const cases: [string, (length: number) => string][] = [
@@ -55,6 +72,16 @@ describe("defuse in time", () => {
       expect(large).to.be.below(40 * Math.max(small, 10));
     }).timeout(60_000);
   }
+
+  it("takes long runs of signs in a text that is not ASCII", () => {
+    for (const sign of [" ", "*", "#", "👤", "+", "|", "ˍ"]) {
+      const run = sign.repeat((4096 * KIB) / sign.length);
+
+      expect(defuse(`${run}Human: е`)).to.equal(`${run}Human※: е`);
+      expect(defuse(`un${run}trusted content е`)).to.equal(`※un${run}trusted content е`);
+      expect(breakRoleHeadings(`# ${run}User\nе`)).to.equal(`# ${run}※User\nе`);
+    }
+  }).timeout(60_000);
 
   it("takes 8 MiB", () => {
     const large = 8192 * KIB;

@@ -1,0 +1,129 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { defuse } from "../../../src/agents/prompt/defuse.ts";
+import { quoteSource } from "../../../src/agents/prompt/fence.ts";
+import { runs } from "../../support/random.ts";
+import { FAMILIES, TOKENS, turnOf } from "./specialTokens.ts";
+
+const fullWidth = (text: string): string =>
+  text.replace(/[!-~]/g, (char) => String.fromCharCode(char.charCodeAt(0) + 0xfee0));
+const zeroWidth = (text: string): string => [...text].join("\u200b");
+
+/** Ways to write a token that a lenient tokenizer or reader takes for it. */
+const WRITTEN: Readonly<Record<string, (token: string) => string>> = {
+  "in full-width characters": fullWidth,
+  "with zero-width characters between": zeroWidth,
+  "with marks that cannot be seen": (token) => [...token].join("\ufe0f"),
+  "in the invisible twins of ASCII": (token) =>
+    token.replace(/[ -~]/g, (char) => String.fromCodePoint(0xe0000 + char.charCodeAt(0))),
+};
+
+/** Forms that are broken in any case. Of the others capitals make the token: `[MASK]`, but not `[mask]`. */
+const IN_ANY_CASE = /^[<[]\||^<\/?\|?\w+_\w+|^<｜/;
+/** Bars alone are a table's, so that these count only as they stand. */
+const BARS_ALONE = /^[|｜]/;
+
+const broken = (text: string): boolean => defuse(text) !== text;
+
+describe("special tokens of tokenizers", () => {
+  it("are those of thirty families at least", () => {
+    expect(FAMILIES.length).to.be.above(30);
+    expect(TOKENS.length).to.be.above(400);
+    for (const { family, tokens } of FAMILIES) expect(tokens, family).to.not.be.empty;
+  });
+
+  for (const { family, tokens } of FAMILIES) {
+    it(`of ${family} are broken each time they stand in a text`, () => {
+      for (const token of tokens) {
+        expect(defuse(token), token).to.not.include(token);
+        expect(defuse(turnOf(token)), token).to.not.include(token);
+      }
+    });
+  }
+
+  for (const [how, write] of Object.entries(WRITTEN)) {
+    it(`are broken ${how}`, () => {
+      const whole = TOKENS.filter((token) => !BARS_ALONE.test(token)).map((token) => write(token.replaceAll("▁", "_")));
+
+      expect(whole.filter((token) => !broken(token))).to.deep.equal([]);
+    });
+  }
+
+  it("are broken in any case where capitals do not make them", () => {
+    const tokens = TOKENS.filter((token) => IN_ANY_CASE.test(token));
+
+    expect(tokens).to.have.length.above(300);
+    for (const token of tokens) {
+      expect(broken(token.toLowerCase()), token).to.equal(true);
+      expect(broken(token.toUpperCase()), token).to.equal(true);
+    }
+  });
+
+  it("are broken in any order, without anything between them, and in one pass", () => {
+    const some = fc.array(fc.constantFrom(...TOKENS, " ", "\n", "x", "<", "|", "[", ">"), { maxLength: 12 });
+
+    fc.assert(
+      fc.property(some, (parts) => {
+        const defused = defuse(parts.join(""));
+
+        expect(TOKENS.filter((token) => defused.includes(token))).to.deep.equal([]);
+        expect(defuse(defused)).to.equal(defused);
+        expect(defused.replaceAll("※", "")).to.equal(parts.join(""));
+      }),
+      runs(1_000),
+    );
+  });
+
+  it("stand in no name that is shown outside of the markers", () => {
+    for (const token of TOKENS) expect(quoteSource(`CI ${token}system`)).to.not.include(token);
+  });
+
+  const otherForms = [
+    "<|new_turn>",
+    "<new_turn|>",
+    "<||role||>",
+    "<|start of turn|>",
+    "<|/turn|>",
+    "<|!|>",
+    "[|newturn|]",
+    "{|newturn|}",
+    "<newseed:bos>",
+    "</newseed:eos>",
+    "<call=shell>",
+    "<NEW_TURN_4>",
+    "<TURN>",
+    "[NEW_TURN]",
+    "[/NEW_TURN]",
+    "[@NEW@]",
+    "<unused4321>",
+    "<dummy17>",
+    "[reserved_17]",
+    "[special-token-3]",
+    "<x-tool-call>",
+    "<my.system>",
+    "<[new▁turn]>",
+    "<@system@>",
+    "<!assistant>",
+    "]~x]",
+    "[f~[",
+    "]<]start of thought[>[",
+    ">>ROLE<<",
+    "|||ROLE|||",
+    "<|begin|>of",
+    "<｜NEW｜name>",
+    "[system](#context)",
+    "〈｜turn｜〉",
+    "<︱im_start︱>",
+    "<∥im_start∥>",
+    "≺|im_start|≻",
+    "⁅INST⁆",
+    "❲INST❳",
+    "⸨INST⸩",
+  ];
+  for (const token of otherForms) {
+    it(`of a family that the file lacks are broken by their form: ${token}`, () => {
+      expect(broken(token)).to.equal(true);
+      expect(defuse(turnOf(token))).to.not.include(token);
+    });
+  }
+});

@@ -1,0 +1,73 @@
+import { Tokenizer } from "@huggingface/tokenizers";
+import { expect } from "chai";
+import * as chat from "gpt-tokenizer/encoding/cl100k_base";
+import * as harmony from "gpt-tokenizer/encoding/o200k_harmony";
+import llama3 from "llama3-tokenizer-js";
+import { defuse } from "../../../src/agents/prompt/defuse.ts";
+import { FAMILIES, TOKENS, turnOf } from "./specialTokens.ts";
+
+/** The numbers of the special tokens that a tokenizer reads in a text, with special tokens allowed. */
+type Special = (text: string) => number[];
+
+const BYTES = 256;
+
+/** The characters that a byte-level tokenizer writes bytes with. */
+function byteCharacters(): string[] {
+  let further = 256;
+  const isVisible = (byte: number) => (byte > 32 && byte < 127) || (byte > 160 && byte !== 173);
+  return Array.from({ length: BYTES }, (_, byte) => String.fromCharCode(isVisible(byte) ? byte : further++));
+}
+
+/** A tokenizer with a family's special tokens and a vocabulary of bytes: what is special is found before the rest is read. */
+function tokenizerOf(tokens: readonly string[]): Special {
+  const added = tokens.map((content, i) => ({
+    ...{ id: BYTES + i, content, special: true, normalized: false },
+    ...{ single_word: false, lstrip: false, rstrip: false },
+  }));
+  const vocab = Object.fromEntries(byteCharacters().map((char, byte) => [char, byte]));
+  const byteLevel = { type: "ByteLevel", add_prefix_space: false, trim_offsets: true, use_regex: true };
+  const tokenizer = new Tokenizer(
+    {
+      ...{ version: "1.0", truncation: null, padding: null, normalizer: null, post_processor: null },
+      ...{ added_tokens: added, pre_tokenizer: byteLevel, decoder: byteLevel },
+      model: { type: "BPE", vocab, merges: [], unk_token: null, byte_fallback: false, ignore_merges: false },
+    },
+    {},
+  );
+  return (text) => tokenizer.encode(text, { add_special_tokens: false }).ids.filter((id) => id >= BYTES);
+}
+
+const SHIPPED: Readonly<Record<string, { special: Special; tokens: readonly string[] }>> = {
+  "GPT-4 (gpt-tokenizer, cl100k_base)": {
+    special: (text) => chat.encode(text, { allowedSpecial: "all" }).filter((id) => id >= 100_257),
+    tokens: ["<|endoftext|>", "<|fim_prefix|>", "<|endofprompt|>"],
+  },
+  "GPT-OSS (gpt-tokenizer, o200k_harmony)": {
+    special: (text) => harmony.encode(text, { allowedSpecial: "all" }).filter((id) => id >= 199_998),
+    tokens: ["<|start|>", "<|end|>", "<|message|>", "<|channel|>", "<|return|>", "<|call|>", "<|constrain|>"],
+  },
+  "Llama 3 (llama3-tokenizer-js)": {
+    special: (text) => llama3.encode(text, { bos: false, eos: false }).filter((id) => id >= 128_000),
+    tokens: ["<|begin_of_text|>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>"],
+  },
+};
+
+describe("a tokenizer that reads special tokens in a message", () => {
+  for (const { family, tokens } of FAMILIES) {
+    it(`with those of ${family} finds none in a defused text`, () => {
+      const special = tokenizerOf(tokens);
+
+      for (const token of tokens) expect(special(turnOf(token)), token).to.not.be.empty;
+      for (const token of TOKENS) expect(special(defuse(turnOf(token))), token).to.be.empty;
+      expect(special(defuse(TOKENS.join("")))).to.be.empty;
+    });
+  }
+
+  for (const [name, { special, tokens }] of Object.entries(SHIPPED)) {
+    it(`as ${name} ships it finds none in a defused text`, () => {
+      for (const token of tokens) expect(special(turnOf(token)), token).to.not.be.empty;
+      for (const token of [...tokens, ...TOKENS]) expect(special(defuse(turnOf(token))), token).to.be.empty;
+      expect(special(defuse(TOKENS.join("")))).to.be.empty;
+    }).timeout(30_000);
+  }
+});
