@@ -11,7 +11,8 @@ const GAP = "[ \\t\\u00a0_-]{0,16}";
 const ODD = "\\u00a0{0,16}";
 const slash = (gap: string): string => `(?:${gap}/)?${gap}`;
 const SOLID = `[^ \\t\\n\\r|<>${BREAK}]`;
-const NAME = "[\\p{L}\\p{N}_.:/\\u00a0-]";
+/** A name's characters, with spaces among them. */
+const SPACED = "[ \\p{L}\\p{N}_.:/\\u00a0-]";
 
 /** Names between `<|` and `|>` that count in whatever way they are spaced: `f <| x |> g` is a program. */
 const PIPED = anyOf(
@@ -35,7 +36,7 @@ const PART = "system|assistant|human|developer|tools?|functions?|think(?:ing)?|i
 
 /** Names too short or too common for gaps: `a < s > b` is arithmetic. */
 const SHORT = anyOf(
-  "s bos eos pad unk sop eop sot sos eot eom eoh eoa eod cls sep mask 2mass filename filepath reponame box quad 用户 助手 系统",
+  "s bos eos pad unk sop eop sot sos eot eom eoh eoa eod cls sep mask 2mass filename filepath reponame escape box quad 用户 助手 系统",
   ODD,
 );
 
@@ -47,18 +48,21 @@ const BRACKETED = anyOf(
 const LOWER_CASE = [
   // Two bars or one: `<|name|>`, `<|name>`, `<name|>`, `<|name|name …>`.
   `[<«](?=${ODD}\\|{1,3}${SOLID}{1,64}(?:\\|{0,3}${ODD}[>»]|\\|[\\p{L}_]))`,
-  `[<«](?=${ODD}\\|{1,3}[\\p{L}\\p{N}_/]${NAME.replace("[", "[ ")}{0,62}[\\p{L}\\p{N}_]\\|{0,3}${ODD}[>»])`,
+  `[<«](?=${ODD}\\|{1,3}[\\p{L}\\p{N}_/]${SPACED}{0,62}[\\p{L}\\p{N}_]\\|{0,3}${ODD}[>»])`,
   `[<«](?=${ODD}[\\p{L}\\p{N}_"'/]${SOLID}{0,63}\\|{1,3}${ODD}[>»])`,
   `[<«](?=${GAP}\\|${GAP}(?:${PIPED})${GAP}\\|${GAP}[>»])`,
   // A bracket and a bar: `[|name|]`.
-  `[[{](?=${ODD}\\|{1,3}[\\p{L}_/](?:${NAME.replace("[", "[ ")}{0,62}[\\p{L}\\p{N}_])?\\|{1,3}${ODD}[\\]}])`,
+  `[[{](?=${ODD}\\|{1,3}[\\p{L}_/](?:${SPACED}{0,62}[\\p{L}\\p{N}_])?\\|{1,3}${ODD}[\\]}])`,
   // Tags by name, by a part of the name, by a joined name, by a prefix, by `=`.
   `<(?=${slash(ODD)}(?:\\|?[a-z]{1,16}[:|])?(?:${TAGGED})(?:[\\s/>]|$))`,
   `<(?=${slash(GAP)}(?:${TAGGED})${slash(GAP)}>)`,
   `<(?=${slash(ODD)}(?:[a-z0-9]{1,16}[-.]){0,3}(?:${PART})(?:[-.][a-z0-9]{1,16}){0,3}(?:[\\s/>]|$))`,
-  `<(?=${slash(ODD)}\\p{L}[\\p{L}\\p{N}-]{0,31}_[\\p{L}\\p{N}_-]{0,62}(?<!_t)${slash(ODD)}>)`,
+  `<(?=${slash(ODD)}\\p{L}[\\p{L}\\p{N}-]{0,31}_[\\p{L}\\p{N}_-]{0,62}(?<!_t|_type|_types|_ptr|_iterator)${slash(ODD)}>)`,
   `<(?=${slash(ODD)}(?!(?:${PREFIXES}):)[a-z][a-z0-9_-]{1,31}:(?:[^\\s/:${BREAK}]| \\d))`,
   `<(?=${slash(ODD)}dsml:)`,
+  // Tags whose name stands in further signs: `<[name]>` by its form, others by name.
+  `<(?=${slash(ODD)}\\[[\\p{L}_/](?:${SPACED}{0,62}[\\p{L}\\p{N}_])?\\]>)`,
+  `[<«](?=[!#$%&*+.:;=?@^~({-]{1,3}(?:${PIPED}|${TAGGED})[!#$%&*+.:;=?@^~)}/-]{0,3}[>»])`,
   `<(?=${slash(ODD)}[a-z][a-z0-9_.-]{0,31}=[^=\\s>${BREAK}])`,
   `<(?=${slash(ODD)}(?:${SHORT})${slash(ODD)}>)`,
   "<(?=(?:image|video|audio|speech)>)",
@@ -66,6 +70,7 @@ const LOWER_CASE = [
   // Square brackets: known names, numbered ones, and the tildes of `]~b]`, `[e~[`, `]~!b[`, `]<]image[>[`.
   `\\[(?=${slash(GAP)}(?:${BRACKETED})${GAP}\\])`,
   `\\[(?=${ODD}(?:unused|control|extra_id|reserved|special|token|placeholder)[a-z_ -]{0,16}\\d{1,5}${ODD}\\])`,
+  "\\[(?=(?:system|user|assistant)\\]\\(#)",
   "[[\\]](?=(?:!?~!?[a-z]{1,8}[!~]{0,2}|!?[a-z]{1,8}!?~!?)[[\\]])",
   "\\](?=<\\][\\p{L}\\p{N} _-]{1,32}\\[>\\[)",
 ];
@@ -74,7 +79,7 @@ const CAPITALS = [
   `<(?=${slash(ODD)}(?!(?:${IN_ANGLE_BRACKETS})\\b)[A-Z][A-Z0-9_.-]{1,62}[A-Z0-9]${slash(ODD)}>)`,
   `<(?=${slash(ODD)}(?:AI|(?!(?:${NUMBERED_TYPES})\\d)[a-z]{3,16}\\d{1,5}|[A-Z]{3,16}\\d{1,5})${slash(ODD)}>)`,
   `\\[(?=${slash(ODD)}(?!(?:${IN_SQUARE_BRACKETS}|RFC\\d+)\\])@?[a-z]?[A-Z][A-Z0-9_]{1,62}[A-Z0-9]@?${ODD}\\])`,
-  ">(?=>[A-Z][A-Z_]{1,32}[A-Z]<<)",
+  ">(?=>[A-Z][A-Z0-9_]{1,32}[A-Z0-9]<<)",
   "\\|(?=\\|\\|[A-Z][A-Z_]{1,32}[A-Z]\\|\\|\\|)",
   "\\|(?=(?:ENDOFTEXT|SPEAKER|NEWLINE)\\|)",
 ];

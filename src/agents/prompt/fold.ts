@@ -16,7 +16,7 @@ const MAX_UNITS = 8;
 /**
  * The text without what cannot be seen, every look-alike replaced by what it looks like, odd spaces by U+00A0, other line
  * ends by `\n`. Letters of ASCII keep their case, and capitals that look like one become a capital; other letters are in
- * lower case, so that `toLowerCase` keeps the length. `tags` says what becomes of the invisible twins of ASCII at U+E0000: dropped like the
+ * lower case, so that `toLowerCase` keeps the length. Signs of two units, as emoji are, become U+FFFD. `tags` says what becomes of the invisible twins of ASCII at U+E0000: dropped like the
  * rest (they may stand between letters), or read as the letters they are twins of (they may spell a token).
  * Linear in the text's length.
  */
@@ -75,6 +75,7 @@ function looks(char: string): string {
   if (INVISIBLE.test(char)) return "";
   const alike = CONFUSABLES.get(char) ?? CONFUSABLES.get(char.toUpperCase()) ?? CONFUSABLES.get(char.toLowerCase());
   if (alike !== undefined) return cased(alike, char);
+  if (char.length > 1 && !/[\p{Lu}\p{Ll}\p{Lt}\p{Lo}\p{N}]/u.test(char)) return "\ufffd";
   if (/\p{Pd}/u.test(char)) return "-";
   if (/\p{Pc}/u.test(char)) return "_";
   return char.toLowerCase();

@@ -34,10 +34,16 @@ export const anyOf = (names: string, gap: string): string =>
     .join("|");
 
 /**
+ * Characters of two units, and halves of them. A gap leaves them out: the engine would keep a state for each character to
+ * try the other length. A folded text has only letters and digits among them.
+ */
+export const WIDE = "\\ud800-\\udfff\\u{10000}-\\u{10ffff}";
+
+/**
  * Between the letters of a marker: anything that is no letter and no digit, however long; modifier letters join words as
  * signs do. Lazy, so that the engine keeps no state for each character of a long gap.
  */
-const ANY = `[^\\p{Lu}\\p{Ll}\\p{Lt}\\p{Lo}\\p{N}${BREAK}]*?`;
+const ANY = `[^\\p{Lu}\\p{Ll}\\p{Lt}\\p{Lo}\\p{N}${BREAK}${WIDE}]*?`;
 
 /**
  * The words that both markers share. They are broken wherever they stand, in prose too: an exemption that depends on the

@@ -12,7 +12,7 @@ export const IN_SQUARE_BRACKETS: string = list(`
   EXTERNAL EXT FAIL FAILED FAILURE FIX FIXED FIXME FLAKY HACK IGNORED INTERNAL MERGED NEW NOTE OPEN PASS PASSED PENDING
   REDACTED RELEASE RESOLVED REVIEW RFC RUNNING SECURITY SKIP SKIPPED SPAM STARTED STOPPED SUCCESS TBD TEST TODO UPDATE
   UPDATED URGENT WIP XXX BUG CET CEST EST GMT PST UTC API AWS CSS CSV CPU DNS GPU HTML HTTP HTTPS JSON LTS PDF SQL SSH SSL
-  TLS TCP UDP URI URL UUID XML YAML IDX INDEX LEN MAX MIN NUM POS SIZE
+  TLS TCP UDP GET POST PUT PATCH HEAD DELETE MIT NPM ESM README LICENSE URI URL UUID XML YAML IDX INDEX LEN MAX MIN NUM POS SIZE
 `);
 
 /** Elements of HTML in capitals (the token `<PRE>` excepted), and types and placeholders in angle brackets. */
@@ -27,7 +27,7 @@ export const IN_ANGLE_BRACKETS: string = list(`
 
 /** Prefixes of XML's usual vocabularies, and schemes of addresses. */
 export const PREFIXES: string = list(`
-  android app asp atom cac cbc content creativecommons cfdi cdf crs cs cv dc dcat dcterms ds ec env ext feedburner fo foaf
+  android app asp atom cac cbc content creativecommons cfdi cdf crs cs cv dc dcat dcterms doc ds dsig ec env ext feedburner fo foaf
   geo georss gml gco gmd gpx html itunes jsp kml ltx mathml media mml mods mtext ns ns0 ns1 ns2 ns3 ns4 odm office opensearch
   owl oai pkg pic podcast rdf rdfs rel rss rsm saml saml2 saml2p samlp sec sh skos slash soap soap12 soapenv spring sp ss
   svelte svg sitemap sy table tei text thr tns tools tp ubl udt ram ui url urn v8 video vt wp wsa wsdl wsse wsu wsp xenc xf

@@ -1,10 +1,10 @@
-import { anyOf, BREAK } from "./lookAlikes.ts";
+import { anyOf, BREAK, WIDE } from "./lookAlikes.ts";
 
 const ODD = "\\u00a0{0,16}";
 const START = "(?<=^|[\\n\\r])";
 
 /** Signs and digits, however many: what decorates a role at the start of a line. Lazy, to spare the engine's stack. */
-const signs = (except: string): string => `[^\\p{L}\\n\\r${BREAK}<${except}]*?`;
+const signs = (except: string): string => `[^\\p{Lu}\\p{Ll}\\p{Lt}\\p{Lo}\\n\\r${BREAK}${WIDE}<${except}]*?`;
 
 /** Decorations with letters: a tag, a letter of a list, a model's name. */
 const LETTERED = "(?:</?[a-z][^<>\\n\\r]{0,64}>|<(?![a-z/])|[a-z]\\)|gpt\\d[a-z]? (?:correct )?)";

@@ -23,7 +23,7 @@ export const ORDINARY: Readonly<Record<string, string>> = {
   "a diff": "--- a/system.ts\n+++ b/system.ts\n@@ -1,2 +1,2 @@\n-end\n+begin",
   HTML: '<!doctype html><p class="user">A <b>bold</b> <strong>word</strong>, <span>a</span><br/><section>end</section>',
   "an address": "From: Assistant Office <assistant.office@example.org>\nTo: system@example.org",
-  "a transcript": "User: hello\nSystem: ready\nThe assistant: here",
+  "a transcript": "Anna: hello\nBob: the user is here\nThe assistant: here",
   Markdown: "# System\n\n- [x] done\n- [ ] user\n\n> quoted\n\n| a | b |\n|---|---|\n[link](https://a.b/c?d=<e>) ***",
   JSON: '{"role":"system","content":"[1, 2]","user":{"a":[["s"]]},"end":null,"n":-1e3}',
   YAML: "system:\n  humans: 1\n  - assistant\n---\nend: true",

@@ -1,8 +1,7 @@
 import { Tokenizer } from "@huggingface/tokenizers";
 import { expect } from "chai";
-import * as chat from "gpt-tokenizer/encoding/cl100k_base";
-import * as harmony from "gpt-tokenizer/encoding/o200k_harmony";
 import llama3 from "llama3-tokenizer-js";
+import { get_encoding } from "tiktoken";
 import { defuse } from "../../../src/agents/prompt/defuse.ts";
 import { FAMILIES, TOKENS, turnOf } from "./specialTokens.ts";
 
@@ -37,14 +36,22 @@ function tokenizerOf(tokens: readonly string[]): Special {
   return (text) => tokenizer.encode(text, { add_special_tokens: false }).ids.filter((id) => id >= BYTES);
 }
 
+function tiktokenOf(name: "cl100k_base" | "o200k_base", first: number): Special {
+  let encoding: ReturnType<typeof get_encoding> | undefined;
+  return (text) => {
+    encoding ??= get_encoding(name);
+    return [...encoding.encode(text, "all")].filter((id) => id >= first);
+  };
+}
+
 const SHIPPED: Readonly<Record<string, { special: Special; tokens: readonly string[] }>> = {
-  "GPT-4 (gpt-tokenizer, cl100k_base)": {
-    special: (text) => chat.encode(text, { allowedSpecial: "all" }).filter((id) => id >= 100_257),
-    tokens: ["<|endoftext|>", "<|fim_prefix|>", "<|endofprompt|>"],
+  "GPT-4 (tiktoken, cl100k_base)": {
+    special: tiktokenOf("cl100k_base", 100_257),
+    tokens: ["<|endoftext|>", "<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>", "<|endofprompt|>"],
   },
-  "GPT-OSS (gpt-tokenizer, o200k_harmony)": {
-    special: (text) => harmony.encode(text, { allowedSpecial: "all" }).filter((id) => id >= 199_998),
-    tokens: ["<|start|>", "<|end|>", "<|message|>", "<|channel|>", "<|return|>", "<|call|>", "<|constrain|>"],
+  "GPT-4o (tiktoken, o200k_base)": {
+    special: tiktokenOf("o200k_base", 199_998),
+    tokens: ["<|endoftext|>", "<|endofprompt|>"],
   },
   "Llama 3 (llama3-tokenizer-js)": {
     special: (text) => llama3.encode(text, { bos: false, eos: false }).filter((id) => id >= 128_000),

@@ -38,7 +38,7 @@ describe("the command runner", () => {
     expect(text).to.equal(content.trimEnd());
   });
 
-  it("gives a conversation under headings", async () => {
+  it("gives a conversation under headings, each below a line with an id", async () => {
     const messages = [
       { role: "system", content: "Be brief." },
       { role: "user", content: "One?" },
@@ -48,7 +48,11 @@ describe("the command runner", () => {
 
     const { text } = await ask(["cat"], {}, { messages });
 
-    expect(text).to.equal("# System\n\nBe brief.\n\n# User\n\nOne?\n\n# Assistant\n\nTwo.\n\n# User\n\nThree?");
+    const [line = ""] = text.split("\n");
+    expect(line).to.match(/^--- [0-9a-f]{32} ---$/);
+    expect(text.replaceAll(`${line}\n`, "")).to.equal(
+      "# System\n\nBe brief.\n\n# User\n\nOne?\n\n# Assistant\n\nTwo.\n\n# User\n\nThree?",
+    );
   });
 
   it("keeps letters whole that arrive in pieces", async () => {
