@@ -19,7 +19,7 @@ export const ROLE_LINE: RegExp = new RegExp(`${START}${before()}(?:${anyOf("huma
 
 /** Role words that are also keys of YAML and names in code: `isRole` says which of them are broken. */
 export const COMMON_ROLE_LINE: RegExp = new RegExp(
-  `${START}${before()}(?:${anyOf("system user developer tool function ai bot model", ODD)})${AFTER}`,
+  `${START}${before()}(?:${anyOf("system user developer tool ai bot model", ODD)})${AFTER}`,
   "gu",
 );
 

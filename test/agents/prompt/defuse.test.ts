@@ -126,7 +126,7 @@ describe("defuse", () => {
       "[12:00] User:",
       "[User]:",
       "(System):",
-      "<User>:",
+
       "| User |:",
       "~~User~~:",
     ],

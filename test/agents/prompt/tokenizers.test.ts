@@ -33,7 +33,7 @@ function tokenizerOf(tokens: readonly string[]): Special {
     },
     {},
   );
-  return (text) => tokenizer.encode(text, { add_special_tokens: false }).ids.filter((id) => id >= BYTES);
+  return (text) => tokenizer.encode(text, { add_special_tokens: false }).ids.filter((id: number) => id >= BYTES);
 }
 
 function tiktokenOf(name: "cl100k_base" | "o200k_base", first: number): Special {
