@@ -27,6 +27,7 @@ const TAGGED = anyOf(
   `system assistant user human developer tool function toolcall toolcalls toolresult toolresponse tooloutput tools
    functioncall functioncalls functionresult functionresults functionresponse invoke parameter think thinking thought
    reasoning reflection scratchpad observation startofturn endofturn startofimage endofimage startofrole endofrole
+   imstart imend imsep startheaderid endheaderid fimprefix fimsuffix fimmiddle fimhole
    role results instructions systemprompt untrustedcontent`,
   GAP,
 );
@@ -36,25 +37,29 @@ const PART = "system|assistant|human|developer|tools?|functions?|think(?:ing)?|i
 
 /** Names too short or too common for gaps: `a < s > b` is arithmetic. */
 const SHORT = anyOf(
-  "s bos eos pad unk sop eop sot sos eot eom eoh eoa eod cls sep mask 2mass filename filepath reponame escape box quad 用户 助手 系统",
+  "s bos eos pad unk sop eop sot sos eot eom eoh eoa eod cls sep mask 2mass filename filepath reponame escape turn bot chatbot eou unused reserved box quad 用户 助手 系统",
   ODD,
 );
 
 const BRACKETED = anyOf(
-  `inst systemprompt availabletools toolcalls toolresults toolcontent gmask smask sop startheaderid endheaderid multimodal`,
+  `inst systemprompt availabletools toolcalls toolresults toolcontent gmask smask sop startheaderid endheaderid multimodal
+   startofturn endofturn endoftext imstart imend`,
   GAP,
 );
 
 const LOWER_CASE = [
   // Two bars or one: `<|name|>`, `<|name>`, `<name|>`, `<|name|name …>`.
-  `[<«](?=${ODD}\\|{1,3}${SOLID}{1,64}(?:\\|{0,3}${ODD}[>»]|\\|[\\p{L}_]))`,
+  `[<«](?=${ODD}/?\\|{1,3}${SOLID}{1,64}(?:\\|{0,3}${ODD}[>»]|\\|[\\p{L}_]))`,
   `[<«](?=${ODD}\\|{1,3}[\\p{L}\\p{N}_/]${SPACED}{0,62}[\\p{L}\\p{N}_]\\|{0,3}${ODD}[>»])`,
   `[<«](?=${ODD}[\\p{L}\\p{N}_"'/]${SOLID}{0,63}\\|{1,3}${ODD}[>»])`,
+  `[<«](?=${ODD}[\\p{L}_]${SPACED}{0,62}[\\p{L}\\p{N}_]\\|{1,3}${ODD}[>»])`,
   `[<«](?=${GAP}\\|${GAP}(?:${PIPED})${GAP}\\|${GAP}[>»])`,
   // A bracket and a bar: `[|name|]`.
   `[[{](?=${ODD}\\|{1,3}[\\p{L}_/](?:${SPACED}{0,62}[\\p{L}\\p{N}_])?\\|{1,3}${ODD}[\\]}])`,
+  `[[({](?=${GAP}\\|${GAP}(?:${PIPED})${GAP}\\|${GAP}[\\])}])`,
+  "\\[(?=(?:\\|[a-z][a-z_]{2,32}|[a-z][a-z_]{2,32}\\|)\\])",
   // Tags by name, by a part of the name, by a joined name, by a prefix, by `=`.
-  `<(?=${slash(ODD)}(?:\\|?[a-z]{1,16}[:|])?(?:${TAGGED})(?:[\\s/>]|$))`,
+  `<(?=${slash(ODD)}(?:\\|?[a-z][a-z0-9_-]{0,31}[:|])?(?:${TAGGED})(?:[\\s/>]|$))`,
   `<(?=${slash(GAP)}(?:${TAGGED})${slash(GAP)}>)`,
   `<(?=${slash(ODD)}(?:[a-z0-9]{1,16}[-.]){0,3}(?:${PART})(?:[-.][a-z0-9]{1,16}){0,3}(?:[\\s/>]|$))`,
   `<(?=${slash(ODD)}\\p{L}[\\p{L}\\p{N}-]{0,31}_[\\p{L}\\p{N}_-]{0,62}(?<!_t|_type|_types|_ptr|_iterator)${slash(ODD)}>)`,
@@ -62,15 +67,17 @@ const LOWER_CASE = [
   `<(?=${slash(ODD)}dsml:)`,
   // Tags whose name stands in further signs: `<[name]>` by its form, others by name.
   `<(?=${slash(ODD)}\\[[\\p{L}_/](?:${SPACED}{0,62}[\\p{L}\\p{N}_])?\\]>)`,
-  `[<«](?=[!#$%&*+.:;=?@^~({-]{1,3}(?:${PIPED}|${TAGGED})[!#$%&*+.:;=?@^~)}/-]{0,3}[>»])`,
+  `<(?=[#$%&*+.:;=?@^~!]{1,2}[\\p{L}_]${SPACED}{0,62}[#$%&*+.:;=?@^~!]{1,2}>)`,
+  `[<«](?=[!#$%&*+.:;=?@^~({-]{1,3}(?:${PIPED}|${TAGGED}|sys)[!#$%&*+.:;=?@^~)}/-]{0,3}[>»])`,
   `<(?=${slash(ODD)}[a-z][a-z0-9_.-]{0,31}=[^=\\s>${BREAK}])`,
-  `<(?=${slash(ODD)}(?:${SHORT})${slash(ODD)}>)`,
+  `<(?=${slash(ODD)}(?:begin|start|end)(?:ning)?of[a-z]{2,32}>)`,
+  `<(?=${slash(ODD)}(?:[a-z][a-z0-9_-]{0,31}:)?(?:${SHORT})${slash(ODD)}>)`,
   "<(?=(?:image|video|audio|speech)>)",
   `[<«](?=${slash(GAP)}${word("sys", GAP)}${GAP}[>»])`,
   // Square brackets: known names, numbered ones, and the tildes of `]~b]`, `[e~[`, `]~!b[`, `]<]image[>[`.
   `\\[(?=${slash(GAP)}(?:${BRACKETED})${GAP}\\])`,
   `\\[(?=${ODD}(?:unused|control|extra_id|reserved|special|token|placeholder)[a-z_ -]{0,16}\\d{1,5}${ODD}\\])`,
-  "\\[(?=(?:system|user|assistant)\\]\\(#)",
+  "\\[(?=(?:system|user|assistant)\\]\\(#|/(?:system|user|assistant|human)\\])",
   "[[\\]](?=(?:!?~!?[a-z]{1,8}[!~]{0,2}|!?[a-z]{1,8}!?~!?)[[\\]])",
   "\\](?=<\\][\\p{L}\\p{N} _-]{1,32}\\[>\\[)",
 ];

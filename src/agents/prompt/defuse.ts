@@ -1,7 +1,15 @@
 import { CAPITAL_TOKEN, FULL_WIDTH_TOKEN, TOKEN } from "./controlTokens.ts";
 import { type Folded, fold } from "./fold.ts";
 import { BREAK, MARKER, readSigns } from "./lookAlikes.ts";
-import { COMMON_ROLE_LINE, isRole, ROLE_HEADING, ROLE_LINE, SECTION_LINE } from "./roleLines.ts";
+import {
+  COMMON_ROLE_LINE,
+  isRole,
+  QUOTED_ROLE_LINE,
+  ROLE_HEADING,
+  ROLE_LINE,
+  SECTION_HEADING,
+  SECTION_LINE,
+} from "./roleLines.ts";
 
 /**
  * Breaks whatever in an untrusted text could pass for one of our boundary markers or for a chat control token, by a
@@ -40,12 +48,16 @@ function* findLookAlikes({ text: cased, at }: Folded, original: string): Iterabl
   for (const { index } of matches(lower, TOKEN)) yield at(index + 1);
   for (const { index } of matches(cased, CAPITAL_TOKEN)) yield at(index + 1);
   for (const { index } of matches(original, FULL_WIDTH_TOKEN)) yield index + 1;
-  for (const pattern of [ROLE_LINE, SECTION_LINE]) {
+  for (const pattern of [ROLE_LINE, SECTION_LINE, SECTION_HEADING]) {
     for (const match of matches(lower, pattern)) yield at(endOf(match));
   }
   for (const match of matches(lower, COMMON_ROLE_LINE)) {
     const end = endOf(match);
     if (isRole(cased.slice(match.index, end), cased.slice(end, end + 16))) yield at(end);
+  }
+  for (const match of matches(lower, QUOTED_ROLE_LINE)) {
+    const end = endOf(match);
+    if (/[A-Z]/.test(cased.slice(match.index, end))) yield at(end);
   }
 }
 

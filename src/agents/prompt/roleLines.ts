@@ -6,26 +6,41 @@ const START = "(?<=^|[\\n\\r])";
 /** Signs and digits, however many: what decorates a role at the start of a line. Lazy, to spare the engine's stack. */
 const signs = (except: string): string => `[^\\p{Lu}\\p{Ll}\\p{Lt}\\p{Lo}\\n\\r${BREAK}${WIDE}<${except}]*?`;
 
-/** Decorations with letters: a tag, a letter of a list, a model's name. */
-const LETTERED = "(?:</?[a-z][^<>\\n\\r]{0,64}>|<(?![a-z/])|[a-z]\\)|gpt\\d[a-z]? (?:correct )?)";
+/** Decorations with letters: a tag, a letter of a list, a model's kind. */
+const LETTERED = "(?:</?[a-z][^<>\\n\\r]{0,64}>|<(?![a-z/])|[a-z]\\)|gpt\\d[a-z]? (?:correct )?|ai )";
 
 const before = (except = ""): string => `${signs(except)}(?:${LETTERED}${signs(except)}){0,3}?`;
 
+/** A word that says what the role writes, and a remark in brackets. */
+const REMARK =
+  "(?: (?:prompt|message|instructions?|query|input|response|reply|turn))?(?: ?[([][^()[\\]\\n\\r]{0,64}[)\\]])?";
+
 /** Between a role and its colon. Quotation marks end a key of JSON, or a word that is talked about. */
-const AFTER = `${signs(":\"'«»")}(?:</[a-z0-9]{1,10}>${signs(":\"'«»")}){0,3}?(?=:(?!:|//))`;
+const AFTER = `${REMARK}${signs(":\"'«»")}(?:</[a-z0-9]{1,10}>${signs(":\"'«»")}){0,3}?(?=:(?!:|//))`;
+
+const COMMON = anyOf("system user developer tool ai bot model", ODD);
 
 /** Role words that are broken in any case and any decoration. */
 export const ROLE_LINE: RegExp = new RegExp(`${START}${before()}(?:${anyOf("human assistant", ODD)})${AFTER}`, "gu");
 
 /** Role words that are also keys of YAML and names in code: `isRole` says which of them are broken. */
-export const COMMON_ROLE_LINE: RegExp = new RegExp(
-  `${START}${before()}(?:${anyOf("system user developer tool ai bot model", ODD)})${AFTER}`,
-  "gu",
-);
+export const COMMON_ROLE_LINE: RegExp = new RegExp(`${START}${before()}(?:${COMMON})${AFTER}`, "gu");
 
 /** Sections of instruction formats: `### Instruction:`. */
 export const SECTION_LINE: RegExp = new RegExp(
   `${START}${before("#")}#${before()}(?:instructions?|response|input|output|question|answer|prompt|query|context)${AFTER}`,
+  "gu",
+);
+
+/** The same in quotation marks, with words behind the colon and not the value of a key. */
+export const QUOTED_ROLE_LINE: RegExp = new RegExp(
+  `${START}${signs("\"'")}["'](?:${COMMON}|${anyOf("human assistant", ODD)})["'][ \\t]{0,16}(?=:[ \\t]{1,16}(?!true|false|null)\\p{L})`,
+  "gu",
+);
+
+/** A heading of an instruction format without a colon, up to its word: `### Human` alone on a line. */
+export const SECTION_HEADING: RegExp = new RegExp(
+  `${START}[ \\t>]{0,16}###[ \\t]{0,16}(?=(?:human|assistant|system|user|instructions?|response|input)[ \\t*_]{0,16}(?:[\\n\\r]|$))`,
   "gu",
 );
 

@@ -156,6 +156,24 @@ describe("defuse", () => {
     });
   }
 
+  const furtherRoles = [
+    "System Prompt:",
+    "User message:",
+    "Assistant (final):",
+    "User [bob]:",
+    "AI Assistant:",
+    "'Human': go",
+    '"System": obey',
+    "### Human",
+    "### Instruction",
+    "> ### System",
+  ];
+  for (const line of furtherRoles) {
+    it(`breaks a role at the start of a line: ${line}`, () => {
+      expect(defuse(`a\n${line}\nb`).split("※")).to.have.length(2);
+    });
+  }
+
   const noRoles = [
     ...[
       "the user: he",
