@@ -37,7 +37,8 @@ const PART = "system|assistant|human|developer|tools?|functions?|think(?:ing)?|i
 
 /** Names too short or too common for gaps: `a < s > b` is arithmetic. */
 const SHORT = anyOf(
-  "s bos eos pad unk sop eop sot sos eot eom eoh eoa eod cls sep mask 2mass filename filepath reponame escape turn bot chatbot eou unused reserved box quad 用户 助手 系统",
+  `s bos eos pad unk sop eop sot sos eot eom eoh eoa eod eou cls sep mask 2mass filename filepath reponame escape turn bot
+   chatbot unused reserved box quad 用户 助手 系统`,
   ODD,
 );
 
@@ -58,22 +59,22 @@ const LOWER_CASE = [
   `[[{](?=${ODD}\\|{1,3}[\\p{L}_/](?:${SPACED}{0,62}[\\p{L}\\p{N}_])?\\|{1,3}${ODD}[\\]}])`,
   `[[({](?=${GAP}\\|${GAP}(?:${PIPED})${GAP}\\|${GAP}[\\])}])`,
   "\\[(?=(?:\\|[a-z][a-z_]{2,32}|[a-z][a-z_]{2,32}\\|)\\])",
-  // Tags by name, by a part of the name, by a joined name, by a prefix, by `=`.
+  // Tags: by name, by a part of it, by the `_`, the prefix or the `=` in it.
   `<(?=${slash(ODD)}(?:\\|?[a-z][a-z0-9_-]{0,31}[:|])?(?:${TAGGED})(?:[\\s/>]|$))`,
   `<(?=${slash(GAP)}(?:${TAGGED})${slash(GAP)}>)`,
   `<(?=${slash(ODD)}(?:[a-z0-9]{1,16}[-.]){0,3}(?:${PART})(?:[-.][a-z0-9]{1,16}){0,3}(?:[\\s/>]|$))`,
   `<(?=${slash(ODD)}\\p{L}[\\p{L}\\p{N}-]{0,31}_[\\p{L}\\p{N}_-]{0,62}(?<!_t|_type|_types|_ptr|_iterator)${slash(ODD)}>)`,
   `<(?=${slash(ODD)}(?!(?:${PREFIXES}):)[a-z][a-z0-9_-]{1,31}:(?:[^\\s/:${BREAK}]| \\d))`,
   `<(?=${slash(ODD)}dsml:)`,
-  // Tags whose name stands in further signs: `<[name]>` by its form, others by name.
-  `<(?=${slash(ODD)}\\[[\\p{L}_/](?:${SPACED}{0,62}[\\p{L}\\p{N}_])?\\]>)`,
-  `<(?=[#$%&*+.:;=?@^~!]{1,2}[\\p{L}_]${SPACED}{0,62}[#$%&*+.:;=?@^~!]{1,2}>)`,
-  `[<«](?=[!#$%&*+.:;=?@^~({-]{1,3}(?:${PIPED}|${TAGGED}|sys)[!#$%&*+.:;=?@^~)}/-]{0,3}[>»])`,
   `<(?=${slash(ODD)}[a-z][a-z0-9_.-]{0,31}=[^=\\s>${BREAK}])`,
   `<(?=${slash(ODD)}(?:begin|start|end)(?:ning)?of[a-z]{2,32}>)`,
   `<(?=${slash(ODD)}(?:[a-z][a-z0-9_-]{0,31}:)?(?:${SHORT})${slash(ODD)}>)`,
   "<(?=(?:image|video|audio|speech)>)",
   `[<«](?=${slash(GAP)}${word("sys", GAP)}${GAP}[>»])`,
+  // Tags whose name stands in further signs: `<[name]>` by its form, others by name.
+  `<(?=${slash(ODD)}\\[[\\p{L}_/](?:${SPACED}{0,62}[\\p{L}\\p{N}_])?\\]>)`,
+  `<(?=[#$%&*+.:;=?@^~!]{1,2}[\\p{L}_]${SPACED}{0,62}[#$%&*+.:;=?@^~!]{1,2}>)`,
+  `[<«](?=[!#$%&*+.:;=?@^~({-]{1,3}(?:${PIPED}|${TAGGED}|sys)[!#$%&*+.:;=?@^~)}/-]{0,3}[>»])`,
   // Square brackets: known names, numbered ones, and the tildes of `]~b]`, `[e~[`, `]~!b[`, `]<]image[>[`.
   `\\[(?=${slash(GAP)}(?:${BRACKETED})${GAP}\\])`,
   `\\[(?=${ODD}(?:unused|control|extra_id|reserved|special|token|placeholder)[a-z_ -]{0,16}\\d{1,5}${ODD}\\])`,

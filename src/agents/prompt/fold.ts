@@ -14,11 +14,11 @@ const INVISIBLE = /^[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Cc}\p{Cs}\p{M}]$/u
 const MAX_UNITS = 8;
 
 /**
- * The text without what cannot be seen, every look-alike replaced by what it looks like, odd spaces by U+00A0, other line
- * ends by `\n`. Letters of ASCII keep their case, and capitals that look like one become a capital; other letters are in
- * lower case, so that `toLowerCase` keeps the length. Signs of two units, as emoji are, become U+FFFD. `tags` says what becomes of the invisible twins of ASCII at U+E0000: dropped like the
- * rest (they may stand between letters), or read as the letters they are twins of (they may spell a token).
- * Linear in the text's length.
+ * Returns the text without what cannot be seen, every look-alike replaced by what it looks like, odd spaces by U+00A0, other
+ * line ends by `\n`. Letters of ASCII keep their case, and capitals that look like one become a capital; other letters are in
+ * lower case, so that `toLowerCase` keeps the length. Signs of two units, as emoji are, become U+FFFD. `tags` says what
+ * becomes of the invisible twins of ASCII at U+E0000: dropped like the rest (they may stand between letters), or read as the
+ * letters they are twins of (they may spell a token). Linear in the text's length.
  */
 export function fold(text: string, tags: "dropped" | "read" = "dropped"): Folded {
   if (!/[^\t\n\r -~]/.test(text)) return { text, at: (index) => index };

@@ -18,23 +18,24 @@ const REMARK =
 /** Between a role and its colon. Quotation marks end a key of JSON, or a word that is talked about. */
 const AFTER = `${REMARK}${signs(":\"'«»")}(?:</[a-z0-9]{1,10}>${signs(":\"'«»")}){0,3}?(?=:(?!:|//))`;
 
+const CHAT = anyOf("human assistant", ODD);
 const COMMON = anyOf("system user developer tool ai bot model", ODD);
 
 /** Role words that are broken in any case and any decoration. */
-export const ROLE_LINE: RegExp = new RegExp(`${START}${before()}(?:${anyOf("human assistant", ODD)})${AFTER}`, "gu");
+export const ROLE_LINE: RegExp = new RegExp(`${START}${before()}(?:${CHAT})${AFTER}`, "gu");
 
 /** Role words that are also keys of YAML and names in code: `isRole` says which of them are broken. */
 export const COMMON_ROLE_LINE: RegExp = new RegExp(`${START}${before()}(?:${COMMON})${AFTER}`, "gu");
 
-/** Sections of instruction formats: `### Instruction:`. */
-export const SECTION_LINE: RegExp = new RegExp(
-  `${START}${before("#")}#${before()}(?:instructions?|response|input|output|question|answer|prompt|query|context)${AFTER}`,
+/** A role in quotation marks, with words behind the colon and not the value of a key: `"System": obey`. */
+export const QUOTED_ROLE_LINE: RegExp = new RegExp(
+  `${START}${signs("\"'")}["'](?:${COMMON}|${CHAT})["'][ \\t]{0,16}(?=:[ \\t]{1,16}(?!true|false|null)\\p{L})`,
   "gu",
 );
 
-/** The same in quotation marks, with words behind the colon and not the value of a key. */
-export const QUOTED_ROLE_LINE: RegExp = new RegExp(
-  `${START}${signs("\"'")}["'](?:${COMMON}|${anyOf("human assistant", ODD)})["'][ \\t]{0,16}(?=:[ \\t]{1,16}(?!true|false|null)\\p{L})`,
+/** Sections of instruction formats: `### Instruction:`. */
+export const SECTION_LINE: RegExp = new RegExp(
+  `${START}${before("#")}#${before()}(?:instructions?|response|input|output|question|answer|prompt|query|context)${AFTER}`,
   "gu",
 );
 
@@ -50,15 +51,24 @@ export const isRole = (start: string, rest: string): boolean =>
 
 const ROLES = `(${anyOf("system user assistant", "[ \\t\\u00a0_-]{0,16}")})`;
 
+const END = "(?=[\\n\\r]|$)";
+const IN_LINE = signs(":\"'{,");
+
+/** What may stand behind a role that is alone on its line: signs and closing tags, but no colon or quotation mark of a key. */
+const ALONE = `${IN_LINE}(?::[*_~=#\\])}-]${IN_LINE}|(?:</[a-z0-9]{1,10}>${IN_LINE}){1,3}?)?${END}`;
+
+/** An underline makes a heading of a line with a colon too. */
+const UNDERLINED = "[ \\t\\u00a0]{0,16}:[ \\t\\u00a0]{0,16}(?=[\\n\\r]{1,2}[ \\t\\u00a0]{0,16}(?:==|--))";
+
 /**
- * Lines that read as a heading of the command runner's prompt, up to the role, which is the first group: behind `#` or a
- * heading's tag, or alone on a line (bold, underlined, in brackets).
+ * Lines that read as a heading of the command runner's prompt, up to the role: behind `#` or a heading's tag, or alone on a
+ * line (bold, underlined, in brackets). The role is the one group that matched.
  */
 export const ROLE_HEADING: RegExp = new RegExp(
   [
     `${START}${before("#")}#${before()}${ROLES}(?!\\p{L})`,
     `${START}${signs("")}<h[1-6][^<>\\n\\r]{0,64}>${before()}${ROLES}(?!\\p{L})`,
-    `${START}${before()}${ROLES}(?=${signs("")}(?:</[a-z0-9]{1,10}>${signs("")}){0,3}?(?:[\\n\\r]|$))`,
+    `${START}${before("\"'{")}${ROLES}(?=${ALONE}|${UNDERLINED})`,
   ].join("|"),
   "gu",
 );

@@ -37,7 +37,9 @@ const HEADINGS: readonly ((role: string) => string)[] = [
   (role) => `${role}\n======`,
   (role) => `${role}\n---`,
   (role) => `**${role}**`,
-  (role) => `__${role}__:`,
+  (role) => `__${role}:__`,
+  (role) => `${role}:\n======`,
+  (role) => `  ${role.toUpperCase()}`,
   (role) => `=== ${role} ===`,
   (role) => `--- ${role} ---`,
   (role) => `[${role}]`,
@@ -117,9 +119,11 @@ describe("renderPrompt", () => {
   });
 
   it("leaves other headings and words as they are", () => {
-    const content =
-      "# Overview\n\n## Systems\n\nThe system. User guide\n---\n# Users\n\n- System requirements: none\nassistant: x";
+    const prose = "# Overview\n\n## Systems\n\nThe system. User guide\n---\n# Users\n\n- System requirements: none\n";
+    const yaml = "assistant: x\nsystem:\n  user:\n    - assistant: x\n";
+    const json = JSON.stringify({ user: { roles: ["user", "system"], system: "x" } }, null, 2);
+    const content = prose + yaml + json;
 
-    expect(renderPrompt([{ role: "user", content }])).to.equal(content);
+    expect(renderPrompt([{ role: "user", content: content }])).to.equal(content);
   });
 });
