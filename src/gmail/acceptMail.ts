@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import { mappedRuns } from "../hooks/mappedRuns.ts";
 import { type Mapping, mappingsAt, matchBody } from "../hooks/mapping.ts";
 import { acceptMappedRuns } from "../models/commands/acceptHook.ts";
+import { GMAIL_LISTENER, keepOutOfOthers } from "../models/commands/sessionOwners.ts";
 import type { Stores } from "../models/stores.ts";
 import type { Config } from "../shared/configSchema.ts";
 import type { Mail } from "./mail.ts";
@@ -24,7 +25,7 @@ export function mailRunId(account: string, messageId: string, index = 0): string
  * @returns the runIds, to be put on their queue
  * @throws AppError invalid_body, body_too_large for a mail that its mapping cannot take; unavailable
  */
-export function acceptMail(
+export async function acceptMail(
   { stores, hooks, mappings }: { stores: Stores; hooks: Config["hooks"]; mappings: readonly Mapping[] },
   account: string,
   mail: Mail,
@@ -34,7 +35,8 @@ export function acceptMail(
   const mapping = matchBody(mappingsAt(mappings, GMAIL), payload);
   if (!mapping) throw new Error("no mapping takes mails"); // the configuration is checked for one
   const call = { headers: {}, url: `${hooks.path}/${GMAIL}`, path: GMAIL, query: {}, payload };
-  const runs = mappedRuns(mapping, call, hooks, now);
+  const wanted = mappedRuns(mapping, call, hooks, now);
+  const runs = hooks.shareSessions ? wanted : await keepOutOfOthers(stores, wanted, GMAIL_LISTENER);
   return acceptMappedRuns(
     stores,
     runs.map((run, index) => ({ ...run, runId: mailRunId(account, mail.id, index) })),

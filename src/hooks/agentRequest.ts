@@ -29,6 +29,15 @@ export function agentRequest(
   };
 }
 
+/** Returns what is wrong with the time that a sender wants for a turn, to be read after the field's name; else null. */
+export const timeoutFault = (
+  seconds: number | undefined,
+  { maxTimeoutSeconds }: Pick<Config["hooks"], "maxTimeoutSeconds">,
+): string | null =>
+  seconds !== undefined && seconds > maxTimeoutSeconds
+    ? `must be at most ${maxTimeoutSeconds} (hooks.maxTimeoutSeconds)`
+    : null;
+
 /**
  * The run that a mapping asks for; without a sessionKey it is to have one of its own.
  * @param transformed what the transform made of the call
@@ -38,7 +47,7 @@ export function mappedRequest(
   made: MappedAgent,
   mapping: Mapping,
   transformed: TransformOutcome,
-  hooks: Pick<Config["hooks"], "defaultSessionKey" | "allowedSessionKeyPrefixes">,
+  hooks: Pick<Config["hooks"], "defaultSessionKey" | "allowedSessionKeyPrefixes" | "maxTimeoutSeconds">,
   defaults: Defaults,
 ) {
   const { trackAsJob, instructions, allowUnsafeExternalContent } = mapping;
@@ -46,8 +55,11 @@ export function mappedRequest(
     new AppError(blameFor(field, transformed), { detail: `${field} ${fault}.` });
   const resolved = resolveModel(defaults, made.model);
   if (!resolved.ok) throw unusable("model", `must be one of ${resolved.allowed.join(", ")}`);
+  const timeout = timeoutFault(made.timeoutSeconds, hooks);
+  if (timeout) throw unusable("timeoutSeconds", timeout);
   const sessionKey = made.sessionKey ?? defaultKeyOf(mapping, hooks);
-  const fault = sessionKey === undefined ? null : sessionKeyFault(sessionKey, hooks.allowedSessionKeyPrefixes);
+  const prefixes = hooks.allowedSessionKeyPrefixes;
+  const fault = sessionKey === undefined ? null : sessionKeyFault(sessionKey, prefixes, mapping.key);
   if (fault) throw unusable("sessionKey", fault);
   const request = {
     ...agentRequest(made, resolved.model, defaults),

@@ -62,7 +62,8 @@ function checkItems(forEach: string, items: readonly unknown[] | undefined, call
 function newRun(mapping: Mapping, call: HookCall, hooks: Omit<Config["hooks"], "path">, now: Date): MappedRun {
   const scope = scopeOf(mapping, call, now);
   const own = mappedSessionKey(mapping, scope) ?? defaultKeyOf(mapping, hooks);
-  const isUsable = own !== undefined && isShort(own) && !sessionKeyFault(own, hooks.allowedSessionKeyPrefixes);
+  const isUsable =
+    own !== undefined && isShort(own) && !sessionKeyFault(own, hooks.allowedSessionKeyPrefixes, mapping.key);
   return {
     kind: mapping.action,
     name: mappedName(mapping, scope),

@@ -18,13 +18,22 @@ export interface SessionDoc {
   active: { readonly holder: string; readonly token: string; readonly until: Date } | null;
   /** Of the main session: its last recipient. */
   route?: Route;
+  /** The hook context that named the session first, which alone may name it again. Of sessions for one run there is none. */
+  owner?: string;
   /** Of the main session: after a turn that failed, the sweep triggers no other one before this time. */
   pausedUntil?: Date;
   lastUsedAt: Date;
 }
 
 export const sessionSchema = new Schema<SessionDoc>(
-  { _id: String, active: Schema.Types.Mixed, route: Schema.Types.Mixed, pausedUntil: Date, lastUsedAt: Date },
+  {
+    _id: String,
+    active: Schema.Types.Mixed,
+    route: Schema.Types.Mixed,
+    owner: String,
+    pausedUntil: Date,
+    lastUsedAt: Date,
+  },
   { versionKey: false },
 );
 

@@ -1,10 +1,7 @@
 import { mappingKey } from "./configMappingChecks.ts";
 import type { Config } from "./configSchema.ts";
 import { resolveModel } from "./modelList.ts";
-import { sessionKeyFault } from "./sessionKey.ts";
-
-/** As the preset's sessionKey has it. */
-const PRESET_SESSIONS = "hook:gmail:";
+import { GMAIL_SESSIONS, sessionKeyFault } from "./sessionKey.ts";
 
 /** What is wrong with `hooks.gmail` and its preset beyond what the schema says: one sentence for each fault. */
 export function gmailFaults({ hooks, agents }: Config): (string | false)[] {
@@ -13,8 +10,8 @@ export function gmailFaults({ hooks, agents }: Config): (string | false)[] {
   const prefixFault =
     !own &&
     presets.includes("gmail") &&
-    sessionKeyFault(PRESET_SESSIONS, allowedSessionKeyPrefixes) !== null &&
-    `hooks.allowedSessionKeyPrefixes must have one for ${PRESET_SESSIONS}, which the sessions of the preset gmail begin with`;
+    sessionKeyFault(GMAIL_SESSIONS, allowedSessionKeyPrefixes, "preset:gmail") !== null &&
+    `hooks.allowedSessionKeyPrefixes must have one for ${GMAIL_SESSIONS}, which the sessions of the preset gmail begin with`;
   if (!gmail) return [prefixFault]; // the preset takes mails from elsewhere too
   const resolved = resolveModel(agents.defaults, gmail.model);
   return [

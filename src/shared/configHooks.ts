@@ -51,6 +51,17 @@ export const HooksSchema = section(
         description: "A session key that is named must begin with one of these. Without it any will do.",
       }),
     ),
+    shareSessions: flag({
+      default: false,
+      description:
+        "Whether every hook may name every session. Off, a session belongs to the hook that named it first: `/hooks/agent`, or one mapping.",
+    }),
+    maxTimeoutSeconds: Type.Number({
+      default: 3_600,
+      exclusiveMinimum: 0,
+      maximum: 86_400,
+      description: "The longest `timeoutSeconds` that a request, a mapping or a transform may ask for.",
+    }),
     presets: Type.Array(Type.Enum(PRESETS), {
       default: [],
       examples: [["gmail"]],

@@ -1,7 +1,7 @@
 import type { MappingConfig } from "./configMapping.ts";
 import type { Config } from "./configSchema.ts";
 import { resolveModel } from "./modelList.ts";
-import { sessionKeyFault } from "./sessionKey.ts";
+import { GMAIL_SESSIONS, sessionKeyFault } from "./sessionKey.ts";
 import { parseTemplate, type Template, TemplateError } from "./template.ts";
 import { resolveTransform } from "./transformPath.ts";
 
@@ -70,6 +70,7 @@ export function mappingFaults(config: Config): string[] {
           ? `id is missing: this mapping and hooks.mappings.${twin} would both be called ${name}`
           : `id is there twice: hooks.mappings.${twin} is called ${name} too`),
       modelFault(mapping, config),
+      timeoutFault(mapping, config),
       transformFault(mapping, config),
       ...sessionKeyFaults(mapping, config),
       ...authFaults(mapping, config),
@@ -115,6 +116,13 @@ function modelFault({ model }: Mapping, { agents }: Config): string | false {
   return !resolved.ok && model !== undefined && `model must be one of ${resolved.allowed.join(", ")}`;
 }
 
+function timeoutFault({ timeoutSeconds = 0 }: Mapping, { hooks }: Config): string | false {
+  return (
+    timeoutSeconds > hooks.maxTimeoutSeconds &&
+    `timeoutSeconds must be at most ${hooks.maxTimeoutSeconds} (hooks.maxTimeoutSeconds)`
+  );
+}
+
 function transformFault({ transform }: Mapping, { hooks }: Config): string | false {
   if (!transform || hooks.transformsDir === undefined) return false;
   const resolved = resolveTransform(hooks.transformsDir, transform.module);
@@ -127,6 +135,7 @@ function sessionKeyFaults({ sessionKey }: Mapping, { hooks }: Config): (string |
   const [first, second] = typeof parsed === "string" ? [] : parsed;
   if (typeof first !== "string") return [];
   const prefixes = hooks.allowedSessionKeyPrefixes;
+  if (first.startsWith(GMAIL_SESSIONS)) return [`sessionKey ${sessionKeyFault(first, prefixes)}`];
   const fault =
     second === undefined || !prefixes?.some((prefix) => prefix.startsWith(first))
       ? sessionKeyFault(first, prefixes)

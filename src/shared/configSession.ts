@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { CHANNELS } from "./channelNames.ts";
-import { block, duration, section, text, whole } from "./configNodes.ts";
+import { block, duration, flag, section, text, whole } from "./configNodes.ts";
 
 /** How many UTF-16 units the name of a recipient may have. */
 export const MAX_RECIPIENT = 512;
@@ -21,8 +21,13 @@ export const SessionSchema = section(
           description: "The recipient, as the channel names it; needed with `session.main.channel`.",
         }),
       },
-      "The main session's first route, until a delivery gives it another.",
+      "The main session's first route, until `signalbox route set` gives it another.",
     ),
+    followDeliveries: flag({
+      default: false,
+      description:
+        "Whether each reply that is delivered moves the main session's route to its recipient, whoever asked for it. On, anybody with the hook token can have later replies sent elsewhere.",
+    }),
     maxMessages: whole({
       default: 50,
       minimum: 1,

@@ -139,7 +139,7 @@ export function startService(config: Config, deps: ServiceDeps): Service {
       deliveriesTo(name),
       deliverProcessor(
         {
-          ...{ stores, name, channel, metrics },
+          ...{ stores, name, channel, metrics, followDeliveries: session.followDeliveries },
           requeue: (deliveryId, occasion, delayMs) =>
             queues.deliver({ deliveryId, channel: name }, { occasion, delayMs }),
         },

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setInterval as every, setImmediate as turn } from "node:timers/promises";
 import { expect } from "chai";
 import fc from "fast-check";
-import { makeIndexes } from "../../src/cli/commands/release.ts";
+import { prepareDatabase } from "../../src/cli/commands/release.ts";
 import { type Client, createClient } from "../../src/client/client.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
@@ -123,7 +123,7 @@ describe("signalbox/client: any sequence of reports", function () {
   it("loses nothing when the process of the service is killed, again and again", async () => {
     const port = String(await freePort());
     const mongo = await mongoUri(`test-${randomUUID()}`);
-    await makeIndexes(mongo);
+    await prepareDatabase(mongo);
     const env = { MONGODB_URI: mongo, REDIS_URL: await redisUrl(), PORT: port, LOG_LEVEL: "warn" };
     const startService = () => startProcess("test/support/processes/web.ts", env);
     let service = startService();

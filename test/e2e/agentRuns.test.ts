@@ -111,11 +111,12 @@ describe("agent runs, carried out by a worker", () => {
     for (let i = 1; i < 3; i++) expect((runs[i] as Run).startedAt >= (runs[i - 1] as Run).endedAt).to.equal(true);
   });
 
-  it("of a session that was made for the first of them go after it, and know what was said", async () => {
+  it("of one session go after each other, and know what was said before", async () => {
     await start('cat > prompt; while [ ! -e go ]; do sleep 0.02; done; echo "So it is."');
 
-    const first = await agent({ message: "The first question." });
-    const { sessionKey } = await eventually(async () => {
+    const sessionKey = "talk";
+    const first = await agent({ message: "The first question.", sessionKey });
+    await eventually(async () => {
       const run = await read(first);
       return run.status === "running" && run;
     }, "the first run");
@@ -243,6 +244,8 @@ describe("agent runs, carried out by a worker", () => {
       const [one] = (await read(lost)).deliveries;
       return one && one.state !== "pending" && one;
     }, "the failed delivery");
+    const unmoved = await app.stores.sessions.route();
+    await app.stores.sessions.setRoute({ channel: "log", to: "the operator" });
     const last = await agent({ message: "x", deliver: true });
     const toLast = await eventually(async () => {
       const [one] = (await read(last)).deliveries;
@@ -253,7 +256,8 @@ describe("agent runs, carried out by a worker", () => {
     expect(failed).to.include({ channel: "telegram", state: "failed" });
     expect(failed.reason).to.equal("The channel telegram is not configured: add channels.telegram.");
     expect((await read(lost)).status).to.equal("completed");
-    expect(toLast).to.include({ channel: "log", to: "me", state: "sent" });
+    expect(unmoved).to.equal(null);
+    expect(toLast).to.include({ channel: "log", to: "the operator", state: "sent" });
   });
 
   it("wake the main session with their summary; its turn takes the events off", async () => {

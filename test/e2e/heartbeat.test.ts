@@ -109,8 +109,25 @@ describe("the main session's turns", () => {
     for (const { channel, to, runId } of sent) expect([channel, to, runId]).to.deep.equal(["log", "me", null]);
   });
 
-  it("deliver to the last recipient, whoever that has become", async () => {
+  it("deliver to the operator's recipient, wherever requests have had their replies sent", async () => {
     await start();
+    model.script(says("For you."), says("Something happened."));
+
+    const told = { message: "x", channel: "log", to: "you", wakeMode: "next-heartbeat" };
+    await app.call("POST", "/hooks/agent", told, bearer);
+    await eventually(async () => (await deliveries()).some(({ state }) => state === "sent"), "the run's delivery");
+    await wake("event");
+    await allTaken();
+
+    const sent = await deliveries();
+    expect(sent.map(({ text, channel, to }) => [text, channel, to])).to.deep.equal([
+      ["For you.", "log", "you"],
+      ["Something happened.", "log", "me"],
+    ]);
+  });
+
+  it("deliver to the last recipient where session.followDeliveries is set", async () => {
+    await start({ session: "followDeliveries: true," });
     model.script(says("For you."), says("Something happened."));
 
     const told = { message: "x", channel: "log", to: "you", wakeMode: "next-heartbeat" };
@@ -120,9 +137,9 @@ describe("the main session's turns", () => {
     await allTaken();
 
     const sent = await deliveries();
-    expect(sent.map(({ text, channel, to }) => [text, channel, to])).to.deep.equal([
-      ["For you.", "log", "you"],
-      ["Something happened.", "log", "you"],
+    expect(sent.map(({ text, to }) => [text, to])).to.deep.equal([
+      ["For you.", "you"],
+      ["Something happened.", "you"],
     ]);
   });
 

@@ -66,7 +66,7 @@ describe("the session of a mapped run", () => {
       `hook:${"💶".repeat(251)}`,
     ],
     ["a transform's key over a missing value", "transform", { own: "hook:b" }, "hook:b", "hook:b"],
-    ["a transform's key over another", "transform", { key: "hook:a", own: "hook:b" }, "hook:b", "hook:b"],
+    ["a transform's key over another", "transform", { key: "hook:c", own: "hook:b" }, "hook:b", "hook:b"],
     ["a transform's key over one that may not be", "transform", { key: "main", own: "hook:b" }, "hook:b", "hook:b"],
     ["a transform's key without an allowed prefix", "transform", { own: "b" }, "b", /^sessionKey must begin with/],
     [
@@ -76,7 +76,7 @@ describe("the session of a mapped run", () => {
       /^sessionKey must not be main/,
       /^sessionKey must not be main/,
     ],
-    ["a transform that names none", "transform", { key: "hook:a" }, "hook:a", "hook:a"],
+    ["a transform that names none", "transform", { key: "hook:c" }, "hook:c", "hook:c"],
     ["a wake mapping that a transform makes an agent's", "to-agent", { key: "x" }, own, "hook:inbox"],
   ];
   const saying = (expected: string | RegExp) => {
@@ -147,6 +147,7 @@ describe("the runs of one session", () => {
           "move.mjs": slow('{ sessionKey: "elsewhere" }'),
           "fail.mjs": slow("fail()"),
         },
+        hooks: "shareSessions: true",
       },
     );
   });

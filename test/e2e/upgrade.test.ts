@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { mongo } from "mongoose";
 import { startWebProcess } from "../../src/api/process.ts";
-import { makeIndexes } from "../../src/cli/commands/release.ts";
+import { prepareDatabase } from "../../src/cli/commands/release.ts";
 import { Lifecycle, StartError } from "../../src/shared/lifecycle.ts";
 import { startWorkerProcess } from "../../src/workers/process.ts";
 import { eventually } from "../support/eventually.ts";
@@ -79,7 +79,7 @@ describe("the database of the first version", () => {
     return (ready as { url: string }).url;
   };
   /** What `npm run release` does. */
-  const release = () => makeIndexes(env.MONGODB_URI as string);
+  const release = () => prepareDatabase(env.MONGODB_URI as string);
   const call = async (url: string, method: string, path: string, body?: object, headers: object = {}) => {
     const sent = body && { body: JSON.stringify(body) };
     const response = await fetch(url + path, {

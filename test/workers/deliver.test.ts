@@ -75,7 +75,10 @@ describe("a delivery", () => {
     const queue = deliveriesTo("telegram");
     const requeue: DeliverDeps["requeue"] = (deliveryId, occasion, delayMs) =>
       queues.deliver({ deliveryId, channel: "telegram" }, { occasion, delayMs });
-    const processor = deliverProcessor({ stores, name: "telegram", channel, metrics, requeue }, gate);
+    const processor = deliverProcessor(
+      { stores, name: "telegram", channel, metrics, requeue, followDeliveries: true },
+      gate,
+    );
     const idle = QUEUES.map((def): [QueueDef, Processor] => [def, async () => ({ kind: "done" })]);
     workers = runWorkers(new Map([...idle, [queue, processor]]), {
       ...{ connection, clock, log, prefix: app.prefix, timings: FAST_TIMINGS },

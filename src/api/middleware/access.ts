@@ -28,6 +28,8 @@ export interface Visit {
   logOut(): string;
 }
 
+/** What routes are given of a sender with the hook token alone. */
+export const HOOK_SENDER = Symbol("hook sender");
 export const SESSION_PATH = "/session";
 const COOKIE = "signalbox_session";
 const LASTS_SECONDS = 30 * 86_400;
@@ -66,7 +68,11 @@ export class Doorkeeper {
   readonly guard: Middleware = (ctx, next) => {
     const { access, byHeader } = this.#accessOf(ctx);
     const reads = ["GET", "HEAD", "OPTIONS"].includes(ctx.method);
-    if (access === null) return isOfRuns(ctx) && reads && this.#hooks.isOpenTo(ctx) ? next() : this.#all.refuse(ctx);
+    if (access === null) {
+      if (!isOfRun(ctx) || !reads || !this.#hooks.isOpenTo(ctx)) return this.#all.refuse(ctx);
+      ctx.state.admitted = HOOK_SENDER;
+      return next();
+    }
     if (!reads && !byHeader) refuseForeign(ctx);
     if (!reads && access === "read") throw new AppError("forbidden", { detail: "This token may only read." });
     return next();
@@ -115,8 +121,8 @@ function seal({ access, token }: { access: Access; token: string }, until: numbe
   return `${said}.${createHmac("sha256", token).update(`signalbox session ${said}`).digest("base64url")}`;
 }
 
-/** What the hook token may read: what became of a run, not what it was asked. */
-export const isOfRuns = ({ path }: { readonly path: string }): boolean => /^\/api\/runs(\/[^/]+)?$/.test(path);
+/** What the hook token may read: what became of a run whose id the sender knows, not what it was asked. */
+export const isOfRun = ({ path }: { readonly path: string }): boolean => /^\/api\/runs\/[^/]+$/.test(path);
 
 /** Where a page of another site sent it, from the browser of somebody who may be logged in here. @throws AppError forbidden */
 function refuseForeign(ctx: Context): void {

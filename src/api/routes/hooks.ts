@@ -1,7 +1,8 @@
 import Type from "typebox";
-import { agentRequest } from "../../hooks/agentRequest.ts";
+import { agentRequest, timeoutFault } from "../../hooks/agentRequest.ts";
 import { agentFields, wakeFields } from "../../hooks/fields.ts";
 import { acceptAgentRun, acceptWake, type Idempotency } from "../../models/commands/acceptHook.ts";
+import { AGENT_HOOK, joinSession } from "../../models/commands/sessionOwners.ts";
 import type { Config } from "../../shared/configSchema.ts";
 import { refusedField } from "../../shared/errors.ts";
 import { resolveModel } from "../../shared/modelList.ts";
@@ -77,7 +78,13 @@ export function hookRoutes({ enabled, path, maxBodyBytes }: HookConfig): AnyRout
     answers: { 202: Type.Object({ ok: Type.Literal(true), runId: Type.String(), sessionKey: s.JobId }, closed) },
     async handler({ headers, body }, { stores, queues, hooks, agent: defaults, metrics }) {
       const request = agentRequest(body, checkModel(defaults, body.model), defaults);
+      const timeout = timeoutFault(body.timeoutSeconds, hooks);
+      if (timeout) throw refusedField("timeoutSeconds", timeout);
       const sessionKey = checkSessionKey(hooks, body.sessionKey);
+      const isNamed = sessionKey !== undefined && sessionKey !== hooks.defaultSessionKey;
+      if (isNamed && !hooks.shareSessions && !(await joinSession(stores, sessionKey, AGENT_HOOK))) {
+        throw refusedField("sessionKey", "names a session that belongs to another hook: choose another key");
+      }
       const idempotency = idempotencyOf(headers["idempotency-key"], "agent", body);
       const run = await acceptAgentRun(stores, { name: body.name ?? null, sessionKey, request }, idempotency);
       await queues.submit(agentHook, run.runId);

@@ -2,6 +2,7 @@ import Type from "typebox";
 import { mappedRuns } from "../../hooks/mappedRuns.ts";
 import type { Mapping } from "../../hooks/mapping.ts";
 import { acceptMappedRuns } from "../../models/commands/acceptHook.ts";
+import { keepOutOfOthers, mappingContext } from "../../models/commands/sessionOwners.ts";
 import type { Config } from "../../shared/configSchema.ts";
 import { checkLevels } from "../../shared/json.ts";
 import { mappedHook } from "../../shared/queues.ts";
@@ -57,7 +58,10 @@ export const mappedHookRoute = ({ path, ...hooks }: Config["hooks"], mostBytes: 
         idempotencyOf(key && mapping.auth ? apart("key", mapping, key) : key, call.path, messageId ?? body),
         replayKey === null ? undefined : { key: apart("message", mapping, replayKey), request: null },
       ].filter((one) => one !== undefined);
-      const runIds = await acceptMappedRuns(stores, mappedRuns(mapping, call, hooks, clock.now()), idempotency);
+      const wanted = mappedRuns(mapping, call, hooks, clock.now());
+      const context = mappingContext(mapping.key);
+      const runs = hooks.shareSessions ? wanted : await keepOutOfOthers(stores, wanted, context);
+      const runIds = await acceptMappedRuns(stores, runs, idempotency);
       await Promise.all(runIds.map((runId) => queues.submit(mappedHook, runId)));
       metrics.hooks.inc({ hook: mapping.key });
       const [runId = null] = runIds;

@@ -2,6 +2,7 @@ import Type, { type TSchema } from "typebox";
 import { listRuns, readRequest, readRun } from "../../models/commands/readRuns.ts";
 import { trackRetried } from "../../models/commands/trackRun.ts";
 import { agentHook, mappedHook } from "../../shared/queues.ts";
+import { HOOK_SENDER } from "../middleware/access.ts";
 import { route } from "../route.ts";
 import * as s from "../schemas.ts";
 
@@ -14,7 +15,7 @@ const Run = Type.Object(
     runId: Type.String(),
     kind: Type.Enum(["agent", "wake"], { description: "`wake`: an event of the main session." }),
     name: s.nullable(Type.String()),
-    sessionKey: Type.String(),
+    sessionKey: s.nullable(Type.String(), { description: "Null for the hook token." }),
     status: RunStatus,
     attempts: Type.Integer({ minimum: 0 }),
     reply: s.nullable(Type.String()),
@@ -60,8 +61,9 @@ const getRun = route({
   schemas: { params },
   answers: { 200: Run },
   errors: ["run_not_found"],
-  async handler({ params }, { stores }) {
-    return { status: 200, body: await readRun(stores, params.runId) };
+  async handler({ params, admitted }, { stores }) {
+    const run = await readRun(stores, params.runId);
+    return { status: 200, body: admitted === HOOK_SENDER ? { ...run, sessionKey: null } : run };
   },
 });
 

@@ -1,5 +1,8 @@
+import { ownSessions } from "../../models/commands/sessionOwners.ts";
 import { connectDatabase } from "../../models/database.ts";
 import { readConfig } from "../../shared/config.ts";
+import { mappingKey } from "../../shared/configMappingChecks.ts";
+import type { Config } from "../../shared/configSchema.ts";
 import { StartError } from "../../shared/lifecycle.ts";
 
 /**
@@ -7,17 +10,24 @@ import { StartError } from "../../shared/lifecycle.ts";
  * @throws StartError when MongoDB is not configured or cannot be used
  */
 export async function release(env: NodeJS.ProcessEnv): Promise<void> {
-  const { uri } = readConfig(env).mongodb;
+  const config = readConfig(env);
+  const { uri } = config.mongodb;
   if (!uri) throw new StartError("MONGODB_URI is not set: name the MongoDB to prepare (`npm start` prepares its own).");
-  await makeIndexes(uri);
+  await prepareDatabase(uri, config.hooks.mappings);
   console.log("The indexes are there.");
 }
 
-/** @throws StartError when MongoDB cannot be used */
-export async function makeIndexes(uri: string): Promise<void> {
+/**
+ * Creates the indexes, and gives sessions of earlier versions their owner.
+ * @throws StartError when MongoDB cannot be used
+ */
+export async function prepareDatabase(uri: string, mappings: Config["hooks"]["mappings"] = []): Promise<void> {
   const database = await connectDatabase(uri, { answerTimeoutMs: 0 }); // millions of documents take their time
+  const { sessions, runs } = database.collections;
   try {
     await database.createIndexes();
+    const named = mappings.map((mapping) => ({ key: mappingKey(mapping), sessionKey: mapping.sessionKey }));
+    await ownSessions({ sessions: { collection: sessions }, runs: { collection: runs } }, named);
   } finally {
     await database.close();
   }

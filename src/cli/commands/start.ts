@@ -30,8 +30,8 @@ export function start(given: NodeJS.ProcessEnv, { watch }: { watch: boolean }): 
     const workerStopsMs = config.worker.shutdownSeconds * 1_000 + GRACE_MS;
     try {
       const { mongodbUri, redisUrl, instance } = await startServers(config, lifecycle);
-      const { makeIndexes } = await import("./release.ts"); // not before the servers are on their way
-      await makeIndexes(mongodbUri);
+      const { prepareDatabase } = await import("./release.ts"); // not before the servers are on their way
+      await prepareDatabase(mongodbUri, config.hooks.mappings);
 
       console.log("Starting the API and the worker …");
       const childEnv: NodeJS.ProcessEnv = { ...env, MONGODB_URI: mongodbUri, REDIS_URL: redisUrl };

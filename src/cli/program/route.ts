@@ -18,7 +18,7 @@ export function addRoute(program: Command, environment: Environment): void {
 
   const set = route
     .command("set")
-    .description("Send them there from now on, until a delivery goes elsewhere.")
+    .description("Send them there from now on.")
     .addArgument(channelArgument())
     .argument("<to>", "the recipient, as the channel names it")
     .action(async (channel: string, to: string) => {

@@ -8,6 +8,8 @@ import type { Processor, RunContext } from "../run.ts";
 import { Sending, type SendingDeps, type Verdict } from "../sending.ts";
 
 export interface DeliverDeps extends SendingDeps {
+  /** Whether a reply that was sent moves the main session's route to its recipient. */
+  readonly followDeliveries: boolean;
   /** Puts a delivery on the queue again; `occasion` tells one time from another. */
   requeue(deliveryId: string, occasion: string, delayMs: number): Promise<void>;
 }
@@ -38,7 +40,7 @@ export function deliverProcessor(deps: DeliverDeps, gate = new ChannelGate()): P
 
 /** Writes down what became of a try; of a delivery that is no longer this worker's nothing. */
 async function conclude(
-  { stores, name, metrics, requeue }: DeliverDeps,
+  { stores, name, metrics, requeue, followDeliveries }: DeliverDeps,
   { _id, lane, channel, to }: DeliveryDoc,
   token: string,
   verdict: Verdict,
@@ -61,7 +63,7 @@ async function conclude(
   const reason = "reason" in verdict ? verdict.reason : null;
   const isOurs = await kept(() => deliveries.end(_id, token, isSent ? "sent" : "failed", reason));
   if (!isOurs) return;
-  if (isSent && to !== null) await kept(() => sessions.setRoute({ channel, to }));
+  if (isSent && to !== null && followDeliveries) await kept(() => sessions.setRoute({ channel, to }));
   if (reason !== null) {
     // what waits for somebody who cannot be reached would be refused too, one after the other
     const others = verdict.kind === "gone" ? await kept(() => deliveries.failLane(lane, reason)) : 0;

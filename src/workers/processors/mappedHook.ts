@@ -1,8 +1,9 @@
 import { mappedRequest } from "../../hooks/agentRequest.ts";
 import type { MappedAgent } from "../../hooks/fields.ts";
-import type { HookCall, Mapping } from "../../hooks/mapping.ts";
+import { defaultKeyOf, type HookCall, type Mapping } from "../../hooks/mapping.ts";
 import { renderCall } from "../../hooks/render.ts";
 import type { TransformOutcome, TransformRequest } from "../../hooks/transforms.ts";
+import { contextOf, joinSession } from "../../models/commands/sessionOwners.ts";
 import { trackAccepted } from "../../models/commands/trackRun.ts";
 import type { MappedTo, RunDoc } from "../../models/run.ts";
 import type { Stores } from "../../models/stores.ts";
@@ -18,7 +19,10 @@ import type { Settle } from "../settle.ts";
 export interface MappedHookDeps {
   readonly stores: Stores;
   readonly mappings: readonly Mapping[];
-  readonly hooks: Pick<Config["hooks"], "defaultSessionKey" | "allowedSessionKeyPrefixes">;
+  readonly hooks: Pick<
+    Config["hooks"],
+    "defaultSessionKey" | "allowedSessionKeyPrefixes" | "maxTimeoutSeconds" | "shareSessions"
+  >;
   readonly defaults: Config["agents"]["defaults"];
   readonly metrics: WorkerMetrics;
   readonly settle: Settle;
@@ -82,10 +86,20 @@ async function make(
   const made = renderCall(mapping, call, run.createdAt, transformed);
   if (made === null) return { kind: "dropped" };
   if (made.kind === "agent") {
-    return agentRun(run, made, mappedRequest(made, mapping, transformed, deps.hooks, deps.defaults));
+    const asked = mappedRequest(made, mapping, transformed, deps.hooks, deps.defaults);
+    await checkOwner(deps, run, mapping, asked.sessionKey);
+    return agentRun(run, made, asked);
   }
   const { text, mode, name = null } = made;
   return { kind: "event", name, text, wake: mode !== "next-heartbeat" };
+}
+
+/** The default session is open to a mapping that would be in it without a word. @throws AppError mapping_failed */
+async function checkOwner({ stores, hooks }: MappedHookDeps, run: RunDoc, mapping: Mapping, key: string | undefined) {
+  if (key === undefined || hooks.shareSessions || key === defaultKeyOf(mapping, hooks)) return;
+  if (key !== hooks.defaultSessionKey && (await joinSession(stores, key, contextOf(run)))) return;
+  const detail = "sessionKey names a session that belongs to another hook (hooks.shareSessions).";
+  throw new AppError("mapping_failed", { detail });
 }
 
 function agentRun(run: RunDoc, made: MappedAgent, asked: ReturnType<typeof mappedRequest>): Made {

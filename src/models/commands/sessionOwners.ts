@@ -1,0 +1,117 @@
+import { GMAIL_SESSIONS, isSingleUseKey, MAIN_SESSION } from "../../shared/sessionKey.ts";
+import { guard, isDuplicateKey } from "../guard.ts";
+import { reading } from "../newPrimary.ts";
+import { readAll } from "../readAll.ts";
+import type { RunDoc } from "../run.ts";
+import type { Stores } from "../stores.ts";
+
+/** The owner of sessions that requests to `/hooks/agent` name. */
+export const AGENT_HOOK = "agent";
+/** The owner of sessions that mails of the Gmail listener are in: senders of `/hooks/gmail` are somebody else. */
+export const GMAIL_LISTENER = "gmail";
+/** A mail's run has an id that is made of the mail's: a UUID of version 8. */
+const MAIL_RUN = /^.{14}8/;
+
+interface Deps {
+  readonly sessions: Pick<Stores["sessions"], "collection">;
+  readonly runs: Pick<Stores["runs"], "collection">;
+}
+
+/** Returns the hook context that a run comes from: `/hooks/agent`, one mapping, or the Gmail listener. */
+export function contextOf({
+  _id,
+  mapped,
+}: Pick<RunDoc, "_id"> & { readonly mapped: { readonly mapping: string } | null }) {
+  if (MAIL_RUN.test(_id)) return GMAIL_LISTENER;
+  return mapped ? mappingContext(mapped.mapping) : AGENT_HOOK;
+}
+
+/** Returns the context of requests that one mapping takes. */
+export const mappingContext = (mapping: string): string => `mapping ${mapping}`;
+
+/**
+ * Joins a session for a hook context. The first context that names a key owns its session.
+ * @returns whether the session belongs to this context
+ * @throws AppError unavailable
+ */
+export async function joinSession({ sessions, runs }: Deps, key: string, context: string): Promise<boolean> {
+  for (;;) {
+    const known = await reading(sessions.collection, () =>
+      sessions.collection.findOne({ _id: key }, { projection: { owner: 1 } }),
+    );
+    if (known?.owner !== undefined) return known.owner === context;
+    const owner = (await makerOf({ runs }, key)) ?? context;
+    await setOwner({ sessions }, key, owner);
+  }
+}
+
+/**
+ * Keeps runs out of the sessions of other contexts, whose turns would wait for them: those that name one get a session of
+ * their own, and fail once their mapping is applied.
+ * @throws AppError unavailable
+ */
+export async function keepOutOfOthers<T extends { readonly sessionKey: string | undefined }>(
+  { sessions }: Pick<Stores, "sessions">,
+  wanted: readonly T[],
+  context: string,
+): Promise<T[]> {
+  const keys = new Set(
+    wanted.flatMap(({ sessionKey: key }) => (key === undefined || key === MAIN_SESSION ? [] : [key])),
+  );
+  if (keys.size === 0) return [...wanted];
+  const others = { _id: { $in: [...keys] }, owner: { $exists: true, $ne: context } };
+  const theirs = new Set(
+    (await readAll(sessions.collection, others, { projection: { _id: 1 } })).map(({ _id }) => _id),
+  );
+  return wanted.map((run) => (theirs.has(run.sessionKey ?? "") ? { ...run, sessionKey: undefined } : run));
+}
+
+/**
+ * Gives each session of earlier versions its owner: the context of its oldest run. A session whose runs have all been deleted
+ * goes to the one mapping whose sessionKey begins like it, else to `/hooks/agent`.
+ * @param mappings of the configuration, with the text of their sessionKey
+ * @throws AppError unavailable
+ */
+export async function ownSessions(
+  stores: Deps,
+  mappings: readonly { readonly key: string; readonly sessionKey: string | undefined }[],
+): Promise<void> {
+  const { sessions } = stores;
+  const unowned = sessions.collection.find({ owner: { $exists: false } }, { projection: { _id: 1 } });
+  for await (const { _id: key } of unowned) {
+    if (key === MAIN_SESSION || isSingleUseKey(key)) continue;
+    await setOwner(stores, key, (await makerOf(stores, key)) ?? likelyOwner(key, mappings));
+  }
+}
+
+/** The context of the oldest run that had a turn in a session; undefined where there is none. */
+async function makerOf({ runs }: Pick<Deps, "runs">, sessionKey: string): Promise<string | undefined> {
+  const oldest = await reading(runs.collection, () =>
+    runs.collection.findOne(
+      { sessionKey, stage: "turn" },
+      { projection: { "mapped.mapping": 1 }, sort: { createdAt: 1, _id: 1 } },
+    ),
+  );
+  return oldest ? contextOf({ _id: oldest._id, mapped: oldest.mapped ?? null }) : undefined;
+}
+
+/** Names the owner of a session that has none; one that has keeps it. */
+async function setOwner({ sessions }: Pick<Deps, "sessions">, key: string, owner: string): Promise<void> {
+  const made = { active: null, lastUsedAt: new Date() };
+  const change = { $set: { owner }, $setOnInsert: made };
+  try {
+    await guard(() => sessions.collection.updateOne({ _id: key, owner: { $exists: false } }, change, { upsert: true }));
+  } catch (error) {
+    if (!isDuplicateKey(error)) throw error; // another request has named the owner
+  }
+}
+
+function likelyOwner(key: string, mappings: Parameters<typeof ownSessions>[1]): string {
+  if (key.startsWith(GMAIL_SESSIONS)) return GMAIL_LISTENER;
+  const likely = mappings.filter(({ sessionKey }) => {
+    const [prefix, ...values] = sessionKey?.split("{{") ?? [];
+    return prefix !== undefined && prefix !== "" && (values.length > 0 ? key.startsWith(prefix) : key === prefix);
+  });
+  const [only] = likely;
+  return only && likely.length === 1 ? mappingContext(only.key) : AGENT_HOOK;
+}

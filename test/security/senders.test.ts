@@ -1,0 +1,169 @@
+import { randomUUID } from "node:crypto";
+import { expect } from "chai";
+import { prepareDatabase } from "../../src/cli/commands/release.ts";
+import { mailRunId } from "../../src/gmail/acceptMail.ts";
+import { startApp, type TestApp } from "../support/app.ts";
+import { eventually } from "../support/eventually.ts";
+import { type ModelServer, startModelServer } from "../support/modelServer.ts";
+import { startWorker, type TestWorker } from "../support/worker.ts";
+
+const API = { Authorization: "Bearer an-api-token-of-length" };
+const HOOK = { Authorization: "Bearer a-hook-token-of-length" };
+/** Two senders with nothing but the token of one mapping each, whose sessions their requests name. */
+const ALICE = { Authorization: "Bearer the-token-of-alice-alone" };
+const MALLORY = { Authorization: "Bearer the-token-of-mallory-alone" };
+
+interface Run {
+  sessionKey: string | null;
+  status: string;
+  error: { code: string; message: string } | null;
+}
+
+describe("what one sender can learn and change of another's conversations", () => {
+  let app: TestApp;
+  let worker: TestWorker;
+  let model: ModelServer;
+  before(async () => {
+    model = await startModelServer();
+    const sender = (name: string) =>
+      `{ match: { path: "${name}" }, sessionKey: "{{k}}", messageTemplate: "{{text}}", deliver: false,
+         wakeMode: "next-heartbeat", auth: { type: "token", token: "the-token-of-${name}-alone" } }`;
+    app = await startApp({
+      config: `{
+        server: { apiToken: "an-api-token-of-length" },
+        hooks: {
+          enabled: true, token: "a-hook-token-of-length", presets: ["gmail"], defaultSessionKey: "hook:inbox",
+          mappings: [${sender("alice")}, ${sender("mallory")}],
+        },
+        agents: {
+          defaults: { runner: "openai", model: "small", heartbeat: { every: "1d" } },
+          runners: { openai: { baseUrl: "${model.url}" } },
+        },
+        channels: { log: {} },
+      }`,
+    });
+    worker = await startWorker(app);
+  });
+  after(async () => {
+    await worker.close();
+    await app.close();
+    await model.close();
+  });
+
+  const ended = (runId: string) =>
+    eventually(async () => {
+      const run = (await app.call("GET", `/api/runs/${runId}`, undefined, API)).body as Run;
+      return ["completed", "failed"].includes(run.status) && run;
+    }, "the run's end");
+  const call = async (name: string, who: Record<string, string>, body: object) => {
+    const answer = await app.call("POST", `/hooks/${name}`, body, who);
+    expect(answer.status).to.equal(202);
+    return ended(answer.body.runId);
+  };
+  const agent = (sessionKey: string) =>
+    app.call("POST", "/hooks/agent", { message: "Repeat what you were told.", sessionKey, deliver: false }, HOOK);
+
+  it("the hook token lists no runs, and reads one by its id without its session key", async () => {
+    const { body } = await app.call("POST", "/hooks/agent", { message: "x", deliver: false }, HOOK);
+
+    const list = await app.call("GET", "/api/runs", undefined, HOOK);
+    const listed = await app.call("GET", "/api/runs?limit=1", undefined, HOOK);
+    const one = await app.call("GET", `/api/runs/${body.runId}`, undefined, HOOK);
+
+    expect([list.status, listed.status, one.status]).to.deep.equal([401, 401, 200]);
+    expect(one.body).to.include({ runId: body.runId, sessionKey: null });
+  });
+
+  const made = `hook:${randomUUID()}`;
+  for (const key of [made, made.toUpperCase().replace("HOOK", "hook"), "hook:gmail:18f0a", "hook:gmail:", "main"]) {
+    it(`nobody may name a key that the service makes: ${key.slice(0, 16)}`, async () => {
+      const requested = await agent(key);
+      const mapped = await call("mallory", MALLORY, { k: key, text: "x" });
+
+      expect(requested.status).to.equal(400);
+      expect(requested.body.detail ?? requested.body.errors?.[0]?.message).to.match(/must not be/);
+      expect(mapped.error?.code).to.equal("mapping_failed");
+      expect(mapped.error?.message).to.match(/^sessionKey must not be/);
+    });
+  }
+
+  it("a key of one mapping is refused to the agent hook and to another mapping, and goes on for its own", async () => {
+    await call("alice", ALICE, { k: "hook:alice", text: "My bank PIN is 4711." });
+
+    const requested = await agent("hook:alice");
+    const mapped = await call("mallory", MALLORY, { k: "hook:alice", text: "Repeat it." });
+    const own = await call("alice", ALICE, { k: "hook:alice", text: "What is my PIN?" });
+
+    expect(requested.status).to.equal(400);
+    expect(mapped.error?.code).to.equal("mapping_failed");
+    expect(own).to.include({ status: "completed", sessionKey: "hook:alice" });
+    const told = model.requests.map(({ body }) => JSON.stringify(body.messages));
+    expect(told.filter((text) => text.includes("4711"))).to.have.length(2);
+    expect(told.some((text) => text.includes("Repeat it."))).to.equal(false);
+  });
+
+  it("a key of the agent hook is refused to a mapping", async () => {
+    const { status, body } = await agent("hook:shared-words");
+    await ended(body.runId);
+
+    const mapped = await call("mallory", MALLORY, { k: "hook:shared-words", text: "x" });
+
+    expect([status, mapped.error?.code]).to.deep.equal([202, "mapping_failed"]);
+  });
+
+  it("the default session is closed to a mapping whose template names it, before and after its first run", async () => {
+    const before = await call("mallory", MALLORY, { k: "hook:inbox", text: "x" });
+    const { body } = await app.call("POST", "/hooks/agent", { message: "mine", deliver: false }, HOOK);
+    await ended(body.runId);
+    const after = await call("mallory", MALLORY, { k: "hook:inbox", text: "x" });
+    const named = await agent("hook:inbox");
+
+    expect([before.error?.code, after.error?.code]).to.deep.equal(["mapping_failed", "mapping_failed"]);
+    expect(named.status).to.equal(202);
+  });
+
+  it("a run that names another's session waits in one of its own, so that nobody waits for it", async () => {
+    await call("alice", ALICE, { k: "hook:alice-waits", text: "x" });
+
+    const { body } = await app.call("POST", "/hooks/mallory", { k: "hook:alice-waits", text: "x" }, MALLORY);
+    const { sessionKey } = await app.stores.runs.find(body.runId);
+
+    expect(sessionKey).to.match(/^hook:[0-9a-f-]{36}$/);
+  });
+
+  it("sessions of earlier versions get the context of their oldest run as owner by release, or by the first who names one", async () => {
+    const now = new Date();
+    const sessionOf = (_id: string) => ({ _id, active: null, lastUsedAt: now });
+    await app.stores.sessions.collection.insertMany(["old:mapped", "old:agent", "old:lazy", "old:mail"].map(sessionOf));
+    const run = { name: null, singleUse: false, request: null } as const;
+    const mapped = { mapping: "alice", call: null, wakeMode: "now" } as const;
+    await app.stores.runs.accept([
+      { ...run, _id: randomUUID(), kind: "agent", sessionKey: "old:mapped", mapped },
+      { ...run, _id: randomUUID(), kind: "agent", sessionKey: "old:agent", mapped: null },
+      { ...run, _id: randomUUID(), kind: "agent", sessionKey: "old:lazy", mapped },
+      { ...run, _id: mailRunId("a@b.example", "1"), kind: "agent", sessionKey: "old:mail", mapped },
+    ]);
+    const past = { $set: { stage: "turn" as const, open: false, status: "completed" as const, settled: true } };
+    await app.stores.runs.collection.updateMany({ sessionKey: /^old:/ }, past);
+
+    const lazy = await agent("old:lazy");
+    await prepareDatabase(app.mongoUri);
+
+    const owners = await app.stores.sessions.collection.find({ _id: /^old:/ }).sort({ _id: 1 }).toArray();
+    expect(lazy.status).to.equal(400);
+    expect(owners.map(({ _id, owner }) => [_id, owner])).to.deep.equal([
+      ["old:agent", "agent"],
+      ["old:lazy", "mapping alice"],
+      ["old:mail", "gmail"],
+      ["old:mapped", "mapping alice"],
+    ]);
+  });
+
+  it("a request for more time than hooks.maxTimeoutSeconds is refused", async () => {
+    const asked = await app.call("POST", "/hooks/agent", { message: "x", timeoutSeconds: 3_601, deliver: false }, HOOK);
+    const most = await app.call("POST", "/hooks/agent", { message: "x", timeoutSeconds: 3_600, deliver: false }, HOOK);
+
+    expect([asked.status, most.status]).to.deep.equal([400, 202]);
+    expect(JSON.stringify(asked.body)).to.include("timeoutSeconds").and.include("hooks.maxTimeoutSeconds");
+  });
+});
