@@ -6,19 +6,21 @@ interface Waiting {
 }
 
 /**
- * Who may use the next of a number of places. Those of one key come in their order, the keys take turns, and a key that
- * holds places gets another only while at least as many stay free for others as it then holds: of 8 places one key gets
- * 4 at most, a second one 2, a third and a fourth one each.
+ * Shares a number of places between keys. Requests of one key are served in order, the keys take turns, and a key that
+ * holds places gets another only while it then holds at most `weight` times as many as stay free for others: with weight
+ * 1, one key gets at most 4 of 8 places, a second one 2, a third and a fourth one each.
  */
 export class FairTurns {
   #free: number;
+  readonly #weight: number;
   readonly #held = new Map<string, number>();
   /** In turn: a key that was served goes to the end. */
   readonly #waiting = new Map<string, Waiting[]>();
   #closed: { readonly reason: unknown } | undefined;
 
-  constructor(places: number) {
+  constructor(places: number, weight = 1) {
     this.#free = places;
+    this.#weight = weight;
   }
 
   /**
@@ -62,7 +64,7 @@ export class FairTurns {
     // A key that is put back at the end is met again by this same loop.
     for (const [key, [first]] of this.#waiting) {
       const held = this.#held.get(key) ?? 0;
-      if (!first || this.#free === 0 || (held > 0 && held + 2 > this.#free)) continue;
+      if (!first || this.#free === 0 || (held > 0 && held + 1 > this.#weight * (this.#free - 1))) continue;
       this.#hold(key, 1);
       this.#remove(key, first, "to the end");
       first.begin();

@@ -76,6 +76,12 @@ export class Runs {
     return run;
   }
 
+  /** Reads what tells whom a run comes from; null where there is no such run. @throws AppError unavailable */
+  findSender(runId: string): Promise<Pick<RunDoc, "_id" | "mapped"> | null> {
+    const projection = { "mapped.mapping": 1 };
+    return reading(this.collection, () => this.collection.findOne({ _id: runId }, { projection }));
+  }
+
   /** Those of the ids that are runs. @throws AppError unavailable */
   async findKnown(runIds: readonly string[]): Promise<Set<string>> {
     const query = { _id: { $in: [...runIds] } };

@@ -39,6 +39,7 @@ import { type Processor, runWorkers } from "./run.ts";
 import { keepSchedules } from "./schedules.ts";
 import { settler } from "./settle.ts";
 import { startSweep } from "./sweep.ts";
+import { TurnShares } from "./turnShares.ts";
 
 /** Of a turn of the main session: its transcript keeps it in one document, of 16 MiB, and a character takes up to 3 bytes. */
 const MOST_TOLD_CHARS = 5_000_000;
@@ -90,6 +91,8 @@ export function startService(config: Config, deps: ServiceDeps): Service {
     env: withoutOwnSecrets(env),
     onOutput: (run, stream, line) => log.info({ run, stream, line }, "a transform printed"),
   });
+  const turns = new TurnShares(worker.concurrency);
+  const mappings = compileMappings(hooks);
   const resolved = resolveModel(agents.defaults, undefined);
   const model = resolved.ok ? resolved.model : undefined; // the configuration was checked
   const processors = new Map<QueueDef, Processor>([
@@ -97,7 +100,7 @@ export function startService(config: Config, deps: ServiceDeps): Service {
     [
       mappedHook,
       mappedHookProcessor({
-        ...{ stores, hooks, defaults: agents.defaults, metrics, settle, mappings: compileMappings(hooks) },
+        ...{ stores, hooks, defaults: agents.defaults, metrics, settle, mappings },
         transform: (request, signal) => transforms.run(request, signal),
         crowdedMs: (module) => transforms.crowdedMs(module),
         enqueue: (runId, occasion) =>
@@ -108,7 +111,7 @@ export function startService(config: Config, deps: ServiceDeps): Service {
     [
       agentHook,
       agentHookProcessor({
-        ...{ stores, runner, session, settle, metrics, model, systemPrompt: agents.defaults.systemPrompt },
+        ...{ stores, runner, session, settle, metrics, turns, model, systemPrompt: agents.defaults.systemPrompt },
         prompt: ({ name, request }) => {
           const { message, instructions, allowUnsafe = false } = request;
           return agentPrompt({ message, source: name ?? "agent hook", instructions, allowUnsafe });
@@ -152,7 +155,7 @@ export function startService(config: Config, deps: ServiceDeps): Service {
     ...{ connection, clock, log, timings, prefix: config.redis.prefix },
     concurrency: {
       [mappedHook.name]: MAPPINGS_AT_ONCE,
-      [agentHook.name]: worker.concurrency,
+      [agentHook.name]: TurnShares.jobsOf(worker.concurrency, mappings.length + 2),
       ...Object.fromEntries([...channels.keys()].map((name) => [deliveriesTo(name).name, DELIVERIES_AT_ONCE])),
     },
   });
@@ -167,6 +170,7 @@ export function startService(config: Config, deps: ServiceDeps): Service {
   const end = async (graceMs?: number) => {
     await schedules.close();
     await sweep.close();
+    turns.close();
     await workers.close(graceMs);
     await transforms.close();
   };

@@ -1,5 +1,6 @@
 import type { AgentMessage, AgentRunner } from "../../agents/runner.ts";
 import { renewClaim } from "../../models/commands/claimRun.ts";
+import { contextOf } from "../../models/commands/sessionOwners.ts";
 import { trackRetry, trackStarted } from "../../models/commands/trackRun.ts";
 import { type AgentRun, hasSessionAlone, type RunDoc, type RunError } from "../../models/run.ts";
 import type { Stores } from "../../models/stores.ts";
@@ -7,10 +8,12 @@ import { underClaim } from "../../shared/claim.ts";
 import { AppError, toAppError } from "../../shared/errors.ts";
 import { conversation } from "../conversation.ts";
 import type { WorkerMetrics } from "../metrics.ts";
+import type { Outcome } from "../outcome.ts";
 import { persist } from "../persist.ts";
 import type { Processor, RunContext } from "../run.ts";
 import { logUnsettled, type Settle } from "../settle.ts";
 import { boundTurn, type TurnEnd } from "../turn.ts";
+import type { TurnShares } from "../turnShares.ts";
 
 const MOST_TRIES = 3;
 /** However long a server wants to be left alone: the runs behind this one wait too. */
@@ -25,6 +28,7 @@ export interface AgentHookDeps {
   readonly model: string | undefined;
   readonly settle: Settle;
   readonly metrics: WorkerMetrics;
+  readonly turns: TurnShares;
   /** What a run tells the agent: its message, fenced in unless the operator vouches for it. */
   prompt(run: AgentRun): string;
   /** An earlier message of the run's session, fenced in, since it came from outside. */
@@ -39,19 +43,31 @@ export interface AgentHookDeps {
 export function agentHookProcessor(deps: AgentHookDeps): Processor {
   return async ({ payload }, context) => {
     const { runId } = payload as { runId: string };
-    const run = await deps.stores.claims.add(runId);
-    if (run === "over") await deps.settle(runId); // cancelled before it began
-    if (typeof run === "string") return { kind: "done", result: { run } };
-    const began = performance.now();
-    if (run.attempts === 1) {
-      deps.metrics.queuedSeconds.observe((run.startedAt.getTime() - run.createdAt.getTime()) / 1_000);
+    const sender = await deps.stores.runs.findSender(runId);
+    if (sender === null) return { kind: "done", result: { run: "over" } };
+    const leave = await deps.turns.enter(contextOf(sender), context.signal);
+    if (typeof leave === "number") return { kind: "later", ms: leave };
+    try {
+      return await takeTurn(deps, runId, context);
+    } finally {
+      leave();
     }
-    const end = run.attempts > MOST_TRIES ? crashed() : await turn(deps, run, context);
-    deps.metrics.runs.inc({ outcome: end.kind, code: end.kind === "failed" ? end.error.code : "" });
-    deps.metrics.runSeconds.observe({ outcome: end.kind }, (performance.now() - began) / 1_000);
-    const how = isTriedAgain(run, end) ? "waits for another try" : end.kind;
-    return { kind: "done", result: { run: how }, rest: finish(deps, run, end, context) };
   };
+}
+
+async function takeTurn(deps: AgentHookDeps, runId: string, context: RunContext): Promise<Outcome> {
+  const run = await deps.stores.claims.add(runId);
+  if (run === "over") await deps.settle(runId); // cancelled before it began
+  if (typeof run === "string") return { kind: "done", result: { run } };
+  const began = performance.now();
+  if (run.attempts === 1) {
+    deps.metrics.queuedSeconds.observe((run.startedAt.getTime() - run.createdAt.getTime()) / 1_000);
+  }
+  const end = run.attempts > MOST_TRIES ? crashed() : await turn(deps, run, context);
+  deps.metrics.runs.inc({ outcome: end.kind, code: end.kind === "failed" ? end.error.code : "" });
+  deps.metrics.runSeconds.observe({ outcome: end.kind }, (performance.now() - began) / 1_000);
+  const how = isTriedAgain(run, end) ? "waits for another try" : end.kind;
+  return { kind: "done", result: { run: how }, rest: finish(deps, run, end, context) };
 }
 
 /** Writes how the turn ended, and what follows from that. A run of which that cannot be written is tried again. */
