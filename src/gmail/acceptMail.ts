@@ -35,10 +35,8 @@ export async function acceptMail(
   const mapping = matchBody(mappingsAt(mappings, GMAIL), payload);
   if (!mapping) throw new Error("no mapping takes mails"); // the configuration is checked for one
   const call = { headers: {}, url: `${hooks.path}/${GMAIL}`, path: GMAIL, query: {}, payload };
-  const wanted = mappedRuns(mapping, call, hooks, now);
+  const { runs: wanted, shared } = mappedRuns(mapping, call, hooks, now);
   const runs = hooks.shareSessions ? wanted : await keepOutOfOthers(stores, wanted, GMAIL_LISTENER);
-  return acceptMappedRuns(
-    stores,
-    runs.map((run, index) => ({ ...run, runId: mailRunId(account, mail.id, index) })),
-  );
+  const named = runs.map((run, index) => ({ ...run, runId: mailRunId(account, mail.id, index) }));
+  return acceptMappedRuns(stores, { runs: named, shared });
 }

@@ -8,6 +8,7 @@ import { endBrokenWrites } from "./endBrokenWrites.ts";
 import { eventSchema } from "./event.ts";
 import { gmailMailboxSchema } from "./gmailMailbox.ts";
 import { guard, isDuplicateKey } from "./guard.ts";
+import { hookCallSchema } from "./hookCall.ts";
 import { idempotencyKeySchema } from "./idempotencyKey.ts";
 import { jobSchema } from "./job.ts";
 import { leaseSchema } from "./lease.ts";
@@ -22,6 +23,7 @@ const SCHEMAS = {
   steps: stepSchema,
   deletions: deletionSchema,
   runs: runSchema,
+  hookCalls: hookCallSchema,
   sessions: sessionSchema,
   messages: messageSchema,
   events: eventSchema,

@@ -33,6 +33,8 @@ export interface MappedCall {
    * something of it: beside the message that it became there may be no room for it in a document.
    */
   readonly call: string | null;
+  /** With `forEach`, of a request that became several runs: where that is stored, and the item of this run as JSON. */
+  readonly item?: { readonly call: string; readonly json: string } | null;
   /** When the main session is to hear of it, should the mapping fail. */
   readonly wakeMode: WakeMode;
 }
@@ -125,6 +127,11 @@ export const UNSETTLED = { settled: 1 } as const;
 runSchema.index(UNSETTLED, { partialFilterExpression: { settled: false } });
 runSchema.index({ settled: 1, endedAt: 1 }, { partialFilterExpression: { settled: true } });
 runSchema.index({ endedAt: 1 }, { partialFilterExpression: { singleUse: true, forgotten: false } });
+
+/** Leads to the runs that need a request which is stored once for all of them. */
+runSchema.index({ "mapped.item.call": 1 }, { partialFilterExpression: { "mapped.item.call": { $type: "string" } } });
+/** Counts the runs of a mapping that wait. */
+runSchema.index({ "mapped.mapping": 1 }, { partialFilterExpression: { status: "queued" } });
 
 export type NewRun = Pick<RunDoc, "_id" | "kind" | "name" | "sessionKey" | "singleUse" | "mapped" | "request">;
 

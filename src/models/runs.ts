@@ -45,7 +45,8 @@ export class Runs {
     });
     this.#inserting = new Inserting(
       collection,
-      ({ mapped, request }) => 1_000 + (mapped?.call?.length ?? 0) + (request?.message.length ?? 0),
+      ({ mapped, request }) =>
+        1_000 + (mapped?.call?.length ?? 0) + (mapped?.item?.json.length ?? 0) + (request?.message.length ?? 0),
     );
     this.#clock = clock;
     this.#changes = changes;
@@ -74,6 +75,13 @@ export class Runs {
     const run = await reading(this.collection, () => this.collection.findOne({ _id: runId }));
     if (!run) throw new AppError("run_not_found", { detail: `There is no run ${JSON.stringify(runId)}.` });
     return run;
+  }
+
+  /** Counts the runs of a mapping that wait, up to a limit. @throws AppError unavailable */
+  countWaiting(mapping: string, limit: number): Promise<number> {
+    return reading(this.collection, () =>
+      this.collection.countDocuments({ "mapped.mapping": mapping, status: "queued" }, { limit }),
+    );
   }
 
   /** Reads what tells whom a run comes from; null where there is no such run. @throws AppError unavailable */
@@ -141,7 +149,7 @@ export class Runs {
 
   #mappedTo(mapped: MappedTo): Partial<RunDoc> {
     const over = { open: false, endedAt: this.#clock.now() };
-    const used = { "mapped.call": null };
+    const used = { "mapped.call": null, "mapped.item": null };
     switch (mapped.kind) {
       case "agent":
         return { ...mapped, ...used };

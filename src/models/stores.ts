@@ -9,6 +9,7 @@ import { Deletions } from "./deletion.ts";
 import { Deliveries } from "./deliveries.ts";
 import { Events } from "./event.ts";
 import { GmailMailboxes } from "./gmailMailbox.ts";
+import { HookCalls } from "./hookCall.ts";
 import { IdempotencyKeys } from "./idempotencyKey.ts";
 import { JobStatistics } from "./jobStats.ts";
 import { Jobs } from "./jobs.ts";
@@ -30,6 +31,7 @@ export interface Stores {
   readonly claims: Together<string, AgentRun | NotClaimed>;
   readonly deletions: Deletions;
   readonly runs: Runs;
+  readonly hookCalls: HookCalls;
   readonly sessions: Sessions;
   readonly messages: Messages;
   readonly events: Events;
@@ -61,6 +63,7 @@ export function openStores(
     reports: new Together((reports) => reportSteps({ jobs, steps }, reports), REPORTS_TOGETHER),
     claims: new Together((runIds) => claimRuns({ runs, sessions }, runIds, clock.now(), leaseMs), ALIKE),
     deletions: new Deletions(collections.deletions, clock),
+    hookCalls: new HookCalls(collections.hookCalls, clock),
     messages: new Messages(collections.messages),
     events: new Events(collections.events, clock),
     deliveries: new Deliveries(collections.deliveries, clock, changes),

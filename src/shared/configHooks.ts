@@ -62,6 +62,12 @@ export const HooksSchema = section(
       maximum: 86_400,
       description: "The longest `timeoutSeconds` that a request, a mapping or a transform may ask for.",
     }),
+    maxWaitingRuns: whole({
+      default: 10_000,
+      minimum: 1,
+      maximum: 1_000_000,
+      description: "How many runs of one mapping may wait. A request that would make more is answered 429.",
+    }),
     presets: Type.Array(Type.Enum(PRESETS), {
       default: [],
       examples: [["gmail"]],

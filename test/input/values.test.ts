@@ -198,8 +198,10 @@ describe("templates, transforms' answers and cursors of every kind", function ()
         const outcome =
           answered === null ? ({ kind: "kept" } as const) : ({ kind: "result", value: answered } as const);
         try {
-          for (const run of mappedRuns(compiled, call, hooks, NOW)) {
-            const one = JSON.parse(run.mapped.call) as HookCall;
+          const { runs, shared } = mappedRuns(compiled, call, hooks, NOW);
+          for (const { mapped } of runs) {
+            const one = JSON.parse(mapped.call ?? shared?.call ?? "") as HookCall;
+            if (shared) Object.assign(one.payload, { [shared.forEach]: [JSON.parse(mapped.item ?? "")] });
             if (renderCall(compiled, one, NOW, outcome) !== null) made++;
           }
         } catch (error) {

@@ -58,10 +58,10 @@ export const mappedHookRoute = ({ path, ...hooks }: Config["hooks"], mostBytes: 
         idempotencyOf(key && mapping.auth ? apart("key", mapping, key) : key, call.path, messageId ?? body),
         replayKey === null ? undefined : { key: apart("message", mapping, replayKey), request: null },
       ].filter((one) => one !== undefined);
-      const wanted = mappedRuns(mapping, call, hooks, clock.now());
+      const { runs: wanted, shared } = mappedRuns(mapping, call, hooks, clock.now());
       const context = mappingContext(mapping.key);
       const runs = hooks.shareSessions ? wanted : await keepOutOfOthers(stores, wanted, context);
-      const runIds = await acceptMappedRuns(stores, runs, idempotency);
+      const runIds = await acceptMappedRuns(stores, { runs, shared, maxWaiting: hooks.maxWaitingRuns }, idempotency);
       await Promise.all(runIds.map((runId) => queues.submit(mappedHook, runId)));
       metrics.hooks.inc({ hook: mapping.key });
       const [runId = null] = runIds;

@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto";
+import { AppError } from "../../shared/errors.ts";
 import { randomSessionKey } from "../../shared/sessionKey.ts";
+import type { NewHookCall } from "../hookCall.ts";
 import type { AgentRequest, MappedCall, RunKind, WakeMode } from "../run.ts";
 import type { Stores } from "../stores.ts";
 import { trackAccepted } from "./trackRun.ts";
@@ -47,24 +49,48 @@ export interface NewMappedRun {
   readonly name: string;
   /** What the mapping alone says; without it the run gets a session of its own. */
   readonly sessionKey: string | undefined;
-  readonly mapped: MappedCall;
+  readonly mapped: Omit<MappedCall, "item"> & { readonly item?: string };
 }
+
+/** What a request to a mapped hook becomes. */
+export interface NewMappedRequest {
+  readonly runs: readonly NewMappedRun[];
+  /** What is stored once for all of the runs. */
+  readonly shared: NewHookCall | null;
+  /** How many runs of the mapping may wait, these included; any number where nothing is said. */
+  readonly maxWaiting?: number;
+}
+
+/** Seconds after which a sender may find room for its request. */
+const RETRY_AFTER_SECONDS = 10;
 
 /**
  * Writes the runs of one request to a mapped hook down, durably; the caller puts them on their queue.
  * @param idempotency where one of them is known already, the runs are those of the request that it first came with
- * @throws AppError idempotency_conflict, unavailable
+ * @throws AppError idempotency_conflict, rate_limited, unavailable
  */
 export async function acceptMappedRuns(
-  { runs, idempotencyKeys }: Stores,
-  wanted: readonly NewMappedRun[],
+  { runs, hookCalls, idempotencyKeys }: Stores,
+  { runs: wanted, shared, maxWaiting }: NewMappedRequest,
   idempotency: readonly Idempotency[] = [],
 ): Promise<string[]> {
   let ids = { runIds: wanted.map(({ runId }) => runId ?? randomUUID()) };
   for (const { key, request } of idempotency) ids = await idempotencyKeys.settle(key, request, ids);
   const { runIds } = ids;
-  const accepted = wanted.flatMap(({ sessionKey, runId: _, ...run }, i) => {
+  const [first] = runIds;
+  const [{ mapped } = { mapped: null }] = wanted;
+  if (first === undefined || mapped === null) return runIds;
+  const isFull =
+    maxWaiting !== undefined && (await runs.countWaiting(mapped.mapping, maxWaiting)) + wanted.length > maxWaiting;
+  if (isFull || shared) {
+    const known = await runs.findKnown(runIds);
+    if (known.size === runIds.length) return runIds; // this request has come before
+    if (isFull) throw full(mapped.mapping);
+  }
+  if (shared) await hookCalls.add(first, shared);
+  const accepted = wanted.flatMap(({ sessionKey, runId: _, mapped: { item: json, ...mapped }, ...rest }, i) => {
     const _id = runIds[i];
+    const run = { ...rest, mapped: { ...mapped, ...(json !== undefined && { item: { call: first, json } }) } };
     const singleUse = sessionKey === undefined;
     return _id === undefined
       ? []
@@ -73,6 +99,12 @@ export async function acceptMappedRuns(
   if (accepted.length > 0) await runs.accept(accepted);
   return runIds;
 }
+
+const full = (mapping: string) =>
+  new AppError("rate_limited", {
+    detail: `Too many runs of the mapping ${mapping} wait (hooks.maxWaitingRuns): try again later.`,
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  });
 
 /**
  * Queues an event for the main session, durably; the caller triggers a heartbeat where the mode wants one.

@@ -8,6 +8,7 @@ import { PAGE_BYTES, takePage } from "../page.ts";
 import { readAll } from "../readAll.ts";
 import type { AgentRequest, RunDoc, RunError, RunKind, RunStatus } from "../run.ts";
 import type { Stores } from "../stores.ts";
+import { readCall } from "./hookCalls.ts";
 import { idCursor, olderThan } from "./idCursor.ts";
 import { type DeliveryView, viewDelivery } from "./readDeliveries.ts";
 
@@ -51,9 +52,10 @@ export async function readRun(stores: Stores, runId: string): Promise<RunView> {
 }
 
 /** What came for a run, and what the agent was asked. @throws AppError run_not_found, unavailable */
-export async function readRequest({ runs }: Stores, runId: string): Promise<RunRequestView> {
-  const { request, mapped } = await runs.find(runId);
-  const call = mapped?.call ? (JSON.parse(mapped.call) as { path: string; payload: unknown }) : null;
+export async function readRequest(stores: Stores, runId: string): Promise<RunRequestView> {
+  const { request, mapped } = await stores.runs.find(runId);
+  const text = mapped && (await readCall(stores, mapped));
+  const call = text ? (JSON.parse(text) as { path: string; payload: unknown }) : null;
   return {
     request,
     call: mapped && { mapping: mapped.mapping, path: call?.path ?? null, payload: call?.payload ?? null },

@@ -3,6 +3,7 @@ import type { MappedAgent } from "../../hooks/fields.ts";
 import { defaultKeyOf, type HookCall, type Mapping } from "../../hooks/mapping.ts";
 import { renderCall } from "../../hooks/render.ts";
 import type { TransformOutcome, TransformRequest } from "../../hooks/transforms.ts";
+import { forgetCall, readCall } from "../../models/commands/hookCalls.ts";
 import { contextOf, joinSession } from "../../models/commands/sessionOwners.ts";
 import { trackAccepted } from "../../models/commands/trackRun.ts";
 import type { MappedTo, RunDoc } from "../../models/run.ts";
@@ -80,11 +81,18 @@ async function make(
     const detail = `The configuration has no mapping ${run.mapped?.mapping} any more.`;
     throw new AppError("mapping_failed", { detail });
   }
-  const call = JSON.parse(run.mapped?.call ?? "") as HookCall;
+  const { item } = run.mapped ?? {};
+  const call = JSON.parse((run.mapped && (await readCall(deps.stores, run.mapped))) ?? "") as HookCall;
   const request = mapping.transform && { ...mapping.transform, input: call, label: run._id };
   const transformed: TransformOutcome = request ? await deps.transform(request, signal) : { kind: "kept" };
   const made = renderCall(mapping, call, run.createdAt, transformed);
   if (made === null) return { kind: "dropped" };
+  const { length } = made.kind === "agent" ? made.message : made.text;
+  if (item && !(await deps.stores.hookCalls.tell(item.call, length))) {
+    const field = made.kind === "agent" ? "message" : "text";
+    const detail = `${field} repeats the request in too many of its runs: have the template name the item alone.`;
+    throw new AppError("mapping_failed", { detail });
+  }
   if (made.kind === "agent") {
     const asked = mappedRequest(made, mapping, transformed, deps.hooks, deps.defaults);
     await checkOwner(deps, run, mapping, asked.sessionKey);
@@ -111,6 +119,12 @@ function agentRun(run: RunDoc, made: MappedAgent, asked: ReturnType<typeof mappe
 
 /** May be done twice: events and jobs are named after the run. Nothing comes of a run that was cancelled meanwhile. */
 async function conclude(deps: MappedHookDeps, run: RunDoc, made: Made): Promise<Made> {
+  await noteMade(deps, run, made);
+  if (run.mapped?.item && made.kind !== "failed") await forgetCall(deps.stores, run.mapped.item.call);
+  return made;
+}
+
+async function noteMade(deps: MappedHookDeps, run: RunDoc, made: Made): Promise<void> {
   const { runs, events } = deps.stores;
   const { _id } = run;
   switch (made.kind) {
@@ -137,7 +151,6 @@ async function conclude(deps: MappedHookDeps, run: RunDoc, made: Made): Promise<
       await runs.mapTo(_id, run.round, made);
       await passOn(deps, run);
   }
-  return made;
 }
 
 /** The run has left its session: the next one there, which waited for it, has its turn. */

@@ -2,12 +2,16 @@ import { setTimeout as pause } from "node:timers/promises";
 import { deleteEndedDeliveries, deleteEndedRuns } from "../../models/commands/deleteEndedRuns.ts";
 import { cleanUpDeletions, deleteEndedBefore } from "../../models/commands/deleteJobs.ts";
 import { forgetSingleUse } from "../../models/commands/forgetSessions.ts";
+import { forgetCalls } from "../../models/commands/hookCalls.ts";
 import type { Stores } from "../../models/stores.ts";
 import { durationMs } from "../../shared/duration.ts";
 import type { Processor, RunContext } from "../run.ts";
 
 /** No request that was under way when its job was deleted can still write a step so much later. */
 const DELETION_SETTLED_MS = 10 * 60_000;
+
+/** No request that was being accepted can still write its runs so much later. */
+const CALL_SETTLED_MS = 10 * 60_000;
 
 /** How long what has ended is kept; durations such as `30d`, jobs and runs for ever where none is given. */
 export interface RetentionSettings {
@@ -34,11 +38,12 @@ export function retentionProcessor(
     const failed = await expire("failed", failedAfter);
     const deletions = await inBatches(context, () => cleanUpDeletions(stores, ago(DELETION_SETTLED_MS)));
     const sessions = await inBatches(context, () => forgetSingleUse(stores, ago(durationMs(retainSingleUse))));
+    const calls = await inBatches(context, () => forgetCalls(stores, ago(CALL_SETTLED_MS)));
     const end = (deleteBefore: typeof deleteEndedRuns) =>
       runsAfter === undefined ? 0 : inBatches(context, () => deleteBefore(stores, ago(durationMs(runsAfter))));
     const deliveries = await end(deleteEndedDeliveries);
     const runs = await end(deleteEndedRuns);
-    return { kind: "done", result: { completed, failed, deletions, sessions, deliveries, runs } };
+    return { kind: "done", result: { completed, failed, deletions, sessions, deliveries, runs, calls } };
   };
 }
 

@@ -1,0 +1,62 @@
+import { type mongo, Schema } from "mongoose";
+import type { Clock } from "../shared/clock.ts";
+import { AppError } from "../shared/errors.ts";
+import { guard } from "./guard.ts";
+import { reading } from "./newPrimary.ts";
+
+/** A request to a mapping with `forEach`, stored once for all runs that it became. */
+export interface HookCallDoc {
+  /** The id of the first of its runs. */
+  _id: string;
+  /** The array of items, which is empty in `call`. */
+  forEach: string;
+  /** The call as JSON. */
+  call: string;
+  /** How many characters its runs may be told together. */
+  maxTold: number;
+  /** How many they have been told. */
+  told: number;
+  createdAt: Date;
+}
+
+export const hookCallSchema = new Schema<HookCallDoc>(
+  { _id: String, forEach: String, call: String, maxTold: Number, told: Number, createdAt: Date },
+  { versionKey: false },
+);
+
+export type NewHookCall = Pick<HookCallDoc, "forEach" | "call" | "maxTold">;
+
+export class HookCalls {
+  readonly collection: mongo.Collection<HookCallDoc>;
+  readonly #clock: Clock;
+
+  constructor(collection: mongo.Collection<HookCallDoc>, clock: Clock) {
+    this.collection = collection;
+    this.#clock = clock;
+  }
+
+  /** Stores a request; one that is there stays as it is. @throws AppError unavailable */
+  async add(_id: string, call: NewHookCall): Promise<void> {
+    const created = { $setOnInsert: { ...call, told: 0, createdAt: this.#clock.now() } };
+    await guard(() => this.collection.updateOne({ _id }, created, { upsert: true }));
+  }
+
+  /** @throws AppError internal where there is none; unavailable */
+  async find(_id: string): Promise<HookCallDoc> {
+    const found = await reading(this.collection, () => this.collection.findOne({ _id }));
+    if (!found) throw new AppError("internal", { cause: new Error("the request of a run is gone") });
+    return found;
+  }
+
+  /** Counts what a run is told. @returns false where that is more than all runs of the request may be told */
+  async tell(_id: string, chars: number): Promise<boolean> {
+    const room = { _id, $expr: { $lte: [{ $add: ["$told", chars] }, "$maxTold"] } };
+    const { matchedCount } = await guard(() => this.collection.updateOne(room, { $inc: { told: chars } }));
+    return matchedCount === 1;
+  }
+
+  /** Deletes requests. @throws AppError unavailable */
+  async delete(ids: readonly string[]): Promise<void> {
+    await guard(() => this.collection.deleteMany({ _id: { $in: [...ids] } }));
+  }
+}

@@ -1,0 +1,129 @@
+import { expect } from "chai";
+import { forgetCalls } from "../../src/models/commands/hookCalls.ts";
+import { startApp, type TestApp } from "../support/app.ts";
+import { eventually } from "../support/eventually.ts";
+import { MappedBed } from "../support/mappedBed.ts";
+
+const HOOK = { Authorization: "Bearer a-hook-token-of-length" };
+const quiet = 'deliver: false, wakeMode: "next-heartbeat"';
+
+describe("what a request with forEach takes, beside what was sent", () => {
+  let app: TestApp;
+  before(async () => {
+    app = await startApp({
+      config: `{ hooks: {
+        enabled: true, token: "a-hook-token-of-length", maxWaitingRuns: 1500,
+        mappings: [
+          { match: { path: "each" }, forEach: "items", messageTemplate: "{{items[0]}}", ${quiet} },
+          { match: { path: "other" }, messageTemplate: "x", ${quiet} },
+        ],
+      } }`,
+    });
+  });
+  after(() => app.close());
+
+  const items = Array<number>(1_000).fill(0);
+  const hostile = { items, x: "x".repeat(33_000) };
+  const each = (body: object, headers = {}) => app.call("POST", "/hooks/each", body, { ...HOOK, ...headers });
+  const stored = async () => {
+    const size = [{ $group: { _id: null, bytes: { $sum: { $bsonSize: "$$ROOT" } } } }];
+    const [runs, calls] = await Promise.all(
+      [app.stores.runs, app.stores.hookCalls].map(({ collection }) =>
+        (collection as TestApp["stores"]["runs"]["collection"]).aggregate<{ bytes: number }>(size).toArray(),
+      ),
+    );
+    return (runs?.[0]?.bytes ?? 0) + (calls?.[0]?.bytes ?? 0);
+  };
+
+  it("the database holds the request once, and less than a kilobyte for each of its runs", async () => {
+    const { status, body } = await each(hostile, { "Idempotency-Key": "first" });
+
+    expect(status).to.equal(202);
+    expect(body.runIds).to.have.length(1_000);
+    expect(await stored()).to.be.below(1_000 * 1_024 + 2 * JSON.stringify(hostile).length);
+    expect(await app.stores.hookCalls.collection.countDocuments()).to.equal(1);
+  });
+
+  it("a request for more runs of a mapping than may wait is answered 429, and stores nothing", async () => {
+    const before = await stored();
+
+    const full = await each(hostile);
+    const single = await each({ items: items.slice(0, 501) });
+    const again = await each(hostile, { "Idempotency-Key": "first" });
+    const other = await app.call("POST", "/hooks/other", {}, HOOK);
+    const after = await stored();
+
+    expect([full.status, single.status]).to.deep.equal([429, 429]);
+    expect(full.body).to.deep.include({ code: "rate_limited" });
+    expect(full.body.detail).to.include("hooks.maxWaitingRuns");
+    expect(Number(full.headers.get("Retry-After"))).to.be.within(1, 60);
+    expect([again.status, again.body.runIds.length, other.status]).to.deep.equal([202, 1_000, 202]);
+    expect(after - before).to.be.below(2_000); // the other mapping's run
+  });
+
+  it("a request that still fits is accepted, and its copy by the same Idempotency-Key while the mapping is full", async () => {
+    const fits = { items: items.slice(0, 500) };
+
+    const first = await each(fits, { "Idempotency-Key": "fits" });
+    const again = await each(fits, { "Idempotency-Key": "fits" });
+    const more = await each({ items: [1] });
+
+    expect([first.status, again.status, more.status]).to.deep.equal([202, 202, 429]);
+    expect(again.body).to.deep.equal(first.body);
+  });
+
+  it("requests that no run refers to are deleted by retention, others stay", async () => {
+    const old = new Date(Date.now() + 60_000);
+    await app.stores.hookCalls.add("nobody", { forEach: "items", call: "{}", maxTold: 0 });
+
+    const deleted = await forgetCalls(app.stores, old);
+
+    expect(deleted).to.equal(1);
+    expect(await app.stores.hookCalls.collection.countDocuments()).to.equal(2);
+  });
+});
+
+describe("runs of a request with forEach that is stored once", () => {
+  let bed: MappedBed;
+  before(async () => {
+    bed = await MappedBed.start(
+      `{ match: { path: "each" }, forEach: "items", messageTemplate: "{{title}}: {{item.id}} of {{items}}", ${quiet} },
+       { match: { path: "all" }, forEach: "items", ${quiet} },
+       { match: { path: "fail" }, forEach: "items", messageTemplate: "{{item.id}}", sessionKey: "{{item.key}}", ${quiet} }`,
+    );
+  });
+  after(() => bed.close());
+
+  it("are each told their own item and what stands around it, after which the request is deleted", async () => {
+    const items = [1, 2, 3].map((id) => ({ id }));
+    const runIds = await bed.acceptedAll("each", { title: "List", items });
+    await Promise.all(runIds.map((id) => bed.ended(id)));
+
+    for (const [i, runId] of runIds.entries()) {
+      const { request } = (await bed.app.call("GET", `/api/runs/${runId}/request`)).body;
+      expect(request.message).to.equal(`List: ${i + 1} of [{"id":${i + 1}}]`);
+    }
+    await eventually(async () => (await bed.app.stores.hookCalls.collection.countDocuments()) === 0, "the deletion");
+  });
+
+  it("that fail keep it, for those who look and for another try", async () => {
+    const runIds = await bed.acceptedAll("fail", { items: [{ id: 1, key: "main" }, { id: 2 }] });
+    const [failed, completed] = await Promise.all(runIds.map((id) => bed.ended(id)));
+
+    const shown = (await bed.app.call("GET", `/api/runs/${runIds[0]}/request`)).body;
+
+    expect([failed?.error?.code, completed?.status]).to.deep.equal(["mapping_failed", "completed"]);
+    expect(shown.call.payload).to.deep.equal({ items: [{ id: 1, key: "main" }] });
+  });
+
+  it("fail once they repeat more than sixteen times the request, where the template names all of it", async () => {
+    const runIds = await bed.acceptedAll("all", { items: Array<number>(100).fill(7), x: "x".repeat(30_000) });
+    const runs = await Promise.all(runIds.map((id) => bed.ended(id)));
+
+    const completed = runs.filter(({ status }) => status === "completed").length;
+    expect(completed).to.be.within(14, 17);
+    const failed = runs.find(({ status }) => status === "failed");
+    expect(failed?.error).to.deep.include({ code: "mapping_failed" });
+    expect(failed?.error?.message).to.include("message repeats the request");
+  });
+});
