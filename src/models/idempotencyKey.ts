@@ -60,7 +60,8 @@ export class IdempotencyKeys {
     if (earlier?.fingerprint === fingerprint) return earlier.ids as T;
     if (!earlier) return this.settle(key, request, ids); // it expired in this moment
     throw new AppError("idempotency_conflict", {
-      detail: "This Idempotency-Key came with another request (another body) within the last 24 hours: take a new key for a new request.",
+      detail:
+        "This Idempotency-Key came with another request (another body) within the last 24 hours: take a new key for a new request.",
     });
   }
 }
