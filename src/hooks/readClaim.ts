@@ -1,4 +1,5 @@
-import { type Algorithm, decode, type Encoding, Refused, type SignatureClaim } from "./signatureClaim.ts";
+import { signingKeys } from "../shared/senderKeys.ts";
+import { type Algorithm, type Encoding, Refused, type SignatureClaim } from "./signatureClaim.ts";
 
 /**
  * The senders that sign. Secrets are not empty. `toleranceSeconds` is how far a signed time stamp may be from now, in
@@ -86,14 +87,10 @@ export function readClaim(auth: SignedAuth, headers: HeaderValues): Claim {
 }
 
 function keysOf({ type, secret }: SignedAuth): Buffer[] {
-  const text = Buffer.from(secret);
-  if (text.length === 0) throw new Error(`The secret of a ${type} sender must not be empty`);
-  if (type !== "standard-webhooks") return [text];
-  const encoded = secret.replace(/^whsec_/, "");
-  const decoded = decode(encoded, "base64");
-  if (encoded === secret) return decoded ? [decoded, text] : [text];
-  if (!decoded) throw new Error("The secret of a standard-webhooks sender must be base64 behind whsec_");
-  return [decoded];
+  if (secret === "") throw new Error(`The secret of a ${type} sender must not be empty`);
+  const keys = signingKeys(type, secret);
+  if (keys.length === 0) throw new Error("The secret of a standard-webhooks sender must be base64 behind whsec_");
+  return keys;
 }
 
 /** A header that came once. */

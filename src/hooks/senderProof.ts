@@ -17,7 +17,8 @@ export interface SenderRequest {
 
 /**
  * `replayKey` is the same for a message that arrives again and another for any other message of this sender, so that it
- * serves as an idempotency key; null where the scheme does not tell the two apart. It gives no secret away.
+ * serves as an idempotency key; null for a token, which says nothing of the message. Schemes without a signed time or id do
+ * not tell two messages with the same bytes apart: they are one message. It gives no secret away.
  * `reason` is for the log, all of them get the same answer; `expired` does not mean that the signature was right.
  */
 export type Proof =
@@ -68,8 +69,8 @@ function checkToken(token: string, given: readonly string[]): void {
   if (!fits.includes(true)) throw new Refused("wrong");
 }
 
-function replayKey({ type }: SignedAuth, { id, sentAtSeconds }: Claim, digest: Buffer): string | null {
+function replayKey({ type }: SignedAuth, { id }: Claim, digest: Buffer): string {
   if (id !== undefined) return `${type}:${id}`;
   // Not the signature itself, which would open the door to whoever reads the key in time.
-  return sentAtSeconds === null ? null : `${type}:${hash("sha256", digest, "base64url")}`;
+  return `${type}:${hash("sha256", digest, "base64url")}`;
 }

@@ -62,7 +62,7 @@ export function checkClaim(claim: SignatureClaim, rawBody: Buffer, now: Date): B
 }
 
 /** The bytes that a text stands for; null when it is not of this encoding, or stands for none. */
-export function decode(text: string, encoding: Encoding): Buffer | null {
+function decode(text: string, encoding: Encoding): Buffer | null {
   const bytes = Buffer.from(ENCODINGS[encoding].test(text) ? text : "", encoding);
   return bytes.length > 0 ? bytes : null;
 }

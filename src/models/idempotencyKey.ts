@@ -31,6 +31,12 @@ export class IdempotencyKeys {
     this.#clock = clock;
   }
 
+  /** Returns the ids that belong to a key, null where it is new or came with another request. @throws AppError unavailable */
+  async find(key: string, request: unknown): Promise<IdempotencyKeyDoc["ids"] | null> {
+    const earlier = await reading(this.collection, () => this.collection.findOne({ _id: digest(key) }));
+    return earlier?.fingerprint === digest(toJson(request)) ? earlier.ids : null;
+  }
+
   /**
    * The ids that belong to a key: the ones given now when the key is new, those of the first request otherwise.
    * @param request the hook and the body that the key came with; nothing where the key alone tells requests apart
@@ -55,7 +61,7 @@ export class IdempotencyKeys {
     if (!earlier) return this.settle(key, request, ids); // it expired in this moment
     throw new AppError("idempotency_conflict", {
       detail:
-        "This Idempotency-Key came with another request (another hook or another body) within the last 24 hours: take a new key for a new request.",
+        "This Idempotency-Key came with another request (another body) within the last 24 hours: take a new key for a new request.",
     });
   }
 }

@@ -2,6 +2,7 @@ import { isLoopback } from "./address.ts";
 import { gmailFaults } from "./configGmailChecks.ts";
 import { mappingFaults } from "./configMappingChecks.ts";
 import type { Config } from "./configSchema.ts";
+import { sharedSecretFaults } from "./configSecretChecks.ts";
 import { durationMs } from "./duration.ts";
 import { modelEntries, resolveModel } from "./modelList.ts";
 import { namesSeveralHosts, readClusterUrl, singleUrlFault } from "./redisAddress.ts";
@@ -145,6 +146,10 @@ const CHECKS: readonly Check[] = [
   {
     reads: ["hooks.mappings", "hooks.transformsDir", "hooks.allowedSessionKeyPrefixes", "agents.defaults.models"],
     find: mappingFaults,
+  },
+  {
+    reads: ["hooks.mappings", "hooks.token", "server.apiToken", "server.readOnlyToken"],
+    find: sharedSecretFaults,
   },
   {
     reads: [

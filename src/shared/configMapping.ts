@@ -19,6 +19,12 @@ const Auth = Type.Object(
     }),
     token: Type.Optional(token({ description: "`token`: a token of this sender's own, at least 16 characters." })),
     secret: optional("All but `token`: the secret that the sender signs with.", { secret: true }),
+    shared: Type.Optional(
+      Type.Boolean({
+        description:
+          "Must be `true` in each of the mappings that have the same secret, which are refused otherwise: what is signed for one of them can be sent to the others.",
+      }),
+    ),
     header: optional("`hmac`: the header with the signature.", { pattern: HEADER_PATTERN, examples: ["x-signature"] }),
     algorithm: Type.Optional(Type.Enum(["sha1", "sha256", "sha512"], { description: "`hmac`; `sha256` by default." })),
     encoding: Type.Optional(

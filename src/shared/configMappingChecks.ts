@@ -36,12 +36,12 @@ const NEEDED: Readonly<Record<Auth["type"], readonly (keyof Auth)[]>> = {
   hmac: ["secret", "header"],
 };
 const ALLOWED: Readonly<Record<Auth["type"], readonly (keyof Auth)[]>> = {
-  token: ["token"],
-  github: ["secret"],
-  stripe: ["secret", "toleranceSeconds"],
-  slack: ["secret", "toleranceSeconds"],
-  "standard-webhooks": ["secret", "toleranceSeconds"],
-  hmac: ["secret", "toleranceSeconds", ...HMAC_KEYS],
+  token: ["token", "shared"],
+  github: ["secret", "shared"],
+  stripe: ["secret", "shared", "toleranceSeconds"],
+  slack: ["secret", "shared", "toleranceSeconds"],
+  "standard-webhooks": ["secret", "shared", "toleranceSeconds"],
+  hmac: ["secret", "shared", "toleranceSeconds", ...HMAC_KEYS],
 };
 
 /** A hook's name as it is compared: percent-decoded where it can be. */
@@ -73,7 +73,7 @@ export function mappingFaults(config: Config): string[] {
       timeoutFault(mapping, config),
       transformFault(mapping, config),
       ...sessionKeyFaults(mapping, config),
-      ...authFaults(mapping, config),
+      ...authFaults(mapping),
     ].flatMap((fault) => (typeof fault === "string" ? [`${key}.${fault}`] : []));
   });
 }
@@ -143,7 +143,7 @@ function sessionKeyFaults({ sessionKey }: Mapping, { hooks }: Config): (string |
   return [fault !== null && (second === undefined || prefixes !== undefined) && `sessionKey ${fault}`];
 }
 
-function authFaults({ auth, match }: Mapping, { hooks, server }: Config): (string | false)[] {
+function authFaults({ auth, match }: Mapping): (string | false)[] {
   if (!auth) return [];
   const given = Object.keys(auth).filter((key) => key !== "type") as (keyof Auth)[];
   return [
@@ -155,9 +155,6 @@ function authFaults({ auth, match }: Mapping, { hooks, server }: Config): (strin
       auth.timestampHeader === undefined &&
       "auth.toleranceSeconds means nothing without auth.timestampHeader",
     auth.type === "standard-webhooks" && auth.secret !== undefined && standardSecretFault(auth.secret),
-    auth.token !== undefined &&
-      [hooks.token, server.apiToken].includes(auth.token) &&
-      "auth.token must be another secret than hooks.token and server.apiToken",
   ];
 }
 

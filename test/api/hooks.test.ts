@@ -200,16 +200,18 @@ describe("POST /hooks/agent and /hooks/wake", () => {
     }
   });
 
-  it("answers the same Idempotency-Key with another body, or to another hook, with 409", async () => {
+  it("answers the same Idempotency-Key with another body with 409, and accepts it on another hook, which has keys of its own", async () => {
     const headers = { ...bearer, "Idempotency-Key": "order-8" };
     const first = await post("wake", { text: "once" }, headers);
     const again = await post("wake", { text: "once" }, headers);
     const other = await post("wake", { text: "twice" }, headers);
     const elsewhere = await post("agent", { message: "once" }, headers);
+    const otherElsewhere = await post("agent", { message: "twice" }, headers);
 
     expect(again.body).to.deep.equal(first.body);
     expect([other.status, other.body.code]).to.deep.equal([409, "idempotency_conflict"]);
-    expect(elsewhere.status).to.equal(409);
+    expect(elsewhere.status).to.equal(202);
+    expect(otherElsewhere.status).to.equal(409);
   });
 
   it("answers an Idempotency-Key of 256 characters with 400", async () => {

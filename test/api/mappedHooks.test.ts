@@ -301,7 +301,7 @@ describe("the answer of a mapped hook", () => {
     expect(await read(first.body.runIds[1])).to.include({ name: "2 2", status: "queued" });
   });
 
-  it("with the same Idempotency-Key and another body, or under another name, is 409", async () => {
+  it("with the same Idempotency-Key and another body is 409", async () => {
     const headers = { "Idempotency-Key": "mails-2" };
     const first = await post("mails", { mails: [1] }, headers);
     const before = await written();
@@ -309,14 +309,14 @@ describe("the answer of a mapped hook", () => {
     const answers = [
       await post("mails", { mails: [2] }, headers),
       await post("mails", { mails: [] }, headers),
-      await post("ci", { mails: [1] }, headers),
-      await post("agent", { message: "x", mails: [1] }, headers),
+      await post("mails/", { mails: [2] }, headers),
+      await post("m%61ils", { mails: [2] }, headers),
     ];
 
     expect(first.status).to.equal(202);
     for (const { status, body } of answers) {
       expect([status, body.code]).to.deep.equal([409, "idempotency_conflict"]);
-      expect(body.detail).to.match(/^This Idempotency-Key came with another request \(another hook or another body\) /);
+      expect(body.detail).to.match(/^This Idempotency-Key came with another request \(another body\) /);
     }
     expect(await written()).to.equal(before);
   });

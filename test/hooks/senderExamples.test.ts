@@ -11,7 +11,7 @@ describe("checkSender and what the senders publish", () => {
 
     const proof = check({ type: "github", secret: "It's a Secret to Everybody" }, headers, { body: "Hello, World!" });
 
-    expect(proof).to.deep.equal({ ok: true, replayKey: null });
+    expect(proof.ok).to.equal(true);
   });
 
   it("takes Slack's example", () => {

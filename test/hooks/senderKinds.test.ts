@@ -134,7 +134,7 @@ describe("checkSender with an hmac of the sender's own kind", () => {
     const digest = hmac(algorithm, encoding, BODY);
 
     it(`takes ${algorithm} in ${encoding} behind "${prefix}"`, () => {
-      expect(check(auth, { "x-sig": prefix + digest })).to.deep.equal({ ok: true, replayKey: null });
+      expect(check(auth, { "x-sig": prefix + digest }).ok).to.equal(true);
     });
 
     it(`refuses other digests in place of ${algorithm} in ${encoding}`, () => {

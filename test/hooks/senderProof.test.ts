@@ -198,19 +198,24 @@ describe("the replay key", () => {
   };
 
   for (const [name, { auth, sign }] of SCHEMES.filter(([, { timestamp }]) => timestamp === undefined)) {
-    it(`is null for ${name}, which signs neither time nor id`, () => {
-      expect(keyOf(auth, sign())).to.equal(null);
+    it(`of ${name}, which signs no time, is another for another body, and the same for one that comes days later`, () => {
+      const [first, other] = [keyOf(auth, sign()), keyOf(auth, sign("{}"), { body: "{}" })];
+
+      expect(other).to.not.equal(first);
+      expect(keyOf(auth, sign(), { at: AT + 500_000 })).to.equal(first);
     });
   }
 
-  for (const [name, { auth, sign }] of STAMPED_SCHEMES) {
+  for (const [name, { auth, sign }] of SCHEMES) {
     it(`of ${name} begins with the type and holds neither secret nor signature`, () => {
       const key = keyOf(auth, sign()) as string;
 
       expect(key).to.match(new RegExp(`^${auth.type}:[\\w-]+$`));
       expect(key.length).to.be.below(200);
       const encodings: Encoding[] = ["hex", "base64", "base64url"];
-      const signatures = encodings.map((encoding) => hmac("sha256", encoding, `${AT}.${BODY}`));
+      const signatures = encodings.flatMap((encoding) =>
+        [BODY, `${AT}.${BODY}`].map((text) => hmac("sha256", encoding, text)),
+      );
       for (const value of [SECRET, KEY, ...signatures]) expect(key).not.to.include(value);
     });
 

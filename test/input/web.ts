@@ -24,7 +24,7 @@ const UNTOLD = [MARKER, ...Object.values(TOKENS)];
 export const slug = (title: string) => title.replaceAll(" ", "-");
 
 const MAPPINGS = [
-  ...SCHEMES.map(([title, { auth }]) => ({ match: { path: slug(title) }, auth })),
+  ...SCHEMES.map(([title, { auth }]) => ({ match: { path: slug(title) }, auth: { ...auth, shared: true } })),
   { match: { path: "ci/build" }, messageTemplate: "{{a.b[0]}} {{headers.x}} {{query.a}}" },
   { match: { path: "each" }, forEach: "items", sessionKey: "each:{{item.id}}" },
 ];

@@ -17,7 +17,7 @@ export interface Admitted {
   readonly call: HookCall;
   /** The id of a signed message: with the same one it is the same message, whatever else has changed. Null where it has none. */
   readonly messageId: string | null;
-  /** The same for a signed message that arrives again, its id where it has one; null where its scheme does not say so. */
+  /** The same for a signed message that arrives again, its id where it has one; null where nothing is signed. */
   readonly replayKey: string | null;
 }
 

@@ -1,7 +1,8 @@
 import Type from "typebox";
 import { agentRequest, timeoutFault } from "../../hooks/agentRequest.ts";
 import { agentFields, wakeFields } from "../../hooks/fields.ts";
-import { acceptAgentRun, acceptWake, type Idempotency } from "../../models/commands/acceptHook.ts";
+import { acceptAgentRun, acceptWake } from "../../models/commands/acceptHook.ts";
+import type { Idempotency } from "../../models/commands/reserveIds.ts";
 import { AGENT_HOOK, joinSession } from "../../models/commands/sessionOwners.ts";
 import type { Config } from "../../shared/configSchema.ts";
 import { refusedField } from "../../shared/errors.ts";
@@ -36,8 +37,17 @@ export const hookHeaders = Type.Object(
   open,
 );
 
-export const idempotencyOf = (key: string | undefined, hook: string, body: unknown): Idempotency | undefined =>
-  key === undefined ? undefined : { key, request: [hook, body] };
+/** Joins the parts of a key to a text that no header, which has no line feed in it, and no other parts give. */
+export const joinKey = (...parts: readonly string[]): string => `\n${JSON.stringify(parts)}`;
+
+/** What an Idempotency-Key that came with the hook token stands for: each hook has keys of its own. */
+export const idempotencyOf = (
+  key: string | undefined,
+  kind: "built-in" | "mapped",
+  hook: string,
+  body: unknown,
+): Idempotency | undefined =>
+  key === undefined ? undefined : { key: joinKey(kind, hook, key), request: [hook, body], formerKey: key };
 
 /** The hooks under their configured path; none when they are off. */
 export function hookRoutes({ enabled, path, maxBodyBytes }: HookConfig): AnyRoute[] {
@@ -57,7 +67,7 @@ export function hookRoutes({ enabled, path, maxBodyBytes }: HookConfig): AnyRout
     answers: { 200: Type.Object({ ok: Type.Literal(true), mode: WakeMode, eventId: Type.String() }, closed) },
     async handler({ headers, body }, { stores, queues, metrics }) {
       const { text, mode = "now" } = body;
-      const idempotency = idempotencyOf(headers["idempotency-key"], "wake", body);
+      const idempotency = idempotencyOf(headers["idempotency-key"], "built-in", "wake", body);
       const { eventId, isNew } = await acceptWake(stores, { text, mode }, idempotency);
       if (mode === "now" && isNew) await queues.triggerHeartbeat();
       metrics.hooks.inc({ hook: "wake" });
@@ -85,7 +95,7 @@ export function hookRoutes({ enabled, path, maxBodyBytes }: HookConfig): AnyRout
       if (isNamed && !hooks.shareSessions && !(await joinSession(stores, sessionKey, AGENT_HOOK))) {
         throw refusedField("sessionKey", "names a session that belongs to another hook: choose another key");
       }
-      const idempotency = idempotencyOf(headers["idempotency-key"], "agent", body);
+      const idempotency = idempotencyOf(headers["idempotency-key"], "built-in", "agent", body);
       const run = await acceptAgentRun(stores, { name: body.name ?? null, sessionKey, request }, idempotency);
       await queues.submit(agentHook, run.runId);
       metrics.hooks.inc({ hook: "agent" });

@@ -1,6 +1,5 @@
 import Type from "typebox";
 import { mappedRuns } from "../../hooks/mappedRuns.ts";
-import type { Mapping } from "../../hooks/mapping.ts";
 import { acceptMappedRuns } from "../../models/commands/acceptHook.ts";
 import { keepOutOfOthers, mappingContext } from "../../models/commands/sessionOwners.ts";
 import type { Config } from "../../shared/configSchema.ts";
@@ -9,7 +8,7 @@ import { mappedHook } from "../../shared/queues.ts";
 import type { Admitted } from "../middleware/mappedSender.ts";
 import { route } from "../route.ts";
 import * as s from "../schemas.ts";
-import { hookHeaders, hookQuery, idempotencyOf } from "./hooks.ts";
+import { hookHeaders, hookQuery, idempotencyOf, joinKey } from "./hooks.ts";
 
 const closed = { additionalProperties: false } as const;
 
@@ -53,15 +52,16 @@ export const mappedHookRoute = ({ path, ...hooks }: Config["hooks"], mostBytes: 
       }
       checkLevels(body);
       const key = headers["idempotency-key"];
-      // The sender's own key comes first: a message that it signed anew is the same to it, an old one it never is.
-      const idempotency = [
-        idempotencyOf(key && mapping.auth ? apart("key", mapping, key) : key, call.path, messageId ?? body),
-        replayKey === null ? undefined : { key: apart("message", mapping, replayKey), request: null },
-      ].filter((one) => one !== undefined);
+      const idempotency =
+        key !== undefined && mapping.auth
+          ? { key: joinKey("key", mapping.key, key), request: [call.path, messageId ?? body] }
+          : idempotencyOf(key, "mapped", call.path, body);
+      const message = replayKey === null ? undefined : joinKey("message", mapping.key, replayKey);
       const { runs: wanted, shared } = mappedRuns(mapping, call, hooks, clock.now());
       const context = mappingContext(mapping.key);
       const runs = hooks.shareSessions ? wanted : await keepOutOfOthers(stores, wanted, context);
-      const runIds = await acceptMappedRuns(stores, { runs, shared, maxWaiting: hooks.maxWaitingRuns }, idempotency);
+      const request = { runs, shared, maxWaiting: hooks.maxWaitingRuns };
+      const runIds = await acceptMappedRuns(stores, request, { idempotency, message });
       await Promise.all(runIds.map((runId) => queues.submit(mappedHook, runId)));
       metrics.hooks.inc({ hook: mapping.key });
       const [runId = null] = runIds;
@@ -69,6 +69,3 @@ export const mappedHookRoute = ({ path, ...hooks }: Config["hooks"], mostBytes: 
       return { status: 202, ...location, body: { ok: true as const, runId, runIds } };
     },
   });
-
-/** A key of a sender with a proof of its own, which nobody else can take: no header has a line feed in it. */
-const apart = (use: "key" | "message", mapping: Mapping, key: string) => `\n${JSON.stringify([use, mapping.key, key])}`;

@@ -4,13 +4,8 @@ import { randomSessionKey } from "../../shared/sessionKey.ts";
 import type { NewHookCall } from "../hookCall.ts";
 import type { AgentRequest, MappedCall, RunKind, WakeMode } from "../run.ts";
 import type { Stores } from "../stores.ts";
+import { type Idempotency, reserveIds, reserveMessageIds } from "./reserveIds.ts";
 import { trackAccepted } from "./trackRun.ts";
-
-/** A request's Idempotency-Key, and what must be the same when the key comes again. */
-export interface Idempotency {
-  readonly key: string;
-  readonly request: unknown;
-}
 
 /**
  * Writes a run down, durably; the caller puts it on its queue.
@@ -24,7 +19,7 @@ export async function acceptAgentRun(
 ): Promise<{ runId: string; sessionKey: string }> {
   const { runs, idempotencyKeys } = stores;
   const fresh = { runId: randomUUID(), sessionKey: run.sessionKey ?? randomSessionKey() };
-  const ids = idempotency ? await idempotencyKeys.settle(idempotency.key, idempotency.request, fresh) : fresh;
+  const ids = await reserveIds(idempotencyKeys, fresh, idempotency);
   const { name, request } = run;
   const singleUse = run.sessionKey === undefined;
   const accepted = {
@@ -66,17 +61,22 @@ const RETRY_AFTER_SECONDS = 10;
 
 /**
  * Writes the runs of one request to a mapped hook down, durably; the caller puts them on their queue.
- * @param idempotency where one of them is known already, the runs are those of the request that it first came with
+ * @param message of a signed message: the same whenever it arrives, and the runs then are those of its first arrival
  * @throws AppError idempotency_conflict, rate_limited, unavailable
  */
 export async function acceptMappedRuns(
   { runs, hookCalls, idempotencyKeys }: Stores,
   { runs: wanted, shared, maxWaiting }: NewMappedRequest,
-  idempotency: readonly Idempotency[] = [],
+  {
+    idempotency,
+    message,
+  }: { readonly idempotency?: Idempotency | undefined; readonly message?: string | undefined } = {},
 ): Promise<string[]> {
-  let ids = { runIds: wanted.map(({ runId }) => runId ?? randomUUID()) };
-  for (const { key, request } of idempotency) ids = await idempotencyKeys.settle(key, request, ids);
-  const { runIds } = ids;
+  const fresh = { runIds: wanted.map(({ runId }) => runId ?? randomUUID()) };
+  const { runIds } =
+    message === undefined
+      ? await reserveIds(idempotencyKeys, fresh, idempotency)
+      : await reserveMessageIds(idempotencyKeys, fresh, message, idempotency);
   const [first] = runIds;
   const [{ mapped } = { mapped: null }] = wanted;
   if (first === undefined || mapped === null) return runIds;
@@ -116,7 +116,7 @@ export async function acceptWake(
   idempotency?: Idempotency,
 ): Promise<{ eventId: string; isNew: boolean }> {
   const fresh = { eventId: randomUUID() };
-  const ids = idempotency ? await idempotencyKeys.settle(idempotency.key, idempotency.request, fresh) : fresh;
+  const ids = await reserveIds(idempotencyKeys, fresh, idempotency);
   const added = await events.add([{ _id: ids.eventId, text, source: "wake hook", wake: mode === "now" }]);
   return { ...ids, isNew: added > 0 };
 }
