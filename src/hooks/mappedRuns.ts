@@ -25,7 +25,7 @@ const MAX_CALL_BYTES = 15 * 1024 * 1024;
 const MAX_KEY_CHARS = 256;
 
 /** What is written down of a call that a mapping takes: with `forEach` a run for each item. */
-export interface MappedRun {
+interface MappedRun {
   readonly kind: Mapping["action"];
   readonly name: string;
   /** What the mapping alone says; without it the run gets a session of its own. */

@@ -37,7 +37,7 @@ export async function acceptAgentRun(
 }
 
 /** A run of which so far only its mapping is known. */
-export interface NewMappedRun {
+interface NewMappedRun {
   /** Where it is known before: a run that is there already is left alone. */
   readonly runId?: string;
   readonly kind: RunKind;
