@@ -1,5 +1,6 @@
 import type { Token } from "markdown-it";
 import { isVisible } from "../../shared/visible.ts";
+import { bidiEncoded, isHonest, withoutBidi } from "./linkLabel.ts";
 import { parser } from "./parser.ts";
 
 /** What a piece of text is marked with; `start` and `end` say where in the text, a link's address included. */
@@ -14,6 +15,8 @@ export interface Mark {
   end: number;
   /** Of a link: whether its label is its address. Services make links of addresses by themselves. */
   isBare: boolean;
+  /** Of a link: whether it may stand for its address, which else is shown behind the label. */
+  isHonest: boolean;
 }
 
 /**
@@ -75,7 +78,8 @@ class InlineReader {
     else this.#add("escaped", token.content.replace(/[\r\n]/g, " "));
   }
 
-  #add(kind: Run["kind"], text: string, markup = ""): void {
+  #add(kind: Run["kind"], given: string, markup = ""): void {
+    const text = this.#marks.some((mark) => mark.kind === "link") ? withoutBidi(given) : given;
     if (text === "") return;
     this.runs.push({ kind, text, start: this.#length, markup, marks: this.#marks });
     this.texts.push(text);
@@ -83,9 +87,11 @@ class InlineReader {
   }
 
   #open(kind: Mark["kind"], token: Token, attribute: string): void {
-    const href = String(token.attrGet(attribute) ?? "");
+    const href = bidiEncoded(String(token.attrGet(attribute) ?? ""));
     const title = String(token.attrGet("title") ?? "");
-    const mark = { kind, markup: token.markup, href, title, start: this.#length, end: this.#length, isBare: false };
+    const { markup } = token;
+    const [start, end] = [this.#length, this.#length];
+    const mark = { kind, markup, href, title, start, end, isBare: false, isHonest: false };
     this.#marks = [...this.#marks, mark];
     this.#before.push(this.runs.length);
   }
@@ -99,6 +105,8 @@ class InlineReader {
       const label = this.texts.slice(before).join("");
       if (!isVisible(label)) this.#add("text", href);
       mark.isBare = !isVisible(label) || label === href || `mailto:${label}` === href;
+      const written = this.runs.slice(before).filter(({ kind }) => kind !== "address");
+      mark.isHonest = isHonest(isVisible(label) ? written.map(({ text }) => text).join("") : "", href);
       if (!mark.isBare) this.#add("address", ` (${href})`);
     }
     mark.end = this.#length;

@@ -10,11 +10,13 @@ const MAX_LEVELS = 16;
  * - cells beyond the columns of a table are kept in its last column
  * - the underlines and stars in an address are no marks.
  *
- * Addresses are left as they were written; what no service should link (`javascript:`) is text.
+ * Addresses are left as they were written. Which of them become links is decided where they are read: what the parser
+ * refused would be handed on as Markdown, of which a service might make a link.
  */
 export const parser = new MarkdownIt({ html: false, linkify: false, maxNesting: MAX_LEVELS + 4 });
 parser.disable(["reference", "html_block", "html_inline"]);
 parser.core.ruler.enableOnly(["block"]);
+parser.validateLink = () => true;
 parser.normalizeLink = (address) => address;
 parser.normalizeLinkText = (address) => address;
 

@@ -63,7 +63,16 @@ export const PLAIN: Writer = {
   wrapsQuotes: false,
 };
 
-const BOLD: Mark = { kind: "bold", markup: "**", href: "", title: "", start: 0, end: 0, isBare: false };
+const BOLD: Mark = {
+  kind: "bold",
+  markup: "**",
+  href: "",
+  title: "",
+  start: 0,
+  end: 0,
+  isBare: false,
+  isHonest: false,
+};
 
 /** Writes a stretch of a text. Marks that begin before it or end behind it are opened and closed anew; links need their all. */
 export function writeInline(inline: Inline, from: number, to: number, writer: Writer, isBold = false): string {
@@ -107,7 +116,7 @@ function shownMarks(marks: readonly Mark[], run: Run, from: number, to: number, 
   for (const mark of marks) {
     const isWhole = from <= mark.start && mark.end <= to;
     if (isLink(mark)) {
-      if (isWhole && writer.hides(mark) && !shown.some(isLink)) shown.push(mark);
+      if (isWhole && mark.isHonest && writer.hides(mark) && !shown.some(isLink)) shown.push(mark);
     } else if (!shown.some(({ kind }) => kind === mark.kind)) shown.push(mark);
   }
   // Code in a link is written as text.

@@ -30,7 +30,7 @@ describe("toParts in Telegram's HTML", () => {
     ["an address without a host", "[x](src/a.ts)", "x (src/a.ts)"],
     ["an address of a mail", "[x](mailto:a@b.cd)", "x (mailto:a@b.cd)"],
     ["no mention of a user", "[x](tg://user?id=1)", "x (tg://user?id=1)"],
-    ["an address that nobody should open as text", "[x](javascript:alert)", "[x](javascript:alert)"],
+    ["an address that nobody should open as text", "[x](javascript:alert)", "x (javascript:alert)"],
     ["a link's title", '[x](https://a.bc "Title")', '<a href="https://a.bc">x</a> (Title)'],
     ["a quote", "> one\n> two\n>\n> three", "<blockquote>one\ntwo\n\nthree</blockquote>"],
     ["two quotes", "> one\n\ntext\n\n> two", "<blockquote>one</blockquote>\n\ntext\n\n<blockquote>two</blockquote>"],

@@ -26,7 +26,7 @@ export const markdown: Writer = {
     if (mark.isBare) return ">";
     return mark.kind === "link" ? `](${escapeAddress(mark.href)})` : (OPEN[mark.kind] ?? mark.markup);
   },
-  hides: (mark) => !mark.isBare || mark.markup === "autolink",
+  hides: ({ href, isBare, markup }) => (!isBare || markup === "autolink") && !/^tg:/i.test(href),
   // A link behind it would be an image.
   join: (pieces) => pieces.map((piece, at) => (pieces[at + 1] === "[" ? piece.replace(/!$/, "\\!") : piece)).join(""),
   heading: (text, level) => `${"#".repeat(level)} ${text.replace(/(?<![^ ])#+$/, "\\$&")}`,
@@ -45,7 +45,7 @@ export const slack: Writer = {
   ...markdown,
   text: (text) => text.replaceAll("<", "&lt;").replaceAll(">", "&gt;"),
   escaped: (text) => markdown.escaped(text).replaceAll(">", "&gt;"),
-  hides: (mark) => !mark.isBare,
+  hides: ({ href, isBare }) => !isBare && !/^tg:/i.test(href),
   table: (rows) => writeTable(rows, slack),
 };
 

@@ -34,12 +34,12 @@ function escapeHtml(text: string): string {
 
 /**
  * Telegram drops what is no address by its rules, which are for the web and for itself, and the host of a web address has a
- * dot: such an address is shown instead. A link to a user would call that user.
+ * dot: such an address is shown instead. Of its own addresses those are links that show something; one to a user would call that user.
  */
 function isAddress({ href }: Mark): boolean {
   const url = /[\s\p{Cc}]/u.test(href) ? null : URL.parse(href);
   if (!url) return false;
   const { protocol, hostname } = url;
   if (protocol === "http:" || protocol === "https:") return /.\../.test(hostname) || hostname.startsWith("[");
-  return protocol === "tg:" && !/^tg:(?:\/\/)?user/i.test(href);
+  return /^tg:\/\/(?:resolve|privatepost|join|addlist|addstickers|addemoji|boost)\?/i.test(href);
 }

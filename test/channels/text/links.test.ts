@@ -1,0 +1,120 @@
+import { expect } from "chai";
+import { toParts } from "../../../src/channels/text/parts.ts";
+import type { Dialect } from "../../../src/channels/text/style.ts";
+
+const EVIL = "https://evil.example/x";
+const LINKING = ["telegram-html", "slack", "discord", "markdown"] as const satisfies readonly Dialect[];
+
+const write = (markdown: string, dialect: Dialect): string =>
+  toParts(markdown, { dialect, limit: 4_000, unit: "utf16" })
+    .map(({ text }) => text)
+    .join("");
+
+/** Whether a text of a dialect has a link whose address is out of sight. */
+const hides = (text: string): boolean => /<a href=|\]\((?!$)/.test(text);
+
+describe("the label of a link in a reply", () => {
+  const misleading = [
+    "https://bank.example/login",
+    "HTTPS://BANK.EXAMPLE",
+    "bank.example",
+    "www.bank.example/login",
+    "**bank**.example",
+    "`bank.example`",
+    "Log in at bank.example now",
+    "bank\u200b.exam\u00adple",
+    "bank。example",
+    "ｂａｎｋ．ｅｘａｍｐｌｅ",
+    "bank․example",
+    "https:∕∕bank.example",
+    "https：//bank.example",
+    "https://evil.example@bank.example/",
+    "evil.example@bank.example",
+    "help@bank.example",
+    "bаnk.example",
+    "xn--bnk-7cd.example",
+    "банк.рф",
+    "192.0.2.7",
+    "https://localhost:3000",
+    "http://[2001:db8::1]/",
+    "evil.example.bank.example",
+    "https://evil.example/other",
+    "\u202eelpmaxe.live//:sptth\u202c bank.example",
+  ];
+  for (const label of misleading) {
+    it(`that reads as another address is shown with its target: ${label}`, () => {
+      for (const dialect of LINKING) {
+        const text = write(`[${label}](${EVIL})`, dialect);
+
+        expect(hides(text), `${dialect}: ${text}`).to.equal(false);
+        expect(text)
+          .to.include(EVIL)
+          .and.not.match(/[\u202a-\u202e]/);
+      }
+    });
+  }
+
+  const honest: [string, string][] = [
+    ["here", EVIL],
+    ["the docs, e.g. of v1.2.3", EVIL],
+    ["package.json", EVIL],
+    ["Node.js", "https://nodejs.org/en"],
+    ["evil.example", EVIL],
+    ["www.evil.example", EVIL],
+    ["https://evil.example", EVIL],
+    ["evil.example/x", EVIL],
+    ["and/or, 24/7, a:b", EVIL],
+    ["Zürich.example", "https://xn--zrich-kva.example/"],
+  ];
+  for (const [label, href] of honest) {
+    it(`that reads as no other address stands for its target: ${label}`, () => {
+      for (const dialect of LINKING) expect(hides(write(`[${label}](${href})`, dialect)), dialect).to.equal(true);
+    });
+  }
+});
+
+describe("the address of a link in a reply", () => {
+  const schemes = [
+    ...[
+      "ms-msdt:/id",
+      "vscode://a/b",
+      "slack://open",
+      "MS-Word:ofe|u|https://a.bc",
+      "file:///etc/passwd",
+      "javascript:alert(1)",
+      "data:text/html,x",
+    ],
+    ...[
+      "tg://user?id=1",
+      "tg:///user?id=1",
+      "TG://USER?id=1",
+      "tg:user?id=1",
+      "tg://%75ser?id=1",
+      "tg://login?token=x",
+    ],
+    ...["tel:+123", "ftp://a.bc", "/api/logout", "//evil.example"],
+  ];
+  for (const href of schemes) {
+    it(`with a scheme that starts a program, or none, is text: ${href}`, () => {
+      for (const dialect of LINKING) {
+        const text = write(`[y](${href})`, dialect);
+        const bare = write(/^[a-z]+:/i.test(href) ? `<${href}>` : "", dialect);
+
+        expect(hides(text), `${dialect}: ${text}`).to.equal(false);
+        expect(bare).to.not.match(/<a href|<(?!\/)[a-z-]+:/i);
+      }
+    });
+  }
+
+  it("is a link to a part of Telegram in Telegram alone", () => {
+    const shown = LINKING.map((dialect) => hides(write("[y](tg://resolve?domain=a)", dialect)));
+
+    expect(shown).to.deep.equal([true, false, false, false]);
+  });
+
+  it("with signs that reorder it is shown with them encoded", () => {
+    for (const dialect of ["whatsapp", "plain", ...LINKING] as const) {
+      expect(write("[bank.example](https://evil.example/\u202egpj)", dialect)).to.include("/%E2%80%AEgpj");
+    }
+  });
+});
