@@ -37,10 +37,10 @@ export const hookHeaders = Type.Object(
   open,
 );
 
-/** Joins the parts of a key to a text that no header, which has no line feed in it, and no other parts give. */
+/** Encodes the parts of a key as one text, another for other parts. The line feed sets it apart from what a header can hold. */
 export const joinKey = (...parts: readonly string[]): string => `\n${JSON.stringify(parts)}`;
 
-/** What an Idempotency-Key that came with the hook token stands for: each hook has keys of its own. */
+/** Returns the Idempotency-Key of a request with the hook token, within the namespace of its hook's name. */
 export const idempotencyOf = (
   key: string | undefined,
   kind: "built-in" | "mapped",
