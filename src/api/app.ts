@@ -5,6 +5,7 @@ import { DASHBOARD, mountDashboard } from "./dashboard.ts";
 import type { ApiDeps } from "./deps.ts";
 import { mountDocs } from "./docs.ts";
 import { HeldBytes } from "./heldBytes.ts";
+import { withoutMappingNames } from "./metrics.ts";
 import { Doorkeeper, SESSION_PATH } from "./middleware/access.ts";
 import { type CountFailure, Gate, hookTokens } from "./middleware/auth.ts";
 import { failures } from "./middleware/failures.ts";
@@ -69,7 +70,11 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
   });
   const bodies = settings.bodies ?? new HeldBytes();
   const senders = { mappings, basePath: hooks.path, gate, clock, log, bodies };
-  const door = new Doorkeeper({ ...settings, hookToken: hooks.enabled ? hooks.token : undefined }, clock);
+  const door = new Doorkeeper(
+    { ...settings, hookToken: hooks.enabled ? hooks.token : undefined },
+    clock,
+    deps.stores.endedLogins,
+  );
   const board = queueBoard(deps.queues);
   const guardHook = hookGuard(senders);
   app.use((ctx, next) => {
@@ -106,8 +111,9 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
   mountDashboard(routers, DASHBOARD);
   routers.on("get", "/metrics", async (ctx) => {
     const { type, text } = await settings.readMetrics();
+    const isOpen = await door.mayRead(ctx).catch(() => false); // where that is not known, the figures are
     ctx.set("Content-Type", type);
-    ctx.body = text;
+    ctx.body = isOpen ? text : withoutMappingNames(text);
   });
   app.use(routers.answer);
   const isKnown = (name: string) => ["wake", "agent"].includes(name) || mappingsAt(mappings, name).length > 0;

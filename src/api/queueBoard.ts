@@ -50,7 +50,7 @@ async function loadBoard(queues: Queues): Promise<Middleware> {
   createBullBoard({
     queues: queues.open.map((queue) => new BullMQAdapter(queue)),
     serverAdapter,
-    options: { uiConfig: { boardTitle: "Signalbox queues" } },
+    options: { uiConfig: { boardTitle: "Signalbox queues", hideRedisDetails: true } },
   });
   return serverAdapter.registerPlugin() as unknown as Middleware;
 }

@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { configFile, MADE_HOOKS_TOKEN, readConfig } from "../shared/config.ts";
 import type { Config } from "../shared/configSchema.ts";
 import { StartError } from "../shared/lifecycle.ts";
-import { writePrivateFile } from "./privateFile.ts";
+import { makePrivateDir, writePrivateFile } from "./privateFile.ts";
 
 export interface Settings {
   readonly config: Config;
@@ -48,7 +48,7 @@ function keptToken(dataDir: string): string {
   let token: string;
   try {
     if (!existsSync(path)) {
-      mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+      makePrivateDir(dataDir);
       writePrivateFile(path, `${newSecret()}\n`, { replace: false }); // false: another start was quicker
     }
     token = readFileSync(path, "utf8").trim();

@@ -1,8 +1,9 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { StartError } from "../shared/lifecycle.ts";
 import { killGroup } from "./embedded/server.ts";
+import { makePrivateDir } from "./privateFile.ts";
 import { processIdentity } from "./processInfo.ts";
 
 interface Process {
@@ -43,7 +44,7 @@ export class Instance {
   static async claim(dataDir: string): Promise<Instance> {
     const instance = new Instance(dataDir);
     try {
-      mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+      makePrivateDir(dataDir);
       while (!instance.#create()) await vacate(dataDir);
     } catch (error) {
       if (error instanceof StartError) throw error;

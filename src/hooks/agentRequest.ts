@@ -30,7 +30,7 @@ export function agentRequest(
 }
 
 /** Returns what is wrong with the time that a sender wants for a turn, to be read after the field's name; else null. */
-export const timeoutFault = (
+const timeoutFault = (
   seconds: number | undefined,
   { maxTimeoutSeconds }: Pick<Config["hooks"], "maxTimeoutSeconds">,
 ): string | null =>

@@ -5,6 +5,12 @@ import { IDENTIFIER_PATTERN } from "../shared/identifier.ts";
 
 const NotBlank = (description: string) => Type.String({ pattern: "\\S", description });
 
+/** The field `timeoutSeconds` of a run. @param maximum `hooks.maxTimeoutSeconds` */
+export const timeoutField = (maximum: number) =>
+  Type.Optional(
+    Type.Number({ exclusiveMinimum: 0, maximum, description: "After so long the turn is aborted, and the run fails." }),
+  );
+
 /** What a sender or a transform may say of a run of the agent. */
 export const agentFields = {
   message: NotBlank("What the agent is told."),
@@ -23,7 +29,7 @@ export const agentFields = {
   ),
   model: Type.Optional(NotBlank("A model of the allow-list, or its alias.")),
   thinking: Type.Optional(NotBlank("How hard the model thinks.")),
-  timeoutSeconds: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 86_400 })),
+  timeoutSeconds: timeoutField(86_400),
 };
 
 /** What a sender or a transform may say of an event of the main session. */

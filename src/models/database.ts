@@ -5,6 +5,7 @@ import { DatabaseClock } from "./databaseClock.ts";
 import { deletionSchema } from "./deletion.ts";
 import { deliverySchema } from "./delivery.ts";
 import { endBrokenWrites } from "./endBrokenWrites.ts";
+import { endedLoginSchema } from "./endedLogin.ts";
 import { eventSchema } from "./event.ts";
 import { gmailMailboxSchema } from "./gmailMailbox.ts";
 import { guard, isDuplicateKey } from "./guard.ts";
@@ -29,6 +30,7 @@ const SCHEMAS = {
   events: eventSchema,
   deliveries: deliverySchema,
   idempotencyKeys: idempotencyKeySchema,
+  endedLogins: endedLoginSchema,
   leases: leaseSchema,
   gmailMailboxes: gmailMailboxSchema,
 };

@@ -7,6 +7,7 @@ import { type JudgedReport, REPORTS_TOGETHER, type ReportOutcome, reportSteps } 
 import type { Database } from "./database.ts";
 import { Deletions } from "./deletion.ts";
 import { Deliveries } from "./deliveries.ts";
+import { EndedLogins } from "./endedLogin.ts";
 import { Events } from "./event.ts";
 import { GmailMailboxes } from "./gmailMailbox.ts";
 import { HookCalls } from "./hookCall.ts";
@@ -37,6 +38,7 @@ export interface Stores {
   readonly events: Events;
   readonly deliveries: Deliveries;
   readonly idempotencyKeys: IdempotencyKeys;
+  readonly endedLogins: EndedLogins;
   readonly leases: Leases;
   readonly gmailMailboxes: GmailMailboxes;
 }
@@ -68,6 +70,7 @@ export function openStores(
     events: new Events(collections.events, clock),
     deliveries: new Deliveries(collections.deliveries, clock, changes),
     idempotencyKeys: new IdempotencyKeys(collections.idempotencyKeys, clock),
+    endedLogins: new EndedLogins(collections.endedLogins),
     leases: new Leases(collections.leases, clock),
     gmailMailboxes: new GmailMailboxes(collections.gmailMailboxes, clock),
   };

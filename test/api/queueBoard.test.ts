@@ -57,6 +57,17 @@ describe("/queues", () => {
     expect([asked.status, read.status, write.status, foreign.status]).to.deep.equal([401, 200, 403, 403]);
   });
 
+  it("tells nobody which Redis there is, where, and on what machine", async () => {
+    for (const headers of [await cookieOf(READ), await cookieOf(TOKEN)]) {
+      for (const path of ["/queues/api/redis/stats", "/queues/api/redis/stats/", "/queues/API/Redis/Stats"]) {
+        const { status, body } = await app.call("GET", path, undefined, headers);
+
+        expect(status).to.be.oneOf([403, 404]);
+        expect(JSON.stringify(body)).to.not.match(/version|port|memory|linux/i);
+      }
+    }
+  });
+
   it("answers what it does not know with 404, and a body that is none with 400, of which the log has nothing", async () => {
     const headers = await cookieOf(TOKEN);
 

@@ -1,4 +1,6 @@
+import { createHmac } from "node:crypto";
 import { expect } from "chai";
+import { AppError } from "../../src/shared/errors.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 
 const TOKEN = "a-token-of-some-length";
@@ -26,7 +28,7 @@ describe("the log-in of browsers", () => {
     const made = await call("PUT", "/api/jobs/a", {}, headers);
 
     expect(cookie).to.match(
-      /^signalbox_session=full\.\d+\.[\w-]{43}; Max-Age=2592000; Path=\/; HttpOnly; SameSite=Strict$/,
+      /^signalbox_session=full\.\d+\.[\w-]{12}\.[\w-]{43}; Max-Age=2592000; Path=\/; HttpOnly; SameSite=Strict$/,
     );
     expect(cookie).to.not.include(TOKEN);
     expect([before.body, after.body]).to.deep.equal([
@@ -55,21 +57,55 @@ describe("the log-in of browsers", () => {
     expect(right.status).to.equal(204);
   });
 
-  it("ends with the log-out, after thirty days, and when the token becomes another", async () => {
+  it("ends with the log-out in every process, after thirty days, and when the token becomes another", async () => {
     const headers = await logIn(TOKEN);
-    const out = await call("DELETE", "/session", undefined, headers);
+    const kept = await logIn(TOKEN);
     const other = await startApp({ apiToken: `${TOKEN}-2`, readOnlyToken: READ });
     const elsewhere = await other.call("GET", "/api/jobs", undefined, headers);
     const before = await call("GET", "/api/jobs", undefined, headers);
+    const out = await call("DELETE", "/session", undefined, headers);
+    const ended = await call("GET", "/api/jobs", undefined, headers);
+    const again = await call("DELETE", "/session", undefined, headers);
+    const visit = await call("GET", "/session", undefined, headers);
+    const browser = await call("GET", "/api/jobs", undefined, kept);
     app.clock.advance(31 * 86_400_000);
+    const after = await call("GET", "/api/jobs", undefined, kept);
+
+    for (const answer of [out, again]) {
+      expect([answer.status, answer.headers.get("Set-Cookie")]).to.deep.equal([
+        204,
+        "signalbox_session=; Max-Age=0; Path=/; HttpOnly; SameSite=Strict",
+      ]);
+    }
+    expect([elsewhere.status, before.status, ended.status, browser.status, after.status]).to.deep.equal([
+      401, 200, 401, 200, 401,
+    ]);
+    expect(visit.body.access).to.equal(null);
+    await other.close();
+  });
+
+  it("takes the cookies that an earlier version gave, which have no id, until they end", async () => {
+    const said = `read.${Math.floor(app.clock.now().getTime() / 1_000) + 60}`;
+    const seal = createHmac("sha256", READ).update(`signalbox session ${said}`).digest("base64url");
+    const headers = { Cookie: `signalbox_session=${said}.${seal}` };
+
+    const before = await call("GET", "/api/jobs", undefined, headers);
+    await call("DELETE", "/session", undefined, headers);
     const after = await call("GET", "/api/jobs", undefined, headers);
 
-    expect([out.status, out.headers.get("Set-Cookie")]).to.deep.equal([
-      204,
-      "signalbox_session=; Max-Age=0; Path=/; HttpOnly; SameSite=Strict",
-    ]);
-    expect([elsewhere.status, before.status, after.status]).to.deep.equal([401, 200, 401]);
-    await other.close();
+    expect([before.status, after.status]).to.deep.equal([200, 401]);
+  });
+
+  it("is no way in for a cookie that was ended, while that cannot be looked up", async () => {
+    const headers = await logIn(TOKEN);
+    app.stores.endedLogins.has = async () => {
+      throw new AppError("unavailable");
+    };
+
+    const { status } = await call("GET", "/api/jobs", undefined, headers);
+    const probe = await call("GET", "/healthz", undefined, headers);
+
+    expect([status, probe.status]).to.deep.equal([503, 200]);
   });
 
   const forged: [string, (cookie: string) => string][] = [

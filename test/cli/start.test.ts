@@ -1,5 +1,15 @@
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -67,7 +77,11 @@ describe("signalbox start with embedded servers", function () {
   };
   const getJob = async (url: string) => (await fetch(`${url}/api/jobs/report`)).status;
 
-  it("prints where everything is, and keeps its data directory to its user", async () => {
+  it("prints where everything is, and keeps a data directory to its user that others could read before", async () => {
+    mkdirSync(dataDir, { recursive: true });
+    for (const name of ["redis.log", "mongod.log", "mongodb.port"]) writeFileSync(join(dataDir, name), "");
+    for (const name of readdirSync(dataDir)) chmodSync(join(dataDir, name), 0o644);
+    chmodSync(dataDir, 0o755);
     const { service, url } = await running();
 
     expect(service.printed()).to.match(/^Starting MongoDB and Redis …$/m);
@@ -77,7 +91,7 @@ describe("signalbox start with embedded servers", function () {
     expect(service.printed()).to.match(/Redis +embedded.*REDIS_URL.*signalbox\.json5/);
     expect(statSync(dataDir).mode & 0o777).to.equal(0o700);
     expect(readFileSync(join(dataDir, "redis.conf"), "utf8")).to.match(/requirepass \S{30}/);
-    expect(statSync(join(dataDir, "redis.conf")).mode & 0o777).to.equal(0o600);
+    for (const name of readdirSync(dataDir)) expect(statSync(join(dataDir, name)).mode & 0o077, name).to.equal(0);
   });
 
   it("refuses a data directory that another instance uses, and names that one", async () => {

@@ -32,7 +32,7 @@ describe("agent runs, carried out by a model server", () => {
           runners: { openai: { baseUrl: "${model.url}", apiKey: "sk-test" } },
         },
         session: { ${session} },
-        worker: { concurrency: 2 },
+        worker: { concurrency: 3 },
       }`,
     });
     worker = await startWorker(app);

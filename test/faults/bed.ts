@@ -98,6 +98,7 @@ function writeConfig(dir: string, { modelUrl, mattermostUrl, telegramUrl }: Serv
     hooks: {
       enabled: true,
       token: TOKEN,
+      shareSessions: true, // the attack has every hook name each of its sessions
       transformsDir: dir,
       mappings: [
         mapped("mattermost"),

@@ -31,12 +31,20 @@ describe("parseConfig", () => {
       transformsDir: resolve("hooks/transforms"),
       transformTimeoutSeconds: 10,
       transformMemoryMiB: 128,
+      shareSessions: false,
+      maxTimeoutSeconds: 3_600,
+      maxWaitingRuns: 10_000,
     });
     expect(config.agents).to.deep.equal({
       defaults: { runner: "echo", timeoutSeconds: 600, heartbeat: { every: "30m" }, trackAsJob: false },
       runners: {},
     });
-    expect(config.session).to.deep.equal({ maxMessages: 50, maxChars: 100_000, retainSingleUse: "7d" });
+    expect(config.session).to.deep.equal({
+      followDeliveries: false,
+      maxMessages: 50,
+      maxChars: 100_000,
+      retainSingleUse: "7d",
+    });
     expect(config.channels).to.deep.equal({});
     expect(config.worker.concurrency).to.equal(10);
   });

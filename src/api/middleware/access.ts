@@ -1,5 +1,6 @@
-import { createHmac } from "node:crypto";
+import { createHmac, randomBytes } from "node:crypto";
 import type { Context, Middleware } from "koa";
+import type { EndedLogins } from "../../models/endedLogin.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
 import { isSecret } from "../../shared/isSecret.ts";
@@ -24,8 +25,8 @@ export interface Visit {
   readonly access: Access | null;
   /** The cookie for a token. @throws AppError unauthorized, rate_limited */
   logIn(token: string): Promise<string>;
-  /** The cookie that takes the other one away. */
-  logOut(): string;
+  /** Ends the cookie of this browser. @returns the one that takes it away @throws AppError unavailable */
+  logOut(): Promise<string>;
 }
 
 /** What routes are given of a sender with the hook token alone. */
@@ -44,8 +45,13 @@ export class Doorkeeper {
   readonly #all: Gate;
   readonly #hooks: Gate;
   readonly #clock: Clock;
+  readonly #endedLogins: EndedLogins;
 
-  constructor({ apiToken, readOnlyToken, hookToken, countFailure }: AccessSettings, clock: Clock) {
+  constructor(
+    { apiToken, readOnlyToken, hookToken, countFailure }: AccessSettings,
+    clock: Clock,
+    endedLogins: EndedLogins,
+  ) {
     const options = { find: bearerToken, countFailure, advice: ADVICE };
     const known = [
       { access: "full" as const, token: apiToken },
@@ -57,6 +63,7 @@ export class Doorkeeper {
     this.#all = new Gate([], options);
     this.#hooks = new Gate(hookToken === undefined ? [] : [hookToken], { ...options, find: headerTokens });
     this.#clock = clock;
+    this.#endedLogins = endedLogins;
   }
 
   /** Whether there is a token to log in with. */
@@ -65,8 +72,8 @@ export class Doorkeeper {
   }
 
   /** For everything under `/api`. @throws AppError unauthorized, rate_limited, forbidden */
-  readonly guard: Middleware = (ctx, next) => {
-    const { access, byHeader } = this.#accessOf(ctx);
+  readonly guard: Middleware = async (ctx, next) => {
+    const { access, byHeader } = await this.#accessOf(ctx);
     const reads = ["GET", "HEAD", "OPTIONS"].includes(ctx.method);
     if (access === null) {
       if (!isOfRun(ctx) || !reads || !this.#hooks.isOpenTo(ctx)) return this.#all.refuse(ctx);
@@ -79,45 +86,64 @@ export class Doorkeeper {
   };
 
   /** For a page beside the API: the same, but who has not logged in yet is sent to do so. */
-  readonly pageGuard: Middleware = (ctx, next) => {
-    if (this.#accessOf(ctx).access !== null || ctx.method !== "GET") return this.guard(ctx, next);
+  readonly pageGuard: Middleware = async (ctx, next) => {
+    if ((await this.#accessOf(ctx)).access !== null || ctx.method !== "GET") return this.guard(ctx, next);
     ctx.redirect(`/login?to=${encodeURIComponent(ctx.path)}`);
   };
 
   /** For `SESSION_PATH`. @throws AppError forbidden */
-  readonly visit: Middleware = (ctx, next) => {
+  readonly visit: Middleware = async (ctx, next) => {
     if (ctx.method !== "GET") refuseForeign(ctx);
     const attributes = `Path=/; HttpOnly; SameSite=Strict${ctx.secure ? "; Secure" : ""}`;
     ctx.state.admitted = {
       needsToken: this.needsToken,
-      access: this.#accessOf(ctx).access,
+      access: (await this.#accessOf(ctx)).access,
       logIn: async (token) => {
         const known = this.#tokens.find(({ gate }) => gate.knows(token));
         if (!known) return this.#all.refuse(ctx);
         const until = Math.floor(this.#clock.now().getTime() / 1_000) + LASTS_SECONDS;
-        return `${COOKIE}=${seal(known, until)}; Max-Age=${LASTS_SECONDS}; ${attributes}`;
+        const said = `${known.access}.${until}.${randomBytes(9).toString("base64url")}`;
+        return `${COOKIE}=${seal(said, known.token)}; Max-Age=${LASTS_SECONDS}; ${attributes}`;
       },
-      logOut: () => `${COOKIE}=; Max-Age=0; ${attributes}`,
+      logOut: async () => {
+        const cookie = ctx.cookies.get(COOKIE);
+        const login = cookie === undefined ? null : this.#loginOf(cookie);
+        if (cookie !== undefined && login) await this.#endedLogins.end(cookie, login.until);
+        return `${COOKIE}=; Max-Age=0; ${attributes}`;
+      },
     } satisfies Visit;
     return next();
   };
 
-  #accessOf(ctx: Context): { access: Access | null; byHeader: boolean } {
+  /** Returns who may read `/metrics` with the names of mappings in it: nobody without a token, where there is one. */
+  async mayRead(ctx: Context): Promise<boolean> {
+    return (await this.#accessOf(ctx)).access !== null;
+  }
+
+  async #accessOf(ctx: Context): Promise<{ access: Access | null; byHeader: boolean }> {
     if (!this.needsToken) return { access: "full", byHeader: false };
     const byHeader = this.#tokens.find(({ gate }) => gate.isOpenTo(ctx));
     if (byHeader) return { access: byHeader.access, byHeader: true };
     const cookie = ctx.cookies.get(COOKIE);
     if (cookie === undefined) return { access: null, byHeader: false };
-    const until = Number(/^\w+\.(\d{1,12})\./.exec(cookie)?.[1] ?? 0);
-    const byCookie = this.#tokens.find((known) => isSecret(cookie, seal(known, until)));
-    const isOver = until * 1_000 <= this.#clock.now().getTime();
-    return { access: byCookie && !isOver ? byCookie.access : null, byHeader: false };
+    const login = this.#loginOf(cookie);
+    const isOver = !login || login.until <= this.#clock.now() || (await this.#endedLogins.has(cookie));
+    return { access: isOver ? null : login.access, byHeader: false };
+  }
+
+  /** What a cookie of ours says; null where it is none. */
+  #loginOf(cookie: string): { access: Access; until: Date } | null {
+    // cookies of earlier versions have no id
+    const [said, access, until] = /^(\w+)\.(\d{1,12})(?:\.[\w-]{1,20})?(?=\.[\w-]{43}$)/.exec(cookie) ?? [];
+    if (said === undefined) return null;
+    const known = this.#tokens.filter(({ token }) => isSecret(cookie, seal(said, token)));
+    const login = known.find((one) => one.access === access);
+    return login ? { access: login.access, until: new Date(Number(until) * 1_000) } : null;
   }
 }
 
-/** Holds for one token and until a time; another token, and it holds no longer. Tells nothing of the token. */
-function seal({ access, token }: { access: Access; token: string }, until: number): string {
-  const said = `${access}.${until}`;
+/** Signs what a cookie says with a token; with another token it holds no longer. Tells nothing of the token. */
+function seal(said: string, token: string): string {
   return `${said}.${createHmac("sha256", token).update(`signalbox session ${said}`).digest("base64url")}`;
 }
 

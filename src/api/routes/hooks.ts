@@ -1,6 +1,6 @@
 import Type from "typebox";
-import { agentRequest, timeoutFault } from "../../hooks/agentRequest.ts";
-import { agentFields, wakeFields } from "../../hooks/fields.ts";
+import { agentRequest } from "../../hooks/agentRequest.ts";
+import { agentFields, timeoutField, wakeFields } from "../../hooks/fields.ts";
 import { acceptAgentRun, acceptWake } from "../../models/commands/acceptHook.ts";
 import type { Idempotency } from "../../models/commands/reserveIds.ts";
 import { AGENT_HOOK, joinSession } from "../../models/commands/sessionOwners.ts";
@@ -50,7 +50,7 @@ export const idempotencyOf = (
   key === undefined ? undefined : { key: joinKey(kind, hook, key), request: [hook, body], formerKey: key };
 
 /** The hooks under their configured path; none when they are off. */
-export function hookRoutes({ enabled, path, maxBodyBytes }: HookConfig): AnyRoute[] {
+export function hookRoutes({ enabled, path, maxBodyBytes, maxTimeoutSeconds }: HookConfig): AnyRoute[] {
   if (!enabled) return [];
   const common = { tag: "hooks", bodyLimit: maxBodyBytes, errors: ["idempotency_conflict"] } as const;
   const wake = route({
@@ -83,13 +83,14 @@ export function hookRoutes({ enabled, path, maxBodyBytes }: HookConfig): AnyRout
     schemas: {
       query: hookQuery,
       headers: hookHeaders,
-      body: Type.Object(agentFields, { ...open, title: "AgentHook" }),
+      body: Type.Object(
+        { ...agentFields, timeoutSeconds: timeoutField(maxTimeoutSeconds) },
+        { ...open, title: "AgentHook" },
+      ),
     },
     answers: { 202: Type.Object({ ok: Type.Literal(true), runId: Type.String(), sessionKey: s.JobId }, closed) },
     async handler({ headers, body }, { stores, queues, hooks, agent: defaults, metrics }) {
       const request = agentRequest(body, checkModel(defaults, body.model), defaults);
-      const timeout = timeoutFault(body.timeoutSeconds, hooks);
-      if (timeout) throw refusedField("timeoutSeconds", timeout);
       const sessionKey = checkSessionKey(hooks, body.sessionKey);
       const isNamed = sessionKey !== undefined && sessionKey !== hooks.defaultSessionKey;
       if (isNamed && !hooks.shareSessions && !(await joinSession(stores, sessionKey, AGENT_HOOK))) {

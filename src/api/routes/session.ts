@@ -54,7 +54,7 @@ const logOut = route({
   answers: { 204: NoContent },
   errors: [],
   async handler({ admitted }) {
-    return { status: 204, headers: { "Set-Cookie": (admitted as Visit).logOut() }, body: undefined };
+    return { status: 204, headers: { "Set-Cookie": await (admitted as Visit).logOut() }, body: undefined };
   },
 });
 

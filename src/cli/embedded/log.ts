@@ -1,11 +1,16 @@
-import { readFileSync, renameSync, statSync } from "node:fs";
+import { appendFileSync, chmodSync, readFileSync, renameSync, statSync } from "node:fs";
 
 const LARGE_BYTES = 10 * 1024 * 1024;
 
-/** Puts a log that has grown large aside, in place of the one that was put aside before. */
-export function rotateLog(path: string): void {
+/**
+ * Prepares the log of a server: one that has grown large is put aside, in place of the one that was put aside before, and
+ * nobody but this user can read the one that the server then writes to.
+ */
+export function prepareLog(path: string): void {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   if (size > LARGE_BYTES) renameSync(path, `${path}.1`);
+  appendFileSync(path, "", { mode: 0o600 });
+  chmodSync(path, 0o600); // of an earlier version
 }
 
 /** What a log has got since it was `from` bytes long. */

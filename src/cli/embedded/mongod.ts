@@ -1,10 +1,10 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { StartError } from "../../shared/lifecycle.ts";
 import type { Instance } from "../instance.ts";
 import { commandLine } from "../processInfo.ts";
-import { logSince, logSize, rotateLog } from "./log.ts";
+import { logSince, logSize, prepareLog } from "./log.ts";
 import { freePort } from "./port.ts";
 import { listens, programPath, type Server, spawnServer } from "./server.ts";
 
@@ -33,7 +33,7 @@ export async function embeddedMongod(instance: Instance): Promise<Mongod> {
   const logPath = join(dataDir, "mongod.log");
 
   const launch = async (signal: AbortSignal, again = true): Promise<Server> => {
-    rotateLog(logPath);
+    prepareLog(logPath);
     const logStart = logSize(logPath);
     const server = spawnServer(binary, options(dbPath, port, logPath), MONGOD_STOPS_WITHIN_MS);
     instance.started(server.pid);
@@ -82,7 +82,8 @@ async function rememberedPort(path: string): Promise<number> {
     // the first start in this directory
   }
   const port = await freePort(remembered ?? randomPort());
-  if (port !== remembered) writeFileSync(path, `${port}\n`);
+  writeFileSync(path, `${port}\n`, { mode: 0o600 });
+  chmodSync(path, 0o600); // of an earlier version
   return port;
 }
 

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { StartError } from "../../shared/lifecycle.ts";
 import type { Instance } from "../instance.ts";
-import { rotateLog } from "./log.ts";
+import { prepareLog } from "./log.ts";
 import { freePort } from "./port.ts";
 import { listens, programPath, type Server, spawnServer } from "./server.ts";
 
@@ -41,7 +41,7 @@ export async function embeddedRedis(instance: Instance): Promise<Redis> {
   writeFileSync(configPath, `${config.join("\n")}\n`, { mode: 0o600 });
 
   const launch = async (signal: AbortSignal): Promise<Server> => {
-    rotateLog(logPath);
+    prepareLog(logPath);
     const server = spawnServer(binary, [configPath], REDIS_STOPS_WITHIN_MS);
     instance.started(server.pid);
     if (await listens(port, server, READY_WITHIN_MS, signal)) return server;

@@ -1,0 +1,35 @@
+import { hash } from "node:crypto";
+import { type mongo, Schema } from "mongoose";
+import { guard } from "./guard.ts";
+import { exists } from "./newPrimary.ts";
+
+/** A cookie of a browser that has logged out, until the cookie would have ended by itself. */
+export interface EndedLoginDoc {
+  /** SHA-256 of the cookie. */
+  _id: string;
+  endsAt: Date;
+}
+
+export const endedLoginSchema = new Schema<EndedLoginDoc>({ _id: String, endsAt: Date }, { versionKey: false });
+endedLoginSchema.index({ endsAt: 1 }, { expireAfterSeconds: 0 });
+
+export class EndedLogins {
+  readonly collection: mongo.Collection<EndedLoginDoc>;
+
+  constructor(collection: mongo.Collection<EndedLoginDoc>) {
+    this.collection = collection;
+  }
+
+  /** Ends a cookie, for all processes. @throws AppError unavailable */
+  async end(cookie: string, endsAt: Date): Promise<void> {
+    const ended = { $set: { endsAt } };
+    await guard(() => this.collection.updateOne({ _id: digest(cookie) }, ended, { upsert: true }));
+  }
+
+  /** Returns whether a cookie has been ended. @throws AppError unavailable */
+  has(cookie: string): Promise<boolean> {
+    return exists(this.collection, { _id: digest(cookie) });
+  }
+}
+
+const digest = (cookie: string): string => hash("sha256", cookie, "base64url");

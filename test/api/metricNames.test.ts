@@ -1,0 +1,57 @@
+import { expect } from "chai";
+import { withoutMappingNames } from "../../src/api/metrics.ts";
+import { startApp, type TestApp } from "../support/app.ts";
+
+const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
+const API = "an-api-token-of-length";
+const READ = "a-reading-token-of-length";
+const HOOK = "a-hook-token-of-length";
+
+describe("/metrics and the names of mappings", () => {
+  let app: TestApp;
+  before(async () => {
+    app = await startApp({
+      config: `{
+        server: { apiToken: "${API}", readOnlyToken: "${READ}" },
+        hooks: {
+          enabled: true, token: "${HOOK}",
+          mappings: [{ match: { path: "secret-name" } }, { id: 'odd "} 7', match: { path: "other" } }],
+        },
+      }`,
+    });
+    for (const name of ["secret-name", "secret-name", "other"])
+      await app.call("POST", `/hooks/${name}`, {}, bearer(HOOK));
+    await app.call("POST", "/hooks/wake", { text: "x", mode: "next-heartbeat" }, bearer(HOOK));
+  });
+  after(() => app.close());
+  const accepted = async (headers?: Record<string, string>): Promise<string[]> => {
+    const { body } = await app.call("GET", "/metrics", undefined, headers);
+    return body.split("\n").filter((line: string) => line.startsWith("signalbox_hooks_accepted_total"));
+  };
+
+  it("shows one figure for all mappings to readers without a token, or with the hook token or a wrong one", async () => {
+    for (const headers of [undefined, bearer(HOOK), bearer("wrong"), { Cookie: "signalbox_session=full.9.a.b" }]) {
+      expect(await accepted(headers)).to.have.members([
+        'signalbox_hooks_accepted_total{hook="mapped"} 3',
+        'signalbox_hooks_accepted_total{hook="wake"} 1',
+      ]);
+      expect((await app.call("GET", "/metrics", undefined, headers)).body).to.not.include("secret-name");
+    }
+  });
+
+  it("shows each mapping to readers with an API token", async () => {
+    for (const token of [API, READ]) {
+      expect(await accepted(bearer(token))).to.have.members([
+        'signalbox_hooks_accepted_total{hook="secret-name"} 2',
+        'signalbox_hooks_accepted_total{hook="odd \\"} 7"} 1',
+        'signalbox_hooks_accepted_total{hook="wake"} 1',
+      ]);
+    }
+  });
+
+  it("leaves every other line as it is", () => {
+    const text = '# HELP x y\nother{hook="a"} 1\nsignalbox_hooks_accepted_total{hook="agent"} 2\n';
+
+    expect(withoutMappingNames(text)).to.equal(text);
+  });
+});
