@@ -114,7 +114,8 @@ export class Metrics {
   }
 }
 
-const ACCEPTED = /^signalbox_hooks_accepted_total\{hook="((?:[^"\\\n]|\\.)*)"(.*)\} (\S+)$/gm;
+const ACCEPTED = /^signalbox_hooks_accepted_total\{hook="((?:[^"\\]|\\.)*)"\} (\S+)$/;
+const BUILT_IN: readonly string[] = ["wake", "agent"];
 
 /**
  * Adds the figures of all mappings up, for readers without a token: they are not to learn which names there are, which the
@@ -122,16 +123,18 @@ const ACCEPTED = /^signalbox_hooks_accepted_total\{hook="((?:[^"\\\n]|\\.)*)"(.*
  * @param text in Prometheus' text format
  */
 export function withoutMappingNames(text: string): string {
-  const sums = new Map<string, number>();
-  const shown = text.replace(ACCEPTED, (line, hook: string, labels: string, value: string) => {
-    if (hook === "wake" || hook === "agent") return line;
-    const first = !sums.has(labels);
-    sums.set(labels, (sums.get(labels) ?? 0) + Number(value));
-    return first ? `signalbox_hooks_accepted_total{hook="mapped"${labels}} ?` : "";
-  });
-  return shown
-    .replace(/\n{2,}(?=signalbox_hooks_accepted_total)/g, "\n")
-    .replace(/^(signalbox_hooks_accepted_total\{hook="mapped"(.*)\}) \?$/gm, (_, start: string, labels: string) => {
-      return `${start} ${sums.get(labels)}`;
-    });
+  let sum: number | undefined;
+  let place = 0;
+  const lines: string[] = [];
+  for (const line of text.split("\n")) {
+    const [, hook, value] = ACCEPTED.exec(line) ?? [];
+    if (hook === undefined || BUILT_IN.includes(hook)) {
+      lines.push(line);
+      continue;
+    }
+    if (sum === undefined) place = lines.length;
+    sum = (sum ?? 0) + Number(value);
+  }
+  if (sum !== undefined) lines.splice(place, 0, `signalbox_hooks_accepted_total{hook="mapped"} ${sum}`);
+  return lines.join("\n");
 }
