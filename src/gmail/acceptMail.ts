@@ -38,5 +38,5 @@ export async function acceptMail(
   const { runs: wanted, shared } = mappedRuns(mapping, call, hooks, now);
   const runs = hooks.shareSessions ? wanted : await keepOutOfOthers(stores, wanted, GMAIL_LISTENER);
   const named = runs.map((run, index) => ({ ...run, runId: mailRunId(account, mail.id, index) }));
-  return acceptMappedRuns(stores, { runs: named, shared });
+  return (await acceptMappedRuns(stores, { runs: named, shared })).runIds;
 }

@@ -27,6 +27,13 @@ interface BulkJob {
 interface AddOptions {
   readonly jobId: string;
   readonly delayMs?: number;
+  /** Lower is sooner; 0, which is before all others, where nothing is said. */
+  readonly priority?: number;
+}
+
+interface Submitted {
+  readonly runId: string;
+  readonly priority: number;
 }
 
 type RunQueue = (typeof RUN_QUEUES)[number];
@@ -52,7 +59,7 @@ export class Queues {
   readonly #clock: Clock;
   readonly #queues: ReadonlyMap<string, Queue>;
   readonly #adding: ReadonlyMap<string, Together<BulkJob, void>>;
-  readonly #submitting: ReadonlyMap<string, Together<string, void>>;
+  readonly #submitting: ReadonlyMap<string, Together<Submitted, void>>;
   readonly #triggering: Together<void, void>;
 
   /** @param clock the one that all processes share: an entry that waits is given to whoever is free, by his own */
@@ -79,12 +86,13 @@ export class Queues {
   #put<P extends TSchema>(
     def: QueueDef<P>,
     payload: Static<P>,
-    { jobId, delayMs = 0 }: Partial<AddOptions>,
+    { jobId, delayMs = 0, priority = 0 }: Partial<AddOptions>,
   ): Promise<void> {
     const backoff = { type: "exponential", delay: 1_000 };
     const timestamp = this.#clock.now().getTime();
     const removed = { removeOnComplete: true, removeOnFail: true };
-    const opts = { attempts: def.attempts, backoff, delay: delayMs, timestamp, ...removed, ...(jobId && { jobId }) };
+    const waits = { delay: delayMs, ...(priority > 0 && { priority }), timestamp };
+    const opts = { attempts: def.attempts, backoff, ...waits, ...removed, ...(jobId && { jobId }) };
     return get(this.#adding, def.name).add({ name: def.name, data: payload, opts });
   }
 
@@ -92,17 +100,24 @@ export class Queues {
    * Puts a run that a request brought on its queue, under its own id. Runs that come at about the same time are one entry of
    * `accepted-runs`, from which a worker makes one for each: the process that accepts them, and Redis, have as much to do as
    * for one. Never rejects, like `add`.
+   * @param priority how many runs of its sender wait, this one included: the senders' runs are then taken in turn
    */
-  async submit({ name }: RunQueue, runId: string): Promise<void> {
-    await briefly(get(this.#submitting, name).add(runId));
+  async submit({ name }: RunQueue, runId: string, priority = 0): Promise<void> {
+    await briefly(get(this.#submitting, name).add({ runId, priority }));
   }
 
-  #submits(def: RunQueue): Together<string, void> {
-    return new Together<string, void>(async (runIds) => {
-      const [runId] = runIds;
-      if (runId !== undefined && runIds.length === 1) await this.#put(def, { runId }, { jobId: runId });
-      else await this.#put(acceptedRuns, { queue: def.name, runIds: [...runIds] }, {});
-      return runIds.map(() => undefined);
+  #submits(def: RunQueue): Together<Submitted, void> {
+    return new Together<Submitted, void>(async (runs) => {
+      const [first] = runs;
+      if (first && runs.length === 1) {
+        await this.#put(def, { runId: first.runId }, { jobId: first.runId, priority: first.priority });
+      } else {
+        const priorities = runs.map(({ priority }) => priority);
+        const isOrdered = priorities.some((priority) => priority > 0);
+        const payload = { queue: def.name, runIds: runs.map(({ runId }) => runId), ...(isOrdered && { priorities }) };
+        await this.#put(acceptedRuns, payload, {});
+      }
+      return runs.map(() => undefined);
     }, ALIKE);
   }
 

@@ -34,7 +34,12 @@ export const RUN_QUEUES = [mappedHook, agentHook] as const;
 /** Runs that were accepted at about the same time: one entry for all of them, and each is then put on its own queue. */
 export const acceptedRuns = queue({
   name: "accepted-runs",
-  payload: Type.Object({ queue: Type.Enum(RUN_QUEUES.map(({ name }) => name)), runIds: Type.Array(Type.String()) }),
+  payload: Type.Object({
+    queue: Type.Enum(RUN_QUEUES.map(({ name }) => name)),
+    runIds: Type.Array(Type.String()),
+    /** Of each run; absent where all are next in the order in which they came. */
+    priorities: Type.Optional(Type.Array(Type.Integer({ minimum: 0 }))),
+  }),
   attempts: 1,
 });
 

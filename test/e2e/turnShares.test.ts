@@ -28,6 +28,8 @@ describe("agent turns, shared between senders", () => {
           mappings: [{
             match: { path: "alice" }, messageTemplate: "{{text}}", deliver: false, wakeMode: "next-heartbeat",
             auth: { type: "token", token: "the-token-of-alice-alone" },
+          }, {
+            match: { path: "each" }, forEach: "items", messageTemplate: "{{item}}", deliver: false, wakeMode: "next-heartbeat",
           }],
         },
         agents: { defaults: { runner: "command" }, runners: { command: { command: ["${file}"] } } },
@@ -85,6 +87,18 @@ describe("agent turns, shared between senders", () => {
     const runs = await Promise.all(ids.map(find));
 
     expect(runs.filter(({ status }) => status === "completed").length).to.be.below(15);
+  });
+
+  it("come soon to a sender whose mapped run was accepted after thousands of another's", async () => {
+    await start(3);
+    const items = Array<string>(1_000).fill("slow");
+    for (let i = 0; i < 3; i++) await send("each", MALLORY, { items });
+
+    const id = await alice("quick");
+    await ended(id);
+
+    const unmapped = await app.stores.runs.collection.countDocuments({ stage: "mapping" });
+    expect(unmapped).to.be.above(1_000);
   });
 
   it("are all used, and every run has its turn, with two workers and one sender", async () => {

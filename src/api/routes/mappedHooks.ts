@@ -61,8 +61,8 @@ export const mappedHookRoute = ({ path, ...hooks }: Config["hooks"], mostBytes: 
       const context = mappingContext(mapping.key);
       const runs = hooks.shareSessions ? wanted : await keepOutOfOthers(stores, wanted, context);
       const request = { runs, shared, maxWaiting: hooks.maxWaitingRuns };
-      const runIds = await acceptMappedRuns(stores, request, { idempotency, message });
-      await Promise.all(runIds.map((runId) => queues.submit(mappedHook, runId)));
+      const { runIds, waiting } = await acceptMappedRuns(stores, request, { idempotency, message });
+      await Promise.all(runIds.map((runId, i) => queues.submit(mappedHook, runId, waiting + i + 1)));
       metrics.hooks.inc({ hook: mapping.key });
       const [runId = null] = runIds;
       const location = runId === null ? {} : { headers: { Location: `/api/runs/${runId}` } };

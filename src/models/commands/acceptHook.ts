@@ -62,6 +62,7 @@ const RETRY_AFTER_SECONDS = 10;
 /**
  * Writes the runs of one request to a mapped hook down, durably; the caller puts them on their queue.
  * @param message of a signed message: the same whenever it arrives, and the runs then are those of its first arrival
+ * @returns the runIds, and how many runs of the mapping waited before
  * @throws AppError idempotency_conflict, rate_limited, unavailable
  */
 export async function acceptMappedRuns(
@@ -71,7 +72,7 @@ export async function acceptMappedRuns(
     idempotency,
     message,
   }: { readonly idempotency?: Idempotency | undefined; readonly message?: string | undefined } = {},
-): Promise<string[]> {
+): Promise<{ runIds: string[]; waiting: number }> {
   const fresh = { runIds: wanted.map(({ runId }) => runId ?? randomUUID()) };
   const { runIds } =
     message === undefined
@@ -79,12 +80,12 @@ export async function acceptMappedRuns(
       : await reserveMessageIds(idempotencyKeys, fresh, message, idempotency);
   const [first] = runIds;
   const [{ mapped } = { mapped: null }] = wanted;
-  if (first === undefined || mapped === null) return runIds;
-  const isFull =
-    maxWaiting !== undefined && (await runs.countWaiting(mapped.mapping, maxWaiting)) + wanted.length > maxWaiting;
+  if (first === undefined || mapped === null) return { runIds, waiting: 0 };
+  const waiting = maxWaiting === undefined ? 0 : await runs.countWaiting(mapped.mapping, maxWaiting);
+  const isFull = maxWaiting !== undefined && waiting + wanted.length > maxWaiting;
   if (isFull || shared) {
     const known = await runs.findKnown(runIds);
-    if (known.size === runIds.length) return runIds; // this request has come before
+    if (known.size === runIds.length) return { runIds, waiting }; // this request has come before
     if (isFull) throw full(mapped.mapping);
   }
   if (shared) await hookCalls.add(first, shared);
@@ -97,7 +98,7 @@ export async function acceptMappedRuns(
       : [{ ...run, _id, request: null, singleUse, sessionKey: sessionKey ?? randomSessionKey() }];
   });
   if (accepted.length > 0) await runs.accept(accepted);
-  return runIds;
+  return { runIds, waiting };
 }
 
 const full = (mapping: string) =>
