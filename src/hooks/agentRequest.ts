@@ -55,7 +55,8 @@ export function mappedRequest(
     new AppError(blameFor(field, transformed), { detail: `${field} ${fault}.` });
   const resolved = resolveModel(defaults, made.model);
   if (!resolved.ok) throw unusable("model", `must be one of ${resolved.allowed.join(", ")}`);
-  const timeout = timeoutFault(made.timeoutSeconds, hooks);
+  // the mapping's own time is the operator's word
+  const timeout = made.timeoutSeconds === mapping.timeoutSeconds ? null : timeoutFault(made.timeoutSeconds, hooks);
   if (timeout) throw unusable("timeoutSeconds", timeout);
   const sessionKey = made.sessionKey ?? defaultKeyOf(mapping, hooks);
   const prefixes = hooks.allowedSessionKeyPrefixes;

@@ -60,7 +60,7 @@ export const HooksSchema = section(
       default: 3_600,
       exclusiveMinimum: 0,
       maximum: 86_400,
-      description: "The longest `timeoutSeconds` that a request, a mapping or a transform may ask for.",
+      description: "The longest `timeoutSeconds` that a request or a transform may ask for.",
     }),
     maxWaitingRuns: whole({
       default: 10_000,

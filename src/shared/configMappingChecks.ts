@@ -70,7 +70,6 @@ export function mappingFaults(config: Config): string[] {
           ? `id is missing: this mapping and hooks.mappings.${twin} would both be called ${name}`
           : `id is there twice: hooks.mappings.${twin} is called ${name} too`),
       modelFault(mapping, config),
-      timeoutFault(mapping, config),
       transformFault(mapping, config),
       ...sessionKeyFaults(mapping, config),
       ...authFaults(mapping),
@@ -114,13 +113,6 @@ function parsedOrFault(text: string): Template | string {
 function modelFault({ model }: Mapping, { agents }: Config): string | false {
   const resolved = resolveModel(agents.defaults, model);
   return !resolved.ok && model !== undefined && `model must be one of ${resolved.allowed.join(", ")}`;
-}
-
-function timeoutFault({ timeoutSeconds = 0 }: Mapping, { hooks }: Config): string | false {
-  return (
-    timeoutSeconds > hooks.maxTimeoutSeconds &&
-    `timeoutSeconds must be at most ${hooks.maxTimeoutSeconds} (hooks.maxTimeoutSeconds)`
-  );
 }
 
 function transformFault({ transform }: Mapping, { hooks }: Config): string | false {

@@ -33,6 +33,7 @@ describe("a mapped hook, carried out by a worker", () => {
         match: { path: "settings" }, messageTemplate: "with settings", model: "large", thinking: "high",
         deliver: false, wakeMode: "next-heartbeat",
       },
+      { match: { path: "long" }, timeoutSeconds: 7200, messageTemplate: "long", deliver: false },
       { match: { path: "short" }, timeoutSeconds: 0.2, messageTemplate: "short", deliver: false },
       { match: { path: "job" }, name: "Nightly", trackAsJob: true, messageTemplate: "x", deliver: false },
       { match: { path: "recipient" }, channel: "log", to: "{{room}}", messageTemplate: "x", wakeMode: "next-heartbeat" },
@@ -136,6 +137,12 @@ describe("a mapped hook, carried out by a worker", () => {
     expect(body).to.include({ status: "completed", name: "Nightly", progress: 100 });
     expect(body.output).to.deep.equal({ reply: "Hello from the model." });
     expect(body.metadata).to.deep.include({ runId });
+  });
+
+  it("may take as long as its mapping says, which no sender may ask for", async () => {
+    const { status } = await bed.run("long", {});
+
+    expect(status).to.equal("completed");
   });
 
   it("without a value for its recipient goes to the main session's", async () => {

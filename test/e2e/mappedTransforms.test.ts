@@ -160,6 +160,12 @@ describe("the transform of a mapped hook", () => {
     ["a wrong channel", "override", { channel: "fax" }, "channel must be one of last, "],
     ["deliver in words", "override", { deliver: "no" }, "deliver must be boolean."],
     ["a time of nothing", "override", { timeoutSeconds: 0 }, "timeoutSeconds must be > 0."],
+    [
+      "a time over the bound",
+      "override",
+      { timeoutSeconds: 3_601 },
+      "timeoutSeconds must be at most 3600 (hooks.maxTimeoutSeconds).",
+    ],
     ["no number as a time", "nan", {}, "timeoutSeconds must be number."],
     ["a model outside the list", "override", { model: "huge" }, "model must be one of small, org/large, large."],
     ["the main session's key", "override", { sessionKey: "main" }, "sessionKey must not be main"],
