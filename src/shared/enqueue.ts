@@ -52,7 +52,7 @@ interface Occasion {
 const entryId = (deliveryId: string, occasion?: string) =>
   occasion === undefined ? deliveryId : `${deliveryId}-${occasion}`;
 
-const STATES = ["waiting", "active", "delayed", "failed"] as const;
+const STATES = ["waiting", "active", "delayed", "failed", "prioritized"] as const;
 
 /** The producers' side of the queues. Closed by whoever opened it; the connection stays its owner's. */
 export class Queues {
@@ -167,8 +167,8 @@ export class Queues {
   async depths(): Promise<{ queue: string; state: string; count: number }[]> {
     const lists = await Promise.allSettled(
       [...this.#queues].map(async ([name, queue]) => {
-        const counts = await queue.getJobCounts(...STATES, "prioritized");
-        // jobs with a priority wait as those without do
+        const counts = await queue.getJobCounts(...STATES);
+        // jobs with a priority wait as those without do: `prioritized` is a part of `waiting`
         const count = (state: string) => (counts[state] ?? 0) + (state === "waiting" ? (counts.prioritized ?? 0) : 0);
         return STATES.map((state) => ({ queue: name, state, count: count(state) }));
       }),
