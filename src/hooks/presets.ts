@@ -1,17 +1,18 @@
 import type { PRESETS } from "../shared/configMapping.ts";
 import type { Config } from "../shared/configSchema.ts";
+import { GMAIL_PRESET, GMAIL_SESSIONS } from "../shared/sessionKey.ts";
 
 type GmailConfig = NonNullable<Config["hooks"]["gmail"]>;
 type MappingConfig = Config["hooks"]["mappings"][number];
 
 const GMAIL: MappingConfig = {
-  id: "preset:gmail",
+  id: GMAIL_PRESET,
   match: { path: "gmail" },
   action: "agent",
   wakeMode: "now",
   name: "Gmail",
   forEach: "messages",
-  sessionKey: "hook:gmail:{{messages[0].id}}",
+  sessionKey: `${GMAIL_SESSIONS}{{messages[0].id}}`,
   messageTemplate:
     "New mail from {{messages[0].from}}\nSubject: {{messages[0].subject}}\n{{messages[0].snippet}}\n{{messages[0].body}}",
   deliver: true,

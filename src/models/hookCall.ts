@@ -2,6 +2,7 @@ import { type mongo, Schema } from "mongoose";
 import type { Clock } from "../shared/clock.ts";
 import { AppError } from "../shared/errors.ts";
 import { guard } from "./guard.ts";
+import { insertAll } from "./inserting.ts";
 import { reading } from "./newPrimary.ts";
 
 /** A request to a mapping with `forEach`, stored once for all runs that it became. */
@@ -37,8 +38,8 @@ export class HookCalls {
 
   /** Stores a request; one that is there stays as it is. @throws AppError unavailable */
   async add(_id: string, call: NewHookCall): Promise<void> {
-    const created = { $setOnInsert: { ...call, told: 0, createdAt: this.#clock.now() } };
-    await guard(() => this.collection.updateOne({ _id }, created, { upsert: true }));
+    const created = { _id, ...call, told: 0, createdAt: this.#clock.now() };
+    await guard(() => insertAll(this.collection, [[created]]));
   }
 
   /** @throws AppError internal where there is none; unavailable */
@@ -55,8 +56,8 @@ export class HookCalls {
     return matchedCount === 1;
   }
 
-  /** Deletes requests. @throws AppError unavailable */
-  async delete(ids: readonly string[]): Promise<void> {
-    await guard(() => this.collection.deleteMany({ _id: { $in: [...ids] } }));
+  /** Deletes a request. @throws AppError unavailable */
+  async delete(_id: string): Promise<void> {
+    await guard(() => this.collection.deleteOne({ _id }));
   }
 }

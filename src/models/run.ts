@@ -129,9 +129,13 @@ runSchema.index({ settled: 1, endedAt: 1 }, { partialFilterExpression: { settled
 runSchema.index({ endedAt: 1 }, { partialFilterExpression: { singleUse: true, forgotten: false } });
 
 /** Leads to the runs that need a request which is stored once for all of them. */
-runSchema.index({ "mapped.item.call": 1 }, { partialFilterExpression: { "mapped.item.call": { $type: "string" } } });
+runSchema.index({ "mapped.item.call": 1 }, { partialFilterExpression: { "mapped.item.call": { $exists: true } } });
 /** Counts the runs of a mapping that wait. */
-runSchema.index({ "mapped.mapping": 1 }, { partialFilterExpression: { status: "queued" } });
+export const WAITING_OF_MAPPING = { status: 1, "mapped.mapping": 1 } as const;
+runSchema.index(WAITING_OF_MAPPING, { partialFilterExpression: { status: "queued" } });
+
+/** The id of a run that a mail became is made of the mail's: a UUID of version 8. */
+export const MAIL_RUN = /^.{14}8/;
 
 export type NewRun = Pick<RunDoc, "_id" | "kind" | "name" | "sessionKey" | "singleUse" | "mapped" | "request">;
 

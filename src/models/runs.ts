@@ -4,6 +4,7 @@ import type { Clock } from "../shared/clock.ts";
 import { AppError } from "../shared/errors.ts";
 import { MAIN_SESSION } from "../shared/sessionKey.ts";
 import { Together } from "../shared/together.ts";
+import { findDue } from "./dueRuns.ts";
 import { guard, updateByIds } from "./guard.ts";
 import { Inserting } from "./inserting.ts";
 import { exists, reading } from "./newPrimary.ts";
@@ -13,12 +14,12 @@ import {
   accepted,
   type DueRun,
   type MappedTo,
-  NEXT_OF_SESSION,
   type NewRun,
   type RunClaim,
   type RunDoc,
   type RunEnd,
   type RunError,
+  WAITING_OF_MAPPING,
 } from "./run.ts";
 import {
   claimAll,
@@ -79,9 +80,8 @@ export class Runs {
 
   /** Counts the runs of a mapping that wait, up to a limit. @throws AppError unavailable */
   countWaiting(mapping: string, limit: number): Promise<number> {
-    return reading(this.collection, () =>
-      this.collection.countDocuments({ "mapped.mapping": mapping, status: "queued" }, { limit }),
-    );
+    const waiting = { status: "queued" as const, "mapped.mapping": mapping };
+    return reading(this.collection, () => this.collection.countDocuments(waiting, { limit, hint: WAITING_OF_MAPPING }));
   }
 
   /** Reads what tells whom a run comes from; null where there is no such run. @throws AppError unavailable */
@@ -272,40 +272,9 @@ export class Runs {
     return this.collection.find(query, { projection: { round: 1 } });
   }
 
-  /**
-   * Of each session the run that comes next, where it waits since before a time or its worker has gone silent. Reads one
-   * document of each session with open runs, however many runs those have.
-   */
+  /** Of each session the run that comes next, where it waits since before a time or its worker has gone silent. */
   findDue(now: Date, before: Date): AsyncIterable<DueRun> {
-    const first = (field: string) => ({ $first: `$${field}` });
-    const pipeline = [
-      { $match: { open: true } },
-      { $sort: { sessionKey: 1, order: 1 } },
-      {
-        $group: {
-          _id: "$sessionKey",
-          id: first("_id"),
-          status: first("status"),
-          attempts: first("attempts"),
-          stage: first("stage"),
-          createdAt: first("createdAt"),
-          notBefore: first("notBefore"),
-          claim: first("claim"),
-        },
-      },
-      {
-        $match: {
-          createdAt: { $lt: before },
-          stage: "turn",
-          $or: [
-            { status: "queued", notBefore: null },
-            { status: "queued", notBefore: { $lte: now } },
-            { status: "running", "claim.until": { $lte: now } },
-          ],
-        },
-      },
-    ];
-    return this.collection.aggregate<DueRun>(pipeline, { hint: NEXT_OF_SESSION });
+    return findDue(this.collection, now, before);
   }
 }
 

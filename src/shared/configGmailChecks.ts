@@ -1,7 +1,7 @@
 import { mappingKey } from "./configMappingChecks.ts";
 import type { Config } from "./configSchema.ts";
 import { resolveModel } from "./modelList.ts";
-import { GMAIL_SESSIONS, sessionKeyFault } from "./sessionKey.ts";
+import { GMAIL_PRESET, GMAIL_SESSIONS, sessionKeyFault } from "./sessionKey.ts";
 
 /** What is wrong with `hooks.gmail` and its preset beyond what the schema says: one sentence for each fault. */
 export function gmailFaults({ hooks, agents }: Config): (string | false)[] {
@@ -10,7 +10,7 @@ export function gmailFaults({ hooks, agents }: Config): (string | false)[] {
   const prefixFault =
     !own &&
     presets.includes("gmail") &&
-    sessionKeyFault(GMAIL_SESSIONS, allowedSessionKeyPrefixes, "preset:gmail") !== null &&
+    sessionKeyFault(GMAIL_SESSIONS, allowedSessionKeyPrefixes, GMAIL_PRESET) !== null &&
     `hooks.allowedSessionKeyPrefixes must have one for ${GMAIL_SESSIONS}, which the sessions of the preset gmail begin with`;
   if (!gmail) return [prefixFault]; // the preset takes mails from elsewhere too
   const resolved = resolveModel(agents.defaults, gmail.model);

@@ -7,15 +7,13 @@ export const MAIN_SESSION = "main";
 export const GMAIL_SESSIONS = "hook:gmail:";
 
 /** The preset that makes them, as its runs name it. */
-const GMAIL_PRESET = "preset:gmail";
+export const GMAIL_PRESET = "preset:gmail";
 
 /** Creates the key of a session that is for one run alone. */
 export const randomSessionKey = (): string => `hook:${randomUUID()}`;
 
-const SINGLE_USE = /^hook:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
-/** Returns whether the service made this key for one run alone, which no request, mapping or transform may name. */
-export const isSingleUseKey = (key: string): boolean => SINGLE_USE.test(key);
+/** Keys that the service makes for one run alone. */
+export const SINGLE_USE = /^hook:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
  * Checks a key that a request, a mapping or a transform names for the session of a run.
@@ -24,7 +22,7 @@ export const isSingleUseKey = (key: string): boolean => SINGLE_USE.test(key);
  */
 export function sessionKeyFault(key: string, prefixes: readonly string[] | undefined, mapping?: string): string | null {
   if (key === MAIN_SESSION) return `must not be ${MAIN_SESSION}: send a wake hook to the main session`;
-  if (isSingleUseKey(key)) return "must not be a key that the service makes (hook:<uuid>): choose one of your own";
+  if (SINGLE_USE.test(key)) return "must not be a key that the service makes (hook:<uuid>): choose one of your own";
   if (key.startsWith(GMAIL_SESSIONS) && mapping !== GMAIL_PRESET) {
     return `must not begin with ${GMAIL_SESSIONS}, which is for the preset gmail: choose another one`;
   }

@@ -1,13 +1,11 @@
 import type { mongo } from "mongoose";
 import { reading } from "../newPrimary.ts";
 import { readAll } from "../readAll.ts";
-import type { RunDoc } from "../run.ts";
+import { MAIL_RUN, type RunDoc } from "../run.ts";
 import type { Stores } from "../stores.ts";
 
 const BATCH = 500;
 const DAY_MS = 86_400_000;
-/** What a mail becomes has an id that is made of the mail's: a UUID of version 8. */
-const MAIL_RUN = /^.{14}8/;
 
 /**
  * Deletes one batch of deliveries that ended before a time.

@@ -1,17 +1,14 @@
-import { GMAIL_SESSIONS, isSingleUseKey, MAIN_SESSION } from "../../shared/sessionKey.ts";
+import { GMAIL_SESSIONS, MAIN_SESSION, SINGLE_USE } from "../../shared/sessionKey.ts";
 import { guard, isDuplicateKey } from "../guard.ts";
 import { reading } from "../newPrimary.ts";
 import { readAll } from "../readAll.ts";
-import type { RunDoc } from "../run.ts";
+import { MAIL_RUN, type RunDoc } from "../run.ts";
 import type { Stores } from "../stores.ts";
 
 /** The owner of sessions that requests to `/hooks/agent` name. */
 export const AGENT_HOOK = "agent";
 /** The owner of sessions that mails of the Gmail listener are in: senders of `/hooks/gmail` are somebody else. */
 export const GMAIL_LISTENER = "gmail";
-/** A mail's run has an id that is made of the mail's: a UUID of version 8. */
-const MAIL_RUN = /^.{14}8/;
-
 interface Deps {
   readonly sessions: Pick<Stores["sessions"], "collection">;
   readonly runs: Pick<Stores["runs"], "collection">;
@@ -77,9 +74,9 @@ export async function ownSessions(
   mappings: readonly { readonly key: string; readonly sessionKey: string | undefined }[],
 ): Promise<void> {
   const { sessions } = stores;
-  const unowned = sessions.collection.find({ owner: { $exists: false } }, { projection: { _id: 1 } });
+  const named = { _id: { $ne: MAIN_SESSION, $not: SINGLE_USE } };
+  const unowned = sessions.collection.find({ ...named, owner: { $exists: false } }, { projection: { _id: 1 } });
   for await (const { _id: key } of unowned) {
-    if (key === MAIN_SESSION || isSingleUseKey(key)) continue;
     await setOwner(stores, key, (await makerOf(stores, key)) ?? likelyOwner(key, mappings));
   }
 }

@@ -38,7 +38,7 @@ export function retentionProcessor(
     const failed = await expire("failed", failedAfter);
     const deletions = await inBatches(context, () => cleanUpDeletions(stores, ago(DELETION_SETTLED_MS)));
     const sessions = await inBatches(context, () => forgetSingleUse(stores, ago(durationMs(retainSingleUse))));
-    const calls = await inBatches(context, () => forgetCalls(stores, ago(CALL_SETTLED_MS)));
+    const calls = await forgetCalls(stores, ago(CALL_SETTLED_MS), context.signal);
     const end = (deleteBefore: typeof deleteEndedRuns) =>
       runsAfter === undefined ? 0 : inBatches(context, () => deleteBefore(stores, ago(durationMs(runsAfter))));
     const deliveries = await end(deleteEndedDeliveries);

@@ -1,0 +1,38 @@
+import type { mongo } from "mongoose";
+import { type DueRun, NEXT_OF_SESSION, type RunDoc } from "./run.ts";
+
+/**
+ * Of each session the run that comes next, where it waits since before a time or its worker has gone silent. Reads one
+ * document of each session with open runs, however many runs those have.
+ */
+export function findDue(collection: mongo.Collection<RunDoc>, now: Date, before: Date): AsyncIterable<DueRun> {
+  const first = (field: string) => ({ $first: `$${field}` });
+  const pipeline = [
+    { $match: { open: true } },
+    { $sort: { sessionKey: 1, order: 1 } },
+    {
+      $group: {
+        _id: "$sessionKey",
+        id: first("_id"),
+        status: first("status"),
+        attempts: first("attempts"),
+        stage: first("stage"),
+        createdAt: first("createdAt"),
+        notBefore: first("notBefore"),
+        claim: first("claim"),
+      },
+    },
+    {
+      $match: {
+        createdAt: { $lt: before },
+        stage: "turn",
+        $or: [
+          { status: "queued", notBefore: null },
+          { status: "queued", notBefore: { $lte: now } },
+          { status: "running", "claim.until": { $lte: now } },
+        ],
+      },
+    },
+  ];
+  return collection.aggregate<DueRun>(pipeline, { hint: NEXT_OF_SESSION });
+}
