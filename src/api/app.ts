@@ -1,6 +1,7 @@
 import Koa from "koa";
 import { compileMappings, hookName, mappingsAt } from "../hooks/mapping.ts";
 import { isLoopback } from "../shared/address.ts";
+import { BUILT_IN } from "../shared/configMappingChecks.ts";
 import { DASHBOARD, mountDashboard } from "./dashboard.ts";
 import type { ApiDeps } from "./deps.ts";
 import { mountDocs } from "./docs.ts";
@@ -116,7 +117,7 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
     ctx.body = isOpen ? text : withoutMappingNames(text);
   });
   app.use(routers.answer);
-  const isKnown = (name: string) => ["wake", "agent"].includes(name) || mappingsAt(mappings, name).length > 0;
+  const isKnown = (name: string) => BUILT_IN.includes(name) || mappingsAt(mappings, name).length > 0;
   app.use(noRoute(routers, (path) => isHook(path) && !isKnown(hookName(hooks.path, path))));
   return app;
 }

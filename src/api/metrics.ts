@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { BUILT_IN } from "../shared/configMappingChecks.ts";
 import { inTime } from "../shared/inTime.ts";
 
 /** How long a figure is waited for that another server knows: one that hangs shall not take all the others with it. */
@@ -115,7 +116,6 @@ export class Metrics {
 }
 
 const ACCEPTED = /^signalbox_hooks_accepted_total\{hook="((?:[^"\\]|\\.)*)"\} (\S+)$/;
-const BUILT_IN: readonly string[] = ["wake", "agent"];
 
 /**
  * Adds the figures of all mappings up, for readers without a token: they are not to learn which names there are, which the

@@ -21,7 +21,8 @@ export const TEMPLATES = [
 export const mappingKey = ({ id, match }: Mapping): string =>
   id ?? ([match?.path, match?.source].filter((part) => part !== undefined).join(":") || "*");
 
-const BUILT_IN: readonly string[] = ["wake", "agent"];
+/** The hooks that are no mappings. */
+export const BUILT_IN: readonly string[] = ["wake", "agent"];
 
 /** Without a transform nothing else makes a text of these. */
 const NOT_BLANK: readonly string[] = ["messageTemplate", "textTemplate"];

@@ -31,7 +31,7 @@ export const PREFIXES: string = list(`
   geo georss gml gco gmd gpx html itunes jsp kml ltx mathml media mml mods mtext ns ns0 ns1 ns2 ns3 ns4 odm office opensearch
   owl oai pkg pic podcast rdf rdfs rel rss rsm saml saml2 saml2p samlp sec sh skos slash soap soap12 soapenv spring sp ss
   svelte svg sitemap sy table tei text thr tns tools tp ubl udt ram ui url urn v8 video vt wp wsa wsdl wsse wsu wsp xenc xf
-  xhtml xi xlink xlmns xml xs xsd xsi xsl xslt xul yt mailto tel sms sip sips xmpp geo magnet news cid mid data tag http
+  xhtml xi xlink xlmns xml xs xsd xsi xsl xslt xul yt mailto tel sms sip sips xmpp magnet news cid mid data tag http
   https ftp file ssh git
 `);
 

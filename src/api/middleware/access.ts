@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from "node:crypto";
-import type { Context, Middleware } from "koa";
+import type { Context, Middleware, Next } from "koa";
 import type { EndedLogins } from "../../models/endedLogin.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
@@ -29,7 +29,13 @@ export interface Visit {
   logOut(): Promise<string>;
 }
 
-/** What routes are given of a sender with the hook token alone. */
+/** What a visitor may do, null where nothing, and whether by a token in the header. */
+interface Found {
+  readonly access: Access | null;
+  readonly byHeader: boolean;
+}
+
+/** Marks a sender with the hook token alone, for routes. */
 export const HOOK_SENDER = Symbol("hook sender");
 export const SESSION_PATH = "/session";
 const COOKIE = "signalbox_session";
@@ -72,8 +78,9 @@ export class Doorkeeper {
   }
 
   /** For everything under `/api`. @throws AppError unauthorized, rate_limited, forbidden */
-  readonly guard: Middleware = async (ctx, next) => {
-    const { access, byHeader } = await this.#accessOf(ctx);
+  readonly guard: Middleware = async (ctx, next) => this.#pass(ctx, next, await this.#accessOf(ctx));
+
+  #pass(ctx: Context, next: Next, { access, byHeader }: Found): Promise<unknown> {
     const reads = ["GET", "HEAD", "OPTIONS"].includes(ctx.method);
     if (access === null) {
       if (!isOfRun(ctx) || !reads || !this.#hooks.isOpenTo(ctx)) return this.#all.refuse(ctx);
@@ -83,11 +90,12 @@ export class Doorkeeper {
     if (!reads && !byHeader) refuseForeign(ctx);
     if (!reads && access === "read") throw new AppError("forbidden", { detail: "This token may only read." });
     return next();
-  };
+  }
 
   /** For a page beside the API: the same, but who has not logged in yet is sent to do so. */
   readonly pageGuard: Middleware = async (ctx, next) => {
-    if ((await this.#accessOf(ctx)).access !== null || ctx.method !== "GET") return this.guard(ctx, next);
+    const found = await this.#accessOf(ctx);
+    if (found.access !== null || ctx.method !== "GET") return this.#pass(ctx, next, found);
     ctx.redirect(`/login?to=${encodeURIComponent(ctx.path)}`);
   };
 
@@ -115,12 +123,12 @@ export class Doorkeeper {
     return next();
   };
 
-  /** Returns who may read `/metrics` with the names of mappings in it: nobody without a token, where there is one. */
+  /** Returns whether a request may read under `/api`: anybody's, where there is no token. */
   async mayRead(ctx: Context): Promise<boolean> {
     return (await this.#accessOf(ctx)).access !== null;
   }
 
-  async #accessOf(ctx: Context): Promise<{ access: Access | null; byHeader: boolean }> {
+  async #accessOf(ctx: Context): Promise<Found> {
     if (!this.needsToken) return { access: "full", byHeader: false };
     const byHeader = this.#tokens.find(({ gate }) => gate.isOpenTo(ctx));
     if (byHeader) return { access: byHeader.access, byHeader: true };
@@ -131,7 +139,7 @@ export class Doorkeeper {
     return { access: isOver ? null : login.access, byHeader: false };
   }
 
-  /** What a cookie of ours says; null where it is none. */
+  /** Reads a cookie that this service has sealed; null where it has not. */
   #loginOf(cookie: string): { access: Access; until: Date } | null {
     // cookies of earlier versions have no id
     const [said, access, until] = /^(\w+)\.(\d{1,12})(?:\.[\w-]{1,20})?(?=\.[\w-]{43}$)/.exec(cookie) ?? [];
@@ -147,7 +155,7 @@ function seal(said: string, token: string): string {
   return `${said}.${createHmac("sha256", token).update(`signalbox session ${said}`).digest("base64url")}`;
 }
 
-/** What the hook token may read: what became of a run whose id the sender knows, not what it was asked. */
+/** Returns whether a path is what the hook token may read: what became of one run, not what it was asked. */
 export const isOfRun = ({ path }: { readonly path: string }): boolean => /^\/api\/runs\/[^/]+$/.test(path);
 
 /** Where a page of another site sent it, from the browser of somebody who may be logged in here. @throws AppError forbidden */

@@ -102,11 +102,13 @@ class InlineReader {
     if (!mark) return;
     const { href, title } = mark;
     if (href !== "") {
-      const label = this.texts.slice(before).join("");
-      if (!isVisible(label)) this.#add("text", href);
-      mark.isBare = !isVisible(label) || label === href || `mailto:${label}` === href;
-      const written = this.runs.slice(before).filter(({ kind }) => kind !== "address");
-      mark.isHonest = isHonest(isVisible(label) ? written.map(({ text }) => text).join("") : "", href);
+      const written = this.runs.slice(before);
+      const label = written.map(({ text }) => text).join("");
+      const isLabelled = isVisible(label);
+      if (!isLabelled) this.#add("text", href);
+      mark.isBare = !isLabelled || label === href || `mailto:${label}` === href;
+      const own = written.filter(({ kind }) => kind !== "address");
+      mark.isHonest = isHonest(isLabelled ? own.map(({ text }) => text).join("") : "", href);
       if (!mark.isBare) this.#add("address", ` (${href})`);
     }
     mark.end = this.#length;

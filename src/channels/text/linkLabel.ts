@@ -67,8 +67,7 @@ function hostIn(authority: string, hasScheme: boolean): string | null {
 
 function leadsTo(target: URL, host: string, authority: string, path: string): boolean {
   if (target.protocol === "mailto:") {
-    const [address = ""] = target.pathname.split("?");
-    return path === "" && [authority, decoded(address)].every((one) => one.toLowerCase() === authority.toLowerCase());
+    return path === "" && decoded(target.pathname).toLowerCase() === authority.toLowerCase();
   }
   if (authority.includes("@")) return false;
   const named = URL.parse(`http://${host}`)?.hostname;

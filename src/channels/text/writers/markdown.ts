@@ -45,7 +45,7 @@ export const slack: Writer = {
   ...markdown,
   text: (text) => text.replaceAll("<", "&lt;").replaceAll(">", "&gt;"),
   escaped: (text) => markdown.escaped(text).replaceAll(">", "&gt;"),
-  hides: ({ href, isBare }) => !isBare && !/^tg:/i.test(href),
+  hides: (mark) => !mark.isBare && markdown.hides(mark),
   table: (rows) => writeTable(rows, slack),
 };
 

@@ -34,7 +34,8 @@ function escapeHtml(text: string): string {
 
 /**
  * Telegram drops what is no address by its rules, which are for the web and for itself, and the host of a web address has a
- * dot: such an address is shown instead. Of its own addresses those are links that show something; one to a user would call that user.
+ * dot: such an address is shown instead. Of its own addresses those are links that show something; one to a user would call
+ * that user.
  */
 function isAddress({ href }: Mark): boolean {
   const url = /[\s\p{Cc}]/u.test(href) ? null : URL.parse(href);
