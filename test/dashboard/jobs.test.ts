@@ -148,8 +148,16 @@ describe("the dashboard's list of jobs", function () {
     const at = await scroll();
     await same.locator("a").click();
     await page.getByRole("heading", { level: 1, name: before[0] as string }).waitFor();
+    let readings = 0;
+    page.on("response", async (response) => {
+      if (new URL(response.url()).pathname !== "/api/jobs") return;
+      const isLast = await response.json().then(({ nextCursor }) => nextCursor === null);
+      if (isLast) readings += 1;
+    });
     await page.goBack();
     await eventually(async () => (await scroll()) === at, "the place where the reader was");
+    // At first and once it is live: a job that is made before is read with the others, and is no news.
+    await eventually(() => readings >= 2, "the whole list to be read anew");
     await createJob(app, { name: "Yet another" });
     await page.getByRole("button", { name: "1 new job" }).click();
     await rowOf(page, "Yet another").waitFor();
