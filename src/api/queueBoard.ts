@@ -50,7 +50,7 @@ async function loadBoard(queues: Queues): Promise<Middleware> {
   createBullBoard({
     queues: queues.open.map((queue) => new BullMQAdapter(queue)),
     serverAdapter,
-    options: { uiConfig: { boardTitle: "Signalbox queues", hideRedisDetails: true } },
+    options: { uiConfig: { boardTitle: "Signalbox queues", hideRedisDetails: true, showWorkers: false } },
   });
   return serverAdapter.registerPlugin() as unknown as Middleware;
 }

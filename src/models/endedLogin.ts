@@ -30,6 +30,14 @@ export class EndedLogins {
   has(cookie: string): Promise<boolean> {
     return exists(this.collection, { _id: digest(cookie) });
   }
+
+  /** Returns those of some cookies that have been ended. @throws AppError unavailable */
+  async among(cookies: readonly string[]): Promise<string[]> {
+    const byDigest = new Map(cookies.map((cookie) => [digest(cookie), cookie]));
+    const found = this.collection.find({ _id: { $in: [...byDigest.keys()] } }, { projection: { _id: 1 } });
+    const ended = await guard(() => found.toArray());
+    return ended.flatMap(({ _id }) => byDigest.get(_id) ?? []);
+  }
 }
 
 const digest = (cookie: string): string => hash("sha256", cookie, "base64url");

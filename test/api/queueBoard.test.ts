@@ -68,6 +68,18 @@ describe("/queues", () => {
     }
   });
 
+  it("tells nobody which workers there are, and where", async () => {
+    for (const token of [READ, TOKEN]) {
+      const headers = await cookieOf(token);
+      const list = await app.call("GET", "/queues/api/queues", undefined, headers);
+      const workers = await app.call("GET", "/queues/api/queues/agent-hook/workers", undefined, headers);
+
+      expect([list.status, workers.status]).to.deep.equal([200, 403]);
+      expect(list.body.queues.map(({ hasWorkers }: { hasWorkers: unknown }) => hasWorkers)).to.not.include(true);
+      expect(JSON.stringify([list.body, workers.body])).to.not.include("127.0.0.1");
+    }
+  });
+
   it("answers what it does not know with 404, and a body that is none with 400, of which the log has nothing", async () => {
     const headers = await cookieOf(TOKEN);
 

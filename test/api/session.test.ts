@@ -7,6 +7,21 @@ const TOKEN = "a-token-of-some-length";
 const READ = "a-token-that-may-read";
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
+/** A stream of events that is read until the service ends it. */
+async function openStream(url: string, path: string, headers: Record<string, string>) {
+  const controller = new AbortController();
+  const answer = await fetch(`${url}${path}`, { headers, signal: controller.signal });
+  expect(answer.status).to.equal(200);
+  let isOver = false;
+  const over = answer.text().then(
+    () => {
+      isOver = true;
+    },
+    () => undefined,
+  );
+  return { over, isOver: () => isOver, abort: () => controller.abort() };
+}
+
 describe("the log-in of browsers", () => {
   let app: TestApp;
   beforeEach(async () => {
@@ -82,6 +97,34 @@ describe("the log-in of browsers", () => {
     ]);
     expect(visit.body.access).to.equal(null);
     await other.close();
+  });
+
+  it("ends its streams of events at the log-out, in another process at the next heart-beat, and no others", async () => {
+    const second = await startApp({
+      ...{ apiToken: TOKEN, readOnlyToken: READ, mongo: app.mongoUri, redis: app.redisUrl, prefix: app.prefix },
+    });
+    const headers = await logIn(TOKEN);
+    const kept = await logIn(TOKEN);
+    await call("PUT", "/api/jobs/a", {}, headers);
+    const ended = await Promise.all([
+      openStream(app.url, "/api/events", headers),
+      openStream(app.url, "/api/jobs/a/events", headers),
+      openStream(second.url, "/api/events", headers),
+    ]);
+    const others = await Promise.all([
+      openStream(app.url, "/api/events", kept),
+      openStream(second.url, "/api/events", kept),
+      openStream(app.url, "/api/events", bearer(TOKEN)),
+    ]);
+
+    await call("DELETE", "/session", undefined, headers);
+    await Promise.all(ended.map(({ over }) => over));
+
+    expect(others.map(({ isOver }) => isOver())).to.deep.equal([false, false, false]);
+    app.clock.advance(31 * 86_400_000);
+    await others[0]?.over;
+    for (const { abort } of others) abort();
+    await second.close();
   });
 
   it("takes the cookies that an earlier version gave, which have no id, until they end", async () => {

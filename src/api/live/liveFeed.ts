@@ -5,6 +5,7 @@ import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { Logger } from "../../shared/logger.ts";
 import type { RedisConnection } from "../../shared/redis.ts";
+import type { Login } from "../middleware/access.ts";
 import { changesSince, readChanges } from "./changeReader.ts";
 import { EventStream, eventText } from "./eventStream.ts";
 import { News, type Wanted } from "./news.ts";
@@ -12,6 +13,8 @@ import { News, type Wanted } from "./news.ts";
 interface Listener {
   readonly stream: EventStream;
   readonly wanted: Wanted;
+  /** Of a browser whose log-in the stream may not outlive. */
+  readonly login: Login | undefined;
   /** Where it is to resume, as soon as the feed is live. */
   from: string | undefined;
   /** What came while it still catches up; null once it has. */
@@ -74,18 +77,23 @@ export class LiveFeed {
   }
 
   /**
-   * A stream of what happens from now on, or from a position on that an earlier stream has told.
+   * A stream of what happens from now on, or from a position on that an earlier stream has told. It ends with the log-in.
    * @throws AppError unavailable once the process is stopping
    */
-  open(wanted: Wanted, lastEventId: string | undefined): EventStream {
+  open(wanted: Wanted, lastEventId: string | undefined, login?: Login): EventStream {
     if (this.#isEnded) throw new AppError("unavailable", { retryAfterSeconds: 1 });
     const stream = new EventStream();
-    const listener: Listener = { stream, wanted, from: lastEventId, held: null };
+    const listener: Listener = { stream, wanted, login, from: lastEventId, held: null };
     this.#listeners.add(listener);
     stream.once("close", () => this.#listeners.delete(listener));
     if (this.#position === null) stream.send([state(false)]);
     else this.#welcome(listener, this.#position, []);
     return stream;
+  }
+
+  /** Ends the streams of a cookie that has logged out; other processes end theirs at their next heart-beat. */
+  endLogin(cookie: string): void {
+    for (const { stream, login } of this.#listeners) if (login?.cookie === cookie) stream.end();
   }
 
   /** Ends all streams; their clients come back. @param stores what to read from then on */
@@ -200,6 +208,20 @@ export class LiveFeed {
   #beat(): void {
     const position = this.#position && this.#toldUpTo;
     for (const { stream, held } of this.#listeners) stream.beat(held ? null : position);
+    void this.#endOverLogins().catch((error) => {
+      this.#deps.log.debug(
+        { err: error },
+        "which log-ins have ended cannot be read; trying again at the next heart-beat",
+      );
+    });
+  }
+
+  async #endOverLogins(): Promise<void> {
+    const logins = [...this.#listeners].flatMap(({ login }) => login ?? []);
+    if (logins.length === 0) return;
+    const now = this.#deps.clock.now();
+    const ended = await this.#stores.endedLogins.among([...new Set(logins.map(({ cookie }) => cookie))]);
+    for (const { cookie, until } of logins) if (until <= now || ended.includes(cookie)) this.endLogin(cookie);
   }
 }
 

@@ -18,6 +18,13 @@ export interface AccessSettings {
   readonly countFailure: CountFailure;
 }
 
+/** A browser's log-in, for routes that answer for longer than a moment. */
+export interface Login {
+  readonly cookie: string;
+  /** When it ends by itself. */
+  readonly until: Date;
+}
+
 /** What the routes of the browsers' log-in are given. */
 export interface Visit {
   readonly needsToken: boolean;
@@ -25,6 +32,8 @@ export interface Visit {
   readonly access: Access | null;
   /** The cookie for a token. @throws AppError unauthorized, rate_limited */
   logIn(token: string): Promise<string>;
+  /** The cookie of this browser, whether it is worth anything or not. */
+  readonly cookie: string | undefined;
   /** Ends the cookie of this browser. @returns the one that takes it away @throws AppError unavailable */
   logOut(): Promise<string>;
 }
@@ -33,6 +42,8 @@ export interface Visit {
 interface Found {
   readonly access: Access | null;
   readonly byHeader: boolean;
+  /** Set where it is by a cookie. */
+  readonly login?: Login;
 }
 
 /** Marks a sender with the hook token alone, for routes. */
@@ -80,7 +91,7 @@ export class Doorkeeper {
   /** For everything under `/api`. @throws AppError unauthorized, rate_limited, forbidden */
   readonly guard: Middleware = async (ctx, next) => this.#pass(ctx, next, await this.#accessOf(ctx));
 
-  #pass(ctx: Context, next: Next, { access, byHeader }: Found): Promise<unknown> {
+  #pass(ctx: Context, next: Next, { access, byHeader, login }: Found): Promise<unknown> {
     const reads = ["GET", "HEAD", "OPTIONS"].includes(ctx.method);
     if (access === null) {
       if (!isOfRun(ctx) || !reads || !this.#hooks.isOpenTo(ctx)) return this.#all.refuse(ctx);
@@ -89,6 +100,7 @@ export class Doorkeeper {
     }
     if (!reads && !byHeader) refuseForeign(ctx);
     if (!reads && access === "read") throw new AppError("forbidden", { detail: "This token may only read." });
+    if (login) ctx.state.admitted = login;
     return next();
   }
 
@@ -103,7 +115,9 @@ export class Doorkeeper {
   readonly visit: Middleware = async (ctx, next) => {
     if (ctx.method !== "GET") refuseForeign(ctx);
     const attributes = `Path=/; HttpOnly; SameSite=Strict${ctx.secure ? "; Secure" : ""}`;
+    const cookie = ctx.cookies.get(COOKIE);
     ctx.state.admitted = {
+      cookie,
       needsToken: this.needsToken,
       access: (await this.#accessOf(ctx)).access,
       logIn: async (token) => {
@@ -114,7 +128,6 @@ export class Doorkeeper {
         return `${COOKIE}=${seal(said, known.token)}; Max-Age=${LASTS_SECONDS}; ${attributes}`;
       },
       logOut: async () => {
-        const cookie = ctx.cookies.get(COOKIE);
         const login = cookie === undefined ? null : this.#loginOf(cookie);
         if (cookie !== undefined && login) await this.#endedLogins.end(cookie, login.until);
         return `${COOKIE}=; Max-Age=0; ${attributes}`;
@@ -136,7 +149,8 @@ export class Doorkeeper {
     if (cookie === undefined) return { access: null, byHeader: false };
     const login = this.#loginOf(cookie);
     const isOver = !login || login.until <= this.#clock.now() || (await this.#endedLogins.has(cookie));
-    return { access: isOver ? null : login.access, byHeader: false };
+    if (isOver) return { access: null, byHeader: false };
+    return { access: login.access, byHeader: false, login: { cookie, until: login.until } };
   }
 
   /** Reads a cookie that this service has sealed; null where it has not. */

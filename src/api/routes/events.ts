@@ -1,6 +1,7 @@
 import type { Readable } from "node:stream";
 import Type from "typebox";
 import { TOPICS } from "../live/news.ts";
+import type { Login } from "../middleware/access.ts";
 import { route } from "../route.ts";
 import * as s from "../schemas.ts";
 import { filters, toFilter, withMetadata } from "./jobs.ts";
@@ -50,10 +51,11 @@ const getEvents = route({
   stream: true,
   answers: { 200: Stream },
   errors: [],
-  async handler({ query, headers }, { live }) {
+  async handler({ query, headers, admitted }, { live }) {
     const { topic = TOPICS, lastEventId, ...rest } = query;
     const wanted = { topics: new Set(topic), filter: toFilter(rest) };
-    return { status: 200, headers: HEADERS, body: live.open(wanted, headers["last-event-id"] ?? lastEventId) };
+    const from = headers["last-event-id"] ?? lastEventId;
+    return { status: 200, headers: HEADERS, body: live.open(wanted, from, admitted as Login | undefined) };
   },
 });
 
@@ -71,9 +73,10 @@ const getJobEvents = route({
   stream: true,
   answers: { 200: Stream },
   errors: ["job_not_found"],
-  async handler({ params: { jobId }, query, headers }, { live, stores }) {
+  async handler({ params: { jobId }, query, headers, admitted }, { live, stores }) {
     await stores.jobs.findId(jobId);
-    return { status: 200, headers: HEADERS, body: live.open({ jobId }, headers["last-event-id"] ?? query.lastEventId) };
+    const from = headers["last-event-id"] ?? query.lastEventId;
+    return { status: 200, headers: HEADERS, body: live.open({ jobId }, from, admitted as Login | undefined) };
   },
 });
 

@@ -53,8 +53,11 @@ const logOut = route({
   schemas: {},
   answers: { 204: NoContent },
   errors: [],
-  async handler({ admitted }) {
-    return { status: 204, headers: { "Set-Cookie": await (admitted as Visit).logOut() }, body: undefined };
+  async handler({ admitted }, { live }) {
+    const { cookie, logOut } = admitted as Visit;
+    const headers = { "Set-Cookie": await logOut() };
+    if (cookie !== undefined) live.endLogin(cookie);
+    return { status: 204, headers, body: undefined };
   },
 });
 

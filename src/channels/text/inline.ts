@@ -46,6 +46,7 @@ export function readInline(markdown: string): Inline {
   parser.inline.parse(markdown, parser, {}, tokens);
   const reader = new InlineReader();
   for (const token of tokens) reader.read(token);
+  reader.judgeLinks();
   return { text: reader.texts.join(""), runs: reader.runs };
 }
 
@@ -58,9 +59,12 @@ class InlineReader {
   readonly runs: Run[] = [];
   readonly texts: string[] = [];
   #length = 0;
+  /** The text without the addresses behind labels: what is seen if all of them are hidden. */
+  #seen = "";
+  readonly #links: { readonly mark: Mark; readonly start: number; readonly end: number }[] = [];
   #marks: readonly Mark[] = [];
-  /** Of each open mark: how many runs there were before it. */
-  readonly #before: number[] = [];
+  /** Where each open mark begins: in the runs, and in the text that is seen. */
+  readonly #starts: { readonly run: number; readonly seen: number }[] = [];
 
   read(token: Token): void {
     if (token.type === "image") {
@@ -78,11 +82,17 @@ class InlineReader {
     else this.#add("escaped", token.content.replace(/[\r\n]/g, " "));
   }
 
+  /** Decides which links may hide their addresses. */
+  judgeLinks(): void {
+    for (const { mark, start, end } of this.#links) mark.isHonest = isHonest(this.#seen, start, end, mark.href);
+  }
+
   #add(kind: Run["kind"], given: string, markup = ""): void {
     const text = this.#marks.some((mark) => mark.kind === "link") ? withoutBidi(given) : given;
     if (text === "") return;
     this.runs.push({ kind, text, start: this.#length, markup, marks: this.#marks });
     this.texts.push(text);
+    if (kind !== "address") this.#seen += text;
     this.#length += text.length;
   }
 
@@ -93,22 +103,20 @@ class InlineReader {
     const [start, end] = [this.#length, this.#length];
     const mark = { kind, markup, href, title, start, end, isBare: false, isHonest: false };
     this.#marks = [...this.#marks, mark];
-    this.#before.push(this.runs.length);
+    this.#starts.push({ run: this.runs.length, seen: this.#seen.length });
   }
 
   #close(): void {
     const mark = this.#marks.at(-1);
-    const before = this.#before.pop();
-    if (!mark) return;
+    const from = this.#starts.pop();
+    if (!mark || !from) return;
     const { href, title } = mark;
     if (href !== "") {
-      const written = this.runs.slice(before);
-      const label = written.map(({ text }) => text).join("");
+      const label = this.texts.slice(from.run).join("");
       const isLabelled = isVisible(label);
       if (!isLabelled) this.#add("text", href);
       mark.isBare = !isLabelled || label === href || `mailto:${label}` === href;
-      const own = written.filter(({ kind }) => kind !== "address");
-      mark.isHonest = isHonest(isLabelled ? own.map(({ text }) => text).join("") : "", href);
+      this.#links.push({ mark, start: from.seen, end: this.#seen.length });
       if (!mark.isBare) this.#add("address", ` (${href})`);
     }
     mark.end = this.#length;

@@ -28,20 +28,39 @@ const COLONS = /[\u02d0\u2236\ua789]/g;
 const ADDRESS =
   /(?<scheme>[a-z][a-z\d+.-]{0,20}:[\\/]{1,3})?(?<authority>[\p{L}\p{N}\p{M}[\]@:%_.-]+)(?<path>[\\/?#][^\s)>\]]*)?/giu;
 
-/** Returns whether a link may stand for its address: a scheme that is linked, and a label that reads as no other address. */
-export function isHonest(label: string, href: string): boolean {
+/** A word around a label and a bracket behind it are read with the label, up to this many characters on each side. */
+const MAX_AROUND = 300;
+
+/** The part of a word that touches the label, before it. */
+const WORD_BEFORE = /[^\s,;"'<>()[\]{}|]*$/;
+/** The rest of the word that the label begins, and what stands in a bracket behind it as an address would. */
+const WORD_AFTER = /^[^\s,;"'<>()[\]{}|]*(?:\s*[([{<][^)\]}>]*)?/;
+
+/**
+ * Returns whether a link may hide its address: its scheme is linked, and its label, read together with the text that touches
+ * it, names no other address. Too long a word is no honest label.
+ *
+ * @param text what the reader sees if all addresses are hidden; the label is `text.slice(start, end)`
+ */
+export function isHonest(text: string, start: number, end: number, href: string): boolean {
   const target = URL.parse(href.trim());
-  if (!target) return false;
-  return (LINKED.has(target.protocol) || target.protocol === "tg:") && !misleads(label, target);
+  if (!target || !(LINKED.has(target.protocol) || target.protocol === "tg:")) return false;
+  const before = WORD_BEFORE.exec(readable(text.slice(Math.max(0, start - MAX_AROUND), start)))?.[0] ?? "";
+  const after = WORD_AFTER.exec(readable(text.slice(end, end + MAX_AROUND)))?.[0] ?? "";
+  if (before.length >= MAX_AROUND || after.length >= MAX_AROUND) return false;
+  return !misleads(`${before}${readable(text.slice(start, end))}${after}`, target);
 }
 
-function misleads(label: string, target: URL): boolean {
-  const text = label
+/** Folds characters that look like others, and removes those that are not seen. */
+const readable = (text: string): string =>
+  text
     .normalize("NFKC")
     .replace(/\p{Cf}|\p{Variation_Selector}/gu, "")
     .replace(DOTS, ".")
     .replace(SLASHES, "/")
     .replace(COLONS, ":");
+
+function misleads(text: string, target: URL): boolean {
   for (const { groups } of text.matchAll(ADDRESS)) {
     const { scheme, authority = "", path = "" } = groups ?? {};
     const named = hostIn(authority, scheme !== undefined);

@@ -73,6 +73,67 @@ describe("the label of a link in a reply", () => {
   }
 });
 
+describe("the label of a link in a reply is read with what touches it", () => {
+  const around = [
+    `bank[.example](${EVIL})`,
+    `[bank](${EVIL}).example`,
+    `https://bank.[example](${EVIL})`,
+    `[bank](${EVIL})[.example](${EVIL})`,
+    `**bank**[.example](${EVIL})`,
+    `bank\u200b[.example](${EVIL})`,
+    `[here](${EVIL}) (https://bank.example)`,
+    `[here](${EVIL})（bank.example）`,
+    `[here](${EVIL} "https://bank.example/login")`,
+    `[here](${EVIL}) \\<https://bank.example>`,
+    `${"a".repeat(400)}[.example](${EVIL})`,
+  ];
+  for (const markdown of around) {
+    it(`and shows its target: ${markdown.slice(0, 80)}`, () => {
+      for (const dialect of LINKING) {
+        const text = write(markdown, dialect);
+
+        expect(hides(text), `${dialect}: ${text}`).to.equal(false);
+        expect(text).to.include(EVIL);
+      }
+    });
+  }
+
+  const apart = [
+    `see bank.example, or [here](${EVIL})`,
+    `[here](${EVIL}), bank.example`,
+    `[here](${EVIL}) and (bank.example)`,
+    `evil.example/[x](${EVIL})`,
+    `([here](${EVIL})) [there](${EVIL}).`,
+  ];
+  for (const markdown of apart) {
+    it(`and hides it where nothing else is named: ${markdown}`, () => {
+      for (const dialect of LINKING) expect(hides(write(markdown, dialect)), dialect).to.equal(true);
+    });
+  }
+});
+
+describe("text in a reply of which a service could make a link", () => {
+  const others = [
+    `[bank.example][1]\n\n[1]: ${EVIL}`,
+    `[bank.example]\n\n[bank.example]: ${EVIL}`,
+    `![bank.example][1]\n\n[1]:<${EVIL}>`,
+    `[bank.example](${EVIL} y)`,
+    `[bank.example]\\(${EVIL})`,
+    `[bank.example]&#40;${EVIL})`,
+    `[1]&#58; ${EVIL}\n\n[1]`,
+  ];
+  for (const markdown of others) {
+    it(`keeps its brackets as text: ${JSON.stringify(markdown)}`, () => {
+      for (const dialect of ["slack", "discord", "markdown"] as const) {
+        const text = write(markdown, dialect);
+
+        expect(text, dialect).to.not.match(/(?<!\\)\][(:]/);
+        expect(text).to.include(EVIL);
+      }
+    });
+  }
+});
+
 describe("the address of a link in a reply", () => {
   const schemes = [
     ...[

@@ -6,12 +6,18 @@ import { PLAIN, type Writer, writeInline } from "../writer.ts";
 const MARKS = /[\\`*_[\]~|]/g;
 
 /**
+ * A bracket that may end a label or a reference in the service's reading, though it does not in ours. A reply's own links
+ * are written by `close`.
+ */
+const LABEL_END = /\](?=[(:[]|$)/g;
+
+/**
  * Markdown for Mattermost and Teams, much as it was written. What looks like a tag is text, which `&lt;` says to both, and
  * an address is written such that nothing in it ends it.
  */
 export const markdown: Writer = {
   ...PLAIN,
-  text: (text) => text.replace(/<(?=[a-z/!?])/gi, "&lt;"),
+  text: (text) => text.replace(/<(?=[a-z/!?])/gi, "&lt;").replace(LABEL_END, "\\]"),
   escaped: (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replace(MARKS, "\\$&"),
   code(code, ticks) {
     const space = /^`|`$|^ .* $/.test(code) ? " " : "";
@@ -43,7 +49,7 @@ const OPEN: Partial<Record<Mark["kind"], string>> = { link: "[", strike: "~~" };
 /** The same for Slack's field markdown_text. Slack reads `<…>` as its own there too: there is none in the text. */
 export const slack: Writer = {
   ...markdown,
-  text: (text) => text.replaceAll("<", "&lt;").replaceAll(">", "&gt;"),
+  text: (text) => text.replaceAll("<", "&lt;").replaceAll(">", "&gt;").replace(LABEL_END, "\\]"),
   escaped: (text) => markdown.escaped(text).replaceAll(">", "&gt;"),
   hides: (mark) => !mark.isBare && markdown.hides(mark),
   table: (rows) => writeTable(rows, slack),
@@ -52,7 +58,7 @@ export const slack: Writer = {
 /** The part of Markdown that Discord knows: three sizes of headings, no tables, no entities. */
 export const discord: Writer = {
   ...markdown,
-  text: (text) => text.replaceAll("||", "\\|\\|"),
+  text: (text) => text.replaceAll("||", "\\|\\|").replace(LABEL_END, "\\]"),
   escaped: (text) => text.replace(MARKS, "\\$&").replaceAll("<", "\\<"),
   fence: (code, language) => `\`\`\`${language}\n${code.replace(/`(?=``)/g, `\`${BREAK}`)}\n\`\`\``,
   open: (mark) => (mark.kind === "bold" ? "**" : markdown.open(mark)),
