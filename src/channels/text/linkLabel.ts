@@ -31,8 +31,8 @@ const ADDRESS =
 /** A word around a label and a bracket behind it are read with the label, up to this many characters on each side. */
 const MAX_AROUND = 300;
 
-/** The part of a word that touches the label, before it. */
-const WORD_BEFORE = /[^\s,;"'<>()[\]{}|]*$/;
+/** What ends a word. */
+const STOP = /[\s,;"'<>()[\]{}|]/;
 /** The rest of the word that the label begins, and what stands in a bracket behind it as an address would. */
 const WORD_AFTER = /^[^\s,;"'<>()[\]{}|]*(?:\s*[([{<][^)\]}>]*)?/;
 
@@ -45,7 +45,10 @@ const WORD_AFTER = /^[^\s,;"'<>()[\]{}|]*(?:\s*[([{<][^)\]}>]*)?/;
 export function isHonest(text: string, start: number, end: number, href: string): boolean {
   const target = URL.parse(href.trim());
   if (!target || !(LINKED.has(target.protocol) || target.protocol === "tg:")) return false;
-  const before = WORD_BEFORE.exec(readable(text.slice(Math.max(0, start - MAX_AROUND), start)))?.[0] ?? "";
+  const before =
+    readable(text.slice(Math.max(0, start - MAX_AROUND), start))
+      .split(STOP)
+      .at(-1) ?? "";
   const after = WORD_AFTER.exec(readable(text.slice(end, end + MAX_AROUND)))?.[0] ?? "";
   if (before.length >= MAX_AROUND || after.length >= MAX_AROUND) return false;
   return !misleads(`${before}${readable(text.slice(start, end))}${after}`, target);
