@@ -2,7 +2,6 @@ import mongoose, { type Connection, type Model, mongo, type Schema } from "mongo
 import { cannotBeUsed, type Unusable } from "../shared/cannotBeUsed.ts";
 import { StartError } from "../shared/lifecycle.ts";
 import { DatabaseClock } from "./databaseClock.ts";
-import { deletionSchema } from "./deletion.ts";
 import { deliverySchema } from "./delivery.ts";
 import { endBrokenWrites } from "./endBrokenWrites.ts";
 import { endedLoginSchema } from "./endedLogin.ts";
@@ -15,14 +14,13 @@ import { jobSchema } from "./job.ts";
 import { leaseSchema } from "./lease.ts";
 import { messageSchema } from "./message.ts";
 import { watchPrimaries } from "./newPrimary.ts";
+import { payloadSchema } from "./payloads.ts";
 import { runSchema } from "./run.ts";
 import { sessionSchema } from "./session.ts";
-import { stepSchema } from "./step.ts";
 
 const SCHEMAS = {
   jobs: jobSchema,
-  steps: stepSchema,
-  deletions: deletionSchema,
+  payloads: payloadSchema,
   runs: runSchema,
   hookCalls: hookCallSchema,
   sessions: sessionSchema,

@@ -1,5 +1,6 @@
 import { type mongo, Schema } from "mongoose";
 import type { FreeObject } from "./freeObject.ts";
+import type { Payload } from "./payloads.ts";
 import type { StepDoc } from "./step.ts";
 
 export type Status = "running" | "completed" | "failed";
@@ -12,13 +13,13 @@ export interface JobDoc {
   /** The name in lower case, for the search by prefix. */
   nameKey: string | null;
   description: string | null;
-  input: string | null;
-  metadata: string | null;
+  input: Payload | null;
+  metadata: Payload | null;
   metadataTerms: string[];
   status: Status;
   progress: number;
   message: string | null;
-  output: string | null;
+  output: Payload | null;
   createdAt: Date;
   updatedAt: Date;
   endedAt: Date | null;
@@ -27,34 +28,17 @@ export interface JobDoc {
   staleAfterSeconds: number | null;
   /** From when on a running job is stale; null once it has ended. */
   staleAt: Date | null;
-  /**
-   * Of the steps still running the one most recently reported, where `currentKnown` says that it is known. What is reported
-   * of it stands here alone until another takes its place or it ends: see `upToDate`.
-   */
-  current: CurrentStep | null;
-  currentKnown: boolean;
-  /**
-   * Another with every report, so that the next one knows whether `current` is still so; also where `staleAfterSeconds`
-   * changes. What else is changed by hand is no matter to reports: they say of it what they mean, whatever it is by then.
-   */
-  rev: mongo.ObjectId | null;
+  /** A copy of the running step that was reported last. */
+  current: StepDoc | null;
+  /** How many reports the job has had. Orders the reports on its steps. */
+  seq: number;
+  /** The report that ended the job in its status; missing where no report did. */
+  endedBy?: mongo.ObjectId;
+  /** Stored payloads that the last report with an output has replaced. */
+  replaced?: mongo.ObjectId[];
+  /** The steps by `fieldOf` of their keys, in the order in which they were created; missing while there are none. */
+  steps?: Record<string, StepDoc>;
 }
-
-/** What a job keeps of its current step: all that readers see of it. */
-export type CurrentStep = Pick<
-  StepDoc,
-  | "stepId"
-  | "stepKey"
-  | "stepName"
-  | "status"
-  | "progress"
-  | "message"
-  | "createdAt"
-  | "updatedAt"
-  | "startedAt"
-  | "attempts"
-  | "reportedAt"
->;
 
 export const jobSchema = new Schema<JobDoc>(
   {
@@ -62,13 +46,13 @@ export const jobSchema = new Schema<JobDoc>(
     name: String,
     nameKey: String,
     description: String,
-    input: String,
-    metadata: String,
+    input: Schema.Types.Mixed,
+    metadata: Schema.Types.Mixed,
     metadataTerms: [String],
     status: String,
     progress: Number,
     message: String,
-    output: String,
+    output: Schema.Types.Mixed,
     createdAt: Date,
     updatedAt: Date,
     endedAt: Date,
@@ -76,8 +60,10 @@ export const jobSchema = new Schema<JobDoc>(
     staleAfterSeconds: Number,
     staleAt: Date,
     current: Schema.Types.Mixed,
-    currentKnown: Boolean,
-    rev: Schema.Types.ObjectId,
+    seq: Number,
+    endedBy: Schema.Types.ObjectId,
+    replaced: [Schema.Types.ObjectId],
+    steps: Schema.Types.Mixed,
   },
   { versionKey: false },
 );
@@ -101,16 +87,6 @@ export interface JobChange {
   readonly progress?: number;
   readonly message?: string | null;
   readonly output?: FreeObject | null;
-}
-
-/** What a report of a step does to its job. */
-export interface JobEffect {
-  readonly progress?: number | undefined;
-  readonly message?: string | undefined;
-  readonly ends?:
-    | { readonly status: "completed" /** As it is kept. */; readonly output: string }
-    | { readonly status: "failed" }
-    | undefined;
 }
 
 /** The job as clients read it, without what its steps add. Times are ISO 8601 UTC in milliseconds. */

@@ -3,7 +3,6 @@ import type { Position } from "./cursor.ts";
 import { searchTerm } from "./freeObject.ts";
 import type { JobDoc, Status } from "./job.ts";
 import { nameKey } from "./jobs.ts";
-import { changedBefore, changedFrom, type StaleBy, staleAtOf, staleJobs, updatedAtOf } from "./jobTimes.ts";
 
 /** What a list of jobs, or a deletion, is narrowed to; all that is given must hold. */
 export interface JobFilter {
@@ -22,7 +21,7 @@ export interface JobFilter {
 }
 
 /** The filter as a query. Each condition on its own has an index that finds its jobs (job.ts). */
-export function jobQuery(filter: JobFilter, by: StaleBy): mongo.Filter<JobDoc> {
+export function jobQuery(filter: JobFilter, now: Date): mongo.Filter<JobDoc> {
   const all: mongo.Filter<JobDoc>[] = [];
   if (filter.status) all.push({ status: { $in: [...filter.status] } });
   if (filter.name) all.push({ nameKey: beginsWith(nameKey(filter.name)) });
@@ -30,10 +29,10 @@ export function jobQuery(filter: JobFilter, by: StaleBy): mongo.Filter<JobDoc> {
   for (const [key, value] of filter.metadata ?? []) all.push({ metadataTerms: searchTerm(key, value) });
   if (filter.createdFrom) all.push({ createdAt: { $gte: filter.createdFrom } });
   if (filter.createdBefore) all.push({ createdAt: { $lt: filter.createdBefore } });
-  if (filter.updatedFrom) all.push(changedFrom(filter.updatedFrom));
-  if (filter.updatedBefore) all.push(changedBefore(filter.updatedBefore));
-  if (filter.stale === true) all.push(staleJobs(by));
-  if (filter.stale === false) all.push({ $nor: [staleJobs(by)] });
+  if (filter.updatedFrom) all.push({ updatedAt: { $gte: filter.updatedFrom } });
+  if (filter.updatedBefore) all.push({ updatedAt: { $lt: filter.updatedBefore } });
+  if (filter.stale === true) all.push(staleJobs(now));
+  if (filter.stale === false) all.push({ $nor: [staleJobs(now)] });
   return all.length > 0 ? { $and: all } : {};
 }
 
@@ -46,17 +45,16 @@ export type FilteredJob = Pick<
   | "status"
   | "createdAt"
   | "updatedAt"
-  | "lastReportAt"
   | "staleAt"
-  | "staleAfterSeconds"
 >;
 
+/** Running jobs that have gone without a report for too long. */
+export const staleJobs = (now: Date): mongo.Filter<JobDoc> => ({ status: "running", staleAt: { $lte: now } });
+
 /** Whether the query of the filter would find the job. */
-export function fitsFilter(job: FilteredJob, filter: JobFilter, { now, staleAfterSeconds }: StaleBy): boolean {
+export function fitsFilter(job: FilteredJob, filter: JobFilter, now: Date): boolean {
   const { status, name, jobId, metadata = [], createdFrom, createdBefore, updatedFrom, updatedBefore, stale } = filter;
-  const updatedAt = updatedAtOf(job);
-  const staleAt = staleAtOf(job, staleAfterSeconds);
-  const isStale = staleAt !== null && staleAt <= now;
+  const isStale = job.staleAt !== null && job.staleAt <= now;
   return (
     (!status || status.includes(job.status)) &&
     (!name || (job.nameKey?.startsWith(nameKey(name)) ?? false)) &&
@@ -64,8 +62,8 @@ export function fitsFilter(job: FilteredJob, filter: JobFilter, { now, staleAfte
     metadata.every(([key, value]) => job.metadataTerms.includes(searchTerm(key, value))) &&
     (!createdFrom || job.createdAt >= createdFrom) &&
     (!createdBefore || job.createdAt < createdBefore) &&
-    (!updatedFrom || updatedAt >= updatedFrom) &&
-    (!updatedBefore || updatedAt < updatedBefore) &&
+    (!updatedFrom || job.updatedAt >= updatedFrom) &&
+    (!updatedBefore || job.updatedAt < updatedBefore) &&
     (stale === undefined || stale === isStale)
   );
 }

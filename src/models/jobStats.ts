@@ -2,7 +2,7 @@ import type { mongo } from "mongoose";
 import type { Clock } from "../shared/clock.ts";
 import type { JobDoc } from "./job.ts";
 import type { Jobs } from "./jobs.ts";
-import { staleJobs } from "./jobTimes.ts";
+import { staleJobs } from "./jobFilter.ts";
 import { reading } from "./newPrimary.ts";
 
 const HOUR_MS = 3_600_000;
@@ -17,7 +17,7 @@ const QUICK_MS = 50;
 /** … until so many times as long has passed as it took: however many jobs there are, counting is a small part of the time. */
 const SERVES_TIMES = 10;
 
-type CountedJobs = Pick<Jobs, "collection" | "staleBy">;
+type CountedJobs = Pick<Jobs, "collection">;
 
 /** Counts jobs for whoever asks. */
 export class JobStatistics {
@@ -64,7 +64,7 @@ async function countJobs(jobs: CountedJobs, now: Date): Promise<JobStats> {
     count({ status: "running" }),
     count({ status: "completed" }),
     count({ status: "failed" }),
-    count(staleJobs(jobs.staleBy(now))),
+    count(staleJobs(now)),
     count({ createdAt: { $gte: since } }),
     count({ status: "completed", endedAt: { $gte: since } }),
     count({ status: "failed", endedAt: { $gte: since } }),

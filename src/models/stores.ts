@@ -1,11 +1,11 @@
 import { type Changes, NOBODY } from "../shared/changes.ts";
 import type { Clock } from "../shared/clock.ts";
 import { TIMINGS } from "../shared/timings.ts";
+import { Batcher } from "../shared/batcher.ts";
 import { ALIKE, Together } from "../shared/together.ts";
 import { claimRuns, type NotClaimed } from "./commands/claimRun.ts";
-import { type JudgedReport, REPORTS_TOGETHER, type ReportOutcome, reportSteps } from "./commands/reportSteps.ts";
+import { REPORT_BATCHES, type Report, type ReportOutcome, writeReports } from "./commands/writeReports.ts";
 import type { Database } from "./database.ts";
-import { Deletions } from "./deletion.ts";
 import { Deliveries } from "./deliveries.ts";
 import { EndedLogins } from "./endedLogin.ts";
 import { Events } from "./event.ts";
@@ -16,21 +16,20 @@ import { JobStatistics } from "./jobStats.ts";
 import { Jobs } from "./jobs.ts";
 import { Leases } from "./lease.ts";
 import { Messages } from "./message.ts";
+import { Payloads } from "./payloads.ts";
 import type { AgentRun } from "./run.ts";
 import { Runs } from "./runs.ts";
 import { Sessions } from "./session.ts";
-import { Steps } from "./step.ts";
 
 /** The collections with their queries: what routes, processors and commands work on. */
 export interface Stores {
   readonly jobs: Jobs;
-  readonly steps: Steps;
+  readonly payloads: Payloads;
   readonly jobStatistics: JobStatistics;
-  /** Writes reports that arrive together together. */
-  readonly reports: Together<JudgedReport, ReportOutcome>;
+  /** Applies reports on steps. */
+  readonly reports: Batcher<Report, ReportOutcome>;
   /** Takes runs, by their ids, that are wanted at about the same time together. */
   readonly claims: Together<string, AgentRun | NotClaimed>;
-  readonly deletions: Deletions;
   readonly runs: Runs;
   readonly hookCalls: HookCalls;
   readonly sessions: Sessions;
@@ -55,16 +54,15 @@ export function openStores(
   changes: Changes = NOBODY,
   leaseMs: number = TIMINGS.lease.durationMs,
 ): Stores {
-  const jobs = new Jobs(collections.jobs, clock, changes, settings.staleAfterSeconds);
-  const steps = new Steps(collections.steps, clock, changes);
+  const payloads = new Payloads(collections.payloads);
+  const jobs = new Jobs(collections.jobs, payloads, clock, changes, settings.staleAfterSeconds);
   const runs = new Runs(collections.runs, clock, changes);
   const sessions = new Sessions(collections.sessions, clock);
   return {
-    ...{ jobs, steps, runs, sessions },
+    ...{ jobs, payloads, runs, sessions },
     jobStatistics: new JobStatistics(jobs, clock),
-    reports: new Together((reports) => reportSteps({ jobs, steps }, reports), REPORTS_TOGETHER),
+    reports: new Batcher<Report, ReportOutcome>((reports) => writeReports({ jobs, payloads }, reports), REPORT_BATCHES),
     claims: new Together((runIds) => claimRuns({ runs, sessions }, runIds, clock.now(), leaseMs), ALIKE),
-    deletions: new Deletions(collections.deletions, clock),
     hookCalls: new HookCalls(collections.hookCalls, clock),
     messages: new Messages(collections.messages),
     events: new Events(collections.events, clock),

@@ -21,6 +21,7 @@ export const ERRORS = {
   idempotency_conflict: { status: 409, retry: false, title: "The Idempotency-Key was used with another request." },
   run_state_conflict: { status: 409, retry: false, title: "The run is not in a state that allows this." },
   delivery_state_conflict: { status: 409, retry: false, title: "The delivery is not in a state that allows this." },
+  too_many_steps: { status: 409, retry: false, title: "The job cannot take another step." },
   body_too_large: { status: 413, retry: false, title: "The body is too large." },
   unsupported_media_type: { status: 415, retry: false, title: "The body must be JSON." },
   rate_limited: { status: 429, retry: true, title: "Too many requests." },

@@ -193,14 +193,14 @@ export class LiveFeed {
     const first = tooMany || changes.some(({ kind }) => kind === "many") ? [reload("many")] : [];
     const wanted = listeners.map((listener) => listener.wanted);
     const news = tooMany ? null : await News.read(this.#stores, changes, wanted);
-    const by = this.#stores.jobs.staleBy(this.#deps.clock.now());
+    const now = this.#deps.clock.now();
     let since = performance.now();
     for (const { stream, wanted } of listeners) {
       if (performance.now() - since > MOST_MS_AT_A_TIME) {
         await setImmediate();
         since = performance.now();
       }
-      stream.send([...first, ...(news?.for(wanted, by) ?? [])], position);
+      stream.send([...first, ...(news?.for(wanted, now) ?? [])], position);
     }
   }
 

@@ -1,8 +1,8 @@
 import { viewDelivery } from "../../models/commands/readDeliveries.ts";
-import { readRows, readSummaries } from "../../models/commands/readJobs.ts";
+import { readRows } from "../../models/commands/readJobs.ts";
 import { readRunHeads } from "../../models/commands/readRuns.ts";
+import { readSummaries } from "../../models/commands/readSteps.ts";
 import { type FilteredJob, fitsFilter, isFleeting, type JobFilter } from "../../models/jobFilter.ts";
-import type { StaleBy } from "../../models/jobTimes.ts";
 import type { Stores } from "../../models/stores.ts";
 import type { Change } from "../../shared/changes.ts";
 import { eventText } from "./eventStream.ts";
@@ -53,13 +53,13 @@ export class News {
   }
 
   /** The events for one who wants to hear of this. */
-  for(wanted: Wanted, by: StaleBy): string[] {
+  for(wanted: Wanted, now: Date): string[] {
     if ("jobId" in wanted) {
       const changed = this.#jobs.get(wanted.jobId);
       return changed ? [changed.now?.text ?? removed(changed.jobId), ...changed.steps] : [];
     }
     const { topics, filter } = wanted;
-    const jobs = topics.has("jobs") ? [...this.#jobs.values()].flatMap((job) => inList(job, filter, by)) : [];
+    const jobs = topics.has("jobs") ? [...this.#jobs.values()].flatMap((job) => inList(job, filter, now)) : [];
     return [
       ...jobs,
       ...(["runs", "deliveries"] as const).flatMap((topic) => (topics.has(topic) ? this.#texts[topic] : [])),
@@ -67,8 +67,8 @@ export class News {
   }
 }
 
-function inList({ jobId, moved, now: is }: ChangedJob, filter: JobFilter, by: StaleBy): string[] {
-  if (is && fitsFilter(is.job, filter, by)) return [is.text];
+function inList({ jobId, moved, now: is }: ChangedJob, filter: JobFilter, now: Date): string[] {
+  if (is && fitsFilter(is.job, filter, now)) return [is.text];
   return !is || moved || isFleeting(filter) ? [removed(jobId)] : [];
 }
 
@@ -92,19 +92,15 @@ async function readJobs(
     }
   }
   const jobIds = [...new Set([...moved.keys(), ...stepKeys.keys()])];
-  const rows = jobIds.length > 0 ? await readRows(stores, jobIds) : [];
+  const [rows, steps] = await Promise.all([readRows(stores, jobIds), readSummaries(stores, stepKeys)]);
   const found = new Map(rows.map((row) => [row.job.jobId, row]));
-  return Promise.all(
-    jobIds.map(async (jobId) => {
-      const is = found.get(jobId);
-      const keys = [...(stepKeys.get(jobId) ?? [])];
-      const steps = is && keys.length > 0 ? await readSummaries(stores, is.job, keys) : [];
-      return {
-        jobId,
-        moved: moved.get(jobId) ?? false,
-        now: is ? { job: is.job, text: eventText("job", is.row) } : null,
-        steps: steps.map((step) => eventText("step", step)),
-      };
-    }),
-  );
+  return jobIds.map((jobId) => {
+    const is = found.get(jobId);
+    return {
+      jobId,
+      moved: moved.get(jobId) ?? false,
+      now: is ? { job: is.job, text: eventText("job", is.row) } : null,
+      steps: (steps.get(jobId) ?? []).map((step) => eventText("step", step)),
+    };
+  });
 }

@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 import { deleteJob, deleteJobs } from "../../models/commands/deleteJobs.ts";
-import { listJobs, readJob, withCurrentStep } from "../../models/commands/readJobs.ts";
+import { listJobs, readJob, viewJob } from "../../models/commands/readJobs.ts";
 import type { JobChange } from "../../models/job.ts";
 import type { JobFilter } from "../../models/jobFilter.ts";
 import { AppError } from "../../shared/errors.ts";
@@ -64,7 +64,7 @@ const putJob = route({
     const { created, ended, job } = await stores.jobs.put(params.jobId, change);
     if (created) metrics.jobs.inc({ outcome: "created" });
     if (ended) metrics.jobs.inc({ outcome: ended });
-    return { status: created ? 201 : 200, body: await withCurrentStep(stores, job) };
+    return { status: created ? 201 : 200, body: await viewJob(stores, job) };
   },
 });
 

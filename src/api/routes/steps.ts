@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { listSteps, readStep } from "../../models/commands/readJobs.ts";
+import { listSteps, readStep } from "../../models/commands/readSteps.ts";
 import { reportStep } from "../../models/commands/reportStep.ts";
 import { AppError } from "../../shared/errors.ts";
 import { route } from "../route.ts";
@@ -46,7 +46,7 @@ const putStep = route({
     "Idempotent by stepKey: the same report may be sent again. With progress, jobProgressStart and jobProgressEnd the job moves to start + progress / 100 × (end − start), never back. At 100 the report must carry output, and completes the job.",
   schemas: { params, body: ReportBody },
   answers: { 200: s.StepReceipt, 201: s.StepReceipt },
-  errors: ["job_not_found", "output_required"],
+  errors: ["job_not_found", "output_required", "too_many_steps"],
   async handler({ params, body }, { stores, metrics }) {
     const { stepName, status, progress, jobProgressStart, jobProgressEnd, message, output, failJob } = body;
     checkRange(jobProgressStart, jobProgressEnd);

@@ -1,17 +1,21 @@
-import type { mongo } from "mongoose";
+import { mongo } from "mongoose";
+import { guard } from "../guard.ts";
 import type { JobDoc, Status } from "../job.ts";
 import { type JobFilter, jobQuery } from "../jobFilter.ts";
-import { jobNotFound } from "../jobs.ts";
+import { jobNotFound, PAYLOAD_IDS } from "../jobs.ts";
+import { reading } from "../newPrimary.ts";
 import { readAll } from "../readAll.ts";
-import type { JobRef } from "../step.ts";
 import type { Stores } from "../stores.ts";
 
 const BATCH = 500;
 
+/** A job that is to be deleted, with the ids of its stored payloads. */
+type Doomed = Pick<JobDoc, "_id" | "jobId"> & { readonly payloadIds: readonly mongo.ObjectId[] };
+
 /** Deletes a job and its steps. @throws AppError job_not_found, unavailable */
 export async function deleteJob(stores: Stores, jobId: string): Promise<void> {
-  const job = { _id: await stores.jobs.findId(jobId), jobId };
-  if ((await deleteBatch(stores, [job], {})) === 0) throw jobNotFound(jobId);
+  const batch = await findBatch(stores, { jobId });
+  if ((await deleteBatch(stores, batch, {})) === 0) throw jobNotFound(jobId);
 }
 
 /**
@@ -24,7 +28,7 @@ export async function deleteJobs(stores: Stores, filter: JobFilter, now: Date): 
   const [last] = await readAll(stores.jobs.collection, {}, newest);
   if (!last) return;
   // not a time of this process: the clock of the one that created a job may be ahead
-  const query = { $and: [jobQuery(filter, stores.jobs.staleBy(now)), { createdAt: { $lte: last.createdAt } }] };
+  const query = { $and: [jobQuery(filter, now), { createdAt: { $lte: last.createdAt } }] };
   for (;;) {
     const batch = await findBatch(stores, query);
     if (batch.length === 0) return;
@@ -46,35 +50,91 @@ export async function deleteEndedBefore(
   return batch.length === 0 ? 0 : deleteBatch(stores, batch, query);
 }
 
-/**
- * Takes away what reports wrote to jobs in the moment of their deletion. `time` lies so far back that no request from
- * before it can still be under way.
- * @returns how many deletions it has seen to
- */
-export async function cleanUpDeletions(stores: Stores, time: Date): Promise<number> {
-  const due = await stores.deletions.findBefore(time, BATCH);
-  if (due.length === 0) return 0;
-  await deleteStepsOfGone(stores, due);
-  await stores.deletions.remove(due);
-  return due.length;
+function findBatch({ jobs }: Stores, query: mongo.Filter<JobDoc>): Promise<Doomed[]> {
+  const projection = { jobId: 1, payloadIds: PAYLOAD_IDS };
+  return reading(jobs.collection, () =>
+    jobs.collection.find<Doomed>(query, { projection, limit: BATCH }).toArray(),
+  );
 }
 
-function findBatch({ jobs }: Stores, query: mongo.Filter<JobDoc>): Promise<JobRef[]> {
-  return readAll(jobs.collection, query, { projection: { jobId: 1 }, limit: BATCH });
-}
-
-/** Deletes those of the jobs that the query still fits: one that changed meanwhile stays. */
-async function deleteBatch(stores: Stores, batch: readonly JobRef[], query: mongo.Filter<JobDoc>): Promise<number> {
-  await stores.deletions.record(batch);
+/** Deletes jobs and then their payloads: a crash in between leaves nothing that a reader sees. */
+async function deleteBatch(stores: Stores, batch: readonly Doomed[], query: mongo.Filter<JobDoc>): Promise<number> {
   const deletedCount = await stores.jobs.delete(batch, query);
-  await deleteStepsOfGone(stores, batch);
+  const stored = batch.filter(({ payloadIds }) => payloadIds.length > 0);
+  if (stored.length === 0) return deletedCount;
+  const ids = stored.map(({ _id }) => _id);
+  const left = await readAll(stores.jobs.collection, { _id: { $in: ids } }, { projection: { _id: 1 } });
+  const still = new Set(left.map(({ _id }) => _id.toHexString()));
+  const gone = stored.filter(({ _id }) => !still.has(_id.toHexString()));
+  await stores.payloads.delete(
+    gone.map(({ jobId }) => jobId),
+    gone.flatMap(({ payloadIds }) => payloadIds),
+  );
   return deletedCount;
 }
 
-async function deleteStepsOfGone({ jobs, steps }: Stores, batch: readonly JobRef[]): Promise<void> {
-  const ids = batch.map((job) => job._id);
-  const alive = await readAll(jobs.collection, { _id: { $in: ids } }, { projection: { _id: 1 } });
-  const still = new Set(alive.map((job) => job._id.toHexString()));
-  const gone = batch.filter((job) => !still.has(job._id.toHexString()));
-  if (gone.length > 0) await steps.deleteOf(gone);
+/** How long before the sweep a payload must have been written: a report may still be about to refer to it. */
+const UNUSED_AFTER_MS = 10 * 60_000;
+/** How long payloads are compared with the steps of their jobs, which is dearer than to see that a job is gone. */
+const YOUNG_MS = 3 * 3_600_000;
+
+/**
+ * Deletes stored payloads that no job refers to: a process died between two writes, or a report came in the moment in which
+ * its job was deleted. One that was replaced in the moment of a crash goes with its job.
+ * @returns how many were deleted
+ * @throws AppError unavailable
+ */
+export async function deleteUnusedPayloads(stores: Stores, now: Date, signal?: AbortSignal): Promise<number> {
+  const { payloads, jobs } = stores;
+  const before = idAt(new Date(now.getTime() - UNUSED_AFTER_MS));
+  const young = idAt(new Date(now.getTime() - YOUNG_MS));
+  let deleted = 0;
+  let after: { jobId: string; _id: mongo.ObjectId } | undefined;
+  while (!signal?.aborted) {
+    const next = after ? { $or: [{ jobId: after.jobId, _id: { $gt: after._id } }, { jobId: { $gt: after.jobId } }] } : {};
+    const batch = await readAll(payloads.collection, next, {
+      ...{ projection: { jobId: 1 }, sort: { jobId: 1, _id: 1 }, limit: BATCH, hint: { jobId: 1, _id: 1 } },
+    });
+    after = batch.at(-1);
+    if (!after) break;
+    const old = batch.filter(({ _id }) => _id.toHexString() < before);
+    const used = await usedPayloads(jobs.collection, old, young);
+    const unused = old.filter((one) => !used(one));
+    await payloads.delete(
+      unused.map(({ jobId }) => jobId),
+      unused.map(({ _id }) => _id),
+    );
+    deleted += unused.length;
+  }
+  return deleted;
 }
+
+type Stored = { readonly jobId: string; readonly _id: mongo.ObjectId };
+
+/** Returns what tells whether a job refers to a payload. */
+async function usedPayloads(
+  collection: mongo.Collection<JobDoc>,
+  batch: readonly Stored[],
+  young: string,
+): Promise<(one: Stored) => boolean> {
+  const isYoung = ({ _id }: Stored) => _id.toHexString() >= young;
+  const jobIds = [...new Set(batch.map(({ jobId }) => jobId))];
+  const withYoung = [...new Set(batch.filter(isYoung).map(({ jobId }) => jobId))];
+  const [found, referring] = await Promise.all([
+    readAll(collection, { jobId: { $in: jobIds } }, { projection: { _id: 0, jobId: 1 } }),
+    guard(() =>
+      collection
+        .aggregate<{ payloadIds: mongo.ObjectId[] }>([
+          { $match: { jobId: { $in: withYoung } } },
+          { $project: { payloadIds: PAYLOAD_IDS } },
+        ])
+        .toArray(),
+    ),
+  ]);
+  const existing = new Set(found.map(({ jobId }) => jobId));
+  const ids = new Set(referring.flatMap(({ payloadIds }) => payloadIds.map((id) => id.toHexString())));
+  return (one) => existing.has(one.jobId) && (!isYoung(one) || ids.has(one._id.toHexString()));
+}
+
+/** The least id that MongoDB's driver makes at a time, in hexadecimal. */
+const idAt = (time: Date): string => mongo.ObjectId.createFromTime(Math.floor(time.getTime() / 1_000)).toHexString();

@@ -1,12 +1,16 @@
+import { randomUUID } from "node:crypto";
+import { mongo } from "mongoose";
 import { AppError } from "../../shared/errors.ts";
 import { type FreeObject, packObject } from "../freeObject.ts";
-import type { JobEffect, Status } from "../job.ts";
+import type { Status } from "../job.ts";
+import { type Payload, PayloadWrites } from "../payloads.ts";
 import { calculateJobProgress } from "../progress.ts";
-import type { StepChange, StepReceipt } from "../step.ts";
+import type { ReportChange } from "../reportUpdate.ts";
+import { type StepReceipt, stepReceipt } from "../step.ts";
 import type { Stores } from "../stores.ts";
 
-/** One report: what it says of the step, where the step lies in the job, and whether its failure fails the job. */
-export interface StepReport extends Omit<StepChange, "output"> {
+/** One report: what it changes of the step, where the step lies in the job, and whether its failure fails the job. */
+export interface StepReport extends Pick<ReportChange, "stepName" | "status" | "progress" | "message"> {
   readonly output?: FreeObject | undefined;
   readonly jobProgressStart?: number | undefined;
   readonly jobProgressEnd?: number | undefined;
@@ -14,34 +18,46 @@ export interface StepReport extends Omit<StepChange, "output"> {
 }
 
 /**
- * Writes the step, then what it means for the job, together with reports that arrive at the same time.
- * @returns the step as the reporter sees it, whether it is new, and the status that the job ended in, if it did by this
- * @throws AppError output_required, body_too_large, job_not_found, invalid_body (a new step without stepName), unavailable
+ * Applies a report to a step and its job, together with reports that arrive at the same time.
+ * @returns the step as the reporter sees it, whether it is new, and the status in which the report ended the job, if it did
+ * @throws AppError output_required, body_too_large, job_not_found, invalid_body (a new step without stepName),
+ *   too_many_steps, unavailable
  */
 export async function reportStep(
-  { reports, steps }: Stores,
+  { reports }: Stores,
   jobId: string,
   stepKey: string,
   report: StepReport,
 ): Promise<{ created: boolean; step: StepReceipt; ended: Status | null }> {
   const output = report.output ? (packObject("output", report.output) ?? undefined) : undefined;
   const { stepName, status, progress, message } = report;
-  const change = { stepName, status, progress, message, output };
-  const { created, step, ended } = await reports.add({ jobId, stepKey, change, effect: effectOn(report, output) });
-  return { created, step: steps.receipt(step), ended };
+  const writes = new PayloadWrites();
+  const effect = effectOnJob(report, output, (text) => writes.keep(jobId, text));
+  const { created, step, ended } = await reports.add({
+    ...{ reportId: new mongo.ObjectId(), jobId, stepKey, stepId: randomUUID(), stepName, status, progress, message },
+    ...(output !== undefined && { output: writes.store(jobId, output) }),
+    ...effect,
+    payloads: writes.docs,
+  });
+  return { created, step: stepReceipt(jobId, step), ended };
 }
 
-function effectOn(report: StepReport, output: string | undefined): JobEffect {
+/** @param keep stores the output as the job's own */
+function effectOnJob(
+  report: StepReport,
+  output: string | undefined,
+  keep: (output: string) => Payload,
+): Pick<ReportChange, "jobProgress" | "ends"> {
   const progress = calculateJobProgress(report);
   if (report.status === "failed") {
     // A failed report never brings the job to 100, whatever it calculates.
     return {
-      progress: progress !== undefined && progress < 100 ? progress : undefined,
+      jobProgress: progress !== undefined && progress < 100 ? progress : undefined,
       ends: report.failJob ? { status: "failed" } : undefined,
     };
   }
-  if (progress === undefined || progress < 100) return { progress };
-  return { progress: 100, ends: { status: "completed", output: required(output) } };
+  if (progress === undefined || progress < 100) return { jobProgress: progress };
+  return { jobProgress: 100, ends: { status: "completed", output: keep(required(output)) } };
 }
 
 function required(output: string | undefined): string {

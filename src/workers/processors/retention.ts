@@ -1,14 +1,11 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { deleteEndedDeliveries, deleteEndedRuns } from "../../models/commands/deleteEndedRuns.ts";
-import { cleanUpDeletions, deleteEndedBefore } from "../../models/commands/deleteJobs.ts";
+import { deleteEndedBefore, deleteUnusedPayloads } from "../../models/commands/deleteJobs.ts";
 import { forgetSingleUse } from "../../models/commands/forgetSessions.ts";
 import { forgetCalls } from "../../models/commands/hookCalls.ts";
 import type { Stores } from "../../models/stores.ts";
 import { durationMs } from "../../shared/duration.ts";
 import type { Processor, RunContext } from "../run.ts";
-
-/** No request that was under way when its job was deleted can still write a step so much later. */
-const DELETION_SETTLED_MS = 10 * 60_000;
 
 /** No request that was being accepted can still write its runs so much later. */
 const CALL_SETTLED_MS = 10 * 60_000;
@@ -23,8 +20,7 @@ export interface RetentionSettings {
 }
 
 /**
- * Deletes ended jobs and runs that are older than the configuration keeps them, and what reports wrote to jobs in the
- * moment of their deletion. Between two batches it pauses for as long as the batch took, so that the API keeps half of MongoDB.
+ * Deletes ended jobs and runs that are older than the configuration keeps them, and stored payloads that nothing refers to. Between two batches it pauses for as long as the batch took, so that the API keeps half of MongoDB.
  */
 export function retentionProcessor(
   stores: Stores,
@@ -36,14 +32,14 @@ export function retentionProcessor(
       after === undefined ? 0 : inBatches(context, () => deleteEndedBefore(stores, status, ago(durationMs(after))));
     const completed = await expire("completed", completedAfter);
     const failed = await expire("failed", failedAfter);
-    const deletions = await inBatches(context, () => cleanUpDeletions(stores, ago(DELETION_SETTLED_MS)));
+    const payloads = await deleteUnusedPayloads(stores, context.clock.now(), context.signal);
     const sessions = await inBatches(context, () => forgetSingleUse(stores, ago(durationMs(retainSingleUse))));
     const calls = await forgetCalls(stores, ago(CALL_SETTLED_MS), context.signal);
     const end = (deleteBefore: typeof deleteEndedRuns) =>
       runsAfter === undefined ? 0 : inBatches(context, () => deleteBefore(stores, ago(durationMs(runsAfter))));
     const deliveries = await end(deleteEndedDeliveries);
     const runs = await end(deleteEndedRuns);
-    return { kind: "done", result: { completed, failed, deletions, sessions, deliveries, runs, calls } };
+    return { kind: "done", result: { completed, failed, payloads, sessions, deliveries, runs, calls } };
   };
 }
 

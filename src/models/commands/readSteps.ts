@@ -1,0 +1,167 @@
+import { mongo } from "mongoose";
+import { AppError } from "../../shared/errors.ts";
+import { decodeCursor, encodeCursor } from "../cursor.ts";
+import type { JobDoc } from "../job.ts";
+import { type JobHead, jobNotFound, WITHOUT_STEPS } from "../jobs.ts";
+import { reading } from "../newPrimary.ts";
+import { PAGE_BYTES } from "../page.ts";
+import { lengthOf } from "../payloads.ts";
+import { readAll } from "../readAll.ts";
+import { stepPath } from "../reportUpdate.ts";
+import { type SingleStepView, type StepDoc, type StepSummary, type StepView, singleStep } from "../step.ts";
+import type { Stores } from "../stores.ts";
+import { pick, unpackPayload } from "./viewJobs.ts";
+
+/** Maximum characters of all outputs of a job in one answer, which has no next page. */
+const MAX_INCLUDED_LENGTH = 64 * 1024 * 1024;
+
+/** The steps of a job in the order in which they were created, as an expression. */
+const ALL_STEPS = { $map: { input: { $objectToArray: { $ifNull: ["$steps", {}] } }, in: "$$this.v" } };
+
+type Found<T> = JobHead & T;
+
+/** Reads a job together with what expressions say of its steps. @throws AppError job_not_found, unavailable */
+async function findWith<T>({ jobs }: Stores, jobId: string, expressions: mongo.Document): Promise<Found<T>> {
+  const pipeline = [{ $match: { jobId } }, { $set: expressions }, { $project: WITHOUT_STEPS }];
+  const [job] = await reading(jobs.collection, () => jobs.collection.aggregate<Found<T>>(pipeline).toArray());
+  if (!job) throw jobNotFound(jobId);
+  return job;
+}
+
+/**
+ * Adds outputs to steps.
+ * @returns null where one of the outputs has been replaced meanwhile: the steps are read again
+ */
+async function viewSteps(stores: Stores, job: JobHead, steps: readonly StepDoc[]): Promise<StepView[] | null> {
+  const { jobId } = job;
+  const texts = await stores.payloads.read(steps.flatMap(({ output }) => (output ? [{ jobId, ref: output }] : [])));
+  const views = steps.map((step) => ({
+    ...stores.jobs.stepSummary(job, step),
+    output: unpackPayload(step.output, texts),
+  }));
+  return views.every((view): view is StepView => view.output !== undefined) ? views : null;
+}
+
+/** Maximum reads of steps whose outputs are replaced while they are read. */
+const MAX_READS = 5;
+
+async function untilWhole<T>(read: () => Promise<T | null>): Promise<T> {
+  for (let reads = 1; reads <= MAX_READS; reads++) {
+    const whole = await read();
+    if (whole !== null) return whole;
+  }
+  throw new AppError("unavailable", { detail: "The steps change too fast.", retryAfterSeconds: 1 });
+}
+
+/**
+ * One job with one of its steps (null when it has none of that key), with all of them, or with both.
+ * @throws AppError job_not_found, invalid_query (all steps are too large for one answer), unavailable
+ */
+export function readJobWithSteps(
+  stores: Stores,
+  jobId: string,
+  { stepKey, withSteps }: { stepKey: string | undefined; withSteps: boolean },
+): Promise<{ job: JobHead; step?: SingleStepView | null; steps?: StepView[] }> {
+  const expressions = {
+    ...(stepKey !== undefined && { wanted: `$${stepPath(stepKey)}` }),
+    ...(withSteps && { all: ALL_STEPS }),
+  };
+  return untilWhole(async () => {
+    const { wanted, all = [], ...job } = await findWith<{ wanted?: StepDoc; all?: StepDoc[] }>(stores, jobId, expressions);
+    if (all.reduce((sum, { output }) => sum + lengthOf(output), 0) > MAX_INCLUDED_LENGTH) throw stepsTooLarge();
+    const views = await viewSteps(stores, job, [...all, ...(wanted ? [wanted] : [])]);
+    if (!views) return null;
+    const step = wanted ? singleStep(views.at(-1)!, wanted) : null;
+    return { job, ...(stepKey !== undefined && { step }), ...(withSteps && { steps: views.slice(0, all.length) }) };
+  });
+}
+
+function stepsTooLarge(): AppError {
+  const detail =
+    "cannot be had for this job, whose steps are too large for one answer: read them page by page at …/steps";
+  return new AppError("invalid_query", { detail: `include ${detail}.`, errors: [{ parameter: "include", detail }] });
+}
+
+/** One step. @throws AppError job_not_found, step_not_found, unavailable */
+export async function readStep(stores: Stores, jobId: string, stepKey: string): Promise<SingleStepView> {
+  const { step } = await readJobWithSteps(stores, jobId, { stepKey, withSteps: false });
+  if (step) return step;
+  throw new AppError("step_not_found", {
+    detail: `The job ${JSON.stringify(jobId)} has no step ${JSON.stringify(stepKey)}.`,
+  });
+}
+
+interface StepListQuery {
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+  /** The fields of a row, besides stepKey; all of them when absent. */
+  readonly fields?: readonly (keyof StepView)[] | undefined;
+}
+
+/** A page of a job's steps, oldest first. @throws AppError job_not_found, invalid_query, unavailable */
+export function listSteps(
+  stores: Stores,
+  jobId: string,
+  { limit, cursor, fields }: StepListQuery,
+): Promise<{ steps: Partial<StepView>[]; nextCursor: string | null }> {
+  const from = cursor === undefined ? 0 : placeOf(cursor);
+  const withOutput = !fields || fields.includes("output");
+  return untilWhole(async () => {
+    const expressions = { page: { $slice: [ALL_STEPS, from, limit + 1] } };
+    const { page, ...job } = await findWith<{ page: StepDoc[] }>(stores, jobId, expressions);
+    const rows = takeRows(withOutput ? page : page.map((step) => ({ ...step, output: null })), limit);
+    const steps = await viewSteps(stores, job, rows);
+    if (!steps) return null;
+    const last = page.length > rows.length ? rows.at(-1) : undefined;
+    return {
+      steps: fields ? steps.map((step) => pick(step, ["stepKey", ...fields])) : steps,
+      nextCursor: last ? stepCursor(last, from + rows.length) : null,
+    };
+  });
+}
+
+/** Ends a page with the row that passes `PAGE_BYTES`. */
+function takeRows(page: readonly StepDoc[], limit: number): StepDoc[] {
+  let length = 0;
+  const fits = page.slice(0, limit).findIndex(({ output }) => {
+    length += lengthOf(output);
+    return length > PAGE_BYTES;
+  });
+  return page.slice(0, fits === -1 ? limit : fits + 1);
+}
+
+/** A cursor looks as in other lists; what stands for the internal id is the place of the next step. */
+const stepCursor = ({ createdAt }: StepDoc, place: number): string =>
+  encodeCursor({ createdAt, _id: new mongo.ObjectId(place.toString(16).padStart(24, "0")) });
+
+/** More than the steps that one job can have. A cursor of a version before 2 reads as a greater number. */
+const MAX_PLACE = 10_000_000;
+
+function placeOf(cursor: string): number {
+  const place = Number.parseInt(decodeCursor(cursor)._id.toHexString(), 16);
+  if (place <= MAX_PLACE) return place;
+  const detail = "is not a cursor of this list: begin again without it";
+  throw new AppError("invalid_query", { detail: `cursor ${detail}.`, errors: [{ parameter: "cursor", detail }] });
+}
+
+/**
+ * Reads some steps of several jobs, without their outputs.
+ * @param wanted the keys of the steps by jobId
+ * @returns the steps by jobId; those that are gone are missing
+ * @throws AppError unavailable
+ */
+export async function readSummaries(
+  { jobs }: Stores,
+  wanted: ReadonlyMap<string, ReadonlySet<string>>,
+): Promise<Map<string, StepSummary[]>> {
+  if (wanted.size === 0) return new Map();
+  const paths = new Set([...wanted.values()].flatMap((keys) => [...keys].map(stepPath)));
+  const projection = { jobId: 1, staleAfterSeconds: 1, ...Object.fromEntries([...paths].map((path) => [path, 1])) };
+  const found = await readAll<JobDoc, JobDoc>(jobs.collection, { jobId: { $in: [...wanted.keys()] } }, { projection });
+  return new Map(
+    found.map((job) => {
+      const steps = Object.values(job.steps ?? {}).filter(({ stepKey }) => wanted.get(job.jobId)?.has(stepKey));
+      return [job.jobId, steps.map((step) => jobs.stepSummary(job, step))];
+    }),
+  );
+}

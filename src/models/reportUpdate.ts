@@ -1,0 +1,139 @@
+import type { mongo } from "mongoose";
+import type { JobDoc, Status } from "./job.ts";
+import { staleAtExpression } from "./jobTimes.ts";
+import type { Payload, PayloadRef } from "./payloads.ts";
+import { fieldOf } from "./step.ts";
+
+/** One report, validated: what it changes of its step and of its job. A field that is undefined stays as it is. */
+export interface ReportChange {
+  readonly reportId: mongo.ObjectId;
+  readonly jobId: string;
+  readonly stepKey: string;
+  /** The id that the step gets if this report creates it. */
+  readonly stepId: string;
+  readonly stepName?: string | undefined;
+  readonly status?: Status | undefined;
+  readonly progress?: number | undefined;
+  readonly message?: string | undefined;
+  readonly output?: PayloadRef | undefined;
+  /** The job's progress, if the report moves it. */
+  readonly jobProgress?: number | undefined;
+  /** Set if the report ends the job. */
+  readonly ends?: { readonly status: "completed"; readonly output: Payload } | { readonly status: "failed" } | undefined;
+}
+
+/**
+ * Maximum size of a job's document for which a report may create another step, in bytes. The steps of one job may take
+ * 12 MB (contract); the rest of the document takes up to half a MiB. MongoDB's limit is 16 MiB.
+ */
+const MAX_JOB_BYTES = 12 * 1024 * 1024;
+
+/** The path of a step in its job's document. */
+export const stepPath = (stepKey: string): string => `steps.${fieldOf(stepKey)}`;
+
+/** Matches the job if the report can be applied: a report without a name needs a step that exists already. */
+export function reportFilter({ jobId, stepKey, stepName }: ReportChange): mongo.Filter<JobDoc> {
+  const exists = { [stepPath(stepKey)]: { $exists: true } };
+  if (stepName === undefined) return { jobId, ...exists };
+  return { jobId, $or: [exists, { $expr: { $lt: [{ $bsonSize: "$$ROOT" }, MAX_JOB_BYTES] } }] };
+}
+
+/**
+ * Returns the update of a job's document that applies a report: the step, the job, and which step is the current one. It
+ * reads everything that it depends on from the document itself, so reports take effect one after the other in any number of
+ * processes.
+ */
+export function reportUpdate(report: ReportChange, now: Date, staleAfterSeconds: number): mongo.Document[] {
+  const path = stepPath(report.stepKey);
+  const seq = { $add: [{ $ifNull: ["$seq", 0] }, 1] };
+  return [
+    {
+      $set: {
+        seq,
+        updatedAt: { $max: ["$updatedAt", now] },
+        lastReportAt: { $max: ["$lastReportAt", now] },
+        ...changedJob(report, now),
+        [path]: { $mergeObjects: [newStep(report, now), `$${path}`, changedStep(report, `$${path}`, now), { seq }] },
+      },
+    },
+    { $set: { ...changedCurrent(report, `$${path}`), staleAt: staleAtExpression(staleAfterSeconds) } },
+  ];
+}
+
+/** What a step is before its first report. */
+function newStep({ stepId, stepKey }: ReportChange, now: Date): mongo.Document {
+  return {
+    $literal: {
+      ...{ stepId, stepKey, stepName: "", status: "running", progress: 0, message: null, output: null },
+      ...{ createdAt: now, updatedAt: now, startedAt: now, endedAt: null, attempts: 1, seq: 0 },
+    },
+  };
+}
+
+function changedStep(report: ReportChange, step: string, now: Date): mongo.Document {
+  const { stepName, status, progress, message, output, reportId } = report;
+  const isRestart = { $in: [`${step}.status`, ["completed", "failed"]] };
+  return {
+    reportId,
+    updatedAt: { $max: [`${step}.updatedAt`, now] },
+    ...(stepName !== undefined && { stepName: { $literal: stepName } }),
+    ...(progress !== undefined && { progress: { $literal: progress } }),
+    ...(message !== undefined && { message: { $literal: message } }),
+    ...(output !== undefined && { output: { $literal: output } }),
+    ...(status !== undefined && { status, endedAt: endedAt(status, step, now) }),
+    ...(status === "running" && {
+      attempts: { $add: [{ $ifNull: [`${step}.attempts`, 1] }, { $cond: [isRestart, 1, 0] }] },
+      startedAt: { $cond: [isRestart, now, { $ifNull: [`${step}.startedAt`, now] }] },
+    }),
+  };
+}
+
+function changedJob({ message, jobProgress, output, ends, reportId, stepKey }: ReportChange, now: Date): mongo.Document {
+  const replaced = [`$${stepPath(stepKey)}.output.payload`, ...(ends?.status === "completed" ? ["$output.payload"] : [])];
+  return {
+    ...(message !== undefined && { message: { $literal: message } }),
+    ...(jobProgress !== undefined && { progress: { $max: ["$progress", jobProgress] } }),
+    ...(output !== undefined && { replaced: { $setDifference: [replaced, [null]] } }),
+    ...(ends && {
+      status: ends.status,
+      endedAt: endedAt(ends.status, "$$ROOT", now),
+      endedBy: { $cond: [{ $eq: ["$status", ends.status] }, "$endedBy", reportId] },
+    }),
+    ...(ends?.status === "completed" && { output: { $literal: ends.output } }),
+  };
+}
+
+/** What depends on the step and the job as the first stage leaves them. */
+function changedCurrent({ status, stepKey, message, ends }: ReportChange, step: string): mongo.Document {
+  const isCurrent = { $eq: ["$current.stepKey", { $literal: stepKey }] };
+  const ifNotRunning = { $cond: [isCurrent, LAST_REPORTED, { $ifNull: ["$current", null] }] };
+  return {
+    current: status === "running" ? step : { $cond: [{ $eq: [`${step}.status`, "running"] }, step, ifNotRunning] },
+    // A failed job takes the message of its step, also one that an earlier report left there.
+    ...(ends?.status === "failed" && message === undefined && { message: { $ifNull: [`${step}.message`, "$message"] } }),
+  };
+}
+
+/** The running step that was reported last; null where none is running. */
+const LAST_REPORTED = {
+  $reduce: {
+    input: { $objectToArray: "$steps" },
+    initialValue: null,
+    in: {
+      $cond: [
+        { $and: [{ $eq: ["$$this.v.status", "running"] }, { $gt: ["$$this.v.seq", { $ifNull: ["$$value.seq", -1] }] }] },
+        "$$this.v",
+        "$$value",
+      ],
+    },
+  },
+};
+
+/**
+ * When a step or a job has ended: a status that is reported again keeps the time of its first report.
+ * @param record the path of the step or the job
+ */
+export function endedAt(status: Status, record: string, now: Date): unknown {
+  if (status === "running") return null;
+  return { $cond: [{ $eq: [`${record}.status`, status] }, { $ifNull: [`${record}.endedAt`, now] }, now] };
+}
