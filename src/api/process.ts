@@ -31,7 +31,7 @@ export async function startWebProcess(lifecycle: Lifecycle, env: Environment, ti
   const database = await connectDatabase(mongodbUri);
   lifecycle.onClose("MongoDB", () => database.close());
   const { clock } = database;
-  await database.checkIndexes();
+  await database.checkPrepared();
   const redis = await connectProducer(redisAddress, log, timings);
   lifecycle.onClose("Redis", async () => redis.disconnect());
   const web = await startWeb(lifecycle, config, { database, redis, redisAddress, clock, log, timings });

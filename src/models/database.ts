@@ -1,6 +1,7 @@
 import mongoose, { type Connection, type Model, mongo, type Schema } from "mongoose";
 import { cannotBeUsed, type Unusable } from "../shared/cannotBeUsed.ts";
 import { StartError } from "../shared/lifecycle.ts";
+import { hasOldSteps } from "./commands/foldSteps.ts";
 import { DatabaseClock } from "./databaseClock.ts";
 import { deliverySchema } from "./delivery.ts";
 import { endBrokenWrites } from "./endBrokenWrites.ts";
@@ -128,14 +129,23 @@ export class Database {
     }
   }
 
-  /** @throws StartError when an index of this version is missing: without it a key could be stored twice */
-  async checkIndexes(): Promise<void> {
+  /**
+   * @throws StartError when an index of this version is missing, without which a key could be stored twice, or steps are
+   *   stored as versions before 2 did
+   */
+  async checkPrepared(): Promise<void> {
     const areThere = await Promise.all(this.#models.map(hasIndexes));
     const lacking = this.#models.filter((_, i) => !areThere[i]).map(({ collection }) => collection.name);
-    if (lacking.length === 0) return;
-    throw new StartError(
-      `MongoDB lacks indexes on ${lacking.join(", ")}: run \`npm run release\` once, then start again.`,
-    );
+    if (lacking.length > 0) {
+      throw new StartError(
+        `MongoDB lacks indexes on ${lacking.join(", ")}: run \`npm run release\` once, then start again.`,
+      );
+    }
+    if (await hasOldSteps(this.collections.jobs.db)) {
+      throw new StartError(
+        "MongoDB holds steps as an earlier version stored them: stop all processes of that version, run `npm run release` once, then start again.",
+      );
+    }
   }
 
   /** @throws AppError unavailable */

@@ -39,13 +39,7 @@ export function jobQuery(filter: JobFilter, now: Date): mongo.Filter<JobDoc> {
 /** What the filter looks at. */
 export type FilteredJob = Pick<
   JobDoc,
-  | "jobId"
-  | "nameKey"
-  | "metadataTerms"
-  | "status"
-  | "createdAt"
-  | "updatedAt"
-  | "staleAt"
+  "jobId" | "nameKey" | "metadataTerms" | "status" | "createdAt" | "updatedAt" | "staleAt"
 >;
 
 /** Running jobs that have gone without a report for too long. */

@@ -70,7 +70,9 @@ export class Payloads {
    * @returns them by their ids in hexadecimal; one that a newer write has replaced meanwhile is missing
    * @throws AppError unavailable
    */
-  async read(refs: readonly { readonly jobId: string; readonly ref: PayloadRef }[]): Promise<ReadonlyMap<string, string>> {
+  async read(
+    refs: readonly { readonly jobId: string; readonly ref: PayloadRef }[],
+  ): Promise<ReadonlyMap<string, string>> {
     if (refs.length === 0) return new Map();
     const jobId = { $in: [...new Set(refs.map((one) => one.jobId))] };
     const found = await readAll(this.collection, { jobId, _id: { $in: refs.map(({ ref }) => ref.payload) } });

@@ -19,7 +19,10 @@ export interface ReportChange {
   /** The job's progress, if the report moves it. */
   readonly jobProgress?: number | undefined;
   /** Set if the report ends the job. */
-  readonly ends?: { readonly status: "completed"; readonly output: Payload } | { readonly status: "failed" } | undefined;
+  readonly ends?:
+    | { readonly status: "completed"; readonly output: Payload }
+    | { readonly status: "failed" }
+    | undefined;
 }
 
 /**
@@ -88,8 +91,14 @@ function changedStep(report: ReportChange, step: string, now: Date): mongo.Docum
   };
 }
 
-function changedJob({ message, jobProgress, output, ends, reportId, stepKey }: ReportChange, now: Date): mongo.Document {
-  const replaced = [`$${stepPath(stepKey)}.output.payload`, ...(ends?.status === "completed" ? ["$output.payload"] : [])];
+function changedJob(
+  { message, jobProgress, output, ends, reportId, stepKey }: ReportChange,
+  now: Date,
+): mongo.Document {
+  const replaced = [
+    `$${stepPath(stepKey)}.output.payload`,
+    ...(ends?.status === "completed" ? ["$output.payload"] : []),
+  ];
   return {
     ...(message !== undefined && { message: { $literal: message } }),
     ...(jobProgress !== undefined && { progress: { $max: ["$progress", jobProgress] } }),
@@ -110,7 +119,8 @@ function changedCurrent({ status, stepKey, message, ends }: ReportChange, step: 
   return {
     current: status === "running" ? step : { $cond: [{ $eq: [`${step}.status`, "running"] }, step, ifNotRunning] },
     // A failed job takes the message of its step, also one that an earlier report left there.
-    ...(ends?.status === "failed" && message === undefined && { message: { $ifNull: [`${step}.message`, "$message"] } }),
+    ...(ends?.status === "failed" &&
+      message === undefined && { message: { $ifNull: [`${step}.message`, "$message"] } }),
   };
 }
 
@@ -121,7 +131,9 @@ const LAST_REPORTED = {
     initialValue: null,
     in: {
       $cond: [
-        { $and: [{ $eq: ["$$this.v.status", "running"] }, { $gt: ["$$this.v.seq", { $ifNull: ["$$value.seq", -1] }] }] },
+        {
+          $and: [{ $eq: ["$$this.v.status", "running"] }, { $gt: ["$$this.v.seq", { $ifNull: ["$$value.seq", -1] }] }],
+        },
         "$$this.v",
         "$$value",
       ],

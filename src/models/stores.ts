@@ -1,7 +1,7 @@
+import { Batcher } from "../shared/batcher.ts";
 import { type Changes, NOBODY } from "../shared/changes.ts";
 import type { Clock } from "../shared/clock.ts";
 import { TIMINGS } from "../shared/timings.ts";
-import { Batcher } from "../shared/batcher.ts";
 import { ALIKE, Together } from "../shared/together.ts";
 import { claimRuns, type NotClaimed } from "./commands/claimRun.ts";
 import { REPORT_BATCHES, type Report, type ReportOutcome, writeReports } from "./commands/writeReports.ts";

@@ -24,7 +24,7 @@ export async function startWorkerProcess(lifecycle: Lifecycle, env: Environment,
   const database = await connectDatabase(mongodbUri);
   lifecycle.onClose("MongoDB", () => database.close());
   const { clock } = database;
-  await database.checkIndexes();
+  await database.checkPrepared();
   const producer = await connectProducer(redisAddress, log, timings);
   lifecycle.onClose("Redis", async () => producer.disconnect());
   const connection = workerConnection(redisAddress, log, timings);

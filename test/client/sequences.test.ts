@@ -4,6 +4,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { prepareDatabase } from "../../src/cli/commands/release.ts";
 import { type Client, createClient } from "../../src/client/client.ts";
+import { parseConfig } from "../../src/shared/config.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
 import { startProcess } from "../support/process.ts";
@@ -123,7 +124,7 @@ describe("signalbox/client: any sequence of reports", function () {
   it("loses nothing when the process of the service is killed, again and again", async () => {
     const port = String(await freePort());
     const mongo = await mongoUri(`test-${randomUUID()}`);
-    await prepareDatabase(mongo);
+    await prepareDatabase(mongo, parseConfig(undefined, {}));
     const env = { MONGODB_URI: mongo, REDIS_URL: await redisUrl(), PORT: port, LOG_LEVEL: "warn" };
     const startService = () => startProcess("test/support/processes/web.ts", env);
     let service = startService();

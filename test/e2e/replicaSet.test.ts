@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { mongo } from "mongoose";
 import { prepareDatabase } from "../../src/cli/commands/release.ts";
+import { parseConfig } from "../../src/shared/config.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Service, startProcess } from "../support/process.ts";
 import { type ReplicaSet, redisUrl, startReplicaSet } from "../support/servers.ts";
@@ -29,7 +30,7 @@ describe("a replica set of three whose primary is killed", function () {
     };
     writeFileSync(file, JSON.stringify(config));
     const env = { MONGODB_URI: mongod.url, REDIS_URL: await redisUrl(), SIGNALBOX_CONFIG: file };
-    await prepareDatabase(mongod.url);
+    await prepareDatabase(mongod.url, parseConfig(undefined, {}));
     service = startProcess("test/support/processes/both.ts", env);
     ({ url } = await service.ready);
   });

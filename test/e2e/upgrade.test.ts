@@ -6,6 +6,7 @@ import { expect } from "chai";
 import { mongo } from "mongoose";
 import { startWebProcess } from "../../src/api/process.ts";
 import { prepareDatabase } from "../../src/cli/commands/release.ts";
+import { parseConfig } from "../../src/shared/config.ts";
 import { Lifecycle, StartError } from "../../src/shared/lifecycle.ts";
 import { startWorkerProcess } from "../../src/workers/process.ts";
 import { eventually } from "../support/eventually.ts";
@@ -79,7 +80,7 @@ describe("the database of the first version", () => {
     return (ready as { url: string }).url;
   };
   /** What `npm run release` does. */
-  const release = () => prepareDatabase(env.MONGODB_URI as string);
+  const release = () => prepareDatabase(env.MONGODB_URI as string, parseConfig(undefined, {}));
   const call = async (url: string, method: string, path: string, body?: object, headers: object = {}) => {
     const sent = body && { body: JSON.stringify(body) };
     const response = await fetch(url + path, {

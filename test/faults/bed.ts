@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { prepareDatabase } from "../../src/cli/commands/release.ts";
+import { parseConfig } from "../../src/shared/config.ts";
 import type { Lifecycle } from "../../src/shared/lifecycle.ts";
 import { type Service, startProcess } from "../support/process.ts";
 import { freePort, startRedis, type TestServer } from "../support/servers.ts";
@@ -60,7 +61,7 @@ export async function startBed(
   const redis = { server, proxy: await startProxy(server.port) };
   open.onClose("proxy", redis.proxy.close);
   const mongodb = await startMongoDb(topology, open);
-  await prepareDatabase(mongodb.uri);
+  await prepareDatabase(mongodb.uri, parseConfig(undefined, {}));
   const env = {
     MONGODB_URI: mongodb.uri,
     REDIS_URL: `redis://127.0.0.1:${redis.proxy.port}`,

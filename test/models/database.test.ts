@@ -6,12 +6,12 @@ import { connectDatabase } from "../../src/models/database.ts";
 import { readAll } from "../../src/models/readAll.ts";
 import { mongoUri, startMongod } from "../support/servers.ts";
 
-describe("Database.checkIndexes", () => {
+describe("Database.checkPrepared", () => {
   it("tells of indexes that are missing, and of a MongoDB that does not say which there are, in words of their own", async () => {
     const uri = await mongoUri(`test-${randomUUID()}`);
     const database = await connectDatabase(uri);
     const check = () =>
-      database.checkIndexes().then(
+      database.checkPrepared().then(
         () => "all is well",
         (error: Error) => error.message,
       );
@@ -35,7 +35,7 @@ describe("Database.checkIndexes", () => {
     await jobs.createIndex({ jobId: 1 }); // as sh.shardCollection makes it
     const said = (act: () => Promise<void>) => act().catch((error: Error) => `${error.name}: ${error.message}`);
 
-    const started = await said(() => database.checkIndexes());
+    const started = await said(() => database.checkPrepared());
     const conflict = await said(() => database.createIndexes());
     await jobs.dropIndex("jobId_1");
     await jobs.insertMany([{ jobId: "a" }, { jobId: "a" }] as never[]);

@@ -18,7 +18,6 @@ function slowCollection() {
   return {
     jobs: {
       collection: { countDocuments } as unknown as mongo.Collection<JobDoc>,
-      staleBy: (now: Date) => ({ now, staleAfterSeconds: 60 }),
     },
     asked: () => asked,
     letGo: () => {

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import { prepareDatabase } from "../../src/cli/commands/release.ts";
 import { mailRunId } from "../../src/gmail/acceptMail.ts";
+import { parseConfig } from "../../src/shared/config.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
 import { type ModelServer, startModelServer } from "../support/modelServer.ts";
@@ -147,7 +148,7 @@ describe("what one sender can learn and change of another's conversations", () =
     await app.stores.runs.collection.updateMany({ sessionKey: /^old:/ }, past);
 
     const lazy = await agent("old:lazy");
-    await prepareDatabase(app.mongoUri);
+    await prepareDatabase(app.mongoUri, parseConfig(undefined, {}));
 
     const owners = await app.stores.sessions.collection.find({ _id: /^old:/ }).sort({ _id: 1 }).toArray();
     expect(lazy.status).to.equal(400);

@@ -34,7 +34,7 @@ export async function startGmailProcess(
   const { mongodbUri, redisAddress } = requireServers(config);
   const database = await connectDatabase(mongodbUri);
   lifecycle.onClose("MongoDB", () => database.close());
-  await database.checkIndexes();
+  await database.checkPrepared();
   const connection = await connectProducer(redisAddress, log);
   lifecycle.onClose("Redis", async () => connection.disconnect());
   const { clock } = database;

@@ -1,3 +1,4 @@
+import { foldSteps } from "../../models/commands/foldSteps.ts";
 import { ownSessions } from "../../models/commands/sessionOwners.ts";
 import { connectDatabase } from "../../models/database.ts";
 import { readConfig } from "../../shared/config.ts";
@@ -13,22 +14,46 @@ export async function release(env: NodeJS.ProcessEnv): Promise<void> {
   const config = readConfig(env);
   const { uri } = config.mongodb;
   if (!uri) throw new StartError("MONGODB_URI is not set: name the MongoDB to prepare (`npm start` prepares its own).");
-  await prepareDatabase(uri, config.hooks.mappings);
+  await prepareDatabase(uri, config, (done, total) => console.log(`Folded the steps of ${done} of ${total} jobs.`));
   console.log("The indexes are there.");
 }
 
+type Progress = (done: number, total: number) => void;
+
+/** How often progress is reported, in milliseconds. */
+const PROGRESS_EVERY_MS = 5_000;
+
 /**
- * Creates the indexes, and gives sessions of earlier versions their owner.
- * @throws StartError when MongoDB cannot be used
+ * Creates the indexes, moves the steps of versions before 2 into their jobs, and gives sessions of earlier versions their
+ * owner. Safe to repeat and to interrupt.
+ * @param onProgress receives how many jobs have been folded, every few seconds
+ * @throws StartError when MongoDB cannot be used, or the steps of a job do not fit into its document
  */
-export async function prepareDatabase(uri: string, mappings: Config["hooks"]["mappings"] = []): Promise<void> {
+export async function prepareDatabase(
+  uri: string,
+  config: Pick<Config, "hooks" | "jobs">,
+  onProgress: Progress = () => {},
+): Promise<void> {
   const database = await connectDatabase(uri, { answerTimeoutMs: 0 }); // millions of documents take their time
-  const { sessions, runs } = database.collections;
+  const { sessions, runs, jobs, payloads } = database.collections;
   try {
     await database.createIndexes();
-    const named = mappings.map((mapping) => ({ key: mappingKey(mapping), sessionKey: mapping.sessionKey }));
+    await foldSteps(jobs, payloads, config.jobs.staleAfterSeconds, everyFewSeconds(onProgress));
+    const named = config.hooks.mappings.map((mapping) => ({
+      key: mappingKey(mapping),
+      sessionKey: mapping.sessionKey,
+    }));
     await ownSessions({ sessions: { collection: sessions }, runs: { collection: runs } }, named);
   } finally {
     await database.close();
   }
+}
+
+function everyFewSeconds(report: Progress): Progress {
+  let last = performance.now();
+  return (done, total) => {
+    if (performance.now() - last < PROGRESS_EVERY_MS) return;
+    last = performance.now();
+    report(done, total);
+  };
 }

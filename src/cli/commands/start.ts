@@ -31,7 +31,7 @@ export function start(given: NodeJS.ProcessEnv, { watch }: { watch: boolean }): 
     try {
       const { mongodbUri, redisUrl, instance } = await startServers(config, lifecycle);
       const { prepareDatabase } = await import("./release.ts"); // not before the servers are on their way
-      await prepareDatabase(mongodbUri, config.hooks.mappings);
+      await prepareDatabase(mongodbUri, config);
 
       console.log("Starting the API and the worker …");
       const childEnv: NodeJS.ProcessEnv = { ...env, MONGODB_URI: mongodbUri, REDIS_URL: redisUrl };

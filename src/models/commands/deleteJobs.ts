@@ -52,9 +52,7 @@ export async function deleteEndedBefore(
 
 function findBatch({ jobs }: Stores, query: mongo.Filter<JobDoc>): Promise<Doomed[]> {
   const projection = { jobId: 1, payloadIds: PAYLOAD_IDS };
-  return reading(jobs.collection, () =>
-    jobs.collection.find<Doomed>(query, { projection, limit: BATCH }).toArray(),
-  );
+  return reading(jobs.collection, () => jobs.collection.find<Doomed>(query, { projection, limit: BATCH }).toArray());
 }
 
 /** Deletes jobs and then their payloads: a crash in between leaves nothing that a reader sees. */
@@ -91,7 +89,9 @@ export async function deleteUnusedPayloads(stores: Stores, now: Date, signal?: A
   let deleted = 0;
   let after: { jobId: string; _id: mongo.ObjectId } | undefined;
   while (!signal?.aborted) {
-    const next = after ? { $or: [{ jobId: after.jobId, _id: { $gt: after._id } }, { jobId: { $gt: after.jobId } }] } : {};
+    const next = after
+      ? { $or: [{ jobId: after.jobId, _id: { $gt: after._id } }, { jobId: { $gt: after.jobId } }] }
+      : {};
     const batch = await readAll(payloads.collection, next, {
       ...{ projection: { jobId: 1 }, sort: { jobId: 1, _id: 1 }, limit: BATCH, hint: { jobId: 1, _id: 1 } },
     });

@@ -55,7 +55,10 @@ export async function listJobs(
   const { jobs } = stores;
   const query = [jobQuery(filter, now), ...(cursor === undefined ? [] : [olderThan(decodeCursor(cursor))])];
   const unwanted = PAYLOAD_FIELDS.filter((field) => fields && !fields.includes(field));
-  const projection = { ...WITHOUT_STEPS, ...Object.fromEntries(["metadataTerms", ...unwanted].map((field) => [field, 0])) };
+  const projection = {
+    ...WITHOUT_STEPS,
+    ...Object.fromEntries(["metadataTerms", ...unwanted].map((field) => [field, 0])),
+  };
   const find = () => jobs.collection.find<JobDoc>({ $and: query }, { projection }).sort({ createdAt: -1, _id: -1 });
   const bytesOf = (job: JobDoc) => PAYLOAD_FIELDS.reduce((sum, field) => sum + lengthOf(job[field]), 0);
   const page = await takePage(jobs.collection, find, { limit, bytesOf });

@@ -67,7 +67,11 @@ export function readJobWithSteps(
     ...(withSteps && { all: ALL_STEPS }),
   };
   return untilWhole(async () => {
-    const { wanted, all = [], ...job } = await findWith<{ wanted?: StepDoc; all?: StepDoc[] }>(stores, jobId, expressions);
+    const {
+      wanted,
+      all = [],
+      ...job
+    } = await findWith<{ wanted?: StepDoc; all?: StepDoc[] }>(stores, jobId, expressions);
     if (all.reduce((sum, { output }) => sum + lengthOf(output), 0) > MAX_INCLUDED_LENGTH) throw stepsTooLarge();
     const views = await viewSteps(stores, job, [...all, ...(wanted ? [wanted] : [])]);
     if (!views) return null;

@@ -28,11 +28,7 @@ export function unpackPayload(
  * @returns null for a job that was deleted while it was read
  * @throws AppError unavailable
  */
-export async function viewJobs(
-  stores: Stores,
-  jobs: readonly JobHead[],
-  reads = 1,
-): Promise<(JobWithStep | null)[]> {
+export async function viewJobs(stores: Stores, jobs: readonly JobHead[], reads = 1): Promise<(JobWithStep | null)[]> {
   const refs = jobs.flatMap((job) =>
     PAYLOAD_FIELDS.flatMap((field) => {
       const payload = job[field];
@@ -52,7 +48,8 @@ export async function viewJobs(
 
 /** Reads a job again of which a payload has just been replaced or deleted. */
 async function viewAgain(stores: Stores, jobId: string, reads: number): Promise<JobWithStep | null> {
-  if (reads === MAX_READS) throw new AppError("unavailable", { detail: "The job changes too fast.", retryAfterSeconds: 1 });
+  if (reads === MAX_READS)
+    throw new AppError("unavailable", { detail: "The job changes too fast.", retryAfterSeconds: 1 });
   const job = await stores.jobs.find(jobId).catch(ifNotFound);
   return job && ((await viewJobs(stores, [job], reads + 1))[0] ?? null);
 }

@@ -1,3 +1,4 @@
+import type { mongo } from "mongoose";
 import { AppError } from "../../shared/errors.ts";
 import { guard } from "../guard.ts";
 import type { JobDoc, Status } from "../job.ts";
@@ -8,7 +9,6 @@ import { readAll } from "../readAll.ts";
 import { type ReportChange, reportFilter, reportUpdate, stepPath } from "../reportUpdate.ts";
 import { fieldOf, type StepDoc } from "../step.ts";
 import type { Stores } from "../stores.ts";
-import type { mongo } from "mongoose";
 
 /** A report with the payloads that it refers to. */
 export interface Report extends ReportChange {
@@ -125,7 +125,8 @@ async function applyTogether(stores: ReportStores, reports: readonly Report[]): 
   return results;
 }
 
-const stepOf = ({ steps }: Pick<JobDoc, "steps">, { stepKey }: Report): StepDoc | undefined => steps?.[fieldOf(stepKey)];
+const stepOf = ({ steps }: Pick<JobDoc, "steps">, { stepKey }: Report): StepDoc | undefined =>
+  steps?.[fieldOf(stepKey)];
 
 function outcomeOf(jobs: Jobs, report: Report, job: JobDoc): ReportOutcome {
   const { jobId, stepKey, stepId, ends, reportId, output } = report;
