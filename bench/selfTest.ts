@@ -13,7 +13,9 @@ import { judgeLeak, type LeakRow, type LeakVerdict, measureLeak } from "./leak.t
 import { LEAK } from "./leaking.ts";
 import { measure, type Row } from "./measure.ts";
 import { type MixedSystem, startMixed } from "./mixed.ts";
+import { measureOwn, type OwnFigures } from "./own.ts";
 import { measureProcesses } from "./processes.ts";
+import { makeResult } from "./results.ts";
 import { type Naive, type Ours, PROBED, type Side, startLoad, startServices } from "./services.ts";
 import { judgeSoak, type SoakRow, type SoakVerdict, startSoak } from "./soak.ts";
 import { measureStarts } from "./start.ts";
@@ -75,10 +77,12 @@ export async function selfTest(lifecycle: Lifecycle): Promise<SelfTest> {
 
 async function compare(load: Child<true>, ours: Ours, naive: Naive, pair: readonly [Side, Side]) {
   const rows: Row[] = await all(measure(load, [ours, naive], TURNS));
+  const own: OwnFigures[] = await all(measureOwn(load, ours, TURNS));
   const processes = await measureProcesses(load, [ours, ours], TURNS); // another service would take long to start
   const echo = await measureEcho(ours, { turns: 1, waiting: 20, concurrencies: [10] });
   return {
-    ...{ rows, processes, echo: echo.figures },
+    ...{ rows, own, processes, echo: echo.figures },
+    result: makeResult(TURNS, { rows, own, more: { processes } }),
     footprints: await measureFootprints({ web: ours.web, worker: echo.worker }, 0),
     starts: await measureStarts(ours, 3, 1),
     streams: await measureStreams(load, ours, TURNS.seconds, { streams: 20, changes: 2 }),
