@@ -20,10 +20,11 @@ export async function* measureCpu(
   load: Child<true>,
   [ours, naive]: readonly [Ours, Naive],
   { turns, seconds }: { turns: number; seconds: number },
+  names: readonly WorkName[] = WORK_NAMES,
 ): AsyncGenerator<{ work: WorkName; figures: CpuFigures[] }> {
   const shared = { ...(await serverPids(ours)), load: load.process.pid };
   const pids = [ours.web, naive].map(({ process }) => ({ web: process.pid, ...shared }));
-  for (const work of WORK_NAMES) {
+  for (const work of names) {
     const taken = pids.map(() => ({ web: 0, MongoDB: 0, Redis: 0, load: 0 }));
     const requests = pids.map(() => 0);
     for (let turn = 0; turn < turns; turn++) {

@@ -92,4 +92,3 @@ const fanout: Life = {
 };
 
 export const lives = { pipeline: pipeline(0), fanout, mixed: pipeline(3) } satisfies Record<string, Life>;
-export type LifeName = keyof typeof lives;
