@@ -5,7 +5,7 @@ import { mongoUri } from "../test/support/servers.ts";
 import type { Child } from "./child.ts";
 import { ask } from "./measure.ts";
 import type { Naive, Ours, Service } from "./services.ts";
-import { type WorkName, works } from "./works.ts";
+import { WORK_NAMES, type WorkName } from "./works.ts";
 
 /** Microseconds of the processor for one request. */
 export type CpuFigures = Readonly<Record<(typeof PROCESSES)[number], number>>;
@@ -20,10 +20,11 @@ export async function* measureCpu(
   load: Child<true>,
   [ours, naive]: readonly [Ours, Naive],
   { turns, seconds }: { turns: number; seconds: number },
+  names: readonly WorkName[] = WORK_NAMES,
 ): AsyncGenerator<{ work: WorkName; figures: CpuFigures[] }> {
   const shared = { ...(await serverPids(ours)), load: load.process.pid };
   const pids = [ours.web, naive].map(({ process }) => ({ web: process.pid, ...shared }));
-  for (const work of Object.keys(works) as WorkName[]) {
+  for (const work of names) {
     const taken = pids.map(() => ({ web: 0, MongoDB: 0, Redis: 0, load: 0 }));
     const requests = pids.map(() => 0);
     for (let turn = 0; turn < turns; turn++) {

@@ -1,13 +1,19 @@
 /** The load, in a process of its own so that it shares no event loop with what it measures. Does one task at a time. */
+import { randomUUID } from "node:crypto";
 import autocannon from "autocannon";
+import { encodeRequest } from "./connection.ts";
+import { loadWithInserts } from "./insertLoad.ts";
+import { loadWithLives } from "./liveLoad.ts";
 import { quantile } from "./quantile.ts";
-import { type WorkName, type WorkRequest, works } from "./works.ts";
+import { type AnyWorkName, allWorks, type RequestWork, type Work, type WorkRequest } from "./works.ts";
 
 export interface LoadTask {
   readonly url: string;
-  readonly work: WorkName;
+  readonly work: AnyWorkName;
   readonly connections: number;
   readonly seconds: number;
+  /** Runs that the service has, for a work that reads them. */
+  readonly runIds?: readonly string[];
 }
 
 /** Latencies in milliseconds. */
@@ -18,16 +24,48 @@ export interface Measured {
   readonly p99: number;
 }
 
-export type LoadAnswer = { readonly measured: Measured } | { readonly failure: string };
+/** What one kind of load has measured. */
+export interface Timed {
+  /** In milliseconds, one for each response. */
+  readonly latencies: number[];
+  readonly lastedMs: number;
+  /** Jobs that were taken through their whole lives. */
+  readonly jobIds?: readonly string[];
+}
+
+export type LoadAnswer =
+  | { readonly measured: Measured; readonly jobIds: readonly string[] }
+  | { readonly failure: string };
 
 const STOP_IS_SEEN_EVERY_MS = 20;
 const GIVE_UP_SECONDS = 60;
 
+async function measure(task: LoadTask): Promise<LoadAnswer> {
+  const work: Work = allWorks[task.work];
+  try {
+    const { latencies, lastedMs, jobIds = [] } = await load(work, task);
+    latencies.sort((a, b) => a - b);
+    const requests = latencies.length;
+    const perSecond = requests / (lastedMs / 1_000);
+    return { measured: { requests, perSecond, p50: quantile(latencies, 0.5), p99: quantile(latencies, 0.99) }, jobIds };
+  } catch (error) {
+    return { failure: (error as Error).message };
+  }
+}
+
+function load(work: Work, task: LoadTask): Promise<Timed> {
+  if (work.kind === "life") return loadWithLives(work.life, task);
+  return work.kind === "inserts" ? loadWithInserts(task) : loadWithRequests(work, task);
+}
+
 /** Asks for `seconds`, and until there have been as many answers as connections. */
-async function measure({ url, work, connections, seconds }: LoadTask): Promise<LoadAnswer> {
+async function loadWithRequests(
+  work: RequestWork,
+  { url, connections, seconds, runIds = [] }: LoadTask,
+): Promise<Timed> {
   const { host } = new URL(url);
   const perClient = Array.from({ length: connections }, (_, index) =>
-    works[work].requests(index, connections).map((request) => onTheWire(request, host)),
+    bufferSource(work, work.requests(index, connections, runIds), host),
   );
   let index = 0;
   const latencies: number[] = [];
@@ -38,35 +76,29 @@ async function measure({ url, work, connections, seconds }: LoadTask): Promise<L
     connections,
     duration: GIVE_UP_SECONDS,
     sampleInt: STOP_IS_SEEN_EVERY_MS,
-    setupClient: (client) => sendInTurn(client, perClient[index++]!),
+    // Autocannon would put each request together when its turn comes, and so take processor time from what is measured.
+    setupClient: (client) => Object.assign(client, { getRequestBuffer: perClient[index++]! }),
   };
   const { non2xx, errors, statusCodeStats } = await run(options, (latency, stop) => {
     lastedMs = performance.now() - started;
     latencies.push(latency);
     if (lastedMs >= seconds * 1_000 && latencies.length >= connections) stop();
   });
-  if (non2xx > 0) return { failure: `answers other than 2xx: ${JSON.stringify(statusCodeStats)}` };
-  if (errors > 0) return { failure: `${errors} requests without an answer` };
-  if (latencies.length < connections) return { failure: `${latencies.length} answers in ${GIVE_UP_SECONDS} s` };
-  latencies.sort((a, b) => a - b);
-  const requests = latencies.length;
-  const perSecond = requests / (lastedMs / 1_000);
-  return { measured: { requests, perSecond, p50: quantile(latencies, 0.5), p99: quantile(latencies, 0.99) } };
+  if (non2xx > 0) throw new Error(`answers other than 2xx: ${JSON.stringify(statusCodeStats)}`);
+  if (errors > 0) throw new Error(`${errors} requests without an answer`);
+  if (latencies.length < connections) throw new Error(`${latencies.length} answers in ${GIVE_UP_SECONDS} s`);
+  return { latencies, lastedMs };
 }
 
-/** Autocannon would put each request together when its turn comes, and so take processor time from what is measured. */
-function sendInTurn(client: autocannon.Client, requests: readonly Buffer[]): void {
+/** The requests in turn. Those with keys are put together when their turn comes, each with a key of its own. */
+function bufferSource({ hasKeys }: RequestWork, requests: readonly WorkRequest[], host: string): () => Buffer {
+  const buffers = requests.map((request) => encodeRequest(request, host));
   let next = 0;
-  Object.assign(client, { getRequestBuffer: () => requests[next++ % requests.length] });
-}
-
-function onTheWire({ method, path, headers, body }: WorkRequest, host: string): Buffer {
-  const all = {
-    ...{ Host: host, Connection: "keep-alive", ...headers },
-    ...(body !== undefined && { "Content-Length": Buffer.byteLength(body) }),
+  if (!hasKeys) return () => buffers[next++ % buffers.length]!;
+  return () => {
+    const request = requests[next++ % requests.length]!;
+    return encodeRequest({ ...request, headers: { ...request.headers, "Idempotency-Key": randomUUID() } }, host);
   };
-  const lines = [`${method} ${path} HTTP/1.1`, ...Object.entries(all).map(([name, value]) => `${name}: ${value}`)];
-  return Buffer.from(`${lines.join("\r\n")}\r\n\r\n${body ?? ""}`);
 }
 
 type OnLatency = (ms: number, stop: () => void) => void;

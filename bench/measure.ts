@@ -1,38 +1,47 @@
+import { send } from "./calls.ts";
 import type { Child } from "./child.ts";
+import { jobPath } from "./jobs.ts";
 import type { LoadAnswer, LoadTask, Measured } from "./load.ts";
-import { medians } from "./quantile.ts";
+import { median, medians } from "./quantile.ts";
 import type { Service } from "./services.ts";
-import { CONNECTIONS, type Work, type WorkName, works } from "./works.ts";
+import { type AnyWorkName, allWorks, CONNECTIONS, WORK_NAMES, type Work, type WorkName } from "./works.ts";
 
 const WARM_UP_CONNECTIONS = 100;
 const WARM_UP_TURNS = 2;
+/** Requests at the same time that check and delete jobs after a turn. */
+const CHECKS = 32;
 
 /** What one work came to at one number of connections, for each service in the order given. */
-export interface Row {
+export interface Row extends Compared {
   readonly work: WorkName;
   readonly connections: (typeof CONNECTIONS)[number];
-  readonly figures: readonly Measured[];
 }
 
-const NAMES = Object.keys(works) as WorkName[];
-
-/** Lets every service do every work once without counting, so that both are compiled and their data is in memory. */
-export async function warmUp(load: Child<true>, services: readonly Service[], seconds: number): Promise<void> {
+/** Lets every service do every work without counting, so that both are compiled and their data is in memory. */
+export async function warmUp(
+  load: Child<true>,
+  services: readonly Service[],
+  seconds: number,
+  names: readonly WorkName[] = WORK_NAMES,
+): Promise<void> {
   for (let turn = 0; turn < WARM_UP_TURNS; turn++) {
-    for (const work of NAMES) {
+    for (const work of names) {
       for (const service of services) await ask(load, service, { work, connections: WARM_UP_CONNECTIONS, seconds });
     }
   }
 }
 
-/**
- * The services take turns, so that what else the machine does meets all of them alike; each figure is the median of its
- * turns.
- */
-export async function* measure(load: Child<true>, services: readonly Service[], turns: Turns): AsyncGenerator<Row> {
-  for (const work of NAMES) {
+/** The services take turns, so that what else the machine does meets all of them alike. */
+export async function* measure(
+  load: Child<true>,
+  services: readonly Service[],
+  turns: Turns,
+  names: readonly WorkName[] = WORK_NAMES,
+): AsyncGenerator<Row> {
+  for (const work of names) {
     for (const connections of CONNECTIONS) {
-      yield { work, connections, figures: await inTurns(load, services, { work, connections }, turns) };
+      const targets = services.map((service) => ({ service, work }));
+      yield { work, connections, ...(await inTurns(load, targets, connections, turns)) };
     }
   }
 }
@@ -42,24 +51,44 @@ export interface Turns {
   readonly seconds: number;
 }
 
-/** One work at one number of connections, asked of each service in turn. */
+/** A work and the service that is to do it. */
+export interface Target extends Pick<LoadTask, "runIds"> {
+  readonly service: Service;
+  readonly work: AnyWorkName;
+}
+
+export interface Compared {
+  /** Medians of the turns, for each target. */
+  readonly figures: readonly Measured[];
+  /** The first target through the second: medians of the ratios of their turns. */
+  readonly ratio: { readonly rate: number; readonly p99: number };
+}
+
+/** Asks each target in turn. */
 export async function inTurns(
   load: Child<true>,
-  services: readonly Service[],
-  task: Omit<LoadTask, "url" | "seconds">,
+  targets: readonly Target[],
+  connections: number,
   { turns, seconds }: Turns,
-): Promise<Measured[]> {
-  const measured: Measured[][] = services.map(() => []);
+): Promise<Compared> {
+  const measured: Measured[][] = targets.map(() => []);
   for (let turn = 0; turn < turns; turn++) {
-    for (const [i, service] of services.entries()) measured[i]!.push(await ask(load, service, { ...task, seconds }));
+    for (const [i, { service, ...task }] of targets.entries()) {
+      measured[i]!.push(await ask(load, service, { ...task, connections, seconds }));
+    }
   }
-  return measured.map((turns) => medians(turns, ["requests", "perSecond", "p50", "p99"]));
+  const [first, second] = measured as [Measured[], Measured[]];
+  const ratioOf = (key: "perSecond" | "p99") => median(first.map((turn, i) => turn[key] / second[i]![key]));
+  return {
+    figures: measured.map((turns) => medians(turns, ["requests", "perSecond", "p50", "p99"])),
+    ratio: { rate: ratioOf("perSecond"), p99: ratioOf("p99") },
+  };
 }
 
 /**
  * One turn of a work.
  * @param atEnd is called when the last answer has come, before what the work has left is cleared away
- * @throws Error when anything but 2xx was answered
+ * @throws Error when anything but 2xx was answered, or a job is not completed after its whole life
  */
 export async function ask(
   load: Child<true>,
@@ -70,8 +99,27 @@ export async function ask(
   load.process.send({ ...task, url: service.url } satisfies LoadTask);
   const answer = (await load.nextMessage()) as LoadAnswer;
   atEnd();
-  const { accumulates }: Work = works[task.work];
-  if (accumulates) await service.clear();
-  if ("measured" in answer) return answer.measured;
-  throw new Error(`${service.name}, ${task.work} at ${task.connections} connections: ${answer.failure}`);
+  const work: Work = allWorks[task.work];
+  if (work.kind === "requests" && work.accumulates) await service.clear();
+  if ("failure" in answer) {
+    throw new Error(`${service.name}, ${task.work} at ${task.connections} connections: ${answer.failure}`);
+  }
+  await checkCompleted(service, answer.jobIds);
+  return answer.measured;
+}
+
+/** Deletes the jobs. @throws Error when one is not completed at 100 with its output */
+async function checkCompleted(service: Service, jobIds: readonly string[]): Promise<void> {
+  const left = [...jobIds];
+  const check = async () => {
+    for (let jobId = left.pop(); jobId; jobId = left.pop()) {
+      const { text } = await send(service, { path: jobPath(jobId) });
+      const { status, progress, output } = JSON.parse(text);
+      if (status !== "completed" || progress !== 100 || !output) {
+        throw new Error(`${service.name} has not completed a job after its whole life: ${text}`);
+      }
+      await send(service, { method: "DELETE", path: jobPath(jobId) });
+    }
+  };
+  await Promise.all(Array.from({ length: CHECKS }, check));
 }

@@ -87,6 +87,13 @@ router.get("/api/jobs/:jobId", async (ctx) => {
   ctx.body = { ...job, currentStep };
 });
 
+router.delete("/api/jobs/:jobId", async (ctx) => {
+  const { jobId } = ctx.params;
+  await steps.deleteMany({ jobId });
+  await jobs.deleteOne({ jobId });
+  ctx.body = { ok: true };
+});
+
 router.post("/hooks/agent", async (ctx) => {
   const body = ctx.request.body as { sessionKey?: string };
   const runId = randomUUID();

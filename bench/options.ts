@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { OWN_ROW_NAMES, type OwnRowName, WORK_NAMES, type WorkName } from "./works.ts";
 
 export interface BenchOptions {
   /** Length of a turn. */
@@ -7,6 +8,10 @@ export interface BenchOptions {
   readonly turns: number;
   /** A short form, which shows that the bench works and nothing else. */
   readonly quick: boolean;
+  /** Rows to measure, in the order of the tables, and nothing else; undefined: everything. */
+  readonly only?: { readonly works: readonly WorkName[]; readonly own: readonly OwnRowName[] };
+  /** Whether the result is written to bench/results. */
+  readonly save: boolean;
   /** So many jobs to store before calls are compared with those on an empty database; 0: the table and what belongs to it. */
   readonly large: number;
   /** So many mixed requests to look for leaks with, instead of everything else; 0: none. */
@@ -25,9 +30,15 @@ export interface BenchOptions {
   readonly seed: number;
 }
 
-export const USAGE = `npm run bench -- [--quick] [--seconds S] [--large [JOBS]]
-  --quick         a short form of everything, under a minute
+const MOST_TURNS = 100;
+
+export const USAGE = `npm run bench -- [--quick] [--only ROWS] [--turns N] [--seconds S] [--save] [--large [JOBS]]
+  --quick         a short form of everything, about a minute
+  --only ROWS     these rows alone, with commas between them: ${WORK_NAMES.join(", ")};
+                  ${OWN_ROW_NAMES.join(", ")}
+  --turns N       turns of each service for each row, 1 to ${MOST_TURNS} (5; with --quick 1)
   --seconds S     length of a turn, more than 0 and at most 60 (1.25; or BENCH_SECONDS)
+  --save          writes the result to bench/results, as a run does without --quick and --only
   --large JOBS    instead: every call with JOBS jobs of five steps stored, beside an empty database (1000000); with
                   --quick each 20 times and not 200
   --cpu           instead: what each process takes of the processor for a request
@@ -58,6 +69,9 @@ export function benchOptions(args: readonly string[], env: NodeJS.ProcessEnv): B
   const flag = { type: "boolean" } as const;
   const options = {
     quick: flag,
+    save: flag,
+    only: text,
+    turns: text,
     attack: flag,
     selftest: flag,
     cpu: flag,
@@ -74,6 +88,11 @@ export function benchOptions(args: readonly string[], env: NodeJS.ProcessEnv): B
   if (!(seconds > 0 && seconds <= 60)) {
     throw new Error(`--seconds is a number of seconds, more than 0 and at most 60, not ${values.seconds}`);
   }
+  const turns = Number(values.turns ?? (quick ? 1 : 5));
+  if (!(Number.isInteger(turns) && turns >= 1 && turns <= MOST_TURNS)) {
+    throw new Error(`--turns is a whole number from 1 to ${MOST_TURNS}, not ${values.turns}`);
+  }
+  const only = values.only === undefined ? undefined : rowsNamed(values.only.split(","));
   const count = (name: Count, otherwise = 0): number => {
     const { most, what, whole } = COUNTS[name];
     const value = Number(values[name] ?? otherwise);
@@ -88,5 +107,17 @@ export function benchOptions(args: readonly string[], env: NodeJS.ProcessEnv): B
     seed: count("seed", 1),
   };
   const { attack = false, cpu = false, selftest = false } = values;
-  return { seconds, turns: quick ? 1 : 5, quick, attack, cpu, selftest, ...counts };
+  const save = values.save ?? !(quick || only);
+  return { seconds, turns, quick, ...(only && { only }), save, attack, cpu, selftest, ...counts };
+}
+
+/** @throws Error when there is no row of a name */
+function rowsNamed(names: readonly string[]): NonNullable<BenchOptions["only"]> {
+  const known: readonly string[] = [...WORK_NAMES, ...OWN_ROW_NAMES];
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown !== undefined) throw new Error(`--only: there is no row "${unknown}", only ${known.join(", ")}`);
+  return {
+    works: WORK_NAMES.filter((name) => names.includes(name)),
+    own: OWN_ROW_NAMES.filter((name) => names.includes(name)),
+  };
 }

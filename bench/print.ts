@@ -1,22 +1,21 @@
-import { execFileSync } from "node:child_process";
-import { availableParallelism, cpus } from "node:os";
 import type { CallFigures } from "./calls.ts";
 import { type CpuFigures, PROCESSES } from "./cpu.ts";
 import type { EchoFigures } from "./echo.ts";
 import type { Footprint } from "./footprint.ts";
 import type { measureHanging } from "./hang.ts";
 import { STEPS_PER_JOB } from "./large.ts";
-import type { Measured } from "./load.ts";
 import type { Row } from "./measure.ts";
+import type { OwnFigures } from "./own.ts";
 import type { ProcessFigures } from "./processes.ts";
+import { thisMachine } from "./results.ts";
 import type { Service } from "./services.ts";
 import type { StartTimes } from "./start.ts";
 import type { StreamFigures } from "./streams.ts";
-import { type Goal, type WorkName, works } from "./works.ts";
+import { type Goal, ownRows, type WorkName, works } from "./works.ts";
 
 export function machine(): string {
-  const mongod = execFileSync(".tools/bin/mongod", ["--version"], { encoding: "utf8" }).match(/v(\d[\d.]*)/)?.[1];
-  return `${availableParallelism()} cores (${cpus()[0]?.model ?? "unknown"}), node ${process.version}, mongod ${mongod ?? "unknown"}`;
+  const { cores, cpu, node, mongod } = thisMachine();
+  return `${cores} cores (${cpu}), node ${node}, mongod ${mongod ?? "unknown"}`;
 }
 
 /** What the figures depend on, in a few lines. */
@@ -25,12 +24,12 @@ export function facts(turns: number, seconds: number): string {
     machine(),
     "One mongod (replica set of one, on disk), both services and the load share this machine. Every write is",
     "acknowledged by a majority and journaled, for both services.",
-    `Median of ${turns} turns of ${seconds} s for each figure; the services take turns.`,
+    `Median of ${turns} turns of ${seconds} s for each figure and ratio; the services take turns.`,
     "Figures are comparable only within one run.",
   ].join("\n");
 }
 
-const COLUMNS = [18, 11, 11, 8, 8, 11, 8, 8, 7, 6, 7, 6];
+const COLUMNS = [19, 11, 11, 8, 8, 11, 8, 8, 7, 6, 7, 6];
 
 export function head([ours, naive]: readonly [Service, Service]): string {
   const names = ["", "", ours.name, "", "", naive.name, "", "", "", "", "p99", ""];
@@ -42,13 +41,21 @@ export function head([ours, naive]: readonly [Service, Service]): string {
 }
 
 /** The ratios are ours through naive: of the requests a second, then of the p99. */
-export function row({ work, connections, figures }: Row): string {
-  const [ours, naive] = figures as [Measured, Measured];
+export function row({ work, connections, figures, ratio: { rate, p99 } }: Row): string {
   const cells = figures.flatMap(({ perSecond, p50, p99 }) => [perSecond.toFixed(0), p50.toFixed(1), p99.toFixed(1)]);
   const goal: Goal = works[work].goals[connections];
-  const ratios = [ratio(ours.perSecond, naive.perSecond), `>=${goal.rate}`, ratio(ours.p99, naive.p99)];
+  const rateGoal = goal.rate === undefined ? "" : `>=${goal.rate}`;
   const p99Goal = goal.p99 === undefined ? "" : `<=${goal.p99}`;
-  return line([works[work].title, String(connections), ...cells, ...ratios, p99Goal]);
+  const ratios = [rate.toFixed(2), rateGoal, p99.toFixed(2), p99Goal];
+  return line([works[work].title, String(connections), ...cells, ...ratios]);
+}
+
+export const ownHead = "Rows of ours beside each other, and beside MongoDB; they take turns like the services:";
+
+export function own({ row, connections, figures: [first, second], ratio: { rate } }: OwnFigures): string {
+  const { title, goals } = ownRows[row];
+  const both = `${first!.perSecond.toFixed(0)}/s beside ${second!.perSecond.toFixed(0)}/s`;
+  return `  ${title}, ${connections} connections: ${both}, ratio ${rate.toFixed(2)}, goal >=${goals[connections]}`;
 }
 
 const ratio = (one: number, other: number): string => (one / other).toFixed(2);

@@ -13,9 +13,10 @@ export async function measureProcesses(
   turns: Turns,
 ): Promise<ProcessFigures> {
   const figures: { connections: number; one: number; two: number }[] = [];
-  await inTurns(load, [one, two], { work: "read", connections: 100 }, { turns: 2, seconds: turns.seconds }); // warm
+  const targets = [one, two].map((service) => ({ service, work: "read" as const }));
+  await inTurns(load, targets, 100, { turns: 2, seconds: turns.seconds }); // warm
   for (const connections of CONNECTIONS) {
-    const [a, b] = await inTurns(load, [one, two], { work: "read", connections }, turns);
+    const [a, b] = (await inTurns(load, targets, connections, turns)).figures;
     figures.push({ connections, one: a!.perSecond, two: b!.perSecond });
   }
   return figures;

@@ -2,9 +2,12 @@
  * `npm run bench`: ours beside a naive service, in one run on one machine. See options.ts for the command line. Ends with 1
  * when anything but 2xx is answered.
  */
+import { basename } from "node:path";
 import { Lifecycle } from "../src/shared/lifecycle.ts";
 import { keepDataOnDisk, SHARED, stopServers } from "../test/support/servers.ts";
 import { measureAttacks, startAttacked } from "./attack.ts";
+import type { CallFigures } from "./calls.ts";
+import type { Child } from "./child.ts";
 import { measureCpu } from "./cpu.ts";
 import { measureEcho } from "./echo.ts";
 import { measureFootprints } from "./footprint.ts";
@@ -13,19 +16,22 @@ import { measureHeavy } from "./heavy.ts";
 import { fill } from "./jobs.ts";
 import { measureLarge } from "./large.ts";
 import { judgeLeak, type LeakRow, measureLeak } from "./leak.ts";
-import { measure, warmUp } from "./measure.ts";
+import { measure, type Row, warmUp } from "./measure.ts";
 import { startMixed } from "./mixed.ts";
 import { type BenchOptions, benchOptions, USAGE } from "./options.ts";
+import { measureOwn, type OwnFigures } from "./own.ts";
 import * as print from "./print.ts";
 import * as printAttack from "./printAttack.ts";
 import * as printLeak from "./printLeak.ts";
 import * as printSoak from "./printSoak.ts";
 import { measureProcesses } from "./processes.ts";
+import { makeResult, saveResult } from "./results.ts";
 import { selfTest } from "./selfTest.ts";
-import { startLoad, startPair, startServices } from "./services.ts";
+import { type Ours, startLoad, startPair, startServices } from "./services.ts";
 import { judgeSoak, type SoakRow, startSoak } from "./soak.ts";
 import { measureStarts } from "./start.ts";
 import { measureStreams } from "./streams.ts";
+import type { WorkName } from "./works.ts";
 
 const lifecycle = new Lifecycle();
 delete process.env[SHARED.redis]; // it empties the one that it uses
@@ -67,39 +73,66 @@ try {
 }
 await lifecycle.close((name, error) => console.error(`${name} did not close well`, error));
 
-async function bench({ seconds, turns, quick }: BenchOptions): Promise<void> {
+async function bench(options: BenchOptions): Promise<void> {
+  const { seconds, turns, only } = options;
   console.log(`${print.facts(turns, seconds)}\n`);
-  const [services, load] = await startMeasured(seconds);
+  const [services, load] = await startMeasured(seconds, only?.works);
   const [ours] = services;
-  console.log(print.head(services));
-  for await (const measured of measure(load, services, { turns, seconds })) console.log(print.row(measured));
+  const rows: Row[] = [];
+  if (only?.works.length !== 0) console.log(print.head(services));
+  for await (const row of measure(load, services, { turns, seconds }, only?.works)) {
+    rows.push(row);
+    console.log(print.row(row));
+  }
+  const own: OwnFigures[] = [];
+  if (only?.own.length !== 0) console.log(`\n${print.ownHead}`);
+  for await (const row of measureOwn(load, ours, { turns, seconds }, only?.own)) {
+    own.push(row);
+    console.log(print.own(row));
+  }
+  const more = only ? {} : await measureMore(load, ours, options);
+  if (options.save) console.log(`\nSaved as ${basename(saveResult(makeResult(options, { rows, own, more })))}`);
+  if (!only) console.log(`\n${print.MEASURED_ELSEWHERE}`);
+}
+
+/** What stands below the tables. */
+async function measureMore(load: Child<true>, ours: Ours, { seconds, turns, quick }: BenchOptions) {
   const [one, two] = [await ours.startWeb(), await ours.startWeb({ WEB_CONCURRENCY: "2" })];
-  console.log(`\n${print.processes(await measureProcesses(load, [one, two], { turns, seconds }))}`);
+  const processes = await measureProcesses(load, [one, two], { turns, seconds });
+  console.log(`\n${print.processes(processes)}`);
   await Promise.all([one.stop(), two.stop()]);
-  const { figures, worker } = await measureEcho(
+  const { figures: echo, worker } = await measureEcho(
     ours,
     quick
       ? { turns: 1, waiting: 100, concurrencies: [BY_DEFAULT] }
       : { turns: 3, waiting: 1_000, concurrencies: [MANY, BY_DEFAULT] },
   );
-  for (const one of figures) console.log(`\n${print.echo(one)}`);
-  const processes = { "web process": ours.web, "worker process": worker };
-  console.log(`\n${print.footprints(await measureFootprints(processes, quick ? 0 : IDLE_MS))}`);
-  console.log(`\n${print.starts(await measureStarts(ours, quick ? 20 : 200))}`);
-  console.log(`\n${print.streams(await measureStreams(load, ours, seconds))}`);
-  console.log(`\n${print.hanging(await measureHanging(load, ours, seconds))}`);
+  for (const one of echo) console.log(`\n${print.echo(one)}`);
+  const measuredProcesses = { "web process": ours.web, "worker process": worker };
+  const footprints = await measureFootprints(measuredProcesses, quick ? 0 : IDLE_MS);
+  console.log(`\n${print.footprints(footprints)}`);
+  const starts = await measureStarts(ours, quick ? 20 : 200);
+  console.log(`\n${print.starts(starts)}`);
+  const streams = await measureStreams(load, ours, seconds);
+  console.log(`\n${print.streams(streams)}`);
+  const hanging = await measureHanging(load, ours, seconds);
+  console.log(`\n${print.hanging(hanging)}`);
   console.log(`\n${print.heavyHead}`);
   const sizes = quick ? { steps: 200, outputs: 2, times: 10 } : { steps: 10_000, outputs: 20, times: 200 };
-  for await (const call of measureHeavy(await startPair(lifecycle), sizes)) console.log(print.call(call));
-  console.log(`\n${print.MEASURED_ELSEWHERE}`);
+  const heavy: CallFigures[] = [];
+  for await (const call of measureHeavy(await startPair(lifecycle), sizes)) {
+    heavy.push(call);
+    console.log(print.call(call));
+  }
+  return { processes, echo, footprints, starts, streams, hanging, heavy };
 }
 
 /** Both services, filled and warm, and the load. */
-async function startMeasured(seconds: number) {
+async function startMeasured(seconds: number, names?: readonly WorkName[]) {
   const services = await startServices(lifecycle, 2 + 2 * seconds);
   const load = await startLoad(lifecycle);
   await Promise.all(services.map((service) => fill(service)));
-  await warmUp(load, services, seconds);
+  await warmUp(load, services, seconds, names);
   return [services, load] as const;
 }
 

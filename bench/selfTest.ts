@@ -13,7 +13,9 @@ import { judgeLeak, type LeakRow, type LeakVerdict, measureLeak } from "./leak.t
 import { LEAK } from "./leaking.ts";
 import { measure, type Row } from "./measure.ts";
 import { type MixedSystem, startMixed } from "./mixed.ts";
+import { measureOwn, type OwnFigures } from "./own.ts";
 import { measureProcesses } from "./processes.ts";
+import { makeResult } from "./results.ts";
 import { type Naive, type Ours, PROBED, type Side, startLoad, startServices } from "./services.ts";
 import { judgeSoak, type SoakRow, type SoakVerdict, startSoak } from "./soak.ts";
 import { measureStarts } from "./start.ts";
@@ -23,6 +25,8 @@ import type { WorkName } from "./works.ts";
 /** As many as there are connections at most: each works on a job of its own. */
 const JOBS = 100;
 const TURNS = { turns: 1, seconds: 0.005 };
+/** One of whole lives, one of single requests: further lives would only take longer. */
+export const CPU_WORKS = ["pipeline", "report"] as const;
 const LEAK_REQUESTS = 300;
 const LEAK_ON_PURPOSE_REQUESTS = 100;
 const SOAK = { soak: 0.01, rate: 50 };
@@ -67,7 +71,7 @@ export async function selfTest(lifecycle: Lifecycle): Promise<SelfTest> {
     ...leaks,
     soak: await soak(mixed),
     compare: await compare(load, ours, naive, pair),
-    cpu: process.platform === "linux" ? await all(measureCpu(load, [ours, naive], TURNS)) : [],
+    cpu: process.platform === "linux" ? await all(measureCpu(load, [ours, naive], TURNS, CPU_WORKS)) : [],
     attack: await all(measureAttacks(lifecycle, load, ours.web, { ...TURNS, share: 0.001 })),
     large: await all(measureLarge(pair, { jobs: 20, calls: 2 })),
   };
@@ -75,10 +79,12 @@ export async function selfTest(lifecycle: Lifecycle): Promise<SelfTest> {
 
 async function compare(load: Child<true>, ours: Ours, naive: Naive, pair: readonly [Side, Side]) {
   const rows: Row[] = await all(measure(load, [ours, naive], TURNS));
+  const own: OwnFigures[] = await all(measureOwn(load, ours, TURNS));
   const processes = await measureProcesses(load, [ours, ours], TURNS); // another service would take long to start
   const echo = await measureEcho(ours, { turns: 1, waiting: 20, concurrencies: [10] });
   return {
-    ...{ rows, processes, echo: echo.figures },
+    ...{ rows, own, processes, echo: echo.figures },
+    result: makeResult(TURNS, { rows, own, more: { processes } }),
     footprints: await measureFootprints({ web: ours.web, worker: echo.worker }, 0),
     starts: await measureStarts(ours, 3, 1),
     streams: await measureStreams(load, ours, TURNS.seconds, { streams: 20, changes: 2 }),

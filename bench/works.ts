@@ -1,5 +1,6 @@
 import { agentHookBody, HOOK_HEADERS, wakeHookBody } from "./hooks.ts";
 import { JOB_IDS, jobPath, progressReport, runningStepPath } from "./jobs.ts";
+import { type Life, lives } from "./lives.ts";
 
 /** One request of the load. */
 export interface WorkRequest {
@@ -11,22 +12,45 @@ export interface WorkRequest {
 
 export const CONNECTIONS = [10, 100] as const;
 
-/** What is to be reached: ours through naive. */
+/** What is to be reached, ours through naive. Without a figure there is no goal. */
 export interface Goal {
-  /** Requests a second, at least. */
-  readonly rate: number;
-  /** p99, at most. */
+  /** Minimum ratio of the requests a second. */
+  readonly rate?: number;
+  /** Maximum ratio of the p99. */
   readonly p99?: number;
 }
 
-/** One row of the table: what is asked of every service, again and again. */
-export interface Work {
+export type Goals = Readonly<Record<(typeof CONNECTIONS)[number], Goal>>;
+
+/** What is asked of a service again and again. */
+export type Work = RequestWork | LifeWork | InsertWork;
+
+/** Single requests. */
+export interface RequestWork {
+  readonly kind: "requests";
   readonly title: string;
-  readonly goals: Readonly<Record<(typeof CONNECTIONS)[number], Goal>>;
-  /** The requests that connection `index` of `connections` sends in turn; from the start again after the last. */
-  requests(index: number, connections: number): WorkRequest[];
+  /**
+   * The requests that connection `index` of `connections` sends in turn; from the start again after the last.
+   * @param runIds runs that the service has
+   */
+  requests(index: number, connections: number, runIds: readonly string[]): WorkRequest[];
+  /** Each request is sent with an Idempotency-Key of its own. */
+  readonly hasKeys?: true;
   /** Each request leaves a record and a job on a queue, which are cleared away after every turn. */
   readonly accumulates?: true;
+}
+
+/** Whole lives of jobs, which are checked and deleted after every turn. */
+interface LifeWork {
+  readonly kind: "life";
+  readonly title: string;
+  readonly life: Life;
+}
+
+/** Journaled inserts, asked of MongoDB itself. */
+interface InsertWork {
+  readonly kind: "inserts";
+  readonly title: string;
 }
 
 /** Each connection works on jobs of its own, like the workers of an orchestrator. */
@@ -41,10 +65,22 @@ const hook = (name: string, body: string): WorkRequest => ({
 
 const STEPS_OF_PROGRESS = Array.from({ length: 19 }, (_, i) => 5 * (i + 1));
 
+/** p99 of every work that has no stricter goal. */
+const P99 = { 10: { p99: 1 }, 100: { p99: 0.6 } };
+const goals = (ten: number, hundred: number): Goals => ({
+  10: { ...P99[10], rate: ten },
+  100: { ...P99[100], rate: hundred },
+});
+
+/** The rows of the table, beside the naive service. */
 export const works = {
+  pipeline: { kind: "life", title: "pipeline of 5 steps", life: lives.pipeline, goals: goals(1.1, 2.1) },
+  fanout: { kind: "life", title: "fan-out, 10 steps", life: lives.fanout, goals: goals(1.15, 2.3) },
+  mixed: { kind: "life", title: "pipeline, 3 reads", life: lives.mixed, goals: goals(1.5, 2) },
   report: {
+    kind: "requests",
     title: "report (PUT step)",
-    goals: { 10: { rate: 1.4 }, 100: { rate: 6, p99: 0.5 } },
+    goals: P99,
     requests: (index, connections) =>
       STEPS_OF_PROGRESS.flatMap((progress) =>
         ownJobs(index, connections).map((jobId) => ({
@@ -56,23 +92,68 @@ export const works = {
       ),
   },
   read: {
+    kind: "requests",
     title: "read (GET job)",
-    goals: { 10: { rate: 1.3 }, 100: { rate: 3 } },
+    goals: goals(1.3, 3),
     requests: (index, connections) =>
       ownJobs(index, connections).map((jobId) => ({ method: "GET" as const, path: jobPath(jobId) })),
   },
   agent: {
+    kind: "requests",
     title: "agent hook (POST)",
-    goals: { 10: { rate: 1 }, 100: { rate: 4 } },
+    goals: goals(1, 1.8),
     requests: () => [hook("agent", agentHookBody("now"))],
     accumulates: true,
   },
   wake: {
+    kind: "requests",
     title: "wake hook (POST)",
-    goals: { 10: { rate: 1 }, 100: { rate: 3 } },
+    goals: goals(1, 2.3),
     requests: () => [hook("wake", wakeHookBody)],
     accumulates: true,
   },
-} satisfies Record<string, Work>;
+} satisfies Record<string, Work & { readonly goals: Goals }>;
 
 export type WorkName = keyof typeof works;
+export const WORK_NAMES = Object.keys(works) as WorkName[];
+
+/** Works that are compared with other works of ours. */
+const ownWorks = {
+  agentWithKey: { ...works.agent, title: "agent hook with Idempotency-Key", hasKeys: true },
+  readRun: {
+    kind: "requests",
+    title: "GET run",
+    requests: (index, connections, runIds) =>
+      runIds
+        .filter((_, i) => i % connections === index)
+        .map((runId) => ({ method: "GET" as const, path: `/api/runs/${runId}` })),
+  },
+  insertOne: { kind: "inserts", title: "MongoDB insertOne" },
+} satisfies Record<string, Work>;
+
+export const allWorks = { ...works, ...ownWorks };
+export type AnyWorkName = keyof typeof allWorks;
+
+/** The rows of the second table: requests a second of the first work through those of the second. */
+export const ownRows = {
+  run: { title: "GET run through GET job", works: ["readRun", "read"], goals: { 10: 0.7, 100: 0.7 } },
+  key: {
+    title: "accept with Idempotency-Key through accept without",
+    works: ["agentWithKey", "agent"],
+    goals: { 10: 0.75, 100: 0.75 },
+  },
+  insert: {
+    title: "accept through MongoDB's own journaled insertOne",
+    works: ["agent", "insertOne"],
+    goals: { 10: 0.6, 100: 0.65 },
+  },
+} as const satisfies Record<string, OwnRow>;
+
+interface OwnRow {
+  readonly title: string;
+  readonly works: readonly [AnyWorkName, AnyWorkName];
+  readonly goals: Readonly<Record<(typeof CONNECTIONS)[number], number>>;
+}
+
+export type OwnRowName = keyof typeof ownRows;
+export const OWN_ROW_NAMES = Object.keys(ownRows) as OwnRowName[];

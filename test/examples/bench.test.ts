@@ -1,10 +1,20 @@
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
 import { expect } from "chai";
 import { attacks } from "../../bench/attacks.ts";
 import { CALLS } from "../../bench/calls.ts";
+import type { Child } from "../../bench/child.ts";
 import type { LeakRow } from "../../bench/leak.ts";
+import type { LoadAnswer } from "../../bench/load.ts";
+import { ask } from "../../bench/measure.ts";
 import { benchOptions } from "../../bench/options.ts";
-import type { SelfTest } from "../../bench/selfTest.ts";
-import { CONNECTIONS, works } from "../../bench/works.ts";
+import { saveResult } from "../../bench/results.ts";
+import { CPU_WORKS, type SelfTest } from "../../bench/selfTest.ts";
+import { CONNECTIONS, OWN_ROW_NAMES, ownRows, works } from "../../bench/works.ts";
 import { runProgram } from "./program.ts";
 
 const WORKS = Object.keys(works);
@@ -41,10 +51,64 @@ describe("bench: the self-test", function () {
     expect(rows.map(({ work, connections }) => [work, connections])).to.deep.equal(
       WORKS.flatMap((work) => CONNECTIONS.map((connections) => [work, connections])),
     );
-    for (const { figures } of rows) {
+    for (const { figures, ratio } of rows) {
       expect(figures).to.have.length(2);
-      expectPositive(figures);
+      expectPositive([figures, ratio]);
     }
+  });
+
+  it("leads the table with whole lives of jobs, each of all its requests", () => {
+    const { rows } = made.compare;
+    const requestsOf = { pipeline: 26, fanout: 62, mixed: 101 };
+
+    expect(WORKS.slice(0, 3)).to.deep.equal(Object.keys(requestsOf));
+    for (const { work, connections, figures } of rows.slice(0, 6)) {
+      const jobsAtOnce = work === "fanout" ? connections / 10 : connections;
+      for (const { requests } of figures) {
+        expect(requests).to.be.at.least(jobsAtOnce * requestsOf[work as keyof typeof requestsOf]);
+        expect(requests % requestsOf[work as keyof typeof requestsOf], work).to.equal(0);
+      }
+    }
+  });
+
+  it("has rows of ours beside each other, with figures of both works", () => {
+    const { own } = made.compare;
+
+    expect(own.map(({ row, connections }) => [row, connections])).to.deep.equal(
+      OWN_ROW_NAMES.flatMap((row) => CONNECTIONS.map((connections) => [row, connections])),
+    );
+    for (const { figures, ratio } of own) {
+      expect(figures).to.have.length(2);
+      expectPositive([figures, ratio]);
+    }
+  });
+
+  it("makes one result of it, with machine, commit, goals and ratios, that names no path", () => {
+    const { result, rows } = made.compare;
+
+    expect(result).to.include.keys("date", "machine", "commit", "turns", "seconds", "rows", "own", "more");
+    expect(result.machine).to.have.all.keys("cores", "cpu", "node", "mongod");
+    expect(result.rows.map(({ title, ratio, goal }) => ({ title, ratio, goal }))).to.deep.equal(
+      rows.map(({ work, connections, ratio }) => ({
+        ...{ title: works[work].title, ratio },
+        goal: works[work].goals[connections],
+      })),
+    );
+    expect(result.own[0]).to.deep.include({ title: ownRows.run.title, goal: { rate: 0.7 } });
+    expect(JSON.stringify(result)).to.not.include(process.cwd());
+  });
+
+  it("writes a result to a file of its day and machine, in place of an earlier one", () => {
+    const folder = mkdtempSync(join(tmpdir(), "signalbox-results-"));
+    const machine = { ...made.compare.result.machine, cores: 4, cpu: "AMD EPYC 7B13 (64-Core)" };
+    const result = { ...made.compare.result, date: "2026-11-25T10:00:00.000Z", machine };
+    saveResult({ ...result, turns: 9 }, folder);
+    const file = saveResult(result, folder);
+
+    expect(basename(file)).to.equal("2026-11-25-4xAMD-EPYC-7B13-64-Core.json");
+    expect(readdirSync(folder)).to.deep.equal([basename(file)]);
+    expect(JSON.parse(readFileSync(file, "utf8"))).to.deep.equal(result);
+    rmSync(folder, { recursive: true });
   });
 
   it("has figures of everything that belongs to the comparison", () => {
@@ -63,9 +127,9 @@ describe("bench: the self-test", function () {
     }
   });
 
-  it("has what each process takes of the processor for each work, of both services", () => {
+  it("has what each process takes of the processor for a work, of both services", () => {
     if (process.platform !== "linux") return;
-    expect(made.cpu.map(({ work }) => work)).to.deep.equal(WORKS);
+    expect(made.cpu.map(({ work }) => work)).to.deep.equal(CPU_WORKS);
     for (const { figures } of made.cpu) {
       expect(figures).to.have.length(2);
       for (const [way, number] of numbersIn(figures)) expect(number, way).to.be.at.least(0).and.finite;
@@ -133,10 +197,34 @@ describe("bench: the self-test", function () {
 const faultsOf = (rows: readonly Pick<LeakRow, "errors" | "faults">[]): string[] =>
   rows.flatMap(({ errors, faults }) => (errors > 0 ? [`${errors} errors: ${faults.join("; ")}`] : []));
 
+describe("bench: a turn of whole lives", () => {
+  const completed = { status: "completed", progress: 100, output: {} };
+  for (const [title, job] of Object.entries({
+    "is still running": { ...completed, status: "running" },
+    "is not at 100": { ...completed, progress: 90 },
+    "has no output": { ...completed, output: null },
+  })) {
+    it(`fails when a job ${title}`, async () => {
+      const server = createServer((_, response) => response.end(JSON.stringify(job))).listen(0, "127.0.0.1");
+      await once(server, "listening");
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const answer: LoadAnswer = { measured: { requests: 26, perSecond: 1, p50: 1, p99: 1 }, jobIds: ["a"] };
+      const load = { process: { send() {} }, nextMessage: async () => answer } as unknown as Child<true>;
+      const task = { work: "pipeline", connections: 10, seconds: 1 } as const;
+
+      const failure = await ask(load, { name: "naive", url, async clear() {} }, task).catch((error: Error) => error);
+      expect(failure).to.be.an("error");
+      expect((failure as Error).message).to.match(/^naive has not completed a job after its whole life/);
+      server.closeAllConnections();
+      server.close();
+    });
+  }
+});
+
 describe("bench: the command line", () => {
   it("has the defaults of a full run", () => {
     expect(benchOptions([], {})).to.deep.equal({
-      ...{ seconds: 1.25, turns: 5, quick: false, cpu: false, attack: false, selftest: false },
+      ...{ seconds: 1.25, turns: 5, quick: false, save: true, cpu: false, attack: false, selftest: false },
       ...{ large: 0, leak: 0, soak: 0, rate: 50, seed: 1 },
     });
   });
@@ -148,7 +236,18 @@ describe("bench: the command line", () => {
     expect(benchOptions([], { BENCH_SECONDS: "2" })).to.include({ seconds: 2 });
   });
 
+  it("takes rows in the order of the tables, and saves only whole runs unless told to", () => {
+    const { only, save } = benchOptions(["--only", "insert,mixed,pipeline", "--turns", "3"], {});
+
+    expect(only).to.deep.equal({ works: ["pipeline", "mixed"], own: ["insert"] });
+    expect(save).to.equal(false);
+    expect(benchOptions(["--quick"], {})).to.include({ save: false });
+    expect(benchOptions(["--quick", "--save", "--turns", "3"], {})).to.include({ save: true, turns: 3 });
+  });
+
   for (const [args, words] of [
+    [["--only", "pipeline,life"], '--only: there is no row "life", only pipeline, fanout, mixed, report'],
+    [["--turns", "0"], "--turns is a whole number from 1 to 100, not 0"],
     [["--leak", "0.5"], "--leak is a number of requests, at most 100000000, not 0.5"],
     [["--soak", "-1"], "Unknown option '-1'"],
     [["--seconds", "soon"], "--seconds is a number of seconds, more than 0 and at most 60, not soon"],
