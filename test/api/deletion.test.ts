@@ -1,10 +1,144 @@
 import { expect } from "chai";
-import { cleanUpDeletions } from "../../src/models/commands/deleteJobs.ts";
-import { reportSteps } from "../../src/models/commands/reportSteps.ts";
+import { deleteUnusedPayloads } from "../../src/models/commands/deleteJobs.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { createJob, report, whole } from "../support/factories.ts";
 
-const inAnHour = () => new Date(Date.now() + 3_600_000);
+const MINUTE_MS = 60_000;
+const LARGE = { text: "x".repeat(40_000) };
+
+describe("the stored payloads of a job", () => {
+  let app: TestApp;
+  beforeEach(async () => {
+    app = await startApp();
+  });
+  afterEach(() => app.close());
+
+  const stored = () => app.stores.payloads.collection.countDocuments();
+  const sweep = (minutes: number) =>
+    deleteUnusedPayloads(app.stores, new Date(app.clock.now().getTime() + minutes * MINUTE_MS));
+
+  it("are deleted with the job, the outputs of its steps among them", async () => {
+    const { path } = await createJob(app, { input: LARGE, metadata: LARGE });
+    const other = await createJob(app, { input: LARGE });
+    await report(app, path, "a", { output: { rows: 7 } });
+    await report(app, path, "last", { ...whole(100), output: LARGE });
+    const before = await stored();
+
+    await app.call("DELETE", path);
+
+    expect(before).to.equal(6);
+    expect(await stored()).to.equal(1);
+    expect((await app.call("GET", other.path)).body.input).to.deep.equal(LARGE);
+  });
+
+  it("are replaced by newer ones, and nothing of the older ones is left", async () => {
+    const { path } = await createJob(app, { input: LARGE });
+    await report(app, path, "a", { output: { n: 1 } });
+
+    for (const n of [2, 3]) {
+      await app.call("PUT", path, { input: { ...LARGE, n } });
+      await report(app, path, "a", { ...whole(100), output: { ...LARGE, n } });
+    }
+
+    const { body } = await app.call("GET", `${path}?stepKey=a`);
+    expect([body.input.n, body.output.n, body.step.output.n]).to.deep.equal([3, 3, 3]);
+    expect(await stored()).to.equal(3);
+    await app.call("PUT", path, { input: null, output: { small: true } });
+    expect(await stored()).to.equal(1);
+    expect((await app.call("GET", path)).body).to.deep.include({ input: null, output: { small: true } });
+  });
+
+  it("of a report that is refused are deleted", async () => {
+    const { path } = await createJob(app);
+
+    const nameless = await app.call("PUT", `${path}/steps/a`, { output: { n: 1 } });
+    const jobless = await app.call("PUT", "/api/jobs/nobody/steps/a", { stepName: "A", output: LARGE });
+
+    expect([nameless.status, jobless.status]).to.deep.equal([400, 404]);
+    expect(await stored()).to.equal(0);
+  });
+
+  it("are kept by the sweep as long as the job refers to them", async () => {
+    const { path } = await createJob(app, { input: LARGE });
+    await report(app, path, "a", { output: { n: 1 } });
+
+    const deleted = [await sweep(0), await sweep(20), await sweep(60 * 24)];
+
+    expect(deleted).to.deep.equal([0, 0, 0]);
+    expect((await app.call("GET", `${path}?stepKey=a`)).body.step.output).to.deep.equal({ n: 1 });
+  });
+
+  it("are deleted by the sweep if a process died before anything referred to them, but not while that may still happen", async () => {
+    const { jobId, path } = await createJob(app, { input: LARGE });
+    const used = (await app.stores.payloads.collection.findOne({ jobId }))!;
+    const { _id, ...like } = used;
+    await app.stores.payloads.collection.insertOne(like as typeof used);
+
+    const deleted = [await sweep(5), await sweep(11), await sweep(11)];
+
+    expect(deleted).to.deep.equal([0, 1, 0]);
+    expect((await app.call("GET", path)).body.input).to.deep.equal(LARGE);
+  });
+
+  it("are deleted by the sweep if a process died after it deleted the job", async () => {
+    const { jobId } = await createJob(app, { input: LARGE });
+    const other = await createJob(app, { input: LARGE });
+    await app.stores.jobs.collection.deleteOne({ jobId });
+
+    expect(await sweep(60 * 24 * 30)).to.equal(1);
+    expect((await app.call("GET", other.path)).body.input).to.deep.equal(LARGE);
+  });
+
+  it("are swept in more than one batch", async () => {
+    const { jobId, path } = await createJob(app, { input: LARGE });
+    const docs = Array.from({ length: 1_200 }, (_, i) => ({ jobId: `gone-${i % 7}`, text: "{}" }));
+    await app.stores.payloads.collection.insertMany(docs as never);
+
+    expect(await sweep(20)).to.equal(1_200);
+    expect(await app.stores.payloads.collection.distinct("jobId")).to.deep.equal([jobId]);
+    expect((await app.call("GET", path)).body.input).to.deep.equal(LARGE);
+  });
+
+  it("are read again where a newer report replaces one while it is read", async () => {
+    const { path } = await createJob(app);
+    await report(app, path, "a", { output: { n: 1 } });
+    const { payloads } = app.stores;
+    const read = payloads.read.bind(payloads);
+    let reads = 0;
+    payloads.read = async (refs) => {
+      if (reads++ === 0) await report(app, path, "a", { output: { n: 2 } });
+      return read(refs);
+    };
+
+    const single = (await app.call("GET", `${path}/steps/a`)).body;
+    reads = 0;
+    const listed = (await app.call("GET", `${path}/steps`)).body.steps;
+
+    expect(single.output).to.deep.equal({ n: 2 });
+    expect(listed[0].output).to.deep.equal({ n: 2 });
+  });
+
+  it("that a list reads while they are replaced, or their job is deleted, are read again or left out", async () => {
+    const gone = await createJob(app, { input: LARGE });
+    const changed = await createJob(app, { input: LARGE });
+    const { payloads } = app.stores;
+    const read = payloads.read.bind(payloads);
+    let reads = 0;
+    payloads.read = async (refs) => {
+      if (reads++ === 0) {
+        await app.call("DELETE", gone.path);
+        await app.call("PUT", changed.path, { input: { ...LARGE, n: 2 } });
+      }
+      return read(refs);
+    };
+
+    const { jobs } = (await app.call("GET", "/api/jobs")).body;
+
+    expect(jobs.map(({ jobId, input }: { jobId: string; input: { n: number } }) => [jobId, input.n])).to.deep.equal([
+      [changed.jobId, 2],
+    ]);
+  });
+});
 
 describe("a report in the moment of a deletion", () => {
   let app: TestApp;
@@ -13,80 +147,22 @@ describe("a report in the moment of a deletion", () => {
   });
   after(() => app.close());
 
-  it("never shows up in a new job of the same name, and is taken away", async () => {
-    const { jobId, path } = await createJob(app);
-    const old = { _id: await app.stores.jobs.findId(jobId), jobId };
-    await app.call("DELETE", path);
+  it("is answered 404, and leaves nothing in a new job of the same name", async () => {
+    const { path } = await createJob(app);
+    const { payloads } = app.stores;
+    const write = payloads.write.bind(payloads);
+    payloads.write = async (docs) => {
+      await write(docs);
+      payloads.write = write;
+      await app.call("DELETE", path);
+    };
+
+    const { status, body } = await app.call("PUT", `${path}/steps/a`, { stepName: "A", output: { n: 1 } });
     await app.call("PUT", path, {});
 
-    const { steps } = app.stores;
-    const late = steps.reported(null, old, "late", { stepName: "Late", message: "too late" }, 0);
-    await steps.write([{ was: null, is: late }]);
-
-    expect((await app.call("GET", `${path}?include=steps`)).body).to.deep.include({
-      message: null,
-      currentStep: null,
-      steps: [],
-    });
-    expect(await app.stores.steps.collection.countDocuments({ jobId })).to.equal(1);
-    await cleanUpDeletions(app.stores, inAnHour());
-    expect(await app.stores.steps.collection.countDocuments({ jobId })).to.equal(0);
-    expect((await app.call("GET", path)).status).to.equal(200);
-  });
-
-  for (const [title, follow] of [
-    ["went", async () => {}],
-    ["was made anew", (path: string) => app.call("PUT", path, {})],
-  ] as const) {
-    it(`is answered 404 when the job ${title} between its two writes, and leaves no step`, async () => {
-      const { jobId, path } = await createJob(app);
-      const other = await createJob(app);
-      const { jobs, steps } = app.stores;
-      const between = {
-        ...{ findForReports: steps.findForReports.bind(steps), reported: steps.reported.bind(steps) },
-        deleteOf: steps.deleteOf.bind(steps),
-        async write(...changed: Parameters<typeof steps.write>) {
-          const missed = await steps.write(...changed);
-          await app.call("DELETE", path);
-          await follow(path);
-          return missed;
-        },
-      } as unknown as typeof steps;
-      const judged = (id: string) => ({
-        ...{ jobId: id, stepKey: "s", change: { stepName: "S", message: "m" }, effect: { progress: 50 } },
-      });
-
-      const [refused, taken] = await reportSteps({ jobs, steps: between }, [judged(jobId), judged(other.jobId)]);
-
-      expect(refused).to.have.property("code", "job_not_found");
-      expect(taken).to.deep.include({ created: true, ended: null });
-      expect((await app.call("GET", other.path)).body).to.include({ progress: 50, message: "m" });
-      expect(await steps.collection.countDocuments({ jobId })).to.equal(0);
-    });
-  }
-
-  it("leaves the steps of a job alone whose deletion never happened", async () => {
-    const { jobId, path } = await createJob(app);
-    await report(app, path, "a", whole(10));
-    const job = { _id: await app.stores.jobs.findId(jobId), jobId };
-    await app.stores.deletions.record([job]);
-
-    await cleanUpDeletions(app.stores, inAnHour());
-
-    expect((await app.call("GET", `${path}/steps`)).body.steps).to.have.length(1);
-    expect(await app.stores.deletions.collection.countDocuments({ _id: job._id })).to.equal(0);
-  });
-
-  it("finishes the deletion that a killed process began", async () => {
-    const { jobId, path } = await createJob(app);
-    await report(app, path, "a", whole(10));
-    const job = { _id: await app.stores.jobs.findId(jobId), jobId };
-    await app.stores.deletions.record([job]);
-    await app.stores.jobs.collection.deleteOne({ _id: job._id });
-
-    await cleanUpDeletions(app.stores, inAnHour());
-
-    expect(await app.stores.steps.collection.countDocuments({ jobId })).to.equal(0);
+    expect([status, body.code]).to.deep.equal([404, "job_not_found"]);
+    expect((await app.call("GET", `${path}?include=steps`)).body).to.deep.include({ currentStep: null, steps: [] });
+    expect(await payloads.collection.countDocuments()).to.equal(0);
   });
 
   it("loses no report of a job that is made while all are deleted", async () => {

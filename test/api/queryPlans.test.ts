@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import { type JobFilter, jobQuery, olderThan } from "../../src/models/jobFilter.ts";
 import { startApp, type TestApp } from "../support/app.ts";
@@ -117,29 +116,4 @@ describe("lists over 100,000 jobs", () => {
       expect(stagesOf(plan.queryPlanner.winningPlan)).to.include("IXSCAN");
     }
   });
-
-  it("find the current step of each row whatever else its job holds", async () => {
-    const ids = ["team-0/job-0", "team-1/job-1"];
-    const steps = await Promise.all(
-      ids.map(async (jobId) => twoThousandSteps(jobId, await app.stores.jobs.findId(jobId))),
-    );
-    await app.stores.steps.collection.insertMany(steps.flat() as never);
-
-    const { body } = await app.call("GET", "/api/jobs?limit=2");
-
-    const current = body.jobs.map(({ jobId, currentStep }: { jobId: string; currentStep: { stepKey: string } }) => [
-      jobId,
-      currentStep.stepKey,
-    ]);
-    expect(current).to.deep.equal(ids.map((jobId) => [jobId, "running-1998"]));
-  });
-
-  function twoThousandSteps(jobId: string, job: unknown) {
-    const times = { createdAt: now, updatedAt: now, startedAt: now };
-    return Array.from({ length: 2_000 }, (_, n) => {
-      const status = n % 2 ? "completed" : "running";
-      const said = { stepName: "S", status, progress: 0, message: null, attempts: 1, reportedAt: n };
-      return { stepId: randomUUID(), jobId, job, stepKey: `${status}-${n}`, ...said, ...times };
-    });
-  }
 });

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { reportStep } from "../../src/models/commands/reportStep.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { createJob, report, whole } from "../support/factories.ts";
 
@@ -69,9 +70,53 @@ describe("PUT /api/jobs/:jobId/steps/:stepKey", () => {
   it("never stores jobProgressStart, jobProgressEnd and failJob", async () => {
     await report(app, job.path, "a", { ...whole(10), failJob: false });
 
-    const [stored] = await app.stores.steps.collection.find({ jobId: job.jobId }).toArray();
+    const stored = await app.stores.jobs.collection.findOne({ jobId: job.jobId });
 
-    expect(stored).to.not.have.any.keys("jobProgressStart", "jobProgressEnd", "failJob");
+    expect(stored?.steps?.a).to.include({ stepKey: "a" });
+    expect(stored?.steps?.a).to.not.have.any.keys("jobProgressStart", "jobProgressEnd", "failJob");
+  });
+
+  const keys = [
+    "a.b",
+    "$a",
+    "%2E",
+    "%",
+    "$",
+    "__proto__",
+    "constructor",
+    "0",
+    "1",
+    "steps",
+    "ä 漢/👩‍👩‍👧",
+    "a".repeat(256),
+  ];
+  it("takes any key, and lists the steps in the order in which they were created", async () => {
+    for (const [i, key] of [...keys, "10", "2"].entries()) {
+      const path = `${job.path}/steps/${encodeURIComponent(key)}`;
+      const made = await app.call("PUT", path, { stepName: `Step ${i}`, output: { key } });
+      const again = await app.call("PUT", path, { progress: i });
+      const current = (await app.call("GET", `${job.path}?stepKey=${encodeURIComponent(key)}`)).body;
+
+      expect([made.status, again.status], key).to.deep.equal([201, 200]);
+      expect(again.body).to.include({ stepKey: key, stepName: `Step ${i}`, progress: i });
+      expect(current.currentStep).to.include({ stepKey: key, progress: i });
+      expect(current.step).to.deep.include({ stepKey: key, output: { key } });
+    }
+
+    const { steps } = (await app.call("GET", `${job.path}/steps`)).body;
+    const included = (await app.call("GET", `${job.path}?include=steps`)).body.steps;
+    const first = (await app.call("GET", `${job.path}/steps?limit=3`)).body;
+    const rest = (await app.call("GET", `${job.path}/steps?cursor=${first.nextCursor}`)).body;
+    const keysOf = (rows: { stepKey: string }[]) => rows.map(({ stepKey }) => stepKey);
+    expect(keysOf(steps)).to.deep.equal([...keys, "10", "2"]);
+    expect(keysOf(included)).to.deep.equal(keysOf(steps));
+    expect([...keysOf(first.steps), ...keysOf(rest.steps)]).to.deep.equal(keysOf(steps));
+  });
+
+  it("refuses a cursor of another list", async () => {
+    const { status, body } = await app.call("GET", `${job.path}/steps?cursor=mibz7f0c-6b01e9c2af41111cf64821aa`);
+
+    expect([status, body.code, body.errors[0].parameter]).to.deep.equal([400, "invalid_query", "cursor"]);
   });
 
   it("takes a step back as it was read", async () => {
@@ -395,12 +440,8 @@ describe("GET /api/jobs/:jobId/steps", () => {
 
   it("refuses ?include=steps of a job whose steps are too large for one answer, and lists them all the same", async () => {
     const large = await createJob(app);
-    const job = { _id: await app.stores.jobs.findId(large.jobId), jobId: large.jobId };
-    const output = JSON.stringify({ text: "x".repeat(4_900_000) });
-    const { steps } = app.stores;
-    for (let i = 0; i < 15; i++) {
-      await steps.write([{ was: null, is: steps.reported(null, job, `s${i}`, { stepName: "S", output }, 0) }]);
-    }
+    const output = { text: "x".repeat(4_900_000) };
+    for (let i = 0; i < 15; i++) await reportStep(app.stores, large.jobId, `s${i}`, { stepName: "S", output });
 
     const included = await app.call("GET", `${large.path}?include=steps`);
     const listed = await app.call("GET", `${large.path}/steps`);

@@ -13,31 +13,6 @@ describe("a web process that is killed", () => {
   });
   after(() => app.close());
 
-  it("between its two writes leaves nothing that the same report does not put right", async () => {
-    const { jobId, path } = await createJob(app);
-    const job = { _id: await app.stores.jobs.findId(jobId), jobId };
-    const last = {
-      stepName: "Last",
-      status: "completed",
-      message: "done",
-      output: { ok: true },
-      ...whole(100),
-    } as const;
-    const { steps } = app.stores;
-    const is = steps.reported(null, job, "last", { ...last, output: JSON.stringify(last.output) }, 0);
-    await steps.write([{ was: null, is }]);
-    const between = (await app.call("GET", path)).body;
-
-    const { status } = await app.call("PUT", `${path}/steps/last`, last);
-
-    const { body } = await app.call("GET", `${path}?include=steps`);
-    expect(between).to.deep.include({ status: "running", progress: 0, output: null });
-    expect(status).to.equal(200);
-    expect(body).to.deep.include({ status: "completed", progress: 100, message: "done", output: { ok: true } });
-    expect(body.steps).to.have.length(1);
-    expect(body.steps[0].attempts).to.equal(1);
-  });
-
   it("under load has lost nothing that it answered; the rest is put right by sending it again", async () => {
     const service = startProcess("src/api/main.ts", env);
     const { url } = await service.ready;

@@ -12,13 +12,11 @@ describe("a job's times", () => {
     const { status } = await app.call("PUT", "/api/jobs/a/steps/s", { stepName: "S", progress });
     expect(status).to.be.oneOf([200, 201]);
   };
-  const stored = async () => (await app.stores.jobs.collection.findOne({ jobId: "a" }))!;
   const listed = async (query: string) =>
     (await app.call("GET", `/api/jobs?${query}`)).body.jobs.map(({ jobId }: { jobId: string }) => jobId);
 
-  it("are right to the millisecond after each report, though their indexes move once a minute", async () => {
+  it("are right to the millisecond after each report", async () => {
     await app.call("PUT", "/api/jobs/a", { staleAfterSeconds: 300 });
-    const indexed: unknown[] = [];
     for (const progress of [1, 2, 3, 4]) {
       app.clock.advance(25_000);
       const before = app.clock.now();
@@ -30,19 +28,14 @@ describe("a job's times", () => {
       expect(Date.parse(staleAt) - Date.parse(updatedAt)).to.equal(300_000);
       expect(await listed(`updatedFrom=${updatedAt}`)).to.deep.equal(["a"]);
       expect(await listed(`updatedBefore=${updatedAt}`)).to.deep.equal([]);
-      const doc = await stored();
-      indexed.push([doc.updatedAt.getTime(), doc.staleAt?.getTime()].join());
     }
-
-    expect(new Set(indexed)).to.have.property("size", 2);
   });
 
-  it("make one that is soon stale so in time, and no sooner; its entry in the index always lies ahead", async () => {
+  it("make a job stale in time, and no sooner", async () => {
     await app.call("PUT", "/api/jobs/a", { staleAfterSeconds: 60 });
     for (const progress of [1, 2, 3, 4, 5, 6]) {
       app.clock.advance(24_000);
       await report(progress);
-      expect((await stored()).staleAt).to.be.greaterThan(app.clock.now());
     }
 
     app.clock.advance(30_000);

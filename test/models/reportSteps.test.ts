@@ -2,11 +2,8 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { mongo } from "mongoose";
 import { deleteJob } from "../../src/models/commands/deleteJobs.ts";
-import { listSteps, readJob, readStep } from "../../src/models/commands/readJobs.ts";
+import { readJob } from "../../src/models/commands/readJobs.ts";
 import { reportStep, type StepReport } from "../../src/models/commands/reportStep.ts";
-import { type ReportOutcome, reportSteps } from "../../src/models/commands/reportSteps.ts";
-import { upToDate } from "../../src/models/reportedJob.ts";
-import type { StepChange } from "../../src/models/step.ts";
 import { openStores, type Stores } from "../../src/models/stores.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { runs } from "../support/random.ts";
@@ -109,7 +106,9 @@ describe("reports that arrive together", () => {
     app = await startApp();
   });
   after(() => app.close());
-  beforeEach(() => Promise.all([app.stores.jobs, app.stores.steps].map(({ collection }) => collection.deleteMany({}))));
+  beforeEach(() =>
+    Promise.all([app.stores.jobs, app.stores.payloads].map(({ collection }) => collection.deleteMany({}))),
+  );
 
   const openProcess = () => openStores(app.database, app.clock, { staleAfterSeconds: 900 });
   const codeOf = ({ code }: { code?: string }) => code;
@@ -134,7 +133,7 @@ describe("reports that arrive together", () => {
       fc.asyncProperty(fc.array(anyWave, { minLength: 1, maxLength: 6 }), async (waves) => {
         const [stores, other] = [openProcess(), openProcess()];
         const models = new Map(["a", "b"].map((jobId) => [jobId, new ModelJob()]));
-        await Promise.all([stores.jobs.collection.deleteMany({}), stores.steps.collection.deleteMany({})]);
+        await stores.jobs.collection.deleteMany({});
         for (const jobId of models.keys()) await stores.jobs.put(jobId, {});
         for (const { reports, next } of waves) {
           sent += reports.length;
@@ -179,75 +178,15 @@ describe("reports that arrive together", () => {
       }),
     );
     const { steps, ...job } = await stored(app.stores, "a");
-    const known = await app.stores.jobs.find("a");
-    const all = await app.stores.steps.collection.find({ job: known._id }).toArray();
-    const running = all.map((step) => upToDate(step, known)).filter(({ status }) => status === "running");
-    const looked = running.sort((one, other) => other.reportedAt - one.reportedAt)[0];
+    const { current, steps: all = {} } = (await app.stores.jobs.collection.findOne({ jobId: "a" }))!;
+    const running = Object.values(all).filter(({ status }) => status === "running");
+    const last = running.sort((one, other) => other.seq - one.seq)[0] ?? null;
 
     expect(answers.filter(({ created }) => created)).to.have.length(5);
     expect(job.progress).to.equal(Math.max(...values));
     expect(steps).to.have.length(5);
-    expect(known.currentKnown).to.equal(true);
-    expect(job.current).to.equal(looked?.stepKey ?? null);
-    const { reportedAt, status, progress } = known.current ?? {};
-    expect([reportedAt, status, progress]).to.deep.equal([looked?.reportedAt, looked?.status, looked?.progress]);
-  });
-
-  it("on the step that is current are written with the job alone, and read everywhere; the step keeps them when another takes over", async () => {
-    const { stores } = app;
-    await stores.jobs.put("a", {});
-    const report = (stepKey: string, more: object) => reportStep(stores, "a", stepKey, { stepName: stepKey, ...more });
-    const writes = async () =>
-      (await stores.steps.collection.find({}).sort({ createdAt: 1 }).toArray()).map(({ rev }) => rev);
-    await report("one", { progress: 10 });
-    const created = await writes();
-
-    for (const progress of [20, 30]) await report("one", { progress, message: `at ${progress}` });
-    const kept = await writes();
-    const whole = await readJob(stores, "a", { stepKey: "one", withSteps: true });
-    const listed = (await listSteps(stores, "a", { limit: 10 })).steps;
-    await report("two", { progress: 1 });
-    const [stored] = await stores.steps.collection.find({ stepKey: "one" }).toArray();
-
-    expect(kept).to.deep.equal(created);
-    const now = { status: "running", progress: 30, message: "at 30", attempts: 1 };
-    for (const read of [
-      whole.currentStep,
-      whole.step,
-      whole.steps?.[0],
-      listed[0],
-      await readStep(stores, "a", "one"),
-    ]) {
-      expect(read).to.include({ ...now, updatedAt: whole.currentStep?.updatedAt });
-    }
-    expect(stored).to.include(now);
-  });
-
-  it("on the step that is current are written without a look at the job, as long as nobody else changes it", async () => {
-    const [stores, other] = [openProcess(), openProcess()];
-    await stores.jobs.put("a", {});
-    const look = stores.jobs.findForReports.bind(stores.jobs);
-    let looks = 0;
-    stores.jobs.findForReports = (jobIds) => {
-      looks++;
-      return look(jobIds);
-    };
-    const report = async (progress: number) => {
-      await reportStep(stores, "a", "s", { stepName: "S", progress });
-      return looks;
-    };
-
-    const known = [await report(1), await report(2), await report(3)];
-    await other.jobs.put("a", { message: "changed" });
-    const changed = [await report(4), await report(5)];
-    await reportStep(other, "a", "s", { progress: 6 });
-    const reported = [await report(7), await report(8)];
-
-    expect(known).to.deep.equal([1, 1, 1]);
-    expect(changed).to.deep.equal([1, 1]);
-    expect(reported).to.deep.equal([2, 3]);
-    const { message, currentStep } = await readJob(stores, "a", {});
-    expect({ message, progress: currentStep?.progress }).to.deep.equal({ message: "changed", progress: 8 });
+    expect(job.current).to.equal(last?.stepKey ?? null);
+    expect(current).to.deep.equal(last);
   });
 
   it("say what they mean of a job that was changed by hand, though they do not look at it", async () => {
@@ -360,57 +299,6 @@ describe("reports that arrive together", () => {
     expect(seen).to.deep.equal(["one", "two", "one", "two", "three", "two", "five", "five"]);
   });
 
-  it("count an attempt once where another process reports between the writing of the step and of its job", async () => {
-    const { jobs, steps } = app.stores;
-    await jobs.put("a", {});
-    await reportStep(app.stores, "a", "s", { stepName: "S", progress: 10 });
-    let writes = 0;
-    const between = {
-      ...{ findForReports: jobs.findForReports.bind(jobs), reported: jobs.reported.bind(jobs), known: () => undefined },
-      async write(...changed: Parameters<typeof jobs.write>) {
-        if (writes++ === 0) await reportStep(openProcess(), "a", "other", { stepName: "Other", status: "failed" });
-        return jobs.write(...changed);
-      },
-    } as unknown as typeof jobs;
-    const judged = (change: StepChange) => ({ jobId: "a", stepKey: "s", change, effect: {} });
-
-    const [first, second] = await reportSteps({ jobs: between, steps }, [
-      judged({ status: "failed", message: "no" }),
-      judged({ status: "running", progress: 0, output: "{}" }),
-    ]);
-
-    expect(writes).to.equal(2);
-    expect([first, second].map((one) => (one as ReportOutcome).step.status)).to.deep.equal(["failed", "running"]);
-    const { currentStep, step } = await readJob(app.stores, "a", { stepKey: "s" });
-    for (const read of [currentStep, step]) expect(read).to.include({ status: "running", attempts: 2, message: "no" });
-  });
-
-  const turns: [was: "running" | "failed", made: "running" | "failed", endedAfterMinutes: [number, number]][] = [
-    ["failed", "running", [1, 2]],
-    ["running", "failed", [2, 3]],
-  ];
-  for (const [was, made, endedAfterMinutes] of turns) {
-    it(`fail a job that was ${was} when it was read, and is made ${made} by hand then, with the right time of its end`, async () => {
-      const { jobs, steps } = openProcess();
-      await jobs.put("a", { status: was });
-      const began = app.clock.now();
-      const write = jobs.write.bind(jobs);
-      jobs.write = async (changed) => {
-        app.clock.advance(60_000);
-        await jobs.put("a", { status: made });
-        return write(changed);
-      };
-      const effect = { ends: { status: "failed" as const } };
-
-      app.clock.advance(60_000);
-      await reportSteps({ jobs, steps }, [{ jobId: "a", stepKey: "s", change: { stepName: "S" }, effect }]);
-
-      const { status, endedAt } = await jobs.find("a");
-      expect(status).to.equal("failed");
-      expect((Number(endedAt) - Number(began)) / 60_000).to.be.within(...endedAfterMinutes);
-    });
-  }
-
   it("fail alone where one of them cannot be written", async () => {
     const { stores } = app;
     for (const jobId of ["a", "b", "c"]) await stores.jobs.put(jobId, {});
@@ -423,10 +311,61 @@ describe("reports that arrive together", () => {
       }),
     );
 
-    expect(answers[1]).to.equal("body_too_large");
+    expect(answers[1]).to.equal("too_many_steps");
     for (const jobId of ["a", "c"]) expect(await stored(stores, jobId)).to.include({ progress: 50, message: "fine" });
     expect(await stored(stores, "b")).to.deep.include({ progress: 0, message: null, steps: [] });
   });
+
+  it("are each answered for themselves where some are refused: no job, no name, no room", async () => {
+    const { stores } = app;
+    for (const jobId of ["a", "b", "full"]) await stores.jobs.put(jobId, {});
+    await fill("full");
+    const named = { stepName: "S", progress: 50, jobProgressStart: 0, jobProgressEnd: 100 };
+    const report = (jobId: string, stepKey: string, more: object) =>
+      reportStep(stores, jobId, stepKey, { ...more, output: { n: 1 } }).then(({ created }) => created, codeOf);
+
+    const answers = await Promise.all([
+      report("a", "one", named),
+      report("nobody", "one", named),
+      report("b", "one", { progress: 1 }),
+      report("full", "new", named),
+      report("full", "step-0", { progress: 7 }),
+      report("b", "one", named),
+      report("b", "one", { message: "second" }),
+    ]);
+
+    expect(answers).to.deep.equal([true, "job_not_found", "invalid_body", "too_many_steps", false, true, false]);
+    expect(await stored(stores, "b")).to.deep.include({ progress: 50, message: "second", current: "one" });
+    expect((await readJob(stores, "full", { stepKey: "step-0" })).step).to.include({ progress: 7 });
+    expect((await readJob(stores, "full", { stepKey: "new" })).step).to.equal(null);
+    expect(await stores.payloads.collection.distinct("jobId")).to.have.members(["a", "b", "full"]);
+    expect(await stores.payloads.collection.countDocuments()).to.equal(3);
+  });
+
+  it("on a job whose steps take 12 MB create no step, and say so", async () => {
+    const { stores } = app;
+    await stores.jobs.put("full", {});
+    await fill("full");
+    const before = await stores.jobs.collection.findOne({ jobId: "full" });
+    const report = (stepKey: string) => reportStep(stores, "full", stepKey, { stepName: "S" }).catch((error) => error);
+
+    const refused = await report("new");
+    const after = await stores.jobs.collection.findOne({ jobId: "full" });
+
+    expect(refused).to.include({ code: "too_many_steps", status: 409 });
+    expect(refused.message).to.match(/12 MB/);
+    expect(after).to.deep.equal(before);
+    expect((await report("step-1")).created).to.equal(false);
+  });
+
+  /** Gives a job steps of 12 MB. */
+  async function fill(jobId: string): Promise<void> {
+    await reportStep(app.stores, jobId, "step-0", { stepName: "S", message: "m".repeat(64_000) });
+    const { collection } = app.stores.jobs;
+    const like = (await collection.findOne({ jobId }))!.steps!["step-0"]!;
+    const steps = Array.from({ length: 196 }, (_, i) => [`steps.step-${i}`, { ...like, stepKey: `step-${i}` }]);
+    await collection.updateOne({ jobId }, { $set: Object.fromEntries(steps) });
+  }
 
   it("are written also where together they are more than MongoDB takes at once", async () => {
     const { stores } = app;
@@ -438,7 +377,7 @@ describe("reports that arrive together", () => {
 
     await reportAll("one", {});
     await reportAll("one", { message });
-    await reportAll("two", { message: "short" }); // with each of these the other step is written, with its message
+    await reportAll("two", { message: "short" }); // one of these alone is 600 KiB with what the job has
 
     for (const jobId of jobIds) {
       const { steps, currentStep } = await readJob(stores, jobId, { withSteps: true });

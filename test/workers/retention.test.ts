@@ -43,7 +43,6 @@ describe("retention", () => {
     expect(outcome).to.have.property("result").that.includes({ completed: 2, failed: 1 });
     for (const path of old) expect(await exists(path), path).to.equal(false);
     for (const path of young) expect(await exists(path), path).to.equal(true);
-    expect(await app.stores.steps.collection.countDocuments()).to.equal(2);
   });
 
   it("is off by default, for each outcome on its own", async () => {
@@ -107,17 +106,18 @@ describe("retention", () => {
     expect(await exists(path)).to.equal(true);
   });
 
-  it("forgets a deletion once nothing of it can come any more", async () => {
-    const { path } = await createJob(app);
-    await app.call("DELETE", path);
+  it("deletes stored payloads that nothing refers to", async () => {
+    const { jobId } = await createJob(app, { input: { text: "x".repeat(40_000) } });
+    await app.stores.jobs.collection.deleteOne({ jobId });
 
     await run({});
-    const soon = await app.stores.deletions.collection.countDocuments();
+    const soon = await app.stores.payloads.collection.countDocuments();
     app.clock.advance(11 * 60_000);
-    await run({});
+    const outcome = await run({});
 
     expect(soon).to.equal(1);
-    expect(await app.stores.deletions.collection.countDocuments()).to.equal(0);
+    expect(outcome).to.have.property("result").that.includes({ payloads: 1 });
+    expect(await app.stores.payloads.collection.countDocuments()).to.equal(0);
   });
 
   it("forgets the transcript of a session made for one run, a week after its end, and keeps the run and other sessions", async () => {
