@@ -6,7 +6,7 @@ import { type Jobs, jobNotFound } from "../jobs.ts";
 import { reading } from "../newPrimary.ts";
 import type { PayloadDoc } from "../payloads.ts";
 import { readAll } from "../readAll.ts";
-import { type ReportChange, reportFilter, reportUpdate, stepPath } from "../reportUpdate.ts";
+import { type ReportChange, reportFilter, stepPath } from "../reportUpdate.ts";
 import { fieldOf, type StepDoc } from "../step.ts";
 import type { Stores } from "../stores.ts";
 
