@@ -4,8 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { mongo } from "mongoose";
+import sinon from "sinon";
 import { startWebProcess } from "../../src/api/process.ts";
 import { prepareDatabase } from "../../src/cli/commands/release.ts";
+import { foldSteps } from "../../src/models/commands/foldSteps.ts";
+import { connectDatabase } from "../../src/models/database.ts";
+import type { JobDoc } from "../../src/models/job.ts";
+import type { PayloadDoc } from "../../src/models/payloads.ts";
 import { parseConfig } from "../../src/shared/config.ts";
 import { Lifecycle, StartError } from "../../src/shared/lifecycle.ts";
 import { startWorkerProcess } from "../../src/workers/process.ts";
@@ -30,11 +35,11 @@ interface Fixture {
 }
 
 /**
- * The database of the first version: jobs in every state, two steps side by side, two finished runs of one session with
- * transcript and delivery, and waiting ones. Its times are moved so that it was written just now.
+ * Reads the database of an earlier version: jobs in every state, two steps side by side, two finished runs of one session
+ * with transcript and delivery, and waiting ones. Its times are moved so that it was written just now.
  */
-function firstVersion(): Fixture {
-  const text = readFileSync(new URL("../fixtures/firstVersion.json", import.meta.url), "utf8");
+function readFixture(name: string): Fixture {
+  const text = readFileSync(new URL(`../fixtures/${name}.json`, import.meta.url), "utf8");
   const fixture = mongo.BSON.EJSON.parse(text) as Fixture;
   const newest = Math.max(
     ...fixture.collections.runs!.documents.map((run) => (run as { createdAt: Date }).createdAt.getTime()),
@@ -49,168 +54,248 @@ function moved(value: unknown, byMs: number): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, moved(item, byMs)]));
 }
 
-describe("the database of the first version", () => {
-  const { ids, collections } = firstVersion();
-  let lifecycle: Lifecycle;
-  let client: mongo.MongoClient;
-  let dir: string;
-  let env: Record<string, string>;
-  beforeEach(async () => {
-    lifecycle = new Lifecycle();
-    const uri = await mongoUri(`test-${randomUUID()}`);
-    client = await mongo.MongoClient.connect(uri);
-    for (const [name, { indexes, documents }] of Object.entries(collections)) {
-      if (indexes.length > 0) await client.db().collection(name).createIndexes(indexes);
-      if (documents.length > 0) await client.db().collection(name).insertMany(documents);
-    }
-    dir = mkdtempSync(join(tmpdir(), "signalbox-upgrade-"));
-    const file = join(dir, "signalbox.json5");
-    writeFileSync(file, JSON.stringify({ ...CONFIG, redis: { prefix: `upgrade-${randomUUID().slice(0, 8)}` } }));
-    const servers = { MONGODB_URI: uri, REDIS_URL: await redisUrl(), SIGNALBOX_CONFIG: file };
-    env = { ...servers, HOST: "127.0.0.1", PORT: "0", LOG_LEVEL: "silent" };
-  });
-  afterEach(async () => {
-    await lifecycle.close();
-    await client.close();
-    rmSync(dir, { recursive: true });
-  });
-  /** What the web process does when it starts. */
-  const startWeb = async () => {
-    const { ready } = await startWebProcess(lifecycle, env, FAST_TIMINGS);
-    return (ready as { url: string }).url;
-  };
-  /** What `npm run release` does. */
-  const release = () => prepareDatabase(env.MONGODB_URI as string, parseConfig(undefined, {}));
-  const call = async (url: string, method: string, path: string, body?: object, headers: object = {}) => {
-    const sent = body && { body: JSON.stringify(body) };
-    const response = await fetch(url + path, {
-      method,
-      headers: { "Content-Type": "application/json", ...headers },
-      ...sent,
-    });
-    return { status: response.status, body: JSON.parse(await response.text()) };
-  };
+/** What databases of earlier versions are called, and their fixtures. */
+const VERSIONS = [
+  ["of the first version", "firstVersion"],
+  ["with steps in a collection of their own", "stepsInOwnCollection"],
+] as const;
 
-  it("is refused until npm run release has made what is missing", async () => {
-    const refused = await startWeb().catch((error: unknown) => error);
-    await lifecycle.close();
-    lifecycle = new Lifecycle();
-    await release();
-    const url = await startWeb();
-
-    expect(refused).to.be.instanceOf(StartError);
-    expect((refused as StartError).message).to.match(/lacks indexes on .*`npm run release` once/);
-    expect((await call(url, "GET", "/readyz")).status).to.equal(200);
-  });
-
-  it("is read as it was: jobs, steps side by side, runs, transcripts, deliveries, Idempotency-Keys", async () => {
-    await release();
-    const url = await startWeb();
-    const get = async (path: string) => (await call(url, "GET", path)).body;
-
-    const job = await get("/api/jobs/running?include=steps");
-    const { jobs } = await get("/api/jobs?metadata.nested.key=v&fields=name,status,progress,currentStep");
-    const statuses = (await get("/api/stats")).jobs;
-    const run = await get(`/api/runs/${ids.first}`);
-    const { messages } = await get("/api/sessions/hook:acme/messages");
-    const again = await call(
-      ...([url, "POST", "/hooks/agent"] as const),
-      {
-        message: "Look at the export.",
-        name: "Issues",
-        sessionKey: "hook:acme",
-        deliver: true,
-        channel: "log",
-        to: "ops",
-      },
-      { Authorization: `Bearer ${TOKEN}`, "Idempotency-Key": "first-key" },
-    );
-
-    expect(job).to.deep.include({ name: "Import March", progress: 40, input: { source: "s3://bucket/a", $where: 1 } });
-    expect(job.currentStep).to.include({ stepKey: "unpack", progress: 50, attempts: 2, message: "Half of it" });
-    expect(job.steps.map(({ stepKey }: { stepKey: string }) => stepKey)).to.deep.equal(["download", "left", "unpack"]);
-    expect(job.steps[0]).to.deep.include({ status: "completed", output: { bytes: 7 } });
-    expect(jobs).to.have.length(1);
-    expect(jobs[0].currentStep.stepKey).to.equal("unpack");
-    expect(statuses).to.include({ total: 7, failed: 1, completed: 3, running: 3 });
-    expect(run).to.include({ status: "completed" });
-    expect(run.deliveries[0]).to.include({ channel: "log", to: "ops", state: "sent" });
-    expect(messages).to.have.length(4);
-    expect(again.status).to.equal(202);
-    expect(again.body.runId).to.equal(ids.first);
-  });
-
-  it("goes on: steps are reported on, the one that ran beside takes over, lists hold old and new", async () => {
-    await release();
-    const url = await startWeb();
-    const steps = "/api/jobs/running/steps";
-
-    const before = (await call(url, "GET", "/api/jobs/running")).body;
-    await call(url, "PUT", `${steps}/unpack`, { progress: 80, jobProgressStart: 20, jobProgressEnd: 60 });
-    const during = (await call(url, "GET", "/api/jobs/running")).body;
-    await call(url, "PUT", `${steps}/unpack`, { status: "completed", progress: 100, output: { files: 2 } });
-    const after = (await call(url, "GET", "/api/jobs/running?include=steps")).body;
-    await call(url, "PUT", "/api/jobs/newest", { name: "Newest" });
-    const { jobs } = (await call(url, "GET", "/api/jobs?limit=2&fields=name")).body;
-
-    expect([before.progress, during.progress, after.progress]).to.deep.equal([40, 52, 52]);
-    expect(during.currentStep).to.include({ stepKey: "unpack", progress: 80 });
-    expect(after.currentStep).to.include({ stepKey: "left", progress: 10 });
-    expect(after.steps[2]).to.deep.include({ status: "completed", output: { files: 2 }, attempts: 2 });
-    expect(jobs[0]).to.include({ jobId: "newest" });
-    expect(jobs).to.have.length(2);
-  });
-
-  it("may be released while processes of before serve: nothing that they answer is refused or lost", async () => {
-    await release();
-    const url = await startWeb();
-    const jobs = client.db().collection("jobs");
-    await jobs.insertMany(Array.from({ length: 20_000 }, (_, i) => ({ jobId: `old-${i}`, updatedAt: new Date() })));
-    await jobs.dropIndex("updatedAt_-1"); // as one that only the next version knows
-    const answers: number[] = [];
-    let isOver = false;
-    const reporter = async (_: unknown, i: number) => {
-      for (let n = 0; !isOver; n++) {
-        const step = await call(url, "PUT", `/api/jobs/running/steps/s-${i}-${n}`, {
-          stepName: "S",
-          progress: n % 100,
-        });
-        answers.push(step.status);
+for (const [title, fixture] of VERSIONS)
+  describe(`the database ${title}`, () => {
+    const { ids, collections } = readFixture(fixture);
+    let lifecycle: Lifecycle;
+    let client: mongo.MongoClient;
+    let dir: string;
+    let env: Record<string, string>;
+    beforeEach(async () => {
+      lifecycle = new Lifecycle();
+      const uri = await mongoUri(`test-${randomUUID()}`);
+      client = await mongo.MongoClient.connect(uri);
+      for (const [name, { indexes, documents }] of Object.entries(collections)) {
+        if (indexes.length > 0) await client.db().collection(name).createIndexes(indexes);
+        if (documents.length > 0) await client.db().collection(name).insertMany(documents);
       }
+      dir = mkdtempSync(join(tmpdir(), "signalbox-upgrade-"));
+      const file = join(dir, "signalbox.json5");
+      writeFileSync(file, JSON.stringify({ ...CONFIG, redis: { prefix: `upgrade-${randomUUID().slice(0, 8)}` } }));
+      const servers = { MONGODB_URI: uri, REDIS_URL: await redisUrl(), SIGNALBOX_CONFIG: file };
+      env = { ...servers, HOST: "127.0.0.1", PORT: "0", LOG_LEVEL: "silent" };
+    });
+    afterEach(async () => {
+      await lifecycle.close();
+      await client.close();
+      rmSync(dir, { recursive: true });
+    });
+    /** What the web process does when it starts. */
+    const startWeb = async () => {
+      const { ready } = await startWebProcess(lifecycle, env, FAST_TIMINGS);
+      return (ready as { url: string }).url;
+    };
+    /** What `npm run release` does. */
+    const release = () => prepareDatabase(env.MONGODB_URI as string, parseConfig(undefined, {}));
+    const call = async (url: string, method: string, path: string, body?: object, headers: object = {}) => {
+      const sent = body && { body: JSON.stringify(body) };
+      const response = await fetch(url + path, {
+        method,
+        headers: { "Content-Type": "application/json", ...headers },
+        ...sent,
+      });
+      return { status: response.status, body: JSON.parse(await response.text()) };
     };
 
-    const reporting = Promise.all(Array.from({ length: 8 }, reporter));
-    await eventually(() => answers.length > 20, "reports to be answered");
-    await release();
-    const during = answers.length;
-    await eventually(() => answers.length > during + 20, "reports to go on");
-    isOver = true;
-    await reporting;
+    it("is refused until npm run release has made what is missing", async () => {
+      const refused = await startWeb().catch((error: unknown) => error);
+      await lifecycle.close();
+      lifecycle = new Lifecycle();
+      await release();
+      const url = await startWeb();
 
-    expect(new Set(answers)).to.deep.equal(new Set([201]));
-    expect(await jobs.indexExists("updatedAt_-1")).to.equal(true);
-    const { steps } = (await call(url, "GET", "/api/jobs/running?include=steps")).body;
-    expect(steps.filter(({ stepKey }: { stepKey: string }) => stepKey.startsWith("s-"))).to.have.length(answers.length);
+      expect(refused).to.be.instanceOf(StartError);
+      expect((refused as StartError).message).to.match(/lacks indexes on .*`npm run release` once/);
+      expect((await call(url, "GET", "/readyz")).status).to.equal(200);
+    });
+
+    it("is refused as long as its steps are where that version stored them", async () => {
+      const database = await connectDatabase(env.MONGODB_URI as string);
+      await database.createIndexes();
+      await database.close();
+
+      const refused = await startWeb().catch((error: unknown) => error);
+
+      expect(refused).to.be.instanceOf(StartError);
+      expect((refused as StartError).message).to.match(
+        /stop all processes of that version, run `npm run release` once/,
+      );
+    });
+
+    for (const failAt of [0, 1, 3, 5]) {
+      it(`is folded by a repetition where folding was interrupted after ${failAt} jobs`, async () => {
+        const db = client.db();
+        const jobs = db.collection<JobDoc>("jobs");
+        const payloads = db.collection<PayloadDoc>("payloads");
+        let done = 0;
+        const updateOne = sinon.stub(mongo.Collection.prototype, "updateOne").callsFake(function (
+          this: unknown,
+          ...args
+        ) {
+          const [, update] = args as unknown as [unknown, { $set?: { seq?: number } }];
+          if (update.$set?.seq !== undefined && done++ === failAt) throw new Error("interrupted");
+          return updateOne.wrappedMethod.apply(this, args as never);
+        });
+        const interrupted = await foldSteps(jobs, payloads, 900).catch((error: Error) => error.message);
+        updateOne.restore();
+        const between = await db.collection("steps").countDocuments();
+        await release();
+        await release();
+        const url = await startWeb();
+
+        const { body } = await call(url, "GET", "/api/jobs/running?include=steps");
+        expect(interrupted).to.equal("interrupted");
+        expect(between).to.equal(collections.steps?.documents.length);
+        expect(body.steps).to.have.length(3);
+        expect(body.steps[0].output).to.deep.equal({ bytes: 7 });
+        expect(body.currentStep).to.include({ stepKey: "unpack", progress: 50, message: "Half of it" });
+        expect((await db.listCollections({ name: { $in: ["steps", "deletions"] } }).toArray()).length).to.equal(0);
+        const outputs = collections.steps?.documents.filter((step) => (step as { output: unknown }).output !== null);
+        const names = (await payloads.find({ text: { $not: /xxxx/ } }).toArray()).length;
+        expect(names).to.equal(outputs?.length);
+      });
+    }
+
+    it("is left as it is where the steps of a job are too large for its document", async () => {
+      const steps = client.db().collection("steps");
+      const like = await steps.findOne({ stepKey: "download" });
+      const { _id, ...fields } = like as NonNullable<typeof like>;
+      const message = "m".repeat(60_000);
+      await steps.insertMany(Array.from({ length: 220 }, (_, i) => ({ ...fields, stepKey: `key-${i}`, message })));
+      const jobs = await client.db().collection("jobs").find().toArray();
+
+      const refused = await release().catch((error: unknown) => error);
+
+      expect(refused).to.be.instanceOf(StartError);
+      expect((refused as StartError).message).to.match(/jobs "running" take more than 12 MB/);
+      expect(await client.db().collection("jobs").find().toArray()).to.deep.equal(jobs);
+      expect(await steps.countDocuments({ stepKey: /^key-/ })).to.equal(220);
+    });
+
+    it("is read as it was: jobs, steps side by side, runs, transcripts, deliveries, Idempotency-Keys", async () => {
+      await release();
+      const url = await startWeb();
+      const get = async (path: string) => (await call(url, "GET", path)).body;
+
+      const job = await get("/api/jobs/running?include=steps");
+      const { jobs } = await get("/api/jobs?metadata.nested.key=v&fields=name,status,progress,currentStep");
+      const statuses = (await get("/api/stats")).jobs;
+      const run = await get(`/api/runs/${ids.first}`);
+      const { messages } = await get("/api/sessions/hook:acme/messages");
+      const again = await call(
+        ...([url, "POST", "/hooks/agent"] as const),
+        {
+          message: "Look at the export.",
+          name: "Issues",
+          sessionKey: "hook:acme",
+          deliver: true,
+          channel: "log",
+          to: "ops",
+        },
+        { Authorization: `Bearer ${TOKEN}`, "Idempotency-Key": "first-key" },
+      );
+
+      expect(job).to.deep.include({
+        name: "Import March",
+        progress: 40,
+        input: { source: "s3://bucket/a", $where: 1 },
+      });
+      expect(job.currentStep).to.include({ stepKey: "unpack", progress: 50, attempts: 2, message: "Half of it" });
+      expect(job.steps.map(({ stepKey }: { stepKey: string }) => stepKey)).to.deep.equal([
+        "download",
+        "left",
+        "unpack",
+      ]);
+      expect(job.steps[0]).to.deep.include({ status: "completed", output: { bytes: 7 } });
+      expect(jobs).to.have.length(1);
+      expect(jobs[0].currentStep.stepKey).to.equal("unpack");
+      expect(statuses).to.include({ total: 7, failed: 1, completed: 3, running: 3 });
+      expect(run).to.include({ status: "completed" });
+      expect(run.deliveries[0]).to.include({ channel: "log", to: "ops", state: "sent" });
+      expect(messages).to.have.length(4);
+      expect(again.status).to.equal(202);
+      expect(again.body.runId).to.equal(ids.first);
+    });
+
+    it("goes on: steps are reported on, the one that ran beside takes over, lists hold old and new", async () => {
+      await release();
+      const url = await startWeb();
+      const steps = "/api/jobs/running/steps";
+
+      const before = (await call(url, "GET", "/api/jobs/running")).body;
+      await call(url, "PUT", `${steps}/unpack`, { progress: 80, jobProgressStart: 20, jobProgressEnd: 60 });
+      const during = (await call(url, "GET", "/api/jobs/running")).body;
+      await call(url, "PUT", `${steps}/unpack`, { status: "completed", progress: 100, output: { files: 2 } });
+      const after = (await call(url, "GET", "/api/jobs/running?include=steps")).body;
+      await call(url, "PUT", "/api/jobs/newest", { name: "Newest" });
+      const { jobs } = (await call(url, "GET", "/api/jobs?limit=2&fields=name")).body;
+
+      expect([before.progress, during.progress, after.progress]).to.deep.equal([40, 52, 52]);
+      expect(during.currentStep).to.include({ stepKey: "unpack", progress: 80 });
+      expect(after.currentStep).to.include({ stepKey: "left", progress: 10 });
+      expect(after.steps[2]).to.deep.include({ status: "completed", output: { files: 2 }, attempts: 2 });
+      expect(jobs[0]).to.include({ jobId: "newest" });
+      expect(jobs).to.have.length(2);
+    });
+
+    it("may be released while processes of before serve: nothing that they answer is refused or lost", async () => {
+      await release();
+      const url = await startWeb();
+      const jobs = client.db().collection("jobs");
+      await jobs.insertMany(Array.from({ length: 20_000 }, (_, i) => ({ jobId: `old-${i}`, updatedAt: new Date() })));
+      await jobs.dropIndex("updatedAt_-1"); // as one that only the next version knows
+      const answers: number[] = [];
+      let isOver = false;
+      const reporter = async (_: unknown, i: number) => {
+        for (let n = 0; !isOver; n++) {
+          const step = await call(url, "PUT", `/api/jobs/running/steps/s-${i}-${n}`, {
+            stepName: "S",
+            progress: n % 100,
+          });
+          answers.push(step.status);
+        }
+      };
+
+      const reporting = Promise.all(Array.from({ length: 8 }, reporter));
+      await eventually(() => answers.length > 20, "reports to be answered");
+      await release();
+      const during = answers.length;
+      await eventually(() => answers.length > during + 20, "reports to go on");
+      isOver = true;
+      await reporting;
+
+      expect(new Set(answers)).to.deep.equal(new Set([201]));
+      expect(await jobs.indexExists("updatedAt_-1")).to.equal(true);
+      const { steps } = (await call(url, "GET", "/api/jobs/running?include=steps")).body;
+      expect(steps.filter(({ stepKey }: { stepKey: string }) => stepKey.startsWith("s-"))).to.have.length(
+        answers.length,
+      );
+    });
+
+    it("has its waiting runs carried out, in the order of their session, and its events told", async () => {
+      await release();
+      const url = await startWeb();
+      await startWorkerProcess(lifecycle, env, FAST_TIMINGS);
+      const run = async (id: string) => (await call(url, "GET", `/api/runs/${id}`)).body;
+      const runs = client.db().collection<{ _id: string }>("runs");
+      const settled = () => runs.countDocuments({ _id: { $in: [ids.waiting, ids.mapped] }, settled: true });
+
+      await eventually(async () => (await settled()) === 2, "the runs and what follows from their ends", 60_000);
+      const { messages } = (await call(url, "GET", "/api/sessions/hook:acme/messages")).body;
+      const isTold = async () => (await client.db().collection("events").countDocuments({ waiting: true })) === 0;
+      await eventually(isTold, "the events to be told", 60_000);
+
+      expect(messages).to.have.length(6);
+      expect(messages.at(-2).content).to.equal("Wait for me.");
+      const [mapped, waiting] = [await run(ids.mapped), await run(ids.waiting)];
+      expect([mapped.status, waiting.status]).to.deep.equal(["completed", "completed"]);
+      expect(mapped.reply).to.include("Build 42");
+      expect(waiting.deliveries[0]).to.include({ channel: "log" });
+    });
   });
-
-  it("has its waiting runs carried out, in the order of their session, and its events told", async () => {
-    await release();
-    const url = await startWeb();
-    await startWorkerProcess(lifecycle, env, FAST_TIMINGS);
-    const run = async (id: string) => (await call(url, "GET", `/api/runs/${id}`)).body;
-    const runs = client.db().collection<{ _id: string }>("runs");
-    const settled = () => runs.countDocuments({ _id: { $in: [ids.waiting, ids.mapped] }, settled: true });
-
-    await eventually(async () => (await settled()) === 2, "the runs and what follows from their ends", 60_000);
-    const { messages } = (await call(url, "GET", "/api/sessions/hook:acme/messages")).body;
-    const isTold = async () => (await client.db().collection("events").countDocuments({ waiting: true })) === 0;
-    await eventually(isTold, "the events to be told", 60_000);
-
-    expect(messages).to.have.length(6);
-    expect(messages.at(-2).content).to.equal("Wait for me.");
-    const [mapped, waiting] = [await run(ids.mapped), await run(ids.waiting)];
-    expect([mapped.status, waiting.status]).to.deep.equal(["completed", "completed"]);
-    expect(mapped.reply).to.include("Build 42");
-    expect(waiting.deliveries[0]).to.include({ channel: "log" });
-  });
-});
