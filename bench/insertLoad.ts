@@ -13,7 +13,6 @@ export async function loadWithInserts({ url, connections, seconds }: LoadTask): 
     maxPoolSize: connections,
   });
   const inserts = client.db().collection<{ _id: string }>("inserts");
-  await inserts.createIndex({ createdAt: -1 });
   const each = Array.from({ length: connections });
   await Promise.all(each.map(() => inserts.findOne())); // opens the connections
 
