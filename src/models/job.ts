@@ -22,12 +22,16 @@ export interface JobDoc {
   output: Payload | null;
   createdAt: Date;
   updatedAt: Date;
+  /** The minute of `updatedAt`, for the index: see jobTimes.ts. */
+  updatedMinute: Date;
   endedAt: Date | null;
   lastReportAt: Date | null;
   /** The job's own time to stale, in seconds; null takes the configuration's. */
   staleAfterSeconds: number | null;
   /** From when on a running job is stale; null once it has ended. */
   staleAt: Date | null;
+  /** The minute of `staleAt`, for the index. */
+  staleMinute: Date | null;
   /** A copy of the running step that was reported last. */
   current: StepDoc | null;
   /** How many reports the job has had. Orders the reports on its steps. */
@@ -55,10 +59,12 @@ export const jobSchema = new Schema<JobDoc>(
     output: Schema.Types.Mixed,
     createdAt: Date,
     updatedAt: Date,
+    updatedMinute: Date,
     endedAt: Date,
     lastReportAt: Date,
     staleAfterSeconds: Number,
     staleAt: Date,
+    staleMinute: Date,
     current: Schema.Types.Mixed,
     seq: Number,
     endedBy: Schema.Types.ObjectId,
@@ -72,9 +78,9 @@ jobSchema.index({ createdAt: -1, _id: -1 });
 jobSchema.index({ status: 1, createdAt: -1, _id: -1 });
 jobSchema.index({ nameKey: 1, createdAt: -1, _id: -1 });
 jobSchema.index({ metadataTerms: 1, createdAt: -1, _id: -1 });
-jobSchema.index({ updatedAt: -1 });
+jobSchema.index({ updatedMinute: -1 });
 jobSchema.index({ status: 1, endedAt: 1 });
-jobSchema.index({ staleAt: 1 }, { partialFilterExpression: { status: "running" } });
+jobSchema.index({ staleMinute: 1 }, { partialFilterExpression: { status: "running" } });
 
 /** What PUT /api/jobs/:jobId may set; a field that is not there stays as it is, null clears it. */
 export interface JobChange {

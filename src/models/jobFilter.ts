@@ -3,6 +3,7 @@ import type { Position } from "./cursor.ts";
 import { searchTerm } from "./freeObject.ts";
 import type { JobDoc, Status } from "./job.ts";
 import { nameKey } from "./jobs.ts";
+import { staleJobs, updatedBefore, updatedFrom } from "./jobTimes.ts";
 
 /** What a list of jobs, or a deletion, is narrowed to; all that is given must hold. */
 export interface JobFilter {
@@ -29,8 +30,8 @@ export function jobQuery(filter: JobFilter, now: Date): mongo.Filter<JobDoc> {
   for (const [key, value] of filter.metadata ?? []) all.push({ metadataTerms: searchTerm(key, value) });
   if (filter.createdFrom) all.push({ createdAt: { $gte: filter.createdFrom } });
   if (filter.createdBefore) all.push({ createdAt: { $lt: filter.createdBefore } });
-  if (filter.updatedFrom) all.push({ updatedAt: { $gte: filter.updatedFrom } });
-  if (filter.updatedBefore) all.push({ updatedAt: { $lt: filter.updatedBefore } });
+  if (filter.updatedFrom) all.push(updatedFrom(filter.updatedFrom));
+  if (filter.updatedBefore) all.push(updatedBefore(filter.updatedBefore));
   if (filter.stale === true) all.push(staleJobs(now));
   if (filter.stale === false) all.push({ $nor: [staleJobs(now)] });
   return all.length > 0 ? { $and: all } : {};
@@ -42,12 +43,9 @@ export type FilteredJob = Pick<
   "jobId" | "nameKey" | "metadataTerms" | "status" | "createdAt" | "updatedAt" | "staleAt"
 >;
 
-/** Running jobs that have gone without a report for too long. */
-export const staleJobs = (now: Date): mongo.Filter<JobDoc> => ({ status: "running", staleAt: { $lte: now } });
-
 /** Whether the query of the filter would find the job. */
 export function fitsFilter(job: FilteredJob, filter: JobFilter, now: Date): boolean {
-  const { status, name, jobId, metadata = [], createdFrom, createdBefore, updatedFrom, updatedBefore, stale } = filter;
+  const { status, name, jobId, metadata = [], createdFrom, createdBefore, stale } = filter;
   const isStale = job.staleAt !== null && job.staleAt <= now;
   return (
     (!status || status.includes(job.status)) &&
@@ -56,15 +54,15 @@ export function fitsFilter(job: FilteredJob, filter: JobFilter, now: Date): bool
     metadata.every(([key, value]) => job.metadataTerms.includes(searchTerm(key, value))) &&
     (!createdFrom || job.createdAt >= createdFrom) &&
     (!createdBefore || job.createdAt < createdBefore) &&
-    (!updatedFrom || job.updatedAt >= updatedFrom) &&
-    (!updatedBefore || job.updatedAt < updatedBefore) &&
+    (!filter.updatedFrom || job.updatedAt >= filter.updatedFrom) &&
+    (!filter.updatedBefore || job.updatedAt < filter.updatedBefore) &&
     (stale === undefined || stale === isStale)
   );
 }
 
 /** Whether a mere report, or time alone, may take a job out of what the filter fits. */
-export const isFleeting = ({ stale, updatedFrom, updatedBefore }: JobFilter): boolean =>
-  [stale, updatedFrom, updatedBefore].some((condition) => condition !== undefined);
+export const isFleeting = (filter: JobFilter): boolean =>
+  [filter.stale, filter.updatedFrom, filter.updatedBefore].some((condition) => condition !== undefined);
 
 /** What comes after a position in a list that is newest first. The bound on createdAt is what the index uses. */
 export function olderThan({ createdAt, _id }: Position): mongo.Filter<JobDoc> {

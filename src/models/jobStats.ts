@@ -1,8 +1,8 @@
 import type { mongo } from "mongoose";
 import type { Clock } from "../shared/clock.ts";
 import type { JobDoc } from "./job.ts";
-import { staleJobs } from "./jobFilter.ts";
 import type { Jobs } from "./jobs.ts";
+import { staleJobs } from "./jobTimes.ts";
 import { reading } from "./newPrimary.ts";
 
 const HOUR_MS = 3_600_000;

@@ -6,7 +6,7 @@ import { AppError } from "../shared/errors.ts";
 import { type FreeObject, packObject, searchTerms } from "./freeObject.ts";
 import { guard, retryUpsert } from "./guard.ts";
 import type { JobChange, JobDoc, JobView, Status } from "./job.ts";
-import { staleAfterMs, staleAtExpression } from "./jobTimes.ts";
+import { staleAfterMs, timeStages } from "./jobTimes.ts";
 import { reading } from "./newPrimary.ts";
 import { type Payloads, PayloadWrites } from "./payloads.ts";
 import { readAll } from "./readAll.ts";
@@ -19,7 +19,7 @@ type Expression = Record<string, unknown>;
 export type JobHead = Omit<JobDoc, "steps">;
 
 /** Leaves out what only reports look at. */
-export const WITHOUT_STEPS = { steps: 0, replaced: 0, endedBy: 0 } as const;
+export const WITHOUT_STEPS = { steps: 0, replaced: 0, endedBy: 0, updatedMinute: 0, staleMinute: 0 } as const;
 
 /** A value as it is, whatever it looks like: without it `$`-strings would be read as expressions. */
 const literal = (value: unknown): Expression => ({ $literal: value });
@@ -58,7 +58,7 @@ export class Jobs {
     const writes = new PayloadWrites();
     const set = this.#changed(jobId, change, writes, now);
     await this.#payloads.write(writes.docs);
-    const pipeline = [{ $set: set }, { $set: { staleAt: staleAtExpression(this.#staleAfterSeconds) } }];
+    const pipeline = [{ $set: set }, ...timeStages(this.#staleAfterSeconds)];
     const options = { upsert: true, returnDocument: "after", includeResultMetadata: true } as const;
     const { value: job, lastErrorObject } = await guard(() =>
       retryUpsert(() =>

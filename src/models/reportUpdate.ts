@@ -1,6 +1,6 @@
 import type { mongo } from "mongoose";
 import type { JobDoc, Status } from "./job.ts";
-import { staleAtExpression } from "./jobTimes.ts";
+import { timeStages } from "./jobTimes.ts";
 import type { Payload, PayloadRef } from "./payloads.ts";
 import { fieldOf } from "./step.ts";
 
@@ -59,7 +59,8 @@ export function reportUpdate(report: ReportChange, now: Date, staleAfterSeconds:
         [path]: { $mergeObjects: [newStep(report, now), `$${path}`, changedStep(report, `$${path}`, now), { seq }] },
       },
     },
-    { $set: { ...changedCurrent(report, `$${path}`), staleAt: staleAtExpression(staleAfterSeconds) } },
+    { $set: changedCurrent(report, `$${path}`) },
+    ...timeStages(staleAfterSeconds),
   ];
 }
 

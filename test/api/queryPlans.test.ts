@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { type JobFilter, jobQuery, olderThan } from "../../src/models/jobFilter.ts";
+import { minuteOf } from "../../src/models/jobTimes.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 
 const JOBS = 100_000;
@@ -40,6 +41,7 @@ describe("lists over 100,000 jobs", () => {
     const status = n < JOBS / 2 ? "running" : n % 10 === 0 ? "failed" : "completed";
     const createdAt = minutesAgo(n);
     const updatedAt = minutesAgo(n - 0.5);
+    const staleAt = minutesAgo(n % 100 === 0 ? n - 15 : -15);
     return {
       jobId: `team-${n % 100}/job-${n}`,
       name: `Pipeline ${n % 1_000}`,
@@ -49,9 +51,10 @@ describe("lists over 100,000 jobs", () => {
       progress: 0,
       createdAt,
       updatedAt,
+      updatedMinute: minuteOf(updatedAt),
       lastReportAt: updatedAt,
-      staleAt:
-        status === "running" && n % 100 === 0 ? minutesAgo(n - 15) : status === "running" ? minutesAgo(-15) : null,
+      staleAt: status === "running" ? staleAt : null,
+      staleMinute: status === "running" ? minuteOf(staleAt) : null,
       endedAt: status === "running" ? null : updatedAt,
     };
   }

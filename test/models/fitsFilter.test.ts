@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { fitsFilter, type JobFilter, jobQuery } from "../../src/models/jobFilter.ts";
+import { minuteOf } from "../../src/models/jobTimes.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { runs } from "../support/random.ts";
 
@@ -21,7 +22,6 @@ const anyJob = fc.record({
   updatedAt: time,
   lastReportAt: fc.option(time),
   staleAfterSeconds: fc.option(fc.integer({ min: 1, max: 500 })),
-  lag: fc.integer({ min: 0, max: 59_999 }),
 });
 const anyFilter: fc.Arbitrary<JobFilter> = fc.record(
   {
@@ -38,17 +38,13 @@ const anyFilter: fc.Arbitrary<JobFilter> = fc.record(
   { requiredKeys: [] },
 );
 
-/** What two indexes serve may lie behind what the last report tells, by less than a minute. */
-function stored({ lag, updatedAt, lastReportAt, ...given }: typeof anyJob extends fc.Arbitrary<infer J> ? J : never) {
+function stored({ updatedAt, lastReportAt, ...given }: typeof anyJob extends fc.Arbitrary<infer J> ? J : never) {
   const { status, createdAt, staleAfterSeconds } = given;
-  const behind = (time: Date) => new Date(time.getTime() - lag);
-  const silentUntil = new Date(
-    (lastReportAt ?? createdAt).getTime() + (staleAfterSeconds ?? STALE_AFTER_SECONDS) * 1_000,
-  );
+  const staleAt = new Date((lastReportAt ?? createdAt).getTime() + (staleAfterSeconds ?? STALE_AFTER_SECONDS) * 1_000);
+  const isRunning = status === "running";
   return {
-    ...{ status, createdAt, lastReportAt, staleAfterSeconds },
-    updatedAt: lastReportAt && lastReportAt > updatedAt ? behind(lastReportAt) : updatedAt,
-    staleAt: status === "running" ? behind(silentUntil) : null,
+    ...{ status, createdAt, lastReportAt, staleAfterSeconds, updatedAt, updatedMinute: minuteOf(updatedAt) },
+    ...{ staleAt: isRunning ? staleAt : null, staleMinute: isRunning ? minuteOf(staleAt) : null },
   };
 }
 

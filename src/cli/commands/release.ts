@@ -38,7 +38,10 @@ export async function prepareDatabase(
   const { sessions, runs, jobs, payloads } = database.collections;
   try {
     await database.createIndexes();
-    await foldSteps(jobs, payloads, config.jobs.staleAfterSeconds, everyFewSeconds(onProgress));
+    await foldSteps(jobs, payloads, {
+      staleAfterSeconds: config.jobs.staleAfterSeconds,
+      onProgress: everyFewSeconds(onProgress),
+    });
     const named = config.hooks.mappings.map((mapping) => ({
       key: mappingKey(mapping),
       sessionKey: mapping.sessionKey,

@@ -1,8 +1,9 @@
 import type { mongo } from "mongoose";
 import { StartError } from "../../shared/lifecycle.ts";
+import { insertAll } from "../inserting.ts";
 import type { JobDoc, Status } from "../job.ts";
-import { staleAfterMs } from "../jobTimes.ts";
-import { isStored, type PayloadDoc, PayloadWrites } from "../payloads.ts";
+import { minuteOf, staleAfterMs } from "../jobTimes.ts";
+import { isStored, type Payload, type PayloadDoc, PayloadWrites } from "../payloads.ts";
 import { fieldOf, type StepDoc } from "../step.ts";
 
 /** A step as versions before 2 stored it, in a collection of its own. */
@@ -33,10 +34,15 @@ type OldJobDoc = Omit<JobDoc, "current" | "steps"> & {
 };
 
 /** The collections that versions before 2 used for steps. */
-const OLD_COLLECTIONS = ["steps", "deletions"] as const;
+const OLD_COLLECTIONS = ["deletions", "steps"] as const;
 
-/** Maximum jobs that are folded at the same time. */
-const CONCURRENCY = 50;
+/** Indexes of jobs that versions before 2 used. */
+const OLD_INDEXES = ["updatedAt_-1", "staleAt_1"] as const;
+
+/** Maximum jobs that are folded together. Their steps are in memory meanwhile, outputs apart. */
+const BATCH_SIZE = 50;
+/** Maximum characters of outputs that are copied by one command. */
+const MAX_COPY_LENGTH = 4 * 1024 * 1024;
 /** Maximum size of the steps of one job, outputs apart, in bytes: see MAX_JOB_BYTES in reportUpdate.ts. */
 const MAX_STEPS_BYTES = 12 * 1024 * 1024;
 
@@ -45,18 +51,23 @@ export async function hasOldSteps(db: mongo.Db): Promise<boolean> {
   return (await db.listCollections({ name: "steps" }, { nameOnly: true }).toArray()).length > 0;
 }
 
+export interface FoldOptions {
+  /** For jobs that have none of their own. */
+  readonly staleAfterSeconds: number;
+  readonly batchSize?: number;
+  /** Receives how many jobs have been folded, and how many there are. */
+  onProgress?(done: number, total: number): void;
+}
+
 /**
  * Moves the steps of versions before 2 into the documents of their jobs, and their outputs to `payloads`. Processes of the
  * version before must be stopped. It may be interrupted and repeated: a job that has `seq` has been moved.
- * @param staleAfterSeconds for jobs that have none of their own
- * @param onProgress receives how many jobs have been looked at, and how many there are
  * @throws StartError if the steps of a job take too much for its document; nothing has been changed then
  */
 export async function foldSteps(
   jobs: mongo.Collection<JobDoc>,
   payloads: mongo.Collection<PayloadDoc>,
-  staleAfterSeconds: number,
-  onProgress: (done: number, total: number) => void = () => {},
+  { staleAfterSeconds, onProgress, batchSize = BATCH_SIZE }: FoldOptions,
 ): Promise<void> {
   const { db } = jobs;
   if (!(await hasOldSteps(db))) return;
@@ -65,18 +76,14 @@ export async function foldSteps(
   const old = db.collection<OldJobDoc>("jobs");
   const total = await old.estimatedDocumentCount();
   let done = 0;
-  let batch: mongo.WithId<OldJobDoc>[] = [];
-  const fold = async () => {
-    await Promise.all(batch.map((job) => foldJob(job, { old, steps, payloads, staleAfterSeconds })));
+  for (;;) {
+    const batch = await old.find({ seq: { $exists: false } }, { limit: batchSize }).toArray();
+    if (batch.length === 0) break;
+    await foldJobs(batch, { old, steps, payloads, staleAfterSeconds });
     done += batch.length;
-    batch = [];
-    onProgress(done, total);
-  };
-  for await (const job of old.find({ seq: { $exists: false } }, { sort: { _id: 1 } })) {
-    batch.push(job);
-    if (batch.length === CONCURRENCY) await fold();
+    onProgress?.(done, total);
   }
-  if (batch.length > 0) await fold();
+  for (const name of OLD_INDEXES) await jobs.dropIndex(name).catch(() => {}); // it may be gone already
   for (const name of OLD_COLLECTIONS) await db.collection(name).drop();
 }
 
@@ -106,60 +113,75 @@ interface Folding {
   readonly staleAfterSeconds: number;
 }
 
-async function foldJob(
-  job: mongo.WithId<OldJobDoc>,
-  { old, steps, payloads, staleAfterSeconds }: Folding,
-): Promise<void> {
-  const { _id, jobId } = job;
+async function foldJobs(batch: readonly mongo.WithId<OldJobDoc>[], to: Folding): Promise<void> {
+  const { old, steps, payloads, staleAfterSeconds } = to;
+  const job = { $in: batch.map(({ _id }) => _id) };
   const found = await steps
-    .aggregate<Omit<OldStepDoc, "output"> & { length: number }>([
-      { $match: { job: _id } },
-      { $sort: { createdAt: 1, _id: 1 } },
+    .aggregate<WithoutOutput>([
+      { $match: { job } },
+      { $sort: { job: 1, createdAt: 1, _id: 1 } },
       { $set: { length: { $strLenCP: { $ifNull: ["$output", ""] } } } },
-      { $unset: "output" },
+      { $unset: ["output", "rev"] },
     ])
     .toArray();
-  const withOutput = found.filter(({ length }) => length > 0).map((step) => step._id);
-  for (const id of withOutput) await copyOutput(id, jobId, steps, payloads);
+  await copyOutputs(job, to);
+  const byJob = Map.groupBy(found, (step) => step.job.toHexString());
+  const writes = new PayloadWrites();
+  const updates = batch.map((one) => {
+    const folded = foldJob(one, byJob.get(one._id.toHexString()) ?? [], writes, staleAfterSeconds);
+    return { updateOne: { filter: { _id: one._id, seq: { $exists: false } }, update: folded } };
+  });
+  if (writes.docs.length > 0) await payloads.insertMany(writes.docs);
+  await old.bulkWrite(updates);
+}
+
+/** Copies the outputs of steps under the ids of their steps, so that a repetition does not copy them twice. */
+async function copyOutputs(job: { $in: mongo.ObjectId[] }, { steps, payloads }: Folding): Promise<void> {
+  let docs: PayloadDoc[] = [];
+  let length = 0;
+  const copy = async () => {
+    await insertAll(payloads, [docs]);
+    docs = [];
+    length = 0;
+  };
+  const withOutput = steps.find({ job, output: { $type: "string" } }, { projection: { jobId: 1, output: 1 } });
+  for await (const { _id, jobId, output } of withOutput) {
+    docs.push({ _id, jobId, text: output as string });
+    length += output?.length ?? 0;
+    if (length > MAX_COPY_LENGTH) await copy();
+  }
+  if (docs.length > 0) await copy();
+}
+
+/** @returns the update that turns a job of versions before 2 into one of this version */
+function foldJob(
+  job: mongo.WithId<OldJobDoc>,
+  found: readonly WithoutOutput[],
+  writes: PayloadWrites,
+  staleAfterSeconds: number,
+): mongo.UpdateFilter<OldJobDoc> {
   const newest = found.map((step) => upToDate(step, job.current ?? null));
   const order = [...newest].sort((one, other) => reportedAt(one) - reportedAt(other));
   const seqs = new Map(order.map((step, i) => [step, i + 1]));
   const folded = newest.map((step): StepDoc => {
-    const { _id: id, jobId: _, job: __, length, reportedAt: ___, ...kept } = step;
-    const output = length > 0 ? { payload: id, length } : null;
-    const { rev, ...fields } = kept as typeof kept & { rev?: unknown };
-    return { ...fields, output, seq: seqs.get(step)! };
+    const { _id, jobId: _, job: __, length, reportedAt: ___, ...fields } = step;
+    return { ...fields, output: length > 0 ? { payload: _id, length } : null, seq: seqs.get(step)! };
   });
   const running = folded.filter(({ status }) => status === "running");
   const current = running.reduce<StepDoc | null>((best, step) => (best && best.seq > step.seq ? best : step), null);
-  const writes = new PayloadWrites();
-  const keep = (field: "input" | "metadata" | "output") => {
-    const payload = job[field] ?? null;
-    return { [field]: payload === null || isStored(payload) ? payload : writes.keep(jobId, payload) };
-  };
-  const own = { ...keep("input"), ...keep("metadata"), ...keep("output") };
-  if (writes.docs.length > 0) await payloads.insertMany(writes.docs);
+  const keep = (payload: Payload | null | undefined) =>
+    payload == null || isStored(payload) ? (payload ?? null) : writes.keep(job.jobId, payload);
+  const updatedAt = later(job.updatedAt, job.lastReportAt);
+  const staleAt = staleAtOf(job, staleAfterSeconds);
   const set = {
-    ...own,
+    ...{ input: keep(job.input), metadata: keep(job.metadata), output: keep(job.output) },
     // Versions before 2 stored these two with a lag of up to a minute.
-    ...{ updatedAt: later(job.updatedAt, job.lastReportAt), staleAt: staleAt(job, staleAfterSeconds) },
+    ...{ updatedAt, updatedMinute: minuteOf(updatedAt), staleAt, staleMinute: staleAt && minuteOf(staleAt) },
     ...{ current, seq: folded.length },
-    // a Map keeps its order, also where keys look like numbers
+    // A Map keeps its order, also where keys look like numbers.
     ...(folded.length > 0 && { steps: new Map(folded.map((step) => [fieldOf(step.stepKey), step])) }),
   };
-  const update = { $set: set, $unset: { currentKnown: 1, rev: 1 } } as unknown as mongo.UpdateFilter<OldJobDoc>;
-  await old.updateOne({ _id, seq: { $exists: false } }, update);
-}
-
-/** Copies an output under the id of its step, so that a repetition does not copy it twice. */
-async function copyOutput(
-  _id: mongo.ObjectId,
-  jobId: string,
-  steps: mongo.Collection<OldStepDoc>,
-  payloads: mongo.Collection<PayloadDoc>,
-): Promise<void> {
-  const step = await steps.findOne({ _id }, { projection: { output: 1 } });
-  if (step?.output) await payloads.updateOne({ _id }, { $setOnInsert: { jobId, text: step.output } }, { upsert: true });
+  return { $set: set, $unset: { currentKnown: 1, rev: 1 } } as unknown as mongo.UpdateFilter<OldJobDoc>;
 }
 
 type WithoutOutput = Omit<OldStepDoc, "output"> & { length: number };
@@ -172,7 +194,7 @@ function upToDate(step: WithoutOutput, current: OldJobDoc["current"]): WithoutOu
   return isBehind ? { ...step, ...current, endedAt: null } : step;
 }
 
-const staleAt = (job: OldJobDoc, staleAfterSeconds: number): Date | null =>
+const staleAtOf = (job: OldJobDoc, staleAfterSeconds: number): Date | null =>
   job.status === "running"
     ? new Date((job.lastReportAt ?? job.createdAt).getTime() + staleAfterMs(job, staleAfterSeconds))
     : null;
