@@ -24,7 +24,7 @@ const CLEARED_TOGETHER = 100;
 export class HeldBytes {
   readonly #mostBytes: number;
   readonly #patienceMs: number;
-  /** The oldest first. No Map: what comes and goes with each request is in none (docs/performance.md, "Young objects"). */
+  /** The oldest first. */
   #entries: Entry[] = [];
   #held = 0;
   #bytes = 0;

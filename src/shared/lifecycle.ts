@@ -1,5 +1,4 @@
 import { returnIdleMemory } from "./idleMemory.ts";
-import { keepObjectsYoung } from "./youngObjects.ts";
 
 /** A start that cannot go on. The message is for the person at the terminal: what is wrong and what to do. */
 export class StartError extends Error {
@@ -44,7 +43,6 @@ export interface Started {
  * than `deadlineMs`, ends the process at once.
  */
 export async function runProcess(start: (lifecycle: Lifecycle) => Promise<Started>): Promise<void> {
-  keepObjectsYoung();
   process.report.excludeEnv = true; // a report of a crash, where NODE_OPTIONS asks for it, needs no secrets
   const lifecycle = new Lifecycle();
   let deadlineMs = 10_000;
