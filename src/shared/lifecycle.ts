@@ -1,5 +1,3 @@
-import { returnIdleMemory } from "./idleMemory.ts";
-
 /** A start that cannot go on. The message is for the person at the terminal: what is wrong and what to do. */
 export class StartError extends Error {
   override name = "StartError";
@@ -78,7 +76,6 @@ export async function runProcess(start: (lifecycle: Lifecycle) => Promise<Starte
     };
     if (isReloadWanted) reloading = reload(); // the file may have changed since it was read
     process.send?.({ ready: started.ready });
-    returnIdleMemory();
   } catch (error) {
     if (stoppingSince !== undefined) return; // what it was about to use is being closed
     process.stderr.write(error instanceof StartError ? `${error.message}\n` : `${(error as Error).stack ?? error}\n`);
