@@ -5,7 +5,7 @@ import { BUILT_IN } from "../shared/configMappingChecks.ts";
 import { DASHBOARD, mountDashboard } from "./dashboard.ts";
 import type { ApiDeps } from "./deps.ts";
 import { mountDocs } from "./docs.ts";
-import { HeldBytes } from "./heldBytes.ts";
+import { MemoryBudget } from "./memoryBudget.ts";
 import { withoutMappingNames } from "./metrics.ts";
 import { Doorkeeper, SESSION_PATH } from "./middleware/access.ts";
 import { type CountFailure, Gate, hookTokens } from "./middleware/auth.ts";
@@ -41,7 +41,7 @@ export interface AppSettings {
   readonly readOnlyToken?: string | undefined;
   readonly trustProxy: number;
   readonly bodyLimit: number;
-  readonly bodies?: HeldBytes;
+  readonly bodies?: MemoryBudget;
   readonly strict?: boolean;
   readonly countFailure: CountFailure;
   /** How long the rest of a refused body is awaited. */
@@ -69,7 +69,7 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
   const gate = new Gate(hooks.enabled && hooks.token ? [hooks.token] : [], {
     ...{ find: hookTokens, countFailure: settings.countFailure, advice: HOOK_ADVICE },
   });
-  const bodies = settings.bodies ?? new HeldBytes();
+  const bodies = settings.bodies ?? new MemoryBudget();
   const senders = { mappings, basePath: hooks.path, gate, clock, log, bodies };
   const door = new Doorkeeper(
     { ...settings, hookToken: hooks.enabled ? hooks.token : undefined },

@@ -4,7 +4,7 @@ import type { Context, Middleware } from "koa";
 import type { TObject, TSchema } from "typebox";
 import { AppError, toAppError } from "../shared/errors.ts";
 import type { ApiDeps } from "./deps.ts";
-import type { HeldBytes } from "./heldBytes.ts";
+import type { MemoryBudget } from "./memoryBudget.ts";
 import { jsonBody } from "./middleware/body.ts";
 import { type Answer, type Answers, type AnyRoute, errorsOf, type Input, type RouteSchemas } from "./route.ts";
 import { Routers } from "./routers.ts";
@@ -12,8 +12,8 @@ import { bodies, bodyCheck, urlCheck } from "./validate.ts";
 
 export interface MountOptions {
   readonly bodyLimit: number;
-  /** Those that are being read. */
-  readonly bodies: HeldBytes;
+  /** Limits the memory of the bodies that are being read. */
+  readonly bodies: MemoryBudget;
   /** Tests run with this on: an answer off its schema, or an error code that is not listed, becomes `internal`. */
   readonly strict: boolean;
 }
