@@ -101,24 +101,24 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
     ...sessionRoutes,
     ...probeRoutes,
   ];
-  const routers = mount(
+  const router = mount(
     routes,
     deps,
     { bodyLimit: settings.bodyLimit, bodies, strict: settings.strict ?? false },
     { callHook: admitSender(senders) },
   );
   const info = { title: "Signalbox", version: settings.version, description: ABOUT };
-  mountDocs(routers, toOpenApi(routes, info, { needsToken: door.needsToken }));
-  mountDashboard(routers, DASHBOARD);
-  routers.on("get", "/metrics", async (ctx) => {
+  mountDocs(router, toOpenApi(routes, info, { needsToken: door.needsToken }));
+  mountDashboard(router, DASHBOARD);
+  router.get("/metrics", async (ctx) => {
     const { type, text } = await settings.readMetrics();
     const isOpen = await door.mayRead(ctx).catch(() => false); // where that is not known, the figures are
     ctx.set("Content-Type", type);
     ctx.body = isOpen ? text : withoutMappingNames(text);
   });
-  app.use(routers.answer);
+  app.use(router.routes());
   const isKnown = (name: string) => BUILT_IN.includes(name) || mappingsAt(mappings, name).length > 0;
-  app.use(noRoute(routers, (path) => isHook(path) && !isKnown(hookName(hooks.path, path))));
+  app.use(noRoute(router, (path) => isHook(path) && !isKnown(hookName(hooks.path, path))));
   return app;
 }
 
