@@ -10,7 +10,7 @@ import { withoutMappingNames } from "./metrics.ts";
 import { Doorkeeper, SESSION_PATH } from "./middleware/access.ts";
 import { type CountFailure, Gate, hookTokens } from "./middleware/auth.ts";
 import { failures } from "./middleware/failures.ts";
-import { careful } from "./middleware/headers.ts";
+import { securityHeaders } from "./middleware/headers.ts";
 import { hostGuard } from "./middleware/host.ts";
 import { admitSender, hookGuard, ignoreTrailingSlash } from "./middleware/mappedSender.ts";
 import { checkTarget, requests } from "./middleware/requests.ts";
@@ -57,7 +57,7 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
   app.use(requests(deps.log, deps.metrics));
   const { hooks, log, clock } = deps;
   const isHook = (path: string) => hooks.enabled && isUnder(path, hooks.path);
-  app.use(careful((path) => isUnder(path, "/api") || isHook(path)));
+  app.use(securityHeaders((path) => isUnder(path, "/api") || isHook(path)));
   app.use(failures(log, deps.metrics, settings.restOfBodyMs));
   app.use(checkTarget);
   const { apiToken, host, allowedHosts } = settings;
