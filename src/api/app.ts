@@ -5,12 +5,12 @@ import { BUILT_IN } from "../shared/configMappingChecks.ts";
 import { DASHBOARD, mountDashboard } from "./dashboard.ts";
 import type { ApiDeps } from "./deps.ts";
 import { mountDocs } from "./docs.ts";
-import { HeldBytes } from "./heldBytes.ts";
+import { MemoryBudget } from "./memoryBudget.ts";
 import { withoutMappingNames } from "./metrics.ts";
 import { Doorkeeper, SESSION_PATH } from "./middleware/access.ts";
 import { type CountFailure, Gate, hookTokens } from "./middleware/auth.ts";
 import { failures } from "./middleware/failures.ts";
-import { careful } from "./middleware/headers.ts";
+import { securityHeaders } from "./middleware/headers.ts";
 import { hostGuard } from "./middleware/host.ts";
 import { admitSender, hookGuard, ignoreTrailingSlash } from "./middleware/mappedSender.ts";
 import { checkTarget, requests } from "./middleware/requests.ts";
@@ -41,7 +41,7 @@ export interface AppSettings {
   readonly readOnlyToken?: string | undefined;
   readonly trustProxy: number;
   readonly bodyLimit: number;
-  readonly bodies?: HeldBytes;
+  readonly bodies?: MemoryBudget;
   readonly strict?: boolean;
   readonly countFailure: CountFailure;
   /** How long the rest of a refused body is awaited. */
@@ -57,7 +57,7 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
   app.use(requests(deps.log, deps.metrics));
   const { hooks, log, clock } = deps;
   const isHook = (path: string) => hooks.enabled && isUnder(path, hooks.path);
-  app.use(careful((path) => isUnder(path, "/api") || isHook(path)));
+  app.use(securityHeaders((path) => isUnder(path, "/api") || isHook(path)));
   app.use(failures(log, deps.metrics, settings.restOfBodyMs));
   app.use(checkTarget);
   const { apiToken, host, allowedHosts } = settings;
@@ -69,7 +69,7 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
   const gate = new Gate(hooks.enabled && hooks.token ? [hooks.token] : [], {
     ...{ find: hookTokens, countFailure: settings.countFailure, advice: HOOK_ADVICE },
   });
-  const bodies = settings.bodies ?? new HeldBytes();
+  const bodies = settings.bodies ?? new MemoryBudget();
   const senders = { mappings, basePath: hooks.path, gate, clock, log, bodies };
   const door = new Doorkeeper(
     { ...settings, hookToken: hooks.enabled ? hooks.token : undefined },
@@ -101,24 +101,24 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
     ...sessionRoutes,
     ...probeRoutes,
   ];
-  const routers = mount(
+  const router = mount(
     routes,
     deps,
     { bodyLimit: settings.bodyLimit, bodies, strict: settings.strict ?? false },
     { callHook: admitSender(senders) },
   );
   const info = { title: "Signalbox", version: settings.version, description: ABOUT };
-  mountDocs(routers, toOpenApi(routes, info, { needsToken: door.needsToken }));
-  mountDashboard(routers, DASHBOARD);
-  routers.on("get", "/metrics", async (ctx) => {
+  mountDocs(router, toOpenApi(routes, info, { needsToken: door.needsToken }));
+  mountDashboard(router, DASHBOARD);
+  router.get("/metrics", async (ctx) => {
     const { type, text } = await settings.readMetrics();
     const isOpen = await door.mayRead(ctx).catch(() => false); // where that is not known, the figures are
     ctx.set("Content-Type", type);
     ctx.body = isOpen ? text : withoutMappingNames(text);
   });
-  app.use(routers.answer);
+  app.use(router.routes());
   const isKnown = (name: string) => BUILT_IN.includes(name) || mappingsAt(mappings, name).length > 0;
-  app.use(noRoute(routers, (path) => isHook(path) && !isKnown(hookName(hooks.path, path))));
+  app.use(noRoute(router, (path) => isHook(path) && !isKnown(hookName(hooks.path, path))));
   return app;
 }
 

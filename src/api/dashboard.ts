@@ -1,10 +1,10 @@
 import { hash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
+import type Router from "@koa/router";
 import type { Context } from "koa";
 import { PATHS } from "../dashboard/paths.ts";
 import { AppError } from "../shared/errors.ts";
-import type { Routers } from "./routers.ts";
 
 /** Where `npm run build:dashboard` puts the page. */
 export const DASHBOARD = join(import.meta.dirname, "..", "..", "dist", "dashboard");
@@ -44,7 +44,7 @@ interface BuiltFile {
  * once, so that a build that is made meanwhile never mixes with the one that is served.
  * @param directory the build; without one the addresses say how to make it
  */
-export function mountDashboard(routers: Routers, directory: string): void {
+export function mountDashboard(router: Router, directory: string): void {
   const isBuilt = existsSync(join(directory, "index.html"));
   const document = isBuilt && readBuilt(join(directory, "index.html"));
   const show = (ctx: Context) => {
@@ -53,9 +53,9 @@ export function mountDashboard(routers: Routers, directory: string): void {
     ctx.type = "html";
     ctx.body = UNBUILT;
   };
-  for (const path of PATHS) routers.on("get", path, show);
+  for (const path of PATHS) router.get(path, show);
   const assets = isBuilt ? readAssets(join(directory, "assets")) : new Map<string, BuiltFile>();
-  routers.on("get", "/assets/:name", (ctx) => {
+  router.get("/assets/:name", (ctx) => {
     const file = assets.get(ctx.params.name ?? "");
     if (!file) throw new AppError("not_found", { detail: `There is nothing at ${ctx.path}: load the page again.` });
     send(ctx, file, "public, max-age=31536000, immutable"); // its name changes with its content

@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import type Router from "@koa/router";
 import type { Context } from "koa";
 import swaggerUiPath from "swagger-ui-dist/absolute-path.js"; // the package itself would load the whole viewer
 import { ERRORS } from "../shared/errors.ts";
-import type { Routers } from "./routers.ts";
 
 /** The viewer's files, from its package; nothing is loaded from another host. */
 const ASSETS = ["swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png"] as const;
@@ -53,19 +53,19 @@ const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'";
 
 /** Adds /openapi.json, /docs and /docs/errors. */
-export function mountDocs(routers: Routers, openApi: object): void {
+export function mountDocs(router: Router, openApi: object): void {
   const send = (ctx: Context, type: string, body: string | Buffer) => {
     ctx.set("Content-Security-Policy", POLICY);
     ctx.type = type;
     ctx.body = body;
   };
   const document = JSON.stringify(openApi);
-  routers.on("get", "/openapi.json", (ctx) => send(ctx, "application/json", document));
-  routers.on("get", "/docs", (ctx) => send(ctx, "html", VIEWER));
-  routers.on("get", "/docs/start.js", (ctx) => send(ctx, "js", START));
-  routers.on("get", "/docs/errors", (ctx) => send(ctx, "html", errorPage()));
+  router.get("/openapi.json", (ctx) => send(ctx, "application/json", document));
+  router.get("/docs", (ctx) => send(ctx, "html", VIEWER));
+  router.get("/docs/start.js", (ctx) => send(ctx, "js", START));
+  router.get("/docs/errors", (ctx) => send(ctx, "html", errorPage()));
   for (const name of ASSETS) {
-    routers.on("get", `/docs/${name}`, async (ctx) => {
+    router.get(`/docs/${name}`, async (ctx) => {
       ctx.set("Cache-Control", "public, max-age=86400");
       send(ctx, name.slice(name.lastIndexOf(".")), await readFile(join(swaggerUiPath(), name)));
     });

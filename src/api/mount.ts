@@ -1,25 +1,25 @@
 import type { EventEmitter } from "node:events";
 import type { ServerResponse } from "node:http";
+import Router from "@koa/router";
 import type { Context, Middleware } from "koa";
 import type { TObject, TSchema } from "typebox";
 import { AppError, toAppError } from "../shared/errors.ts";
 import type { ApiDeps } from "./deps.ts";
-import type { HeldBytes } from "./heldBytes.ts";
+import type { MemoryBudget } from "./memoryBudget.ts";
 import { jsonBody } from "./middleware/body.ts";
 import { type Answer, type Answers, type AnyRoute, errorsOf, type Input, type RouteSchemas } from "./route.ts";
-import { Routers } from "./routers.ts";
 import { bodies, bodyCheck, urlCheck } from "./validate.ts";
 
 export interface MountOptions {
   readonly bodyLimit: number;
-  /** Those that are being read. */
-  readonly bodies: HeldBytes;
+  /** Limits the memory of the bodies that are being read. */
+  readonly bodies: MemoryBudget;
   /** Tests run with this on: an answer off its schema, or an error code that is not listed, becomes `internal`. */
   readonly strict: boolean;
 }
 
 /**
- * The routes as middleware. An address with another method is answered by `method_not_allowed`.
+ * Makes a router of the routes. The first that fits a request answers it; `noRoute` answers what none fits.
  * @param readers what reads the body of a route, by operationId, where that is not the common one
  */
 export function mount(
@@ -27,15 +27,15 @@ export function mount(
   deps: ApiDeps,
   options: MountOptions,
   readers: Readonly<Record<string, Middleware>> = {},
-): Routers {
-  const routers = new Routers();
+): Router {
+  const router = new Router({ strict: true, sensitive: true });
   for (const r of routes) {
     const layers: Middleware[] = [handle(r, deps, options.strict)];
     if (r.schemas.body)
       layers.unshift(readers[r.operationId] ?? jsonBody(r.bodyLimit ?? options.bodyLimit, options.bodies));
-    routers.on(r.method, r.path, ...layers);
+    router[r.method](r.path, ...layers);
   }
-  return routers;
+  return router;
 }
 
 function handle(r: AnyRoute, deps: ApiDeps, strict: boolean): Middleware {
@@ -127,11 +127,11 @@ function strictly(r: AnyRoute): (input: Input<RouteSchemas>, deps: ApiDeps) => P
   };
 }
 
-/** Behind the routers: nothing fitted. */
-export function noRoute(routers: Routers, isUnknownHook: (path: string) => boolean): Middleware {
+/** Answers what no route fits: another method at a known path by `method_not_allowed`, OPTIONS there by the methods. */
+export function noRoute(router: Router, isUnknownHook: (path: string) => boolean): Middleware {
   return (ctx) => {
     if (isUnknownHook(ctx.path)) throw new AppError("hook_not_found", { detail: `There is no hook at ${ctx.path}.` });
-    const methods = routers.methodsAt(ctx.path);
+    const methods = methodsAt(router, ctx.path);
     if (methods.size === 0) {
       throw new AppError("not_found", { detail: `There is nothing at ${ctx.path}; see /docs for what there is.` });
     }
@@ -143,4 +143,9 @@ export function noRoute(routers: Routers, isUnknownHook: (path: string) => boole
     }
     throw new AppError("method_not_allowed", { detail: `${ctx.path} takes ${allow}.`, headers: { Allow: allow } });
   };
+}
+
+/** The methods that the routes at this path take; none where there is no route. */
+function methodsAt(router: Router, path: string): Set<string> {
+  return new Set(router.match(path, "GET").path.flatMap(({ methods }) => methods));
 }

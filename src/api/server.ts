@@ -2,7 +2,7 @@ import { createServer, type RequestListener, type Server, ServerResponse } from 
 import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
 import { promisify } from "node:util";
 import { StartError } from "../shared/lifecycle.ts";
-import { HeldBytes } from "./heldBytes.ts";
+import { MemoryBudget } from "./memoryBudget.ts";
 
 export interface HttpServer {
   /** Where it can be reached, such as `http://127.0.0.1:3000`. */
@@ -44,7 +44,7 @@ export async function listen(
   listener: RequestListener,
   { port, host, isStopping, maxConnections, limits = LIMITS, idleGraceMs }: ListenOptions,
 ): Promise<HttpServer> {
-  const waiting = new HeldBytes();
+  const untaken = new MemoryBudget();
   /** It is asked for as an answer is begun, so that those under way when the server stops count too. */
   class Answer extends ServerResponse {
     override writeHead(...args: unknown[]): this {
@@ -53,7 +53,7 @@ export async function listen(
     }
   }
   const onRequest: RequestListener = (req, res) => {
-    res.once("prefinish", () => endInTime(res, limits.answerMs, waiting));
+    res.once("prefinish", () => limitUntaken(res, limits.answerMs, untaken));
     listener(req, res);
   };
   const options = { connectionsCheckingInterval: limits.lookEveryMs, ServerResponse: Answer };
@@ -79,14 +79,17 @@ export async function listen(
   };
 }
 
-/** The answer is whole; what the system has not taken of it waits in memory for its client. */
-function endInTime(res: ServerResponse, withinMs: number, waiting: HeldBytes): void {
+/**
+ * Limits how long a finished answer may wait for its client to take it, and counts the bytes that wait in memory: those
+ * that the system's own buffers have no room for.
+ */
+function limitUntaken(res: ServerResponse, withinMs: number, untaken: MemoryBudget): void {
   if (!res.socket?.writableLength) return;
-  const letGo = waiting.hold(res, res.socket.writableLength);
+  const release = untaken.reserve(res, res.socket.writableLength);
   const timer = setTimeout(() => res.destroy(), withinMs).unref();
   res.once("close", () => {
     clearTimeout(timer);
-    letGo();
+    release();
   });
 }
 

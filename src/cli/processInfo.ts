@@ -1,6 +1,5 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { readProcess } from "../shared/processFamily.ts";
 
 const isLinux = process.platform === "linux";
 
@@ -11,9 +10,9 @@ const isLinux = process.platform === "linux";
 export function processIdentity(pid: number): string | undefined {
   return ask(() => {
     if (!isLinux) return ps("lstart", pid);
-    const found = readProcess(pid);
-    if (!found || found.state === "Z") return undefined;
-    return `${readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()} ${found.startedAt}`;
+    const { state, startedAt } = readStat(pid);
+    if (state === ZOMBIE) return undefined;
+    return `${readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()} ${startedAt}`;
   });
 }
 
@@ -27,7 +26,21 @@ export function commandLine(pid: number): string {
 
 /** The process above; undefined when there is no such process. */
 export function parentOf(pid: number): number | undefined {
-  return isLinux ? readProcess(pid)?.parent : ask(() => Number(ps("ppid", pid)));
+  return ask(() => (isLinux ? readStat(pid).parent : Number(ps("ppid", pid))));
+}
+
+/** The state of a process that has ended and whose parent has not asked how. */
+const ZOMBIE = "Z";
+
+/**
+ * Reads /proc/PID/stat. `startedAt` is in a unit of its own. Source: proc_pid_stat(5)
+ * @throws where there is no such process
+ */
+function readStat(pid: number): { state: string; parent: number; startedAt: string } {
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+  // The name of the program, in brackets before the state, may contain spaces and brackets.
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return { state: fields[0] ?? "", parent: Number(fields[1]), startedAt: fields[19] ?? "" };
 }
 
 function ask<T>(question: () => T): T | undefined {

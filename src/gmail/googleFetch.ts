@@ -1,3 +1,4 @@
+import { withDeadline } from "../shared/withDeadline.ts";
 import type { GoogleAuth } from "./googleAuth.ts";
 import { fromAnswer, GoogleError } from "./googleError.ts";
 
@@ -25,22 +26,22 @@ export function googleFetch(
 ): Promise<Record<string, unknown>> {
   return auth.call(
     service,
-    async (token) => {
-      const timeout = AbortSignal.timeout(timeoutMs);
-      try {
-        const response = await fetch(url, {
-          method,
-          redirect: "manual",
-          headers: { Authorization: `Bearer ${token}`, ...(body && { "Content-Type": "application/json" }) },
-          signal: AbortSignal.any([signal, timeout]),
-          ...(body && { body: JSON.stringify(body) }),
-        });
-        return read(service, response, await response.text());
-      } catch (thrown) {
-        if (mayWait && timeout.aborted && !signal.aborted) return {};
-        throw thrown;
-      }
-    },
+    (token) =>
+      withDeadline([signal], timeoutMs, async (bounded) => {
+        try {
+          const response = await fetch(url, {
+            method,
+            redirect: "manual",
+            headers: { Authorization: `Bearer ${token}`, ...(body && { "Content-Type": "application/json" }) },
+            signal: bounded,
+            ...(body && { body: JSON.stringify(body) }),
+          });
+          return read(service, response, await response.text());
+        } catch (thrown) {
+          if (mayWait && bounded.aborted && !signal.aborted) return {};
+          throw thrown;
+        }
+      }),
     signal,
   );
 }

@@ -10,6 +10,7 @@ import type { Config } from "../shared/configSchema.ts";
 import type { Queues } from "../shared/enqueue.ts";
 import type { Logger } from "../shared/logger.ts";
 import type { Timings } from "../shared/timings.ts";
+import { withDeadline } from "../shared/withDeadline.ts";
 import { catchUp } from "./catchUp.ts";
 import { failureOf, retryInMsOf } from "./failure.ts";
 import { connectGoogle, type GmailConfig, type Google } from "./google.ts";
@@ -150,7 +151,7 @@ class MailboxListener {
         const pauseMs = await act(this.#google);
         failures = 0;
         await health.works(part);
-        await this.#pause(pauseMs, AbortSignal.any([signal, wake()]));
+        await withDeadline([signal, wake()], undefined, (woken) => this.#pause(pauseMs, woken));
       } catch (error) {
         if (signal.aborted || error instanceof LeaseLost) return;
         const failure = failureOf(error);

@@ -4,7 +4,6 @@ import { StartError } from "../shared/lifecycle.ts";
 import { hasOldSteps } from "./commands/foldSteps.ts";
 import { DatabaseClock } from "./databaseClock.ts";
 import { deliverySchema } from "./delivery.ts";
-import { endBrokenWrites } from "./endBrokenWrites.ts";
 import { endedLoginSchema } from "./endedLogin.ts";
 import { eventSchema } from "./event.ts";
 import { gmailMailboxSchema } from "./gmailMailbox.ts";
@@ -15,6 +14,7 @@ import { jobSchema } from "./job.ts";
 import { leaseSchema } from "./lease.ts";
 import { messageSchema } from "./message.ts";
 import { watchPrimaries } from "./newPrimary.ts";
+import { patchDriverStuckWrite } from "./patchDriverStuckWrite.ts";
 import { payloadSchema } from "./payloads.ts";
 import { runSchema } from "./run.ts";
 import { sessionSchema } from "./session.ts";
@@ -41,7 +41,7 @@ export type Collections = {
     : never;
 };
 
-endBrokenWrites();
+patchDriverStuckWrite();
 
 const SELECTION_TIMEOUT_MS = 2_500;
 const ANSWER_TIMEOUT_MS = 15_000;

@@ -4,52 +4,55 @@ import { AppError } from "../shared/errors.ts";
 import { inTime } from "../shared/inTime.ts";
 import { guard, isPassing } from "./guard.ts";
 
-/** Longer than a new primary usually needs, shorter than clients wait. */
+/** Maximum wait for a new primary: longer than it usually needs, shorter than clients wait. */
 const WAIT_MS = 5_000;
-const AGAIN_MS = 100;
+const RETRY_MS = 100;
 const NOTHING = { _id: new mongo.ObjectId("000000000000000000000000") };
 
-/** As long as one member of a replica set is the primary. */
-interface Reign {
-  /** Which member, and which of its elections. */
+/** The time between two elections, in which one member of a replica set is the primary. */
+interface PrimaryTerm {
+  /** The member and its election. */
   readonly name: string;
-  /** Null once it knows all that was acknowledged before it. */
+  /** Null once the primary has all writes that were acknowledged before it was elected. */
   catchingUp: Promise<void> | null;
 }
 
 /**
- * Keeps reads from a primary that has just been elected. Until MongoDB 8.0 such a one answers from what it knows to be on a
- * majority of the members, and for a moment that may be less than was acknowledged before it: a job would be missing, or its
- * progress have gone back. A linearizable read is answered when it has caught up.
+ * Delays reads from a primary that has just been elected. Before MongoDB 8.0 a new primary may briefly answer without writes
+ * that were acknowledged before its election: a job would be missing, or its progress would have gone back. A linearizable
+ * read is answered once the primary has caught up.
+ *
+ * Only elections in a replica set that the client is connected to directly are seen. Behind mongos the elections of the
+ * shards stay invisible, and nothing is delayed there: a sharded cluster needs MongoDB 8.0 or later.
  * Source: https://jira.mongodb.org/browse/SERVER-53813
  */
-class Primaries {
+class CurrentPrimary {
   readonly #db: mongo.Db;
-  #reign: Reign;
+  #term: PrimaryTerm;
   #isClosed = false;
 
   constructor(db: mongo.Db, client: mongo.MongoClient) {
     this.#db = db;
-    this.#reign = this.#begin("");
+    this.#term = this.#begin("");
     client.on("topologyClosed", () => {
       this.#isClosed = true;
     });
     client.on("topologyDescriptionChanged", ({ newDescription }) => {
       const primary = [...newDescription.servers.values()].find(({ type }) => type === "RSPrimary");
       const name = primary && `${primary.address} ${primary.electionId?.toHexString()}`;
-      if (name && name !== this.#reign.name) this.#reign = this.#begin(name);
+      if (name && name !== this.#term.name) this.#term = this.#begin(name);
     });
   }
 
-  #begin(name: string): Reign {
-    const reign: Reign = { name, catchingUp: null };
-    reign.catchingUp = this.#catchUp(reign).then(() => {
-      reign.catchingUp = null;
+  #begin(name: string): PrimaryTerm {
+    const term: PrimaryTerm = { name, catchingUp: null };
+    term.catchingUp = this.#catchUp(term).then(() => {
+      term.catchingUp = null;
     });
-    return reign;
+    return term;
   }
 
-  async #catchUp(reign: Reign): Promise<void> {
+  async #catchUp(term: PrimaryTerm): Promise<void> {
     const options = { readConcern: { level: "linearizable" }, maxTimeMS: WAIT_MS } as const;
     do {
       try {
@@ -57,49 +60,49 @@ class Primaries {
         return;
       } catch (error) {
         if (!isPassing(error)) return; // it is no member of a replica set
-        await pause(AGAIN_MS, undefined, { ref: false });
+        await pause(RETRY_MS, undefined, { ref: false });
       }
-    } while (this.#reign === reign && !this.#isClosed);
+    } while (this.#term === term && !this.#isClosed);
   }
 
-  /** @throws AppError unavailable, when the primary has not caught up in time */
-  async caughtUp(): Promise<Reign> {
-    const reign = this.#reign;
-    if (reign.catchingUp) await inTime(reign.catchingUp, WAIT_MS, "MongoDB").catch(() => Promise.reject(behind()));
-    return reign;
+  /** Waits for the primary to catch up. @throws AppError unavailable, when it has not in time */
+  async waitUntilCaughtUp(): Promise<PrimaryTerm> {
+    const term = this.#term;
+    if (term.catchingUp) await inTime(term.catchingUp, WAIT_MS, "MongoDB").catch(() => Promise.reject(notCaughtUp()));
+    return term;
   }
 
-  isStill(reign: Reign): boolean {
-    return this.#reign === reign;
+  isCurrent(term: PrimaryTerm): boolean {
+    return this.#term === term;
   }
 }
 
-const behind = () =>
+const notCaughtUp = () =>
   new AppError("unavailable", {
     detail: "MongoDB's new primary has not caught up yet. Send the same request again.",
     retryAfterSeconds: 2,
   });
 
-const known = new WeakMap<mongo.Db, Primaries>();
+const primaries = new WeakMap<mongo.Db, CurrentPrimary>();
 
-/** From then on the reads of this database (`reading`) are kept from primaries that have not caught up. */
+/** From now on `reading` waits for the primaries of this database to catch up. */
 export function watchPrimaries(db: mongo.Db, client: mongo.MongoClient): void {
-  known.set(db, new Primaries(db, client));
+  primaries.set(db, new CurrentPrimary(db, client));
 }
 
 /**
- * Reads from a collection; again where another primary was elected meanwhile.
+ * Reads from a collection, and reads again when another primary was elected meanwhile.
  * @param read may be called several times
  * @throws AppError unavailable
  */
 export function reading<T>({ db }: Pick<mongo.Collection, "db">, read: () => Promise<T>): Promise<T> {
   return guard(async () => {
-    const primaries = known.get(db);
-    if (!primaries) return read();
+    const primary = primaries.get(db);
+    if (!primary) return read();
     for (;;) {
-      const reign = await primaries.caughtUp();
+      const term = await primary.waitUntilCaughtUp();
       const result = await read();
-      if (primaries.isStill(reign)) return result;
+      if (primary.isCurrent(term)) return result;
     }
   });
 }

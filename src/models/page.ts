@@ -1,6 +1,6 @@
 import type { mongo } from "mongoose";
+import pLimit, { type LimitFunction } from "p-limit";
 import { AppError } from "../shared/errors.ts";
-import { Together } from "../shared/together.ts";
 import { reading } from "./newPrimary.ts";
 
 /** The page ends with the row that passes so many bytes. */
@@ -19,39 +19,47 @@ interface Page<T> {
   readonly last: T | null;
 }
 
-/**
- * So many pages are read at a time: each may be megabytes, and keeps a connection of the pool as long as it takes. More of
- * them wait for their turn, so that all else finds a connection.
- */
-const turns = new Together<() => Promise<unknown>, unknown>(async ([read]) => [await read?.()], {
-  ...{ most: 1, mostWeight: 1, weightOf: () => 1 },
-  atOnce: 16,
-});
-let failure: { readonly error: AppError } | undefined;
+/** Maximum pages read at a time from one database: a page can be megabytes, and occupies a connection of the pool. */
+const MAX_CONCURRENT_PAGES = 16;
+
+const limiters = new WeakMap<mongo.Db, LimitFunction>();
+
+function limiterOf(db: mongo.Db): LimitFunction {
+  const limiter = limiters.get(db) ?? pLimit({ concurrency: MAX_CONCURRENT_PAGES, rejectOnClear: true });
+  limiters.set(db, limiter);
+  return limiter;
+}
 
 /**
- * Reads rows until the page is full. `last` is its last row when more follow, for the cursor. While MongoDB is away a page that
- * waits for its turn fails with the one that finds out.
- * @param find makes the cursor; one that is made and not read to its end or closed stays in the client's memory
+ * Reads rows until the page is full. `last` is its last row when more follow, for the cursor. When MongoDB is unavailable to
+ * one page, all pages that wait for their turn fail too: each would otherwise wait for it in turn.
+ * @param find makes the cursor; a cursor that is neither read to its end nor closed stays in the client's memory
  * @throws AppError unavailable
  */
-export function takePage<T>(
+export async function takePage<T>(
   collection: Pick<mongo.Collection, "db">,
   find: () => mongo.FindCursor<T>,
   size: PageSize<T>,
 ): Promise<Page<T>> {
-  const before = failure;
+  const limit = limiterOf(collection.db);
+  let isBegun = false;
   const read = async () => {
-    if (failure && failure !== before) throw failure.error;
+    isBegun = true;
     try {
       return await reading(collection, () => readPage(find(), size));
     } catch (error) {
-      if (error instanceof AppError && error.code === "unavailable") failure = { error };
+      if (error instanceof AppError && error.code === "unavailable") limit.clearQueue();
       throw error;
     }
   };
-  return turns.add(read) as Promise<Page<T>>;
+  try {
+    return await limit(read);
+  } catch (error) {
+    throw isBegun ? error : new AppError("unavailable", { detail: UNAVAILABLE, retryAfterSeconds: 2 });
+  }
 }
+
+const UNAVAILABLE = "MongoDB cannot be reached. Send the same request again.";
 
 async function readPage<T>(
   found: mongo.FindCursor<T>,

@@ -1,6 +1,3 @@
-import { returnIdleMemory } from "./idleMemory.ts";
-import { keepObjectsYoung } from "./youngObjects.ts";
-
 /** A start that cannot go on. The message is for the person at the terminal: what is wrong and what to do. */
 export class StartError extends Error {
   override name = "StartError";
@@ -44,7 +41,6 @@ export interface Started {
  * than `deadlineMs`, ends the process at once.
  */
 export async function runProcess(start: (lifecycle: Lifecycle) => Promise<Started>): Promise<void> {
-  keepObjectsYoung();
   process.report.excludeEnv = true; // a report of a crash, where NODE_OPTIONS asks for it, needs no secrets
   const lifecycle = new Lifecycle();
   let deadlineMs = 10_000;
@@ -80,7 +76,6 @@ export async function runProcess(start: (lifecycle: Lifecycle) => Promise<Starte
     };
     if (isReloadWanted) reloading = reload(); // the file may have changed since it was read
     process.send?.({ ready: started.ready });
-    returnIdleMemory();
   } catch (error) {
     if (stoppingSince !== undefined) return; // what it was about to use is being closed
     process.stderr.write(error instanceof StartError ? `${error.message}\n` : `${(error as Error).stack ?? error}\n`);

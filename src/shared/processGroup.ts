@@ -1,5 +1,4 @@
 import { spawn } from "node:child_process";
-import { type Process, signalFamily } from "./processFamily.ts";
 
 const GRACE_MS = 2_000;
 
@@ -36,14 +35,13 @@ export const isPassingStartError = (code: string | undefined): boolean =>
 /** The leaders of all groups that run: they go when this process goes, as far as it is given the time. */
 const leaders = new Set<number>();
 process.on("exit", () => {
-  for (const leader of leaders) signalFamily(leader, "SIGKILL");
+  for (const leader of leaders) signalGroup(leader, "SIGKILL");
 });
 
 /**
- * Runs a program, without a shell, as the leader of a session and process group of its own, and settles when it has ended.
- * When the signal fires or there is more output than allowed, the whole group gets SIGTERM, and SIGKILL after `graceMs`.
- * What the program leaves behind in its group is killed at its end. On Linux this is true of all that is in its session,
- * whatever the group, and of their children's children, also where those have left the session.
+ * Runs a program, without a shell, as the leader of its own session and process group, and resolves when it has ended.
+ * When the signal fires or the output exceeds its limit, the group gets SIGTERM, and SIGKILL after `graceMs`. Processes
+ * that the program leaves behind in its group are killed when it ends; those that have left the group are not.
  * @throws the error of the system that did not start it
  */
 export function runProcessGroup(program: Program, signal: AbortSignal): Promise<Ended> {
@@ -60,18 +58,14 @@ export function runProcessGroup(program: Program, signal: AbortSignal): Promise<
     if (leader === undefined) return;
     leaders.add(leader);
 
-    let known: readonly Process[] = [];
-    const killAll = (name: NodeJS.Signals) => {
-      known = signalFamily(leader, name, known);
-    };
     let stopped: Ended["stopped"];
     let timer: NodeJS.Timeout | undefined;
     const stop = (why: Ended["stopped"]) => {
       if (stopped) return;
       stopped = why;
       if (child.exitCode !== null || child.signalCode !== null) return; // its id may be another's
-      killAll("SIGTERM");
-      timer = setTimeout(() => killAll("SIGKILL"), graceMs);
+      signalGroup(leader, "SIGTERM");
+      timer = setTimeout(() => signalGroup(leader, "SIGKILL"), graceMs);
     };
     const onAbort = () => stop("signal");
     signal.addEventListener("abort", onAbort);
@@ -89,7 +83,7 @@ export function runProcessGroup(program: Program, signal: AbortSignal): Promise<
     else child.stdin.end(input);
 
     child.once("exit", () => {
-      killAll("SIGKILL");
+      signalGroup(leader, "SIGKILL");
       leaders.delete(leader);
       signal.removeEventListener("abort", onAbort);
       clearTimeout(timer);
@@ -101,4 +95,12 @@ export function runProcessGroup(program: Program, signal: AbortSignal): Promise<
       resolve({ code, killedBy, stopped, output: Buffer.concat(chunks) });
     });
   });
+}
+
+function signalGroup(leader: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(-leader, name);
+  } catch {
+    // The group has no process left.
+  }
 }

@@ -7,6 +7,7 @@ import type { Logger } from "../shared/logger.ts";
 import { QUEUES, type QueueDef, queuePrefix } from "../shared/queues.ts";
 import type { RedisConnection } from "../shared/redis.ts";
 import type { Timings } from "../shared/timings.ts";
+import { withDeadline } from "../shared/withDeadline.ts";
 import { type Outcome, outcomeOfThrown, settle } from "./outcome.ts";
 
 /** What every processor is given besides its own deps. The signal fires on time-out and when the process stops. */
@@ -76,9 +77,7 @@ function startWorker(
   const isPayload = ajv.compile(queue.payload);
   const rests = new Set<Promise<void>>();
   const underWay = new Set<Promise<unknown>>();
-  const carryOut = async (job: Job, token?: string): Promise<unknown> => {
-    const bounds = queue.timeoutMs === undefined ? [] : [AbortSignal.timeout(queue.timeoutMs)];
-    const signal = AbortSignal.any([stopping, ...bounds]);
+  const carryOut = async (signal: AbortSignal, job: Job, token?: string): Promise<unknown> => {
     const started = performance.now();
     const given = { id: String(job.id), payload: job.data, lastTry: job.attemptsMade + 1 >= (job.opts.attempts ?? 1) };
     const outcome: Outcome = isPayload(job.data)
@@ -99,7 +98,8 @@ function startWorker(
     return settle(outcome, job, token);
   };
   const attempt = (job: Job, token?: string): Promise<unknown> => {
-    const one = carryOut(job, token).finally(() => underWay.delete(one));
+    const work = (signal: AbortSignal) => carryOut(signal, job, token);
+    const one = withDeadline([stopping], queue.timeoutMs, work).finally(() => underWay.delete(one));
     underWay.add(one);
     return one;
   };

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { expect } from "chai";
-import { HeldBytes } from "../../src/api/heldBytes.ts";
+import { MemoryBudget } from "../../src/api/memoryBudget.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
 
@@ -113,7 +113,7 @@ describe("clients that take their time", () => {
   });
 
   it("are cut off when their bodies together are too large to wait for, those first that have taken longest", async () => {
-    const mine = await startApp({ bodies: new HeldBytes({ mostBytes: 2_500_000, patienceMs: 0 }) });
+    const mine = await startApp({ bodies: new MemoryBudget({ maxBytes: 2_500_000, graceMs: 0 }) });
     const open = async () => {
       const one = await attack({ first: `${PUT}{`, url: mine.url });
       await eventually(async () => (await mine.connections()) >= attackers.length, "it to be there");
@@ -131,7 +131,7 @@ describe("clients that take their time", () => {
   });
 
   it("are cut off so too when their bodies are packed: each may be as large as any", async () => {
-    const mine = await startApp({ bodies: new HeldBytes({ mostBytes: 10_000_000, patienceMs: 0 }) });
+    const mine = await startApp({ bodies: new MemoryBudget({ maxBytes: 10_000_000, graceMs: 0 }) });
     const slow = await Promise.all([1, 2, 3].map(() => attack({ first: PUT_PACKED, url: mine.url })));
 
     await eventually(() => slow.some((one) => one.isCutOff()), "the first to be cut off");
@@ -143,8 +143,8 @@ describe("clients that take their time", () => {
 
   it("leave nothing in memory when they go away in the middle of a packed body", async () => {
     const held = new Set<object>();
-    const bodies = new HeldBytes();
-    bodies.hold = (one) => {
+    const bodies = new MemoryBudget();
+    bodies.reserve = (one) => {
       held.add(one);
       return () => held.delete(one);
     };

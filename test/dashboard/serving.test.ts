@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { brotliDecompressSync, gunzipSync, gzipSync } from "node:zlib";
+import Router from "@koa/router";
 import { expect } from "chai";
 import Koa from "koa";
 import { DASHBOARD, mountDashboard } from "../../src/api/dashboard.ts";
-import { Routers } from "../../src/api/routers.ts";
 import { PATHS } from "../../src/dashboard/paths.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { Readers } from "../support/browser.ts";
@@ -99,9 +99,9 @@ describe("the dashboard's files", function () {
 
   it("say how they are built where they are not", async () => {
     const empty = mkdtempSync(join(tmpdir(), "signalbox-unbuilt-"));
-    const routers = new Routers();
-    mountDashboard(routers, empty);
-    const server = createServer(new Koa().use(routers.answer).callback()).listen(0, "127.0.0.1");
+    const router = new Router();
+    mountDashboard(router, empty);
+    const server = createServer(new Koa().use(router.routes()).callback()).listen(0, "127.0.0.1");
     try {
       await new Promise((listening) => server.once("listening", listening));
       const { port } = server.address() as import("node:net").AddressInfo;

@@ -6,7 +6,8 @@ import { eventually } from "../support/eventually.ts";
 
 const AT_ONCE = 16;
 const MANY = 100;
-const ANYWHERE = {} as mongo.Collection;
+const inDatabase = () => ({ db: {} as mongo.Db });
+const ANYWHERE = inDatabase();
 const ONE_ROW = { bytesOf: () => 1 };
 
 /** A cursor's rows, which come when they are let go, or fail then. */
@@ -78,5 +79,19 @@ describe("pages that are read at the same time", () => {
     }
     expect(cursors.filter(({ isBegun }) => isBegun)).to.have.lengthOf(AT_ONCE);
     expect((await takePage(ANYWHERE, asCursor(after), ONE_ROW)).rows).to.deep.equal([{ row: 1 }]);
+  });
+
+  it("takePage: pages that wait for one database do not fail because another is unavailable", async () => {
+    const cursors = Array.from({ length: AT_ONCE + 1 }, heldCursor);
+    const pages = Promise.all(cursors.map((held) => takePage(ANYWHERE, asCursor(held), ONE_ROW)));
+    await eventually(() => cursors.filter(({ isBegun }) => isBegun).length === AT_ONCE, "the first to begin");
+    const failing = heldCursor();
+
+    failing.fail();
+    const failed = await takePage(inDatabase(), asCursor(failing), ONE_ROW).catch((error: unknown) => error);
+    for (const held of cursors) held.letGo();
+
+    expect(failed).to.be.instanceOf(AppError).with.property("code", "unavailable");
+    expect(await pages).to.deep.equal(cursors.map(() => ({ rows: [{ row: 1 }], last: null })));
   });
 });

@@ -1,5 +1,4 @@
-import { execFile, spawn } from "node:child_process";
-import { once } from "node:events";
+import { execFile } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -66,72 +65,6 @@ describe("a program in a process group is stopped with all its children", () => 
     });
   }
 
-  if (process.platform === "linux") {
-    /** A shell that puts each of two children in a group of its own, and writes all three ids down. */
-    const jobs = (end: string): Program["command"] => [
-      "bash",
-      "-c",
-      `set -m; sleep 317 & first=$!; sleep 318 & echo "[$$,$first,$!]" > pids.part; mv pids.part pids; ${end}`,
-    ];
-    const leaving = node(`
-      const { spawn } = require("node:child_process");
-      const { renameSync, writeFileSync } = require("node:fs");
-      const child = spawn(process.execPath, ["-e", ${JSON.stringify(`${STUBBORN} console.log("ready")`)}], {
-        stdio: ["inherit", "pipe", "inherit"],
-        detached: true,
-      });
-      child.stdout.once("data", () => {
-        writeFileSync("pids.part", JSON.stringify([process.pid, child.pid]));
-        renameSync("pids.part", "pids");
-      });`);
-    const scattered: [string, Program["command"]][] = [
-      ["that are in groups of their own", jobs("wait")],
-      ["that are in sessions of their own", leaving],
-    ];
-    for (const [title, command] of scattered) {
-      it(`${title}, when the signal fires`, async () => {
-        const stop = new AbortController();
-        const running = run(command, stop.signal);
-        const all = await pids();
-
-        stop.abort();
-        await running;
-
-        for (const pid of all) await eventually(async () => isOver(await state(pid)), "all to be gone");
-      });
-    }
-
-    it("that are in groups of their own, whose leader ends and leaves them behind", async () => {
-      await run(jobs("exit 0"));
-
-      for (const pid of await pids()) await eventually(async () => isOver(await state(pid)), "all to be gone");
-    });
-
-    it("and no other, where /proc tells of the processes of another namespace", async function () {
-      const program = { command: ["sleep", "319"], env: {}, cwd: dir, input: "", maxOutputBytes: 1_000 };
-      const main = (session: number) => `
-        import { writeFileSync } from "node:fs";
-        import { runProcessGroup } from "./src/shared/processGroup.ts";
-        const { kill } = process;
-        process.kill = (pid, signal) => (console.log(pid), kill.call(process, pid, signal));
-        writeFileSync("/proc/sys/kernel/ns_last_pid", "${session - 1}");
-        await runProcessGroup(${JSON.stringify(program)}, AbortSignal.timeout(100));`;
-      const inNamespace = (source: string) =>
-        promisify(execFile)("unshare", ["-rpf", process.execPath, "--input-type=module", "-e", source]);
-      const mayMakeOne = await inNamespace(main(20_000)).catch(() => undefined);
-      if (!mayMakeOne) return this.skip();
-      const [name, ...args] = jobs("wait");
-      const others = spawn(name, args, { cwd: dir, detached: true });
-      const [session, ...rest] = (await pids()) as [number, ...number[]];
-
-      const { stdout } = await inNamespace(main(session));
-
-      for (const pid of [session, ...rest]) process.kill(-pid, "SIGKILL");
-      await once(others, "close");
-      expect(new Set(stdout.trim().split("\n"))).to.deep.equal(new Set([String(-session)]));
-    });
-  }
-
   it("whose leader ends and leaves them behind", async () => {
     const detached = node(`
       const { spawn } = require("node:child_process");
@@ -189,24 +122,6 @@ describe("a program in a process group is stopped with all its children", () => 
     process.kill(left, "SIGKILL");
     expect(stopped).to.equal("output");
     expect(signals).to.deep.equal([[-leader, "SIGKILL"]]);
-  });
-
-  it("also where this process has no file left to open", async () => {
-    const command = node("setInterval(() => {}, 1000)");
-    const program = { command, env: {}, cwd: dir, input: "", maxOutputBytes: 1_000 };
-    const main = `
-      import { openSync } from "node:fs";
-      import { runProcessGroup } from "./src/shared/processGroup.ts";
-      const stop = new AbortController();
-      const running = runProcessGroup(${JSON.stringify(program)}, stop.signal);
-      try { for (;;) openSync("/dev/null"); } catch {}
-      stop.abort();
-      console.log((await running).killedBy);`;
-    const limited = ["-c", 'ulimit -n 64; exec "$0" "$@"', process.execPath, "--input-type=module", "-e", main];
-
-    const { stdout } = await promisify(execFile)("/bin/sh", limited);
-
-    expect(stdout).to.equal("SIGTERM\n");
   });
 
   it("when this process exits meanwhile", async () => {

@@ -1,14 +1,14 @@
 import type { Context, Middleware } from "koa";
 import bodyParser from "koa-bodyparser";
 import { AppError } from "../../shared/errors.ts";
-import type { HeldBytes } from "../heldBytes.ts";
+import type { MemoryBudget } from "../memoryBudget.ts";
 
 /**
  * Reads a JSON body into `ctx.request.body`; an absent one is `{}`.
- * @param bodies those that are being read
+ * @param bodies limits the memory of the bodies that are being read
  * @throws AppError unsupported_media_type, invalid_json, body_too_large
  */
-export function jsonBody(limit: number, bodies: HeldBytes): Middleware {
+export function jsonBody(limit: number, bodies: MemoryBudget): Middleware {
   const options: bodyParser.Options & { onProtoPoisoning: "ignore" } = {
     enableTypes: ["json"],
     jsonLimit: String(limit),
@@ -50,14 +50,19 @@ function untilGone<T>({ req }: Context, read: () => Promise<T>): Promise<T> {
  * Has a body read that is kept in memory until it is whole.
  * @param limit its most bytes where it does not say how long it is
  */
-export async function readBody<T>(ctx: Context, limit: number, bodies: HeldBytes, read: () => Promise<T>): Promise<T> {
+export async function readBody<T>(
+  ctx: Context,
+  limit: number,
+  bodies: MemoryBudget,
+  read: () => Promise<T>,
+): Promise<T> {
   askForBody(ctx);
   const length = isPacked(ctx) ? undefined : ctx.request.length; // once unpacked it is longer than it says
-  const letGo = bodies.hold(ctx.req, Math.min(length ?? limit, limit));
+  const release = bodies.reserve(ctx.req, Math.min(length ?? limit, limit));
   try {
     return await read();
   } finally {
-    letGo();
+    release();
   }
 }
 

@@ -7,7 +7,7 @@ import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
 import { isObject, parseJson } from "../../shared/json.ts";
 import type { Logger } from "../../shared/logger.ts";
-import type { HeldBytes } from "../heldBytes.ts";
+import type { MemoryBudget } from "../memoryBudget.ts";
 import { type Gate, headerTokens, hookTokens } from "./auth.ts";
 import { bodyCoding, checkType, namedBodyError, readBody } from "./body.ts";
 
@@ -28,8 +28,8 @@ export interface MappedSenderDeps {
   readonly gate: Gate;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Those that are being read. */
-  readonly bodies: HeldBytes;
+  /** Limits the memory of the bodies that are being read. */
+  readonly bodies: MemoryBudget;
 }
 
 /** Takes one slash off the end of a hook's path. */
@@ -114,7 +114,7 @@ function signedId({ auth }: Mapping, { id, event_id: eventId }: Readonly<Record<
 
 const noHook = (ctx: Context) => new AppError("hook_not_found", { detail: `There is no hook at ${ctx.path}.` });
 
-async function readRaw(ctx: Context, limit: number, bodies: HeldBytes): Promise<Buffer> {
+async function readRaw(ctx: Context, limit: number, bodies: MemoryBudget): Promise<Buffer> {
   if (bodyCoding(ctx) !== "identity") {
     throw new AppError("unsupported_media_type", { detail: "Send the body as it is, without a Content-Encoding." });
   }

@@ -1,0 +1,56 @@
+/** A request whose body is being read, or an answer that its client has not taken. */
+interface Holder {
+  destroy(): unknown;
+}
+
+interface Reservation {
+  readonly holder: Holder;
+  readonly bytes: number;
+  readonly since: number;
+}
+
+const MAX_BYTES = 256 * 1024 * 1024;
+const GRACE_MS = 5_000;
+/** Maximum holders that one reservation destroys, so that it does not delay other requests. */
+const MAX_DESTROYED_AT_ONCE = 8;
+
+/**
+ * Limits the memory that slow clients occupy together. A reservation that exceeds the limit destroys the oldest holders,
+ * but none within its grace period: the limit can be exceeded for that long.
+ */
+export class MemoryBudget {
+  readonly #maxBytes: number;
+  readonly #graceMs: number;
+  /** In insertion order: the oldest first. */
+  readonly #reservations = new Set<Reservation>();
+  #bytes = 0;
+
+  constructor({ maxBytes = MAX_BYTES, graceMs = GRACE_MS } = {}) {
+    this.#maxBytes = maxBytes;
+    this.#graceMs = graceMs;
+  }
+
+  /** @param bytes at most @returns releases the reservation; may be called more than once */
+  reserve(holder: Holder, bytes: number): () => void {
+    const reservation = { holder, bytes, since: performance.now() };
+    this.#reservations.add(reservation);
+    this.#bytes += bytes;
+    if (this.#bytes > this.#maxBytes) this.#makeRoomFor(reservation);
+    return () => this.#release(reservation);
+  }
+
+  #makeRoomFor(newest: Reservation): void {
+    let destroyed = 0;
+    for (const reservation of this.#reservations) {
+      const isWithinGrace = reservation.since > newest.since - this.#graceMs;
+      if (this.#bytes <= this.#maxBytes || isWithinGrace || reservation === newest) return;
+      if (destroyed++ === MAX_DESTROYED_AT_ONCE) return;
+      this.#release(reservation);
+      reservation.holder.destroy();
+    }
+  }
+
+  #release(reservation: Reservation): void {
+    if (this.#reservations.delete(reservation)) this.#bytes -= reservation.bytes;
+  }
+}
