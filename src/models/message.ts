@@ -1,5 +1,4 @@
 import { mongo, Schema } from "mongoose";
-import { ALIKE, Together } from "../shared/together.ts";
 import { guard } from "./guard.ts";
 import { Inserting } from "./inserting.ts";
 import { reading } from "./newPrimary.ts";
@@ -46,17 +45,9 @@ export interface Turn {
 export class Messages {
   readonly collection: mongo.Collection<MessageDoc>;
   readonly #inserting: Inserting<MessageDoc>;
-  /** Whether a session has a transcript: most have been made for one run, and have none. */
-  readonly #begun: Together<string, boolean>;
 
   constructor(collection: mongo.Collection<MessageDoc>) {
     this.collection = collection;
-    this.#begun = new Together(async (keys) => {
-      const begun = await reading(collection, () =>
-        collection.distinct("sessionKey", { sessionKey: { $in: [...keys] } }),
-      );
-      return keys.map((key) => begun.includes(key));
-    }, ALIKE);
     this.#inserting = new Inserting(collection, ({ content }) => 500 + content.length);
   }
 
@@ -90,8 +81,7 @@ export class Messages {
   }
 
   /** The latest messages, oldest first, as many whole turns as the bounds allow. @throws AppError unavailable */
-  async findRecent(sessionKey: string, bounds: { maxMessages: number; maxChars: number }): Promise<MessageDoc[]> {
-    if (!(await this.#begun.add(sessionKey))) return [];
+  findRecent(sessionKey: string, bounds: { maxMessages: number; maxChars: number }): Promise<MessageDoc[]> {
     return reading(this.collection, async () => {
       const newestFirst: MessageDoc[] = [];
       let chars = 0;

@@ -1,8 +1,6 @@
 import { type Changes, NOBODY } from "../shared/changes.ts";
 import type { Clock } from "../shared/clock.ts";
-import { TIMINGS } from "../shared/timings.ts";
-import { ALIKE, Together } from "../shared/together.ts";
-import { claimRuns, type NotClaimed } from "./commands/claimRun.ts";
+import { Together } from "../shared/together.ts";
 import { type JudgedReport, REPORTS_TOGETHER, type ReportOutcome, reportSteps } from "./commands/reportSteps.ts";
 import type { Database } from "./database.ts";
 import { Deletions } from "./deletion.ts";
@@ -16,7 +14,6 @@ import { JobStatistics } from "./jobStats.ts";
 import { Jobs } from "./jobs.ts";
 import { Leases } from "./lease.ts";
 import { Messages } from "./message.ts";
-import type { AgentRun } from "./run.ts";
 import { Runs } from "./runs.ts";
 import { Sessions } from "./session.ts";
 import { Steps } from "./step.ts";
@@ -28,8 +25,6 @@ export interface Stores {
   readonly jobStatistics: JobStatistics;
   /** Writes reports that arrive together together. */
   readonly reports: Together<JudgedReport, ReportOutcome>;
-  /** Takes runs, by their ids, that are wanted at about the same time together. */
-  readonly claims: Together<string, AgentRun | NotClaimed>;
   readonly deletions: Deletions;
   readonly runs: Runs;
   readonly hookCalls: HookCalls;
@@ -46,14 +41,12 @@ export interface Stores {
 /**
  * Opens the collections for one process.
  * @param changes who is to hear of what is changed in these collections by this process
- * @param leaseMs how long a worker has a run for itself without renewing its lease
  */
 export function openStores(
   { collections }: Database,
   clock: Clock,
   settings: { staleAfterSeconds: number },
   changes: Changes = NOBODY,
-  leaseMs: number = TIMINGS.lease.durationMs,
 ): Stores {
   const jobs = new Jobs(collections.jobs, clock, changes, settings.staleAfterSeconds);
   const steps = new Steps(collections.steps, clock, changes);
@@ -63,7 +56,6 @@ export function openStores(
     ...{ jobs, steps, runs, sessions },
     jobStatistics: new JobStatistics(jobs, clock),
     reports: new Together((reports) => reportSteps({ jobs, steps }, reports), REPORTS_TOGETHER),
-    claims: new Together((runIds) => claimRuns({ runs, sessions }, runIds, clock.now(), leaseMs), ALIKE),
     deletions: new Deletions(collections.deletions, clock),
     hookCalls: new HookCalls(collections.hookCalls, clock),
     messages: new Messages(collections.messages),
