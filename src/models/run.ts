@@ -88,6 +88,8 @@ export interface RunDoc {
   forgotten: boolean;
   /** The job that shows the run in the tracker has been created. Whoever deletes that job keeps it deleted. */
   tracked?: boolean;
+  /** The fingerprint of the request that came with the Idempotency-Key from which `_id` is derived. */
+  fingerprint?: string | undefined;
 }
 
 export const runSchema = new Schema<RunDoc>(
@@ -115,6 +117,7 @@ export const runSchema = new Schema<RunDoc>(
     settled: Boolean,
     forgotten: Boolean,
     tracked: Boolean,
+    fingerprint: String,
   },
   { versionKey: false },
 );
@@ -140,7 +143,10 @@ runSchema.index(WAITING_OF_MAPPING, { partialFilterExpression: { status: "queued
 /** The id of a run that a mail became is made of the mail's: a UUID of version 8. */
 export const MAIL_RUN = /^.{14}8/;
 
-export type NewRun = Pick<RunDoc, "_id" | "kind" | "name" | "sessionKey" | "singleUse" | "mapped" | "request">;
+export type NewRun = Pick<
+  RunDoc,
+  "_id" | "kind" | "name" | "sessionKey" | "singleUse" | "mapped" | "request" | "fingerprint"
+>;
 
 /** A run that a worker has acquired for an agent turn. */
 export type AgentRun = RunDoc & { readonly request: AgentRequest; readonly claim: Lease; readonly startedAt: Date };
@@ -165,8 +171,9 @@ export interface DueRun {
 }
 
 /** A run as it is written down first. */
-export const accepted = (run: NewRun, createdAt: Date): RunDoc => ({
+export const accepted = ({ fingerprint, ...run }: NewRun, createdAt: Date): RunDoc => ({
   ...run,
+  ...(fingerprint !== undefined && { fingerprint }),
   stage: run.request ? "turn" : "mapping",
   order: new mongo.Timestamp({ t: 0, i: 0 }), // MongoDB puts its own time into an empty one
   ...{ status: "queued", open: true, attempts: 0, round: 0, reply: null, error: null },

@@ -63,7 +63,7 @@ export class Runs {
   /** @throws AppError run_not_found, unavailable */
   async find(runId: string): Promise<RunDoc> {
     const run = await reading(this.collection, () => this.collection.findOne({ _id: runId }));
-    if (!run) throw new AppError("run_not_found", { detail: `There is no run ${JSON.stringify(runId)}.` });
+    if (!run) throw runNotFound(runId);
     return run;
   }
 
@@ -77,6 +77,15 @@ export class Runs {
   findSender(runId: string): Promise<Pick<RunDoc, "_id" | "mapped"> | null> {
     const projection = { "mapped.mapping": 1 };
     return reading(this.collection, () => this.collection.findOne({ _id: runId }, { projection }));
+  }
+
+  /** Reads how a run was accepted; null where there is no such run. @throws AppError unavailable */
+  async findAcceptance(
+    runId: string,
+  ): Promise<{ fingerprint: string | undefined; createdAt: Date; sessionKey: string } | null> {
+    const options = { projection: { fingerprint: 1, createdAt: 1, sessionKey: 1 } };
+    const found = await reading(this.collection, () => this.collection.findOne({ _id: runId }, options));
+    return found && { fingerprint: found.fingerprint, createdAt: found.createdAt, sessionKey: found.sessionKey };
   }
 
   /** Those of the ids that are runs. @throws AppError unavailable */
@@ -278,3 +287,6 @@ function ended({ status, ...outcome }: RunEnd, now: Date) {
   const error = status === "completed" ? { error: null } : {};
   return { status, ...outcome, ...error, open: false, claim: null, notBefore: null, settled: false, endedAt: now };
 }
+
+export const runNotFound = (runId: string): AppError =>
+  new AppError("run_not_found", { detail: `There is no run ${JSON.stringify(runId)}.` });

@@ -1,6 +1,7 @@
 import { type Changes, NOBODY } from "../shared/changes.ts";
 import type { Clock } from "../shared/clock.ts";
-import { Together } from "../shared/together.ts";
+import { ALIKE, Together } from "../shared/together.ts";
+import { type RunView, readRunViews } from "./commands/readRuns.ts";
 import { type JudgedReport, REPORTS_TOGETHER, type ReportOutcome, reportSteps } from "./commands/reportSteps.ts";
 import type { Database } from "./database.ts";
 import { Deletions } from "./deletion.ts";
@@ -27,6 +28,8 @@ export interface Stores {
   readonly reports: Together<JudgedReport, ReportOutcome>;
   readonly deletions: Deletions;
   readonly runs: Runs;
+  /** Reads runs as clients see them: those asked for at about the same time in one round trip. */
+  readonly runReads: Together<string, RunView | null>;
   readonly hookCalls: HookCalls;
   readonly sessions: Sessions;
   readonly messages: Messages;
@@ -52,15 +55,16 @@ export function openStores(
   const steps = new Steps(collections.steps, clock, changes);
   const runs = new Runs(collections.runs, clock, changes);
   const sessions = new Sessions(collections.sessions, clock);
+  const deliveries = new Deliveries(collections.deliveries, clock, changes);
   return {
-    ...{ jobs, steps, runs, sessions },
+    ...{ jobs, steps, runs, sessions, deliveries },
     jobStatistics: new JobStatistics(jobs, clock),
     reports: new Together((reports) => reportSteps({ jobs, steps }, reports), REPORTS_TOGETHER),
     deletions: new Deletions(collections.deletions, clock),
     hookCalls: new HookCalls(collections.hookCalls, clock),
     messages: new Messages(collections.messages),
     events: new Events(collections.events, clock),
-    deliveries: new Deliveries(collections.deliveries, clock, changes),
+    runReads: new Together((runIds) => readRunViews({ runs, deliveries }, runIds), ALIKE),
     idempotencyKeys: new IdempotencyKeys(collections.idempotencyKeys, clock),
     endedLogins: new EndedLogins(collections.endedLogins),
     leases: new Leases(collections.leases, clock),
