@@ -1,6 +1,6 @@
 import { mongo, Schema } from "mongoose";
 import { guard } from "./guard.ts";
-import { Inserting } from "./inserting.ts";
+import { insertAll } from "./inserting.ts";
 import { reading } from "./newPrimary.ts";
 
 /** One message of a session's transcript. */
@@ -44,21 +44,20 @@ export interface Turn {
 
 export class Messages {
   readonly collection: mongo.Collection<MessageDoc>;
-  readonly #inserting: Inserting<MessageDoc>;
 
   constructor(collection: mongo.Collection<MessageDoc>) {
     this.collection = collection;
-    this.#inserting = new Inserting(collection, ({ content }) => 500 + content.length);
   }
 
   /** Adds a turn to the transcript; one that is there already is left alone. @throws AppError unavailable */
   async addTurn(turnId: string, { sessionKey, told, outside, answered, endedAt }: Turn): Promise<void> {
     // MongoDB puts its own time into an empty time stamp, a later one into the second.
     const common = () => ({ sessionKey, createdAt: endedAt, order: new mongo.Timestamp({ t: 0, i: 0 }) });
-    await this.#inserting.add([
+    const messages: MessageDoc[] = [
       { ...common(), _id: `${turnId}-0`, role: "user", content: told, outside },
       { ...common(), _id: `${turnId}-1`, role: "assistant", content: answered, outside: false },
-    ]);
+    ];
+    await guard(() => insertAll(this.collection, [messages]));
   }
 
   /** Deletes the transcripts of sessions. @throws AppError unavailable */

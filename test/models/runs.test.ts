@@ -1,4 +1,6 @@
 import { expect } from "chai";
+import sinon from "sinon";
+import { readRun } from "../../src/models/commands/readRuns.ts";
 import type { AgentRun } from "../../src/models/run.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { acceptRun } from "../support/factories.ts";
@@ -41,6 +43,24 @@ describe("runs", () => {
     };
     expect(await find(inSeconds(2))).to.have.members([first, next, lost]);
     expect(await find(inSeconds(-2))).to.deep.equal([]);
+  });
+});
+
+describe("readRun", () => {
+  it("reads runs that are asked for together in one round trip, with their deliveries, and says which there are not", async () => {
+    const app = await startApp();
+    const ids = [await acceptRun(app, "a"), await acceptRun(app, "b")];
+    await app.stores.deliveries.add({ _id: "d", runId: ids[1]!, channel: "log", to: "x", text: "x", fault: null });
+    const findOfRuns = sinon.spy(app.stores.deliveries, "findOfRuns");
+
+    const read = await Promise.allSettled([...ids, ids[0]!, "unknown"].map((id) => readRun(app.stores, id)));
+
+    const shown = read.map((one) =>
+      one.status === "fulfilled" ? [one.value.runId, one.value.deliveries.length] : one.reason.code,
+    );
+    expect(shown).to.deep.equal([[ids[0], 0], [ids[1], 1], [ids[0], 0], "run_not_found"]);
+    expect(findOfRuns.callCount).to.equal(1);
+    await app.close();
   });
 });
 
