@@ -58,7 +58,7 @@ export async function startWeb(lifecycle: Lifecycle, config: Config, deps: WebDe
   lifecycle.onClose("queues", () => queues.close());
   const changes = new RedisChanges(redis, prefix);
   lifecycle.onClose("changes", () => changes.flush());
-  const storesOf = ({ jobs }: Config) => openStores(database, clock, jobs, changes, timings.lease.durationMs);
+  const storesOf = ({ jobs }: Config) => openStores(database, clock, jobs, changes);
   const stores = storesOf(config);
   const live = new LiveFeed(stores, {
     ...{ clock, log, prefix, redis, beatMs: timings.liveBeatMs },

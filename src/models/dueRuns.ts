@@ -2,10 +2,10 @@ import type { mongo } from "mongoose";
 import { type DueRun, NEXT_OF_SESSION, type RunDoc } from "./run.ts";
 
 /**
- * Of each session the run that comes next, where it waits since before a time or its worker has gone silent. Reads one
- * document of each session with open runs, however many runs those have.
+ * Lists of each session the run that comes next, where it waits since before a time or its worker's lease has expired. Reads
+ * one document of each session with open runs, however many runs those have.
  */
-export function findDue(collection: mongo.Collection<RunDoc>, now: Date, before: Date): AsyncIterable<DueRun> {
+export function listDue(collection: mongo.Collection<RunDoc>, now: Date, before: Date): AsyncIterable<DueRun> {
   const first = (field: string) => ({ $first: `$${field}` });
   const pipeline = [
     { $match: { open: true } },

@@ -23,6 +23,8 @@ export interface EventDoc {
   told?: number;
   /** When a turn that knew it succeeded; kept for a while so that it is never made again. */
   takenAt: Date | null;
+  /** The fingerprint of the request that came with the Idempotency-Key from which `_id` is derived. */
+  fingerprint?: string | undefined;
 }
 
 const KEEP_TAKEN_SECONDS = 7 * 86_400;
@@ -38,6 +40,7 @@ export const eventSchema = new Schema<EventDoc>(
     waiting: Boolean,
     told: Number,
     takenAt: Date,
+    fingerprint: String,
   },
   { versionKey: false },
 );
@@ -45,7 +48,7 @@ eventSchema.index({ order: 1 }, { partialFilterExpression: { waiting: true } });
 eventSchema.index({ wake: 1 }, { partialFilterExpression: { waiting: true } });
 eventSchema.index({ takenAt: 1 }, { expireAfterSeconds: KEEP_TAKEN_SECONDS });
 
-export type NewEvent = Pick<EventDoc, "_id" | "text" | "source" | "wake">;
+export type NewEvent = Pick<EventDoc, "_id" | "text" | "source" | "wake" | "fingerprint">;
 
 export class Events {
   readonly collection: mongo.Collection<EventDoc>;
@@ -66,8 +69,18 @@ export class Events {
   add(events: readonly NewEvent[]): Promise<number> {
     const fresh = { createdAt: this.#clock.now(), waiting: true, takenAt: null };
     return this.#inserting.add(
-      events.map((event) => ({ ...event, ...fresh, order: new mongo.Timestamp({ t: 0, i: 0 }) })),
+      events.map(({ fingerprint, ...event }) => ({
+        ...{ ...event, ...fresh, order: new mongo.Timestamp({ t: 0, i: 0 }) },
+        ...(fingerprint !== undefined && { fingerprint }),
+      })),
     );
+  }
+
+  /** Reads how an event was accepted; null where there is no such event. @throws AppError unavailable */
+  async findAcceptance(eventId: string): Promise<{ fingerprint: string | undefined; createdAt: Date } | null> {
+    const options = { projection: { fingerprint: 1, createdAt: 1 } };
+    const found = await reading(this.collection, () => this.collection.findOne({ _id: eventId }, options));
+    return found && { fingerprint: found.fingerprint, createdAt: found.createdAt };
   }
 
   /**

@@ -88,21 +88,6 @@ export async function onceMore<T>(
 }
 
 /**
- * Changes documents, each found by its _id and what else must be so, and each in a way that may be tried twice. Of what the
- * driver sends again by itself, `updateOne`, MongoDB keeps a record for each document, which costs up to a third of the
- * change; so these go as `updateMany`, and are sent once more here.
- * @throws AppError unavailable; mongo.MongoBulkWriteError
- */
-export function updateByIds<T extends mongo.Document>(
-  collection: mongo.Collection<T>,
-  changes: readonly mongo.UpdateManyModel<T>[],
-): Promise<mongo.BulkWriteResult> {
-  // where several are found by one query, MongoDB would try other indexes out beside that of the _id
-  const operations = changes.map((change) => ({ updateMany: { ...change, hint: { _id: 1 } as const } }));
-  return guard(() => onceMore(() => collection.bulkWrite(operations, { ordered: false })));
-}
-
-/**
  * Writes to a document when it is free, and makes it when it is not there.
  * @param query names the document by its _id and says when it is free, or already taken by who asks
  * @returns false when it is there and not free
@@ -113,26 +98,13 @@ export async function takeIfFree<T extends mongo.Document>(
   query: mongo.Filter<T>,
   change: mongo.UpdateFilter<T>,
 ): Promise<boolean> {
-  const [isTaken] = await takeEachIfFree(collection, [{ filter: query, update: change }]);
-  return isTaken === true;
-}
-
-/**
- * Does the same to many documents at once.
- * @returns for each whether it was free
- */
-export async function takeEachIfFree<T extends mongo.Document>(
-  collection: mongo.Collection<T>,
-  takes: readonly Omit<mongo.UpdateManyModel<T>, "upsert">[],
-): Promise<boolean[]> {
-  const upserts = takes.map((take) => ({ ...take, upsert: true }));
-  const busy = new Set<number>();
-  await updateByIds(collection, upserts).catch((error: unknown) => {
-    const twice = writeFaults(error, isDuplicateKey); // the upserts tried to make these again
-    if (!twice) throw error;
-    for (const index of twice) busy.add(index);
-  });
-  return takes.map((_, i) => !busy.has(i));
+  try {
+    await guard(() => onceMore(() => collection.updateOne(query, change, { upsert: true })));
+    return true;
+  } catch (error) {
+    if (!isDuplicateKey(error)) throw error; // the upsert tried to make it again
+    return false;
+  }
 }
 
 /**

@@ -1,12 +1,15 @@
-import { hash } from "node:crypto";
+import { createHmac, hash, randomBytes } from "node:crypto";
 import { type mongo, Schema } from "mongoose";
 import type { Clock } from "../shared/clock.ts";
 import { AppError } from "../shared/errors.ts";
 import { toJson } from "../shared/json.ts";
-import { guard, isDuplicateKey } from "./guard.ts";
+import { Batcher, EQUAL_WEIGHTS } from "../shared/batcher.ts";
+import { guard, isDuplicateKey, retryUpsert } from "./guard.ts";
 import { reading } from "./newPrimary.ts";
+import { readAll } from "./readAll.ts";
 
-const KEEP_SECONDS = 86_400;
+/** How long a key stands for its first request. */
+const LIFETIME_SECONDS = 86_400;
 
 /** What the first request with a key was, and which ids it was given. */
 export interface IdempotencyKeyDoc {
@@ -20,34 +23,43 @@ export const idempotencyKeySchema = new Schema<IdempotencyKeyDoc>(
   { _id: String, fingerprint: String, ids: Schema.Types.Mixed, createdAt: Date },
   { versionKey: false },
 );
-idempotencyKeySchema.index({ createdAt: 1 }, { expireAfterSeconds: KEEP_SECONDS });
+idempotencyKeySchema.index({ createdAt: 1 }, { expireAfterSeconds: LIFETIME_SECONDS });
+
+/** The document that holds the secret of `deriveId`. It has no `createdAt`, so that it never expires. */
+const SECRET = "secret";
 
 export class IdempotencyKeys {
   readonly collection: mongo.Collection<IdempotencyKeyDoc>;
   readonly #clock: Clock;
+  readonly #reading: Batcher<string, IdempotencyKeyDoc | null>;
+  #secret: Promise<string> | undefined;
 
   constructor(collection: mongo.Collection<IdempotencyKeyDoc>, clock: Clock) {
     this.collection = collection;
     this.#clock = clock;
+    this.#reading = new Batcher(async (ids) => {
+      const found = new Map((await readAll(collection, { _id: { $in: [...ids] } })).map((doc) => [doc._id, doc]));
+      return ids.map((id) => found.get(id) ?? null);
+    }, EQUAL_WEIGHTS);
   }
 
-  /** Returns the ids that belong to a key, null where it is new or came with another request. @throws AppError unavailable */
-  async find(key: string, request: unknown): Promise<IdempotencyKeyDoc["ids"] | null> {
-    const earlier = await reading(this.collection, () => this.collection.findOne({ _id: digest(key) }));
-    return earlier?.fingerprint === digest(toJson(request)) ? earlier.ids : null;
+  /** Returns the record of a key, or null when there is none. @throws AppError unavailable */
+  find(key: string): Promise<IdempotencyKeyDoc | null> {
+    return this.#reading.add(digest(key));
   }
 
   /**
-   * The ids that belong to a key: the ones given now when the key is new, those of the first request otherwise.
-   * @param request the hook and the body that the key came with; nothing where the key alone tells requests apart
+   * Reserves ids under a key.
+   * @param request the hook and the body that the key came with; null where the key alone tells requests apart
+   * @returns the ids given now when the key is new, those of the first request otherwise
    * @throws AppError invalid_body, idempotency_conflict when the first request with the key was another, unavailable
    */
-  async settle<T extends Record<string, string | readonly string[]>>(
+  async reserve<T extends Record<string, string | readonly string[]>>(
     key: string,
     request: unknown,
     ids: T,
   ): Promise<T> {
-    const fingerprint = digest(toJson(request));
+    const fingerprint = fingerprintOf(request);
     const _id = digest(key);
     const first = { _id, fingerprint, ids, createdAt: this.#clock.now() };
     try {
@@ -58,12 +70,50 @@ export class IdempotencyKeys {
     }
     const earlier = await reading(this.collection, () => this.collection.findOne({ _id }));
     if (earlier?.fingerprint === fingerprint) return earlier.ids as T;
-    if (!earlier) return this.settle(key, request, ids); // it expired in this moment
-    throw new AppError("idempotency_conflict", {
-      detail:
-        "This Idempotency-Key came with another request (another body) within the last 24 hours: take a new key for a new request.",
+    if (!earlier) return this.reserve(key, request, ids); // it expired in this moment
+    throw keyConflict();
+  }
+
+  /** Whether the lifetime of a key is over that first came at a time. */
+  isOver(createdAt: Date): boolean {
+    return this.#clock.now().getTime() - createdAt.getTime() > LIFETIME_SECONDS * 1_000;
+  }
+
+  /**
+   * Derives a UUID from a key: the same in every process, and one that nobody can guess who knows the key, since whoever
+   * knows a run's id may read the run with the hook token.
+   * @throws AppError unavailable
+   */
+  async deriveId(key: string): Promise<string> {
+    this.#secret ??= this.#readSecret().catch((error: unknown) => {
+      this.#secret = undefined;
+      throw error;
     });
+    const bytes = createHmac("sha256", await this.#secret)
+      .update(key)
+      .digest()
+      .subarray(0, 16);
+    bytes[6] = (bytes[6]! & 0x0f) | 0x40; // version 4: to everybody else it is random
+    bytes[8] = (bytes[8]! & 0x3f) | 0x80;
+    return bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+  }
+
+  /** Reads the secret that is made once for the database. */
+  async #readSecret(): Promise<string> {
+    const made = { $setOnInsert: { ids: { secret: randomBytes(32).toString("base64url") } } };
+    const options = { upsert: true, returnDocument: "after" } as const;
+    const doc = await guard(() => retryUpsert(() => this.collection.findOneAndUpdate({ _id: SECRET }, made, options)));
+    return doc?.ids.secret as string;
   }
 }
+
+/** Returns what two requests with one key must have in common. @throws AppError invalid_body */
+export const fingerprintOf = (request: unknown): string => digest(toJson(request));
+
+export const keyConflict = (): AppError =>
+  new AppError("idempotency_conflict", {
+    detail:
+      "This Idempotency-Key came with another request (another body) within the last 24 hours: take a new key for a new request.",
+  });
 
 const digest = (text: string): string => hash("sha256", text, "base64url");

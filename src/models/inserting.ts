@@ -1,5 +1,5 @@
 import type { mongo } from "mongoose";
-import { Together } from "../shared/together.ts";
+import { Batcher } from "../shared/batcher.ts";
 import { guard, isDuplicateKey, writeFaults } from "./guard.ts";
 
 /**
@@ -7,18 +7,18 @@ import { guard, isDuplicateKey, writeFaults } from "./guard.ts";
  * @param weightOf a document's size, roughly
  */
 export class Inserting<T extends mongo.Document> {
-  readonly #together: Together<readonly mongo.OptionalUnlessRequiredId<T>[], number>;
+  readonly #batcher: Batcher<readonly mongo.OptionalUnlessRequiredId<T>[], number>;
 
   constructor(collection: mongo.Collection<T>, weightOf: (document: mongo.OptionalUnlessRequiredId<T>) => number) {
-    this.#together = new Together((sets) => guard(() => insertAll(collection, sets)), {
-      ...{ most: 500, mostWeight: 8 * 1024 * 1024 },
+    this.#batcher = new Batcher((sets) => guard(() => insertAll(collection, sets)), {
+      ...{ maxBatchSize: 500, maxBatchWeight: 8 * 1024 * 1024 },
       weightOf: (documents) => documents.reduce((sum, document) => sum + weightOf(document), 0),
     });
   }
 
   /** @returns how many were not there @throws AppError unavailable, body_too_large */
   add(documents: readonly NoInfer<mongo.OptionalUnlessRequiredId<T>>[]): Promise<number> {
-    return documents.length > 0 ? this.#together.add(documents) : Promise.resolve(0);
+    return documents.length > 0 ? this.#batcher.add(documents) : Promise.resolve(0);
   }
 }
 

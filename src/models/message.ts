@@ -1,7 +1,6 @@
 import { mongo, Schema } from "mongoose";
-import { ALIKE, Together } from "../shared/together.ts";
 import { guard } from "./guard.ts";
-import { Inserting } from "./inserting.ts";
+import { insertAll } from "./inserting.ts";
 import { reading } from "./newPrimary.ts";
 
 /** One message of a session's transcript. */
@@ -45,29 +44,20 @@ export interface Turn {
 
 export class Messages {
   readonly collection: mongo.Collection<MessageDoc>;
-  readonly #inserting: Inserting<MessageDoc>;
-  /** Whether a session has a transcript: most have been made for one run, and have none. */
-  readonly #begun: Together<string, boolean>;
 
   constructor(collection: mongo.Collection<MessageDoc>) {
     this.collection = collection;
-    this.#begun = new Together(async (keys) => {
-      const begun = await reading(collection, () =>
-        collection.distinct("sessionKey", { sessionKey: { $in: [...keys] } }),
-      );
-      return keys.map((key) => begun.includes(key));
-    }, ALIKE);
-    this.#inserting = new Inserting(collection, ({ content }) => 500 + content.length);
   }
 
   /** Adds a turn to the transcript; one that is there already is left alone. @throws AppError unavailable */
   async addTurn(turnId: string, { sessionKey, told, outside, answered, endedAt }: Turn): Promise<void> {
     // MongoDB puts its own time into an empty time stamp, a later one into the second.
     const common = () => ({ sessionKey, createdAt: endedAt, order: new mongo.Timestamp({ t: 0, i: 0 }) });
-    await this.#inserting.add([
+    const messages: MessageDoc[] = [
       { ...common(), _id: `${turnId}-0`, role: "user", content: told, outside },
       { ...common(), _id: `${turnId}-1`, role: "assistant", content: answered, outside: false },
-    ]);
+    ];
+    await guard(() => insertAll(this.collection, [messages]));
   }
 
   /** Deletes the transcripts of sessions. @throws AppError unavailable */
@@ -90,8 +80,7 @@ export class Messages {
   }
 
   /** The latest messages, oldest first, as many whole turns as the bounds allow. @throws AppError unavailable */
-  async findRecent(sessionKey: string, bounds: { maxMessages: number; maxChars: number }): Promise<MessageDoc[]> {
-    if (!(await this.#begun.add(sessionKey))) return [];
+  findRecent(sessionKey: string, bounds: { maxMessages: number; maxChars: number }): Promise<MessageDoc[]> {
     return reading(this.collection, async () => {
       const newestFirst: MessageDoc[] = [];
       let chars = 0;

@@ -44,8 +44,8 @@ export interface RunError {
   readonly message: string;
 }
 
-/** Who runs a run, and until when that is believed without another word. */
-export interface RunClaim {
+/** The exclusive right of one worker to carry out a run, until it expires. */
+export interface Lease {
   readonly token: string;
   readonly until: Date;
 }
@@ -81,11 +81,15 @@ export interface RunDoc {
   /** Not tried again before this time. */
   notBefore: Date | null;
   /** Null unless it is running. */
-  claim: RunClaim | null;
-  /** False from the end until all that follows from it is written; null before. */
+  claim: Lease | null;
+  /** False from the run's end until it is finalized; null before its end. */
   settled: boolean | null;
   /** Whether the transcript of its single-use session has been deleted. */
   forgotten: boolean;
+  /** The job that shows the run in the tracker has been created. Whoever deletes that job keeps it deleted. */
+  tracked?: boolean;
+  /** The fingerprint of the request that came with the Idempotency-Key from which `_id` is derived. */
+  fingerprint?: string | undefined;
 }
 
 export const runSchema = new Schema<RunDoc>(
@@ -112,6 +116,8 @@ export const runSchema = new Schema<RunDoc>(
     claim: Schema.Types.Mixed,
     settled: Boolean,
     forgotten: Boolean,
+    tracked: Boolean,
+    fingerprint: String,
   },
   { versionKey: false },
 );
@@ -122,9 +128,9 @@ runSchema.index({ sessionKey: 1, createdAt: -1, _id: -1 });
 export const NEXT_OF_SESSION = { open: 1, sessionKey: 1, order: 1 } as const;
 runSchema.index(NEXT_OF_SESSION, { partialFilterExpression: { open: true } });
 runSchema.index({ createdAt: 1 }, { partialFilterExpression: { open: true, stage: "mapping" } });
-/** Leads to what has ended and has not been seen through. */
-export const UNSETTLED = { settled: 1 } as const;
-runSchema.index(UNSETTLED, { partialFilterExpression: { settled: false } });
+/** Finds the runs that have ended and are not finalized. */
+export const NOT_FINALIZED = { settled: 1 } as const;
+runSchema.index(NOT_FINALIZED, { partialFilterExpression: { settled: false } });
 runSchema.index({ settled: 1, endedAt: 1 }, { partialFilterExpression: { settled: true } });
 runSchema.index({ endedAt: 1 }, { partialFilterExpression: { singleUse: true, forgotten: false } });
 
@@ -137,17 +143,13 @@ runSchema.index(WAITING_OF_MAPPING, { partialFilterExpression: { status: "queued
 /** The id of a run that a mail became is made of the mail's: a UUID of version 8. */
 export const MAIL_RUN = /^.{14}8/;
 
-export type NewRun = Pick<RunDoc, "_id" | "kind" | "name" | "sessionKey" | "singleUse" | "mapped" | "request">;
+export type NewRun = Pick<
+  RunDoc,
+  "_id" | "kind" | "name" | "sessionKey" | "singleUse" | "mapped" | "request" | "fingerprint"
+>;
 
-/** A run that a worker has taken for an agent turn. */
-export type AgentRun = RunDoc & { readonly request: AgentRequest; readonly claim: RunClaim; readonly startedAt: Date };
-
-/**
- * Whether the run needs no lock on its session: that was made for it, so it is the first in it, and who comes after it waits
- * until its end has been seen through. Once it is begun anew, others may have come between.
- */
-export const hasSessionAlone = ({ singleUse, round }: Pick<RunDoc, "singleUse" | "round">): boolean =>
-  singleUse && round === 0;
+/** A run that a worker has acquired for an agent turn. */
+export type AgentRun = RunDoc & { readonly request: AgentRequest; readonly claim: Lease; readonly startedAt: Date };
 
 /** What a mapping made of a run. */
 export type MappedTo =
@@ -161,7 +163,7 @@ export type RunEnd =
   | { readonly status: "completed"; readonly reply: string }
   | { readonly status: "failed"; readonly error: RunError; readonly attempts?: number };
 
-/** A run that should be on its queue. `running`: its worker has gone silent in the middle of it. */
+/** A run that should be on its queue. `running`: the lease of its worker has expired. */
 export interface DueRun {
   readonly id: string;
   readonly status: "queued" | "running";
@@ -169,8 +171,9 @@ export interface DueRun {
 }
 
 /** A run as it is written down first. */
-export const accepted = (run: NewRun, createdAt: Date): RunDoc => ({
+export const accepted = ({ fingerprint, ...run }: NewRun, createdAt: Date): RunDoc => ({
   ...run,
+  ...(fingerprint !== undefined && { fingerprint }),
   stage: run.request ? "turn" : "mapping",
   order: new mongo.Timestamp({ t: 0, i: 0 }), // MongoDB puts its own time into an empty one
   ...{ status: "queued", open: true, attempts: 0, round: 0, reply: null, error: null },

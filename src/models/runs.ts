@@ -3,9 +3,8 @@ import type { Changes } from "../shared/changes.ts";
 import type { Clock } from "../shared/clock.ts";
 import { AppError } from "../shared/errors.ts";
 import { MAIN_SESSION } from "../shared/sessionKey.ts";
-import { Together } from "../shared/together.ts";
-import { findDue } from "./dueRuns.ts";
-import { guard, updateByIds } from "./guard.ts";
+import { listDue } from "./dueRuns.ts";
+import { guard, onceMore } from "./guard.ts";
 import { Inserting } from "./inserting.ts";
 import { exists, reading } from "./newPrimary.ts";
 import { readAll } from "./readAll.ts";
@@ -13,37 +12,27 @@ import {
   type AgentRun,
   accepted,
   type DueRun,
+  type Lease,
   type MappedTo,
   type NewRun,
-  type RunClaim,
+  NOT_FINALIZED,
   type RunDoc,
   type RunEnd,
   type RunError,
   WAITING_OF_MAPPING,
 } from "./run.ts";
-import {
-  claimAll,
-  type Ending,
-  endAll,
-  ended,
-  findInSessions,
-  findNextIds,
-  type RunInSession,
-} from "./runsTogether.ts";
+
+/** A run that waits for its mapping. */
+type UnmappedRun = Pick<RunDoc, "_id" | "round"> & { readonly mapped: { readonly mapping: string } | null };
 
 export class Runs {
   readonly collection: mongo.Collection<RunDoc>;
   readonly #inserting: Inserting<RunDoc>;
-  readonly #ending: Together<Ending, RunDoc | null>;
   readonly #clock: Clock;
   readonly #changes: Changes;
 
   constructor(collection: mongo.Collection<RunDoc>, clock: Clock, changes: Changes) {
     this.collection = collection;
-    this.#ending = new Together((ends) => endAll(collection, ends), {
-      ...{ most: 500, mostWeight: 8 * 1024 * 1024 },
-      weightOf: ({ end }) => 500 + (end.status === "completed" ? 2 * end.reply.length : 0),
-    });
     this.#inserting = new Inserting(
       collection,
       ({ mapped, request }) =>
@@ -74,7 +63,7 @@ export class Runs {
   /** @throws AppError run_not_found, unavailable */
   async find(runId: string): Promise<RunDoc> {
     const run = await reading(this.collection, () => this.collection.findOne({ _id: runId }));
-    if (!run) throw new AppError("run_not_found", { detail: `There is no run ${JSON.stringify(runId)}.` });
+    if (!run) throw runNotFound(runId);
     return run;
   }
 
@@ -90,6 +79,15 @@ export class Runs {
     return reading(this.collection, () => this.collection.findOne({ _id: runId }, { projection }));
   }
 
+  /** Reads how a run was accepted; null where there is no such run. @throws AppError unavailable */
+  async findAcceptance(
+    runId: string,
+  ): Promise<{ fingerprint: string | undefined; createdAt: Date; sessionKey: string } | null> {
+    const options = { projection: { fingerprint: 1, createdAt: 1, sessionKey: 1 } };
+    const found = await reading(this.collection, () => this.collection.findOne({ _id: runId }, options));
+    return found && { fingerprint: found.fingerprint, createdAt: found.createdAt, sessionKey: found.sessionKey };
+  }
+
   /** Those of the ids that are runs. @throws AppError unavailable */
   async findKnown(runIds: readonly string[]): Promise<Set<string>> {
     const query = { _id: { $in: [...runIds] } };
@@ -97,36 +95,43 @@ export class Runs {
     return new Set(found.map(({ _id }) => _id));
   }
 
-  /** Runs, each with the next of its session; null where there is no such run. @throws AppError unavailable */
-  findInSessions(runIds: readonly string[]): Promise<(RunInSession | null)[]> {
-    return findInSessions(this.collection, runIds);
-  }
-
-  /** Of each session the run that comes next; null where none waits. @throws AppError unavailable */
-  findNextIds(sessionKeys: readonly string[]): Promise<(string | null)[]> {
-    return findNextIds(this.collection, sessionKeys);
-  }
-
-  /** The run when it has ended and its end has not been seen through; null otherwise. */
-  findEnded(runId: string): Promise<RunDoc | null> {
+  /** Returns the run if it has ended and is not finalized, else null. @throws AppError unavailable */
+  findUnfinalized(runId: string): Promise<RunDoc | null> {
     return reading(this.collection, () => this.collection.findOne({ _id: runId, settled: false }));
   }
 
-  /** The run of the session that comes next: of those not ended the one accepted first. */
-  findNext(sessionKey: string): Promise<RunDoc | null> {
-    return reading(this.collection, () => this.collection.findOne({ sessionKey, open: true }, { sort: { order: 1 } }));
+  /** Returns the run of a session that comes next: of those not ended the one accepted first. @throws AppError unavailable */
+  findNext(sessionKey: string): Promise<Pick<RunDoc, "_id" | "stage"> | null> {
+    const options = { projection: { stage: 1 }, sort: { order: 1 } } as const;
+    return reading(this.collection, () => this.collection.findOne({ sessionKey, open: true }, options));
+  }
+
+  /** Whether a run of the session ended after `since` and is not finalized. @throws AppError unavailable */
+  async isFinalizing(sessionKey: string, since: Date): Promise<boolean> {
+    const query = { settled: false, sessionKey, endedAt: { $gt: since } };
+    const options = { projection: { _id: 1 }, hint: NOT_FINALIZED };
+    return (await reading(this.collection, () => this.collection.findOne(query, options))) !== null;
   }
 
   /**
-   * Takes runs that are past their mapping and wait, or whose workers have gone silent.
-   * @param runs as they were read, each once
-   * @param claim of all of them
-   * @returns how each is now; null where another was faster
+   * Acquires a run that is past its mapping and waits, or whose worker's lease has expired.
+   * @param run as it was read
+   * @returns the run under its lease; null when it has changed since it was read
    * @throws AppError unavailable
    */
-  async claimEach(runs: readonly RunDoc[], claim: RunClaim): Promise<(AgentRun | null)[]> {
-    const claimed = await claimAll(this.collection, runs, claim, this.#clock.now());
-    return claimed.map((run, i) => this.#noted(runs[i]!._id, run) as AgentRun | null);
+  async acquire({ _id, stage, status, attempts, round, claim }: RunDoc, lease: Lease): Promise<AgentRun | null> {
+    const asRead = { stage, status, attempts, round, "claim.token": claim?.token, "claim.until": claim?.until };
+    const free = claim ? asRead : { stage, status, attempts, round, claim: null };
+    const change = {
+      ...{ status: "running" as const, startedAt: this.#clock.now(), claim: lease, notBefore: null },
+      attempts: attempts + 1,
+    };
+    // It may be written twice, so that a lost answer does not leave the run with a worker that is not aware of it.
+    const query = { _id, $or: [free, { status: "running" as const, "claim.token": lease.token }] };
+    const acquired = await guard(() =>
+      onceMore(() => this.collection.findOneAndUpdate(query, { $set: change }, { returnDocument: "after" })),
+    );
+    return this.#noted(_id, acquired) as AgentRun | null;
   }
 
   /** Whether a run still waits for its mapping. */
@@ -165,36 +170,32 @@ export class Runs {
     }
   }
 
-  /** @returns false when the run is no longer this worker's: cancelled, or taken by another */
-  renew(runId: string, token: string, until: Date): Promise<boolean> {
-    return this.#changeClaim(runId, token, { "claim.until": until });
+  /** @returns false when the run is no longer this worker's: cancelled, or acquired by another */
+  renew(runId: string, { token, until }: Lease): Promise<boolean> {
+    return this.#changeHeld(runId, token, { "claim.until": until });
   }
 
   /**
-   * Ends the run, if it is still this worker's.
-   * @param run as it was taken
-   * @returns the run when it has ended, whoever ended it, and its end has not been seen through; null otherwise
+   * Ends a run that is still this worker's; does nothing to any other.
    * @throws AppError unavailable, body_too_large
    */
-  async end(run: AgentRun, end: RunEnd): Promise<RunDoc | null> {
-    return this.#noted(run._id, await this.#ending.add({ run, end, now: this.#clock.now() }));
+  async end({ _id, claim }: AgentRun, end: RunEnd): Promise<void> {
+    this.#noted(_id, await this.#changeHeld(_id, claim.token, ended(end, this.#clock.now())));
   }
 
   /** Gives the run back, to be tried again after a while. @returns false when it is no longer this worker's */
-  retryLater(runId: string, token: string, notBefore: Date, error: RunError): Promise<boolean> {
-    return this.#changeClaimed(runId, token, { status: "queued", claim: null, notBefore, error });
+  async retryLater({ _id, claim }: AgentRun, notBefore: Date, error: RunError): Promise<boolean> {
+    const waiting = { status: "queued", claim: null, notBefore, error };
+    return this.#noted(_id, await this.#changeHeld(_id, claim.token, waiting));
   }
 
-  /** Gives the run back as if it had never been taken. @returns false when it is no longer this worker's */
-  handBack(runId: string, token: string): Promise<boolean> {
-    return this.#changeClaimed(runId, token, { status: "queued", claim: null }, { $inc: { attempts: -1 } });
+  /** Gives the run back as if it had never been acquired. Does nothing when it is no longer this worker's. */
+  async handBack({ _id, claim }: AgentRun): Promise<void> {
+    const waiting = { status: "queued", claim: null };
+    this.#noted(_id, await this.#changeHeld(_id, claim.token, waiting, { $inc: { attempts: -1 } }));
   }
 
-  async #changeClaimed(runId: string, token: string, set: object, more: object = {}): Promise<boolean> {
-    return this.#noted(runId, await this.#changeClaim(runId, token, set, more));
-  }
-
-  async #changeClaim(runId: string, token: string, set: object, more: object = {}): Promise<boolean> {
+  async #changeHeld(runId: string, token: string, set: object, more: object = {}): Promise<boolean> {
     const { modifiedCount } = await guard(() =>
       this.collection.updateOne({ _id: runId, status: "running", "claim.token": token }, { $set: set, ...more }),
     );
@@ -203,7 +204,7 @@ export class Runs {
 
   /**
    * Ends a run that has not ended.
-   * @returns whether a worker was busy with it: that one sees to what follows once the turn is over
+   * @returns whether a worker was busy with it: that one finalizes it once the turn is over
    * @throws AppError run_not_found, run_state_conflict, unavailable
    */
   async cancel(runId: string): Promise<{ wasRunning: boolean }> {
@@ -244,14 +245,14 @@ export class Runs {
     throw new AppError("run_state_conflict", { detail: `The run ${otherwise}.` });
   }
 
-  /** Notes that all that follows from the ends of runs is written. @throws AppError unavailable */
-  async markSettled(runs: readonly Pick<RunDoc, "_id" | "round">[]): Promise<void> {
-    const rounds = Map.groupBy(runs, ({ round }) => round);
-    const changes = [...rounds].map(([round, those]) => {
-      const ended = { _id: { $in: those.map(({ _id }) => _id) }, round, settled: false };
-      return { filter: ended, update: { $set: { settled: true } } };
-    });
-    await updateByIds(this.collection, changes);
+  /** Notes that a run is finalized. @throws AppError unavailable */
+  async markFinalized({ _id, round }: Pick<RunDoc, "_id" | "round">): Promise<void> {
+    await guard(() => this.collection.updateOne({ _id, round, settled: false }, { $set: { settled: true } }));
+  }
+
+  /** Notes that the job of a run has been created. @throws AppError unavailable */
+  async markTracked(runId: string): Promise<void> {
+    await guard(() => this.collection.updateOne({ _id: runId }, { $set: { tracked: true } }));
   }
 
   /** Deletes the runs that a query fits. @returns how many these were */
@@ -261,21 +262,31 @@ export class Runs {
     return deletedCount;
   }
 
-  /** Runs that ended before a time and whose end has not been seen through. */
-  findUnsettled(before: Date): AsyncIterable<Pick<RunDoc, "_id">> {
+  /** Lists the runs that ended before a time and are not finalized. */
+  listUnfinalized(before: Date): AsyncIterable<Pick<RunDoc, "_id">> {
     return this.collection.find({ settled: false, endedAt: { $lt: before } }, { projection: { _id: 1 } });
   }
 
-  /** Runs that wait for their mapping since before a time. */
-  findUnmapped(before: Date): AsyncIterable<Pick<RunDoc, "_id" | "round">> {
+  /** Lists the runs that wait for their mapping since before a time, the oldest first. */
+  listUnmapped(before: Date): AsyncIterable<UnmappedRun> {
     const query = { open: true, stage: "mapping" as const, createdAt: { $lt: before } };
-    return this.collection.find(query, { projection: { round: 1 } });
+    const projection = { round: 1, "mapped.mapping": 1 };
+    return this.collection.find<UnmappedRun>(query, { projection, sort: { createdAt: 1 } });
   }
 
-  /** Of each session the run that comes next, where it waits since before a time or its worker has gone silent. */
-  findDue(now: Date, before: Date): AsyncIterable<DueRun> {
-    return findDue(this.collection, now, before);
+  /** Lists of each session the run that comes next, where it waits since before a time or its lease has expired. */
+  listDue(now: Date, before: Date): AsyncIterable<DueRun> {
+    return listDue(this.collection, now, before);
   }
 }
 
 const unmapped = (runId: string, round: number) => ({ _id: runId, round, open: true, stage: "mapping" as const });
+
+/** Returns the fields that a run gets at its end. */
+function ended({ status, ...outcome }: RunEnd, now: Date) {
+  const error = status === "completed" ? { error: null } : {};
+  return { status, ...outcome, ...error, open: false, claim: null, notBefore: null, settled: false, endedAt: now };
+}
+
+export const runNotFound = (runId: string): AppError =>
+  new AppError("run_not_found", { detail: `There is no run ${JSON.stringify(runId)}.` });

@@ -1,9 +1,9 @@
 import { type mongo, Schema } from "mongoose";
 import type { Clock } from "../shared/clock.ts";
 import { MAIN_SESSION } from "../shared/sessionKey.ts";
-import { guard, takeEachIfFree, updateByIds } from "./guard.ts";
-import { insertAll } from "./inserting.ts";
+import { guard, takeIfFree } from "./guard.ts";
 import { exists, reading } from "./newPrimary.ts";
+import type { Lease } from "./run.ts";
 
 /** Where replies of the main session go. */
 export interface Route {
@@ -39,15 +39,10 @@ export const sessionSchema = new Schema<SessionDoc>(
 
 sessionSchema.index({ lastUsedAt: -1, _id: -1 });
 
-/** One turn in a session. */
+/** One turn in a session: of a run in one of its rounds, or of a heartbeat. */
 export interface SessionTurn {
   readonly key: string;
   readonly holder: string;
-}
-
-export interface SessionClaim extends SessionTurn {
-  readonly token: string;
-  readonly until: Date;
 }
 
 export class Sessions {
@@ -60,55 +55,32 @@ export class Sessions {
   }
 
   /**
-   * Takes the session for one turn. What was taken comes free when it is released, or when its time is over.
-   * @returns false while a turn has it
-   */
-  async claim(key: string, holder: string, token: string, until: Date): Promise<boolean> {
-    const [isTaken] = await this.claimEach([{ key, holder, token, until }]);
-    return isTaken === true;
-  }
-
-  /** Takes each of several sessions, if it is free. @returns for each whether it was, or is its turn's already */
-  async claimEach(claims: readonly SessionClaim[]): Promise<boolean[]> {
-    if (claims.length === 0) return [];
-    const now = this.#clock.now();
-    const takes = claims.map(({ key: _id, holder, token, until }) => {
-      const free = [{ active: null }, { "active.until": { $lte: now } }, { "active.token": token }];
-      return { filter: { _id, $or: free }, update: { $set: { active: { holder, token, until }, lastUsedAt: now } } };
-    });
-    return takeEachIfFree(this.collection, takes);
-  }
-
-  /**
-   * Makes sessions that are free, where they are not there yet.
-   * @returns the keys of those that were not
+   * Acquires the session for one turn, until it is released or the lease expires. Creates the session if it does not exist.
+   * @returns false while another turn holds it
    * @throws AppError unavailable
    */
-  async make(keys: readonly string[]): Promise<Set<string>> {
-    if (keys.length === 0) return new Set();
-    const lastUsedAt = this.#clock.now();
-    const sets = keys.map((_id): SessionDoc[] => [{ _id, active: null, lastUsedAt }]);
-    const counts = await guard(() => insertAll(this.collection, sets));
-    return new Set(keys.filter((_, i) => counts[i] === 1));
+  acquire({ key: _id, holder }: SessionTurn, { token, until }: Lease): Promise<boolean> {
+    const now = this.#clock.now();
+    const free = [{ active: null }, { "active.until": { $lte: now } }, { "active.token": token }];
+    const change = { $set: { active: { holder, token, until }, lastUsedAt: now } };
+    return takeIfFree(this.collection, { _id, $or: free }, change);
   }
 
-  async renew(key: string, token: string, until: Date): Promise<boolean> {
+  /** @returns false when another turn holds the session */
+  async renew(key: string, { token, until }: Lease): Promise<boolean> {
     const change = { $set: { "active.until": until } };
     const { matchedCount } = await guard(() => this.collection.updateOne({ _id: key, "active.token": token }, change));
     return matchedCount === 1;
   }
 
-  /** Frees the session of the turn that has this token, and of no later one. */
-  async releaseOwn(key: string, token: string): Promise<void> {
+  /** Releases the session if it is still held under this token. */
+  async release(key: string, token: string): Promise<void> {
     await guard(() => this.collection.updateOne({ _id: key, "active.token": token }, { $set: { active: null } }));
   }
 
-  /** Frees sessions of these turns, and of no later ones. @throws AppError unavailable */
-  async release(turns: readonly SessionTurn[]): Promise<void> {
-    if (turns.length === 0) return;
-    const [keys, holders] = [turns.map(({ key }) => key), turns.map(({ holder }) => holder)];
-    const theirs = { _id: { $in: keys }, "active.holder": { $in: holders } };
-    await updateByIds(this.collection, [{ filter: theirs, update: { $set: { active: null } } }]);
+  /** Releases the session if this turn still holds it, whichever worker acquired it. */
+  async releaseTurn({ key, holder }: SessionTurn): Promise<void> {
+    await guard(() => this.collection.updateOne({ _id: key, "active.holder": holder }, { $set: { active: null } }));
   }
 
   /** Deletes sessions that nothing is under way in. @throws AppError unavailable */

@@ -1,9 +1,7 @@
-import { Batcher } from "../shared/batcher.ts";
 import { type Changes, NOBODY } from "../shared/changes.ts";
 import type { Clock } from "../shared/clock.ts";
-import { TIMINGS } from "../shared/timings.ts";
-import { ALIKE, Together } from "../shared/together.ts";
-import { claimRuns, type NotClaimed } from "./commands/claimRun.ts";
+import { Batcher, EQUAL_WEIGHTS } from "../shared/batcher.ts";
+import { type RunView, readRunViews } from "./commands/readRuns.ts";
 import { REPORT_BATCHES, type Report, type ReportOutcome, writeReports } from "./commands/writeReports.ts";
 import type { Database } from "./database.ts";
 import { Deliveries } from "./deliveries.ts";
@@ -17,7 +15,6 @@ import { Jobs } from "./jobs.ts";
 import { Leases } from "./lease.ts";
 import { Messages } from "./message.ts";
 import { Payloads } from "./payloads.ts";
-import type { AgentRun } from "./run.ts";
 import { Runs } from "./runs.ts";
 import { Sessions } from "./session.ts";
 
@@ -28,9 +25,9 @@ export interface Stores {
   readonly jobStatistics: JobStatistics;
   /** Applies reports on steps. */
   readonly reports: Batcher<Report, ReportOutcome>;
-  /** Takes runs, by their ids, that are wanted at about the same time together. */
-  readonly claims: Together<string, AgentRun | NotClaimed>;
   readonly runs: Runs;
+  /** Reads runs as clients see them: those asked for at about the same time in one round trip. */
+  readonly runReads: Batcher<string, RunView | null>;
   readonly hookCalls: HookCalls;
   readonly sessions: Sessions;
   readonly messages: Messages;
@@ -45,28 +42,26 @@ export interface Stores {
 /**
  * Opens the collections for one process.
  * @param changes who is to hear of what is changed in these collections by this process
- * @param leaseMs how long a worker has a run for itself without renewing its lease
  */
 export function openStores(
   { collections }: Database,
   clock: Clock,
   settings: { staleAfterSeconds: number },
   changes: Changes = NOBODY,
-  leaseMs: number = TIMINGS.lease.durationMs,
 ): Stores {
   const payloads = new Payloads(collections.payloads);
   const jobs = new Jobs(collections.jobs, payloads, clock, changes, settings.staleAfterSeconds);
   const runs = new Runs(collections.runs, clock, changes);
   const sessions = new Sessions(collections.sessions, clock);
+  const deliveries = new Deliveries(collections.deliveries, clock, changes);
   return {
-    ...{ jobs, payloads, runs, sessions },
+    ...{ jobs, payloads, runs, sessions, deliveries },
     jobStatistics: new JobStatistics(jobs, clock),
     reports: new Batcher<Report, ReportOutcome>((reports) => writeReports({ jobs, payloads }, reports), REPORT_BATCHES),
-    claims: new Together((runIds) => claimRuns({ runs, sessions }, runIds, clock.now(), leaseMs), ALIKE),
     hookCalls: new HookCalls(collections.hookCalls, clock),
     messages: new Messages(collections.messages),
     events: new Events(collections.events, clock),
-    deliveries: new Deliveries(collections.deliveries, clock, changes),
+    runReads: new Batcher((runIds) => readRunViews({ runs, deliveries }, runIds), EQUAL_WEIGHTS),
     idempotencyKeys: new IdempotencyKeys(collections.idempotencyKeys, clock),
     endedLogins: new EndedLogins(collections.endedLogins),
     leases: new Leases(collections.leases, clock),

@@ -9,7 +9,7 @@ export interface Claim {
 /** Does work and renews its claim meanwhile. The signal fires when the claim is lost. */
 export async function underClaim<T>(
   claim: Claim,
-  { durationMs, renewEveryMs }: Timings["lease"],
+  { durationMs, renewEveryMs }: Pick<Timings["lease"], "durationMs" | "renewEveryMs">,
   work: (lost: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const lost = new AbortController();

@@ -2,9 +2,9 @@ import { type JobsOptions, Queue } from "bullmq";
 import type { Static, TSchema } from "typebox";
 import { type Clock, systemClock } from "./clock.ts";
 import { AppError } from "./errors.ts";
-import { acceptedRuns, deliveriesTo, heartbeat, QUEUES, type QueueDef, queuePrefix, RUN_QUEUES } from "./queues.ts";
+import { deliveriesTo, heartbeat, QUEUES, type QueueDef, queuePrefix } from "./queues.ts";
 import type { RedisConnection } from "./redis.ts";
-import { ALIKE, Together } from "./together.ts";
+import { Batcher, EQUAL_WEIGHTS } from "./batcher.ts";
 
 /** How long an answer waits for Redis to take a job. */
 const ADD_WITHIN_MS = 500;
@@ -31,13 +31,6 @@ interface AddOptions {
   readonly priority?: number;
 }
 
-interface Submitted {
-  readonly runId: string;
-  readonly priority: number;
-}
-
-type RunQueue = (typeof RUN_QUEUES)[number];
-
 interface DeliveryEntry {
   readonly deliveryId: string;
   readonly channel: string;
@@ -58,9 +51,8 @@ const STATES = ["waiting", "active", "delayed", "failed", "prioritized"] as cons
 export class Queues {
   readonly #clock: Clock;
   readonly #queues: ReadonlyMap<string, Queue>;
-  readonly #adding: ReadonlyMap<string, Together<BulkJob, void>>;
-  readonly #submitting: ReadonlyMap<string, Together<Submitted, void>>;
-  readonly #triggering: Together<void, void>;
+  readonly #adding: ReadonlyMap<string, Batcher<BulkJob, void>>;
+  readonly #triggering: Batcher<void, void>;
 
   /** @param clock the one that all processes share: an entry that waits is given to whoever is free, by his own */
   constructor(connection: RedisConnection, prefix: string, clock: Clock = systemClock) {
@@ -70,7 +62,6 @@ export class Queues {
     this.#queues = new Map(QUEUES.map((def) => [def.name, open(def)]));
     for (const queue of this.#queues.values()) queue.on("error", () => {}); // the connection's owner logs it
     this.#adding = new Map([...this.#queues].map(([name, queue]) => [name, adding(queue)]));
-    this.#submitting = new Map(RUN_QUEUES.map((def) => [def.name, this.#submits(def)]));
     this.#triggering = triggering(get(this.#queues, heartbeat.name));
   }
 
@@ -78,47 +69,17 @@ export class Queues {
    * Puts a job on its queue; one of the same id that is there already is left alone. Never rejects, and waits a short
    * while at most: the record says that there is work, and a sweep puts on the queue what Redis does not know.
    */
-  async add<P extends TSchema>(def: QueueDef<P>, payload: Static<P>, options: AddOptions): Promise<void> {
-    await briefly(this.#put(def, payload, options));
-  }
-
-  /** Rejects while Redis is away. */
-  #put<P extends TSchema>(
+  async add<P extends TSchema>(
     def: QueueDef<P>,
     payload: Static<P>,
-    { jobId, delayMs = 0, priority = 0 }: Partial<AddOptions>,
+    { jobId, delayMs = 0, priority = 0 }: AddOptions,
   ): Promise<void> {
     const backoff = { type: "exponential", delay: 1_000 };
     const timestamp = this.#clock.now().getTime();
     const removed = { removeOnComplete: true, removeOnFail: true };
     const waits = { delay: delayMs, ...(priority > 0 && { priority }), timestamp };
-    const opts = { attempts: def.attempts, backoff, ...waits, ...removed, ...(jobId && { jobId }) };
-    return get(this.#adding, def.name).add({ name: def.name, data: payload, opts });
-  }
-
-  /**
-   * Puts a run that a request brought on its queue, under its own id. Runs that come at about the same time are one entry of
-   * `accepted-runs`, from which a worker makes one for each: the process that accepts them, and Redis, have as much to do as
-   * for one. Never rejects, like `add`.
-   * @param priority how many runs of its sender wait, this one included: the senders' runs are then taken in turn
-   */
-  async submit({ name }: RunQueue, runId: string, priority = 0): Promise<void> {
-    await briefly(get(this.#submitting, name).add({ runId, priority }));
-  }
-
-  #submits(def: RunQueue): Together<Submitted, void> {
-    return new Together<Submitted, void>(async (runs) => {
-      const [first] = runs;
-      if (first && runs.length === 1) {
-        await this.#put(def, { runId: first.runId }, { jobId: first.runId, priority: first.priority });
-      } else {
-        const priorities = runs.map(({ priority }) => priority);
-        const isOrdered = priorities.some((priority) => priority > 0);
-        const payload = { queue: def.name, runIds: runs.map(({ runId }) => runId), ...(isOrdered && { priorities }) };
-        await this.#put(acceptedRuns, payload, {});
-      }
-      return runs.map(() => undefined);
-    }, ALIKE);
+    const opts = { attempts: def.attempts, backoff, ...waits, ...removed, jobId };
+    await briefly(get(this.#adding, def.name).add({ name: def.name, data: payload, opts }));
   }
 
   /** Puts a delivery on the queue of its channel. Never rejects, like `add`. */
@@ -194,25 +155,25 @@ function get<T>(all: ReadonlyMap<string, T>, name: string): T {
   return found;
 }
 
-/** Jobs that come at about the same time go to Redis together. */
+/** Adds jobs that arrive at about the same time by one command. */
 const adding = (queue: Queue) =>
-  new Together<BulkJob, void>(async (jobs) => {
+  new Batcher<BulkJob, void>(async (jobs) => {
     const [first] = jobs;
     const added = first && jobs.length === 1 ? queue.add(first.name, first.data, first.opts) : queue.addBulk([...jobs]);
     await added.catch(unavailable);
     return jobs.map(() => undefined);
-  }, ALIKE);
+  }, EQUAL_WEIGHTS);
 
 /** One entry for all that ask for a turn at about the same time. */
 const triggering = (queue: Queue) =>
-  new Together<void, void>(
+  new Batcher<void, void>(
     async (all) => {
       const deduplication = { id: "trigger", keepLastIfActive: true };
       const options = { deduplication, removeOnComplete: true, removeOnFail: true };
       await queue.add(heartbeat.name, { scheduled: false }, options).catch(unavailable);
       return all.map(() => undefined);
     },
-    { most: Number.POSITIVE_INFINITY, mostWeight: 1, weightOf: () => 0 },
+    { maxBatchSize: Number.POSITIVE_INFINITY, maxBatchWeight: 1, weightOf: () => 0 },
   );
 
 /** Redis is away, for one of them as for all. */

@@ -28,21 +28,6 @@ export const agentHook = queue({
   attempts: 1,
 });
 
-/** The queues of which each job is a run. */
-export const RUN_QUEUES = [mappedHook, agentHook] as const;
-
-/** Runs that were accepted at about the same time: one entry for all of them, and each is then put on its own queue. */
-export const acceptedRuns = queue({
-  name: "accepted-runs",
-  payload: Type.Object({
-    queue: Type.Enum(RUN_QUEUES.map(({ name }) => name)),
-    runIds: Type.Array(Type.String()),
-    /** Of each run; absent where all are next in the order in which they came. */
-    priorities: Type.Optional(Type.Array(Type.Integer({ minimum: 0 }))),
-  }),
-  attempts: 1,
-});
-
 /** A turn of the main session over the events that wait. */
 export const heartbeat = queue({
   name: "heartbeat",
@@ -79,14 +64,7 @@ export const retention = queue({
   timeoutMs: 10 * 60_000,
 });
 
-export const QUEUES: readonly QueueDef[] = [
-  mappedHook,
-  agentHook,
-  acceptedRuns,
-  heartbeat,
-  ...DELIVERIES.values(),
-  retention,
-];
+export const QUEUES: readonly QueueDef[] = [mappedHook, agentHook, heartbeat, ...DELIVERIES.values(), retention];
 
 /** What the keys of a queue begin with: the braces keep one queue's keys on one node of a Redis Cluster. */
 export const queuePrefix = (prefix: string, name: string): string => `{${prefix}:${name}}`;

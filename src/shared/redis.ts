@@ -129,7 +129,7 @@ const retryStrategy = (tries: number): number => Math.min(50 * 2 ** tries, 2_000
 function open({ url, cluster }: RedisAddress, log: Logger, manner: Manner): RedisConnection {
   const common = { ...manner.common, connectTimeout: CONNECT_WITHIN_MS };
   if (!cluster)
-    return watched(new TogetherRedis(url, { ...common, ...manner.connection, retryStrategy, reconnectOnError }), log);
+    return watched(new Redis(url, { ...common, ...manner.connection, retryStrategy, reconnectOnError }), log);
   const address = readClusterUrl(url);
   if ("fault" in address) throw new Error(`redis.url ${address.fault}`); // the configuration was checked
   const { nodes, username, password, tls } = address;
@@ -146,21 +146,6 @@ function open({ url, cluster }: RedisAddress, log: Logger, manner: Manner): Redi
     }),
     log,
   );
-}
-
-/**
- * What is sent in one turn goes out in one write, so that Redis answers it together: BullMQ ends and takes each job by itself.
- * With ioredis' own `enableAutoPipelining` BullMQ has lost locks and data of jobs (bullmq issue 457, bull issue 2276).
- */
-class TogetherRedis extends Redis {
-  override sendCommand(...[command, pipeline]: Parameters<Redis["sendCommand"]>): unknown {
-    const socket = this.stream as Redis["stream"] | undefined; // before it connects there is none
-    if (socket?.writableCorked === 0) {
-      socket.cork();
-      process.nextTick(() => socket.uncork());
-    }
-    return super.sendCommand(command, pipeline);
-  }
 }
 
 function watched(redis: Redis, log: Logger): Redis {

@@ -32,7 +32,7 @@ export async function startWorkerProcess(lifecycle: Lifecycle, env: Environment,
 
   const changes = new RedisChanges(producer, redis.prefix);
   lifecycle.onClose("changes", () => changes.flush());
-  const stores = openStores(database, clock, config.jobs, changes, timings.lease.durationMs);
+  const stores = openStores(database, clock, config.jobs, changes);
   const queues = new Queues(producer, redis.prefix, clock);
   lifecycle.onClose("queues", () => queues.close());
   const metrics = new WorkerMetrics();

@@ -8,7 +8,7 @@ import { QUEUES, type QueueDef, queuePrefix } from "../shared/queues.ts";
 import type { RedisConnection } from "../shared/redis.ts";
 import type { Timings } from "../shared/timings.ts";
 import { withDeadline } from "../shared/withDeadline.ts";
-import { type Outcome, outcomeOfThrown, settle } from "./outcome.ts";
+import { type Outcome, outcomeOfThrown, toBullMq } from "./outcome.ts";
 
 /** What every processor is given besides its own deps. The signal fires on time-out and when the process stops. */
 export interface RunContext {
@@ -36,8 +36,6 @@ export interface RunOptions {
 
 const ajv = new Ajv();
 
-/** So many rests may be under way, where there are not more places than that. */
-const MOST_RESTS = 100;
 /** How long a worker that closes and has no work under way any more waits for Redis. */
 const LAST_WORDS_MS = 2_000;
 
@@ -75,7 +73,6 @@ function startWorker(
   const concurrency = options.concurrency?.[queue.name] ?? 1;
   const log = options.log.child({ queue: queue.name });
   const isPayload = ajv.compile(queue.payload);
-  const rests = new Set<Promise<void>>();
   const underWay = new Set<Promise<unknown>>();
   const carryOut = async (signal: AbortSignal, job: Job, token?: string): Promise<unknown> => {
     const started = performance.now();
@@ -88,14 +85,9 @@ function startWorker(
         };
     const line = { job: job.id, outcome: outcome.kind, ms: Math.round(performance.now() - started) };
     if (outcome.kind === "done") log.info({ ...line, ...outcome.result }, "job done");
-    else if (outcome.kind === "later") log.debug({ ...line, againMs: outcome.ms }, "job comes again later");
+    else if (outcome.kind === "delay") log.debug({ ...line, againMs: outcome.ms }, "job comes again later");
     else log.error({ ...line, code: outcome.error.code, err: outcome.error.cause ?? outcome.error }, "job failed");
-    if (outcome.kind === "done" && outcome.rest) {
-      const rest = outcome.rest.finally(() => rests.delete(rest));
-      rests.add(rest);
-      while (rests.size > Math.max(concurrency, MOST_RESTS)) await Promise.race(rests);
-    }
-    return settle(outcome, job, token);
+    return toBullMq(outcome, job, token);
   };
   const attempt = (job: Job, token?: string): Promise<unknown> => {
     const work = (signal: AbortSignal) => carryOut(signal, job, token);
@@ -116,6 +108,5 @@ function startWorker(
     // BullMQ waits for a Redis that is away, however long; what it has not been told, the records say
     do await Promise.allSettled(underWay);
     while (!(await inTime(closed, LAST_WORDS_MS).catch(() => false)) && underWay.size > 0);
-    await Promise.all(rests);
   };
 }

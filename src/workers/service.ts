@@ -15,21 +15,13 @@ import type { Queues } from "../shared/enqueue.ts";
 import type { Logger } from "../shared/logger.ts";
 import { resolveModel } from "../shared/modelList.ts";
 import { withoutOwnSecrets } from "../shared/ownSecrets.ts";
-import {
-  acceptedRuns,
-  agentHook,
-  deliveriesTo,
-  heartbeat,
-  mappedHook,
-  type QueueDef,
-  retention,
-} from "../shared/queues.ts";
+import { agentHook, deliveriesTo, heartbeat, mappedHook, type QueueDef, retention } from "../shared/queues.ts";
 import type { RedisConnection } from "../shared/redis.ts";
 import type { Timings } from "../shared/timings.ts";
 import { isVisible } from "../shared/visible.ts";
 import { ChannelGate } from "./channelGate.ts";
+import { finalizer } from "./finalize.ts";
 import type { WorkerMetrics } from "./metrics.ts";
-import { acceptedRunsProcessor } from "./processors/acceptedRuns.ts";
 import { agentHookProcessor } from "./processors/agentHook.ts";
 import { deliverProcessor } from "./processors/deliver.ts";
 import { heartbeatProcessor } from "./processors/heartbeat.ts";
@@ -37,7 +29,6 @@ import { mappedHookProcessor } from "./processors/mappedHook.ts";
 import { retentionProcessor } from "./processors/retention.ts";
 import { type Processor, runWorkers } from "./run.ts";
 import { keepSchedules } from "./schedules.ts";
-import { settler } from "./settle.ts";
 import { startSweep } from "./sweep.ts";
 import { TurnShares } from "./turnShares.ts";
 
@@ -82,7 +73,7 @@ export function startService(config: Config, deps: ServiceDeps): Service {
     if (fault === null) await queues.deliver({ deliveryId, channel });
     else metrics.deliveries.inc({ channel, outcome: "failed" });
   };
-  const settle = settler(stores, queues, { ...delivery, isWorthDelivering }, deliver);
+  const finalize = finalizer(stores, queues, { ...delivery, isWorthDelivering }, deliver);
   const transforms = new Transforms({
     dir: hooks.transformsDir ?? "",
     timeoutMs: hooks.transformTimeoutSeconds * 1_000,
@@ -96,11 +87,10 @@ export function startService(config: Config, deps: ServiceDeps): Service {
   const resolved = resolveModel(agents.defaults, undefined);
   const model = resolved.ok ? resolved.model : undefined; // the configuration was checked
   const processors = new Map<QueueDef, Processor>([
-    [acceptedRuns, acceptedRunsProcessor(queues)],
     [
       mappedHook,
       mappedHookProcessor({
-        ...{ stores, hooks, defaults: agents.defaults, metrics, settle, mappings },
+        ...{ stores, hooks, defaults: agents.defaults, metrics, finalize, mappings },
         transform: (request, signal) => transforms.run(request, signal),
         crowdedMs: (module) => transforms.crowdedMs(module),
         enqueue: (runId, occasion) =>
@@ -111,7 +101,7 @@ export function startService(config: Config, deps: ServiceDeps): Service {
     [
       agentHook,
       agentHookProcessor({
-        ...{ stores, runner, session, settle, metrics, turns, model, systemPrompt: agents.defaults.systemPrompt },
+        ...{ stores, runner, session, finalize, metrics, turns, model, systemPrompt: agents.defaults.systemPrompt },
         prompt: ({ name, request }) => {
           const { message, instructions, allowUnsafe = false } = request;
           return agentPrompt({ message, source: name ?? "agent hook", instructions, allowUnsafe });
@@ -160,7 +150,7 @@ export function startService(config: Config, deps: ServiceDeps): Service {
     },
   });
   const sweep = startSweep({
-    ...{ stores, queues, clock, log, settle, metrics, channels: delivery.channels },
+    ...{ stores, queues, clock, log, finalize, metrics, channels: delivery.channels },
     timings: timings.sweep,
   });
   const schedules = keepSchedules(queues, log, {

@@ -1,16 +1,22 @@
 import { randomUUID } from "node:crypto";
 import { unconfigured } from "../models/commands/addDelivery.ts";
 import type { Stores } from "../models/stores.ts";
+import { underClaim } from "../shared/claim.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { Queues } from "../shared/enqueue.ts";
 import { toAppError } from "../shared/errors.ts";
 import type { Logger } from "../shared/logger.ts";
 import { agentHook, mappedHook } from "../shared/queues.ts";
 import type { Timings } from "../shared/timings.ts";
+import type { Finalize } from "./finalize.ts";
 import type { WorkerMetrics } from "./metrics.ts";
-import { logUnsettled, type Settle } from "./settle.ts";
 
-const BATCH = 500;
+/** How many records are looked up in Redis side by side. */
+const ENQUEUE_CONCURRENCY = 500;
+/** How many runs are finalized side by side: each is about ten operations, and others use the connection pool meanwhile. */
+const FINALIZE_CONCURRENCY = 20;
+/** The lease of a sweep lasts for this many intervals. It is renewed at each. */
+const LEASE_INTERVALS = 3;
 /**
  * A sweep over very many runs takes its time; at least so many times as long passes before the next one. Not after one that
  * took long because a server was away: what that one was to find is waiting.
@@ -22,7 +28,7 @@ export interface SweepDeps {
   readonly queues: Queues;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly settle: Settle;
+  readonly finalize: Finalize;
   /** The channels that are configured. */
   readonly channels: ReadonlySet<string>;
   readonly metrics: WorkerMetrics;
@@ -60,14 +66,21 @@ export function startSweep(deps: SweepDeps): { close(): Promise<void> } {
 
 /** @returns whether all of it could be done */
 async function sweep(deps: SweepDeps, holder: string): Promise<boolean> {
-  if (!(await deps.stores.leases.take("sweep", holder, deps.timings.everyMs * 3))) return true;
-  let isWhole = true;
-  for (const part of [settleEnded, requeueUnmapped, requeueRuns, failUnserved, requeueDeliveries, wakeMain]) {
-    await part(deps).catch((error: unknown) => {
-      isWhole = unfinished(deps, error); // of a cluster, other queues may be there
-    });
-  }
-  return isWhole;
+  const { stores, clock, timings } = deps;
+  const durationMs = timings.everyMs * LEASE_INTERVALS;
+  const renew = () => stores.leases.take("sweep", holder, durationMs);
+  if (!(await renew())) return true;
+  const lease = { durationMs, renewEveryMs: timings.everyMs };
+  return underClaim({ renew, now: () => clock.now() }, lease, async (lost) => {
+    let isWhole = true;
+    for (const part of [finalizeEnded, requeueUnmapped, requeueRuns, failUnserved, requeueDeliveries, wakeMain]) {
+      if (lost.aborted) break; // another process sweeps by now
+      await part(deps).catch((error: unknown) => {
+        isWhole = unfinished(deps, error); // of a cluster, other queues may be there
+      });
+    }
+    return isWhole;
+  });
 }
 
 function unfinished({ log }: SweepDeps, error: unknown): false {
@@ -77,40 +90,50 @@ function unfinished({ log }: SweepDeps, error: unknown): false {
 
 const before = ({ clock, timings }: SweepDeps) => new Date(clock.now().getTime() - timings.minAgeMs);
 
-async function settleEnded(deps: SweepDeps): Promise<void> {
-  for await (const { _id: run } of deps.stores.runs.findUnsettled(before(deps))) {
-    await deps.settle(run).catch((error: unknown) => {
-      if (toAppError(error).code === "unavailable") throw error;
-      logUnsettled(deps.log, run, error); // others can be
-    });
-  }
+async function finalizeEnded(deps: SweepDeps): Promise<void> {
+  const { stores, finalize, log } = deps;
+  await inBatches(stores.runs.listUnfinalized(before(deps)), FINALIZE_CONCURRENCY, ({ _id: run }) =>
+    finalize(run).catch((error: unknown) => {
+      const { code } = toAppError(error);
+      if (code === "unavailable") throw error;
+      log.error({ run, code, err: error }, "a run cannot be finalized"); // others can be
+    }),
+  );
 }
 
 async function requeueUnmapped(deps: SweepDeps): Promise<void> {
   const { stores, queues } = deps;
-  await inBatches(stores.runs.findUnmapped(before(deps)), async ({ _id: runId, round }) => {
-    // As the API names the entry, so that no transform is carried out twice side by side.
-    const jobId = round === 0 ? runId : `${runId}-round-${round}`;
-    if (!(await queues.has(mappedHook, jobId))) await queues.add(mappedHook, { runId }, { jobId });
-  });
+  const waiting = new Map<string, number>();
+  await inBatches(
+    stores.runs.listUnmapped(before(deps)),
+    ENQUEUE_CONCURRENCY,
+    async ({ _id: runId, round, mapped }) => {
+      // As at acceptance, the senders take turns: a run's priority is how many runs of its mapping wait up to it.
+      const priority = (waiting.get(mapped?.mapping ?? "") ?? 0) + 1;
+      waiting.set(mapped?.mapping ?? "", priority);
+      // As the API names the job, so that no transform is carried out twice side by side.
+      const jobId = round === 0 ? runId : `${runId}-round-${round}`;
+      if (!(await queues.has(mappedHook, jobId))) await queues.add(mappedHook, { runId }, { jobId, priority });
+    },
+  );
 }
 
 async function requeueRuns(deps: SweepDeps): Promise<void> {
   const { stores, queues, clock } = deps;
-  const due = stores.runs.findDue(clock.now(), before(deps));
-  await inBatches(due, async ({ id: runId, status, attempts }) => {
+  const due = stores.runs.listDue(clock.now(), before(deps));
+  await inBatches(due, ENQUEUE_CONCURRENCY, async ({ id: runId, status, attempts }) => {
     // The entry that a dead worker has taken is still there, so another one is made beside it.
     const jobId = status === "running" ? `${runId}-lost-${attempts}` : runId;
     if (!(await queues.has(agentHook, jobId))) await queues.add(agentHook, { runId }, { jobId });
   });
 }
 
-/** Does an act for each item, a batch of them side by side. */
-async function inBatches<T>(items: AsyncIterable<T>, act: (item: T) => Promise<void>): Promise<void> {
+/** Calls `act` for each item, for `size` of them at a time. */
+async function inBatches<T>(items: AsyncIterable<T>, size: number, act: (item: T) => Promise<void>): Promise<void> {
   let batch: T[] = [];
   for await (const item of items) {
     batch.push(item);
-    if (batch.length < BATCH) continue;
+    if (batch.length < size) continue;
     await Promise.all(batch.map(act));
     batch = [];
   }
@@ -130,7 +153,7 @@ async function requeueDeliveries(deps: SweepDeps): Promise<void> {
   const { stores, queues, clock } = deps;
   const due = stores.deliveries.findDue(clock.now(), before(deps));
   const away = new Set<string>();
-  await inBatches(due, async ({ _id: deliveryId, channel, claim, notBefore }) => {
+  await inBatches(due, ENQUEUE_CONCURRENCY, async ({ _id: deliveryId, channel, claim, notBefore }) => {
     if (away.has(channel)) return;
     // as of runs: an entry that a dead worker has taken is still there
     const occasion = claim ? `lost-${claim.until.getTime()}` : notBefore ? `at-${notBefore.getTime()}` : undefined;

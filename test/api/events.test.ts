@@ -132,7 +132,7 @@ describe("live events", () => {
     await app.stores.runs.accept([{ ...run, request }]);
     const queued = await events.next("run");
     const accepted = await app.stores.runs.find(runId);
-    await app.stores.runs.claimEach([accepted], { token: "w", until: new Date(Date.now() + 60_000) });
+    await app.stores.runs.acquire(accepted, { token: "w", until: new Date(Date.now() + 60_000) });
     const running = await events.next("run");
     await app.stores.deliveries.add({ _id: "d", runId, channel: "log", to: "x", text: "s3cret", fault: null });
     const delivery = await events.next("delivery");
@@ -272,7 +272,7 @@ describe("live events", () => {
     const run = { _id: runId, kind: "wake" as const, name: "CI", sessionKey: "main", singleUse: false, mapped: null };
     await runs.accept([{ ...run, request: null }]);
     await runs.cancel(runId);
-    await runs.markSettled([{ _id: runId, round: 0 }]);
+    await runs.markFinalized({ _id: runId, round: 0 });
     await deliveries.add({ _id: "d", runId, channel: "log", to: "x", text: "x", fault: "It was too late." });
     const events = await watch("/api/events?topic=runs&topic=deliveries");
     const later = new Date(Date.now() + 1_000);

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
+import { joinKey } from "../../src/api/routes/hooks.ts";
 import { type Answer, startApp, type TestApp } from "../support/app.ts";
 
 const TOKEN = "a-hook-token-of-length";
@@ -13,6 +14,7 @@ describe("the Idempotency-Keys of hooks", () => {
       { match: { path: "both", source: "own" }, auth: { type: "token", token: "a-token-of-a-source" } },
       { match: { path: "both" } },
       { match: { path: "ci" } },
+      { match: { path: "items" }, forEach: "items" },
       { id: "any" },
     ];
     app = await startApp({
@@ -156,12 +158,86 @@ describe("the Idempotency-Keys of hooks", () => {
 
   it("are honoured as earlier versions stored them, on the hook that they came to alone", async () => {
     const [key, ids] = [randomUUID(), { runId: randomUUID(), sessionKey: "hook:earlier" }];
-    await app.stores.idempotencyKeys.settle(key, ["agent", BODY], ids);
+    await app.stores.idempotencyKeys.reserve(key, ["agent", BODY], ids);
 
     const answers = [await post("%61gent", key), await post("ci", key), await post("agent", key)];
 
     expect(answers.map(({ status }) => status)).to.deep.equal([202, 202, 202]);
     expect(answers.map(({ body }) => body.runId === ids.runId)).to.deep.equal([false, false, true]);
     expect(answers[2]?.body.sessionKey).to.equal(ids.sessionKey);
+  });
+
+  it("are honoured as the version before stored them, and conflict with another body", async () => {
+    const [key, ids] = [randomUUID(), { runId: randomUUID(), sessionKey: "hook:before" }];
+    await app.stores.idempotencyKeys.reserve(joinKey("built-in", "agent", key), ["agent", BODY], ids);
+
+    const answers = [await post("agent", key), await post("agent", key, { message: "another" })];
+
+    expect(answers.map(({ status }) => status)).to.deep.equal([202, 409]);
+    expect(answers[0]?.body).to.deep.equal({ ok: true, ...ids });
+    expect(await app.stores.runs.collection.countDocuments({ _id: ids.runId })).to.equal(1);
+  });
+
+  const countOf = async () => {
+    const { runs, events } = app.stores;
+    return (await runs.collection.countDocuments()) + (await events.collection.countDocuments());
+  };
+
+  for (const name of ["agent", "wake", "ci"]) {
+    it(`of ${name} have one effect where ten requests come at once, and need no record of their own`, async () => {
+      const [key, before] = [randomUUID(), await countOf()];
+      const records = () => app.stores.idempotencyKeys.collection.countDocuments({ createdAt: { $exists: true } });
+      const recordsBefore = await records();
+
+      const answers = await Promise.all(Array.from({ length: 10 }, () => post(name, key)));
+
+      for (const { body } of answers) expect(body).to.deep.equal(answers[0]?.body);
+      expect([await countOf(), await records()]).to.deep.equal([before + 1, recordsBefore]);
+    });
+
+    it(`of ${name} stand for their request for 24 hours, and for another one after that, also where ten come at once`, async () => {
+      const [key, before] = [randomUUID(), await countOf()];
+      const first = await post(name, key);
+      app.clock.advance(23 * 3_600_000);
+      const again = await post(name, key);
+      const conflict = await post(name, key, { text: "another", message: "another" });
+      app.clock.advance(2 * 3_600_000);
+
+      const other = { text: "other", message: "other" };
+      const later = await Promise.all(Array.from({ length: 10 }, () => post(name, key, other)));
+      const conflicts = await post(name, key);
+
+      expect(idOf(again)).to.equal(idOf(first));
+      expect(conflict.status).to.equal(409);
+      expect(new Set(later.map(idOf))).to.have.property("size", 1);
+      expect(idOf(later[0] as Answer)).to.not.equal(idOf(first));
+      expect(conflicts.status).to.equal(409);
+      expect(await countOf()).to.equal(before + 2);
+    });
+  }
+
+  it("of a mapping with forEach conflict with another number of items, whichever came first", async () => {
+    const bodies = [{ items: [] }, { items: [1] }, { items: [1, 2] }];
+    for (const first of bodies) {
+      const key = randomUUID();
+      const accepted = await post("items", key, first);
+      const others = await Promise.all(bodies.filter((body) => body !== first).map((body) => post("items", key, body)));
+      const again = await post("items", key, first);
+
+      expect(accepted.status).to.equal(202);
+      expect(others.map(({ status }) => status)).to.deep.equal([409, 409]);
+      expect(again.body).to.deep.equal(accepted.body);
+    }
+  });
+
+  it("give a run an id that cannot be guessed by who knows the key: it is another in each database", async () => {
+    const [other, key] = [await startApp({ config: `{ hooks: { enabled: true, token: "${TOKEN}" } }` }), "order-1"];
+    const headers = { Authorization: `Bearer ${TOKEN}`, "Idempotency-Key": key };
+
+    const answers = [await post("agent", key), await other.call("POST", "/hooks/agent", BODY, headers)];
+    await other.close();
+
+    expect(answers.map(({ status }) => status)).to.deep.equal([202, 202]);
+    expect(idOf(answers[0] as Answer)).to.not.equal(idOf(answers[1] as Answer));
   });
 });

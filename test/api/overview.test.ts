@@ -47,10 +47,11 @@ describe("what the dashboard shows of the gateway", () => {
   it("is the sessions, the one used last first, page by page", async () => {
     const { sessions } = app.stores;
     for (const key of ["old", "middle", "new"]) {
-      await sessions.claim(key, key, randomUUID(), new Date(app.clock.now().getTime() + 60_000));
+      const until = new Date(app.clock.now().getTime() + 60_000);
+      await sessions.acquire({ key, holder: key }, { token: randomUUID(), until });
       app.clock.advance(1_000);
     }
-    await sessions.release([{ key: "new", holder: "new" }]);
+    await sessions.releaseTurn({ key: "new", holder: "new" });
 
     const first = (await get("/api/sessions?limit=2")).body;
     const second = (await get(`/api/sessions?limit=2&cursor=${encodeURIComponent(first.nextCursor)}`)).body;

@@ -146,7 +146,8 @@ describe("signalbox/client: the other calls", () => {
     const { runId, sessionKey } = await client.hooks.send("agent", { message: "Look.", sessionKey: "hook:it" });
     const mapped = (await client.hooks.send("ci", { build: 7 })) as { runId: string };
     const { eventId } = await client.hooks.send("wake", { text: "Now", mode: "next-heartbeat" });
-    await app.stores.sessions.claim("hook:it", runId, "w", new Date(Date.now() + 60_000));
+    const until = new Date(Date.now() + 60_000);
+    await app.stores.sessions.acquire({ key: "hook:it", holder: runId }, { token: "w", until });
 
     const asked = await client.runs.request(runId);
     const came = await client.runs.request(mapped.runId);

@@ -1,4 +1,7 @@
 import { expect } from "chai";
+import sinon from "sinon";
+import { readRun } from "../../src/models/commands/readRuns.ts";
+import type { AgentRun } from "../../src/models/run.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { acceptRun } from "../support/factories.ts";
 
@@ -15,7 +18,7 @@ describe("runs", () => {
     const { runs } = app.stores;
     const id = await accept("a");
     await runs.cancel(id);
-    await runs.markSettled([{ _id: id, round: 0 }]);
+    await runs.markFinalized({ _id: id, round: 0 });
     await runs.collection.updateOne({ _id: id }, { $set: { forgotten: true } });
 
     expect(await runs.retry(id)).to.include({ forgotten: false, round: 1, status: "queued" });
@@ -29,13 +32,13 @@ describe("runs", () => {
     const inSeconds = (n: number) => new Date(app.clock.now().getTime() + n * 1_000);
     await runs.cancel(cancelled);
     const take = async (id: string, seconds: number) =>
-      runs.claimEach([await runs.find(id)], { token: "t", until: inSeconds(seconds) });
-    await Promise.all([take(busy, 60), take(lost, 1), take(later, 60)]);
-    await runs.retryLater(later, "t", inSeconds(60), { code: "internal", message: "" });
+      runs.acquire(await runs.find(id), { token: "t", until: inSeconds(seconds) });
+    const [, , retried] = await Promise.all([take(busy, 60), take(lost, 1), take(later, 60)]);
+    await runs.retryLater(retried as AgentRun, inSeconds(60), { code: "internal", message: "" });
 
     const find = async (before: Date) => {
       const ids: string[] = [];
-      for await (const { id } of runs.findDue(inSeconds(2), before)) ids.push(id);
+      for await (const { id } of runs.listDue(inSeconds(2), before)) ids.push(id);
       return ids;
     };
     expect(await find(inSeconds(2))).to.have.members([first, next, lost]);
@@ -43,23 +46,20 @@ describe("runs", () => {
   });
 });
 
-describe("the next run of a session", () => {
-  it("is found for several at once, however many wait in one of them", async () => {
+describe("readRun", () => {
+  it("reads runs that are asked for together in one round trip, with their deliveries, and says which there are not", async () => {
     const app = await startApp();
-    const { runs } = app.stores;
-    const ids = new Map<string, string[]>();
-    for (const sessionKey of ["b", "a", "b", "b", "b", "b", "b", "c", "c", "b", "b"]) {
-      ids.set(sessionKey, [...(ids.get(sessionKey) ?? []), await acceptRun(app, sessionKey)]);
-    }
-    const [, second] = ids.get("c")!;
-    await runs.cancel(ids.get("c")![0]!);
+    const ids = [await acceptRun(app, "a"), await acceptRun(app, "b")];
+    await app.stores.deliveries.add({ _id: "d", runId: ids[1]!, channel: "log", to: "x", text: "x", fault: null });
+    const findOfRuns = sinon.spy(app.stores.deliveries, "findOfRuns");
 
-    const next = await runs.findNextIds(["d", "c", "b", "a", "c"]);
-    const fewer = await runs.findNextIds(["d", "a"]);
+    const read = await Promise.allSettled([...ids, ids[0]!, "unknown"].map((id) => readRun(app.stores, id)));
 
-    const [a, b] = ["a", "b"].map((key) => ids.get(key)![0]);
-    expect(next).to.deep.equal([null, second, b, a, second]);
-    expect(fewer).to.deep.equal([null, a]);
+    const shown = read.map((one) =>
+      one.status === "fulfilled" ? [one.value.runId, one.value.deliveries.length] : one.reason.code,
+    );
+    expect(shown).to.deep.equal([[ids[0], 0], [ids[1], 1], [ids[0], 0], "run_not_found"]);
+    expect(findOfRuns.callCount).to.equal(1);
     await app.close();
   });
 });

@@ -5,46 +5,44 @@ describe("the lock of a session", () => {
   let app: TestApp;
   beforeEach(async () => {
     app = await startApp();
-    await app.stores.sessions.claim("a", "a turn", "its token", inAMinute());
+    await acquire("a", "a turn", "its token");
   });
   afterEach(() => app.close());
 
   const inAMinute = () => new Date(app.clock.now().getTime() + 60_000);
-  const isFree = () => app.stores.sessions.claim("a", "the next turn", "another token", inAMinute());
+  const acquire = (key: string, holder: string, token: string) =>
+    app.stores.sessions.acquire({ key, holder }, { token, until: inAMinute() });
+  const isFree = () => acquire("a", "the next turn", "another token");
 
   it("is given back, and kept, by its own token only", async () => {
     const { sessions } = app.stores;
-    await sessions.releaseOwn("a", "another token");
+    await sessions.release("a", "another token");
     const renewed = [
-      await sessions.renew("a", "another token", inAMinute()),
-      await sessions.renew("a", "its token", inAMinute()),
+      await sessions.renew("a", { token: "another token", until: inAMinute() }),
+      await sessions.renew("a", { token: "its token", until: inAMinute() }),
     ];
     const before = await isFree();
 
-    await sessions.releaseOwn("a", "its token");
+    await sessions.release("a", "its token");
 
     expect(renewed).to.deep.equal([false, true]);
     expect([before, await isFree()]).to.deep.equal([false, true]);
   });
 
-  it("comes free at the end of its own turn, of several that end together, and of no other", async () => {
+  it("comes free at the end of its own turn, and of no other", async () => {
     const { sessions } = app.stores;
-    await sessions.claim("b", "another turn", "t", inAMinute());
-    await sessions.release([
-      { key: "a", holder: "an earlier turn" },
-      { key: "b", holder: "another turn" },
-    ]);
-    const before = [await isFree(), await sessions.claim("b", "the next turn", "u", inAMinute())];
+    await sessions.releaseTurn({ key: "a", holder: "an earlier turn" });
+    const before = await isFree();
 
-    await sessions.release([{ key: "a", holder: "a turn" }]);
+    await sessions.releaseTurn({ key: "a", holder: "a turn" });
 
-    expect(before).to.deep.equal([false, true]);
-    expect(await isFree()).to.equal(true);
+    expect([before, await isFree()]).to.deep.equal([false, true]);
   });
 
   it("keeps the session from being forgotten", async () => {
     const { sessions } = app.stores;
-    await sessions.make(["b"]);
+    await acquire("b", "a turn", "its token");
+    await sessions.release("b", "its token");
 
     await sessions.deleteIdle(["a", "b"]);
 

@@ -15,7 +15,7 @@ describe("what one at a time may take", () => {
   const soon = () => new Date(Date.now() + 60_000);
   /** Each takes it for somebody of that name. */
   const kinds: [string, (name: string) => Promise<boolean>][] = [
-    ["a session", (name) => app.stores.sessions.claim("s", name, name, soon())],
+    ["a session", (name) => app.stores.sessions.acquire({ key: "s", holder: name }, { token: name, until: soon() })],
     ["a lease", (name) => app.stores.leases.take("l", name, 60_000)],
     ["a mailbox", (name) => app.stores.gmailMailboxes.take("m@example.org", { token: name, holder: name }, 60_000)],
   ];

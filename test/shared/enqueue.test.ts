@@ -1,9 +1,8 @@
 import { expect } from "chai";
 import { Redis } from "ioredis";
 import { Queues } from "../../src/shared/enqueue.ts";
-import { acceptedRuns, agentHook, heartbeat, mappedHook } from "../../src/shared/queues.ts";
+import { agentHook, heartbeat } from "../../src/shared/queues.ts";
 import { startApp, type TestApp } from "../support/app.ts";
-import { eventually } from "../support/eventually.ts";
 import { withMachineClock } from "../support/machineClock.ts";
 import { redisUrl } from "../support/servers.ts";
 
@@ -66,51 +65,27 @@ describe("a schedule", () => {
   });
 });
 
-describe("accepted runs, on their way to a worker", () => {
+describe("runs on their queue", () => {
   let app: TestApp;
   beforeEach(async () => {
     app = await startApp();
   });
   afterEach(() => app.close());
-  const waiting = async ({ name }: { name: string }) => {
-    const jobs = await app.queues.open.find((queue) => queue.name === name)?.getWaiting();
-    return jobs?.map(({ id, data }) => ({ id, ...data }));
-  };
+  const add = (queues: Queues, runId: string, priority?: number) =>
+    queues.add(agentHook, { runId }, { jobId: runId, ...(priority !== undefined && { priority }) });
 
-  it("are each on their queue under their own ids where they come alone", async () => {
-    for (const [runId, count] of [
-      ["a", 1],
-      ["b", 2],
-      ["a", 2],
-    ] as const) {
-      await app.queues.submit(agentHook, runId);
-      await eventually(async () => (await waiting(agentHook))?.length === count, `${count} entries`);
-    }
+  it("are one entry each, under their own ids, with the priorities that they were given", async () => {
+    const queue = app.queues.open.find(({ name }) => name === agentHook.name);
 
-    const [runs, together] = [await waiting(agentHook), await waiting(acceptedRuns)];
+    await Promise.all([add(app.queues, "a"), add(app.queues, "b", 2), add(app.queues, "c", 1), add(app.queues, "a")]);
+    await add(app.queues, "b");
 
-    expect(runs).to.have.deep.members([
-      { id: "a", runId: "a" },
-      { id: "b", runId: "b" },
+    const entries = [...((await queue?.getWaiting()) ?? []), ...((await queue?.getPrioritized()) ?? [])];
+    expect(entries.map(({ id, data, opts }) => [id, data.runId, opts.priority ?? 0])).to.deep.equal([
+      ["a", "a", 0],
+      ["c", "c", 1],
+      ["b", "b", 2],
     ]);
-    expect(together).to.deep.equal([]);
-  });
-
-  it("are one entry for each queue where they come together", async () => {
-    await Promise.all(["a", "b", "c"].map((runId) => app.queues.submit(agentHook, runId)));
-    await Promise.all(["d", "e"].map((runId) => app.queues.submit(mappedHook, runId)));
-
-    const entries = await eventually(async () => {
-      const all = await waiting(acceptedRuns);
-      return all?.length === 2 && all;
-    }, "two entries");
-    const together = entries.map(({ queue, runIds }) => ({ queue, runIds }));
-
-    expect(together).to.have.deep.members([
-      { queue: "agent-hook", runIds: ["a", "b", "c"] },
-      { queue: "mapped-hook", runIds: ["d", "e"] },
-    ]);
-    expect([await waiting(agentHook), await waiting(mappedHook)]).to.deep.equal([[], []]);
   });
 
   it("keep nobody while Redis is away", async () => {
@@ -118,10 +93,10 @@ describe("accepted runs, on their way to a worker", () => {
     connection.on("error", () => {});
     const queues = new Queues(connection, app.prefix);
 
-    const submitted = await Promise.all(["a", "b"].map((runId) => queues.submit(agentHook, runId)));
+    const added = await Promise.all([add(queues, "a"), add(queues, "b")]);
     connection.disconnect();
     await queues.close();
 
-    expect(submitted).to.deep.equal([undefined, undefined]);
+    expect(added).to.deep.equal([undefined, undefined]);
   });
 });

@@ -23,7 +23,7 @@ export async function report(app: TestApp, jobPath: string, stepKey: string, bod
 export const whole = (progress: number) => ({ progress, jobProgressStart: 0, jobProgressEnd: 100 });
 
 /** What a sender asks of an agent's run, for tests that write runs down themselves. */
-const agentRequest: AgentRequest = {
+export const agentRequest: AgentRequest = {
   ...{ message: "x", wakeMode: "next-heartbeat", deliver: false, channel: "last", to: null, model: null },
   ...{ thinking: null, timeoutSeconds: 60, trackAsJob: false },
 };

@@ -11,9 +11,9 @@ export const LOST = [
   ["is done and not confirmed", UNCONFIRMED],
 ] as const;
 
-/** Has the test run's own MongoDB lose the next so many updates and inserts, whoever sends them. */
-export function loseWrites(times: number, how: object = CUT_OFF): Promise<void> {
-  return configure({ mode: { times }, data: { failCommands: ["update", "insert"], ...how } });
+/** Has the test run's own MongoDB lose the next so many writes by these commands, whoever sends them. */
+export function loseWrites(times: number, how: object = CUT_OFF, failCommands = ["update", "insert"]): Promise<void> {
+  return configure({ mode: { times }, data: { failCommands, ...how } });
 }
 
 /** The same for the next so many finds in a collection, in one way or another. */

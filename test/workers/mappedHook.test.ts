@@ -1,11 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import pino from "pino";
+import sinon from "sinon";
 import { compileMappings } from "../../src/hooks/mapping.ts";
+import type { AgentRequest } from "../../src/models/run.ts";
 import { AppError } from "../../src/shared/errors.ts";
 import { WorkerMetrics } from "../../src/workers/metrics.ts";
 import { mappedHookProcessor } from "../../src/workers/processors/mappedHook.ts";
 import { startApp, type TestApp } from "../support/app.ts";
+import { acceptRun } from "../support/factories.ts";
 import { FAST_TIMINGS } from "../support/timings.ts";
 
 describe("a mapped run whose transform finds no thread", () => {
@@ -31,7 +34,7 @@ describe("a mapped run whose transform finds no thread", () => {
     const process = mappedHookProcessor({
       ...{ stores, hooks: config.hooks, defaults: config.agents.defaults, metrics: new WorkerMetrics() },
       mappings: compileMappings(config.hooks),
-      settle: async (runId) => void settled.push(runId),
+      finalize: async (runId) => void settled.push(runId),
       transform: () => Promise.reject(new AppError("unavailable", { detail: "No thread can be had." })),
       crowdedMs: () => 0,
       enqueue: () => Promise.reject(new Error("nothing is to be put on a queue")),
@@ -60,5 +63,93 @@ describe("a mapped run whose transform finds no thread", () => {
 
   it("waits where it is the process that is to stop", async () => {
     expect(await attempt({ lastTry: true, stopping: true })).to.deep.equal(waits);
+  });
+});
+
+describe("a mapped run that MongoDB is lost in the middle of", () => {
+  let app: TestApp;
+  beforeEach(async () => {
+    app = await startApp({
+      config: `{
+        agents: { defaults: { trackAsJob: true } },
+        hooks: { mappings: [
+          { match: { path: "ci" }, sessionKey: "hook:other", messageTemplate: "m" },
+          { match: { path: "alert" }, action: "wake", textTemplate: "t" },
+        ] },
+      }`,
+    });
+  });
+  afterEach(async () => {
+    sinon.restore();
+    await app.close();
+  });
+  const unavailable = () => Promise.reject(new AppError("unavailable"));
+
+  /** Carries out a run of a mapping, with another run behind it in the session that it leaves. */
+  async function carryOut(mapping: string) {
+    const { stores, config, clock } = app;
+    const _id = randomUUID();
+    const mapped = { mapping, call: '{"payload":{}}', wakeMode: "now" as const };
+    const run = { _id, kind: "agent" as const, name: "x", sessionKey: "s", singleUse: false, mapped, request: null };
+    await stores.runs.accept([run]);
+    const next = await acceptRun(app, "s");
+    const enqueued: string[] = [];
+    const process = mappedHookProcessor({
+      ...{ stores, hooks: config.hooks, defaults: config.agents.defaults, metrics: new WorkerMetrics() },
+      mappings: compileMappings(config.hooks),
+      finalize: async () => {},
+      transform: () => Promise.reject(new Error("there is no transform")),
+      crowdedMs: () => 0,
+      enqueue: async (runId) => void enqueued.push(runId === _id ? "itself" : runId === next ? "the next" : runId),
+      triggerHeartbeat: async () => void enqueued.push("a heartbeat"),
+    });
+    const context = {
+      ...{ signal: new AbortController().signal, clock, log: pino({ level: "silent" }), timings: FAST_TIMINGS },
+    };
+    const carry = () => process({ id: _id, payload: { runId: _id }, lastTry: false }, context);
+    return { _id, carry, enqueued };
+  }
+
+  it("is put on its queue, and the next of the session that it left, once MongoDB is back before its job was created", async () => {
+    const { carry, enqueued } = await carryOut("ci");
+    sinon.stub(app.stores.jobs, "put").callThrough().onFirstCall().callsFake(unavailable);
+
+    await carry();
+
+    expect(enqueued).to.deep.equal(["itself", "the next"]);
+  });
+
+  it("that became an event wakes the main session and passes its session on, once MongoDB is back after it was mapped", async () => {
+    const { carry, enqueued } = await carryOut("alert");
+    sinon.stub(app.stores.runs, "findNext").callThrough().onFirstCall().callsFake(unavailable);
+
+    await carry();
+
+    expect(new Set(enqueued)).to.deep.equal(new Set(["a heartbeat", "the next"]));
+    expect(await app.stores.events.countWaiting()).to.equal(1);
+  });
+
+  it("is put on its queue by the next worker, where its own died once it was mapped", async () => {
+    const { _id, carry, enqueued } = await carryOut("ci");
+    const made = { kind: "agent" as const, name: "x", sessionKey: "s", singleUse: false, request: {} as AgentRequest };
+    await app.stores.runs.mapTo(_id, 0, made);
+
+    await carry();
+
+    expect(enqueued).to.deep.equal(["itself"]);
+  });
+
+  it("is not put on its queue where it was cancelled meanwhile", async () => {
+    const { _id, carry, enqueued } = await carryOut("ci");
+    const { runs } = app.stores;
+    const mapTo = runs.mapTo.bind(runs);
+    sinon.stub(runs, "mapTo").callsFake(async (...args) => {
+      await runs.cancel(_id);
+      return mapTo(...args);
+    });
+
+    await carry();
+
+    expect(enqueued).to.not.include("itself");
   });
 });

@@ -45,9 +45,6 @@ describe("runWorkers", () => {
       const now = await queue.getJob(String(job.id));
       return now?.finishedOn !== undefined && now;
     }, "the job to end");
-  /** Once no worker asks for work any more. */
-  const queueIsLeft = () =>
-    eventually(async () => (await queue.getWorkersCount()) === 0, "the worker to take nothing new");
   const outcomes: [string, Processor, object, { attempts: number; failed?: string }][] = [
     ["ends a job that is done", async () => ({ kind: "done", result: { deleted: 3 } }), {}, { attempts: 1 }],
     [
@@ -135,44 +132,6 @@ describe("runWorkers", () => {
     await workers.close(0);
 
     expect(finished).to.equal(true);
-  });
-
-  it("ends a job whose rest goes on, and waits for that when it is closed", async () => {
-    const { promise: rest, resolve: endRest } = Promise.withResolvers<void>();
-    const workers = start(async () => ({ kind: "done", rest }));
-    await ended(await queue.add("x", {}));
-    let isClosed = false;
-
-    const closed = workers.close().then(() => {
-      isClosed = true;
-    });
-    const wasClosedBefore = await Promise.race([closed.then(() => true), queueIsLeft().then(() => isClosed)]);
-    endRest();
-    await closed;
-
-    expect([wasClosedBefore, isClosed]).to.deep.equal([false, true]);
-  });
-
-  it("takes the next job while the rests of others go on, as long as these are not more than a hundred", async () => {
-    const rests: (() => void)[] = [];
-    let [begun, most] = [0, 0];
-    const workers = start(async () => {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      begun++;
-      rests.push(resolve);
-      most = Math.max(most, rests.length);
-      return { kind: "done", rest: promise };
-    });
-
-    const jobs = await queue.addBulk(Array.from({ length: 104 }, () => ({ name: "x", data: {} })));
-    for (let done = 0; done < jobs.length; done++) {
-      await eventually(async () => begun === Math.min(done + 101, jobs.length), "as many to be begun as may be");
-      rests.shift()?.();
-    }
-    await Promise.all(jobs.map(ended));
-    await workers.close();
-
-    expect(most).to.equal(101);
   });
 
   it("refuses to start without a processor for each queue", () => {

@@ -3,8 +3,8 @@ import { expect } from "chai";
 import pino from "pino";
 import sinon from "sinon";
 import { agentHook, heartbeat, mappedHook } from "../../src/shared/queues.ts";
-import { MAIN_SESSION } from "../../src/shared/sessionKey.ts";
 import { TIMINGS } from "../../src/shared/timings.ts";
+import type { Finalize } from "../../src/workers/finalize.ts";
 import { WorkerMetrics } from "../../src/workers/metrics.ts";
 import { startSweep } from "../../src/workers/sweep.ts";
 import { startApp, type TestApp } from "../support/app.ts";
@@ -20,9 +20,9 @@ describe("the sweep over runs that wait for their mapping", () => {
   after(() => app.close());
 
   /** Writes a run down as if the process that accepted it had died before it put it on the queue. */
-  async function accept(): Promise<string> {
+  async function accept(mapping = "x"): Promise<string> {
     const _id = randomUUID();
-    const mapped = { mapping: "x", call: "{}", wakeMode: "now" as const };
+    const mapped = { mapping, call: "{}", wakeMode: "now" as const };
     const common = { kind: "agent" as const, name: "x", sessionKey: `hook:${_id}`, singleUse: true, request: null };
     await app.stores.runs.accept([{ _id, mapped, ...common }]);
     return _id;
@@ -33,7 +33,7 @@ describe("the sweep over runs that wait for their mapping", () => {
     return startSweep({
       ...{ stores, queues, clock, metrics: new WorkerMetrics(), channels: new Set(["log"]) },
       log: pino({ level: "silent" }),
-      settle: async () => {},
+      finalize: async () => {},
       timings: { ...TIMINGS.sweep, everyMs: 10 },
     });
   }
@@ -55,6 +55,17 @@ describe("the sweep over runs that wait for their mapping", () => {
     expect(await onQueue([id])).to.deep.equal([true]);
   });
 
+  it("puts them back with priorities by which the mappings take turns", async () => {
+    const ids = [];
+    for (const mapping of ["a", "a", "b", "a", "b"]) ids.push(await accept(mapping));
+
+    await sweepOnce();
+
+    const queue = app.queues.open.find(({ name }) => name === mappedHook.name);
+    const jobs = await Promise.all(ids.map((id) => queue?.getJob(id)));
+    expect(jobs.map((job) => job?.opts.priority)).to.deep.equal([1, 2, 1, 3, 2]);
+  });
+
   it("leaves out those that are over, or past their mapping", async () => {
     const ids = [await accept(), await accept(), await accept()] as const;
     await app.stores.runs.cancel(ids[0]);
@@ -70,7 +81,7 @@ describe("the sweep over runs that wait for their mapping", () => {
     const now = performance.now.bind(performance);
     let heldUpMs = 0;
     sinon.stub(performance, "now").callsFake(() => now() + heldUpMs);
-    const find = sinon.stub(app.stores.runs, "findUnmapped").callThrough();
+    const find = sinon.stub(app.stores.runs, "listUnmapped").callThrough();
     find.onFirstCall().callsFake(() => {
       heldUpMs = 60_000;
       throw new Error("MongoDB is away.");
@@ -87,7 +98,7 @@ describe("the sweep over runs that wait for their mapping", () => {
   it("makes no second entry of one that was begun anew by hand and is on the queue", async () => {
     const id = await accept();
     await app.stores.runs.mapTo(id, 0, { kind: "failed", error: { code: "mapping_failed", message: "x" } });
-    await app.stores.runs.markSettled([{ _id: id, round: 0 }]);
+    await app.stores.runs.markFinalized({ _id: id, round: 0 });
     await app.call("POST", `/api/runs/${id}/retry`);
 
     await sweepOnce();
@@ -117,7 +128,7 @@ describe("the sweep over deliveries", () => {
     const sweep = startSweep({
       ...deps,
       log: pino({ level: "silent" }),
-      settle: async () => {},
+      finalize: async () => {},
       timings: { ...TIMINGS.sweep, everyMs: 10 },
     });
     await eventually(isDone, "a sweep");
@@ -175,17 +186,22 @@ describe("the sweep", () => {
   beforeEach(async () => {
     app = await startApp();
   });
-  afterEach(() => app.close());
+  afterEach(async () => {
+    sinon.restore();
+    await app.close();
+  });
 
-  async function sweepUntil(isDone: () => unknown): Promise<void> {
+  async function sweepUntil(
+    isDone: () => unknown,
+    { everyMs = 10, finalize = async () => {} }: { everyMs?: number; finalize?: Finalize } = {},
+  ): Promise<void> {
     const { stores, queues, clock } = app;
     app.clock.advance(10_000);
-    const deps = { stores, queues, clock, metrics: new WorkerMetrics(), channels: new Set<string>() };
+    const deps = { stores, queues, clock, finalize, metrics: new WorkerMetrics(), channels: new Set<string>() };
     const sweep = startSweep({
       ...deps,
       log: pino({ level: "silent" }),
-      settle: async () => {},
-      timings: { ...TIMINGS.sweep, everyMs: 10 },
+      timings: { ...TIMINGS.sweep, everyMs },
     });
     await eventually(isDone, "a sweep");
     await sweep.close();
@@ -200,7 +216,7 @@ describe("the sweep", () => {
 
   it("triggers no turn of the main session for as long as that is to pause after one that failed", async () => {
     const { events, sessions } = app.stores;
-    await sessions.make([MAIN_SESSION]);
+    await sessions.setRoute({ channel: "log", to: "x" });
     await events.add([{ _id: "event", text: "x", source: "x", wake: true }]);
     await sessions.pauseMain(new Date(app.clock.now().getTime() + 60_000));
     await sweepOnce();
@@ -230,5 +246,44 @@ describe("the sweep", () => {
     await sweepOnce();
 
     expect([early, await app.queues.has(agentHook, id)]).to.deep.equal([false, true]);
+  });
+
+  it("finalizes runs side by side, at most twenty at a time", async () => {
+    const { runs } = app.stores;
+    for (let i = 0; i < 30; i++) await runs.cancel(await acceptRun(app, `s${i}`));
+    const { promise: goOn, resolve: go } = Promise.withResolvers<void>();
+    let [active, most, finalized] = [0, 0, 0];
+    const finalize = async (_id: string) => {
+      most = Math.max(most, ++active);
+      if (active === 20) setImmediate(go);
+      await goOn;
+      await runs.markFinalized({ _id, round: 0 });
+      active--;
+      finalized++;
+    };
+
+    await sweepUntil(() => finalized === 30, { finalize });
+
+    expect(most).to.equal(20);
+  });
+
+  it("renews its lease while it works", async () => {
+    const { leases, runs } = app.stores;
+    const { promise: goOn, resolve: go } = Promise.withResolvers<void>();
+    sinon.stub(runs, "listUnmapped").callsFake(async function* () {
+      await goOn;
+      yield* [];
+    });
+    const lease = () => leases.collection.findOne({ _id: "sweep" });
+    let first: Date | undefined;
+
+    const isRenewed = async () => {
+      const { until } = (await lease()) ?? {};
+      first ??= until;
+      const isLonger = until !== undefined && first !== undefined && until > first;
+      if (isLonger) go();
+      return isLonger;
+    };
+    await sweepUntil(isRenewed, { everyMs: 200 }).finally(go);
   });
 });

@@ -98,7 +98,7 @@ export function hookRoutes({ enabled, path, maxBodyBytes, maxTimeoutSeconds }: H
       }
       const idempotency = idempotencyOf(headers["idempotency-key"], "built-in", "agent", body);
       const run = await acceptAgentRun(stores, { name: body.name ?? null, sessionKey, request }, idempotency);
-      await queues.submit(agentHook, run.runId);
+      await queues.add(agentHook, { runId: run.runId }, { jobId: run.runId });
       metrics.hooks.inc({ hook: "agent" });
       const location = { Location: `/api/runs/${run.runId}` };
       return { status: 202, headers: location, body: { ok: true as const, ...run } };

@@ -62,7 +62,10 @@ export const mappedHookRoute = ({ path, ...hooks }: Config["hooks"], mostBytes: 
       const runs = hooks.shareSessions ? wanted : await keepOutOfOthers(stores, wanted, context);
       const request = { runs, shared, maxWaiting: hooks.maxWaitingRuns };
       const { runIds, waiting } = await acceptMappedRuns(stores, request, { idempotency, message });
-      await Promise.all(runIds.map((runId, i) => queues.submit(mappedHook, runId, waiting + i + 1)));
+      // A run's priority is how many runs of its mapping wait up to it: the senders' runs are then taken in turn.
+      await Promise.all(
+        runIds.map((runId, i) => queues.add(mappedHook, { runId }, { jobId: runId, priority: waiting + i + 1 })),
+      );
       metrics.hooks.inc({ hook: mapping.key });
       const [runId = null] = runIds;
       const location = runId === null ? {} : { headers: { Location: `/api/runs/${runId}` } };

@@ -4,7 +4,7 @@ import { randomSessionKey } from "../../shared/sessionKey.ts";
 import type { NewHookCall } from "../hookCall.ts";
 import type { AgentRequest, MappedCall, RunKind, WakeMode } from "../run.ts";
 import type { Stores } from "../stores.ts";
-import { type Idempotency, reserveIds, reserveMessageIds } from "./reserveIds.ts";
+import { type Idempotency, insertOnce, type Keyed, reserveIds, reserveMessageIds } from "./reserveIds.ts";
 import { trackAccepted } from "./trackRun.ts";
 
 /**
@@ -18,21 +18,22 @@ export async function acceptAgentRun(
   idempotency?: Idempotency,
 ): Promise<{ runId: string; sessionKey: string }> {
   const { runs, idempotencyKeys } = stores;
-  const fresh = { runId: randomUUID(), sessionKey: run.sessionKey ?? randomSessionKey() };
-  const ids = await reserveIds(idempotencyKeys, fresh, idempotency);
-  const { name, request } = run;
-  const singleUse = run.sessionKey === undefined;
-  const accepted = {
+  const { name, request, sessionKey } = run;
+  const common = { name, request, singleUse: sessionKey === undefined, kind: "agent" as const, mapped: null };
+  const toRun = (ids: { runId: string; sessionKey: string }) => ({
+    ...common,
     _id: ids.runId,
     sessionKey: ids.sessionKey,
-    singleUse,
-    name,
-    request,
-    kind: "agent" as const,
-    mapped: null,
-  };
-  const isNew = (await runs.accept([accepted])) > 0;
-  if (isNew) await trackAccepted(stores, accepted);
+  });
+  const { ids, isNew } = await insertOnce(idempotencyKeys, idempotency, {
+    idsOf: (runId) => ({ runId, sessionKey: sessionKey ?? randomSessionKey() }),
+    insert: async (ids, fingerprint) => (await runs.accept([{ ...toRun(ids), fingerprint }])) > 0,
+    async find({ runId }) {
+      const found = await runs.findAcceptance(runId);
+      return found && { ...found, ids: { runId, sessionKey: found.sessionKey } };
+    },
+  });
+  if (isNew) await trackAccepted(stores, toRun(ids));
   return ids;
 }
 
@@ -66,26 +67,55 @@ const RETRY_AFTER_SECONDS = 10;
  * @throws AppError idempotency_conflict, rate_limited, unavailable
  */
 export async function acceptMappedRuns(
-  { runs, hookCalls, idempotencyKeys }: Stores,
-  { runs: wanted, shared, maxWaiting }: NewMappedRequest,
+  stores: Stores,
+  request: NewMappedRequest,
   {
     idempotency,
     message,
   }: { readonly idempotency?: Idempotency | undefined; readonly message?: string | undefined } = {},
 ): Promise<{ runIds: string[]; waiting: number }> {
-  const fresh = { runIds: wanted.map(({ runId }) => runId ?? randomUUID()) };
+  const { runs, idempotencyKeys: keys } = stores;
+  const find = async (runId: string): Promise<Keyed<{ runIds: string[] }> | null> => {
+    const found = await runs.findAcceptance(runId);
+    return found && { ...found, ids: { runIds: [runId] } };
+  };
+  if (idempotency && message === undefined && request.runs.length === 1 && !request.shared) {
+    let waiting = 0;
+    const { ids } = await insertOnce(keys, idempotency, {
+      idsOf: (runId) => ({ runIds: [runId] }),
+      async insert({ runIds }, fingerprint) {
+        const inserted = await insertMapped(stores, request, runIds, fingerprint);
+        waiting = inserted.waiting;
+        return inserted.isNew;
+      },
+      find: ({ runIds: [runId = ""] }) => find(runId),
+    });
+    return { ...ids, waiting };
+  }
+  const fresh = { runIds: request.runs.map(({ runId }) => runId ?? randomUUID()) };
   const { runIds } =
     message === undefined
-      ? await reserveIds(idempotencyKeys, fresh, idempotency)
-      : await reserveMessageIds(idempotencyKeys, fresh, message, idempotency);
+      ? await reserveIds(keys, fresh, idempotency, find)
+      : await reserveMessageIds(keys, fresh, message, idempotency);
+  const { waiting } = await insertMapped(stores, request, runIds);
+  return { runIds, waiting };
+}
+
+/** Inserts the runs of a request under their ids; those that are there already stay as they are. */
+async function insertMapped(
+  { runs, hookCalls }: Pick<Stores, "runs" | "hookCalls">,
+  { runs: wanted, shared, maxWaiting }: NewMappedRequest,
+  runIds: readonly string[],
+  fingerprint?: string,
+): Promise<{ isNew: boolean; waiting: number }> {
   const [first] = runIds;
   const [{ mapped } = { mapped: null }] = wanted;
-  if (first === undefined || mapped === null) return { runIds, waiting: 0 };
+  if (first === undefined || mapped === null) return { isNew: false, waiting: 0 };
   const waiting = maxWaiting === undefined ? 0 : await runs.countWaiting(mapped.mapping, maxWaiting);
   const isFull = maxWaiting !== undefined && waiting + wanted.length > maxWaiting;
   if (isFull || shared) {
     const known = await runs.findKnown(runIds);
-    if (known.size === runIds.length) return { runIds, waiting }; // this request has come before
+    if (known.size === runIds.length) return { isNew: false, waiting }; // this request has come before
     if (isFull) throw full(mapped.mapping);
   }
   if (shared) await hookCalls.add(first, shared);
@@ -95,10 +125,10 @@ export async function acceptMappedRuns(
     const singleUse = sessionKey === undefined;
     return _id === undefined
       ? []
-      : [{ ...run, _id, request: null, singleUse, sessionKey: sessionKey ?? randomSessionKey() }];
+      : [{ ...run, _id, request: null, singleUse, sessionKey: sessionKey ?? randomSessionKey(), fingerprint }];
   });
-  if (accepted.length > 0) await runs.accept(accepted);
-  return { runIds, waiting };
+  const count = accepted.length > 0 ? await runs.accept(accepted) : 0;
+  return { isNew: count > 0, waiting };
 }
 
 const full = (mapping: string) =>
@@ -116,8 +146,15 @@ export async function acceptWake(
   { text, mode }: { readonly text: string; readonly mode: WakeMode },
   idempotency?: Idempotency,
 ): Promise<{ eventId: string; isNew: boolean }> {
-  const fresh = { eventId: randomUUID() };
-  const ids = await reserveIds(idempotencyKeys, fresh, idempotency);
-  const added = await events.add([{ _id: ids.eventId, text, source: "wake hook", wake: mode === "now" }]);
-  return { ...ids, isNew: added > 0 };
+  const { ids, isNew } = await insertOnce(idempotencyKeys, idempotency, {
+    idsOf: (eventId) => ({ eventId }),
+    async insert({ eventId: _id }, fingerprint) {
+      return (await events.add([{ _id, text, source: "wake hook", wake: mode === "now", fingerprint }])) > 0;
+    },
+    async find(ids) {
+      const found = await events.findAcceptance(ids.eventId);
+      return found && { ...found, ids };
+    },
+  });
+  return { ...ids, isNew };
 }

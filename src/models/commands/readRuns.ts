@@ -7,6 +7,7 @@ import { exists } from "../newPrimary.ts";
 import { PAGE_BYTES, takePage } from "../page.ts";
 import { readAll } from "../readAll.ts";
 import type { AgentRequest, RunDoc, RunError, RunKind, RunStatus } from "../run.ts";
+import { runNotFound } from "../runs.ts";
 import type { Stores } from "../stores.ts";
 import { readCall } from "./hookCalls.ts";
 import { idCursor, olderThan } from "./idCursor.ts";
@@ -46,9 +47,25 @@ export interface RunListQuery {
 }
 
 /** @throws AppError run_not_found, unavailable */
-export async function readRun(stores: Stores, runId: string): Promise<RunView> {
-  const run = await stores.runs.find(runId);
-  return view(run, await stores.deliveries.findOfRuns([runId]));
+export async function readRun({ runReads }: Pick<Stores, "runReads">, runId: string): Promise<RunView> {
+  return (await runReads.add(runId)) ?? Promise.reject(runNotFound(runId));
+}
+
+/** Reads runs and their deliveries side by side. @returns null for each that there is not @throws AppError unavailable */
+export async function readRunViews(
+  { runs, deliveries }: Pick<Stores, "runs" | "deliveries">,
+  runIds: readonly string[],
+): Promise<(RunView | null)[]> {
+  const [found, sent] = await Promise.all([
+    readAll(runs.collection, { _id: { $in: [...runIds] } }, { projection: { request: 0, mapped: 0 } }),
+    deliveries.findOfRuns(runIds),
+  ]);
+  const byId = new Map(found.map((run) => [run._id, run]));
+  const sentOf = Map.groupBy(sent, (one) => one.runId);
+  return runIds.map((runId) => {
+    const run = byId.get(runId);
+    return run ? view(run, sentOf.get(runId) ?? []) : null;
+  });
 }
 
 /** What came for a run, and what the agent was asked. @throws AppError run_not_found, unavailable */

@@ -1,4 +1,5 @@
 import { AppError } from "../../shared/errors.ts";
+import { exists } from "../newPrimary.ts";
 import type { AgentRequest, RunDoc } from "../run.ts";
 import type { Stores } from "../stores.ts";
 import { reportStep, type StepReport } from "./reportStep.ts";
@@ -9,14 +10,18 @@ const MAX_REPLY_CHARS = 800_000;
 /** The one step of a run's job; what an agent reports itself are further steps. */
 const STEP = { key: "agent", stepName: "Agent turn" } as const;
 
-/** Makes the job that shows a run in the tracker, under the run's id. @throws AppError unavailable */
-export async function trackAccepted(
-  { jobs }: Stores,
-  run: Pick<RunDoc, "_id" | "name" | "sessionKey" | "request">,
-): Promise<void> {
-  if (!run.request?.trackAsJob) return;
+type TrackedRun = Pick<RunDoc, "_id" | "name" | "sessionKey" | "request" | "tracked">;
+
+/**
+ * Creates the job that shows a run in the tracker, under the run's id. Does so once for each run: a job that somebody has
+ * deleted since does not come back.
+ * @throws AppError unavailable
+ */
+export async function trackAccepted({ jobs, runs }: Pick<Stores, "jobs" | "runs">, run: TrackedRun): Promise<void> {
+  if (!run.request?.trackAsJob || run.tracked) return;
   const metadata = { runId: run._id, sessionKey: run.sessionKey };
   await jobs.put(run._id, { name: run.name ?? "Hook", metadata, staleAfterSeconds: staleAfter(run.request) });
+  await runs.markTracked(run._id);
 }
 
 /** A turn may be silent for as long as it may take. */
@@ -25,12 +30,13 @@ const staleAfter = ({ timeoutSeconds }: AgentRequest): number => Math.max(60, Ma
 /** Shows a run that was begun anew by hand. @throws AppError unavailable */
 export async function trackRetried(stores: Stores, run: RunDoc): Promise<void> {
   await trackAccepted(stores, run);
-  if (run.request?.trackAsJob) await stores.jobs.put(run._id, { status: "running", message: "Begun anew" });
+  if (!run.request?.trackAsJob || !(await exists(stores.jobs.collection, { jobId: run._id }))) return;
+  await stores.jobs.put(run._id, { status: "running", message: "Begun anew" });
 }
 
 /** Shows a try that begins. @throws AppError unavailable */
 export async function trackStarted(stores: Stores, run: RunDoc): Promise<void> {
-  await trackAccepted(stores, run); // the process that accepted it may have died before it made the job
+  await trackAccepted(stores, run); // the process that accepted it may have died before it created the job
   await track(stores, run, { status: "running", progress: 0, message: `Try ${run.attempts}` });
 }
 

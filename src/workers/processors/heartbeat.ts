@@ -46,16 +46,17 @@ export function heartbeatProcessor(deps: HeartbeatDeps): Processor {
     const { lease } = context.timings;
     const leaseEnd = () => new Date(context.clock.now().getTime() + lease.durationMs);
     const { sessions } = deps.stores;
-    if (!(await sessions.claim(MAIN_SESSION, token, token, leaseEnd()))) return { kind: "done", result: { turns: 0 } };
+    const main = { key: MAIN_SESSION, holder: token };
+    if (!(await sessions.acquire(main, { token, until: leaseEnd() }))) return { kind: "done", result: { turns: 0 } };
     const claim = {
-      renew: (until: Date) => sessions.renew(MAIN_SESSION, token, until),
+      renew: (until: Date) => sessions.renew(MAIN_SESSION, { token, until }),
       now: () => context.clock.now(),
     };
     try {
       const keepsClaim = () => claim.renew(leaseEnd());
       return await underClaim(claim, lease, (lost) => takeTurns(deps, scheduled, { lost, keepsClaim }, context));
     } finally {
-      await sessions.releaseOwn(MAIN_SESSION, token);
+      await sessions.release(MAIN_SESSION, token);
     }
   };
 }

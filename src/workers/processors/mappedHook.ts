@@ -12,10 +12,10 @@ import { underClaim } from "../../shared/claim.ts";
 import type { Config } from "../../shared/configSchema.ts";
 import { AppError, toAppError } from "../../shared/errors.ts";
 import { randomSessionKey } from "../../shared/sessionKey.ts";
+import type { Finalize } from "../finalize.ts";
 import type { WorkerMetrics } from "../metrics.ts";
 import { persist } from "../persist.ts";
 import type { Processor, RunContext } from "../run.ts";
-import type { Settle } from "../settle.ts";
 
 export interface MappedHookDeps {
   readonly stores: Stores;
@@ -26,7 +26,7 @@ export interface MappedHookDeps {
   >;
   readonly defaults: Config["agents"]["defaults"];
   readonly metrics: WorkerMetrics;
-  readonly settle: Settle;
+  readonly finalize: Finalize;
   transform(request: TransformRequest, signal: AbortSignal): Promise<TransformOutcome>;
   /** After how long to come again where too many wait for this module already, else 0. */
   crowdedMs(module: string): number;
@@ -40,10 +40,13 @@ export function mappedHookProcessor(deps: MappedHookDeps): Processor {
   return async ({ payload, lastTry }, context) => {
     const { runId } = payload as { runId: string };
     const run = await deps.stores.runs.find(runId);
-    if (!run.open || run.stage !== "mapping") return { kind: "done", result: { run: "over" } };
+    if (!run.open || run.stage !== "mapping") {
+      await beginTurn(deps, runId, run.round); // the worker that mapped it may have died before it did
+      return { kind: "done", result: { run: "over" } };
+    }
     const mapping = deps.mappings.find(({ key }) => key === run.mapped?.mapping);
     const ms = mapping?.transform ? deps.crowdedMs(mapping.transform.module) : 0;
-    if (ms > 0) return { kind: "later", ms };
+    if (ms > 0) return { kind: "delay", ms };
     const end = (made: Made) => persist(() => conclude(deps, run, made), context);
     const fail = (thrown: unknown) => failed(thrown, lastTry, context);
     const claim = { renew: () => deps.stores.runs.isUnmapped(runId, run.round), now: () => context.clock.now() };
@@ -117,43 +120,50 @@ function agentRun(run: RunDoc, made: MappedAgent, asked: ReturnType<typeof mappe
   return { kind: "agent", name: made.name ?? run.name, sessionKey, singleUse: constant === undefined, request };
 }
 
-/** May be done twice: events and jobs are named after the run. Nothing comes of a run that was cancelled meanwhile. */
+/**
+ * Writes what the mapping made of a run, and enqueues what follows. It may be called again after it has failed halfway: events
+ * and jobs are named after the run, and a run or heartbeat that is enqueued in vain does nothing. Nothing comes of a run that
+ * was cancelled meanwhile.
+ */
 async function conclude(deps: MappedHookDeps, run: RunDoc, made: Made): Promise<Made> {
-  await noteMade(deps, run, made);
-  if (run.mapped?.item && made.kind !== "failed") await forgetCall(deps.stores, run.mapped.item.call);
-  return made;
-}
-
-async function noteMade(deps: MappedHookDeps, run: RunDoc, made: Made): Promise<void> {
-  const { runs, events } = deps.stores;
-  const { _id } = run;
+  const { runs, events, hookCalls } = deps.stores;
+  const { _id, round, sessionKey, mapped } = run;
   switch (made.kind) {
     case "agent":
-      if (!(await runs.mapTo(_id, run.round, made))) break;
-      await trackAccepted(deps.stores, { _id, ...made });
-      await deps.enqueue(_id);
-      if (made.sessionKey !== run.sessionKey) await passOn(deps, run);
+      await runs.mapTo(_id, round, made);
+      await beginTurn(deps, _id, round);
       break;
     case "event": {
       const { name, text, wake } = made;
-      if (!(await runs.isUnmapped(_id, run.round))) break;
-      await events.add([{ _id: `hook-${_id}-${run.round}`, text, source: name ?? "wake hook", wake }]);
-      await runs.mapTo(_id, run.round, { kind: "event", name });
+      if (await runs.isUnmapped(_id, round)) {
+        await events.add([{ _id: `hook-${_id}-${round}`, text, source: name ?? "wake hook", wake }]);
+        await runs.mapTo(_id, round, { kind: "event", name });
+      }
       if (wake) await deps.triggerHeartbeat();
-      await passOn(deps, run);
       break;
     }
-    case "failed":
-      await runs.mapTo(_id, run.round, made);
-      await deps.settle(_id);
-      break;
     case "dropped":
-      await runs.mapTo(_id, run.round, made);
-      await passOn(deps, run);
+      await runs.mapTo(_id, round, made);
+      break;
+    case "failed":
+      await runs.mapTo(_id, round, made);
+      await deps.finalize(_id);
+      return made;
   }
+  if (made.kind !== "agent" || made.sessionKey !== sessionKey) await passOn(deps, run);
+  if (mapped?.item) await forgetCall({ hookCalls, runs }, mapped.item.call);
+  return made;
 }
 
-/** The run has left its session: the next one there, which waited for it, has its turn. */
+/** Enqueues a mapped run for its turn, unless it has ended. */
+async function beginTurn({ stores, enqueue }: MappedHookDeps, runId: string, round: number): Promise<void> {
+  const run = await stores.runs.find(runId);
+  if (!run.open || run.round !== round || run.stage !== "turn") return;
+  await trackAccepted(stores, run);
+  await enqueue(runId);
+}
+
+/** Enqueues the next run of a session that the run has left: it waited for this one. */
 async function passOn({ stores, enqueue }: MappedHookDeps, { _id, round, sessionKey }: RunDoc): Promise<void> {
   const next = await stores.runs.findNext(sessionKey);
   if (next?.stage === "turn") await enqueue(next._id, `after-${_id}-${round}`);

@@ -1,47 +1,35 @@
-import { hasSessionAlone, type RunDoc } from "../run.ts";
+import type { RunDoc } from "../run.ts";
 import type { Stores } from "../stores.ts";
+import { turnOf } from "./acquireRun.ts";
 import { addDelivery, type DeliverySettings, type NotedDelivery } from "./addDelivery.ts";
-import { turnOf } from "./claimRun.ts";
 import { trackEnded } from "./trackRun.ts";
 
 const SUMMARY_CHARS = 600;
 
-/** What is to be put on the queues now that a run is settled. */
-export interface Settled {
+/** What is to be enqueued now that a run is finalized. */
+export interface Finalized {
   readonly nextRunId: string | null;
   readonly delivery: NotedDelivery | null;
+  /** Whether the main session is to take a turn at once. */
   readonly wake: boolean;
 }
 
-export interface SettleSettings extends DeliverySettings {
+export interface FinalizeSettings extends DeliverySettings {
   /** Whether a reply is worth delivering: not empty, and more than an acknowledgement. */
   isWorthDelivering(reply: string): boolean;
 }
 
 /**
- * Writes what follows from the ends of runs: transcript, summary for the main session, delivery; then frees their sessions.
- * Each is named after the run and its round, so that doing it twice, after a crash in the middle, is doing it once.
- * @param ended runs that have ended and are not settled
- * @throws AppError unavailable; what is wrong with one of them
+ * Finalizes a run that has ended: writes its transcript, its summary for the main session and its delivery, then releases its
+ * session. Each record is named after the run and its round, so that a repetition after a crash writes nothing twice.
+ * @throws AppError unavailable
  */
-export async function settleRuns(
-  stores: Stores,
-  ended: readonly RunDoc[],
-  settings: SettleSettings,
-): Promise<Settled[]> {
+export async function finalizeRun(stores: Stores, run: RunDoc, settings: FinalizeSettings): Promise<Finalized> {
   const { sessions, runs } = stores;
-  const followed = ended.map(async (run) => {
-    const [delivery] = await Promise.all([tell(stores, run, settings), keep(stores, run)]);
-    return delivery;
-  });
-  const own = ended.filter(hasSessionAlone).map(({ sessionKey }) => sessionKey);
-  const [deliveries, made] = await Promise.all([Promise.all(followed), sessions.make(own)]);
-  const held = ended.filter(({ sessionKey }) => !made.has(sessionKey));
-  await Promise.all([sessions.release(held.map(turnOf)), runs.markSettled(ended)]);
-  const next = await runs.findNextIds(ended.map(({ sessionKey }) => sessionKey)); // whose turn it has only now become
-  return ended.map((run, i) => {
-    return { nextRunId: next[i] ?? null, delivery: deliveries[i] ?? null, wake: wantsTurn(run) };
-  });
+  const [delivery] = await Promise.all([tell(stores, run, settings), keep(stores, run)]);
+  await Promise.all([sessions.releaseTurn(turnOf(run)), runs.markFinalized(run)]);
+  const next = await runs.findNext(run.sessionKey);
+  return { nextRunId: next?._id ?? null, delivery, wake: wantsTurn(run) };
 }
 
 /** Names what follows from this end of the run. */
@@ -49,8 +37,8 @@ const nameOf = ({ _id, round }: RunDoc): string => `${_id}-${round}`;
 
 const wantsTurn = ({ request, mapped }: RunDoc): boolean => (request ?? mapped)?.wakeMode === "now";
 
-/** Whoever hears the summary finds the job done. */
-async function tell(stores: Stores, run: RunDoc, settings: SettleSettings): Promise<NotedDelivery | null> {
+/** The job ends first, so that whoever reads the summary finds it ended. */
+async function tell(stores: Stores, run: RunDoc, settings: FinalizeSettings): Promise<NotedDelivery | null> {
   await trackEnded(stores, run);
   const event = { text: summary(run), source: `run ${run._id}`, wake: wantsTurn(run) };
   await stores.events.add([{ _id: `run-${nameOf(run)}`, ...event }]);
@@ -66,7 +54,7 @@ async function keep({ messages }: Stores, run: RunDoc): Promise<void> {
   await messages.addTurn(nameOf(run), turn);
 }
 
-async function deliver(stores: Stores, run: RunDoc, settings: SettleSettings): Promise<NotedDelivery | null> {
+async function deliver(stores: Stores, run: RunDoc, settings: FinalizeSettings): Promise<NotedDelivery | null> {
   const { _id: runId, request, reply, status } = run;
   if (status !== "completed" || !request?.deliver || reply === null || !settings.isWorthDelivering(reply)) return null;
   const { channel, to } = request;

@@ -1,0 +1,69 @@
+import { randomUUID } from "node:crypto";
+import type { Clock } from "../../shared/clock.ts";
+import type { AgentRun, Lease, RunDoc } from "../run.ts";
+import type { SessionTurn } from "../session.ts";
+import type { Stores } from "../stores.ts";
+
+/**
+ * How many leases long a session waits until its last run is finalized. The sweep finalizes it as soon as MongoDB is back; a
+ * next run that began before would answer first. A run that can never be finalized holds its session up no longer.
+ */
+const FINALIZED_WITHIN_LEASES = 20;
+
+/** Why a worker does not get a run: it has ended or another worker holds it; or it is not the turn of this run yet. */
+export type NotAcquired = "over" | "waiting";
+
+/**
+ * Acquires a run for one worker: the run itself, and its session, whose document names its active run. The runs of a session
+ * go one at a time, in the order they were accepted. A run that has to wait is enqueued again by whoever finalizes the one
+ * before it.
+ * @returns the run under its lease
+ * @throws AppError run_not_found, unavailable
+ */
+export async function acquireRun(
+  { runs, sessions }: Pick<Stores, "runs" | "sessions">,
+  runId: string,
+  clock: Clock,
+  leaseMs: number,
+): Promise<AgentRun | NotAcquired> {
+  const run = await runs.find(runId);
+  const now = clock.now();
+  const reason = whyNot(run, now);
+  if (reason) return reason;
+  const endedSince = new Date(now.getTime() - FINALIZED_WITHIN_LEASES * leaseMs);
+  const [next, isFinalizing] = await Promise.all([
+    runs.findNext(run.sessionKey),
+    runs.isFinalizing(run.sessionKey, endedSince),
+  ]);
+  if (next?._id !== runId || isFinalizing) return "waiting";
+  const lease: Lease = { token: randomUUID(), until: new Date(now.getTime() + leaseMs) };
+  if (!(await sessions.acquire(turnOf(run), lease))) return "waiting";
+  const acquired = await runs.acquire(run, lease);
+  if (acquired) return acquired;
+  await sessions.release(run.sessionKey, lease.token);
+  return "over";
+}
+
+/** Returns what the record itself says against acquiring a run, if anything. */
+function whyNot({ open, stage, status, claim, notBefore }: RunDoc, now: Date): NotAcquired | undefined {
+  if (!open) return "over";
+  if (status === "running" && claim && claim.until > now) return "over";
+  return stage === "mapping" || (notBefore && notBefore > now) ? "waiting" : undefined;
+}
+
+/** Returns the turn for which a run holds its session. A run that was begun anew takes another turn. */
+export const turnOf = ({ _id, sessionKey, round }: Pick<RunDoc, "_id" | "sessionKey" | "round">): SessionTurn => ({
+  key: sessionKey,
+  holder: `${_id}-${round}`,
+});
+
+/** Renews the lease of a run and its session. @returns false when either is no longer this worker's */
+export async function renewRun(
+  { runs, sessions }: Pick<Stores, "runs" | "sessions">,
+  { _id, sessionKey, claim: { token } }: AgentRun,
+  until: Date,
+): Promise<boolean> {
+  const lease = { token, until };
+  const kept = await Promise.all([runs.renew(_id, lease), sessions.renew(sessionKey, lease)]);
+  return kept.every(Boolean);
+}

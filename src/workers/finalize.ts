@@ -1,0 +1,26 @@
+import type { NotedDelivery } from "../models/commands/addDelivery.ts";
+import { type FinalizeSettings, finalizeRun } from "../models/commands/finalizeRun.ts";
+import type { Stores } from "../models/stores.ts";
+import type { Queues } from "../shared/enqueue.ts";
+import { agentHook } from "../shared/queues.ts";
+
+/** Finalizes a run, then enqueues what follows from its end. Does nothing to a run that has not ended or is finalized. */
+export type Finalize = (runId: string) => Promise<void>;
+
+export function finalizer(
+  stores: Stores,
+  queues: Pick<Queues, "add" | "triggerHeartbeat">,
+  settings: FinalizeSettings,
+  deliver: (noted: NotedDelivery) => Promise<void>,
+): Finalize {
+  return async (runId) => {
+    const run = await stores.runs.findUnfinalized(runId);
+    if (!run) return;
+    const { nextRunId, delivery, wake } = await finalizeRun(stores, run, settings);
+    // The job is named after this end: the next run's own job may be on its way off the queue in this very moment.
+    if (nextRunId)
+      await queues.add(agentHook, { runId: nextRunId }, { jobId: `${nextRunId}-after-${runId}-${run.round}` });
+    if (delivery) await deliver(delivery);
+    if (wake) await queues.triggerHeartbeat();
+  };
+}

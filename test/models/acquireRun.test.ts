@@ -1,0 +1,269 @@
+import { randomUUID } from "node:crypto";
+import { expect } from "chai";
+import { mongo } from "mongoose";
+import { acquireRun, renewRun } from "../../src/models/commands/acquireRun.ts";
+import { finalizeRun } from "../../src/models/commands/finalizeRun.ts";
+import { listSessions } from "../../src/models/commands/readSessions.ts";
+import type { AgentRun, RunDoc } from "../../src/models/run.ts";
+import { startApp, type TestApp } from "../support/app.ts";
+import { acceptRun } from "../support/factories.ts";
+import { LOST, loseNoMore, loseWrites } from "../support/lostAnswers.ts";
+import { mongoUri, useOwnMongod } from "../support/servers.ts";
+
+const LEASE_MS = 15_000;
+
+describe("acquireRun", () => {
+  useOwnMongod();
+  let app: TestApp;
+  beforeEach(async () => {
+    app = await startApp();
+  });
+  afterEach(async () => {
+    await loseNoMore();
+    await app.close();
+  });
+
+  const accept = (sessionKey: string, singleUse = false) => acceptRun(app, sessionKey, singleUse);
+  const acquire = (runId: string) => acquireRun(app.stores, runId, app.clock, LEASE_MS);
+  const acquired = async (runId: string) => (await acquire(runId)) as AgentRun;
+  /** The id of a run that was acquired, or why it was not. */
+  const result = async (runId: string) => {
+    const run = await acquire(runId);
+    return typeof run === "string" ? run : run._id;
+  };
+  const end = (run: AgentRun, reply = "Done.") => app.stores.runs.end(run, { status: "completed", reply });
+  const finalize = async (runId: string) =>
+    finalizeRun(app.stores, (await app.stores.runs.findUnfinalized(runId)) as RunDoc, {
+      firstRoute: null,
+      channels: new Set(),
+      isWorthDelivering: () => false,
+    });
+  const inAMinute = () => new Date(app.clock.now().getTime() + 60_000);
+  const isFree = (key: string) =>
+    app.stores.sessions.acquire({ key, holder: "next" }, { token: "t", until: inAMinute() });
+
+  it("gives a worker the run as it is stored then", async () => {
+    const run = await acquired(await accept("a"));
+
+    expect(run).to.deep.equal(await app.stores.runs.find(run._id));
+    expect(run).to.include({ status: "running", attempts: 1, notBefore: null });
+  });
+
+  for (const singleUse of [false, true]) {
+    it(`gives one run of a session at a time, in the order of acceptance (made for one run: ${singleUse})`, async () => {
+      const [first, later, other] = [await accept("a", singleUse), await accept("a"), await accept("b")];
+
+      expect([await result(later), await result(first), await result(first)]).to.deep.equal(["waiting", first, "over"]);
+      expect([await result(later), await result(other)]).to.deep.equal(["waiting", other]);
+    });
+  }
+
+  it("gives a run to one of ten workers that ask at once", async () => {
+    const runId = await accept("a");
+
+    const results = await Promise.all(Array.from({ length: 10 }, () => result(runId)));
+
+    expect(results.filter((one) => one === runId)).to.have.length(1);
+    expect((await app.stores.runs.find(runId)).attempts).to.equal(1);
+  });
+
+  it("gives no run that has ended", async () => {
+    const runId = await accept("a");
+    await app.stores.runs.cancel(runId);
+
+    expect(await result(runId)).to.equal("over");
+  });
+
+  it("waits until the session's last run is finalized, but not for ever", async () => {
+    const [first, later] = [await accept("a"), await accept("a")];
+    const [broken, behind] = [await accept("b"), await accept("b")];
+    for (const runId of [first, broken]) await end(await acquired(runId));
+
+    expect([await result(later), await result(behind)]).to.deep.equal(["waiting", "waiting"]);
+
+    expect((await finalize(first)).nextRunId).to.equal(later);
+    expect([await result(later), await result(behind)]).to.deep.equal([later, "waiting"]);
+    app.clock.advance(4 * LEASE_MS); // an outage may last longer than a lease
+    expect(await result(behind)).to.equal("waiting");
+    app.clock.advance(16 * LEASE_MS);
+    expect(await result(behind)).to.equal(behind);
+  });
+
+  it("shows the session as busy from then until the run is finalized", async () => {
+    const busy = async () => {
+      const listed = await listSessions(app.stores, { limit: 9 }, app.clock.now());
+      return listed.sessions.map(({ sessionKey, busy }) => [sessionKey, busy]);
+    };
+    const run = await acquired(await accept("a", true));
+    const during = await busy();
+
+    await end(run);
+    await finalize(run._id);
+
+    expect(during).to.deep.equal([["a", true]]);
+    expect(await busy()).to.deep.equal([["a", false]]);
+  });
+
+  it("gives a run again that was handed back", async () => {
+    const { runs, sessions } = app.stores;
+    const run = await acquired(await accept("a", true));
+    await runs.handBack(run);
+    await sessions.release("a", run.claim.token);
+
+    const again = await acquired(run._id);
+
+    expect(again).to.include({ _id: run._id, attempts: 1 });
+    expect(await renewRun(app.stores, again, inAMinute())).to.equal(true);
+  });
+
+  it("gives a run once the lease of its session has expired, where its worker died as it gave the run back", async () => {
+    const run = await acquired(await accept("a"));
+    await app.stores.runs.handBack(run);
+
+    const early = await result(run._id);
+    app.clock.advance(LEASE_MS + 1);
+
+    expect([early, await result(run._id)]).to.deep.equal(["waiting", run._id]);
+  });
+
+  it("keeps a run that was begun anew behind a later one that has the session by then", async () => {
+    const { runs } = app.stores;
+    const runId = await accept("a", true);
+    await runs.cancel(runId);
+    await finalize(runId);
+    const later = await acquired(await accept("a"));
+    await runs.retry(runId);
+
+    expect(await result(runId)).to.equal("waiting");
+
+    await end(later);
+    await finalize(later._id);
+    expect(await result(runId)).to.equal(runId);
+  });
+
+  it("waits while another turn holds the session, until its lease expires", async () => {
+    const runId = await accept("a");
+    await isFree("a");
+    const early = await result(runId);
+
+    app.clock.advance(60_001);
+
+    expect([early, await result(runId)]).to.deep.equal(["waiting", runId]);
+  });
+
+  it("takes a run from a worker whose lease has expired, and not from one that has renewed it since", async () => {
+    const { runs } = app.stores;
+    const [silent, busy] = [await acquired(await accept("a")), await acquired(await accept("b"))];
+    app.clock.advance(LEASE_MS + 1);
+    const read = [await runs.find(silent._id), await runs.find(busy._id)] as const;
+    await runs.renew(busy._id, { token: busy.claim.token, until: inAMinute() });
+
+    const taken = await Promise.all(read.map((run) => runs.acquire(run, { token: "new", until: inAMinute() })));
+
+    expect(taken.map((run) => run?._id)).to.deep.equal([silent._id, undefined]);
+    expect(taken[0]?.attempts).to.equal(2);
+    expect((await runs.find(busy._id)).claim?.token).to.equal(busy.claim.token);
+  });
+
+  for (const [title, how] of LOST) {
+    it(`gives a run to the worker one of whose writes ${title}, and to no other`, async () => {
+      const [first, other] = [await accept("a"), await accept("b")];
+      await loseWrites(1, how, ["update"]);
+      const session = await result(first);
+      await loseWrites(1, how, ["findAndModify"]);
+      const run = await result(other);
+
+      expect([session, run]).to.deep.equal([first, other]);
+      expect([await result(first), await result(other)]).to.deep.equal(["over", "over"]);
+      expect((await app.stores.runs.find(other)).attempts).to.equal(1);
+    });
+  }
+
+  it("no longer renews a run once another turn has the session", async () => {
+    const run = await acquired(await accept("a"));
+    const before = await renewRun(app.stores, run, inAMinute());
+    app.clock.advance(60_001);
+    await isFree("a");
+
+    expect([before, await renewRun(app.stores, run, inAMinute())]).to.deep.equal([true, false]);
+  });
+
+  it("leaves a run alone that was cancelled since it was read, and releases its session", async () => {
+    const { runs } = app.stores;
+    const runId = await accept("a");
+    const take = runs.acquire.bind(runs);
+    runs.acquire = async (...args) => {
+      await runs.cancel(runId);
+      return take(...args);
+    };
+
+    expect(await result(runId)).to.equal("over");
+    expect(await isFree("a")).to.equal(true);
+  });
+
+  it("reads little of a session, however many runs it has had and however many wait", async () => {
+    const { collection } = app.stores.runs;
+    const first = await accept("long");
+    const waiting = await app.stores.runs.find(first);
+    const later = (i: number) => new mongo.Timestamp({ t: waiting.order.getHighBits() + 1, i });
+    const more = Array.from({ length: 4_000 }, (_, i) => ({
+      ...{ ...waiting, _id: randomUUID(), open: i % 2 === 0, order: later(i + 1) },
+    }));
+    await collection.insertMany(more);
+
+    const { found, docs, keys } = await profiled(() => result(first));
+
+    expect(found).to.equal(first);
+    expect(docs).to.be.within(1, 4);
+    expect(keys).to.be.within(1, 4);
+  });
+
+  /** How many documents and index entries MongoDB looks at meanwhile to find runs by their session. */
+  const profiled = async <T>(find: () => Promise<T>) => {
+    const client = await mongo.MongoClient.connect(await mongoUri(app.stores.runs.collection.dbName));
+    const db = client.db();
+    await db.command({ profile: 2 });
+    const found = await find();
+    await db.command({ profile: 0 });
+    const finds = await db
+      .collection("system.profile")
+      .find({ ns: app.stores.runs.collection.namespace, "command.filter.sessionKey": { $exists: true } })
+      .toArray();
+    await client.close();
+    const sum = (field: string) => finds.reduce((all, find) => all + find[field], 0);
+    return { found, docs: sum("docsExamined"), keys: sum("keysExamined") };
+  };
+});
+
+describe("the end of a run", () => {
+  let app: TestApp;
+  beforeEach(async () => {
+    app = await startApp();
+  });
+  afterEach(() => app.close());
+  const acquire = async (sessionKey: string) =>
+    (await acquireRun(app.stores, await acceptRun(app, sessionKey), app.clock, LEASE_MS)) as AgentRun;
+
+  it("is written by its worker alone: not where it was cancelled, nor where another worker has it, nor where it is too large", async () => {
+    const { runs } = app.stores;
+    const [replied, cancelled, takenOver, tooLarge] = [
+      await acquire("a"),
+      await acquire("b"),
+      await acquire("c"),
+      await acquire("d"),
+    ];
+    await runs.cancel(cancelled._id);
+    await runs.collection.updateOne({ _id: takenOver._id }, { $set: { "claim.token": "another" } });
+
+    const replies = [replied, cancelled, takenOver, tooLarge].map((run) =>
+      runs.end(run, { status: "completed", reply: run === tooLarge ? "x".repeat(17 * 1024 * 1024) : "Done." }),
+    );
+    const outcomes = (await Promise.allSettled(replies)).map((one) => one.status === "rejected" && one.reason.code);
+
+    expect(outcomes).to.deep.equal([false, false, false, "body_too_large"]);
+    const left = await Promise.all(
+      [replied, cancelled, takenOver, tooLarge].map(async ({ _id }) => (await runs.find(_id)).status),
+    );
+    expect(left).to.deep.equal(["completed", "failed", "running", "running"]);
+  });
+});

@@ -1,0 +1,43 @@
+import { expect } from "chai";
+import { acceptAgentRun } from "../../src/models/commands/acceptHook.ts";
+import { trackRetried, trackStarted } from "../../src/models/commands/trackRun.ts";
+import type { RunDoc } from "../../src/models/run.ts";
+import { startApp, type TestApp } from "../support/app.ts";
+import { agentRequest } from "../support/factories.ts";
+
+describe("the job that shows a run", () => {
+  let app: TestApp;
+  beforeEach(async () => {
+    app = await startApp();
+  });
+  afterEach(() => app.close());
+
+  const accept = async (): Promise<RunDoc> => {
+    const request = { ...agentRequest, trackAsJob: true };
+    const { runId } = await acceptAgentRun(app.stores, { name: null, sessionKey: undefined, request });
+    return app.stores.runs.find(runId);
+  };
+  const status = async ({ _id }: RunDoc) => (await app.call("GET", `/api/jobs/${_id}`)).status;
+
+  it("does not come back where somebody deleted it, neither with the next try nor when the run is begun anew", async () => {
+    const run = await accept();
+    const before = await status(run);
+    await app.call("DELETE", `/api/jobs/${run._id}`);
+
+    await trackStarted(app.stores, await app.stores.runs.find(run._id));
+    const tried = await status(run);
+    await trackRetried(app.stores, await app.stores.runs.find(run._id));
+
+    expect([before, tried, await status(run)]).to.deep.equal([200, 404, 404]);
+  });
+
+  it("is created with the first try where the process that accepted the run died before it did", async () => {
+    const run = await accept();
+    await app.stores.jobs.collection.deleteOne({ jobId: run._id });
+    await app.stores.runs.collection.updateOne({ _id: run._id }, { $unset: { tracked: "" } });
+
+    await trackStarted(app.stores, await app.stores.runs.find(run._id));
+
+    expect(await status(run)).to.equal(200);
+  });
+});
