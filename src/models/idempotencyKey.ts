@@ -1,9 +1,9 @@
 import { createHmac, hash, randomBytes } from "node:crypto";
 import { type mongo, Schema } from "mongoose";
+import { Batcher, EQUAL_WEIGHTS } from "../shared/batcher.ts";
 import type { Clock } from "../shared/clock.ts";
 import { AppError } from "../shared/errors.ts";
 import { toJson } from "../shared/json.ts";
-import { Batcher, EQUAL_WEIGHTS } from "../shared/batcher.ts";
 import { guard, isDuplicateKey, retryUpsert } from "./guard.ts";
 import { reading } from "./newPrimary.ts";
 import { readAll } from "./readAll.ts";

@@ -1,6 +1,6 @@
+import { Batcher, EQUAL_WEIGHTS } from "../shared/batcher.ts";
 import { type Changes, NOBODY } from "../shared/changes.ts";
 import type { Clock } from "../shared/clock.ts";
-import { Batcher, EQUAL_WEIGHTS } from "../shared/batcher.ts";
 import { type RunView, readRunViews } from "./commands/readRuns.ts";
 import { REPORT_BATCHES, type Report, type ReportOutcome, writeReports } from "./commands/writeReports.ts";
 import type { Database } from "./database.ts";
