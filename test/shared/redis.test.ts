@@ -1,6 +1,5 @@
 import { once } from "node:events";
 import { expect } from "chai";
-import type { Redis } from "ioredis";
 import pino from "pino";
 import { connectProducer, readerConnection } from "../../src/shared/redis.ts";
 import { freePort, startRedis } from "../support/servers.ts";
@@ -46,28 +45,6 @@ describe("connectProducer", () => {
 
     expect(writes.map(({ status }) => status)).to.not.include("fulfilled");
     expect(warnings).to.deep.equal([]); // of the listeners that each leave adds
-  });
-});
-
-describe("A connection", () => {
-  it("sends what is asked for in one turn in one write", async () => {
-    const redis = await startRedis();
-    const connection = await connectProducer({ url: redis.url }, pino({ level: "silent" }));
-    const { stream } = connection as Redis;
-    const written: number[] = [];
-    const write = stream._writev?.bind(stream);
-    stream._writev = (chunks, done) => {
-      written.push(chunks.length);
-      write?.(chunks, done);
-    };
-
-    const answers = await Promise.all(Array.from({ length: 10 }, (_, n) => connection.incrby("a", n)));
-    const afterwards = await connection.get("a");
-    connection.disconnect();
-    await redis.remove();
-
-    expect(written).to.deep.equal([10]);
-    expect([...answers, Number(afterwards)]).to.deep.equal([0, 1, 3, 6, 10, 15, 21, 28, 36, 45, 45]);
   });
 });
 
