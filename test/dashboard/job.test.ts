@@ -255,9 +255,9 @@ describe("the dashboard's page of a job", function () {
     const { like } = (await collection.findOne({ jobId }))!.steps!;
     const steps = Array.from({ length: 2_999 }, (_, at) => {
       const same = { ...like, stepId: randomUUID(), stepKey: `key-${at}`, stepName: `Step ${at}` };
-      return [`steps.key-${at}`, { ...same, createdAt: new Date(Date.now() + at) }];
+      return [`key-${at}`, { ...same, createdAt: new Date(Date.now() + at) }];
     });
-    await collection.updateOne({ jobId }, { $set: Object.fromEntries(steps) });
+    await collection.updateOne({ jobId }, { $set: { steps: { like: like!, ...Object.fromEntries(steps) } } });
     const page = await openLive(jobId);
     await page.getByRole("heading", { name: "Steps 3,000" }).waitFor();
 

@@ -169,7 +169,7 @@ describe("the web process", () => {
     [
       "the indexes are not there",
       async () => ({ MONGODB_URI: await mongoUri(`test-${randomUUID()}`) }),
-      /^MongoDB lacks indexes on jobs, steps, .*: run `npm run release` once/,
+      /^MongoDB lacks indexes on jobs, payloads, .*: run `npm run release` once/,
     ],
     [
       "the address is not this machine's",
