@@ -76,9 +76,13 @@ export async function foldSteps(
   const old = db.collection<OldJobDoc>("jobs");
   const total = await old.estimatedDocumentCount();
   let done = 0;
+  let after: mongo.Filter<OldJobDoc> = {};
   for (;;) {
-    const batch = await old.find({ seq: { $exists: false } }, { limit: batchSize }).toArray();
-    if (batch.length === 0) break;
+    const query = { ...after, seq: { $exists: false } };
+    const batch = await old.find(query, { sort: { _id: 1 }, limit: batchSize }).toArray();
+    const last = batch.at(-1);
+    if (!last) break;
+    after = { _id: { $gt: last._id } };
     await foldJobs(batch, { old, steps, payloads, staleAfterSeconds });
     done += batch.length;
     onProgress?.(done, total);
