@@ -73,16 +73,12 @@ export const isDuplicateKey = (error: unknown): boolean => (error as { code?: un
 
 /**
  * Does what may be done twice once more where MongoDB has not said what became of it.
- * @param isWorthIt whether to, after this error
  */
-export async function onceMore<T>(
-  act: () => Promise<T>,
-  isWorthIt: (error: unknown) => boolean = (error) => isPassing(unwrapped(error)),
-): Promise<T> {
+export async function onceMore<T>(act: () => Promise<T>): Promise<T> {
   try {
     return await act();
   } catch (error) {
-    if (!isWorthIt(error)) throw error;
+    if (!isPassing(unwrapped(error))) throw error;
     return act();
   }
 }

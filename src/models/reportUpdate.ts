@@ -29,7 +29,7 @@ export interface ReportChange {
  * Maximum size of a job's document for which a report may create another step, in bytes. The steps of one job may take
  * 12 MB (contract); the rest of the document takes up to half a MiB. MongoDB's limit is 16 MiB.
  */
-const MAX_JOB_BYTES = 12 * 1024 * 1024;
+export const MAX_JOB_BYTES = 12 * 1024 * 1024;
 
 /** The path of a step in its job's document. */
 export const stepPath = (stepKey: string): string => `steps.${fieldOf(stepKey)}`;

@@ -4,6 +4,7 @@ import { insertAll } from "../inserting.ts";
 import type { JobDoc, Status } from "../job.ts";
 import { minuteOf, staleAfterMs } from "../jobTimes.ts";
 import { isStored, type Payload, type PayloadDoc, PayloadWrites } from "../payloads.ts";
+import { MAX_JOB_BYTES } from "../reportUpdate.ts";
 import { fieldOf, type StepDoc } from "../step.ts";
 
 /** A step as versions before 2 stored it, in a collection of its own. */
@@ -43,8 +44,6 @@ const OLD_INDEXES = ["updatedAt_-1", "staleAt_1"] as const;
 const BATCH_SIZE = 50;
 /** Maximum characters of outputs that are copied by one command. */
 const MAX_COPY_LENGTH = 4 * 1024 * 1024;
-/** Maximum size of the steps of one job, outputs apart, in bytes: see MAX_JOB_BYTES in reportUpdate.ts. */
-const MAX_STEPS_BYTES = 12 * 1024 * 1024;
 
 /** Whether a database holds steps as versions before 2 stored them. */
 export async function hasOldSteps(db: mongo.Db): Promise<boolean> {
@@ -97,7 +96,7 @@ async function refuseLargeJobs(steps: mongo.Collection<OldStepDoc>): Promise<voi
     .aggregate<{ jobId: string }>(
       [
         { $group: { _id: "$job", jobId: { $first: "$jobId" }, size: { $sum: size } } },
-        { $match: { size: { $gte: MAX_STEPS_BYTES } } },
+        { $match: { size: { $gte: MAX_JOB_BYTES } } },
         { $limit: 5 },
       ],
       { allowDiskUse: true },
