@@ -1,5 +1,4 @@
 import { mongo } from "mongoose";
-import { guard } from "../guard.ts";
 import type { JobDoc, Status } from "../job.ts";
 import { type JobFilter, jobQuery } from "../jobFilter.ts";
 import { jobNotFound, PAYLOAD_IDS } from "../jobs.ts";
@@ -122,7 +121,7 @@ async function usedPayloads(
   const withYoung = [...new Set(batch.filter(isYoung).map(({ jobId }) => jobId))];
   const [found, referring] = await Promise.all([
     readAll(collection, { jobId: { $in: jobIds } }, { projection: { _id: 0, jobId: 1 } }),
-    guard(() =>
+    reading(collection, () =>
       collection
         .aggregate<{ payloadIds: mongo.ObjectId[] }>([
           { $match: { jobId: { $in: withYoung } } },
