@@ -41,8 +41,8 @@ const OUTCOME = { jobId: 1, endedBy: 1, replaced: 1 } as const;
 type Applied = ReportOutcome | AppError;
 
 /**
- * Applies reports in the order in which they arrived. Each is one atomic update of its job's document. A report that comes
- * alone is one command; several are one command, and one read for the answers.
+ * Applies reports in the order in which they arrived. Each is one atomic update of its job's document; a batch is one command
+ * and one read for the answers.
  * @returns for each report its outcome, or the error that refuses it: AppError job_not_found, invalid_body (a new step
  *   without stepName), too_many_steps
  * @throws AppError unavailable
@@ -83,46 +83,53 @@ function takeDistinct(reports: readonly Report[]): { batch: Report[]; rest: Repo
   return { batch, rest };
 }
 
-/** Maximum attempts to apply a report whose step another process creates between the update and the look at what it lacked. */
+/** Maximum attempts to apply a report whose step another process creates between the update and the read. */
 const MAX_ATTEMPTS = 3;
 
-async function applyAlone({ jobs }: ReportStores, report: Report): Promise<Applied> {
+/**
+ * Updates jobs and reads what the answers show. An update that returns the document as well would save a round trip, but
+ * MongoDB takes twice as long for it where a job has thousands of steps.
+ */
+async function apply({ jobs }: ReportStores, reports: readonly Report[]) {
   const { collection } = jobs;
-  const { jobId, stepKey, stepName } = report;
-  const step = { [stepPath(stepKey)]: 1 } as const;
-  const options = { projection: { ...OUTCOME, ...step }, returnDocument: "after" } as const;
-  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-    const update = jobs.reportUpdate(report);
-    const job = await guard(() => collection.findOneAndUpdate(reportFilter(report), update, options)).catch(ifTooLarge);
-    if (job === "too large") return tooManySteps();
-    if (job) return outcomeOf(jobs, report, job);
-    const found = await reading(collection, () => collection.findOne({ jobId }, { projection: step }));
-    if (!found) return jobNotFound(jobId);
-    if (!stepOf(found, report)) return stepName === undefined ? stepNameRequired() : tooManySteps();
-  }
-  throw new Error("a report is not applied, though its step exists");
-}
-
-async function applyTogether(stores: ReportStores, reports: readonly Report[]): Promise<Applied[]> {
-  const { collection } = stores.jobs;
   const updates = reports.map((report) => ({
-    updateOne: { filter: reportFilter(report), update: stores.jobs.reportUpdate(report) },
+    updateOne: { filter: reportFilter(report), update: jobs.reportUpdate(report) },
   }));
   const written = await guard(() => collection.bulkWrite(updates)).catch(ifTooLarge);
-  const areAllApplied = written !== "too large" && written.matchedCount === reports.length;
   const steps = Object.fromEntries(reports.map(({ stepKey }) => [stepPath(stepKey), 1]));
   const query = { jobId: { $in: [...new Set(reports.map(({ jobId }) => jobId))] } };
   const found = await readAll<JobDoc, JobDoc>(collection, query, { projection: { ...OUTCOME, ...steps } });
-  const byId = new Map(found.map((job) => [job.jobId, job]));
+  return {
+    isTooLarge: written === "too large",
+    areAllApplied: written !== "too large" && written.matchedCount === reports.length,
+    found: new Map(found.map((job) => [job.jobId, job])),
+  };
+}
+
+async function applyTogether(stores: ReportStores, reports: readonly Report[]): Promise<Applied[]> {
+  const { areAllApplied, found } = await apply(stores, reports);
   const results: Applied[] = [];
   for (const report of reports) {
-    const job = byId.get(report.jobId);
+    const job = found.get(report.jobId);
     const step = job && stepOf(job, report);
     const isApplied = step && (areAllApplied || step.reportId?.equals(report.reportId));
     // MongoDB does not say which of the updates matched nothing, and stops at one that makes a document too large.
     results.push(isApplied ? outcomeOf(stores.jobs, report, job) : await applyAlone(stores, report));
   }
   return results;
+}
+
+async function applyAlone(stores: ReportStores, report: Report): Promise<Applied> {
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+    const { isTooLarge, areAllApplied, found } = await apply(stores, [report]);
+    if (isTooLarge) return tooManySteps();
+    const job = found.get(report.jobId);
+    if (!job) return jobNotFound(report.jobId);
+    const step = stepOf(job, report);
+    if (step && areAllApplied) return outcomeOf(stores.jobs, report, job);
+    if (!step) return report.stepName === undefined ? stepNameRequired() : tooManySteps();
+  }
+  throw new Error("a report is not applied, though its step exists");
 }
 
 const stepOf = ({ steps }: Pick<JobDoc, "steps">, { stepKey }: Report): StepDoc | undefined =>
