@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { Redis } from "ioredis";
 import type { mongo } from "mongoose";
+import { HEAP_OPTIONS } from "../src/cli/child.ts";
 import { connectDatabase, type Database } from "../src/models/database.ts";
 import type { RunDoc } from "../src/models/run.ts";
 import type { Lifecycle } from "../src/shared/lifecycle.ts";
@@ -120,13 +121,10 @@ export async function startApi(
   execArgv: readonly string[] = [],
 ): Promise<Web> {
   const more = { PORT: "0", HOST: "127.0.0.1", WEB_CONCURRENCY: "1" };
-  const { ready, ...started } = await start<{ url: string }>(
-    lifecycle,
-    "signalbox",
-    API,
-    { ...more, ...env },
-    execArgv,
-  );
+  const { ready, ...started } = await start<{ url: string }>(lifecycle, "signalbox", API, { ...more, ...env }, [
+    ...HEAP_OPTIONS,
+    ...execArgv,
+  ]);
   return { ...started, name: "signalbox", url: ready.url, clear: async () => {} };
 }
 
@@ -135,7 +133,7 @@ export const startWorker = (
   lifecycle: Lifecycle,
   env: Record<string, string>,
   execArgv: readonly string[] = [],
-): Promise<Started> => start(lifecycle, "worker", WORKER, env, execArgv);
+): Promise<Started> => start(lifecycle, "worker", WORKER, env, [...HEAP_OPTIONS, ...execArgv]);
 
 /** Options of Node for a process that says what it holds: `holdingOf`. */
 export const PROBED = ["--expose-gc", "--import", new URL("./probe.ts", import.meta.url).href];

@@ -25,6 +25,12 @@ export interface ChildOptions {
 }
 
 /**
+ * Options of Node for the web and the worker process, as in package.json and the Dockerfile: half the memory under load, at
+ * the same speed. Where the heap may grow to several GiB, Node grows it fourfold before it collects garbage.
+ */
+export const HEAP_OPTIONS = ["--max-old-space-size=1024", "--max-semi-space-size=4"];
+
+/**
  * Starts a process of this service in a process group of its own; resolves when it says `{ ready: … }`. It stops by
  * itself when this process is gone.
  * @throws ChildFailed when it ends before it is ready, with exit code 1: it has printed its reason
@@ -32,7 +38,7 @@ export interface ChildOptions {
  */
 export async function launchChild(options: ChildOptions, signal: AbortSignal): Promise<Child> {
   const { name, script, args = [], env, stopsWithinMs, instance } = options;
-  const child = spawn(process.execPath, [script, ...args], {
+  const child = spawn(process.execPath, [...HEAP_OPTIONS, script, ...args], {
     stdio: ["ignore", "inherit", "inherit", "ipc"],
     env,
     detached: true,

@@ -3,7 +3,6 @@ import { AppError } from "../../shared/errors.ts";
 import { guard } from "../guard.ts";
 import type { JobDoc, Status } from "../job.ts";
 import { type Jobs, jobNotFound } from "../jobs.ts";
-import { reading } from "../newPrimary.ts";
 import type { PayloadDoc } from "../payloads.ts";
 import { readAll } from "../readAll.ts";
 import { type ReportChange, reportFilter, stepPath } from "../reportUpdate.ts";
