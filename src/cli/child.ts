@@ -28,7 +28,7 @@ export interface ChildOptions {
  * Options of Node for the web and the worker process, as in package.json and the Dockerfile: half the memory under load, at
  * the same speed. Where the heap may grow to several GiB, Node grows it fourfold before it collects garbage.
  */
-export const HEAP_OPTIONS = ["--max-old-space-size=1024", "--max-semi-space-size=4"];
+export const HEAP_OPTIONS = ["--max-old-space-size=1024", "--max-semi-space-size=8"];
 
 /**
  * Starts a process of this service in a process group of its own; resolves when it says `{ ready: … }`. It stops by
