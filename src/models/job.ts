@@ -3,7 +3,8 @@ import type { FreeObject } from "./freeObject.ts";
 import type { Payload } from "./payloads.ts";
 import type { StepDoc } from "./step.ts";
 
-export type Status = "running" | "completed" | "failed";
+/** A job has the statuses of its steps. */
+export type Status = StepDoc["status"];
 
 export interface JobDoc {
   /** The internal id; a job deleted and made again under the same jobId has another. */

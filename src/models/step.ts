@@ -1,6 +1,5 @@
 import type { mongo } from "mongoose";
 import type { FreeObject } from "./freeObject.ts";
-import type { Status } from "./job.ts";
 import type { PayloadRef } from "./payloads.ts";
 
 /** A step, as its job's document holds it. */
@@ -8,7 +7,7 @@ export interface StepDoc {
   stepId: string;
   stepKey: string;
   stepName: string;
-  status: Status;
+  status: "running" | "completed" | "failed";
   progress: number;
   message: string | null;
   output: PayloadRef | null;
@@ -33,7 +32,7 @@ export interface StepReceipt {
   jobId: string;
   stepKey: string;
   stepName: string;
-  status: Status;
+  status: StepDoc["status"];
   progress: number;
   message: string | null;
   createdAt: string;

@@ -1,10 +1,17 @@
+import type { HookCalls } from "../hookCall.ts";
 import { exists } from "../newPrimary.ts";
 import type { MappedCall } from "../run.ts";
-import type { Stores } from "../stores.ts";
+import type { Runs } from "../runs.ts";
+
+/** The collections that these commands use. */
+interface CallStores {
+  readonly hookCalls: HookCalls;
+  readonly runs: Runs;
+}
 
 /** Reads the call of a run as JSON text, with the one item that the run is for. @throws AppError internal, unavailable */
 export async function readCall(
-  { hookCalls }: Pick<Stores, "hookCalls">,
+  { hookCalls }: Pick<CallStores, "hookCalls">,
   { call, item }: Pick<MappedCall, "call" | "item">,
 ): Promise<string | null> {
   if (!item) return call;
@@ -14,10 +21,7 @@ export async function readCall(
 }
 
 /** Deletes a request once none of its runs needs it any more. @returns whether it did @throws AppError unavailable */
-export async function forgetCall(
-  { hookCalls, runs }: Pick<Stores, "hookCalls" | "runs">,
-  id: string,
-): Promise<boolean> {
+export async function forgetCall({ hookCalls, runs }: CallStores, id: string): Promise<boolean> {
   if (await exists(runs.collection, { "mapped.item.call": id })) return false;
   await hookCalls.delete(id);
   return true;
@@ -29,11 +33,7 @@ export async function forgetCall(
  * @returns how many were deleted
  * @throws AppError unavailable
  */
-export async function forgetCalls(
-  stores: Pick<Stores, "hookCalls" | "runs">,
-  before: Date,
-  signal?: AbortSignal,
-): Promise<number> {
+export async function forgetCalls(stores: CallStores, before: Date, signal?: AbortSignal): Promise<number> {
   let deleted = 0;
   const old = stores.hookCalls.collection.find({ createdAt: { $lt: before } }, { projection: { _id: 1 } });
   for await (const { _id } of old) {

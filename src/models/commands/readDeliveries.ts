@@ -1,7 +1,7 @@
 import type { mongo } from "mongoose";
+import type { Deliveries } from "../deliveries.ts";
 import { type DeliveryDoc, type DeliveryPart, type DeliveryState, WITHOUT_TEXT } from "../delivery.ts";
 import { takePage } from "../page.ts";
-import type { Stores } from "../stores.ts";
 import { idCursor, olderThan } from "./idCursor.ts";
 
 /** A delivery as clients read it, without its text. Times are ISO 8601 UTC in milliseconds. */
@@ -29,7 +29,7 @@ export interface DeliveryListQuery {
 
 /** A page of deliveries, newest first. @throws AppError unavailable */
 export async function listDeliveries(
-  { deliveries }: Stores,
+  { deliveries }: { readonly deliveries: Deliveries },
   { state, channel, limit, cursor }: DeliveryListQuery,
 ): Promise<{ deliveries: DeliveryView[]; nextCursor: string | null }> {
   const query: mongo.Filter<DeliveryDoc> = {

@@ -1,14 +1,16 @@
 import type { mongo } from "mongoose";
+import type { Batcher } from "../../shared/batcher.ts";
 import { AppError } from "../../shared/errors.ts";
 import { MAIN_SESSION } from "../../shared/sessionKey.ts";
+import type { Deliveries } from "../deliveries.ts";
 import type { DeliveryDoc } from "../delivery.ts";
-import type { MessageDoc } from "../message.ts";
+import type { HookCalls } from "../hookCall.ts";
+import type { MessageDoc, Messages } from "../message.ts";
 import { exists } from "../newPrimary.ts";
 import { PAGE_BYTES, takePage } from "../page.ts";
 import { readAll } from "../readAll.ts";
 import type { AgentRequest, RunDoc, RunError, RunKind, RunStatus } from "../run.ts";
-import { runNotFound } from "../runs.ts";
-import type { Stores } from "../stores.ts";
+import { type Runs, runNotFound } from "../runs.ts";
 import { readCall } from "./hookCalls.ts";
 import { idCursor, olderThan } from "./idCursor.ts";
 import { type DeliveryView, viewDelivery } from "./readDeliveries.ts";
@@ -46,14 +48,23 @@ export interface RunListQuery {
   readonly cursor?: string | undefined;
 }
 
+/** The collections that these commands read. */
+interface RunStores {
+  readonly runs: Runs;
+  readonly runReads: Batcher<string, RunView | null>;
+  readonly hookCalls: HookCalls;
+  readonly messages: Messages;
+  readonly deliveries: Deliveries;
+}
+
 /** @throws AppError run_not_found, unavailable */
-export async function readRun({ runReads }: Pick<Stores, "runReads">, runId: string): Promise<RunView> {
+export async function readRun({ runReads }: Pick<RunStores, "runReads">, runId: string): Promise<RunView> {
   return (await runReads.add(runId)) ?? Promise.reject(runNotFound(runId));
 }
 
 /** Reads runs and their deliveries side by side. @returns null for each that there is not @throws AppError unavailable */
 export async function readRunViews(
-  { runs, deliveries }: Pick<Stores, "runs" | "deliveries">,
+  { runs, deliveries }: Pick<RunStores, "runs" | "deliveries">,
   runIds: readonly string[],
 ): Promise<(RunView | null)[]> {
   const [found, sent] = await Promise.all([
@@ -69,7 +80,7 @@ export async function readRunViews(
 }
 
 /** What came for a run, and what the agent was asked. @throws AppError run_not_found, unavailable */
-export async function readRequest(stores: Stores, runId: string): Promise<RunRequestView> {
+export async function readRequest(stores: RunStores, runId: string): Promise<RunRequestView> {
   const { request, mapped } = await stores.runs.find(runId);
   const text = mapped && (await readCall(stores, mapped));
   const call = text ? (JSON.parse(text) as { path: string; payload: unknown }) : null;
@@ -85,7 +96,7 @@ export async function readRequest(stores: Stores, runId: string): Promise<RunReq
  * @throws AppError session_not_found, unavailable
  */
 export async function readMessages(
-  { messages, runs }: Stores,
+  { messages, runs }: RunStores,
   sessionKey: string,
   limit: number,
 ): Promise<MessageDoc[]> {
@@ -97,7 +108,7 @@ export async function readMessages(
 
 /** A page of runs, newest first by acceptance. @throws AppError unavailable */
 export async function listRuns(
-  stores: Stores,
+  stores: RunStores,
   { status, sessionKey, limit, cursor }: RunListQuery,
 ): Promise<{ runs: RunView[]; nextCursor: string | null }> {
   const query: mongo.Filter<RunDoc> = {
@@ -121,7 +132,7 @@ export async function listRuns(
 }
 
 /** Runs as they are now, without what they answered and where that went. @throws AppError unavailable */
-export async function readRunHeads({ runs }: Stores, runIds: readonly string[]): Promise<RunHead[]> {
+export async function readRunHeads({ runs }: RunStores, runIds: readonly string[]): Promise<RunHead[]> {
   const options = { projection: { request: 0, mapped: 0, reply: 0 } };
   const found = await readAll(runs.collection, { _id: { $in: [...runIds] } }, options);
   return found.map(head);

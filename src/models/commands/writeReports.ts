@@ -3,11 +3,10 @@ import { AppError } from "../../shared/errors.ts";
 import { guard } from "../guard.ts";
 import type { JobDoc, Status } from "../job.ts";
 import { type Jobs, jobNotFound } from "../jobs.ts";
-import type { PayloadDoc } from "../payloads.ts";
+import type { PayloadDoc, Payloads } from "../payloads.ts";
 import { readAll } from "../readAll.ts";
 import { type ReportChange, reportFilter, stepPath } from "../reportUpdate.ts";
 import { fieldOf, type StepDoc } from "../step.ts";
-import type { Stores } from "../stores.ts";
 
 /** A report with the payloads that it refers to. */
 export interface Report extends ReportChange {
@@ -32,7 +31,11 @@ export const REPORT_BATCHES = {
   keyOf: ({ jobId }: Report): string => jobId,
 };
 
-type ReportStores = Pick<Stores, "jobs" | "payloads">;
+/** The collections that reports change. */
+interface ReportStores {
+  readonly jobs: Jobs;
+  readonly payloads: Payloads;
+}
 
 /** The fields of a job that tell what a report did. */
 const OUTCOME = { jobId: 1, endedBy: 1, replaced: 1 } as const;
