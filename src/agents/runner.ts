@@ -1,7 +1,3 @@
-import { type CommandSettings, commandRunner } from "./runners/command.ts";
-import { echoRunner } from "./runners/echo.ts";
-import { type OpenAiSettings, openAiRunner } from "./runners/openai.ts";
-
 export interface AgentMessage {
   readonly role: "system" | "user" | "assistant";
   readonly content: string;
@@ -32,32 +28,4 @@ export interface AgentRunner {
    *   holds no prompt, reply, key or body, and it has no cause: what libraries throw quotes them.
    */
   run(turn: AgentTurn, signal: AbortSignal): Promise<AgentReply>;
-}
-
-/** The settings of the kinds that have any, as under `agents.runners`. */
-export interface RunnerSettings {
-  readonly openai?: OpenAiSettings | undefined;
-  readonly command?: CommandSettings | undefined;
-}
-
-/**
- * The runner of a kind.
- * @param environment what programs that a runner starts may be given a part of
- * @param programGraceMs how long such a program has between SIGTERM and SIGKILL
- * @throws AppError agent_failed when the settings cannot be used
- */
-export function createRunner(
-  kind: "echo" | "openai" | "command",
-  settings: RunnerSettings,
-  environment: Readonly<Record<string, string | undefined>>,
-  programGraceMs?: number,
-): AgentRunner {
-  switch (kind) {
-    case "echo":
-      return echoRunner;
-    case "openai":
-      return openAiRunner(settings.openai ?? {});
-    case "command":
-      return commandRunner(settings.command, environment, programGraceMs);
-  }
 }

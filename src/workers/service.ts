@@ -1,8 +1,8 @@
+import { createRunner } from "../agents/createRunner.ts";
 import { isAcknowledgement } from "../agents/prompt/acknowledgement.ts";
 import { agentPrompt } from "../agents/prompt/agentPrompt.ts";
 import { fence } from "../agents/prompt/fence.ts";
 import { DEFAULT_HEARTBEAT_PROMPT, heartbeatPrompt } from "../agents/prompt/heartbeatPrompt.ts";
-import { createRunner } from "../agents/runner.ts";
 import { openChannels } from "../channels/channels.ts";
 import { compileMappings } from "../hooks/mapping.ts";
 import { Transforms } from "../hooks/transforms.ts";

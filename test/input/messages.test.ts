@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { Redis } from "ioredis";
-import { createRunner } from "../../src/agents/runner.ts";
+import { createRunner } from "../../src/agents/createRunner.ts";
 import { openChannels } from "../../src/channels/channels.ts";
 import { changesKey } from "../../src/shared/changes.ts";
 import { parseConfig } from "../../src/shared/config.ts";
