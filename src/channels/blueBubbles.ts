@@ -1,7 +1,6 @@
 import type { Channel, OutgoingMessage, SendResult } from "./channel.ts";
 import { type ApiAnswer, askApi } from "./http.ts";
 import { type Answered, answered, codeOf, type Failure, judgeStatus, unanswered } from "./httpStatus.ts";
-import type { ImessageSettings } from "./imessage.ts";
 import { type ImessageRecipient, namesOf, noRecipient, readRecipient } from "./imessageRecipient.ts";
 import { serviceAt } from "./serviceAt.ts";
 import { wordsAbout } from "./wordsWithout.ts";
@@ -20,8 +19,14 @@ const STATUSES: readonly number[] = [400, 401, 403, 404, 500, 504];
 const QUEUED = /already queued/i;
 const NO_CHAT = /chat (does not exist|not found)/i;
 
+interface BlueBubblesSettings {
+  readonly apiUrl: string;
+  readonly password?: string | undefined;
+  readonly method: "apple-script" | "private-api";
+}
+
 /** iMessage, through a BlueBubbles server. Its password goes in the address, and so must never be told. */
-export function blueBubbles({ apiUrl, password = "", method }: ImessageSettings): Pick<Channel, "send" | "check"> {
+export function blueBubbles({ apiUrl, password = "", method }: BlueBubblesSettings): Pick<Channel, "send" | "check"> {
   const at = serviceAt("channels.imessage.apiUrl", apiUrl);
   const query = { password };
   const forms = [password, encodeURIComponent(password), `${new URLSearchParams({ "": password })}`.slice(1)];

@@ -3,7 +3,7 @@ import { blueBubbles } from "./blueBubbles.ts";
 import type { Channel } from "./channel.ts";
 import { type Environment, imsg } from "./imsg.ts";
 
-export type ImessageSettings = NonNullable<Config["channels"]["imessage"]>;
+type ImessageSettings = NonNullable<Config["channels"]["imessage"]>;
 
 /**
  * iMessage, through a BlueBubbles server or the `imsg` command. It has no idempotency key, and no limit of its own.

@@ -1,6 +1,5 @@
 import { isPassingStartError, runProcessGroup } from "../shared/processGroup.ts";
 import type { Channel, SendResult } from "./channel.ts";
-import type { ImessageSettings } from "./imessage.ts";
 import { type ImessageRecipient, namesOf, noRecipient, readRecipient } from "./imessageRecipient.ts";
 import { wordsAbout } from "./wordsWithout.ts";
 
@@ -37,7 +36,10 @@ type Outcome =
  * where other users of the Mac see it, where one that begins with `-` is refused, and where the shell behind an SSH wrapper
  * would carry out what is in it.
  */
-export function imsg(settings: ImessageSettings, environment: Environment): Pick<Channel, "send" | "check"> {
+export function imsg(
+  settings: { readonly command: readonly string[] },
+  environment: Environment,
+): Pick<Channel, "send" | "check"> {
   const [name = "imsg", ...args] = settings.command;
   const env = Object.fromEntries(Object.entries(environment).filter(([key]) => PASSED.test(key)));
   async function call(method: string, params: object, timeoutMs: number, signal: AbortSignal): Promise<Outcome> {

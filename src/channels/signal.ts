@@ -3,7 +3,7 @@ import type { Channel } from "./channel.ts";
 import { signalDaemon } from "./signalDaemon.ts";
 import { signalRest } from "./signalRest.ts";
 
-export type SignalSettings = NonNullable<Config["channels"]["signal"]>;
+type SignalSettings = NonNullable<Config["channels"]["signal"]>;
 
 /**
  * Signal, through signal-cli behind either of its servers. It has no idempotency key. What is longer than 2,000 bytes goes as

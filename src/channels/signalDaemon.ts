@@ -2,7 +2,6 @@ import type { Channel, OutgoingMessage, SendResult } from "./channel.ts";
 import { type ApiAnswer, askApi } from "./http.ts";
 import { judgeStatus, unanswered } from "./httpStatus.ts";
 import { serviceAt } from "./serviceAt.ts";
-import type { SignalSettings } from "./signal.ts";
 import { NO_RECIPIENT, readRecipient, type SignalRecipient } from "./signalRecipient.ts";
 import { judgeLimit, judgeResults } from "./signalResults.ts";
 import { readStyles } from "./signalStyles.ts";
@@ -24,6 +23,11 @@ const CODES: Readonly<Record<number, "gone" | "transient" | "authentication">> =
   [-32602]: "authentication",
   [-32700]: "authentication",
 };
+
+interface SignalSettings {
+  readonly account: string;
+  readonly apiUrl: string;
+}
 
 /** Signal, through signal-cli's own `daemon --http`. */
 export function signalDaemon({ account, apiUrl }: SignalSettings): Pick<Channel, "send" | "check"> {

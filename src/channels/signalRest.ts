@@ -2,7 +2,6 @@ import type { Channel, SendResult } from "./channel.ts";
 import { type ApiAnswer, askApi } from "./http.ts";
 import { answered, type Failure, judgeStatus, unanswered } from "./httpStatus.ts";
 import { serviceAt } from "./serviceAt.ts";
-import type { SignalSettings } from "./signal.ts";
 import { NO_RECIPIENT, readRecipient, type SignalRecipient } from "./signalRecipient.ts";
 import { judgeLimit, judgeResults, type RecipientResult } from "./signalResults.ts";
 import { wordsAbout } from "./wordsWithout.ts";
@@ -23,6 +22,11 @@ const SAID: readonly (readonly [RegExp, "gone" | "authentication" | "ambiguous"]
   [/The user .{1,80} is not registered|Unregistered user/, "gone"],
   [/untrusted (recipient keys|identit)|Untrusted Identity/, "gone"],
 ];
+
+interface SignalSettings {
+  readonly account: string;
+  readonly apiUrl: string;
+}
 
 /** Signal, through bbernhard's signal-cli-rest-api. */
 export function signalRest({ account, apiUrl }: SignalSettings): Pick<Channel, "send" | "check"> {
