@@ -1,5 +1,5 @@
 import { median } from "./quantile.ts";
-import type { Service } from "./services.ts";
+import type { Service } from "./service.ts";
 
 export interface Call {
   readonly title: string;

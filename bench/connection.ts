@@ -1,6 +1,13 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import type { WorkRequest } from "./works.ts";
+
+/** One request of the load. */
+export interface WorkRequest {
+  readonly method: "GET" | "PUT" | "POST";
+  readonly path: string;
+  readonly headers?: Record<string, string>;
+  readonly body?: string;
+}
 
 /** Maximum wait for a response. A longer one means that the service hangs. */
 const TIMEOUT_MS = 60_000;

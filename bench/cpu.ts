@@ -4,7 +4,8 @@ import { mongo } from "mongoose";
 import { mongoUri } from "../test/support/servers.ts";
 import type { Child } from "./child.ts";
 import { ask } from "./measure.ts";
-import type { Naive, Ours, Service } from "./services.ts";
+import type { Service } from "./service.ts";
+import type { Naive, Ours } from "./services.ts";
 import { WORK_NAMES, type WorkName } from "./works.ts";
 
 /** Microseconds of the processor for one request. */

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Service } from "./services.ts";
+import type { Service } from "./service.ts";
 
 /** The naive service lets in whoever comes. */
 const TOKEN = "the-bench-alone-rings-here";

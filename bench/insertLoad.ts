@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { mongo } from "mongoose";
 import { agentHookBody } from "./hooks.ts";
-import type { LoadTask, Timed } from "./load.ts";
+import type { LoadTask, Timed } from "./loadTask.ts";
 
 /** Kept for all turns, since a pool opens only few connections at the same time. */
 let client: mongo.MongoClient | undefined;

@@ -1,5 +1,5 @@
 import { send } from "./calls.ts";
-import type { Service } from "./services.ts";
+import type { Service } from "./service.ts";
 
 /** How many jobs the services hold, where the load is told. */
 export const JOBS = "BENCH_JOBS";

@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { Connection } from "./connection.ts";
+import { Connection, type WorkRequest } from "./connection.ts";
 import type { Life, Send } from "./lives.ts";
-import type { LoadTask, Timed } from "./load.ts";
-import type { WorkRequest } from "./works.ts";
+import type { LoadTask, Timed } from "./loadTask.ts";
 
 /**
  * Takes one new job after another through its life, on every `life.width` of the connections. No life begins after `seconds`.

@@ -1,6 +1,6 @@
 /** Whole lives of jobs, from their creation to their completion. Each shape is one row of the table. */
+import type { WorkRequest } from "./connection.ts";
 import { jobPath } from "./jobs.ts";
-import type { WorkRequest } from "./works.ts";
 
 /** Sends a request on one connection and resolves when its response has arrived. */
 export type Send = (request: WorkRequest) => Promise<void>;

@@ -1,20 +1,12 @@
 /** The load, in a process of its own so that it shares no event loop with what it measures. Does one task at a time. */
 import { randomUUID } from "node:crypto";
 import autocannon from "autocannon";
-import { encodeRequest } from "./connection.ts";
+import { encodeRequest, type WorkRequest } from "./connection.ts";
 import { loadWithInserts } from "./insertLoad.ts";
 import { loadWithLives } from "./liveLoad.ts";
+import type { LoadTask, Timed } from "./loadTask.ts";
 import { quantile } from "./quantile.ts";
-import { type AnyWorkName, allWorks, type RequestWork, type Work, type WorkRequest } from "./works.ts";
-
-export interface LoadTask {
-  readonly url: string;
-  readonly work: AnyWorkName;
-  readonly connections: number;
-  readonly seconds: number;
-  /** Runs that the service has, for a work that reads them. */
-  readonly runIds?: readonly string[];
-}
+import { allWorks, type RequestWork, type Work } from "./works.ts";
 
 /** Latencies in milliseconds. */
 export interface Measured {
@@ -22,15 +14,6 @@ export interface Measured {
   readonly perSecond: number;
   readonly p50: number;
   readonly p99: number;
-}
-
-/** What one kind of load has measured. */
-export interface Timed {
-  /** In milliseconds, one for each response. */
-  readonly latencies: number[];
-  readonly lastedMs: number;
-  /** Jobs that were taken through their whole lives. */
-  readonly jobIds?: readonly string[];
 }
 
 export type LoadAnswer =

@@ -1,9 +1,10 @@
 import { send } from "./calls.ts";
 import type { Child } from "./child.ts";
 import { jobPath } from "./jobs.ts";
-import type { LoadAnswer, LoadTask, Measured } from "./load.ts";
+import type { LoadAnswer, Measured } from "./load.ts";
+import type { LoadTask } from "./loadTask.ts";
 import { median, medians } from "./quantile.ts";
-import type { Service } from "./services.ts";
+import type { Service } from "./service.ts";
 import { type AnyWorkName, allWorks, CONNECTIONS, WORK_NAMES, type Work, type WorkName } from "./works.ts";
 
 const WARM_UP_CONNECTIONS = 100;

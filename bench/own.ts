@@ -1,7 +1,8 @@
 import type { Child } from "./child.ts";
 import { agentHookBody, postHook } from "./hooks.ts";
 import { type Compared, inTurns, type Turns } from "./measure.ts";
-import { databaseUri, type Ours, type Service } from "./services.ts";
+import type { Service } from "./service.ts";
+import { databaseUri, type Ours } from "./services.ts";
 import { type AnyWorkName, CONNECTIONS, OWN_ROW_NAMES, type OwnRowName, ownRows } from "./works.ts";
 
 /** What one row of the second table came to at one number of connections, for its two works in their order. */

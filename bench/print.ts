@@ -8,7 +8,7 @@ import type { Row } from "./measure.ts";
 import type { OwnFigures } from "./own.ts";
 import type { ProcessFigures } from "./processes.ts";
 import { thisMachine } from "./results.ts";
-import type { Service } from "./services.ts";
+import type { Service } from "./service.ts";
 import type { StartTimes } from "./start.ts";
 import type { StreamFigures } from "./streams.ts";
 import { type Goal, ownRows, type WorkName, works } from "./works.ts";

@@ -1,6 +1,6 @@
 import type { Child } from "./child.ts";
 import { inTurns, type Turns } from "./measure.ts";
-import type { Service } from "./services.ts";
+import type { Service } from "./service.ts";
 import { CONNECTIONS } from "./works.ts";
 
 /** Reads a second with two web processes on the port through those with one, at so many connections. */

@@ -10,16 +10,7 @@ import { type Child, startChild } from "./child.ts";
 import { type HookConfig, writeHookConfig } from "./hooks.ts";
 import { JOB_IDS, JOBS } from "./jobs.ts";
 import { ASK, type Holding } from "./probe.ts";
-
-/** One of the programs that are compared. */
-export interface Service {
-  readonly name: string;
-  readonly url: string;
-  /** Of its API, where it asks for one. */
-  readonly token?: string;
-  /** Takes away what its hooks have written down, and what waits on any queue. */
-  clear(): Promise<void>;
-}
+import type { Service } from "./service.ts";
 
 export interface Ours extends Service {
   readonly config: HookConfig;

@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 import type { Child } from "./child.ts";
 import { ask } from "./measure.ts";
 import { median } from "./quantile.ts";
-import type { Service } from "./services.ts";
+import type { Service } from "./service.ts";
 
 const LENGTH = { streams: 1_000, changes: 9 };
 

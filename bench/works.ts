@@ -1,14 +1,7 @@
+import type { WorkRequest } from "./connection.ts";
 import { agentHookBody, HOOK_HEADERS, wakeHookBody } from "./hooks.ts";
 import { JOB_IDS, jobPath, progressReport, runningStepPath } from "./jobs.ts";
 import { type Life, lives } from "./lives.ts";
-
-/** One request of the load. */
-export interface WorkRequest {
-  readonly method: "GET" | "PUT" | "POST";
-  readonly path: string;
-  readonly headers?: Record<string, string>;
-  readonly body?: string;
-}
 
 export const CONNECTIONS = [10, 100] as const;
 

@@ -2,7 +2,7 @@ import { Lifecycle } from "../../src/shared/lifecycle.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Processes, startBed } from "./bed.ts";
 import { isGivenUp } from "./checkDeliveries.ts";
-import { check, type Violation } from "./checker.ts";
+import { check } from "./checker.ts";
 import { Client } from "./client.ts";
 import { carryOut, type Done } from "./faults.ts";
 import type { History, Refusal } from "./history.ts";
@@ -11,6 +11,7 @@ import { type Kind, kindsOn, makePlan, type Topology } from "./plan.ts";
 import { seeded } from "./random.ts";
 import { readAll, type Seen } from "./readers.ts";
 import { Stores } from "./stored.ts";
+import type { Violation } from "./violation.ts";
 
 /** Long enough for leases, back-offs and everything that has piled up. */
 const END_WITHIN_MS = 300_000;

@@ -1,7 +1,7 @@
-import type { Violation } from "./checker.ts";
 import { outOfOrder, runsByMark } from "./checkHooks.ts";
 import type { History, Hook, Post, StoredDelivery, StoredRun } from "./history.ts";
 import { MARK } from "./services.ts";
+import type { Violation } from "./violation.ts";
 
 /** Paragraphs are messages of their own, or lie in one. */
 const paragraphs = (text: string): string[] => text.split(/\n\n+/).filter((part) => part.trim() !== "");

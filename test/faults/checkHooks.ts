@@ -1,6 +1,6 @@
-import type { Violation } from "./checker.ts";
 import type { History, Hook, StoredRun } from "./history.ts";
 import { MARK, wakeText } from "./services.ts";
+import type { Violation } from "./violation.ts";
 
 /** How often a turn may be tried; docs/hooks.md. */
 const MOST_TRIES = 3;

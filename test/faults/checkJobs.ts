@@ -1,5 +1,5 @@
-import type { Violation } from "./checker.ts";
 import type { History, Read, Report, StoredJob } from "./history.ts";
+import type { Violation } from "./violation.ts";
 
 /** Progress is calculated with broken numbers. */
 const CLOSE = 1e-6;

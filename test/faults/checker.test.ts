@@ -1,7 +1,8 @@
 import { expect } from "chai";
-import { check, type Violation } from "./checker.ts";
+import { check } from "./checker.ts";
 import type { History } from "./history.ts";
 import { paragraphsOf, wakeText } from "./services.ts";
+import type { Violation } from "./violation.ts";
 
 type Mutable<T> = T extends object ? { -readonly [K in keyof T]: Mutable<T[K]> } : T;
 

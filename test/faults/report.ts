@@ -1,6 +1,6 @@
 import type { Attacked, Figures } from "./attack.ts";
-import { VIOLATIONS } from "./checker.ts";
 import { KINDS, type Kind } from "./plan.ts";
+import { VIOLATIONS } from "./violation.ts";
 
 /** Most violations of a kind that are told one by one. */
 const MOST_TOLD = 10;
