@@ -1,0 +1,92 @@
+/**
+ * Which folder of src may import which, checked by `npm run check`. Every folder is listed with the folders and files that
+ * it may import besides itself; every other import is refused, and so is every import of a folder that is not listed.
+ */
+import "@swc/core"; // Fails where the parser is missing; dependency-cruiser would skip TypeScript and pass.
+
+/** @type {Record<string, [allowed: string[], why: string]>} */
+const FOLDERS = {
+  shared: [[], "shared is a leaf, so that everything can use it."],
+  models: [["shared"], "models hold the documents and their queries; they work without HTTP and queues."],
+  hooks: [["shared"], "hooks match and render requests; whoever calls them reads and writes the documents."],
+  agents: [["shared"], "agents carry out one turn; workers read and write the documents around it."],
+  channels: [["shared"], "channels send one message; workers read and write the documents around it."],
+  gmail: [
+    ["shared", "models", "hooks"],
+    "gmail makes runs of mails as the API makes them of requests, without the API.",
+  ],
+  api: [
+    ["shared", "models", "hooks", "gmail/.*mailboxStatus.ts", "dashboard/.*paths.ts"],
+    "api and workers never import each other: their contract is the documents and the queue definitions.",
+  ],
+  workers: [
+    ["shared", "models", "hooks", "agents", "channels"],
+    "workers and api never import each other: their contract is the documents and the queue definitions.",
+  ],
+  cli: [
+    ["shared", "models", "hooks", "agents", "channels", "gmail", "client"],
+    "cli starts api and workers as processes and imports neither.",
+  ],
+  client: [[], "client is published alone, so it cannot use the rest of the service."],
+  dashboard: [["client"], "dashboard runs in a browser and uses only the public API."],
+};
+
+const pathOf = (name) => (name.includes(".") ? `^src/${name}$` : `^src/${name}/`);
+
+const directions = Object.entries(FOLDERS).map(([folder, [allowed, comment]]) => ({
+  name: `${folder}-imports`,
+  comment,
+  from: { path: pathOf(folder) },
+  to: {
+    pathNot: [...[folder, ...allowed].map(pathOf), "^node_modules/", "^package\\.json$"],
+    dependencyTypesNot: ["core"],
+    couldNotResolve: false,
+  },
+}));
+
+const refuse = (name, comment, from, to) => ({ name, comment, from, to });
+
+/** @type {import("dependency-cruiser").IConfiguration} */
+export default {
+  forbidden: [
+    ...directions,
+    refuse(
+      "unlisted-folder",
+      "A folder of src imports nothing until FOLDERS lists it.",
+      { path: "^src/", pathNot: Object.keys(FOLDERS).map(pathOf) },
+      {},
+    ),
+    refuse(
+      "client-without-packages",
+      "The client runs in browsers and in other people's projects, so it uses neither packages nor Node.",
+      { path: "^src/client/" },
+      { pathNot: "^src/" },
+    ),
+    refuse(
+      "mongoose-in-models",
+      "Whoever else needs documents calls a query or a command of models.",
+      { path: "^src/", pathNot: "^src/models/" },
+      { path: "^node_modules/(mongoose|mongodb)/" },
+    ),
+    refuse(
+      "koa-in-api",
+      "HTTP ends in api: everything below works without a request.",
+      { path: "^src/", pathNot: "^src/api/" },
+      { path: "^node_modules/@?koa\\b" },
+    ),
+    refuse(
+      "bullmq-in-queue",
+      "Only the queue definitions, the producer and the two files that run processors depend on how BullMQ works.",
+      { path: "^src/", pathNot: "^src/(shared/(enqueue|queues|queue/.*)|workers/(run|outcome))\\.ts$" },
+      { path: "^node_modules/bullmq/" },
+    ),
+    refuse("no-cycles", "Files of a cycle, of types too, cannot be understood one by one.", {}, { circular: true }),
+    refuse("no-unresolved", "Rules cannot judge an import that leads nowhere.", {}, { couldNotResolve: true }),
+  ].map((rule) => ({ severity: "error", ...rule })),
+  options: {
+    // The parser reads type imports too. TypeScript's own API, the default, ends with TypeScript 6.
+    parser: "swc",
+    doNotFollow: { path: "^node_modules/" },
+    enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "node", "default"] },
+  },
+};
