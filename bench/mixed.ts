@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { mongo } from "mongoose";
-import type { Database } from "../src/models/database.ts";
+import type { Database } from "../src/models/db/database.ts";
 import type { Lifecycle } from "../src/shared/lifecycle.ts";
 import { answers, type ChannelServer, startChannelServer } from "../test/support/channelServer.ts";
 import { eventually } from "../test/support/eventually.ts";

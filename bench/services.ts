@@ -1,9 +1,9 @@
 import { fileURLToPath } from "node:url";
 import { Redis } from "ioredis";
 import type { mongo } from "mongoose";
-import { HEAP_OPTIONS } from "../src/cli/child.ts";
-import { connectDatabase, type Database } from "../src/models/database.ts";
-import type { RunDoc } from "../src/models/run.ts";
+import { HEAP_OPTIONS } from "../src/cli/start/child.ts";
+import { connectDatabase, type Database } from "../src/models/db/database.ts";
+import type { RunDoc } from "../src/models/runs/run.ts";
 import type { Lifecycle } from "../src/shared/lifecycle.ts";
 import { mongoUri, redisUrl } from "../test/support/servers.ts";
 import { type Child, startChild } from "./child.ts";

@@ -1,7 +1,7 @@
-import { MappingSchema } from "../src/shared/configMapping.ts";
-import type { ConfigNode } from "../src/shared/configNodes.ts";
-import { ConfigSchema, configKeys, isSection } from "../src/shared/configSchema.ts";
-import { DURATION_PATTERN } from "../src/shared/duration.ts";
+import { DURATION_PATTERN } from "../src/shared/config/formats/duration.ts";
+import type { ConfigNode } from "../src/shared/config/nodes.ts";
+import { ConfigSchema, configKeys, isSection } from "../src/shared/config/schema/config.ts";
+import { MappingSchema } from "../src/shared/config/schema/mapping.ts";
 import { ERRORS } from "../src/shared/errors.ts";
 import { cliDocs } from "./cliDocs.ts";
 
@@ -44,7 +44,7 @@ function configuration(): string {
   });
   return `# Configuration
 
-<!-- Made by \`npm run docs\` from src/shared/configSchema.ts. -->
+<!-- Made by \`npm run docs\` from src/shared/config/schema/config.ts. -->
 
 One JSON5 file, and the environment over it. Every problem is named at once, and a start with a problem is refused.
 
@@ -123,7 +123,7 @@ function environment(): string {
   const keys = configKeys().filter(([, node]) => node.env);
   const lines = keys.map(([key, node]) => `# ${node.description} (${key})\n#${node.env}=${node.default ?? ""}`);
   return `# Copy to .env, which the npm scripts and \`npx signalbox\` read. Everything here is optional with \`npm start\`.
-# Made by \`npm run docs\` from src/shared/configSchema.ts.
+# Made by \`npm run docs\` from src/shared/config/schema/config.ts.
 
 # Another configuration file than ./signalbox.json5.
 #SIGNALBOX_CONFIG=

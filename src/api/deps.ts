@@ -1,11 +1,11 @@
-import type { Route } from "../models/session.ts";
+import type { Route } from "../models/sessions/session.ts";
 import type { Stores } from "../models/stores.ts";
 import type { Clock } from "../shared/clock.ts";
-import type { Config } from "../shared/configSchema.ts";
-import type { Queues } from "../shared/enqueue.ts";
+import type { Config } from "../shared/config/schema/config.ts";
 import type { Logger } from "../shared/logger.ts";
+import type { Queues } from "../shared/queue/producer.ts";
 import type { LiveFeed } from "./live/liveFeed.ts";
-import type { Metrics } from "./metrics.ts";
+import type { Metrics } from "./metrics/metrics.ts";
 
 /** One thing this process cannot work without, or cannot work well without. */
 export interface Probe {

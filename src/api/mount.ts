@@ -5,8 +5,8 @@ import type { Context, Middleware } from "koa";
 import type { TObject, TSchema } from "typebox";
 import { AppError, toAppError } from "../shared/errors.ts";
 import type { ApiDeps } from "./deps.ts";
-import type { MemoryBudget } from "./memoryBudget.ts";
 import { jsonBody } from "./middleware/body.ts";
+import type { MemoryBudget } from "./middleware/memoryBudget.ts";
 import { type Answer, type Answers, type AnyRoute, errorsOf, type Input, type RouteSchemas } from "./route.ts";
 import { bodies, bodyCheck, urlCheck } from "./validate.ts";
 

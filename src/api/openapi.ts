@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import type { TObject, TSchema } from "typebox";
 import { ERRORS, type ErrorCode } from "../shared/errors.ts";
+import { isOfRun } from "./auth/access.ts";
 import { linksFrom } from "./links.ts";
-import { isOfRun } from "./middleware/access.ts";
 import { isList } from "./mount.ts";
 import { type AnyRoute, errorsOf, TAGS } from "./route.ts";
 

@@ -1,11 +1,11 @@
 import cluster from "node:cluster";
-import { connectDatabase } from "../models/database.ts";
-import { readConfig, requireServers } from "../shared/config.ts";
-import type { Environment } from "../shared/configFill.ts";
+import { connectDatabase } from "../models/db/database.ts";
+import type { Environment } from "../shared/config/fill.ts";
+import { readConfig, requireServers } from "../shared/config/load.ts";
+import { rereadConfig } from "../shared/config/reload.ts";
 import type { Lifecycle, Started } from "../shared/lifecycle.ts";
 import { createLogger } from "../shared/logger.ts";
-import { connectProducer } from "../shared/redis.ts";
-import { rereadConfig } from "../shared/reload.ts";
+import { connectProducer } from "../shared/queue/redis.ts";
 import type { Timings } from "../shared/timings.ts";
 import { runCluster } from "./cluster.ts";
 import { startWeb } from "./web.ts";

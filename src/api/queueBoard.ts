@@ -1,5 +1,5 @@
 import type { Middleware } from "koa";
-import type { Queues } from "../shared/enqueue.ts";
+import type { Queues } from "../shared/queue/producer.ts";
 import { namedBodyError } from "./middleware/body.ts";
 
 export const BOARD_PATH = "/queues";

@@ -1,6 +1,6 @@
 import Type, { type TProperties, type TSchema } from "typebox";
-import { ID_CURSOR_PATTERN } from "../models/commands/idCursor.ts";
-import { CURSOR_PATTERN } from "../models/cursor.ts";
+import { CURSOR_PATTERN } from "../models/db/cursor.ts";
+import { ID_CURSOR_PATTERN } from "../models/db/idCursor.ts";
 import { IDENTIFIER_PATTERN } from "../shared/identifier.ts";
 
 /** Building blocks of the routes' schemas. One with a title has a name of its own in openapi.json. */

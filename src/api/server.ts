@@ -2,7 +2,7 @@ import { createServer, type RequestListener, type Server, ServerResponse } from 
 import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
 import { promisify } from "node:util";
 import { StartError } from "../shared/lifecycle.ts";
-import { MemoryBudget } from "./memoryBudget.ts";
+import { MemoryBudget } from "./middleware/memoryBudget.ts";
 
 export interface HttpServer {
   /** Where it can be reached, such as `http://127.0.0.1:3000`. */

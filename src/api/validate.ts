@@ -1,10 +1,10 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import addFormats from "ajv-formats";
 import type { TObject } from "typebox";
-import { ID_CURSOR_PATTERN } from "../models/commands/idCursor.ts";
-import { CURSOR_PATTERN } from "../models/cursor.ts";
+import { CURSOR_PATTERN } from "../models/db/cursor.ts";
+import { ID_CURSOR_PATTERN } from "../models/db/idCursor.ts";
+import { faultWords, faultyField } from "../shared/config/faultWords.ts";
 import { AppError, type ErrorItem } from "../shared/errors.ts";
-import { faultWords, faultyField } from "../shared/faultWords.ts";
 
 const options = { allErrors: true, strict: false, verbose: true } as const;
 // ajv-formats is CommonJS: its default export arrives one level deeper in the types than at run time.

@@ -1,22 +1,22 @@
-import type { Database } from "../models/database.ts";
+import type { Database } from "../models/db/database.ts";
 import { openStores, type Stores } from "../models/stores.ts";
-import { RedisChanges } from "../shared/changes.ts";
 import type { Clock } from "../shared/clock.ts";
-import type { Config } from "../shared/configSchema.ts";
-import { Queues } from "../shared/enqueue.ts";
+import type { Config } from "../shared/config/schema/config.ts";
 import type { Lifecycle } from "../shared/lifecycle.ts";
 import type { Logger } from "../shared/logger.ts";
-import { pingRedis, type RedisConnection, readerConnection } from "../shared/redis.ts";
-import type { RedisAddress } from "../shared/redisAddress.ts";
+import { RedisChanges } from "../shared/queue/changeStream.ts";
+import { Queues } from "../shared/queue/producer.ts";
+import { pingRedis, type RedisConnection, readerConnection } from "../shared/queue/redis.ts";
+import type { RedisAddress } from "../shared/queue/redisAddress.ts";
 import type { Timings } from "../shared/timings.ts";
 import { version } from "../shared/version.ts";
 import { type AppSettings, buildApp } from "./app.ts";
+import { failureCounter } from "./auth/tokens.ts";
 import { metricsReader } from "./cluster.ts";
 import type { Probe } from "./deps.ts";
-import { addGmailMetrics } from "./gmailMetrics.ts";
 import { LiveFeed } from "./live/liveFeed.ts";
-import { Metrics } from "./metrics.ts";
-import { failureCounter } from "./middleware/auth.ts";
+import { addGmailMetrics } from "./metrics/gmailMetrics.ts";
+import { Metrics } from "./metrics/metrics.ts";
 import { type ListenOptions, listen } from "./server.ts";
 
 export interface WebDeps {

@@ -1,4 +1,4 @@
-import type { TextStyle } from "./text/style.ts";
+import type { TextStyle } from "./markdown/style.ts";
 
 /**
  * What became of one message handed to a service; each kind has one behaviour, whichever channel it comes from:

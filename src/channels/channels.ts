@@ -1,15 +1,15 @@
-import type { Config } from "../shared/configSchema.ts";
+import type { Config } from "../shared/config/schema/config.ts";
 import type { Logger } from "../shared/logger.ts";
 import type { Channel } from "./channel.ts";
-import { discordChannel } from "./discord.ts";
-import { imessageChannel } from "./imessage.ts";
+import { discordChannel } from "./discord/channel.ts";
+import { imessageChannel } from "./imessage/channel.ts";
 import { logChannel } from "./log.ts";
-import { mattermostChannel } from "./mattermost.ts";
-import { msteamsChannel } from "./msteams.ts";
-import { signalChannel } from "./signal.ts";
-import { slackChannel } from "./slack.ts";
-import { telegramChannel } from "./telegram.ts";
-import { whatsappChannel } from "./whatsapp.ts";
+import { mattermostChannel } from "./mattermost/channel.ts";
+import { msteamsChannel } from "./msteams/channel.ts";
+import { signalChannel } from "./signal/channel.ts";
+import { slackChannel } from "./slack/channel.ts";
+import { telegramChannel } from "./telegram/channel.ts";
+import { whatsappChannel } from "./whatsapp/channel.ts";
 
 type Settings = Config["channels"];
 

@@ -8,7 +8,7 @@ const { runCommandLine } = await import("./run.ts");
 const { EXIT } = await import("./exit.ts");
 
 async function environment(): Promise<NodeJS.ProcessEnv> {
-  const { loadDotEnv } = await import("../shared/config.ts");
+  const { loadDotEnv } = await import("../shared/config/load.ts");
   loadDotEnv();
   return { ...(directory && { NODE_COMPILE_CACHE: directory }), MALLOC_ARENA_MAX: "2", ...process.env };
 }

@@ -1,4 +1,4 @@
-import { MAX_RECIPIENT } from "../shared/configSession.ts";
+import { MAX_RECIPIENT } from "../shared/config/schema/session.ts";
 import { CommandError, EXIT } from "./exit.ts";
 
 /** A recipient as it was typed, without spaces around. @throws CommandError where it is none */

@@ -74,8 +74,8 @@ async function findAccess(env: NodeJS.ProcessEnv, options: ServiceOptions): Prom
     };
   }
   const [{ readConfig, configFile }, { findKeptToken }] = await Promise.all([
-    import("../shared/config.ts"),
-    import("./firstUse.ts"),
+    import("../shared/config/load.ts"),
+    import("./start/firstUse.ts"),
   ]);
   const { server, hooks, dataDir } = readConfig(env);
   if (server.port === 0) {

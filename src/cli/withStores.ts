@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { connectDatabase } from "../models/database.ts";
+import { connectDatabase } from "../models/db/database.ts";
 import { openStores, type Stores } from "../models/stores.ts";
-import type { Config } from "../shared/configSchema.ts";
+import type { Config } from "../shared/config/schema/config.ts";
 import { StartError } from "../shared/lifecycle.ts";
-import { findInstance } from "./instance.ts";
+import { findInstance } from "./start/instance.ts";
 
 /**
  * Lets a command look into the configured MongoDB, or else into the embedded one of a service that runs here.

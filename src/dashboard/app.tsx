@@ -1,5 +1,11 @@
 import type { ComponentType } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { Banner } from "./components/banner.tsx";
+import { Failure, Notice } from "./components/notice.tsx";
+import { Toasts } from "./components/toasts.tsx";
+import { TopBar } from "./components/topBar.tsx";
+import { access, accessError, readAccess, toLogIn } from "./data/session.ts";
+import { useStore } from "./data/useStore.ts";
 import { ChannelsPage } from "./pages/channels.tsx";
 import { DeliveriesPage } from "./pages/deliveries.tsx";
 import { JobPage } from "./pages/job.tsx";
@@ -9,15 +15,9 @@ import { RunPage } from "./pages/run.tsx";
 import { RunsPage } from "./pages/runs.tsx";
 import { SessionPage } from "./pages/session.tsx";
 import { SessionsPage } from "./pages/sessions.tsx";
-import { Banner } from "./parts/banner.tsx";
-import { Failure, Notice } from "./parts/notice.tsx";
-import { Toasts } from "./parts/toasts.tsx";
-import { TopBar } from "./parts/topBar.tsx";
 import type { Path } from "./paths.ts";
 import { isOfPage, navigate, type Place, place } from "./router.ts";
-import { access, accessError, readAccess, toLogIn } from "./session.ts";
 import { Shortcuts } from "./shortcuts.tsx";
-import { useStore } from "./useStore.ts";
 
 const PAGES: Readonly<Record<Path, ComponentType<{ place: Place }>>> = {
   "/": JobsPage,

@@ -1,4 +1,4 @@
-import { Store } from "./store.ts";
+import { Store } from "./data/store.ts";
 
 /** Smaller differences are of the way and of the seconds that an answer counts in. */
 const SAME_MS = 2_000;

@@ -1,4 +1,4 @@
-import { say } from "./parts/toasts.tsx";
+import { say } from "./components/toasts.tsx";
 
 /** Puts a text on the clipboard, and says so. */
 export async function copyText(text: string, what: string): Promise<void> {

@@ -1,8 +1,8 @@
 import { render } from "preact";
 import { App } from "./app.tsx";
 import { startClock } from "./clock.ts";
+import { followLogIns, readAccess } from "./data/session.ts";
 import { followLinks } from "./router.ts";
-import { followLogIns, readAccess } from "./session.ts";
 import { applyTheme } from "./theme.ts";
 
 applyTheme();

@@ -1,5 +1,5 @@
+import { Store } from "./data/store.ts";
 import { PATHS, type Path } from "./paths.ts";
-import { Store } from "./store.ts";
 
 export interface Place {
   /** The pattern that the address fits; null where it fits none. */

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from "preact/hooks";
+import { Store } from "./data/store.ts";
+import { useStore } from "./data/useStore.ts";
 import { navigate } from "./router.ts";
-import { Store } from "./store.ts";
-import { useStore } from "./useStore.ts";
 
 const KEYS = [
   ["/", "Search"],

@@ -1,4 +1,4 @@
-import { Store } from "./store.ts";
+import { Store } from "./data/store.ts";
 
 const KEY = "signalbox.theme";
 const THEMES = ["auto", "light", "dark"] as const;

@@ -1,7 +1,7 @@
 import { type mongo, Schema } from "mongoose";
 import type { Clock } from "../shared/clock.ts";
-import { guard, takeIfFree } from "./guard.ts";
-import { reading } from "./newPrimary.ts";
+import { guard, takeIfFree } from "./db/mongoErrors.ts";
+import { reading } from "./db/newPrimary.ts";
 
 /** What a listener does: `mails` lists and fetches, `notices` are pulled, `watch` has Gmail send them. */
 export const MAILBOX_PARTS = ["mails", "notices", "watch"] as const;

@@ -1,22 +1,22 @@
 import { Batcher, EQUAL_WEIGHTS } from "../shared/batcher.ts";
-import { type Changes, NOBODY } from "../shared/changes.ts";
 import type { Clock } from "../shared/clock.ts";
-import { type RunView, readRunViews } from "./commands/readRuns.ts";
-import { REPORT_BATCHES, type Report, type ReportOutcome, writeReports } from "./commands/writeReports.ts";
-import type { Database } from "./database.ts";
-import { Deliveries } from "./deliveries.ts";
+import { type Changes, NOBODY } from "../shared/queue/changeStream.ts";
+import type { Database } from "./db/database.ts";
+import { Leases } from "./db/lease.ts";
+import { Deliveries } from "./deliveries/deliveries.ts";
 import { EndedLogins } from "./endedLogin.ts";
-import { Events } from "./event.ts";
 import { GmailMailboxes } from "./gmailMailbox.ts";
-import { HookCalls } from "./hookCall.ts";
-import { IdempotencyKeys } from "./idempotencyKey.ts";
-import { JobStatistics } from "./jobStats.ts";
-import { Jobs } from "./jobs.ts";
-import { Leases } from "./lease.ts";
-import { Messages } from "./message.ts";
-import { Payloads } from "./payloads.ts";
-import { Runs } from "./runs.ts";
-import { Sessions } from "./session.ts";
+import { HookCalls } from "./hooks/hookCall.ts";
+import { IdempotencyKeys } from "./hooks/idempotencyKey.ts";
+import { JobStatistics } from "./jobs/jobStats.ts";
+import { Jobs } from "./jobs/jobs.ts";
+import { Payloads } from "./jobs/payloads.ts";
+import { REPORT_BATCHES, type Report, type ReportOutcome, writeReports } from "./jobs/writeReports.ts";
+import { type RunView, readRunViews } from "./runs/readRuns.ts";
+import { Runs } from "./runs/runs.ts";
+import { Events } from "./sessions/event.ts";
+import { Messages } from "./sessions/message.ts";
+import { Sessions } from "./sessions/session.ts";
 
 /** The collections with their queries: what routes, processors and commands work on. */
 export interface Stores {

@@ -1,4 +1,4 @@
-import { loadDotEnv } from "../shared/config.ts";
+import { loadDotEnv } from "../shared/config/load.ts";
 import { runProcess } from "../shared/lifecycle.ts";
 import { TIMINGS } from "../shared/timings.ts";
 import { startWorkerProcess } from "./process.ts";

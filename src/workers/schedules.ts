@@ -1,6 +1,6 @@
-import type { Queues } from "../shared/enqueue.ts";
 import type { Logger } from "../shared/logger.ts";
-import { heartbeat, retention } from "../shared/queues.ts";
+import { heartbeat, retention } from "../shared/queue/definitions.ts";
+import type { Queues } from "../shared/queue/producer.ts";
 
 /** How often retention runs. */
 const RETENTION_EVERY_MS = 60_000;

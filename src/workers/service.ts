@@ -1,26 +1,32 @@
-import { createRunner } from "../agents/createRunner.ts";
 import { isAcknowledgement } from "../agents/prompt/acknowledgement.ts";
 import { agentPrompt } from "../agents/prompt/agentPrompt.ts";
 import { fence } from "../agents/prompt/fence.ts";
 import { DEFAULT_HEARTBEAT_PROMPT, heartbeatPrompt } from "../agents/prompt/heartbeatPrompt.ts";
+import { createRunner } from "../agents/runners/createRunner.ts";
 import { openChannels } from "../channels/channels.ts";
-import { compileMappings } from "../hooks/mapping.ts";
-import { Transforms } from "../hooks/transforms.ts";
-import type { NotedDelivery } from "../models/commands/addDelivery.ts";
+import { compileMappings } from "../hooks/mappings/mapping.ts";
+import { Transforms } from "../hooks/transforms/transforms.ts";
+import type { NotedDelivery } from "../models/deliveries/addDelivery.ts";
 import type { Stores } from "../models/stores.ts";
 import type { Clock } from "../shared/clock.ts";
-import type { Config } from "../shared/configSchema.ts";
-import { durationMs } from "../shared/duration.ts";
-import type { Queues } from "../shared/enqueue.ts";
+import { durationMs } from "../shared/config/formats/duration.ts";
+import { resolveModel } from "../shared/config/formats/modelList.ts";
+import { withoutOwnSecrets } from "../shared/config/ownSecrets.ts";
+import type { Config } from "../shared/config/schema/config.ts";
 import type { Logger } from "../shared/logger.ts";
-import { resolveModel } from "../shared/modelList.ts";
-import { withoutOwnSecrets } from "../shared/ownSecrets.ts";
-import { agentHook, deliveriesTo, heartbeat, mappedHook, type QueueDef, retention } from "../shared/queues.ts";
-import type { RedisConnection } from "../shared/redis.ts";
+import {
+  agentHook,
+  deliveriesTo,
+  heartbeat,
+  mappedHook,
+  type QueueDef,
+  retention,
+} from "../shared/queue/definitions.ts";
+import type { Queues } from "../shared/queue/producer.ts";
+import type { RedisConnection } from "../shared/queue/redis.ts";
 import type { Timings } from "../shared/timings.ts";
 import { isVisible } from "../shared/visible.ts";
-import { ChannelGate } from "./channelGate.ts";
-import { finalizer } from "./finalize.ts";
+import { ChannelGate } from "./deliveries/channelGate.ts";
 import type { WorkerMetrics } from "./metrics.ts";
 import { agentHookProcessor } from "./processors/agentHook.ts";
 import { deliverProcessor } from "./processors/deliver.ts";
@@ -28,9 +34,10 @@ import { heartbeatProcessor } from "./processors/heartbeat.ts";
 import { mappedHookProcessor } from "./processors/mappedHook.ts";
 import { retentionProcessor } from "./processors/retention.ts";
 import { type Processor, runWorkers } from "./run.ts";
+import { finalizer } from "./runs/finalize.ts";
+import { TurnShares } from "./runs/turnShares.ts";
 import { keepSchedules } from "./schedules.ts";
 import { startSweep } from "./sweep.ts";
-import { TurnShares } from "./turnShares.ts";
 
 /** Of a turn of the main session: its transcript keeps it in one document, of 16 MiB, and a character takes up to 3 bytes. */
 const MOST_TOLD_CHARS = 5_000_000;

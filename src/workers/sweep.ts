@@ -1,15 +1,15 @@
 import { randomUUID } from "node:crypto";
-import { unconfigured } from "../models/commands/addDelivery.ts";
+import { unconfigured } from "../models/deliveries/addDelivery.ts";
 import type { Stores } from "../models/stores.ts";
 import { underClaim } from "../shared/claim.ts";
 import type { Clock } from "../shared/clock.ts";
-import type { Queues } from "../shared/enqueue.ts";
 import { toAppError } from "../shared/errors.ts";
 import type { Logger } from "../shared/logger.ts";
-import { agentHook, mappedHook } from "../shared/queues.ts";
+import { agentHook, mappedHook } from "../shared/queue/definitions.ts";
+import type { Queues } from "../shared/queue/producer.ts";
 import type { Timings } from "../shared/timings.ts";
-import type { Finalize } from "./finalize.ts";
 import type { WorkerMetrics } from "./metrics.ts";
+import type { Finalize } from "./runs/finalize.ts";
 
 /** How many records are looked up in Redis side by side. */
 const ENQUEUE_CONCURRENCY = 500;

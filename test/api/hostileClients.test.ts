@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { expect } from "chai";
-import { MemoryBudget } from "../../src/api/memoryBudget.ts";
+import { MemoryBudget } from "../../src/api/middleware/memoryBudget.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
 

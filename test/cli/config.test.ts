@@ -13,11 +13,11 @@ import { join } from "node:path";
 import { expect } from "chai";
 import fc from "fast-check";
 import JSON5 from "json5";
-import { configTemplate } from "../../src/cli/configTemplate.ts";
-import { redactConfig } from "../../src/cli/redact.ts";
+import { redactConfig } from "../../src/cli/configFile/redact.ts";
+import { configTemplate } from "../../src/cli/configFile/template.ts";
 import { hostsOf } from "../../src/shared/address.ts";
-import { parseConfig } from "../../src/shared/config.ts";
-import { configKeys } from "../../src/shared/configSchema.ts";
+import { parseConfig } from "../../src/shared/config/load.ts";
+import { configKeys } from "../../src/shared/config/schema/config.ts";
 import { runInProcess } from "../support/cli.ts";
 
 let home: string;

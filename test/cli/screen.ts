@@ -2,8 +2,8 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { EventEmitter } from "node:events";
 import { WriteStream } from "node:tty";
 import xterm from "@xterm/headless";
-import { interrupts } from "../../src/cli/interrupt.ts";
 import { runCommandLine } from "../../src/cli/run.ts";
+import { interrupts } from "../../src/cli/terminal/interrupt.ts";
 import { eventually } from "../support/eventually.ts";
 
 export interface Size {

@@ -2,8 +2,8 @@ import { spawn } from "node:child_process";
 import { EventEmitter, once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { interrupts } from "../../src/cli/interrupt.ts";
-import { commandLine, processIdentity } from "../../src/cli/processInfo.ts";
+import { commandLine, processIdentity } from "../../src/cli/start/processInfo.ts";
+import { interrupts } from "../../src/cli/terminal/interrupt.ts";
 import { type Running, startInProcess } from "../support/cli.ts";
 import { eventually } from "../support/eventually.ts";
 

@@ -4,7 +4,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { prepareDatabase } from "../../src/cli/commands/release.ts";
 import { type Client, createClient } from "../../src/client/client.ts";
-import { parseConfig } from "../../src/shared/config.ts";
+import { parseConfig } from "../../src/shared/config/load.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
 import { startProcess } from "../support/process.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { parseSearch, searchText, toFilter, withSearch } from "../../src/dashboard/jobSearch.ts";
+import { parseSearch, searchText, toFilter, withSearch } from "../../src/dashboard/data/jobSearch.ts";
 
 const NOW = Date.parse("2026-11-21T12:00:00Z");
 const query = (text: string) => new URLSearchParams(text);

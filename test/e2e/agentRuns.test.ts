@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Queue } from "bullmq";
 import { expect } from "chai";
 import { Redis } from "ioredis";
-import { agentHook, queuePrefix } from "../../src/shared/queues.ts";
+import { agentHook, queuePrefix } from "../../src/shared/queue/definitions.ts";
 import { isRunning } from "../cli/service.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";

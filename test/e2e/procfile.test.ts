@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { expect } from "chai";
-import { connectDatabase } from "../../src/models/database.ts";
+import { connectDatabase } from "../../src/models/db/database.ts";
 import { mongoUri, redisUrl } from "../support/servers.ts";
 
 /** As far as the machine lets one. */

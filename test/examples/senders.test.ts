@@ -8,7 +8,7 @@ import github from "../../examples/transforms/github.ts";
 import slackMention from "../../examples/transforms/slackMention.js";
 import stripe from "../../examples/transforms/stripe.ts";
 import { unfenced } from "../../src/agents/prompt/fence.ts";
-import type { Transform } from "../../src/hooks/transform.ts";
+import type { Transform } from "../../src/hooks/transforms/transform.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
 import { type ModelServer, startModelServer } from "../support/modelServer.ts";

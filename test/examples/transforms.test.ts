@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { expect } from "chai";
-import { Transforms } from "../../src/hooks/transforms.ts";
+import { Transforms } from "../../src/hooks/transforms/transforms.ts";
 
 const alert = (status: string, name: string, labels: Record<string, string> = {}) => ({
   status,

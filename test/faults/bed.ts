@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { prepareDatabase } from "../../src/cli/commands/release.ts";
-import { parseConfig } from "../../src/shared/config.ts";
+import { parseConfig } from "../../src/shared/config/load.ts";
 import type { Lifecycle } from "../../src/shared/lifecycle.ts";
 import { type Service, startProcess } from "../support/process.ts";
 import { freePort, startRedis, type TestServer } from "../support/servers.ts";

@@ -1,13 +1,13 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { Redis } from "ioredis";
-import { createRunner } from "../../src/agents/createRunner.ts";
+import { createRunner } from "../../src/agents/runners/createRunner.ts";
 import { openChannels } from "../../src/channels/channels.ts";
-import { changesKey } from "../../src/shared/changes.ts";
-import { parseConfig } from "../../src/shared/config.ts";
+import { parseConfig } from "../../src/shared/config/load.ts";
 import { AppError } from "../../src/shared/errors.ts";
 import { createLogger } from "../../src/shared/logger.ts";
-import { agentHook, QUEUES, queuePrefix } from "../../src/shared/queues.ts";
+import { changesKey } from "../../src/shared/queue/changeStream.ts";
+import { agentHook, QUEUES, queuePrefix } from "../../src/shared/queue/definitions.ts";
 import { turn } from "../agents/runners/turn.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { type Behaviour as ChannelBehaviour, startChannelServer } from "../support/channelServer.ts";

@@ -1,7 +1,7 @@
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { expect } from "chai";
 import fc from "fast-check";
-import { SCHEMES } from "../hooks/senders.ts";
+import { SCHEMES } from "../hooks/signatures/senders.ts";
 import { runs, SEED, TIMES } from "../support/random.ts";
 import { tell } from "./given.ts";
 import { expectSound, MARKER, show, slug, TOKENS, Web } from "./web.ts";

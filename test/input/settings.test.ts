@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { ConfigError, parseConfig } from "../../src/shared/config.ts";
-import type { Environment } from "../../src/shared/configFill.ts";
-import { configKeys } from "../../src/shared/configSchema.ts";
+import type { Environment } from "../../src/shared/config/fill.ts";
+import { ConfigError, parseConfig } from "../../src/shared/config/load.ts";
+import { configKeys } from "../../src/shared/config/schema/config.ts";
 import { runs, SEED, TIMES } from "../support/random.ts";
 import { tell } from "./given.ts";
 

@@ -1,13 +1,18 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { mappedRuns } from "../../src/hooks/mappedRuns.ts";
-import { compileMappings, type HookCall } from "../../src/hooks/mapping.ts";
-import { renderCall } from "../../src/hooks/render.ts";
-import { ID_CURSOR_PATTERN, olderThan } from "../../src/models/commands/idCursor.ts";
-import { CURSOR_PATTERN, decodeCursor } from "../../src/models/cursor.ts";
-import { parseConfig } from "../../src/shared/config.ts";
+import { mappedRuns } from "../../src/hooks/mappings/mappedRuns.ts";
+import { compileMappings, type HookCall } from "../../src/hooks/mappings/mapping.ts";
+import { renderCall } from "../../src/hooks/templates/render.ts";
+import { CURSOR_PATTERN, decodeCursor } from "../../src/models/db/cursor.ts";
+import { ID_CURSOR_PATTERN, olderThan } from "../../src/models/db/idCursor.ts";
+import {
+  parseTemplate,
+  renderTemplate,
+  TemplateError,
+  type TemplateScope,
+} from "../../src/shared/config/formats/template.ts";
+import { parseConfig } from "../../src/shared/config/load.ts";
 import { AppError } from "../../src/shared/errors.ts";
-import { parseTemplate, renderTemplate, TemplateError, type TemplateScope } from "../../src/shared/template.ts";
 import { runs, TIMES } from "../support/random.ts";
 
 const NOW = new Date("2026-03-04T05:06:07.089Z");

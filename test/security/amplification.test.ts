@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { forgetCalls } from "../../src/models/commands/hookCalls.ts";
+import { forgetCalls } from "../../src/models/hooks/hookCalls.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
 import { MappedBed } from "../support/mappedBed.ts";

@@ -1,7 +1,7 @@
 import crypto from "node:crypto";
 import { syncBuiltinESMExports } from "node:module";
 import { expect } from "chai";
-import { checkSender, type SenderAuth } from "../../src/hooks/senderProof.ts";
+import { checkSender, type SenderAuth } from "../../src/hooks/signatures/senderProof.ts";
 import { startApp } from "../support/app.ts";
 
 const TOKEN = "an-api-token-of-length";

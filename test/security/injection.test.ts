@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
-import { parseConfig } from "../../src/shared/config.ts";
+import { parseConfig } from "../../src/shared/config/load.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 
 /** What MongoDB, Redis, JavaScript or a path would take for more than a name. */

@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { type Literal, parse } from "acorn";
 import { expect } from "chai";
 import { analyse } from "scslre";
-import { ConfigSchema } from "../../src/shared/configSchema.ts";
+import { ConfigSchema } from "../../src/shared/config/schema/config.ts";
 import { startApp } from "../support/app.ts";
 
 /** Ways in which a text of some length could make the expression search again and again through the same of it. */

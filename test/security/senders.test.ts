@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import { prepareDatabase } from "../../src/cli/commands/release.ts";
-import { mailRunId } from "../../src/gmail/acceptMail.ts";
-import { parseConfig } from "../../src/shared/config.ts";
+import { mailRunId } from "../../src/gmail/listener/acceptMail.ts";
+import { parseConfig } from "../../src/shared/config/load.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
 import { type ModelServer, startModelServer } from "../support/modelServer.ts";

@@ -3,8 +3,8 @@ import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import { standardInput } from "../../src/cli/readInput.ts";
 import { runCommandLine } from "../../src/cli/run.ts";
+import { standardInput } from "../../src/cli/terminal/readInput.ts";
 
 interface Ended {
   /** What a process of it would have ended with. */

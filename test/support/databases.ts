@@ -1,4 +1,4 @@
-import { connectDatabase, type Database } from "../../src/models/database.ts";
+import { connectDatabase, type Database } from "../../src/models/db/database.ts";
 import { mongoUri } from "./servers.ts";
 
 /** The names of databases that have their indexes and are used by nobody, by the server that holds them. */

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
-import type { AgentRequest } from "../../src/models/run.ts";
+import type { AgentRequest } from "../../src/models/runs/run.ts";
 import type { Answer, TestApp } from "./app.ts";
 
 /** Creates a job under a name of its own, with whatever else is given, and says its address. */

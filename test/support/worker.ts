@@ -1,4 +1,4 @@
-import { workerConnection } from "../../src/shared/redis.ts";
+import { workerConnection } from "../../src/shared/queue/redis.ts";
 import type { Timings } from "../../src/shared/timings.ts";
 import { WorkerMetrics } from "../../src/workers/metrics.ts";
 import { startService } from "../../src/workers/service.ts";

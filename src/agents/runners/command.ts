@@ -1,9 +1,9 @@
 import { AppError } from "../../shared/errors.ts";
 import { type Ended, isPassingStartError, runProcessGroup } from "../../shared/processGroup.ts";
-import type { AgentRunner } from "../runner.ts";
 import { fillArguments, selectEnvironment } from "./commandLine.ts";
 import { programReply, type ReplySettings } from "./programReply.ts";
 import { renderPrompt } from "./renderPrompt.ts";
+import type { AgentRunner } from "./runner.ts";
 import { aborted, failed } from "./turnErrors.ts";
 
 export interface CommandSettings extends ReplySettings {

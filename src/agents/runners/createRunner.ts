@@ -1,7 +1,7 @@
+import { type CommandSettings, commandRunner } from "./command.ts";
+import { echoRunner } from "./echo.ts";
+import { type OpenAiSettings, openAiRunner } from "./openai.ts";
 import type { AgentRunner } from "./runner.ts";
-import { type CommandSettings, commandRunner } from "./runners/command.ts";
-import { echoRunner } from "./runners/echo.ts";
-import { type OpenAiSettings, openAiRunner } from "./runners/openai.ts";
 
 /** The settings of the kinds that have any, as under `agents.runners`. */
 export interface RunnerSettings {

@@ -1,5 +1,5 @@
 import { unfenced } from "../prompt/fence.ts";
-import type { AgentRunner } from "../runner.ts";
+import type { AgentRunner } from "./runner.ts";
 import { aborted } from "./turnErrors.ts";
 
 const SHOWN_CHARACTERS = 200;

@@ -4,10 +4,10 @@ import OpenAI from "openai";
 import type { ChatCompletion, ChatCompletionChunk, ReasoningEffort } from "openai/resources";
 import { AppError } from "../../shared/errors.ts";
 import { trimSlashes } from "../../shared/trimSlashes.ts";
-import type { AgentRunner, AgentTurn } from "../runner.ts";
 import { eventData } from "./eventData.ts";
 import { checkError, fromThrown, type Told } from "./openaiError.ts";
 import { patientFetch } from "./patientFetch.ts";
+import type { AgentRunner, AgentTurn } from "./runner.ts";
 import { aborted, failed } from "./turnErrors.ts";
 
 export interface OpenAiSettings {

@@ -1,6 +1,6 @@
 import { breakRoleHeadings } from "../prompt/defuse.ts";
 import { randomMarkerId } from "../prompt/fence.ts";
-import type { AgentMessage } from "../runner.ts";
+import type { AgentMessage } from "./runner.ts";
 
 const HEADINGS = { system: "# System", user: "# User", assistant: "# Assistant" } as const;
 

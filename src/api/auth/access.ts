@@ -4,7 +4,7 @@ import type { EndedLogins } from "../../models/endedLogin.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
 import { isSecret } from "../../shared/isSecret.ts";
-import { bearerToken, type CountFailure, Gate, headerTokens } from "./auth.ts";
+import { bearerToken, type CountFailure, Gate, headerTokens } from "./tokens.ts";
 
 /** What a visitor may do under `/api`. */
 export type Access = "full" | "read";

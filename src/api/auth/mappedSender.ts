@@ -1,15 +1,15 @@
 import type { Context, Middleware } from "koa";
 import getRawBody from "raw-body";
-import { type HookCall, hookName, type Mapping, mappingsAt, matchBody } from "../../hooks/mapping.ts";
-import { checkSender, headersFault, type Proof } from "../../hooks/senderProof.ts";
-import type { RefusalReason } from "../../hooks/signatureClaim.ts";
+import { type HookCall, hookName, type Mapping, mappingsAt, matchBody } from "../../hooks/mappings/mapping.ts";
+import { checkSender, headersFault, type Proof } from "../../hooks/signatures/senderProof.ts";
+import type { RefusalReason } from "../../hooks/signatures/signature.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
 import { isObject, parseJson } from "../../shared/json.ts";
 import type { Logger } from "../../shared/logger.ts";
-import type { MemoryBudget } from "../memoryBudget.ts";
-import { type Gate, headerTokens, hookTokens } from "./auth.ts";
-import { bodyCoding, checkType, namedBodyError, readBody } from "./body.ts";
+import { bodyCoding, checkType, namedBodyError, readBody } from "../middleware/body.ts";
+import type { MemoryBudget } from "../middleware/memoryBudget.ts";
+import { type Gate, headerTokens, hookTokens } from "./tokens.ts";
 
 /** A request that a mapping takes, from a sender that has proved itself. */
 export interface Admitted {

@@ -3,7 +3,7 @@ import { RateLimiterMemory, RateLimiterRedis, type RateLimiterRes } from "rate-l
 import { AppError } from "../../shared/errors.ts";
 import { inTime } from "../../shared/inTime.ts";
 import { isSecret } from "../../shared/isSecret.ts";
-import type { RedisConnection } from "../../shared/redis.ts";
+import type { RedisConnection } from "../../shared/queue/redis.ts";
 
 /** Counts one failure of an address. @throws AppError rate_limited when it has had too many */
 export type CountFailure = (address: string) => Promise<void>;

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
-import { type Change, changesKey, unpackChanges } from "../../shared/changes.ts";
 import { inTime } from "../../shared/inTime.ts";
-import type { RedisConnection } from "../../shared/redis.ts";
+import { type Change, changesKey, unpackChanges } from "../../shared/queue/changeStream.ts";
+import type { RedisConnection } from "../../shared/queue/redis.ts";
 
 /** What a reader hands on. All three come in the order in which things happened. */
 export interface ChangeListener {

@@ -1,11 +1,11 @@
 import { setImmediate } from "node:timers/promises";
 import type { Stores } from "../../models/stores.ts";
-import type { Change } from "../../shared/changes.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { Logger } from "../../shared/logger.ts";
-import type { RedisConnection } from "../../shared/redis.ts";
-import type { Login } from "../middleware/access.ts";
+import type { Change } from "../../shared/queue/changeStream.ts";
+import type { RedisConnection } from "../../shared/queue/redis.ts";
+import type { Login } from "../auth/access.ts";
 import { changesSince, readChanges } from "./changeReader.ts";
 import { EventStream, eventText } from "./eventStream.ts";
 import { News, type Wanted } from "./news.ts";

@@ -1,10 +1,10 @@
-import { viewDelivery } from "../../models/commands/readDeliveries.ts";
-import { readRows } from "../../models/commands/readJobs.ts";
-import { readRunHeads } from "../../models/commands/readRuns.ts";
-import { readSummaries } from "../../models/commands/readSteps.ts";
-import { type FilteredJob, fitsFilter, isFleeting, type JobFilter } from "../../models/jobFilter.ts";
+import { viewDelivery } from "../../models/deliveries/readDeliveries.ts";
+import { type FilteredJob, fitsFilter, isFleeting, type JobFilter } from "../../models/jobs/jobFilter.ts";
+import { readRows } from "../../models/jobs/readJobs.ts";
+import { readSummaries } from "../../models/jobs/readSteps.ts";
+import { readRunHeads } from "../../models/runs/readRuns.ts";
 import type { Stores } from "../../models/stores.ts";
-import type { Change } from "../../shared/changes.ts";
+import type { Change } from "../../shared/queue/changeStream.ts";
 import { eventText } from "./eventStream.ts";
 
 export const TOPICS = ["jobs", "runs", "deliveries"] as const;

@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
-import { BUILT_IN } from "../shared/configMappingChecks.ts";
-import { inTime } from "../shared/inTime.ts";
+import { BUILT_IN } from "../../shared/config/checks/mappings.ts";
+import { inTime } from "../../shared/inTime.ts";
 
 /** How long a figure is waited for that another server knows: one that hangs shall not take all the others with it. */
 export const FIGURE_WITHIN_MS = 2_000;

@@ -1,7 +1,7 @@
 import type { Context, Middleware } from "koa";
 import bodyParser from "koa-bodyparser";
 import { AppError } from "../../shared/errors.ts";
-import type { MemoryBudget } from "../memoryBudget.ts";
+import type { MemoryBudget } from "./memoryBudget.ts";
 
 /**
  * Reads a JSON body into `ctx.request.body`; an absent one is `{}`.

@@ -4,7 +4,7 @@ import { finished } from "node:stream/promises";
 import type { Middleware } from "koa";
 import { type AppError, ERRORS, toAppError } from "../../shared/errors.ts";
 import type { Logger } from "../../shared/logger.ts";
-import type { Metrics } from "../metrics.ts";
+import type { Metrics } from "../metrics/metrics.ts";
 
 /**
  * Answers whatever is thrown behind it as RFC 9457 problem details. Nothing of an `internal` error goes outside.

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Context, Middleware } from "koa";
 import { AppError } from "../../shared/errors.ts";
 import type { Logger } from "../../shared/logger.ts";
-import type { Metrics } from "../metrics.ts";
+import type { Metrics } from "../metrics/metrics.ts";
 
 /** For the log and the metrics alone: nobody is there to be answered. As nginx has it. */
 const CLIENT_GONE = 499;

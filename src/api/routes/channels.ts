@@ -1,6 +1,6 @@
 import Type from "typebox";
-import { mailboxStatus } from "../../gmail/mailboxStatus.ts";
-import { readChannels } from "../../models/commands/readChannels.ts";
+import { mailboxStatus } from "../../gmail/listener/mailboxStatus.ts";
+import { readChannels } from "../../models/deliveries/readChannels.ts";
 import { route } from "../route.ts";
 import * as s from "../schemas.ts";
 

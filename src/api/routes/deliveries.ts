@@ -1,7 +1,7 @@
 import Type from "typebox";
-import { deliveryFault, recipientOn } from "../../models/commands/addDelivery.ts";
-import { listDeliveries, viewDelivery } from "../../models/commands/readDeliveries.ts";
-import { CHANNELS } from "../../shared/channelNames.ts";
+import { deliveryFault, recipientOn } from "../../models/deliveries/addDelivery.ts";
+import { listDeliveries, viewDelivery } from "../../models/deliveries/readDeliveries.ts";
+import { CHANNELS } from "../../shared/config/formats/channelNames.ts";
 import { AppError } from "../../shared/errors.ts";
 import { route } from "../route.ts";
 import * as s from "../schemas.ts";

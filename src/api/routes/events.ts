@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 import Type from "typebox";
+import type { Login } from "../auth/access.ts";
 import { TOPICS } from "../live/news.ts";
-import type { Login } from "../middleware/access.ts";
 import { route } from "../route.ts";
 import * as s from "../schemas.ts";
 import { filters, toFilter, withMetadata } from "./jobs.ts";

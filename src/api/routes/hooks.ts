@@ -1,14 +1,14 @@
 import Type from "typebox";
-import { agentRequest } from "../../hooks/agentRequest.ts";
-import { agentFields, timeoutField, wakeFields } from "../../hooks/fields.ts";
-import { acceptAgentRun, acceptWake } from "../../models/commands/acceptHook.ts";
-import type { Idempotency } from "../../models/commands/reserveIds.ts";
-import { AGENT_HOOK, joinSession } from "../../models/commands/sessionOwners.ts";
-import type { Config } from "../../shared/configSchema.ts";
+import { agentRequest } from "../../hooks/mappings/agentRequest.ts";
+import { agentFields, timeoutField, wakeFields } from "../../hooks/mappings/fields.ts";
+import { acceptAgentRun, acceptWake } from "../../models/hooks/acceptHook.ts";
+import type { Idempotency } from "../../models/hooks/reserveIds.ts";
+import { AGENT_HOOK, joinSession } from "../../models/sessions/sessionOwners.ts";
+import { resolveModel } from "../../shared/config/formats/modelList.ts";
+import { sessionKeyFault } from "../../shared/config/formats/sessionKey.ts";
+import type { Config } from "../../shared/config/schema/config.ts";
 import { refusedField } from "../../shared/errors.ts";
-import { resolveModel } from "../../shared/modelList.ts";
-import { agentHook } from "../../shared/queues.ts";
-import { sessionKeyFault } from "../../shared/sessionKey.ts";
+import { agentHook } from "../../shared/queue/definitions.ts";
 import { type AnyRoute, route } from "../route.ts";
 import * as s from "../schemas.ts";
 

@@ -1,8 +1,8 @@
 import Type, { type Static } from "typebox";
-import { deleteJob, deleteJobs } from "../../models/commands/deleteJobs.ts";
-import { listJobs, readJob, viewJob } from "../../models/commands/readJobs.ts";
-import type { JobChange } from "../../models/job.ts";
-import type { JobFilter } from "../../models/jobFilter.ts";
+import { deleteJob, deleteJobs } from "../../models/jobs/deleteJobs.ts";
+import type { JobChange } from "../../models/jobs/job.ts";
+import type { JobFilter } from "../../models/jobs/jobFilter.ts";
+import { listJobs, readJob, viewJob } from "../../models/jobs/readJobs.ts";
 import { AppError } from "../../shared/errors.ts";
 import { route } from "../route.ts";
 import * as s from "../schemas.ts";

@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { SESSION_PATH, type Visit } from "../middleware/access.ts";
+import { SESSION_PATH, type Visit } from "../auth/access.ts";
 import { route } from "../route.ts";
 import * as s from "../schemas.ts";
 

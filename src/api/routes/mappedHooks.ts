@@ -1,11 +1,11 @@
 import Type from "typebox";
-import { mappedRuns } from "../../hooks/mappedRuns.ts";
-import { acceptMappedRuns } from "../../models/commands/acceptHook.ts";
-import { keepOutOfOthers, mappingContext } from "../../models/commands/sessionOwners.ts";
-import type { Config } from "../../shared/configSchema.ts";
+import { mappedRuns } from "../../hooks/mappings/mappedRuns.ts";
+import { acceptMappedRuns } from "../../models/hooks/acceptHook.ts";
+import { keepOutOfOthers, mappingContext } from "../../models/sessions/sessionOwners.ts";
+import type { Config } from "../../shared/config/schema/config.ts";
 import { checkLevels } from "../../shared/json.ts";
-import { mappedHook } from "../../shared/queues.ts";
-import type { Admitted } from "../middleware/mappedSender.ts";
+import { mappedHook } from "../../shared/queue/definitions.ts";
+import type { Admitted } from "../auth/mappedSender.ts";
 import { route } from "../route.ts";
 import * as s from "../schemas.ts";
 import { hookHeaders, hookQuery, idempotencyOf, joinKey } from "./hooks.ts";

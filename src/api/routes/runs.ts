@@ -1,8 +1,8 @@
 import Type, { type TSchema } from "typebox";
-import { listRuns, readRequest, readRun } from "../../models/commands/readRuns.ts";
-import { trackRetried } from "../../models/commands/trackRun.ts";
-import { agentHook, mappedHook } from "../../shared/queues.ts";
-import { HOOK_SENDER } from "../middleware/access.ts";
+import { listRuns, readRequest, readRun } from "../../models/runs/readRuns.ts";
+import { trackRetried } from "../../models/runs/trackRun.ts";
+import { agentHook, mappedHook } from "../../shared/queue/definitions.ts";
+import { HOOK_SENDER } from "../auth/access.ts";
 import { route } from "../route.ts";
 import * as s from "../schemas.ts";
 

@@ -1,6 +1,6 @@
 import Type from "typebox";
-import { readMessages } from "../../models/commands/readRuns.ts";
-import { listSessions } from "../../models/commands/readSessions.ts";
+import { readMessages } from "../../models/runs/readRuns.ts";
+import { listSessions } from "../../models/sessions/readSessions.ts";
 import { route } from "../route.ts";
 import * as s from "../schemas.ts";
 

@@ -1,6 +1,6 @@
 import Type from "typebox";
-import { listSteps, readStep } from "../../models/commands/readSteps.ts";
-import { reportStep } from "../../models/commands/reportStep.ts";
+import { listSteps, readStep } from "../../models/jobs/readSteps.ts";
+import { reportStep } from "../../models/jobs/reportStep.ts";
 import { AppError } from "../../shared/errors.ts";
 import { route } from "../route.ts";
 import * as s from "../schemas.ts";

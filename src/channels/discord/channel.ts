@@ -1,13 +1,13 @@
 import { hash } from "node:crypto";
-import type { Config } from "../shared/configSchema.ts";
-import { trimSlashes } from "../shared/trimSlashes.ts";
-import { version } from "../shared/version.ts";
-import type { Channel } from "./channel.ts";
-import { directChannels } from "./directChannels.ts";
-import { judgeAnswer } from "./discordAnswer.ts";
-import { letterByLetter } from "./discordPlain.ts";
-import { asker, inWords } from "./http.ts";
-import { unanswered } from "./httpStatus.ts";
+import type { Config } from "../../shared/config/schema/config.ts";
+import { trimSlashes } from "../../shared/trimSlashes.ts";
+import { version } from "../../shared/version.ts";
+import type { Channel } from "../channel.ts";
+import { directChannels } from "../directChannels.ts";
+import { asker, inWords } from "../http.ts";
+import { unanswered } from "../httpStatus.ts";
+import { judgeAnswer } from "./errors.ts";
+import { letterByLetter } from "./plain.ts";
 
 const TIMEOUT_MS = 30_000;
 const LIMIT = 2_000;

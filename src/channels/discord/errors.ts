@@ -1,5 +1,5 @@
-import { retryAfterMs } from "../shared/retryAfter.ts";
-import { type Answered, answered, type Failure, judgeStatus } from "./httpStatus.ts";
+import { retryAfterMs } from "../../shared/retryAfter.ts";
+import { type Answered, answered, type Failure, judgeStatus } from "../httpStatus.ts";
 
 type Kind = Exclude<Failure["kind"], "rate-limited">;
 

@@ -1,9 +1,9 @@
-import type { Channel, OutgoingMessage, SendResult } from "./channel.ts";
-import { type ApiAnswer, askApi } from "./http.ts";
-import { type Answered, answered, codeOf, type Failure, judgeStatus, unanswered } from "./httpStatus.ts";
-import { type ImessageRecipient, namesOf, noRecipient, readRecipient } from "./imessageRecipient.ts";
-import { serviceAt } from "./serviceAt.ts";
-import { wordsAbout } from "./wordsWithout.ts";
+import type { Channel, OutgoingMessage, SendResult } from "../channel.ts";
+import { type ApiAnswer, askApi } from "../http.ts";
+import { type Answered, answered, codeOf, type Failure, judgeStatus, unanswered } from "../httpStatus.ts";
+import { serviceAt } from "../serviceAt.ts";
+import { wordsAbout } from "../wordsWithout.ts";
+import { type ImessageRecipient, namesOf, noRecipient, readRecipient } from "./recipient.ts";
 
 const NAME = "BlueBubbles";
 /** It waits for the message to show up in Messages' own data: two minutes at most. */

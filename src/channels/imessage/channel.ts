@@ -1,6 +1,6 @@
-import type { Config } from "../shared/configSchema.ts";
+import type { Config } from "../../shared/config/schema/config.ts";
+import type { Channel } from "../channel.ts";
 import { blueBubbles } from "./blueBubbles.ts";
-import type { Channel } from "./channel.ts";
 import { type Environment, imsg } from "./imsg.ts";
 
 type ImessageSettings = NonNullable<Config["channels"]["imessage"]>;

@@ -1,7 +1,7 @@
-import { isPassingStartError, runProcessGroup } from "../shared/processGroup.ts";
-import type { Channel, SendResult } from "./channel.ts";
-import { type ImessageRecipient, namesOf, noRecipient, readRecipient } from "./imessageRecipient.ts";
-import { wordsAbout } from "./wordsWithout.ts";
+import { isPassingStartError, runProcessGroup } from "../../shared/processGroup.ts";
+import type { Channel, SendResult } from "../channel.ts";
+import { wordsAbout } from "../wordsWithout.ts";
+import { type ImessageRecipient, namesOf, noRecipient, readRecipient } from "./recipient.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

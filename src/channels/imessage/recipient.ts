@@ -1,4 +1,4 @@
-import { hasTrunkZero, WITH_TRUNK_ZERO } from "./trunkZero.ts";
+import { hasTrunkZero, WITH_TRUNK_ZERO } from "../trunkZero.ts";
 
 /** Somebody, or a chat that is there already. */
 export type ImessageRecipient =

@@ -1,12 +1,12 @@
-import { type Clock, systemClock } from "../shared/clock.ts";
-import type { Config } from "../shared/configSchema.ts";
-import { trimSlashes } from "../shared/trimSlashes.ts";
-import type { Channel } from "./channel.ts";
-import { asker, inWords } from "./http.ts";
-import { unanswered } from "./httpStatus.ts";
-import { judgeAnswer } from "./mattermostAnswer.ts";
-import { letterByLetter } from "./mattermostPlain.ts";
-import { channelFinder, readRecipient } from "./mattermostRecipient.ts";
+import { type Clock, systemClock } from "../../shared/clock.ts";
+import type { Config } from "../../shared/config/schema/config.ts";
+import { trimSlashes } from "../../shared/trimSlashes.ts";
+import type { Channel } from "../channel.ts";
+import { asker, inWords } from "../http.ts";
+import { unanswered } from "../httpStatus.ts";
+import { judgeAnswer } from "./errors.ts";
+import { letterByLetter } from "./plain.ts";
+import { channelFinder, readRecipient } from "./recipient.ts";
 
 /** Half as long as a key is remembered: a try that was given up is made again in time to be known. */
 const TIMEOUT_MS = 15_000;

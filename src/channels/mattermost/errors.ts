@@ -1,6 +1,6 @@
-import { retryAfterMs } from "../shared/retryAfter.ts";
-import type { SendResult } from "./channel.ts";
-import { type Answered, answered, codeOf, judgeStatus } from "./httpStatus.ts";
+import { retryAfterMs } from "../../shared/retryAfter.ts";
+import type { SendResult } from "../channel.ts";
+import { type Answered, answered, codeOf, judgeStatus } from "../httpStatus.ts";
 
 /** An earlier try of the same post is still being saved. */
 const PENDING = "api.post.deduplicate_create_post.pending";

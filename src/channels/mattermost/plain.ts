@@ -1,4 +1,4 @@
-import { defuse } from "./text/pings.ts";
+import { defuse } from "../markdown/pings.ts";
 
 /** What becomes a link as it stands: a backslash in it would be taken for a part of the address. */
 const ADDRESS = "(?:[a-z][a-z\\d+.-]{0,31}:\\/\\/|www\\.|[\\p{L}\\d.-]{1,100}\\.\\p{L}{2,4}\\/)\\S+";

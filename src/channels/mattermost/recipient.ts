@@ -1,7 +1,7 @@
-import type { Clock } from "../shared/clock.ts";
-import type { Ask } from "./http.ts";
-import type { Failure } from "./httpStatus.ts";
-import { judgeAnswer } from "./mattermostAnswer.ts";
+import type { Clock } from "../../shared/clock.ts";
+import type { Ask } from "../http.ts";
+import type { Failure } from "../httpStatus.ts";
+import { judgeAnswer } from "./errors.ts";
 
 type Found = { readonly kind: "found"; readonly id: string };
 

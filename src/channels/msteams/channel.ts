@@ -1,11 +1,11 @@
-import { type Clock, systemClock } from "../shared/clock.ts";
-import type { Config } from "../shared/configSchema.ts";
-import { retryAfterMs } from "../shared/retryAfter.ts";
-import { trimSlashes } from "../shared/trimSlashes.ts";
-import type { Channel, SendResult } from "./channel.ts";
-import { type ApiAnswer, askApi } from "./http.ts";
-import { type Answered, answered, codeOf, type Failure, judgeStatus, unanswered } from "./httpStatus.ts";
-import { tokenSource } from "./msteamsToken.ts";
+import { type Clock, systemClock } from "../../shared/clock.ts";
+import type { Config } from "../../shared/config/schema/config.ts";
+import { retryAfterMs } from "../../shared/retryAfter.ts";
+import { trimSlashes } from "../../shared/trimSlashes.ts";
+import type { Channel, SendResult } from "../channel.ts";
+import { type ApiAnswer, askApi } from "../http.ts";
+import { type Answered, answered, codeOf, type Failure, judgeStatus, unanswered } from "../httpStatus.ts";
+import { tokenSource } from "./token.ts";
 
 const TIMEOUT_MS = 30_000;
 

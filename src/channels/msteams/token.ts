@@ -1,8 +1,8 @@
-import type { Clock } from "../shared/clock.ts";
-import type { Config } from "../shared/configSchema.ts";
-import { trimSlashes } from "../shared/trimSlashes.ts";
-import { askApi } from "./http.ts";
-import { type Answered, answered, codeOf, type Failure, judgeStatus } from "./httpStatus.ts";
+import type { Clock } from "../../shared/clock.ts";
+import type { Config } from "../../shared/config/schema/config.ts";
+import { trimSlashes } from "../../shared/trimSlashes.ts";
+import { askApi } from "../http.ts";
+import { type Answered, answered, codeOf, type Failure, judgeStatus } from "../httpStatus.ts";
 
 interface Token {
   readonly kind: "token";

@@ -1,7 +1,7 @@
-import type { Config } from "../shared/configSchema.ts";
-import type { Channel } from "./channel.ts";
-import { signalDaemon } from "./signalDaemon.ts";
-import { signalRest } from "./signalRest.ts";
+import type { Config } from "../../shared/config/schema/config.ts";
+import type { Channel } from "../channel.ts";
+import { signalDaemon } from "./daemon.ts";
+import { signalRest } from "./rest.ts";
 
 type SignalSettings = NonNullable<Config["channels"]["signal"]>;
 

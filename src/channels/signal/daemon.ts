@@ -1,11 +1,11 @@
-import type { Channel, OutgoingMessage, SendResult } from "./channel.ts";
-import { type ApiAnswer, askApi } from "./http.ts";
-import { judgeStatus, unanswered } from "./httpStatus.ts";
-import { serviceAt } from "./serviceAt.ts";
-import { NO_RECIPIENT, readRecipient, type SignalRecipient } from "./signalRecipient.ts";
-import { judgeLimit, judgeResults } from "./signalResults.ts";
-import { readStyles } from "./signalStyles.ts";
-import { wordsAbout } from "./wordsWithout.ts";
+import type { Channel, OutgoingMessage, SendResult } from "../channel.ts";
+import { type ApiAnswer, askApi } from "../http.ts";
+import { judgeStatus, unanswered } from "../httpStatus.ts";
+import { serviceAt } from "../serviceAt.ts";
+import { wordsAbout } from "../wordsWithout.ts";
+import { NO_RECIPIENT, readRecipient, type SignalRecipient } from "./recipient.ts";
+import { judgeLimit, judgeResults } from "./results.ts";
+import { readStyles } from "./styles.ts";
 
 const NAME = "signal-cli";
 const SEND_TIMEOUT_MS = 150_000;

@@ -1,10 +1,10 @@
-import type { Channel, SendResult } from "./channel.ts";
-import { type ApiAnswer, askApi } from "./http.ts";
-import { answered, type Failure, judgeStatus, unanswered } from "./httpStatus.ts";
-import { serviceAt } from "./serviceAt.ts";
-import { NO_RECIPIENT, readRecipient, type SignalRecipient } from "./signalRecipient.ts";
-import { judgeLimit, judgeResults, type RecipientResult } from "./signalResults.ts";
-import { wordsAbout } from "./wordsWithout.ts";
+import type { Channel, SendResult } from "../channel.ts";
+import { type ApiAnswer, askApi } from "../http.ts";
+import { answered, type Failure, judgeStatus, unanswered } from "../httpStatus.ts";
+import { serviceAt } from "../serviceAt.ts";
+import { wordsAbout } from "../wordsWithout.ts";
+import { NO_RECIPIENT, readRecipient, type SignalRecipient } from "./recipient.ts";
+import { judgeLimit, judgeResults, type RecipientResult } from "./results.ts";
 
 const NAME = "signal-cli-rest-api";
 /** It gives signal-cli two minutes. */

@@ -1,4 +1,4 @@
-import { codeOf, type Failure } from "./httpStatus.ts";
+import { codeOf, type Failure } from "../httpStatus.ts";
 
 /** What signal-cli says of one recipient of a message; of a group, one for each member. */
 export interface RecipientResult {

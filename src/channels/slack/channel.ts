@@ -1,10 +1,10 @@
-import type { Config } from "../shared/configSchema.ts";
-import { trimSlashes } from "../shared/trimSlashes.ts";
-import type { Channel } from "./channel.ts";
-import { directChannels } from "./directChannels.ts";
-import { askApi, inWords } from "./http.ts";
-import { judgeStatus, unanswered } from "./httpStatus.ts";
-import { judgeRefusal, refusalOf } from "./slackAnswer.ts";
+import type { Config } from "../../shared/config/schema/config.ts";
+import { trimSlashes } from "../../shared/trimSlashes.ts";
+import type { Channel } from "../channel.ts";
+import { directChannels } from "../directChannels.ts";
+import { askApi, inWords } from "../http.ts";
+import { judgeStatus, unanswered } from "../httpStatus.ts";
+import { judgeRefusal, refusalOf } from "./errors.ts";
 
 const TIMEOUT_MS = 30_000;
 

@@ -1,5 +1,5 @@
-import { retryAfterMs } from "../shared/retryAfter.ts";
-import { type Answered, answered, codeOf, type Failure, judgeStatus } from "./httpStatus.ts";
+import { retryAfterMs } from "../../shared/retryAfter.ts";
+import { type Answered, answered, codeOf, type Failure, judgeStatus } from "../httpStatus.ts";
 
 /** What the codes of Slack's refusals say of a message, and where the code alone does not tell it, what can be done. */
 const REFUSALS: readonly (readonly [Failure["kind"], Readonly<Record<string, string>>])[] = [

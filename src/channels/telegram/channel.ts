@@ -1,9 +1,9 @@
-import type { Config } from "../shared/configSchema.ts";
-import type { Channel, SendResult } from "./channel.ts";
-import { askApi, inWords } from "./http.ts";
-import { type Answered, unanswered } from "./httpStatus.ts";
-import { serviceAt } from "./serviceAt.ts";
-import { judgeAnswer } from "./telegramAnswer.ts";
+import type { Config } from "../../shared/config/schema/config.ts";
+import type { Channel, SendResult } from "../channel.ts";
+import { askApi, inWords } from "../http.ts";
+import { type Answered, unanswered } from "../httpStatus.ts";
+import { serviceAt } from "../serviceAt.ts";
+import { judgeAnswer } from "./errors.ts";
 
 const TIMEOUT_MS = 30_000;
 

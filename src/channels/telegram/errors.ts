@@ -1,7 +1,7 @@
-import { retryAfterMs } from "../shared/retryAfter.ts";
-import type { SendResult } from "./channel.ts";
-import { type Answered, answered, judgeStatus } from "./httpStatus.ts";
-import { wordsAbout } from "./wordsWithout.ts";
+import { retryAfterMs } from "../../shared/retryAfter.ts";
+import type { SendResult } from "../channel.ts";
+import { type Answered, answered, judgeStatus } from "../httpStatus.ts";
+import { wordsAbout } from "../wordsWithout.ts";
 
 /**
  * What of a 400 is about the chat; all others are about the message. Telegram has no codes but these words: of its own server

@@ -1,10 +1,10 @@
-import type { Config } from "../shared/configSchema.ts";
-import { trimSlashes } from "../shared/trimSlashes.ts";
-import type { Channel, SendResult } from "./channel.ts";
-import { asker, inWords } from "./http.ts";
-import { type Answered, judgeStatus, unanswered } from "./httpStatus.ts";
-import { hasTrunkZero, WITH_TRUNK_ZERO } from "./trunkZero.ts";
-import { judgeError } from "./whatsappError.ts";
+import type { Config } from "../../shared/config/schema/config.ts";
+import { trimSlashes } from "../../shared/trimSlashes.ts";
+import type { Channel, SendResult } from "../channel.ts";
+import { asker, inWords } from "../http.ts";
+import { type Answered, judgeStatus, unanswered } from "../httpStatus.ts";
+import { hasTrunkZero, WITH_TRUNK_ZERO } from "../trunkZero.ts";
+import { judgeError } from "./errors.ts";
 
 const TIMEOUT_MS = 30_000;
 

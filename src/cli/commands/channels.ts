@@ -2,11 +2,11 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Channel, OutgoingMessage, SendResult } from "../../channels/channel.ts";
 import { openChannels } from "../../channels/channels.ts";
-import { toParts } from "../../channels/text/parts.ts";
-import { readConfig } from "../../shared/config.ts";
+import { toParts } from "../../channels/markdown/parts.ts";
+import { readConfig } from "../../shared/config/load.ts";
+import { withoutOwnSecrets } from "../../shared/config/ownSecrets.ts";
 import { StartError } from "../../shared/lifecycle.ts";
 import { createLogger } from "../../shared/logger.ts";
-import { withoutOwnSecrets } from "../../shared/ownSecrets.ts";
 import { recipientOf } from "../recipient.ts";
 
 const CHECK_WITHIN_MS = 20_000;

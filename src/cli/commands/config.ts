@@ -1,7 +1,7 @@
-import { configFile, parseFile, readConfig } from "../../shared/config.ts";
-import type { Config } from "../../shared/configSchema.ts";
-import { readSettings } from "../firstUse.ts";
-import { redactConfig } from "../redact.ts";
+import { configFile, parseFile, readConfig } from "../../shared/config/load.ts";
+import type { Config } from "../../shared/config/schema/config.ts";
+import { redactConfig } from "../configFile/redact.ts";
+import { readSettings } from "../start/firstUse.ts";
 
 /**
  * `config check`: says that the configuration is usable, and where it names a channel that it does not configure.

@@ -1,12 +1,12 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Run } from "../../client/client.ts";
 import { EXIT } from "../exit.ts";
-import { untilInterrupted } from "../interrupt.ts";
-import { LOST, note } from "../list.ts";
 import { type Service, type ServiceOptions, withService } from "../service.ts";
 import { cleanJson, cleanLine, cleanText } from "../terminal/cleanText.ts";
+import { untilInterrupted } from "../terminal/interrupt.ts";
 import { LiveBlock } from "../terminal/liveBlock.ts";
 import { age, print } from "../terminal/words.ts";
+import { LOST, note } from "./list.ts";
 
 /** The hook token opens a run and no live events, and whoever sends a hook may have no other: so the run is asked for. */
 const LOOK_MS = 500;

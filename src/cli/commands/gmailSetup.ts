@@ -1,11 +1,11 @@
 import { resolve } from "node:path";
-import type { GmailConfig } from "../../gmail/google.ts";
-import { createPubSubSetup } from "../../gmail/pubsubSetup.ts";
-import { readConfig } from "../../shared/config.ts";
-import type { Json } from "../../shared/configFill.ts";
+import type { GmailConfig } from "../../gmail/api/google.ts";
+import { createPubSubSetup } from "../../gmail/setup/pubsubSetup.ts";
+import type { Json } from "../../shared/config/fill.ts";
+import { readConfig } from "../../shared/config/load.ts";
 import { StartError } from "../../shared/lifecycle.ts";
 import { CommandError, EXIT } from "../exit.ts";
-import { type AccessOptions, findGiven, gainAccess } from "../gmailAccess.ts";
+import { type AccessOptions, findGiven, gainAccess } from "../gmail/access.ts";
 import {
   credentialsPath,
   type GmailWish,
@@ -14,9 +14,9 @@ import {
   readConfigText,
   savedGmail,
   writeConfig,
-} from "../gmailConfig.ts";
-import { ensureNotices, inStep, printStep, startWatch } from "../gmailSteps.ts";
-import { findInstance } from "../instance.ts";
+} from "../gmail/config.ts";
+import { ensureNotices, inStep, printStep, startWatch } from "../gmail/steps.ts";
+import { findInstance } from "../start/instance.ts";
 
 export interface GmailSetupOptions extends AccessOptions {
   readonly account?: string;

@@ -1,15 +1,22 @@
 import { agentPrompt } from "../../agents/prompt/agentPrompt.ts";
-import { mappedRequest } from "../../hooks/agentRequest.ts";
-import { compileMappings, expand, type HookCall, type Mapping, mappingsAt, matchBody } from "../../hooks/mapping.ts";
-import { renderCall } from "../../hooks/render.ts";
-import { Transforms } from "../../hooks/transforms.ts";
-import { readConfig } from "../../shared/config.ts";
-import type { Config } from "../../shared/configSchema.ts";
+import { mappedRequest } from "../../hooks/mappings/agentRequest.ts";
+import {
+  compileMappings,
+  expand,
+  type HookCall,
+  type Mapping,
+  mappingsAt,
+  matchBody,
+} from "../../hooks/mappings/mapping.ts";
+import { renderCall } from "../../hooks/templates/render.ts";
+import { Transforms } from "../../hooks/transforms/transforms.ts";
+import { readConfig } from "../../shared/config/load.ts";
+import { withoutOwnSecrets } from "../../shared/config/ownSecrets.ts";
+import type { Config } from "../../shared/config/schema/config.ts";
 import { AppError } from "../../shared/errors.ts";
 import { StartError } from "../../shared/lifecycle.ts";
-import { withoutOwnSecrets } from "../../shared/ownSecrets.ts";
-import { readJsonObject } from "../readInput.ts";
 import { cleanJson, cleanText } from "../terminal/cleanText.ts";
+import { readJsonObject } from "../terminal/readInput.ts";
 
 export interface HookTestOptions {
   /** A file, or `-` for standard input. */

@@ -1,8 +1,8 @@
-import { configPath } from "../../shared/config.ts";
+import { configPath } from "../../shared/config/load.ts";
 import { StartError } from "../../shared/lifecycle.ts";
-import { configTemplate } from "../configTemplate.ts";
-import { newSecret } from "../firstUse.ts";
-import { writePrivateFile } from "../privateFile.ts";
+import { writePrivateFile } from "../configFile/privateFile.ts";
+import { configTemplate } from "../configFile/template.ts";
+import { newSecret } from "../start/firstUse.ts";
 
 /**
  * `init`: writes a configuration file that explains every key, with the hooks on and fresh secrets.

@@ -9,11 +9,11 @@ import {
   type Step,
 } from "../../client/client.ts";
 import { CommandError, EXIT } from "../exit.ts";
-import { type ListOptions, note, printList } from "../list.ts";
 import { type ServiceOptions, withService } from "../service.ts";
 import { cleanJson, cleanLine } from "../terminal/cleanText.ts";
 import { type Column, tableLines } from "../terminal/table.ts";
 import { age, duration, formatOf, percent, print, rowLines, section } from "../terminal/words.ts";
+import { type ListOptions, note, printList } from "./list.ts";
 
 /** Which jobs, as the options say it. */
 export interface FilterOptions {

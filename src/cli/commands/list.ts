@@ -1,7 +1,7 @@
 import { styleText } from "node:util";
-import { cleanJson } from "./terminal/cleanText.ts";
-import { type Column, tableLines } from "./terminal/table.ts";
-import { print } from "./terminal/words.ts";
+import { cleanJson } from "../terminal/cleanText.ts";
+import { type Column, tableLines } from "../terminal/table.ts";
+import { print } from "../terminal/words.ts";
 
 /** The largest page that the service gives. */
 const PAGE = 1_000;

@@ -1,9 +1,9 @@
-import { foldSteps } from "../../models/commands/foldSteps.ts";
-import { ownSessions } from "../../models/commands/sessionOwners.ts";
-import { connectDatabase } from "../../models/database.ts";
-import { readConfig } from "../../shared/config.ts";
-import { mappingKey } from "../../shared/configMappingChecks.ts";
-import type { Config } from "../../shared/configSchema.ts";
+import { connectDatabase } from "../../models/db/database.ts";
+import { foldSteps } from "../../models/jobs/foldSteps.ts";
+import { ownSessions } from "../../models/sessions/sessionOwners.ts";
+import { mappingKey } from "../../shared/config/checks/mappings.ts";
+import { readConfig } from "../../shared/config/load.ts";
+import type { Config } from "../../shared/config/schema/config.ts";
 import { StartError } from "../../shared/lifecycle.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { readConfig } from "../../shared/config.ts";
+import { readConfig } from "../../shared/config/load.ts";
 import { recipientOf } from "../recipient.ts";
 import { withStores } from "../withStores.ts";
 

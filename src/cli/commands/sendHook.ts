@@ -1,11 +1,11 @@
 import type { AgentHook, HookOptions, WakeMode } from "../../client/client.ts";
 import { CommandError, EXIT } from "../exit.ts";
-import { note } from "../list.ts";
-import { readInput, readJsonObject } from "../readInput.ts";
 import { type Service, type ServiceOptions, withService } from "../service.ts";
 import { cleanJson, cleanLine } from "../terminal/cleanText.ts";
+import { readInput, readJsonObject } from "../terminal/readInput.ts";
 import { print, rowLines } from "../terminal/words.ts";
 import { followRun } from "./followRun.ts";
+import { note } from "./list.ts";
 
 interface SendOptions extends ServiceOptions {
   readonly idempotencyKey?: string;

@@ -1,17 +1,17 @@
 import { join } from "node:path";
-import { ConfigError } from "../../shared/config.ts";
-import type { Config } from "../../shared/configSchema.ts";
+import { ConfigError } from "../../shared/config/load.ts";
+import type { Config } from "../../shared/config/schema/config.ts";
 import { runProcess } from "../../shared/lifecycle.ts";
-import { ChildFailed, launchChild } from "../child.ts";
-import { MONGOD_STOPS_WITHIN_MS } from "../embedded/mongod.ts";
-import { REDIS_STOPS_WITHIN_MS } from "../embedded/redis.ts";
-import { startServers } from "../embedded/servers.ts";
-import { readSettings } from "../firstUse.ts";
-import { OptionalChild } from "../optionalChild.ts";
-import { followParent } from "../parent.ts";
-import { summary } from "../summary.ts";
-import { supervise } from "../supervised.ts";
-import { watchSource } from "../watchSource.ts";
+import { ChildFailed, launchChild } from "../start/child.ts";
+import { MONGOD_STOPS_WITHIN_MS } from "../start/embedded/mongod.ts";
+import { REDIS_STOPS_WITHIN_MS } from "../start/embedded/redis.ts";
+import { startServers } from "../start/embedded/servers.ts";
+import { readSettings } from "../start/firstUse.ts";
+import { OptionalChild } from "../start/optionalChild.ts";
+import { followParent } from "../start/parent.ts";
+import { summary } from "../start/summary.ts";
+import { supervise } from "../start/supervised.ts";
+import { watchSource } from "../start/watchSource.ts";
 
 const SOURCE = join(import.meta.dirname, "..", "..");
 /** What a process may need beyond the time it is configured to wait for work under way. */

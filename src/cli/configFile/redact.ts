@@ -1,6 +1,6 @@
-import { REDACTED, redactAddress } from "../shared/address.ts";
-import { type ConfigNode, childNode } from "../shared/configNodes.ts";
-import { type Config, ConfigSchema } from "../shared/configSchema.ts";
+import { REDACTED, redactAddress } from "../../shared/address.ts";
+import { type ConfigNode, childNode } from "../../shared/config/nodes.ts";
+import { type Config, ConfigSchema } from "../../shared/config/schema/config.ts";
 
 /**
  * The configuration in the order of its schema, without its secrets. Of a map of secrets the keys stay. A text that takes

@@ -1,10 +1,11 @@
-import { askConsent } from "../gmail/consent.ts";
-import { isOpenToOthers } from "../gmail/credentials.ts";
-import { createGmailApi, type GmailApi } from "../gmail/gmailApi.ts";
-import { authorize, type GmailConfig } from "../gmail/google.ts";
-import { GMAIL_SCOPE, type GoogleAuth, PUBSUB_SCOPE } from "../gmail/googleAuth.ts";
-import { GoogleError } from "../gmail/googleError.ts";
-import { StartError } from "../shared/lifecycle.ts";
+import { createGmailApi, type GmailApi } from "../../gmail/api/gmailApi.ts";
+import { authorize, type GmailConfig } from "../../gmail/api/google.ts";
+import { GoogleError } from "../../gmail/api/googleError.ts";
+import { askConsent } from "../../gmail/auth/consent.ts";
+import { isOpenToOthers } from "../../gmail/auth/credentials.ts";
+import { GMAIL_SCOPE, type GoogleAuth, PUBSUB_SCOPE } from "../../gmail/auth/googleAuth.ts";
+import { StartError } from "../../shared/lifecycle.ts";
+import { openBrowser } from "../terminal/openBrowser.ts";
 import {
   type Client,
   clientOf,
@@ -14,10 +15,9 @@ import {
   readClient,
   saveCredentials,
   savedCredentials,
-} from "./gmailCredentials.ts";
-import type { SetupNames } from "./gmailRemedies.ts";
-import { inStep, printStep } from "./gmailSteps.ts";
-import { openBrowser } from "./openBrowser.ts";
+} from "./credentials.ts";
+import type { SetupNames } from "./remedies.ts";
+import { inStep, printStep } from "./steps.ts";
 
 export interface AccessOptions {
   /** The JSON of an OAuth client. */

@@ -1,15 +1,15 @@
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import type { GmailConfig } from "../gmail/google.ts";
-import { ConfigError, configPath, parseConfig, parseFile } from "../shared/config.ts";
-import { type Json, substitute } from "../shared/configFill.ts";
-import { isObject } from "../shared/json.ts";
-import { StartError } from "../shared/lifecycle.ts";
-import { configTemplate } from "./configTemplate.ts";
-import { findKeptToken, newSecret } from "./firstUse.ts";
-import { editJson5, type Json5Edit } from "./json5Edit.ts";
-import { writePrivateFile } from "./privateFile.ts";
-import { replaceFile } from "./replaceFile.ts";
+import type { GmailConfig } from "../../gmail/api/google.ts";
+import { type Json, substitute } from "../../shared/config/fill.ts";
+import { ConfigError, configPath, parseConfig, parseFile } from "../../shared/config/load.ts";
+import { isObject } from "../../shared/json.ts";
+import { StartError } from "../../shared/lifecycle.ts";
+import { editJson5, type Json5Edit } from "../configFile/json5Edit.ts";
+import { writePrivateFile } from "../configFile/privateFile.ts";
+import { replaceFile } from "../configFile/replaceFile.ts";
+import { configTemplate } from "../configFile/template.ts";
+import { findKeptToken, newSecret } from "../start/firstUse.ts";
 
 /** What `hooks.gmail` must say. Null: a key must not be there. */
 export type GmailWish = { readonly [K in keyof GmailConfig]?: GmailConfig[K] | null | undefined };

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from "node:fs";
-import type { Consent, ConsentClient } from "../gmail/consent.ts";
-import { readCredentials } from "../gmail/credentials.ts";
-import type { GoogleCredentials } from "../gmail/googleAuth.ts";
-import { StartError } from "../shared/lifecycle.ts";
-import { writePrivateFile } from "./privateFile.ts";
+import type { Consent, ConsentClient } from "../../gmail/auth/consent.ts";
+import { readCredentials } from "../../gmail/auth/credentials.ts";
+import type { GoogleCredentials } from "../../gmail/auth/googleAuth.ts";
+import { StartError } from "../../shared/lifecycle.ts";
+import { writePrivateFile } from "../configFile/privateFile.ts";
 
 /** Credentials with what the set-up has to know of them; each of it may be unknown. */
 export interface KnownCredentials {

@@ -1,7 +1,7 @@
-import { GMAIL_SCOPE, PUBSUB_SCOPE } from "../gmail/googleAuth.ts";
-import { GoogleError } from "../gmail/googleError.ts";
-import { GMAIL_PUBLISHER } from "../gmail/pubsubSetup.ts";
-import { StartError } from "../shared/lifecycle.ts";
+import { GoogleError } from "../../gmail/api/googleError.ts";
+import { GMAIL_SCOPE, PUBSUB_SCOPE } from "../../gmail/auth/googleAuth.ts";
+import { GMAIL_PUBLISHER } from "../../gmail/setup/pubsubSetup.ts";
+import { StartError } from "../../shared/lifecycle.ts";
 
 export type StepName =
   | "consent"

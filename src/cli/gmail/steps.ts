@@ -1,9 +1,9 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { GmailApi } from "../gmail/gmailApi.ts";
-import { GoogleError } from "../gmail/googleError.ts";
-import { GMAIL_PUBLISHER, type PubSubSetup } from "../gmail/pubsubSetup.ts";
-import { StartError } from "../shared/lifecycle.ts";
-import { explainFailure, type SetupNames, type StepName } from "./gmailRemedies.ts";
+import type { GmailApi } from "../../gmail/api/gmailApi.ts";
+import { GoogleError } from "../../gmail/api/googleError.ts";
+import { GMAIL_PUBLISHER, type PubSubSetup } from "../../gmail/setup/pubsubSetup.ts";
+import { StartError } from "../../shared/lifecycle.ts";
+import { explainFailure, type SetupNames, type StepName } from "./remedies.ts";
 
 /** How long a grant may take to have its effect. */
 const GRANT_WITHIN_MS = 60_000;

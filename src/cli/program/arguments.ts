@@ -1,6 +1,6 @@
 import { Argument, type Command, InvalidArgumentError, Option } from "commander";
-import { CHANNELS } from "../../shared/channelNames.ts";
-import { DURATION_PATTERN, durationMs } from "../../shared/duration.ts";
+import { CHANNELS } from "../../shared/config/formats/channelNames.ts";
+import { DURATION_PATTERN, durationMs } from "../../shared/config/formats/duration.ts";
 
 /** What options and arguments may be, each read from its text. @throws InvalidArgumentError */
 

@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import type { DeliveryState } from "../../client/client.ts";
-import { CHANNELS } from "../../shared/channelNames.ts";
-import type { ListOptions } from "../list.ts";
+import { CHANNELS } from "../../shared/config/formats/channelNames.ts";
+import type { ListOptions } from "../commands/list.ts";
 import type { ServiceOptions } from "../service.ts";
 import { anyOf, ofList, ofService } from "./arguments.ts";
 import type { Environment } from "./environment.ts";

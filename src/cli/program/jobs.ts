@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { FilterOptions } from "../commands/jobs.ts";
+import type { ListOptions } from "../commands/list.ts";
 import type { WatchOptions } from "../commands/watchJobs.ts";
-import type { ListOptions } from "../list.ts";
 import type { ServiceOptions } from "../service.ts";
 import { anyOf, ofList, ofService, pair, when } from "./arguments.ts";
 import type { Environment } from "./environment.ts";

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { RunStatus } from "../../client/client.ts";
-import type { ListOptions } from "../list.ts";
+import type { ListOptions } from "../commands/list.ts";
 import type { ServiceOptions } from "../service.ts";
 import { anyOf, ofList, ofService } from "./arguments.ts";
 import type { Environment } from "./environment.ts";

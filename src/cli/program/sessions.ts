@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { ListOptions } from "../list.ts";
+import type { ListOptions } from "../commands/list.ts";
 import type { ServiceOptions } from "../service.ts";
 import { ofList, ofService, whole } from "./arguments.ts";
 import type { Environment } from "./environment.ts";

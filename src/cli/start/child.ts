@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { setTimeout as delay } from "node:timers/promises";
-import { StartError } from "../shared/lifecycle.ts";
+import { StartError } from "../../shared/lifecycle.ts";
 import { endsWithin } from "./embedded/server.ts";
 import type { Instance } from "./instance.ts";
 import type { Running } from "./supervised.ts";

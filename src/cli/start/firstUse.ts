@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { configFile, MADE_HOOKS_TOKEN, readConfig } from "../shared/config.ts";
-import type { Config } from "../shared/configSchema.ts";
-import { StartError } from "../shared/lifecycle.ts";
-import { makePrivateDir, writePrivateFile } from "./privateFile.ts";
+import { configFile, MADE_HOOKS_TOKEN, readConfig } from "../../shared/config/load.ts";
+import type { Config } from "../../shared/config/schema/config.ts";
+import { StartError } from "../../shared/lifecycle.ts";
+import { makePrivateDir, writePrivateFile } from "../configFile/privateFile.ts";
 
 export interface Settings {
   readonly config: Config;

@@ -1,9 +1,9 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { StartError } from "../shared/lifecycle.ts";
+import { StartError } from "../../shared/lifecycle.ts";
+import { makePrivateDir } from "../configFile/privateFile.ts";
 import { killGroup } from "./embedded/server.ts";
-import { makePrivateDir } from "./privateFile.ts";
 import { processIdentity } from "./processInfo.ts";
 
 interface Process {

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { hostsOf } from "../shared/address.ts";
+import { hostsOf } from "../../shared/address.ts";
 import type { Settings } from "./firstUse.ts";
 
 /**

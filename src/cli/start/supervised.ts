@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Lifecycle } from "../shared/lifecycle.ts";
+import type { Lifecycle } from "../../shared/lifecycle.ts";
 
 /** A process that is ready. */
 export interface Running {

@@ -1,13 +1,13 @@
 import { styleText } from "node:util";
-import type { JobSummary } from "../client/client.ts";
-import { LOST, note } from "./list.ts";
+import type { JobSummary } from "../../client/client.ts";
+import { LOST, note } from "../commands/list.ts";
+import { bar } from "./bar.ts";
+import { cleanJson, cleanLine } from "./cleanText.ts";
+import { cut, outputWidth } from "./columns.ts";
+import { LiveBlock } from "./liveBlock.ts";
 import type { LiveJobs } from "./liveJobs.ts";
-import { bar } from "./terminal/bar.ts";
-import { cleanJson, cleanLine } from "./terminal/cleanText.ts";
-import { cut, outputWidth } from "./terminal/columns.ts";
-import { LiveBlock } from "./terminal/liveBlock.ts";
-import { type Column, tableLines } from "./terminal/table.ts";
-import { age, formatOf, percent, print } from "./terminal/words.ts";
+import { type Column, tableLines } from "./table.ts";
+import { age, formatOf, percent, print } from "./words.ts";
 
 /** Shows what becomes of the jobs that are watched. */
 export interface JobView {

@@ -1,4 +1,4 @@
-import type { JobSummary } from "../client/client.ts";
+import type { JobSummary } from "../../client/client.ts";
 
 /** So many ended jobs are remembered. */
 const MOST_ENDED = 1_000;

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
-import { isObject, parseJson } from "../shared/json.ts";
-import { StartError } from "../shared/lifecycle.ts";
+import { isObject, parseJson } from "../../shared/json.ts";
+import { StartError } from "../../shared/lifecycle.ts";
 
 /** The descriptor of standard input; a command that runs inside another program has one of its own. */
 export const standardInput = { fd: 0 };

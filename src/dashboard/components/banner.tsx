@@ -1,5 +1,5 @@
-import { liveState } from "../live.ts";
-import { useStore } from "../useStore.ts";
+import { liveState } from "../data/live.ts";
+import { useStore } from "../data/useStore.ts";
 import { Icon } from "./icon.tsx";
 
 const TEXTS = {

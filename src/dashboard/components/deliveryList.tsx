@@ -1,8 +1,8 @@
 import type { Delivery } from "../../client/client.ts";
-import { service } from "../service.ts";
-import { access, mayChange } from "../session.ts";
-import { useAct } from "../useAct.ts";
-import { useStore } from "../useStore.ts";
+import { service } from "../data/service.ts";
+import { access, mayChange } from "../data/session.ts";
+import { useAct } from "../data/useAct.ts";
+import { useStore } from "../data/useStore.ts";
 import { Facts } from "./facts.tsx";
 import { Icon } from "./icon.tsx";
 import { StatusMark } from "./status.tsx";

@@ -1,8 +1,8 @@
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { LiveList } from "../liveList.ts";
+import type { LiveList } from "../data/liveList.ts";
+import { useStore } from "../data/useStore.ts";
 import { count } from "../time.ts";
-import { useStore } from "../useStore.ts";
 import { Icon } from "./icon.tsx";
 import { Failure } from "./notice.tsx";
 import { Rows } from "./rows.tsx";

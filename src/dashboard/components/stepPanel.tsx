@@ -1,12 +1,12 @@
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { type JobSummary, SignalboxError, type Step, type StepSummary } from "../../client/client.ts";
 import { now } from "../clock.ts";
-import { gently } from "../gently.ts";
-import { type Loaded, useLoaded } from "../loaded.ts";
-import { service } from "../service.ts";
+import { gently } from "../data/gently.ts";
+import { type Loaded, useLoaded } from "../data/loaded.ts";
+import { service } from "../data/service.ts";
+import { barOf, endOf, isStepStale } from "../data/timeline.ts";
+import { useStore } from "../data/useStore.ts";
 import { absolute, duration } from "../time.ts";
-import { barOf, endOf, isStepStale } from "../timeline.ts";
-import { useStore } from "../useStore.ts";
 import { Facts } from "./facts.tsx";
 import { Icon } from "./icon.tsx";
 import { JsonBlock } from "./json.tsx";

@@ -1,9 +1,9 @@
 import { useMemo } from "preact/hooks";
 import type { JobSummary, StepSummary } from "../../client/client.ts";
 import { now } from "../clock.ts";
+import { type Axis, axisOf, barOf, endOf, isStepStale } from "../data/timeline.ts";
+import { useStore } from "../data/useStore.ts";
 import { duration } from "../time.ts";
-import { type Axis, axisOf, barOf, endOf, isStepStale } from "../timeline.ts";
-import { useStore } from "../useStore.ts";
 import { Rows } from "./rows.tsx";
 import { StatusMark } from "./status.tsx";
 

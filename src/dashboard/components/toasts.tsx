@@ -1,6 +1,6 @@
-import { checkAccess } from "../session.ts";
-import { Store } from "../store.ts";
-import { useStore } from "../useStore.ts";
+import { checkAccess } from "../data/session.ts";
+import { Store } from "../data/store.ts";
+import { useStore } from "../data/useStore.ts";
 import { explain } from "./notice.tsx";
 
 interface Toast {

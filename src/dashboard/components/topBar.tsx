@@ -1,9 +1,9 @@
-import { liveState } from "../live.ts";
+import { liveState } from "../data/live.ts";
+import { access, logOut } from "../data/session.ts";
+import { useStore } from "../data/useStore.ts";
 import type { Place } from "../router.ts";
-import { access, logOut } from "../session.ts";
 import { showHelp } from "../shortcuts.tsx";
 import { nextTheme, theme } from "../theme.ts";
-import { useStore } from "../useStore.ts";
 import { Icon } from "./icon.tsx";
 import { sayError } from "./toasts.tsx";
 

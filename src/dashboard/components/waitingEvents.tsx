@@ -1,11 +1,11 @@
 import { useState } from "preact/hooks";
-import { useLoaded } from "../loaded.ts";
-import { useReloadEvery } from "../reloadEvery.ts";
-import { service } from "../service.ts";
-import { access, mayChange } from "../session.ts";
+import { useLoaded } from "../data/loaded.ts";
+import { useReloadEvery } from "../data/reloadEvery.ts";
+import { service } from "../data/service.ts";
+import { access, mayChange } from "../data/session.ts";
+import { useAct } from "../data/useAct.ts";
+import { useStore } from "../data/useStore.ts";
 import { count } from "../time.ts";
-import { useAct } from "../useAct.ts";
-import { useStore } from "../useStore.ts";
 import { Confirm } from "./confirm.tsx";
 import { Icon } from "./icon.tsx";
 import { Failure } from "./notice.tsx";

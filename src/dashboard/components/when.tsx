@@ -1,6 +1,6 @@
 import { now } from "../clock.ts";
+import { useStore } from "../data/useStore.ts";
 import { absolute, ago } from "../time.ts";
-import { useStore } from "../useStore.ts";
 
 /** How long ago, with the time itself in its title. */
 export function When({ time }: { time: string }) {

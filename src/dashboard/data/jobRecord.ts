@@ -1,4 +1,4 @@
-import { type Job, type JobSummary, SignalboxError, type StepSummary } from "../client/client.ts";
+import { type Job, type JobSummary, SignalboxError, type StepSummary } from "../../client/client.ts";
 import { mergeJob } from "./jobRows.ts";
 import { STEP_ROW, service } from "./service.ts";
 import { Store } from "./store.ts";

@@ -1,4 +1,4 @@
-import type { JobFilter, JobSummary } from "../client/client.ts";
+import type { JobFilter, JobSummary } from "../../client/client.ts";
 import { LiveList } from "./liveList.ts";
 import { JOB_ROW, service } from "./service.ts";
 

@@ -1,4 +1,4 @@
-import type { JobFilter } from "../client/client.ts";
+import type { JobFilter } from "../../client/client.ts";
 
 /*
  * The filters of the list of jobs stand in the page's address under the API's own names; `created` besides is a time back

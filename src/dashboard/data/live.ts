@@ -1,4 +1,4 @@
-import type { LiveEvent, WatchOptions } from "../client/client.ts";
+import type { LiveEvent, WatchOptions } from "../../client/client.ts";
 import { service } from "./service.ts";
 import { checkAccess } from "./session.ts";
 import { Store } from "./store.ts";

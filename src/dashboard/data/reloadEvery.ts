@@ -1,5 +1,5 @@
 import { useEffect } from "preact/hooks";
-import { now } from "./clock.ts";
+import { now } from "../clock.ts";
 import { liveState } from "./live.ts";
 import { useStore } from "./useStore.ts";
 

@@ -1,5 +1,5 @@
-import { createClient, type Job, type Step } from "../client/client.ts";
-import { hearTime } from "./clock.ts";
+import { createClient, type Job, type Step } from "../../client/client.ts";
+import { hearTime } from "../clock.ts";
 
 /** The service that this page came from; the log-in's cookie goes along by itself. */
 export const service = createClient({

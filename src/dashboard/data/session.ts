@@ -1,5 +1,5 @@
-import { type Access, SignalboxError } from "../client/client.ts";
-import { navigate, place } from "./router.ts";
+import { type Access, SignalboxError } from "../../client/client.ts";
+import { navigate, place } from "../router.ts";
 import { service } from "./service.ts";
 import { Store } from "./store.ts";
 

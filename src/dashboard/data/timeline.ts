@@ -1,4 +1,4 @@
-import type { JobSummary, StepSummary } from "../client/client.ts";
+import type { JobSummary, StepSummary } from "../../client/client.ts";
 
 export interface Axis {
   /** Milliseconds since the epoch. */

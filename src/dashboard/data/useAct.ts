@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { say, sayError } from "./parts/toasts.tsx";
+import { say, sayError } from "../components/toasts.tsx";
 
 /** Does something about what has the id, and says how it went. `isBusy` while it is under way. */
 export function useAct(id: string, onEnd = () => {}) {

@@ -1,15 +1,15 @@
 import { useEffect } from "preact/hooks";
 import type { Channel } from "../../client/client.ts";
-import { gently } from "../gently.ts";
-import { followLive } from "../live.ts";
-import { useLoaded } from "../loaded.ts";
-import { Facts } from "../parts/facts.tsx";
-import { Icon } from "../parts/icon.tsx";
-import { JsonBlock } from "../parts/json.tsx";
-import { Failure } from "../parts/notice.tsx";
-import { When } from "../parts/when.tsx";
-import { useReloadEvery } from "../reloadEvery.ts";
-import { service } from "../service.ts";
+import { Facts } from "../components/facts.tsx";
+import { Icon } from "../components/icon.tsx";
+import { JsonBlock } from "../components/json.tsx";
+import { Failure } from "../components/notice.tsx";
+import { When } from "../components/when.tsx";
+import { gently } from "../data/gently.ts";
+import { followLive } from "../data/live.ts";
+import { useLoaded } from "../data/loaded.ts";
+import { useReloadEvery } from "../data/reloadEvery.ts";
+import { service } from "../data/service.ts";
 import { count } from "../time.ts";
 import { useTitle } from "../title.ts";
 

@@ -1,14 +1,14 @@
 import { useEffect, useMemo } from "preact/hooks";
 import type { Delivery, DeliveryState } from "../../client/client.ts";
-import { followLive } from "../live.ts";
-import { LiveList } from "../liveList.ts";
-import { DeliveryActs, partsOf } from "../parts/deliveryList.tsx";
-import { List } from "../parts/list.tsx";
-import { Notice } from "../parts/notice.tsx";
-import { StatusMark } from "../parts/status.tsx";
-import { When } from "../parts/when.tsx";
+import { DeliveryActs, partsOf } from "../components/deliveryList.tsx";
+import { List } from "../components/list.tsx";
+import { Notice } from "../components/notice.tsx";
+import { StatusMark } from "../components/status.tsx";
+import { When } from "../components/when.tsx";
+import { followLive } from "../data/live.ts";
+import { LiveList } from "../data/liveList.ts";
+import { service } from "../data/service.ts";
 import { address, type Place, withQuery } from "../router.ts";
-import { service } from "../service.ts";
 import { useTitle } from "../title.ts";
 
 const STATES = [

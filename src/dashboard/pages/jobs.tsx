@@ -1,21 +1,21 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { JobSummary, Stats } from "../../client/client.ts";
 import { now } from "../clock.ts";
-import { gently } from "../gently.ts";
-import { isStale, jobList, titleOf } from "../jobRows.ts";
-import { isNarrowed, SPANS, searchText, spanBeginning, toFilter, withSearch } from "../jobSearch.ts";
-import { followLive, liveState } from "../live.ts";
-import type { LiveList } from "../liveList.ts";
-import { List } from "../parts/list.tsx";
-import { Notice } from "../parts/notice.tsx";
-import { ProgressBar } from "../parts/progress.tsx";
-import { StatusMark } from "../parts/status.tsx";
-import { When } from "../parts/when.tsx";
+import { List } from "../components/list.tsx";
+import { Notice } from "../components/notice.tsx";
+import { ProgressBar } from "../components/progress.tsx";
+import { StatusMark } from "../components/status.tsx";
+import { When } from "../components/when.tsx";
+import { gently } from "../data/gently.ts";
+import { isStale, jobList, titleOf } from "../data/jobRows.ts";
+import { isNarrowed, SPANS, searchText, spanBeginning, toFilter, withSearch } from "../data/jobSearch.ts";
+import { followLive, liveState } from "../data/live.ts";
+import type { LiveList } from "../data/liveList.ts";
+import { service } from "../data/service.ts";
+import { useStore } from "../data/useStore.ts";
 import { address, place as here, navigate, type Place, withQuery } from "../router.ts";
-import { service } from "../service.ts";
 import { count } from "../time.ts";
 import { useTitle } from "../title.ts";
-import { useStore } from "../useStore.ts";
 
 /** The list that was last looked at, for the way back to it. */
 let kept: { readonly key: string; readonly list: LiveList<JobSummary> } | undefined;

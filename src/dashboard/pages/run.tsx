@@ -1,22 +1,22 @@
 import { useEffect } from "preact/hooks";
 import { type Run, type RunRequest, SignalboxError } from "../../client/client.ts";
 import { now } from "../clock.ts";
-import { followLive } from "../live.ts";
-import { useLoaded } from "../loaded.ts";
-import { DeliveryList } from "../parts/deliveryList.tsx";
-import { Facts } from "../parts/facts.tsx";
-import { Icon } from "../parts/icon.tsx";
-import { JsonBlock, TextBlock } from "../parts/json.tsx";
-import { Failure, Notice } from "../parts/notice.tsx";
-import { StatusMark } from "../parts/status.tsx";
-import { When } from "../parts/when.tsx";
+import { DeliveryList } from "../components/deliveryList.tsx";
+import { Facts } from "../components/facts.tsx";
+import { Icon } from "../components/icon.tsx";
+import { JsonBlock, TextBlock } from "../components/json.tsx";
+import { Failure, Notice } from "../components/notice.tsx";
+import { StatusMark } from "../components/status.tsx";
+import { When } from "../components/when.tsx";
+import { followLive } from "../data/live.ts";
+import { useLoaded } from "../data/loaded.ts";
+import { service } from "../data/service.ts";
+import { access, mayChange } from "../data/session.ts";
+import { useAct } from "../data/useAct.ts";
+import { useStore } from "../data/useStore.ts";
 import { address, type Place } from "../router.ts";
-import { service } from "../service.ts";
-import { access, mayChange } from "../session.ts";
 import { duration } from "../time.ts";
 import { useTitle } from "../title.ts";
-import { useAct } from "../useAct.ts";
-import { useStore } from "../useStore.ts";
 
 export function RunPage({ place: { id: runId } }: { place: Place }) {
   const run = useLoaded((signal) => service.runs.get(runId, { signal }), runId);

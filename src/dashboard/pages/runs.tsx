@@ -1,18 +1,18 @@
 import { useEffect, useMemo } from "preact/hooks";
 import type { RunStatus, RunSummary } from "../../client/client.ts";
 import { now } from "../clock.ts";
-import { gently } from "../gently.ts";
-import { followLive } from "../live.ts";
-import { LiveList } from "../liveList.ts";
-import { List } from "../parts/list.tsx";
-import { Notice } from "../parts/notice.tsx";
-import { StatusMark } from "../parts/status.tsx";
-import { When } from "../parts/when.tsx";
+import { List } from "../components/list.tsx";
+import { Notice } from "../components/notice.tsx";
+import { StatusMark } from "../components/status.tsx";
+import { When } from "../components/when.tsx";
+import { gently } from "../data/gently.ts";
+import { followLive } from "../data/live.ts";
+import { LiveList } from "../data/liveList.ts";
+import { service } from "../data/service.ts";
+import { useStore } from "../data/useStore.ts";
 import { address, type Place, withQuery } from "../router.ts";
-import { service } from "../service.ts";
 import { duration } from "../time.ts";
 import { useTitle } from "../title.ts";
-import { useStore } from "../useStore.ts";
 
 const STATUSES = ["queued", "running", "completed", "failed", "dropped"] as const;
 

@@ -1,14 +1,14 @@
 import { useEffect } from "preact/hooks";
 import { type Message, SignalboxError } from "../../client/client.ts";
-import { gently } from "../gently.ts";
-import { followLive } from "../live.ts";
-import { useLoaded } from "../loaded.ts";
-import { Icon } from "../parts/icon.tsx";
-import { Failure, Notice } from "../parts/notice.tsx";
-import { WaitingEvents } from "../parts/waitingEvents.tsx";
-import { When } from "../parts/when.tsx";
+import { Icon } from "../components/icon.tsx";
+import { Failure, Notice } from "../components/notice.tsx";
+import { WaitingEvents } from "../components/waitingEvents.tsx";
+import { When } from "../components/when.tsx";
+import { gently } from "../data/gently.ts";
+import { followLive } from "../data/live.ts";
+import { useLoaded } from "../data/loaded.ts";
+import { service } from "../data/service.ts";
 import type { Place } from "../router.ts";
-import { service } from "../service.ts";
 import { useTitle } from "../title.ts";
 
 const MAIN = "main";

@@ -1,14 +1,14 @@
 import { useEffect, useMemo } from "preact/hooks";
 import type { Session } from "../../client/client.ts";
-import { gently } from "../gently.ts";
-import { followLive } from "../live.ts";
-import { LiveList } from "../liveList.ts";
-import { List } from "../parts/list.tsx";
-import { Notice } from "../parts/notice.tsx";
-import { WaitingEvents } from "../parts/waitingEvents.tsx";
-import { When } from "../parts/when.tsx";
+import { List } from "../components/list.tsx";
+import { Notice } from "../components/notice.tsx";
+import { WaitingEvents } from "../components/waitingEvents.tsx";
+import { When } from "../components/when.tsx";
+import { gently } from "../data/gently.ts";
+import { followLive } from "../data/live.ts";
+import { LiveList } from "../data/liveList.ts";
+import { service } from "../data/service.ts";
 import { address } from "../router.ts";
-import { service } from "../service.ts";
 import { useTitle } from "../title.ts";
 
 const RELOAD_EVERY_MS = 1_000;

@@ -1,5 +1,5 @@
-import { AppError } from "../shared/errors.ts";
-import { StartError } from "../shared/lifecycle.ts";
+import { AppError } from "../../shared/errors.ts";
+import { StartError } from "../../shared/lifecycle.ts";
 import { GoogleError } from "./googleError.ts";
 
 /** Why an act of the listener failed. */

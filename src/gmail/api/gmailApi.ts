@@ -1,5 +1,5 @@
 import { gmail, type gmail_v1 } from "@googleapis/gmail";
-import type { GoogleAuth } from "./googleAuth.ts";
+import type { GoogleAuth } from "../auth/googleAuth.ts";
 import { GoogleError } from "./googleError.ts";
 
 type GmailMessage = gmail_v1.Schema$Message;

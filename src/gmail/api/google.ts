@@ -1,7 +1,13 @@
-import type { Config } from "../shared/configSchema.ts";
-import { readCredentials } from "./credentials.ts";
+import type { Config } from "../../shared/config/schema/config.ts";
+import { readCredentials } from "../auth/credentials.ts";
+import {
+  createGoogleAuth,
+  GMAIL_SCOPE,
+  type GoogleAuth,
+  type GoogleCredentials,
+  PUBSUB_SCOPE,
+} from "../auth/googleAuth.ts";
 import { createGmailApi, type GmailApi } from "./gmailApi.ts";
-import { createGoogleAuth, GMAIL_SCOPE, type GoogleAuth, type GoogleCredentials, PUBSUB_SCOPE } from "./googleAuth.ts";
 import { createPubSub, type PubSub } from "./pubsub.ts";
 
 export type GmailConfig = NonNullable<Config["hooks"]["gmail"]>;

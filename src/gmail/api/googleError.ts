@@ -1,4 +1,4 @@
-import { retryAfterMs } from "../shared/retryAfter.ts";
+import { retryAfterMs } from "../../shared/retryAfter.ts";
 
 /**
  * `authorization`: the consent or the key is dead, or lacks a scope; nobody but its owner can mend it. `limited`: a quota is

@@ -1,5 +1,5 @@
-import { withDeadline } from "../shared/withDeadline.ts";
-import type { GoogleAuth } from "./googleAuth.ts";
+import { withDeadline } from "../../shared/withDeadline.ts";
+import type { GoogleAuth } from "../auth/googleAuth.ts";
 import { fromAnswer, GoogleError } from "./googleError.ts";
 
 export interface GoogleRequest {

@@ -1,5 +1,5 @@
-import { trimSlashes } from "../shared/trimSlashes.ts";
-import type { GoogleAuth } from "./googleAuth.ts";
+import { trimSlashes } from "../../shared/trimSlashes.ts";
+import type { GoogleAuth } from "../auth/googleAuth.ts";
 import { googleFetch } from "./googleFetch.ts";
 import { asList, asText } from "./lenient.ts";
 

@@ -1,6 +1,6 @@
-import type { Clock } from "../shared/clock.ts";
+import type { Clock } from "../../shared/clock.ts";
+import type { HeldMailbox } from "../listener/heldMailbox.ts";
 import type { GmailApi } from "./gmailApi.ts";
-import type { HeldMailbox } from "./heldMailbox.ts";
 
 export interface WatchDeps {
   readonly mailbox: HeldMailbox;

@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createInterface } from "node:readline";
 import { CodeChallengeMethod, OAuth2Client } from "google-auth-library";
-import { StartError } from "../shared/lifecycle.ts";
+import { StartError } from "../../shared/lifecycle.ts";
 import { createTransporter, loginError } from "./googleAuth.ts";
 
 /** Of the JSON that Google's console gives out for an OAuth client. */

@@ -1,7 +1,7 @@
 import { createPrivateKey } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
-import { isObject } from "../shared/json.ts";
-import { StartError } from "../shared/lifecycle.ts";
+import { isObject } from "../../shared/json.ts";
+import { StartError } from "../../shared/lifecycle.ts";
 import type { GoogleCredentials } from "./googleAuth.ts";
 
 const REMEDY = "run `signalbox webhooks gmail setup`, or name another file in hooks.gmail.credentialsFile";

@@ -1,5 +1,5 @@
 import { gaxios, JWT, OAuth2Client } from "google-auth-library";
-import { fromAnswer, fromNetwork, fromTokenAnswer, type GoogleAnswer, GoogleError } from "./googleError.ts";
+import { fromAnswer, fromNetwork, fromTokenAnswer, type GoogleAnswer, GoogleError } from "../api/googleError.ts";
 
 /** As Google's own tools write them: a user's consent, or the key of a service account. */
 export type GoogleCredentials =

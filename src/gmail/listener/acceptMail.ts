@@ -1,11 +1,11 @@
 import { hash } from "node:crypto";
-import { mappedRuns } from "../hooks/mappedRuns.ts";
-import { type Mapping, mappingsAt, matchBody } from "../hooks/mapping.ts";
-import { acceptMappedRuns } from "../models/commands/acceptHook.ts";
-import { GMAIL_LISTENER, keepOutOfOthers } from "../models/commands/sessionOwners.ts";
-import type { Stores } from "../models/stores.ts";
-import type { Config } from "../shared/configSchema.ts";
-import type { Mail } from "./mail.ts";
+import { mappedRuns } from "../../hooks/mappings/mappedRuns.ts";
+import { type Mapping, mappingsAt, matchBody } from "../../hooks/mappings/mapping.ts";
+import { acceptMappedRuns } from "../../models/hooks/acceptHook.ts";
+import { GMAIL_LISTENER, keepOutOfOthers } from "../../models/sessions/sessionOwners.ts";
+import type { Stores } from "../../models/stores.ts";
+import type { Config } from "../../shared/config/schema/config.ts";
+import type { Mail } from "../mail/mail.ts";
 
 /** The name under which mails go to a mapping, and what its `match.source` sees. */
 const GMAIL = "gmail";

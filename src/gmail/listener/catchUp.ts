@@ -1,7 +1,7 @@
-import type { Clock } from "../shared/clock.ts";
-import type { Logger } from "../shared/logger.ts";
-import type { GmailApi } from "./gmailApi.ts";
-import { GoogleError } from "./googleError.ts";
+import type { Clock } from "../../shared/clock.ts";
+import type { Logger } from "../../shared/logger.ts";
+import type { GmailApi } from "../api/gmailApi.ts";
+import { GoogleError } from "../api/googleError.ts";
 import type { HeldMailbox } from "./heldMailbox.ts";
 import { type Intake, type Place, receivedAt, receivedBy } from "./intake.ts";
 

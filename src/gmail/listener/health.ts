@@ -1,9 +1,9 @@
 import { hash } from "node:crypto";
-import type { MailboxPart } from "../models/gmailMailbox.ts";
-import type { Stores } from "../models/stores.ts";
-import type { Clock } from "../shared/clock.ts";
-import type { Logger } from "../shared/logger.ts";
-import type { Failure } from "./failure.ts";
+import type { MailboxPart } from "../../models/gmailMailbox.ts";
+import type { Stores } from "../../models/stores.ts";
+import type { Clock } from "../../shared/clock.ts";
+import type { Logger } from "../../shared/logger.ts";
+import type { Failure } from "../api/failure.ts";
 import type { HeldMailbox } from "./heldMailbox.ts";
 
 const REMEDY = "run `signalbox webhooks gmail setup` again";

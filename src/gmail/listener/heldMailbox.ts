@@ -1,4 +1,4 @@
-import type { GmailMailboxes, MailboxDoc, MailboxFault, MailboxPart } from "../models/gmailMailbox.ts";
+import type { GmailMailboxes, MailboxDoc, MailboxFault, MailboxPart } from "../../models/gmailMailbox.ts";
 
 /** Another process listens now. */
 export class LeaseLost extends Error {

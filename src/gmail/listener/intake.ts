@@ -1,17 +1,17 @@
-import type { Mapping } from "../hooks/mapping.ts";
-import type { Stores } from "../models/stores.ts";
-import type { Clock } from "../shared/clock.ts";
-import type { Config } from "../shared/configSchema.ts";
-import type { Queues } from "../shared/enqueue.ts";
-import { AppError } from "../shared/errors.ts";
-import type { Logger } from "../shared/logger.ts";
-import { mappedHook } from "../shared/queues.ts";
+import type { Mapping } from "../../hooks/mappings/mapping.ts";
+import type { Stores } from "../../models/stores.ts";
+import type { Clock } from "../../shared/clock.ts";
+import type { Config } from "../../shared/config/schema/config.ts";
+import { AppError } from "../../shared/errors.ts";
+import type { Logger } from "../../shared/logger.ts";
+import { mappedHook } from "../../shared/queue/definitions.ts";
+import type { Queues } from "../../shared/queue/producer.ts";
+import type { GmailApi } from "../api/gmailApi.ts";
+import type { GmailConfig } from "../api/google.ts";
+import { GoogleError } from "../api/googleError.ts";
+import { isSkippedMail, type Mail, readMail } from "../mail/mail.ts";
 import { acceptMail, mailRunId } from "./acceptMail.ts";
-import type { GmailApi } from "./gmailApi.ts";
-import type { GmailConfig } from "./google.ts";
-import { GoogleError } from "./googleError.ts";
 import type { HeldMailbox } from "./heldMailbox.ts";
-import { isSkippedMail, type Mail, readMail } from "./mail.ts";
 
 /** Where a message stands in the mailbox. */
 export interface Place {

@@ -1,5 +1,5 @@
-import { isHeld, type MailboxDoc, type MailboxPart } from "../models/gmailMailbox.ts";
-import type { GmailConfig } from "./google.ts";
+import { isHeld, type MailboxDoc, type MailboxPart } from "../../models/gmailMailbox.ts";
+import type { GmailConfig } from "../api/google.ts";
 
 /** How listening to a mailbox goes. Times are null where there has been none yet. */
 export interface MailboxStatus {

@@ -1,7 +1,7 @@
-import type { Clock } from "../shared/clock.ts";
+import type { Clock } from "../../shared/clock.ts";
+import type { ListingRequests } from "../api/listingRequests.ts";
+import type { PubSub } from "../api/pubsub.ts";
 import type { HeldMailbox } from "./heldMailbox.ts";
-import type { ListingRequests } from "./listingRequests.ts";
-import type { PubSub } from "./pubsub.ts";
 
 type Pulled = Awaited<ReturnType<PubSub["pull"]>>[number];
 

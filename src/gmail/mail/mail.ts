@@ -1,6 +1,6 @@
+import { asList, asText } from "../api/lenient.ts";
 import { decodeHeader } from "./headerWords.ts";
 import { htmlText } from "./htmlText.ts";
-import { asList, asText } from "./lenient.ts";
 import { headerOf, textOf } from "./mailText.ts";
 
 /** A mail as hooks and templates see it. */

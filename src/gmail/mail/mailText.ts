@@ -1,7 +1,7 @@
-import { isVisible } from "../shared/visible.ts";
+import { isVisible } from "../../shared/visible.ts";
+import { asList, asText } from "../api/lenient.ts";
 import { decodeText } from "./charset.ts";
 import { htmlText } from "./htmlText.ts";
-import { asList, asText } from "./lenient.ts";
 
 /** What there is to read in a part, and the bytes that its text has elsewhere: Gmail keeps very large ones apart. */
 interface Found {

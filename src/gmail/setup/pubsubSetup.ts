@@ -1,8 +1,8 @@
-import type { GoogleAuth } from "./googleAuth.ts";
-import { GoogleError } from "./googleError.ts";
-import { googleFetch } from "./googleFetch.ts";
-import { asList, asText } from "./lenient.ts";
-import { PUBSUB, PUBSUB_URL, pubSubUrl } from "./pubsub.ts";
+import { GoogleError } from "../api/googleError.ts";
+import { googleFetch } from "../api/googleFetch.ts";
+import { asList, asText } from "../api/lenient.ts";
+import { PUBSUB, PUBSUB_URL, pubSubUrl } from "../api/pubsub.ts";
+import type { GoogleAuth } from "../auth/googleAuth.ts";
 
 /**
  * `mended`: it was there, and was not as it must be. `unseen`: only others may look. On a dry run, what would have been done.

@@ -1,12 +1,12 @@
 import type { Static, TObject } from "typebox";
-import type { Config } from "../shared/configSchema.ts";
-import { AppError } from "../shared/errors.ts";
-import { resolveModel } from "../shared/modelList.ts";
-import { sessionKeyFault } from "../shared/sessionKey.ts";
+import { resolveModel } from "../../shared/config/formats/modelList.ts";
+import { sessionKeyFault } from "../../shared/config/formats/sessionKey.ts";
+import type { Config } from "../../shared/config/schema/config.ts";
+import { AppError } from "../../shared/errors.ts";
+import { blameFor } from "../templates/render.ts";
+import type { TransformOutcome } from "../transforms/transforms.ts";
 import type { agentFields, MappedAgent } from "./fields.ts";
 import { defaultKeyOf, type Mapping } from "./mapping.ts";
-import { blameFor } from "./render.ts";
-import type { TransformOutcome } from "./transforms.ts";
 
 type Defaults = Config["agents"]["defaults"];
 

@@ -1,7 +1,7 @@
-import type { Config } from "../shared/configSchema.ts";
-import { AppError, refusedField } from "../shared/errors.ts";
-import { toJson } from "../shared/json.ts";
-import { MAIN_SESSION, sessionKeyFault } from "../shared/sessionKey.ts";
+import { MAIN_SESSION, sessionKeyFault } from "../../shared/config/formats/sessionKey.ts";
+import type { Config } from "../../shared/config/schema/config.ts";
+import { AppError, refusedField } from "../../shared/errors.ts";
+import { toJson } from "../../shared/json.ts";
 import {
   defaultKeyOf,
   expand,

@@ -1,8 +1,13 @@
-import { decodedName, mappingKey, TEMPLATES } from "../shared/configMappingChecks.ts";
-import type { Config } from "../shared/configSchema.ts";
-import { parseTemplate, renderTemplate, type Template, type TemplateScope } from "../shared/template.ts";
+import { decodedName, mappingKey, TEMPLATES } from "../../shared/config/checks/mappings.ts";
+import {
+  parseTemplate,
+  renderTemplate,
+  type Template,
+  type TemplateScope,
+} from "../../shared/config/formats/template.ts";
+import type { Config } from "../../shared/config/schema/config.ts";
+import type { SenderAuth } from "../signatures/senderProof.ts";
 import { preset } from "./presets.ts";
-import type { SenderAuth } from "./senderProof.ts";
 
 type MappingConfig = Config["hooks"]["mappings"][number];
 

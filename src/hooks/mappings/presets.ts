@@ -1,6 +1,6 @@
-import type { PRESETS } from "../shared/configMapping.ts";
-import type { Config } from "../shared/configSchema.ts";
-import { GMAIL_PRESET, GMAIL_SESSIONS } from "../shared/sessionKey.ts";
+import { GMAIL_PRESET, GMAIL_SESSIONS } from "../../shared/config/formats/sessionKey.ts";
+import type { Config } from "../../shared/config/schema/config.ts";
+import type { PRESETS } from "../../shared/config/schema/mapping.ts";
 
 type GmailConfig = NonNullable<Config["hooks"]["gmail"]>;
 type MappingConfig = Config["hooks"]["mappings"][number];

@@ -1,5 +1,5 @@
-import { signingKeys } from "../shared/senderKeys.ts";
-import { type Algorithm, type Encoding, Refused, type SignatureClaim } from "./signatureClaim.ts";
+import { signingKeys } from "../../shared/config/formats/senderKeys.ts";
+import { type Algorithm, type Encoding, Refused, type SignatureClaim } from "./signature.ts";
 
 /**
  * The senders that sign. Secrets are not empty. `toleranceSeconds` is how far a signed time stamp may be from now, in

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
-import { isSecret } from "../shared/isSecret.ts";
-import { type Claim, type HeaderValues, readClaim, type SignedAuth } from "./readClaim.ts";
-import { checkClaim, type RefusalReason, Refused } from "./signatureClaim.ts";
+import { isSecret } from "../../shared/isSecret.ts";
+import { type Claim, type HeaderValues, readClaim, type SignedAuth } from "./readSignature.ts";
+import { checkClaim, type RefusalReason, Refused } from "./signature.ts";
 
 /** How the sender of a mapping proves itself: by a token of its own, or by a signature. */
 export type SenderAuth = { readonly type: "token"; readonly token: string } | SignedAuth;

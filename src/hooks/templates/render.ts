@@ -1,11 +1,11 @@
 import { Ajv, type ValidateFunction } from "ajv";
-import { AppError } from "../shared/errors.ts";
-import { faultWords, faultyField } from "../shared/faultWords.ts";
-import { isObject } from "../shared/json.ts";
-import { parseTemplate, renderTemplate, type TemplateScope } from "../shared/template.ts";
-import { MappedAgent, MappedWake } from "./fields.ts";
-import { type HookCall, type Mapping, mappedName, mappedSessionKey, scopeOf } from "./mapping.ts";
-import type { TransformOutcome } from "./transforms.ts";
+import { faultWords, faultyField } from "../../shared/config/faultWords.ts";
+import { parseTemplate, renderTemplate, type TemplateScope } from "../../shared/config/formats/template.ts";
+import { AppError } from "../../shared/errors.ts";
+import { isObject } from "../../shared/json.ts";
+import { MappedAgent, MappedWake } from "../mappings/fields.ts";
+import { type HookCall, type Mapping, mappedName, mappedSessionKey, scopeOf } from "../mappings/mapping.ts";
+import type { TransformOutcome } from "../transforms/transforms.ts";
 
 const ajv = new Ajv({ verbose: true, strict: false, strictNumbers: true });
 const isAgent = ajv.compile<MappedAgent>(MappedAgent);

@@ -1,6 +1,6 @@
-import { type ChildSettings, TransformChild } from "./transformChild.ts";
+import { type ChildSettings, TransformChild } from "./child.ts";
+import { type OnOutput, TransformOutput } from "./output.ts";
 import { FRAMES_FD, type Frame, readFrames } from "./transformFrames.mjs";
-import { type OnOutput, TransformOutput } from "./transformOutput.ts";
 
 /** How long a thread that has served before may take to begin; what it did last may keep it busy. */
 const BEGIN_MS = 2_000;

@@ -1,10 +1,10 @@
 import { realpathSync } from "node:fs";
-import { AppError } from "../shared/errors.ts";
-import { resolveTransform } from "../shared/transformPath.ts";
+import { resolveTransform } from "../../shared/config/formats/transformPath.ts";
+import { AppError } from "../../shared/errors.ts";
 import { FairTurns } from "./fairTurns.ts";
+import type { OnOutput } from "./output.ts";
+import { type ThreadAnswer, TransformProcess } from "./process.ts";
 import type { TransformInput } from "./transform.ts";
-import type { OnOutput } from "./transformOutput.ts";
-import { type ThreadAnswer, TransformProcess } from "./transformProcess.ts";
 
 /** How long a thread is kept that nobody needs: about what a sender leaves between the requests of a burst. */
 const IDLE_MS = 60_000;

@@ -1,23 +1,23 @@
 import mongoose, { type Connection, type Model, mongo, type Schema } from "mongoose";
-import { cannotBeUsed, type Unusable } from "../shared/cannotBeUsed.ts";
-import { StartError } from "../shared/lifecycle.ts";
-import { hasOldSteps } from "./commands/foldSteps.ts";
+import { cannotBeUsed, type Unusable } from "../../shared/cannotBeUsed.ts";
+import { StartError } from "../../shared/lifecycle.ts";
+import { deliverySchema } from "../deliveries/delivery.ts";
+import { endedLoginSchema } from "../endedLogin.ts";
+import { gmailMailboxSchema } from "../gmailMailbox.ts";
+import { hookCallSchema } from "../hooks/hookCall.ts";
+import { idempotencyKeySchema } from "../hooks/idempotencyKey.ts";
+import { hasOldSteps } from "../jobs/foldSteps.ts";
+import { jobSchema } from "../jobs/job.ts";
+import { payloadSchema } from "../jobs/payloads.ts";
+import { runSchema } from "../runs/run.ts";
+import { eventSchema } from "../sessions/event.ts";
+import { messageSchema } from "../sessions/message.ts";
+import { sessionSchema } from "../sessions/session.ts";
 import { DatabaseClock } from "./databaseClock.ts";
-import { deliverySchema } from "./delivery.ts";
-import { endedLoginSchema } from "./endedLogin.ts";
-import { eventSchema } from "./event.ts";
-import { gmailMailboxSchema } from "./gmailMailbox.ts";
-import { guard, isDuplicateKey } from "./guard.ts";
-import { hookCallSchema } from "./hookCall.ts";
-import { idempotencyKeySchema } from "./idempotencyKey.ts";
-import { jobSchema } from "./job.ts";
 import { leaseSchema } from "./lease.ts";
-import { messageSchema } from "./message.ts";
+import { guard, isDuplicateKey } from "./mongoErrors.ts";
 import { watchPrimaries } from "./newPrimary.ts";
 import { patchDriverStuckWrite } from "./patchDriverStuckWrite.ts";
-import { payloadSchema } from "./payloads.ts";
-import { runSchema } from "./run.ts";
-import { sessionSchema } from "./session.ts";
 
 const SCHEMAS = {
   jobs: jobSchema,

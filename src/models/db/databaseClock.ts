@@ -1,4 +1,4 @@
-import type { Clock } from "../shared/clock.ts";
+import type { Clock } from "../../shared/clock.ts";
 
 /** One that arrives late makes MongoDB's time seem earlier than it is: of so many of them the earliest arrival counts. */
 const READINGS = 5;

@@ -1,6 +1,6 @@
 import type { mongo } from "mongoose";
-import { Batcher } from "../shared/batcher.ts";
-import { guard, isDuplicateKey, writeFaults } from "./guard.ts";
+import { Batcher } from "../../shared/batcher.ts";
+import { guard, isDuplicateKey, writeFaults } from "./mongoErrors.ts";
 
 /**
  * Inserts documents that come at about the same time together; those whose key is there already stay as they are.

@@ -1,6 +1,6 @@
 import { type mongo, Schema } from "mongoose";
-import type { Clock } from "../shared/clock.ts";
-import { takeIfFree } from "./guard.ts";
+import type { Clock } from "../../shared/clock.ts";
+import { takeIfFree } from "./mongoErrors.ts";
 
 /** Work that one process at a time does. */
 export interface LeaseDoc {

@@ -1,5 +1,5 @@
 import { mongo } from "mongoose";
-import { AppError } from "../shared/errors.ts";
+import { AppError } from "../../shared/errors.ts";
 
 /** BSONObjectTooLarge, and an update whose result would be. */
 const TOO_LARGE = new Set([10334, 17280, 17419]);

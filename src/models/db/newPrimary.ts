@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { mongo } from "mongoose";
-import { AppError } from "../shared/errors.ts";
-import { inTime } from "../shared/inTime.ts";
-import { guard, isPassing } from "./guard.ts";
+import { AppError } from "../../shared/errors.ts";
+import { inTime } from "../../shared/inTime.ts";
+import { guard, isPassing } from "./mongoErrors.ts";
 
 /** Maximum wait for a new primary: longer than it usually needs, shorter than clients wait. */
 const WAIT_MS = 5_000;

@@ -1,6 +1,6 @@
 import type { mongo } from "mongoose";
 import pLimit, { type LimitFunction } from "p-limit";
-import { AppError } from "../shared/errors.ts";
+import { AppError } from "../../shared/errors.ts";
 import { reading } from "./newPrimary.ts";
 
 /** The page ends with the row that passes so many bytes. */

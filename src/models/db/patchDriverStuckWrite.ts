@@ -8,7 +8,7 @@ interface DriverConnection {
 }
 
 /**
- * The drivers that are known to need the patch. Another version is left as it is, and test/models/patchDriverStuckWrite.test.ts
+ * The drivers that are known to need the patch. Another version is left as it is, and test/models/db/patchDriverStuckWrite.test.ts
  * fails: it says whether the driver still waits without end. Then extend the range, or delete this file and the test.
  */
 export const PATCHED_VERSIONS = /^7\.[89]\./;

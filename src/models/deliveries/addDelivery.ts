@@ -1,4 +1,4 @@
-import type { Route } from "../session.ts";
+import type { Route } from "../sessions/session.ts";
 import type { Stores } from "../stores.ts";
 
 const FALLBACK_CHANNEL = "whatsapp";

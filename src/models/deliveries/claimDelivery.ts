@@ -1,5 +1,5 @@
-import type { DeliveryDoc } from "../delivery.ts";
 import type { Stores } from "../stores.ts";
+import type { DeliveryDoc } from "./delivery.ts";
 
 /** Why a worker does not get a delivery: it is over or somebody else's; or another of its recipient comes first. */
 export type DeliveryNotClaimed = "over" | "waiting";

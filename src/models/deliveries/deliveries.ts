@@ -1,7 +1,11 @@
 import { mongo } from "mongoose";
-import type { Changes } from "../shared/changes.ts";
-import type { Clock } from "../shared/clock.ts";
-import { AppError } from "../shared/errors.ts";
+import type { Clock } from "../../shared/clock.ts";
+import { AppError } from "../../shared/errors.ts";
+import type { Changes } from "../../shared/queue/changeStream.ts";
+import { Inserting } from "../db/insertAll.ts";
+import { guard } from "../db/mongoErrors.ts";
+import { exists, reading } from "../db/newPrimary.ts";
+import { readAll } from "../db/readAll.ts";
 import {
   type DeliveryChange,
   type DeliveryDoc,
@@ -11,10 +15,6 @@ import {
   type PartChange,
   WITHOUT_TEXT,
 } from "./delivery.ts";
-import { guard } from "./guard.ts";
-import { Inserting } from "./inserting.ts";
-import { exists, reading } from "./newPrimary.ts";
-import { readAll } from "./readAll.ts";
 
 export class Deliveries {
   readonly collection: mongo.Collection<DeliveryDoc>;

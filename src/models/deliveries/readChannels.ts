@@ -1,7 +1,7 @@
-import type { DeliveryDoc } from "../delivery.ts";
-import { reading } from "../newPrimary.ts";
-import type { Route } from "../session.ts";
+import { reading } from "../db/newPrimary.ts";
+import type { Route } from "../sessions/session.ts";
 import type { Stores } from "../stores.ts";
+import type { DeliveryDoc } from "./delivery.ts";
 
 /** How deliveries to a channel go. Times are ISO 8601 UTC in milliseconds. */
 export interface ChannelView {

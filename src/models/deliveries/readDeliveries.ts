@@ -1,8 +1,8 @@
 import type { mongo } from "mongoose";
-import type { Deliveries } from "../deliveries.ts";
-import { type DeliveryDoc, type DeliveryPart, type DeliveryState, WITHOUT_TEXT } from "../delivery.ts";
-import { takePage } from "../page.ts";
-import { idCursor, olderThan } from "./idCursor.ts";
+import { idCursor, olderThan } from "../db/idCursor.ts";
+import { takePage } from "../db/page.ts";
+import type { Deliveries } from "./deliveries.ts";
+import { type DeliveryDoc, type DeliveryPart, type DeliveryState, WITHOUT_TEXT } from "./delivery.ts";
 
 /** A delivery as clients read it, without its text. Times are ISO 8601 UTC in milliseconds. */
 export interface DeliveryView {

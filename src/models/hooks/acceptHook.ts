@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
+import { randomSessionKey } from "../../shared/config/formats/sessionKey.ts";
 import { AppError } from "../../shared/errors.ts";
-import { randomSessionKey } from "../../shared/sessionKey.ts";
-import type { NewHookCall } from "../hookCall.ts";
-import type { AgentRequest, MappedCall, RunKind, WakeMode } from "../run.ts";
+import type { AgentRequest, MappedCall, RunKind, WakeMode } from "../runs/run.ts";
+import { trackAccepted } from "../runs/trackRun.ts";
 import type { Stores } from "../stores.ts";
+import type { NewHookCall } from "./hookCall.ts";
 import { type Idempotency, insertOnce, type Keyed, reserveIds, reserveMessageIds } from "./reserveIds.ts";
-import { trackAccepted } from "./trackRun.ts";
 
 /**
  * Writes a run down, durably; the caller puts it on its queue.

@@ -1,9 +1,9 @@
 import { type mongo, Schema } from "mongoose";
-import type { Clock } from "../shared/clock.ts";
-import { AppError } from "../shared/errors.ts";
-import { guard } from "./guard.ts";
-import { insertAll } from "./inserting.ts";
-import { reading } from "./newPrimary.ts";
+import type { Clock } from "../../shared/clock.ts";
+import { AppError } from "../../shared/errors.ts";
+import { insertAll } from "../db/insertAll.ts";
+import { guard } from "../db/mongoErrors.ts";
+import { reading } from "../db/newPrimary.ts";
 
 /** A request to a mapping with `forEach`, stored once for all runs that it became. */
 export interface HookCallDoc {

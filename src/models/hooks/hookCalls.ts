@@ -1,7 +1,7 @@
-import type { HookCalls } from "../hookCall.ts";
-import { exists } from "../newPrimary.ts";
-import type { MappedCall } from "../run.ts";
-import type { Runs } from "../runs.ts";
+import { exists } from "../db/newPrimary.ts";
+import type { MappedCall } from "../runs/run.ts";
+import type { Runs } from "../runs/runs.ts";
+import type { HookCalls } from "./hookCall.ts";
 
 /** The collections that these commands use. */
 interface CallStores {

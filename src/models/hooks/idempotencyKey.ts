@@ -1,12 +1,12 @@
 import { createHmac, hash, randomBytes } from "node:crypto";
 import { type mongo, Schema } from "mongoose";
-import { Batcher, EQUAL_WEIGHTS } from "../shared/batcher.ts";
-import type { Clock } from "../shared/clock.ts";
-import { AppError } from "../shared/errors.ts";
-import { toJson } from "../shared/json.ts";
-import { guard, isDuplicateKey, retryUpsert } from "./guard.ts";
-import { reading } from "./newPrimary.ts";
-import { readAll } from "./readAll.ts";
+import { Batcher, EQUAL_WEIGHTS } from "../../shared/batcher.ts";
+import type { Clock } from "../../shared/clock.ts";
+import { AppError } from "../../shared/errors.ts";
+import { toJson } from "../../shared/json.ts";
+import { guard, isDuplicateKey, retryUpsert } from "../db/mongoErrors.ts";
+import { reading } from "../db/newPrimary.ts";
+import { readAll } from "../db/readAll.ts";
 
 /** How long a key stands for its first request. */
 const LIFETIME_SECONDS = 86_400;

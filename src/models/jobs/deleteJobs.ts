@@ -1,10 +1,10 @@
 import { mongo } from "mongoose";
-import type { JobDoc, Status } from "../job.ts";
-import { type JobFilter, jobQuery } from "../jobFilter.ts";
-import { jobNotFound, PAYLOAD_IDS } from "../jobs.ts";
-import { reading } from "../newPrimary.ts";
-import { readAll } from "../readAll.ts";
+import { reading } from "../db/newPrimary.ts";
+import { readAll } from "../db/readAll.ts";
 import type { Stores } from "../stores.ts";
+import type { JobDoc, Status } from "./job.ts";
+import { type JobFilter, jobQuery } from "./jobFilter.ts";
+import { jobNotFound, PAYLOAD_IDS } from "./jobs.ts";
 
 const BATCH = 500;
 

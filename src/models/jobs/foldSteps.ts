@@ -1,11 +1,11 @@
 import type { mongo } from "mongoose";
 import { StartError } from "../../shared/lifecycle.ts";
-import { insertAll } from "../inserting.ts";
-import type { JobDoc, Status } from "../job.ts";
-import { minuteOf, staleAfterMs } from "../jobTimes.ts";
-import { isStored, type Payload, type PayloadDoc, PayloadWrites } from "../payloads.ts";
-import { MAX_JOB_BYTES } from "../reportUpdate.ts";
-import { fieldOf, type StepDoc } from "../step.ts";
+import { insertAll } from "../db/insertAll.ts";
+import type { JobDoc, Status } from "./job.ts";
+import { minuteOf, staleAfterMs } from "./jobTimes.ts";
+import { isStored, type Payload, type PayloadDoc, PayloadWrites } from "./payloads.ts";
+import { MAX_JOB_BYTES } from "./reportUpdate.ts";
+import { fieldOf, type StepDoc } from "./step.ts";
 
 /** A step as versions before 2 stored it, in a collection of its own. */
 interface OldStepDoc {

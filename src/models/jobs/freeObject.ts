@@ -1,5 +1,5 @@
-import { AppError } from "../shared/errors.ts";
-import { toJson } from "../shared/json.ts";
+import { AppError } from "../../shared/errors.ts";
+import { toJson } from "../../shared/json.ts";
 
 /** An object whose content is the caller's: input, metadata, output. */
 export type FreeObject = Record<string, unknown>;

@@ -1,5 +1,5 @@
 import type { mongo } from "mongoose";
-import type { Position } from "./cursor.ts";
+import type { Position } from "../db/cursor.ts";
 import { searchTerm } from "./freeObject.ts";
 import type { JobDoc, Status } from "./job.ts";
 import { nameKey } from "./jobs.ts";

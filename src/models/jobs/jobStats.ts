@@ -1,9 +1,9 @@
 import type { mongo } from "mongoose";
-import type { Clock } from "../shared/clock.ts";
+import type { Clock } from "../../shared/clock.ts";
+import { reading } from "../db/newPrimary.ts";
 import type { JobDoc } from "./job.ts";
 import type { Jobs } from "./jobs.ts";
 import { staleJobs } from "./jobTimes.ts";
-import { reading } from "./newPrimary.ts";
 
 const HOUR_MS = 3_600_000;
 

@@ -1,15 +1,15 @@
 import type { mongo } from "mongoose";
-import { Batcher, EQUAL_WEIGHTS } from "../shared/batcher.ts";
-import type { Changes } from "../shared/changes.ts";
-import type { Clock } from "../shared/clock.ts";
-import { AppError } from "../shared/errors.ts";
+import { Batcher, EQUAL_WEIGHTS } from "../../shared/batcher.ts";
+import type { Clock } from "../../shared/clock.ts";
+import { AppError } from "../../shared/errors.ts";
+import type { Changes } from "../../shared/queue/changeStream.ts";
+import { guard, retryUpsert } from "../db/mongoErrors.ts";
+import { reading } from "../db/newPrimary.ts";
+import { readAll } from "../db/readAll.ts";
 import { type FreeObject, packObject, searchTerms } from "./freeObject.ts";
-import { guard, retryUpsert } from "./guard.ts";
 import type { JobChange, JobDoc, JobView, Status } from "./job.ts";
 import { staleAfterMs, timeStages } from "./jobTimes.ts";
-import { reading } from "./newPrimary.ts";
 import { type Payloads, PayloadWrites } from "./payloads.ts";
-import { readAll } from "./readAll.ts";
 import { endedAt, type ReportChange, reportUpdate } from "./reportUpdate.ts";
 import { type StepDoc, type StepSummary, stepSummary } from "./step.ts";
 

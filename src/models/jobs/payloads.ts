@@ -1,6 +1,6 @@
 import { mongo, Schema } from "mongoose";
-import { guard } from "./guard.ts";
-import { readAll } from "./readAll.ts";
+import { guard } from "../db/mongoErrors.ts";
+import { readAll } from "../db/readAll.ts";
 
 /** JSON text that is too large for the record it belongs to, or an output of a step. Never changed once it is written. */
 export interface PayloadDoc {

@@ -1,13 +1,13 @@
-import { decodeCursor, encodeCursor } from "../cursor.ts";
-import type { JobDoc } from "../job.ts";
-import { type JobFilter, jobQuery, olderThan } from "../jobFilter.ts";
-import { type JobHead, jobNotFound, PAYLOAD_FIELDS, type PayloadField, WITHOUT_STEPS } from "../jobs.ts";
-import { takePage } from "../page.ts";
-import { lengthOf } from "../payloads.ts";
-import { readAll } from "../readAll.ts";
-import type { SingleStepView, StepView } from "../step.ts";
+import { decodeCursor, encodeCursor } from "../db/cursor.ts";
+import { takePage } from "../db/page.ts";
+import { readAll } from "../db/readAll.ts";
 import type { Stores } from "../stores.ts";
+import type { JobDoc } from "./job.ts";
+import { type JobFilter, jobQuery, olderThan } from "./jobFilter.ts";
+import { type JobHead, jobNotFound, PAYLOAD_FIELDS, type PayloadField, WITHOUT_STEPS } from "./jobs.ts";
+import { lengthOf } from "./payloads.ts";
 import { readJobWithSteps } from "./readSteps.ts";
+import type { SingleStepView, StepView } from "./step.ts";
 import { type JobWithStep, pick, viewJobs } from "./viewJobs.ts";
 
 export interface JobRead extends JobWithStep {

@@ -1,15 +1,15 @@
 import { mongo } from "mongoose";
 import { AppError } from "../../shared/errors.ts";
-import { decodeCursor, encodeCursor } from "../cursor.ts";
-import type { JobDoc } from "../job.ts";
-import { type JobHead, jobNotFound, WITHOUT_STEPS } from "../jobs.ts";
-import { reading } from "../newPrimary.ts";
-import { PAGE_BYTES } from "../page.ts";
-import { lengthOf } from "../payloads.ts";
-import { readAll } from "../readAll.ts";
-import { stepPath } from "../reportUpdate.ts";
-import { type SingleStepView, type StepDoc, type StepSummary, type StepView, singleStep } from "../step.ts";
+import { decodeCursor, encodeCursor } from "../db/cursor.ts";
+import { reading } from "../db/newPrimary.ts";
+import { PAGE_BYTES } from "../db/page.ts";
+import { readAll } from "../db/readAll.ts";
 import type { Stores } from "../stores.ts";
+import type { JobDoc } from "./job.ts";
+import { type JobHead, jobNotFound, WITHOUT_STEPS } from "./jobs.ts";
+import { lengthOf } from "./payloads.ts";
+import { stepPath } from "./reportUpdate.ts";
+import { type SingleStepView, type StepDoc, type StepSummary, type StepView, singleStep } from "./step.ts";
 import { pick, unpackPayload } from "./viewJobs.ts";
 
 /** Maximum characters of all outputs of a job in one answer, which has no next page. */

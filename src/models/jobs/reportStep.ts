@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { mongo } from "mongoose";
 import { AppError } from "../../shared/errors.ts";
-import { type FreeObject, packObject } from "../freeObject.ts";
-import type { Status } from "../job.ts";
-import { type Payload, PayloadWrites } from "../payloads.ts";
-import { calculateJobProgress } from "../progress.ts";
-import type { ReportChange } from "../reportUpdate.ts";
-import { type StepReceipt, stepReceipt } from "../step.ts";
 import type { Stores } from "../stores.ts";
+import { type FreeObject, packObject } from "./freeObject.ts";
+import type { Status } from "./job.ts";
+import { type Payload, PayloadWrites } from "./payloads.ts";
+import { calculateJobProgress } from "./progress.ts";
+import type { ReportChange } from "./reportUpdate.ts";
+import { type StepReceipt, stepReceipt } from "./step.ts";
 
 /** One report: what it changes of the step, where the step lies in the job, and whether its failure fails the job. */
 export interface StepReport extends Pick<ReportChange, "stepName" | "status" | "progress" | "message"> {

@@ -1,10 +1,10 @@
 import { AppError } from "../../shared/errors.ts";
-import { type FreeObject, unpackObject } from "../freeObject.ts";
-import type { JobView } from "../job.ts";
-import { type JobHead, PAYLOAD_FIELDS, type PayloadField } from "../jobs.ts";
-import { isStored, type Payload } from "../payloads.ts";
-import type { StepSummary } from "../step.ts";
 import type { Stores } from "../stores.ts";
+import { type FreeObject, unpackObject } from "./freeObject.ts";
+import type { JobView } from "./job.ts";
+import { type JobHead, PAYLOAD_FIELDS, type PayloadField } from "./jobs.ts";
+import { isStored, type Payload } from "./payloads.ts";
+import type { StepSummary } from "./step.ts";
 
 export interface JobWithStep extends JobView {
   currentStep: StepSummary | null;

@@ -1,12 +1,12 @@
 import type { mongo } from "mongoose";
 import { AppError } from "../../shared/errors.ts";
-import { guard } from "../guard.ts";
-import type { JobDoc, Status } from "../job.ts";
-import { type Jobs, jobNotFound } from "../jobs.ts";
-import type { PayloadDoc, Payloads } from "../payloads.ts";
-import { readAll } from "../readAll.ts";
-import { type ReportChange, reportFilter, stepPath } from "../reportUpdate.ts";
-import { fieldOf, type StepDoc } from "../step.ts";
+import { guard } from "../db/mongoErrors.ts";
+import { readAll } from "../db/readAll.ts";
+import type { JobDoc, Status } from "./job.ts";
+import { type Jobs, jobNotFound } from "./jobs.ts";
+import type { PayloadDoc, Payloads } from "./payloads.ts";
+import { type ReportChange, reportFilter, stepPath } from "./reportUpdate.ts";
+import { fieldOf, type StepDoc } from "./step.ts";
 
 /** A report with the payloads that it refers to. */
 export interface Report extends ReportChange {

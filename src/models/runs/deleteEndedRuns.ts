@@ -1,8 +1,8 @@
 import type { mongo } from "mongoose";
-import { reading } from "../newPrimary.ts";
-import { readAll } from "../readAll.ts";
-import { MAIL_RUN, type RunDoc } from "../run.ts";
+import { reading } from "../db/newPrimary.ts";
+import { readAll } from "../db/readAll.ts";
 import type { Stores } from "../stores.ts";
+import { MAIL_RUN, type RunDoc } from "./run.ts";
 
 const BATCH = 500;
 const DAY_MS = 86_400_000;

@@ -1,7 +1,7 @@
-import type { RunDoc } from "../run.ts";
+import { addDelivery, type DeliverySettings, type NotedDelivery } from "../deliveries/addDelivery.ts";
 import type { Stores } from "../stores.ts";
 import { turnOf } from "./acquireRun.ts";
-import { addDelivery, type DeliverySettings, type NotedDelivery } from "./addDelivery.ts";
+import type { RunDoc } from "./run.ts";
 import { trackEnded } from "./trackRun.ts";
 
 const SUMMARY_CHARS = 600;

@@ -1,19 +1,19 @@
 import type { mongo } from "mongoose";
 import type { Batcher } from "../../shared/batcher.ts";
+import { MAIN_SESSION } from "../../shared/config/formats/sessionKey.ts";
 import { AppError } from "../../shared/errors.ts";
-import { MAIN_SESSION } from "../../shared/sessionKey.ts";
-import type { Deliveries } from "../deliveries.ts";
-import type { DeliveryDoc } from "../delivery.ts";
-import type { HookCalls } from "../hookCall.ts";
-import type { MessageDoc, Messages } from "../message.ts";
-import { exists } from "../newPrimary.ts";
-import { PAGE_BYTES, takePage } from "../page.ts";
-import { readAll } from "../readAll.ts";
-import type { AgentRequest, RunDoc, RunError, RunKind, RunStatus } from "../run.ts";
-import { type Runs, runNotFound } from "../runs.ts";
-import { readCall } from "./hookCalls.ts";
-import { idCursor, olderThan } from "./idCursor.ts";
-import { type DeliveryView, viewDelivery } from "./readDeliveries.ts";
+import { idCursor, olderThan } from "../db/idCursor.ts";
+import { exists } from "../db/newPrimary.ts";
+import { PAGE_BYTES, takePage } from "../db/page.ts";
+import { readAll } from "../db/readAll.ts";
+import type { Deliveries } from "../deliveries/deliveries.ts";
+import type { DeliveryDoc } from "../deliveries/delivery.ts";
+import { type DeliveryView, viewDelivery } from "../deliveries/readDeliveries.ts";
+import type { HookCalls } from "../hooks/hookCall.ts";
+import { readCall } from "../hooks/hookCalls.ts";
+import type { MessageDoc, Messages } from "../sessions/message.ts";
+import type { AgentRequest, RunDoc, RunError, RunKind, RunStatus } from "./run.ts";
+import { type Runs, runNotFound } from "./runs.ts";
 
 /** What events tell of a run. Times are ISO 8601 UTC in milliseconds. */
 export interface RunHead {

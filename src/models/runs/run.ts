@@ -1,5 +1,5 @@
 import { mongo, Schema } from "mongoose";
-import type { ErrorCode } from "../shared/errors.ts";
+import type { ErrorCode } from "../../shared/errors.ts";
 
 export type RunStatus = "queued" | "running" | "completed" | "failed" | "dropped";
 /** `wake`: an event of the main session. */

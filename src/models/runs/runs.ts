@@ -1,13 +1,13 @@
 import type { mongo } from "mongoose";
-import type { Changes } from "../shared/changes.ts";
-import type { Clock } from "../shared/clock.ts";
-import { AppError } from "../shared/errors.ts";
-import { MAIN_SESSION } from "../shared/sessionKey.ts";
+import type { Clock } from "../../shared/clock.ts";
+import { MAIN_SESSION } from "../../shared/config/formats/sessionKey.ts";
+import { AppError } from "../../shared/errors.ts";
+import type { Changes } from "../../shared/queue/changeStream.ts";
+import { Inserting } from "../db/insertAll.ts";
+import { guard, onceMore } from "../db/mongoErrors.ts";
+import { exists, reading } from "../db/newPrimary.ts";
+import { readAll } from "../db/readAll.ts";
 import { listDue } from "./dueRuns.ts";
-import { guard, onceMore } from "./guard.ts";
-import { Inserting } from "./inserting.ts";
-import { exists, reading } from "./newPrimary.ts";
-import { readAll } from "./readAll.ts";
 import {
   type AgentRun,
   accepted,

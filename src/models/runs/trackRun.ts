@@ -1,8 +1,8 @@
 import { AppError } from "../../shared/errors.ts";
-import { exists } from "../newPrimary.ts";
-import type { AgentRequest, RunDoc } from "../run.ts";
+import { exists } from "../db/newPrimary.ts";
+import { reportStep, type StepReport } from "../jobs/reportStep.ts";
 import type { Stores } from "../stores.ts";
-import { reportStep, type StepReport } from "./reportStep.ts";
+import type { AgentRequest, RunDoc } from "./run.ts";
 
 /** However its characters are escaped, the job's output stays within what a job may hold. */
 const MAX_REPLY_CHARS = 800_000;

@@ -1,10 +1,10 @@
 import { mongo, Schema } from "mongoose";
-import type { Clock } from "../shared/clock.ts";
-import { AppError } from "../shared/errors.ts";
-import { guard } from "./guard.ts";
-import { Inserting } from "./inserting.ts";
-import { exists, reading } from "./newPrimary.ts";
-import { takePage } from "./page.ts";
+import type { Clock } from "../../shared/clock.ts";
+import { AppError } from "../../shared/errors.ts";
+import { Inserting } from "../db/insertAll.ts";
+import { guard } from "../db/mongoErrors.ts";
+import { exists, reading } from "../db/newPrimary.ts";
+import { takePage } from "../db/page.ts";
 
 /** Something that the main session is to be told with its next turn. */
 export interface EventDoc {

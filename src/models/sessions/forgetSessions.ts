@@ -1,6 +1,6 @@
-import { guard } from "../guard.ts";
-import { reading } from "../newPrimary.ts";
-import { readAll } from "../readAll.ts";
+import { guard } from "../db/mongoErrors.ts";
+import { reading } from "../db/newPrimary.ts";
+import { readAll } from "../db/readAll.ts";
 import type { Stores } from "../stores.ts";
 
 const BATCH = 200;

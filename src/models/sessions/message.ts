@@ -1,7 +1,7 @@
 import { mongo, Schema } from "mongoose";
-import { guard } from "./guard.ts";
-import { insertAll } from "./inserting.ts";
-import { reading } from "./newPrimary.ts";
+import { insertAll } from "../db/insertAll.ts";
+import { guard } from "../db/mongoErrors.ts";
+import { reading } from "../db/newPrimary.ts";
 
 /** One message of a session's transcript. */
 export interface MessageDoc {

@@ -1,8 +1,8 @@
 import type { mongo } from "mongoose";
-import { takePage } from "../page.ts";
-import type { SessionDoc } from "../session.ts";
+import { idCursor, olderThan } from "../db/idCursor.ts";
+import { takePage } from "../db/page.ts";
 import type { Stores } from "../stores.ts";
-import { idCursor, olderThan } from "./idCursor.ts";
+import type { SessionDoc } from "./session.ts";
 
 /** A session as lists show it. */
 export interface SessionView {

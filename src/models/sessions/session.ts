@@ -1,9 +1,9 @@
 import { type mongo, Schema } from "mongoose";
-import type { Clock } from "../shared/clock.ts";
-import { MAIN_SESSION } from "../shared/sessionKey.ts";
-import { guard, takeIfFree } from "./guard.ts";
-import { exists, reading } from "./newPrimary.ts";
-import type { Lease } from "./run.ts";
+import type { Clock } from "../../shared/clock.ts";
+import { MAIN_SESSION } from "../../shared/config/formats/sessionKey.ts";
+import { guard, takeIfFree } from "../db/mongoErrors.ts";
+import { exists, reading } from "../db/newPrimary.ts";
+import type { Lease } from "../runs/run.ts";
 
 /** Where replies of the main session go. */
 export interface Route {

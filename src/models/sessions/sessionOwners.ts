@@ -1,8 +1,8 @@
-import { GMAIL_SESSIONS, MAIN_SESSION, SINGLE_USE } from "../../shared/sessionKey.ts";
-import { guard, isDuplicateKey } from "../guard.ts";
-import { reading } from "../newPrimary.ts";
-import { readAll } from "../readAll.ts";
-import { MAIL_RUN, type RunDoc } from "../run.ts";
+import { GMAIL_SESSIONS, MAIN_SESSION, SINGLE_USE } from "../../shared/config/formats/sessionKey.ts";
+import { guard, isDuplicateKey } from "../db/mongoErrors.ts";
+import { reading } from "../db/newPrimary.ts";
+import { readAll } from "../db/readAll.ts";
+import { MAIL_RUN, type RunDoc } from "../runs/run.ts";
 import type { Stores } from "../stores.ts";
 
 /** The owner of sessions that requests to `/hooks/agent` name. */

@@ -1,6 +1,6 @@
-import { type ConfigNode, childNode } from "./configNodes.ts";
-import { ConfigSchema, configKeys } from "./configSchema.ts";
-import { isObject } from "./json.ts";
+import { isObject } from "../json.ts";
+import { type ConfigNode, childNode } from "./nodes.ts";
+import { ConfigSchema, configKeys } from "./schema/config.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 export type Json = Record<string, unknown>;

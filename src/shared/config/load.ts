@@ -2,13 +2,13 @@ import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { Ajv } from "ajv";
 import JSON5 from "json5";
-import { crossChecks } from "./configChecks.ts";
-import { applyEnvironment, type Environment, type Json, substitute } from "./configFill.ts";
-import { explain, faultyKey } from "./configProblems.ts";
-import { type Config, ConfigSchema } from "./configSchema.ts";
-import { isObject } from "./json.ts";
-import { StartError } from "./lifecycle.ts";
-import type { RedisAddress } from "./redisAddress.ts";
+import { isObject } from "../json.ts";
+import { StartError } from "../lifecycle.ts";
+import type { RedisAddress } from "../queue/redisAddress.ts";
+import { crossChecks } from "./checks/config.ts";
+import { applyEnvironment, type Environment, type Json, substitute } from "./fill.ts";
+import { explain, faultyKey } from "./problems.ts";
+import { type Config, ConfigSchema } from "./schema/config.ts";
 
 /** The configuration is not usable. `problems` has one sentence for each fault, and all of them. */
 export class ConfigError extends StartError {

@@ -1,5 +1,5 @@
 import Type, { type TSchema } from "typebox";
-import { DURATION_PATTERN } from "./duration.ts";
+import { DURATION_PATTERN } from "./formats/duration.ts";
 
 /**
  * `env`: the environment variable that overrides the key. `secret`: never shown in a log or by a command; where it says

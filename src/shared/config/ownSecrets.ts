@@ -1,5 +1,5 @@
-import { MADE_HOOKS_TOKEN } from "./config.ts";
-import { configKeys } from "./configSchema.ts";
+import { MADE_HOOKS_TOKEN } from "./load.ts";
+import { configKeys } from "./schema/config.ts";
 
 const NAMES: readonly string[] = [
   MADE_HOOKS_TOKEN,

@@ -1,7 +1,7 @@
 import type { ErrorObject } from "ajv";
-import type { Environment } from "./configFill.ts";
-import type { ConfigNode } from "./configNodes.ts";
+import type { Environment } from "./fill.ts";
 import { nearest } from "./nearest.ts";
+import type { ConfigNode } from "./nodes.ts";
 
 /** The dotted key that a fault is about, such as `agents.defaults.models.2.id`. */
 export function faultyKey(error: ErrorObject): string {

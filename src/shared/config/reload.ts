@@ -1,8 +1,8 @@
-import { ConfigError, configPath, readConfig } from "./config.ts";
-import { crossChecks } from "./configChecks.ts";
-import type { Environment } from "./configFill.ts";
-import { type Config, configKeys } from "./configSchema.ts";
-import type { Logger } from "./logger.ts";
+import type { Logger } from "../logger.ts";
+import { crossChecks } from "./checks/config.ts";
+import type { Environment } from "./fill.ts";
+import { ConfigError, configPath, readConfig } from "./load.ts";
+import { type Config, configKeys } from "./schema/config.ts";
 
 /** What a running process cannot change: where it listens and whom it is connected to. */
 const FIXED =

@@ -1,5 +1,5 @@
 import Type, { type TSchema } from "typebox";
-import { CHANNELS } from "./channelNames.ts";
+import { CHANNELS } from "../config/formats/channelNames.ts";
 
 /** What producers and workers agree on for one queue. `attempts` counts the first try. */
 export interface QueueDef<P extends TSchema = TSchema> {

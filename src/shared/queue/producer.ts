@@ -1,9 +1,9 @@
 import { type JobsOptions, Queue } from "bullmq";
 import type { Static, TSchema } from "typebox";
-import { Batcher, EQUAL_WEIGHTS } from "./batcher.ts";
-import { type Clock, systemClock } from "./clock.ts";
-import { AppError } from "./errors.ts";
-import { deliveriesTo, heartbeat, QUEUES, type QueueDef, queuePrefix } from "./queues.ts";
+import { Batcher, EQUAL_WEIGHTS } from "../batcher.ts";
+import { type Clock, systemClock } from "../clock.ts";
+import { AppError } from "../errors.ts";
+import { deliveriesTo, heartbeat, QUEUES, type QueueDef, queuePrefix } from "./definitions.ts";
 import type { RedisConnection } from "./redis.ts";
 
 /** How long an answer waits for Redis to take a job. */

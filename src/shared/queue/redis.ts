@@ -1,10 +1,10 @@
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from "ioredis";
-import { hostsOf } from "./address.ts";
-import { cannotBeUsed } from "./cannotBeUsed.ts";
-import { StartError } from "./lifecycle.ts";
-import type { Logger } from "./logger.ts";
+import { hostsOf } from "../address.ts";
+import { cannotBeUsed } from "../cannotBeUsed.ts";
+import { StartError } from "../lifecycle.ts";
+import type { Logger } from "../logger.ts";
+import { TIMINGS, type Timings } from "../timings.ts";
 import { type RedisAddress, readClusterUrl } from "./redisAddress.ts";
-import { TIMINGS, type Timings } from "./timings.ts";
 
 /** To one server, or to all nodes of a cluster. */
 export type RedisConnection = Redis | Cluster;

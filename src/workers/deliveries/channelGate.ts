@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { TIMINGS, type Timings } from "../shared/timings.ts";
+import { TIMINGS, type Timings } from "../../shared/timings.ts";
 
 /** At most so long a service is left alone, whatever it says. */
 const MOST_LIMIT_MS = 24 * 3_600_000;

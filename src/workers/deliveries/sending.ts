@@ -1,12 +1,12 @@
-import type { Channel, SendResult } from "../channels/channel.ts";
-import { toParts } from "../channels/text/parts.ts";
-import type { DeliveryChange, DeliveryDoc, DeliveryPart, PartChange } from "../models/delivery.ts";
-import type { Stores } from "../models/stores.ts";
-import { AppError } from "../shared/errors.ts";
+import type { Channel, SendResult } from "../../channels/channel.ts";
+import { toParts } from "../../channels/markdown/parts.ts";
+import type { DeliveryChange, DeliveryDoc, DeliveryPart, PartChange } from "../../models/deliveries/delivery.ts";
+import type { Stores } from "../../models/stores.ts";
+import { AppError } from "../../shared/errors.ts";
+import type { WorkerMetrics } from "../metrics.ts";
+import type { RunContext } from "../run.ts";
+import { persist } from "../runs/persist.ts";
 import { type ChannelGate, limitMs } from "./channelGate.ts";
-import type { WorkerMetrics } from "./metrics.ts";
-import { persist } from "./persist.ts";
-import type { RunContext } from "./run.ts";
 
 /** How soon it is looked whether MongoDB is there again. */
 const AWAY_MS = 1_000;

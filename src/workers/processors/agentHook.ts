@@ -1,18 +1,18 @@
-import type { AgentMessage, AgentRunner } from "../../agents/runner.ts";
-import { acquireRun, renewRun } from "../../models/commands/acquireRun.ts";
-import { contextOf } from "../../models/commands/sessionOwners.ts";
-import { trackRetry, trackStarted } from "../../models/commands/trackRun.ts";
-import type { AgentRun, RunError } from "../../models/run.ts";
+import type { AgentMessage, AgentRunner } from "../../agents/runners/runner.ts";
+import { acquireRun, renewRun } from "../../models/runs/acquireRun.ts";
+import type { AgentRun, RunError } from "../../models/runs/run.ts";
+import { trackRetry, trackStarted } from "../../models/runs/trackRun.ts";
+import { contextOf } from "../../models/sessions/sessionOwners.ts";
 import type { Stores } from "../../models/stores.ts";
 import { underClaim } from "../../shared/claim.ts";
 import { AppError } from "../../shared/errors.ts";
-import { conversation } from "../conversation.ts";
-import type { Finalize } from "../finalize.ts";
 import type { WorkerMetrics } from "../metrics.ts";
-import { persist } from "../persist.ts";
 import type { Processor, RunContext } from "../run.ts";
-import { boundTurn, type TurnEnd } from "../turn.ts";
-import type { TurnShares } from "../turnShares.ts";
+import { conversation } from "../runs/conversation.ts";
+import type { Finalize } from "../runs/finalize.ts";
+import { persist } from "../runs/persist.ts";
+import { boundTurn, type TurnEnd } from "../runs/turn.ts";
+import type { TurnShares } from "../runs/turnShares.ts";
 
 const MAX_TRIES = 3;
 /** However long a server wants to be left alone: the runs behind this one wait too. */

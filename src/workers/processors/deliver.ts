@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { claimDelivery } from "../../models/commands/claimDelivery.ts";
-import type { DeliveryDoc } from "../../models/delivery.ts";
+import { claimDelivery } from "../../models/deliveries/claimDelivery.ts";
+import type { DeliveryDoc } from "../../models/deliveries/delivery.ts";
 import { underClaim } from "../../shared/claim.ts";
-import { ChannelGate } from "../channelGate.ts";
-import { persist } from "../persist.ts";
+import { ChannelGate } from "../deliveries/channelGate.ts";
+import { Sending, type SendingDeps, type Verdict } from "../deliveries/sending.ts";
 import type { Processor, RunContext } from "../run.ts";
-import { Sending, type SendingDeps, type Verdict } from "../sending.ts";
+import { persist } from "../runs/persist.ts";
 
 export interface DeliverDeps extends SendingDeps {
   /** Whether a reply that was sent moves the main session's route to its recipient. */

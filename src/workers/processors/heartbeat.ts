@@ -1,16 +1,16 @@
 import { randomUUID } from "node:crypto";
-import type { AgentRunner } from "../../agents/runner.ts";
-import { addDelivery, type DeliverySettings, type NotedDelivery } from "../../models/commands/addDelivery.ts";
-import type { EventDoc } from "../../models/event.ts";
+import type { AgentRunner } from "../../agents/runners/runner.ts";
+import { addDelivery, type DeliverySettings, type NotedDelivery } from "../../models/deliveries/addDelivery.ts";
+import type { EventDoc } from "../../models/sessions/event.ts";
 import type { Stores } from "../../models/stores.ts";
 import { underClaim } from "../../shared/claim.ts";
-import { MAIN_SESSION } from "../../shared/sessionKey.ts";
-import { conversation } from "../conversation.ts";
+import { MAIN_SESSION } from "../../shared/config/formats/sessionKey.ts";
 import type { WorkerMetrics } from "../metrics.ts";
 import type { Outcome } from "../outcome.ts";
-import { persist } from "../persist.ts";
 import type { Processor, RunContext } from "../run.ts";
-import { boundTurn, type TurnEnd } from "../turn.ts";
+import { conversation } from "../runs/conversation.ts";
+import { persist } from "../runs/persist.ts";
+import { boundTurn, type TurnEnd } from "../runs/turn.ts";
 
 /** Most events that one turn looks at; how many fit is for the prompt to say. */
 const MOST_EVENTS = 500;

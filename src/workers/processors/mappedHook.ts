@@ -1,21 +1,21 @@
-import { mappedRequest } from "../../hooks/agentRequest.ts";
-import type { MappedAgent } from "../../hooks/fields.ts";
-import { defaultKeyOf, type HookCall, type Mapping } from "../../hooks/mapping.ts";
-import { renderCall } from "../../hooks/render.ts";
-import type { TransformOutcome, TransformRequest } from "../../hooks/transforms.ts";
-import { forgetCall, readCall } from "../../models/commands/hookCalls.ts";
-import { contextOf, joinSession } from "../../models/commands/sessionOwners.ts";
-import { trackAccepted } from "../../models/commands/trackRun.ts";
-import type { MappedTo, RunDoc } from "../../models/run.ts";
+import { mappedRequest } from "../../hooks/mappings/agentRequest.ts";
+import type { MappedAgent } from "../../hooks/mappings/fields.ts";
+import { defaultKeyOf, type HookCall, type Mapping } from "../../hooks/mappings/mapping.ts";
+import { renderCall } from "../../hooks/templates/render.ts";
+import type { TransformOutcome, TransformRequest } from "../../hooks/transforms/transforms.ts";
+import { forgetCall, readCall } from "../../models/hooks/hookCalls.ts";
+import type { MappedTo, RunDoc } from "../../models/runs/run.ts";
+import { trackAccepted } from "../../models/runs/trackRun.ts";
+import { contextOf, joinSession } from "../../models/sessions/sessionOwners.ts";
 import type { Stores } from "../../models/stores.ts";
 import { underClaim } from "../../shared/claim.ts";
-import type { Config } from "../../shared/configSchema.ts";
+import { randomSessionKey } from "../../shared/config/formats/sessionKey.ts";
+import type { Config } from "../../shared/config/schema/config.ts";
 import { AppError, toAppError } from "../../shared/errors.ts";
-import { randomSessionKey } from "../../shared/sessionKey.ts";
-import type { Finalize } from "../finalize.ts";
 import type { WorkerMetrics } from "../metrics.ts";
-import { persist } from "../persist.ts";
 import type { Processor, RunContext } from "../run.ts";
+import type { Finalize } from "../runs/finalize.ts";
+import { persist } from "../runs/persist.ts";
 
 export interface MappedHookDeps {
   readonly stores: Stores;

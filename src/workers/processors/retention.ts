@@ -1,10 +1,10 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { deleteEndedDeliveries, deleteEndedRuns } from "../../models/commands/deleteEndedRuns.ts";
-import { deleteEndedBefore, deleteUnusedPayloads } from "../../models/commands/deleteJobs.ts";
-import { forgetSingleUse } from "../../models/commands/forgetSessions.ts";
-import { forgetCalls } from "../../models/commands/hookCalls.ts";
+import { forgetCalls } from "../../models/hooks/hookCalls.ts";
+import { deleteEndedBefore, deleteUnusedPayloads } from "../../models/jobs/deleteJobs.ts";
+import { deleteEndedDeliveries, deleteEndedRuns } from "../../models/runs/deleteEndedRuns.ts";
+import { forgetSingleUse } from "../../models/sessions/forgetSessions.ts";
 import type { Stores } from "../../models/stores.ts";
-import { durationMs } from "../../shared/duration.ts";
+import { durationMs } from "../../shared/config/formats/duration.ts";
 import type { Processor, RunContext } from "../run.ts";
 
 /** No request that was being accepted can still write its runs so much later. */

@@ -1,6 +1,6 @@
-import { defuse } from "../agents/prompt/defuse.ts";
-import type { AgentMessage } from "../agents/runner.ts";
-import type { MessageDoc } from "../models/message.ts";
+import { defuse } from "../../agents/prompt/defuse.ts";
+import type { AgentMessage } from "../../agents/runners/runner.ts";
+import type { MessageDoc } from "../../models/sessions/message.ts";
 
 /**
  * Returns the messages of a turn: the operator's system prompt, if any, the conversation so far, and the new message. Earlier

@@ -1,8 +1,8 @@
-import type { NotedDelivery } from "../models/commands/addDelivery.ts";
-import { type FinalizeSettings, finalizeRun } from "../models/commands/finalizeRun.ts";
-import type { Stores } from "../models/stores.ts";
-import type { Queues } from "../shared/enqueue.ts";
-import { agentHook } from "../shared/queues.ts";
+import type { NotedDelivery } from "../../models/deliveries/addDelivery.ts";
+import { type FinalizeSettings, finalizeRun } from "../../models/runs/finalizeRun.ts";
+import type { Stores } from "../../models/stores.ts";
+import { agentHook } from "../../shared/queue/definitions.ts";
+import type { Queues } from "../../shared/queue/producer.ts";
 
 /** Finalizes a run, then enqueues what follows from its end. Does nothing to a run that has not ended or is finalized. */
 export type Finalize = (runId: string) => Promise<void>;

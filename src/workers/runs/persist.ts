@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { AppError } from "../shared/errors.ts";
-import type { RunContext } from "./run.ts";
+import { AppError } from "../../shared/errors.ts";
+import type { RunContext } from "../run.ts";
 
 /**
  * Does an act on the records, and does it again while MongoDB cannot be reached: what an agent has answered is not lost

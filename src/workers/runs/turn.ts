@@ -1,4 +1,4 @@
-import { AppError, toAppError } from "../shared/errors.ts";
+import { AppError, toAppError } from "../../shared/errors.ts";
 
 /** How an agent turn ended. `lost`: it is no longer ours, `stopped`: this process is to stop. */
 export type TurnEnd =

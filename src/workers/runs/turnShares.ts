@@ -1,5 +1,5 @@
-import { FairTurns } from "../hooks/fairTurns.ts";
-import { AppError } from "../shared/errors.ts";
+import { FairTurns } from "../../hooks/transforms/fairTurns.ts";
+import { AppError } from "../../shared/errors.ts";
 
 /** Share that one sender may hold of the free turns: of 10 turns a sender that is alone holds 7, a second one 2. */
 const WEIGHT = 3;

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { createRunner } from "../../../src/agents/createRunner.ts";
 import { agentPrompt } from "../../../src/agents/prompt/agentPrompt.ts";
+import { createRunner } from "../../../src/agents/runners/createRunner.ts";
 import { AppError } from "../../../src/shared/errors.ts";
 import { turn, whatWasThrown } from "./turn.ts";
 

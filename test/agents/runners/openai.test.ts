@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { createRunner } from "../../../src/agents/createRunner.ts";
-import type { AgentTurn } from "../../../src/agents/runner.ts";
+import { createRunner } from "../../../src/agents/runners/createRunner.ts";
+import type { AgentTurn } from "../../../src/agents/runners/runner.ts";
 import { AppError } from "../../../src/shared/errors.ts";
 import { eventually } from "../../support/eventually.ts";
 import {

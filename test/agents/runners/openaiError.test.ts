@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { createRunner } from "../../../src/agents/createRunner.ts";
+import { createRunner } from "../../../src/agents/runners/createRunner.ts";
 import { eventually } from "../../support/eventually.ts";
 import {
   answers,

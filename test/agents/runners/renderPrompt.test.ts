@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import type { AgentMessage } from "../../../src/agents/runner.ts";
 import { renderPrompt } from "../../../src/agents/runners/renderPrompt.ts";
+import type { AgentMessage } from "../../../src/agents/runners/runner.ts";
 import { runs } from "../../support/random.ts";
 import { lookAlikeOf } from "../prompt/lookAlike.ts";
 

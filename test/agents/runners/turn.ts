@@ -1,4 +1,4 @@
-import type { AgentReply, AgentTurn } from "../../../src/agents/runner.ts";
+import type { AgentReply, AgentTurn } from "../../../src/agents/runners/runner.ts";
 import { AppError } from "../../../src/shared/errors.ts";
 
 /** A run with one user's message, and with whatever else is given. */

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { expect } from "chai";
-import { AppError } from "../../src/shared/errors.ts";
-import { startApp, type TestApp } from "../support/app.ts";
+import { AppError } from "../../../src/shared/errors.ts";
+import { startApp, type TestApp } from "../../support/app.ts";
 
 const TOKEN = "a-token-of-some-length";
 const READ = "a-token-that-may-read";

@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { request } from "node:http";
 import { json } from "node:stream/consumers";
 import { expect } from "chai";
-import { BODY, SCHEMES, SLACK, STAMPED_SCHEMES, STRIPE } from "../hooks/senders.ts";
-import { type Answer, startApp, type TestApp } from "../support/app.ts";
+import { BODY, SCHEMES, SLACK, STAMPED_SCHEMES, STRIPE } from "../../hooks/signatures/senders.ts";
+import { type Answer, startApp, type TestApp } from "../../support/app.ts";
 
 const TOKEN = "a-hook-token-of-length";
 const OWN_TOKEN = "a-token-of-its-own";

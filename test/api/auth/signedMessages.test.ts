@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
-import { hmacWith, PLAIN, SCHEMES, type Scheme, STAMPED, STRIPE } from "../hooks/senders.ts";
-import { type Answer, startApp, type TestApp } from "../support/app.ts";
+import { hmacWith, PLAIN, SCHEMES, type Scheme, STAMPED, STRIPE } from "../../hooks/signatures/senders.ts";
+import { type Answer, startApp, type TestApp } from "../../support/app.ts";
 
 const TOKEN = "a-hook-token-of-length";
 

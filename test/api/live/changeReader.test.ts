@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { expect } from "chai";
 import pino from "pino";
-import { readChanges } from "../../src/api/live/changeReader.ts";
-import { readerConnection } from "../../src/shared/redis.ts";
-import { freeze } from "../support/freeze.ts";
-import { startRedis } from "../support/servers.ts";
+import { readChanges } from "../../../src/api/live/changeReader.ts";
+import { readerConnection } from "../../../src/shared/queue/redis.ts";
+import { freeze } from "../../support/freeze.ts";
+import { startRedis } from "../../support/servers.ts";
 
 describe("readChanges", () => {
   it("is lost once while Redis hangs, and lets that connection go once", async function () {

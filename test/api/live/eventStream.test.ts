@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { expect } from "chai";
-import { EventStream, eventText } from "../../src/api/live/eventStream.ts";
+import { EventStream, eventText } from "../../../src/api/live/eventStream.ts";
 
 const event = (n: number) => eventText("job", { n, filling: "x".repeat(10_000) });
 /** What the stream has for its client now. */

@@ -1,13 +1,13 @@
 import { once } from "node:events";
 import { expect } from "chai";
 import pino from "pino";
-import type { EventStream } from "../../src/api/live/eventStream.ts";
-import { LiveFeed } from "../../src/api/live/liveFeed.ts";
-import type { Stores } from "../../src/models/stores.ts";
-import { connectProducer, readerConnection } from "../../src/shared/redis.ts";
-import { startApp, type TestApp } from "../support/app.ts";
-import { eventually } from "../support/eventually.ts";
-import { redisUrl } from "../support/servers.ts";
+import type { EventStream } from "../../../src/api/live/eventStream.ts";
+import { LiveFeed } from "../../../src/api/live/liveFeed.ts";
+import type { Stores } from "../../../src/models/stores.ts";
+import { connectProducer, readerConnection } from "../../../src/shared/queue/redis.ts";
+import { startApp, type TestApp } from "../../support/app.ts";
+import { eventually } from "../../support/eventually.ts";
+import { redisUrl } from "../../support/servers.ts";
 
 const ALL = { topics: new Set(["jobs"] as const), filter: {} };
 

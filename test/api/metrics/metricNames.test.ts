@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { withoutMappingNames } from "../../src/api/metrics.ts";
-import { startApp, type TestApp } from "../support/app.ts";
+import { withoutMappingNames } from "../../../src/api/metrics/metrics.ts";
+import { startApp, type TestApp } from "../../support/app.ts";
 
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 const API = "an-api-token-of-length";

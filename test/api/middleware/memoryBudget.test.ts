@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { MemoryBudget } from "../../src/api/memoryBudget.ts";
+import { MemoryBudget } from "../../../src/api/middleware/memoryBudget.ts";
 
 const destroyed: string[] = [];
 const client = (name: string) => ({ destroy: () => destroyed.push(name) });

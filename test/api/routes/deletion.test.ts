@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { deleteUnusedPayloads } from "../../src/models/commands/deleteJobs.ts";
-import { startApp, type TestApp } from "../support/app.ts";
-import { createJob, report, whole } from "../support/factories.ts";
+import { deleteUnusedPayloads } from "../../../src/models/jobs/deleteJobs.ts";
+import { startApp, type TestApp } from "../../support/app.ts";
+import { createJob, report, whole } from "../../support/factories.ts";
 
 const MINUTE_MS = 60_000;
 const LARGE = { text: "x".repeat(40_000) };

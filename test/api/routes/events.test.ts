@@ -3,14 +3,14 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { expect } from "chai";
 import pino from "pino";
-import { deleteEndedDeliveries, deleteEndedRuns } from "../../src/models/commands/deleteEndedRuns.ts";
-import { RedisChanges } from "../../src/shared/changes.ts";
-import { connectProducer } from "../../src/shared/redis.ts";
-import { startApp, type TestApp } from "../support/app.ts";
-import { openEvents, type TestEvents } from "../support/eventSource.ts";
-import { eventually } from "../support/eventually.ts";
-import { freeze } from "../support/freeze.ts";
-import { mongoUri, redisUrl, startRedis } from "../support/servers.ts";
+import { deleteEndedDeliveries, deleteEndedRuns } from "../../../src/models/runs/deleteEndedRuns.ts";
+import { RedisChanges } from "../../../src/shared/queue/changeStream.ts";
+import { connectProducer } from "../../../src/shared/queue/redis.ts";
+import { startApp, type TestApp } from "../../support/app.ts";
+import { openEvents, type TestEvents } from "../../support/eventSource.ts";
+import { eventually } from "../../support/eventually.ts";
+import { freeze } from "../../support/freeze.ts";
+import { mongoUri, redisUrl, startRedis } from "../../support/servers.ts";
 
 describe("live events", () => {
   let app: TestApp;

@@ -1,9 +1,9 @@
 import { request as httpRequest } from "node:http";
 import { expect } from "chai";
-import { type Answer, startApp, type TestApp } from "../support/app.ts";
-import { eventually } from "../support/eventually.ts";
-import { freeze } from "../support/freeze.ts";
-import { startMongod, startRedis, type TestServer } from "../support/servers.ts";
+import { type Answer, startApp, type TestApp } from "../../support/app.ts";
+import { eventually } from "../../support/eventually.ts";
+import { freeze } from "../../support/freeze.ts";
+import { startMongod, startRedis, type TestServer } from "../../support/servers.ts";
 
 const TOKEN = "a-hook-token-of-length";
 const bearer = { Authorization: `Bearer ${TOKEN}` };

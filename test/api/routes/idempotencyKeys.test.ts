@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
-import { joinKey } from "../../src/api/routes/hooks.ts";
-import { type Answer, startApp, type TestApp } from "../support/app.ts";
+import { joinKey } from "../../../src/api/routes/hooks.ts";
+import { type Answer, startApp, type TestApp } from "../../support/app.ts";
 
 const TOKEN = "a-hook-token-of-length";
 const OWN_TOKENS = ["a-token-of-the-first", "a-token-of-the-second"];

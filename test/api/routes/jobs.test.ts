@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
-import { startApp, type TestApp } from "../support/app.ts";
-import { createJob, report, whole } from "../support/factories.ts";
+import { startApp, type TestApp } from "../../support/app.ts";
+import { createJob, report, whole } from "../../support/factories.ts";
 
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 

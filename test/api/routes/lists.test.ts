@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { startApp, type TestApp } from "../support/app.ts";
-import { createJob, report } from "../support/factories.ts";
+import { startApp, type TestApp } from "../../support/app.ts";
+import { createJob, report } from "../../support/factories.ts";
 
 const idsOf = (body: { jobs: { jobId: string }[] }) => body.jobs.map(({ jobId }) => jobId);
 

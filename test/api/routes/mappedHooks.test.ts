@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type ClientRequest, request } from "node:http";
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
-import { type Answer, startApp, type TestApp } from "../support/app.ts";
+import { type Answer, startApp, type TestApp } from "../../support/app.ts";
 
 const TOKEN = "a-hook-token-of-length";
 const bearer = { Authorization: `Bearer ${TOKEN}` };

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
-import { startApp, type TestApp } from "../support/app.ts";
+import { startApp, type TestApp } from "../../support/app.ts";
 
 const HOOK_TOKEN = "a-hook-token-of-length";
 const API_TOKEN = "the-token-of-the-API";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { reportStep } from "../../src/models/commands/reportStep.ts";
-import { startApp, type TestApp } from "../support/app.ts";
-import { createJob, report, whole } from "../support/factories.ts";
+import { reportStep } from "../../../src/models/jobs/reportStep.ts";
+import { startApp, type TestApp } from "../../support/app.ts";
+import { createJob, report, whole } from "../../support/factories.ts";
 
 const RECEIPT = [
   "stepId",

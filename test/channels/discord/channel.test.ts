@@ -1,8 +1,14 @@
 import { expect } from "chai";
-import type { SendResult } from "../../src/channels/channel.ts";
-import { discordChannel } from "../../src/channels/discord.ts";
-import { answers, type Behaviour, breaks, type ChannelServer, startChannelServer } from "../support/channelServer.ts";
-import { type Bed, kindOf, send, TEXT, tellsNothing, withstandsTheNetwork } from "./network.ts";
+import type { SendResult } from "../../../src/channels/channel.ts";
+import { discordChannel } from "../../../src/channels/discord/channel.ts";
+import {
+  answers,
+  type Behaviour,
+  breaks,
+  type ChannelServer,
+  startChannelServer,
+} from "../../support/channelServer.ts";
+import { type Bed, kindOf, send, TEXT, tellsNothing, withstandsTheNetwork } from "../network.ts";
 
 const TOKEN = "discord-secret-token";
 const CHANNEL = "1199999999999999999";

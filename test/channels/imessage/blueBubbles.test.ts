@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import type { SendResult } from "../../src/channels/channel.ts";
-import { imessageChannel } from "../../src/channels/imessage.ts";
+import type { SendResult } from "../../../src/channels/channel.ts";
+import { imessageChannel } from "../../../src/channels/imessage/channel.ts";
 import {
   answers,
   type Behaviour,
@@ -8,8 +8,8 @@ import {
   breaksWithin,
   type ChannelServer,
   startChannelServer,
-} from "../support/channelServer.ts";
-import { type Bed, KEY, kindOf, send, TEXT, tellsNothing, withstandsTheNetwork } from "./network.ts";
+} from "../../support/channelServer.ts";
+import { type Bed, KEY, kindOf, send, TEXT, tellsNothing, withstandsTheNetwork } from "../network.ts";
 
 const PASSWORD = "blue & bubbles/secret+word";
 const QUERY = "?password=blue+%26+bubbles%2Fsecret%2Bword";

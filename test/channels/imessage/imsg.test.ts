@@ -2,10 +2,10 @@ import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import type { OutgoingMessage, SendResult } from "../../src/channels/channel.ts";
-import { imessageChannel } from "../../src/channels/imessage.ts";
-import { eventually } from "../support/eventually.ts";
-import { inBriefTime, KEY, kindOf, TEXT } from "./network.ts";
+import type { OutgoingMessage, SendResult } from "../../../src/channels/channel.ts";
+import { imessageChannel } from "../../../src/channels/imessage/channel.ts";
+import { eventually } from "../../support/eventually.ts";
+import { inBriefTime, KEY, kindOf, TEXT } from "../network.ts";
 
 const TO = "+4915111111111";
 const ENVIRONMENT = {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { toParts } from "../../../src/channels/text/parts.ts";
+import { toParts } from "../../../src/channels/markdown/parts.ts";
 import { runs } from "../../support/random.ts";
 import { anyMarkdown, style, visible } from "./shown.ts";
 

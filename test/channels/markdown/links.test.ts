@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { toParts } from "../../../src/channels/text/parts.ts";
-import type { Dialect } from "../../../src/channels/text/style.ts";
+import { toParts } from "../../../src/channels/markdown/parts.ts";
+import type { Dialect } from "../../../src/channels/markdown/style.ts";
 
 const EVIL = "https://evil.example/x";
 const LINKING = ["telegram-html", "slack", "discord", "markdown"] as const satisfies readonly Dialect[];

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { toParts } from "../../../src/channels/text/parts.ts";
-import type { Dialect } from "../../../src/channels/text/style.ts";
+import { toParts } from "../../../src/channels/markdown/parts.ts";
+import type { Dialect } from "../../../src/channels/markdown/style.ts";
 import { runs, TIMES } from "../../support/random.ts";
 import { anyMarkdown, style, visible } from "./shown.ts";
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { letterByLetter } from "../../../src/channels/mattermostPlain.ts";
-import { toParts } from "../../../src/channels/text/parts.ts";
+import { toParts } from "../../../src/channels/markdown/parts.ts";
+import { letterByLetter } from "../../../src/channels/mattermost/plain.ts";
 import { runs } from "../../support/random.ts";
 import { anyMarkdown, style } from "./shown.ts";
 

@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { readStyles } from "../../../src/channels/signalStyles.ts";
-import { clean } from "../../../src/channels/text/clean.ts";
-import { sizeOf } from "../../../src/channels/text/measure.ts";
-import { toParts } from "../../../src/channels/text/parts.ts";
-import type { Part, TextStyle } from "../../../src/channels/text/style.ts";
+import { clean } from "../../../src/channels/markdown/clean.ts";
+import { sizeOf } from "../../../src/channels/markdown/measure.ts";
+import { toParts } from "../../../src/channels/markdown/parts.ts";
+import type { Part, TextStyle } from "../../../src/channels/markdown/style.ts";
+import { readStyles } from "../../../src/channels/signal/styles.ts";
 import { runs } from "../../support/random.ts";
 import {
   anyMarkdown,

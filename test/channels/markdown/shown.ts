@@ -1,9 +1,9 @@
 import fc from "fast-check";
-import { clean } from "../../../src/channels/text/clean.ts";
-import { sizeOf } from "../../../src/channels/text/measure.ts";
-import { spread } from "../../../src/channels/text/spread.ts";
-import type { Dialect, Part, TextStyle } from "../../../src/channels/text/style.ts";
-import { PLAIN } from "../../../src/channels/text/writer.ts";
+import { clean } from "../../../src/channels/markdown/clean.ts";
+import { sizeOf } from "../../../src/channels/markdown/measure.ts";
+import { spread } from "../../../src/channels/markdown/spread.ts";
+import type { Dialect, Part, TextStyle } from "../../../src/channels/markdown/style.ts";
+import { PLAIN } from "../../../src/channels/markdown/writer.ts";
 
 const DIALECTS: readonly Dialect[] = ["telegram-html", "slack", "discord", "markdown", "whatsapp", "signal", "plain"];
 

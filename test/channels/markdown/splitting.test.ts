@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { parser } from "../../../src/channels/text/parser.ts";
-import { toParts } from "../../../src/channels/text/parts.ts";
-import type { Dialect, TextStyle } from "../../../src/channels/text/style.ts";
+import { parser } from "../../../src/channels/markdown/parser.ts";
+import { toParts } from "../../../src/channels/markdown/parts.ts";
+import type { Dialect, TextStyle } from "../../../src/channels/markdown/style.ts";
 import { runs } from "../../support/random.ts";
 import { anyText, plainTexts, style, visible } from "./shown.ts";
 

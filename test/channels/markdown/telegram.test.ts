@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { toParts } from "../../../src/channels/text/parts.ts";
+import { toParts } from "../../../src/channels/markdown/parts.ts";
 import { shownOfHtml, style, visible } from "./shown.ts";
 
 const html = (markdown: string) => toParts(markdown, style("telegram-html")).map(({ text }) => text);

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import type { SendResult } from "../../src/channels/channel.ts";
-import { mattermostChannel } from "../../src/channels/mattermost.ts";
+import type { SendResult } from "../../../src/channels/channel.ts";
+import { mattermostChannel } from "../../../src/channels/mattermost/channel.ts";
 import {
   answers,
   type Behaviour,
@@ -8,8 +8,8 @@ import {
   breaksWithin,
   type ChannelServer,
   startChannelServer,
-} from "../support/channelServer.ts";
-import { type Bed, KEY, kindOf, send, TEXT, tellsNothing, withstandsTheNetwork } from "./network.ts";
+} from "../../support/channelServer.ts";
+import { type Bed, KEY, kindOf, send, TEXT, tellsNothing, withstandsTheNetwork } from "../network.ts";
 
 const TOKEN = "mattermost-secret-token";
 

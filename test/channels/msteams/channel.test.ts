@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import type { SendResult } from "../../src/channels/channel.ts";
-import { msteamsChannel } from "../../src/channels/msteams.ts";
+import type { SendResult } from "../../../src/channels/channel.ts";
+import { msteamsChannel } from "../../../src/channels/msteams/channel.ts";
 import {
   answers,
   type Behaviour,
@@ -8,9 +8,9 @@ import {
   type ChannelServer,
   hangs,
   startChannelServer,
-} from "../support/channelServer.ts";
-import { eventually } from "../support/eventually.ts";
-import { type Bed, kindOf, send, TEXT, tellsNothing, withstandsTheNetwork } from "./network.ts";
+} from "../../support/channelServer.ts";
+import { eventually } from "../../support/eventually.ts";
+import { type Bed, kindOf, send, TEXT, tellsNothing, withstandsTheNetwork } from "../network.ts";
 
 const SECRET = "msteams-app-secret";
 const TOKEN = "eyJ.msteams-access-token";

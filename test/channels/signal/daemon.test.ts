@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import type { SendResult } from "../../src/channels/channel.ts";
-import { signalChannel } from "../../src/channels/signal.ts";
-import { answers, type Behaviour, type ChannelServer, startChannelServer } from "../support/channelServer.ts";
-import { type Bed, KEY, kindOf, send, TEXT, tellsNothing, withstandsTheNetwork } from "./network.ts";
+import type { SendResult } from "../../../src/channels/channel.ts";
+import { signalChannel } from "../../../src/channels/signal/channel.ts";
+import { answers, type Behaviour, type ChannelServer, startChannelServer } from "../../support/channelServer.ts";
+import { type Bed, KEY, kindOf, send, TEXT, tellsNothing, withstandsTheNetwork } from "../network.ts";
 
 const ACCOUNT = "+4915100000000";
 const TO = "+4915111111111";

@@ -1,14 +1,14 @@
 import { expect } from "chai";
-import type { SendResult } from "../../src/channels/channel.ts";
-import { signalChannel } from "../../src/channels/signal.ts";
+import type { SendResult } from "../../../src/channels/channel.ts";
+import { signalChannel } from "../../../src/channels/signal/channel.ts";
 import {
   answers,
   type Behaviour,
   breaksWithin,
   type ChannelServer,
   startChannelServer,
-} from "../support/channelServer.ts";
-import { type Bed, kindOf, send, TEXT, tellsNothing, withstandsTheNetwork } from "./network.ts";
+} from "../../support/channelServer.ts";
+import { type Bed, kindOf, send, TEXT, tellsNothing, withstandsTheNetwork } from "../network.ts";
 
 const ACCOUNT = "+4915100000000";
 const TO = "+4915111111111";

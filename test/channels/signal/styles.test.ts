@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { readStyles } from "../../src/channels/signalStyles.ts";
+import { readStyles } from "../../../src/channels/signal/styles.ts";
 
 describe("the marks of Signal's dialect", () => {
   const cases: [string, string, string, string[]][] = [

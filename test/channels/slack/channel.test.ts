@@ -1,8 +1,14 @@
 import { expect } from "chai";
-import type { SendResult } from "../../src/channels/channel.ts";
-import { slackChannel } from "../../src/channels/slack.ts";
-import { answers, type Behaviour, breaks, type ChannelServer, startChannelServer } from "../support/channelServer.ts";
-import { type Bed, KEY, kindOf, send, TEXT, tellsNothing, withstandsTheNetwork } from "./network.ts";
+import type { SendResult } from "../../../src/channels/channel.ts";
+import { slackChannel } from "../../../src/channels/slack/channel.ts";
+import {
+  answers,
+  type Behaviour,
+  breaks,
+  type ChannelServer,
+  startChannelServer,
+} from "../../support/channelServer.ts";
+import { type Bed, KEY, kindOf, send, TEXT, tellsNothing, withstandsTheNetwork } from "../network.ts";
 
 const TOKEN = "xoxb-slack-secret-token";
 const POST = "/chat.postMessage";

@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import type { SendResult } from "../../src/channels/channel.ts";
-import { telegramChannel } from "../../src/channels/telegram.ts";
-import { answers, type Behaviour, type ChannelServer, startChannelServer } from "../support/channelServer.ts";
-import { type Bed, kindOf, send, TEXT, tellsNothing, withstandsTheNetwork } from "./network.ts";
+import type { SendResult } from "../../../src/channels/channel.ts";
+import { telegramChannel } from "../../../src/channels/telegram/channel.ts";
+import { answers, type Behaviour, type ChannelServer, startChannelServer } from "../../support/channelServer.ts";
+import { type Bed, kindOf, send, TEXT, tellsNothing, withstandsTheNetwork } from "../network.ts";
 
 /** Of a private chat. */
 const TO = "1234567890";

@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import type { SendResult } from "../../src/channels/channel.ts";
-import { whatsappChannel } from "../../src/channels/whatsapp.ts";
-import { answers, type Behaviour, type ChannelServer, startChannelServer } from "../support/channelServer.ts";
-import { type Bed, KEY, kindOf, send, TEXT, tellsNothing, withstandsTheNetwork } from "./network.ts";
+import type { SendResult } from "../../../src/channels/channel.ts";
+import { whatsappChannel } from "../../../src/channels/whatsapp/channel.ts";
+import { answers, type Behaviour, type ChannelServer, startChannelServer } from "../../support/channelServer.ts";
+import { type Bed, KEY, kindOf, send, TEXT, tellsNothing, withstandsTheNetwork } from "../network.ts";
 
 const TOKEN = "EAAwhatsappSecretToken";
 const NUMBER = "106540352242922";

@@ -2,8 +2,8 @@ import { parseExpressionAt, type Token } from "acorn";
 import { expect } from "chai";
 import fc from "fast-check";
 import JSON5 from "json5";
-import { editJson5, type Json5Edit } from "../../src/cli/json5Edit.ts";
-import { runs } from "../support/random.ts";
+import { editJson5, type Json5Edit } from "../../../src/cli/configFile/json5Edit.ts";
+import { runs } from "../../support/random.ts";
 
 const GMAIL = { account: "ada@example.org", topic: "projects/p/topics/t" };
 const block = (value: unknown): Json5Edit => ({ path: ["hooks", "gmail"], value });

@@ -20,12 +20,12 @@ import { delimiter, join, resolve } from "node:path";
 import { expect } from "chai";
 import JSON5 from "json5";
 import sinon from "sinon";
-import { EXIT } from "../../src/cli/exit.ts";
-import { answers, type Behaviour, hangs } from "../support/channelServer.ts";
-import { type Running, runInProcess, startInProcess } from "../support/cli.ts";
-import { eventually } from "../support/eventually.ts";
-import { type GoogleServer, googleError, startGoogleServer } from "../support/googleServer.ts";
-import { runCli } from "./service.ts";
+import { EXIT } from "../../../src/cli/exit.ts";
+import { answers, type Behaviour, hangs } from "../../support/channelServer.ts";
+import { type Running, runInProcess, startInProcess } from "../../support/cli.ts";
+import { eventually } from "../../support/eventually.ts";
+import { type GoogleServer, googleError, startGoogleServer } from "../../support/googleServer.ts";
+import { runCli } from "../service.ts";
 
 const TOPIC = "projects/my-project/topics/signalbox-gmail";
 const SUBSCRIPTION = "projects/my-project/subscriptions/signalbox-gmail";

@@ -12,12 +12,12 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { readSettings } from "../../src/cli/firstUse.ts";
-import { summary } from "../../src/cli/summary.ts";
-import { ConfigError, parseConfig, readConfig } from "../../src/shared/config.ts";
-import { StartError } from "../../src/shared/lifecycle.ts";
-import { mongoUri, redisUrl } from "../support/servers.ts";
-import { runCli, type Service } from "./service.ts";
+import { readSettings } from "../../../src/cli/start/firstUse.ts";
+import { summary } from "../../../src/cli/start/summary.ts";
+import { ConfigError, parseConfig, readConfig } from "../../../src/shared/config/load.ts";
+import { StartError } from "../../../src/shared/lifecycle.ts";
+import { mongoUri, redisUrl } from "../../support/servers.ts";
+import { runCli, type Service } from "../service.ts";
 
 const makeHome = () => mkdtempSync(join(tmpdir(), "signalbox-first-use-"));
 const remove = (home: string) => rmSync(home, { recursive: true, force: true });

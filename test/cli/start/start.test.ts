@@ -14,10 +14,10 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { runInProcess } from "../support/cli.ts";
-import { eventually } from "../support/eventually.ts";
-import { freePort, mongoUri, redisUrl } from "../support/servers.ts";
-import { isRunning, mongodPid, processesOf, runCli, type Service } from "./service.ts";
+import { runInProcess } from "../../support/cli.ts";
+import { eventually } from "../../support/eventually.ts";
+import { freePort, mongoUri, redisUrl } from "../../support/servers.ts";
+import { isRunning, mongodPid, processesOf, runCli, type Service } from "../service.ts";
 
 const allEnd = (dataDir: string) =>
   eventually(() => !existsSync(dataDir) || !Object.values(processesOf(dataDir)).some(Boolean), "all to end");

@@ -2,11 +2,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { commandLine } from "../../src/cli/processInfo.ts";
-import { runInProcess } from "../support/cli.ts";
-import { eventually } from "../support/eventually.ts";
-import { type GmailBed, startGmailBed } from "../support/gmailBed.ts";
-import { isRunning, runCli, type Service } from "./service.ts";
+import { commandLine } from "../../../src/cli/start/processInfo.ts";
+import { runInProcess } from "../../support/cli.ts";
+import { eventually } from "../../support/eventually.ts";
+import { type GmailBed, startGmailBed } from "../../support/gmailBed.ts";
+import { isRunning, runCli, type Service } from "../service.ts";
 
 describe("signalbox start with hooks.gmail", function () {
   this.timeout(60_000);

@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import stringWidth from "string-width";
-import { cleanJson, cleanLine, cleanText } from "../../src/cli/terminal/cleanText.ts";
-import { cut } from "../../src/cli/terminal/columns.ts";
-import { tableLines } from "../../src/cli/terminal/table.ts";
-import { rowLines, section } from "../../src/cli/terminal/words.ts";
+import { cleanJson, cleanLine, cleanText } from "../../../src/cli/terminal/cleanText.ts";
+import { cut } from "../../../src/cli/terminal/columns.ts";
+import { tableLines } from "../../../src/cli/terminal/table.ts";
+import { rowLines, section } from "../../../src/cli/terminal/words.ts";
 
 /** Any text, and often what a terminal obeys. */
 const hostile = fc

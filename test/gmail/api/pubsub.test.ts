@@ -1,9 +1,9 @@
 import { expect } from "chai";
-import { createGoogleAuth, type GoogleAuth } from "../../src/gmail/googleAuth.ts";
-import { createPubSub, type PubSub } from "../../src/gmail/pubsub.ts";
-import { createPubSubSetup, GMAIL_PUBLISHER, type PubSubSetup } from "../../src/gmail/pubsubSetup.ts";
-import { hangs } from "../support/channelServer.ts";
-import { type GoogleServer, googleError, startGoogleServer } from "../support/googleServer.ts";
+import { createPubSub, type PubSub } from "../../../src/gmail/api/pubsub.ts";
+import { createGoogleAuth, type GoogleAuth } from "../../../src/gmail/auth/googleAuth.ts";
+import { createPubSubSetup, GMAIL_PUBLISHER, type PubSubSetup } from "../../../src/gmail/setup/pubsubSetup.ts";
+import { hangs } from "../../support/channelServer.ts";
+import { type GoogleServer, googleError, startGoogleServer } from "../../support/googleServer.ts";
 
 const TOPIC = "projects/p/topics/t";
 const SUBSCRIPTION = "projects/p/subscriptions/s";

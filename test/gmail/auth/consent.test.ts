@@ -3,12 +3,12 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { PassThrough } from "node:stream";
 import { expect } from "chai";
-import { askConsent, type Consent } from "../../src/gmail/consent.ts";
-import { GMAIL_SCOPE, PUBSUB_SCOPE } from "../../src/gmail/googleAuth.ts";
-import { GoogleError } from "../../src/gmail/googleError.ts";
-import { StartError } from "../../src/shared/lifecycle.ts";
-import { answers } from "../support/channelServer.ts";
-import { type GoogleServer, startGoogleServer } from "../support/googleServer.ts";
+import { GoogleError } from "../../../src/gmail/api/googleError.ts";
+import { askConsent, type Consent } from "../../../src/gmail/auth/consent.ts";
+import { GMAIL_SCOPE, PUBSUB_SCOPE } from "../../../src/gmail/auth/googleAuth.ts";
+import { StartError } from "../../../src/shared/lifecycle.ts";
+import { answers } from "../../support/channelServer.ts";
+import { type GoogleServer, startGoogleServer } from "../../support/googleServer.ts";
 
 const SCOPES = [GMAIL_SCOPE, PUBSUB_SCOPE];
 

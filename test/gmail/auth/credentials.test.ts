@@ -3,8 +3,8 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { isOpenToOthers, readCredentials } from "../../src/gmail/credentials.ts";
-import { StartError } from "../../src/shared/lifecycle.ts";
+import { isOpenToOthers, readCredentials } from "../../../src/gmail/auth/credentials.ts";
+import { StartError } from "../../../src/shared/lifecycle.ts";
 
 const CONSENT = { type: "authorized_user", client_id: "id", client_secret: "hidden-1", refresh_token: "hidden-2" };
 const { privateKey: private_key } = generateKeyPairSync("rsa", {

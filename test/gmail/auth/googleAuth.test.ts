@@ -1,17 +1,17 @@
 import { generateKeyPairSync } from "node:crypto";
 import { expect } from "chai";
-import { createGmailApi, type GmailApi } from "../../src/gmail/gmailApi.ts";
+import { createGmailApi, type GmailApi } from "../../../src/gmail/api/gmailApi.ts";
+import { GoogleError } from "../../../src/gmail/api/googleError.ts";
+import { createPubSub } from "../../../src/gmail/api/pubsub.ts";
 import {
   createGoogleAuth,
   GMAIL_SCOPE,
   type GoogleAuth,
   type GoogleCredentials,
   PUBSUB_SCOPE,
-} from "../../src/gmail/googleAuth.ts";
-import { GoogleError } from "../../src/gmail/googleError.ts";
-import { createPubSub } from "../../src/gmail/pubsub.ts";
-import { answers, type Behaviour, breaks, breaksMidway, hangs } from "../support/channelServer.ts";
-import { type GoogleServer, googleError, startGoogleServer } from "../support/googleServer.ts";
+} from "../../../src/gmail/auth/googleAuth.ts";
+import { answers, type Behaviour, breaks, breaksMidway, hangs } from "../../support/channelServer.ts";
+import { type GoogleServer, googleError, startGoogleServer } from "../../support/googleServer.ts";
 
 const USER: GoogleCredentials = {
   type: "authorized_user",

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import pino from "pino";
-import { catchUp } from "../../src/gmail/catchUp.ts";
-import { connectGoogle } from "../../src/gmail/google.ts";
-import { HeldMailbox } from "../../src/gmail/heldMailbox.ts";
-import { Intake } from "../../src/gmail/intake.ts";
-import { compileMappings } from "../../src/hooks/mapping.ts";
-import { ACCOUNT, type GmailBed, startGmailBed } from "../support/gmailBed.ts";
+import { connectGoogle } from "../../../src/gmail/api/google.ts";
+import { catchUp } from "../../../src/gmail/listener/catchUp.ts";
+import { HeldMailbox } from "../../../src/gmail/listener/heldMailbox.ts";
+import { Intake } from "../../../src/gmail/listener/intake.ts";
+import { compileMappings } from "../../../src/hooks/mappings/mapping.ts";
+import { ACCOUNT, type GmailBed, startGmailBed } from "../../support/gmailBed.ts";
 
 const DAY_MS = 24 * 3_600_000;
 const never = new AbortController().signal;

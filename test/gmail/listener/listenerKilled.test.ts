@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { startApp } from "../support/app.ts";
-import { eventually } from "../support/eventually.ts";
-import { type FreezingMailbox, openMailbox, type Point } from "../support/freezingMailbox.ts";
-import { CONSENT } from "../support/gmailBed.ts";
-import { type Service, startProcess } from "../support/process.ts";
-import { redisUrl } from "../support/servers.ts";
+import { startApp } from "../../support/app.ts";
+import { eventually } from "../../support/eventually.ts";
+import { type FreezingMailbox, openMailbox, type Point } from "../../support/freezingMailbox.ts";
+import { CONSENT } from "../../support/gmailBed.ts";
+import { type Service, startProcess } from "../../support/process.ts";
+import { redisUrl } from "../../support/servers.ts";
 
 /** What a listener's death must not show in. */
 interface Outcome {

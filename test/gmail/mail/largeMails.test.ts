@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { eventually } from "../support/eventually.ts";
-import { type GmailBed, runGmailProcess, startGmailBed } from "../support/gmailBed.ts";
+import { eventually } from "../../support/eventually.ts";
+import { type GmailBed, runGmailProcess, startGmailBed } from "../../support/gmailBed.ts";
 
 describe("a Gmail listener with little memory", function () {
   this.timeout(120_000);

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { htmlText } from "../../src/gmail/htmlText.ts";
-import { isSkippedMail, readMail } from "../../src/gmail/mail.ts";
+import { htmlText } from "../../../src/gmail/mail/htmlText.ts";
+import { isSkippedMail, readMail } from "../../../src/gmail/mail/mail.ts";
 
 const WHOLE = { includeBody: true, maxBytes: 20_000 };
 

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { Webhook } from "standardwebhooks";
-import type { Proof, SenderAuth } from "../../src/hooks/senderProof.ts";
+import type { Proof, SenderAuth } from "../../../src/hooks/signatures/senderProof.ts";
 import {
   AT,
   BODY,

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { checkSender, type Proof, type SenderAuth } from "../../src/hooks/senderProof.ts";
+import { checkSender, type Proof, type SenderAuth } from "../../../src/hooks/signatures/senderProof.ts";
 import {
   AT,
   BODY,

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { SenderAuth } from "../../src/hooks/senderProof.ts";
+import type { SenderAuth } from "../../../src/hooks/signatures/senderProof.ts";
 import {
   AT,
   BODY,

@@ -1,5 +1,10 @@
 import { createHmac } from "node:crypto";
-import { checkSender, type Proof, type SenderAuth, type SenderRequest } from "../../src/hooks/senderProof.ts";
+import {
+  checkSender,
+  type Proof,
+  type SenderAuth,
+  type SenderRequest,
+} from "../../../src/hooks/signatures/senderProof.ts";
 
 export type Headers = SenderRequest["headers"];
 export type Refusal = Extract<Proof, { ok: false }>["reason"];

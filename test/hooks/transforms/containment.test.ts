@@ -4,8 +4,8 @@ import { readdirSync } from "node:fs";
 import { getPriority } from "node:os";
 import { createInterface } from "node:readline";
 import { expect } from "chai";
-import { AppError } from "../../src/shared/errors.ts";
-import { eventually } from "../support/eventually.ts";
+import { AppError } from "../../../src/shared/errors.ts";
+import { eventually } from "../../support/eventually.ts";
 import { isOver, TransformBed, thrownBy } from "./transformBed.ts";
 
 const COUNTER = "let count = 0; export default () => ({ count: ++count })";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { FairTurns } from "../../src/hooks/fairTurns.ts";
+import { FairTurns } from "../../../src/hooks/transforms/fairTurns.ts";
 
 describe("FairTurns", () => {
   const never = new AbortController().signal;

@@ -4,8 +4,8 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { type TransformOutcome, Transforms, type TransformsOptions } from "../../src/hooks/transforms.ts";
-import { AppError } from "../../src/shared/errors.ts";
+import { type TransformOutcome, Transforms, type TransformsOptions } from "../../../src/hooks/transforms/transforms.ts";
+import { AppError } from "../../../src/shared/errors.ts";
 
 export const INPUT = {
   payload: { a: 1 } as Record<string, unknown>,

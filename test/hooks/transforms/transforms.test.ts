@@ -1,10 +1,10 @@
 import { appendFileSync, symlinkSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
-import type { AgentOverrides } from "../../src/hooks/transform.ts";
-import { TransformProcess } from "../../src/hooks/transformProcess.ts";
-import { CHANNELS } from "../../src/shared/channelNames.ts";
-import { countKept } from "../support/memory.ts";
+import { TransformProcess } from "../../../src/hooks/transforms/process.ts";
+import type { AgentOverrides } from "../../../src/hooks/transforms/transform.ts";
+import { CHANNELS } from "../../../src/shared/config/formats/channelNames.ts";
+import { countKept } from "../../support/memory.ts";
 import { INPUT, TransformBed, thrownBy } from "./transformBed.ts";
 
 describe("transforms", () => {

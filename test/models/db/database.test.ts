@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import diagnosticsChannel from "node:diagnostics_channel";
 import type { Socket } from "node:net";
 import { expect } from "chai";
-import { connectDatabase } from "../../src/models/database.ts";
-import { readAll } from "../../src/models/readAll.ts";
-import { mongoUri, startMongod } from "../support/servers.ts";
+import { connectDatabase } from "../../../src/models/db/database.ts";
+import { readAll } from "../../../src/models/db/readAll.ts";
+import { mongoUri, startMongod } from "../../support/servers.ts";
 
 describe("Database.checkPrepared", () => {
   it("tells of indexes that are missing, and of a MongoDB that does not say which there are, in words of their own", async () => {

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
-import { connectDatabase, type Database } from "../../src/models/database.ts";
-import { DatabaseClock } from "../../src/models/databaseClock.ts";
-import { eventually } from "../support/eventually.ts";
-import { withMachineClock } from "../support/machineClock.ts";
-import { mongoUri } from "../support/servers.ts";
+import { connectDatabase, type Database } from "../../../src/models/db/database.ts";
+import { DatabaseClock } from "../../../src/models/db/databaseClock.ts";
+import { eventually } from "../../support/eventually.ts";
+import { withMachineClock } from "../../support/machineClock.ts";
+import { mongoUri } from "../../support/servers.ts";
 
 const HOUR_MS = 3_600_000;
 

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { mongo } from "mongoose";
-import { takePage } from "../../src/models/page.ts";
-import { AppError } from "../../src/shared/errors.ts";
-import { eventually } from "../support/eventually.ts";
+import { takePage } from "../../../src/models/db/page.ts";
+import { AppError } from "../../../src/shared/errors.ts";
+import { eventually } from "../../support/eventually.ts";
 
 const AT_ONCE = 16;
 const MANY = 100;

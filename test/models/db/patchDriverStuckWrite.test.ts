@@ -3,8 +3,8 @@ import { randomUUID } from "node:crypto";
 import { createRequire } from "node:module";
 import { promisify } from "node:util";
 import { expect } from "chai";
-import { PATCHED_VERSIONS } from "../../src/models/patchDriverStuckWrite.ts";
-import { mongoUri } from "../support/servers.ts";
+import { PATCHED_VERSIONS } from "../../../src/models/db/patchDriverStuckWrite.ts";
+import { mongoUri } from "../../support/servers.ts";
 
 /**
  * Sends a command over a connection that closes in the same turn of the event loop, then another over a new connection.
@@ -44,7 +44,7 @@ describe("patchDriverStuckWrite", () => {
 
     const end = await endOfCommand();
 
-    const advice = end === "waits" ? "add it to PATCHED_VERSIONS" : "delete src/models/patchDriverStuckWrite.ts";
+    const advice = end === "waits" ? "add it to PATCHED_VERSIONS" : "delete src/models/db/patchDriverStuckWrite.ts";
     expect(end, `mongodb ${version} answers by itself: ${advice}`).to.equal("waits");
     expect(version, `mongodb ${version} waits too: ${advice}`).to.match(PATCHED_VERSIONS);
   });

@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import type { mongo } from "mongoose";
-import { connectDatabase, type Database } from "../../src/models/database.ts";
-import { readAll } from "../../src/models/readAll.ts";
-import { AppError } from "../../src/shared/errors.ts";
-import { loseFinds, loseNoMore } from "../support/lostAnswers.ts";
-import { mongoUri, useOwnMongod } from "../support/servers.ts";
+import { connectDatabase, type Database } from "../../../src/models/db/database.ts";
+import { readAll } from "../../../src/models/db/readAll.ts";
+import { AppError } from "../../../src/shared/errors.ts";
+import { loseFinds, loseNoMore } from "../../support/lostAnswers.ts";
+import { mongoUri, useOwnMongod } from "../../support/servers.ts";
 
 interface Row {
   _id: number;

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
-import { addDelivery } from "../../src/models/commands/addDelivery.ts";
-import type { Route } from "../../src/models/session.ts";
-import { startApp, type TestApp } from "../support/app.ts";
+import { addDelivery } from "../../../src/models/deliveries/addDelivery.ts";
+import type { Route } from "../../../src/models/sessions/session.ts";
+import { startApp, type TestApp } from "../../support/app.ts";
 
 const CONFIGURED = ["telegram", "whatsapp"];
 const NOBODY = "No recipient is known: give `to`, or set the main session's route.";

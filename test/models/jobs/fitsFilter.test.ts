@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { fitsFilter, type JobFilter, jobQuery } from "../../src/models/jobFilter.ts";
-import { minuteOf } from "../../src/models/jobTimes.ts";
-import { startApp, type TestApp } from "../support/app.ts";
-import { runs } from "../support/random.ts";
+import { fitsFilter, type JobFilter, jobQuery } from "../../../src/models/jobs/jobFilter.ts";
+import { minuteOf } from "../../../src/models/jobs/jobTimes.ts";
+import { startApp, type TestApp } from "../../support/app.ts";
+import { runs } from "../../support/random.ts";
 
 const NOW = new Date("2026-11-21T12:00:00.000Z");
 const time = fc.integer({ min: -5, max: 5 }).map((minutes) => new Date(NOW.getTime() + minutes * 60_000));

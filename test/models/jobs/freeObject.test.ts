@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { packObject, searchTerms, unpackObject } from "../../src/models/freeObject.ts";
+import { packObject, searchTerms, unpackObject } from "../../../src/models/jobs/freeObject.ts";
 
 describe("free objects", () => {
   it("come back as they went in, whatever their keys and values", () => {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { beginsWith } from "../../src/models/jobFilter.ts";
+import { beginsWith } from "../../../src/models/jobs/jobFilter.ts";
 
 /** As MongoDB compares strings: by their UTF-8 bytes. */
 const compare = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));

@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import type { mongo } from "mongoose";
-import type { JobDoc } from "../../src/models/job.ts";
-import { JobStatistics } from "../../src/models/jobStats.ts";
-import { systemClock } from "../../src/shared/clock.ts";
-import { eventually } from "../support/eventually.ts";
+import type { JobDoc } from "../../../src/models/jobs/job.ts";
+import { JobStatistics } from "../../../src/models/jobs/jobStats.ts";
+import { systemClock } from "../../../src/shared/clock.ts";
+import { eventually } from "../../support/eventually.ts";
 
 /** As many jobs running as it was asked to count; each count takes until it is let go. */
 function slowCollection() {

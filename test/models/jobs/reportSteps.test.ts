@@ -1,13 +1,13 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { mongo } from "mongoose";
-import { deleteJob } from "../../src/models/commands/deleteJobs.ts";
-import { readJob } from "../../src/models/commands/readJobs.ts";
-import { reportStep, type StepReport } from "../../src/models/commands/reportStep.ts";
-import { openStores, type Stores } from "../../src/models/stores.ts";
-import { startApp, type TestApp } from "../support/app.ts";
-import { runs } from "../support/random.ts";
-import { mongoUri, useOwnMongod } from "../support/servers.ts";
+import { deleteJob } from "../../../src/models/jobs/deleteJobs.ts";
+import { readJob } from "../../../src/models/jobs/readJobs.ts";
+import { reportStep, type StepReport } from "../../../src/models/jobs/reportStep.ts";
+import { openStores, type Stores } from "../../../src/models/stores.ts";
+import { startApp, type TestApp } from "../../support/app.ts";
+import { runs } from "../../support/random.ts";
+import { mongoUri, useOwnMongod } from "../../support/servers.ts";
 
 interface ModelStep {
   stepKey: string;

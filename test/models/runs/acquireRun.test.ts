@@ -1,14 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import { mongo } from "mongoose";
-import { acquireRun, renewRun } from "../../src/models/commands/acquireRun.ts";
-import { finalizeRun } from "../../src/models/commands/finalizeRun.ts";
-import { listSessions } from "../../src/models/commands/readSessions.ts";
-import type { AgentRun, RunDoc } from "../../src/models/run.ts";
-import { startApp, type TestApp } from "../support/app.ts";
-import { acceptRun } from "../support/factories.ts";
-import { LOST, loseNoMore, loseWrites } from "../support/lostAnswers.ts";
-import { mongoUri, useOwnMongod } from "../support/servers.ts";
+import { acquireRun, renewRun } from "../../../src/models/runs/acquireRun.ts";
+import { finalizeRun } from "../../../src/models/runs/finalizeRun.ts";
+import type { AgentRun, RunDoc } from "../../../src/models/runs/run.ts";
+import { listSessions } from "../../../src/models/sessions/readSessions.ts";
+import { startApp, type TestApp } from "../../support/app.ts";
+import { acceptRun } from "../../support/factories.ts";
+import { LOST, loseNoMore, loseWrites } from "../../support/lostAnswers.ts";
+import { mongoUri, useOwnMongod } from "../../support/servers.ts";
 
 const LEASE_MS = 15_000;
 

@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import sinon from "sinon";
-import { readRun } from "../../src/models/commands/readRuns.ts";
-import type { AgentRun } from "../../src/models/run.ts";
-import { startApp, type TestApp } from "../support/app.ts";
-import { acceptRun } from "../support/factories.ts";
+import { readRun } from "../../../src/models/runs/readRuns.ts";
+import type { AgentRun } from "../../../src/models/runs/run.ts";
+import { startApp, type TestApp } from "../../support/app.ts";
+import { acceptRun } from "../../support/factories.ts";
 
 describe("runs", () => {
   let app: TestApp;

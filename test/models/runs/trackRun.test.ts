@@ -1,9 +1,9 @@
 import { expect } from "chai";
-import { acceptAgentRun } from "../../src/models/commands/acceptHook.ts";
-import { trackRetried, trackStarted } from "../../src/models/commands/trackRun.ts";
-import type { RunDoc } from "../../src/models/run.ts";
-import { startApp, type TestApp } from "../support/app.ts";
-import { agentRequest } from "../support/factories.ts";
+import { acceptAgentRun } from "../../../src/models/hooks/acceptHook.ts";
+import type { RunDoc } from "../../../src/models/runs/run.ts";
+import { trackRetried, trackStarted } from "../../../src/models/runs/trackRun.ts";
+import { startApp, type TestApp } from "../../support/app.ts";
+import { agentRequest } from "../../support/factories.ts";
 
 describe("the job that shows a run", () => {
   let app: TestApp;

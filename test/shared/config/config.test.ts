@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { expect } from "chai";
-import { ConfigError, parseConfig } from "../../src/shared/config.ts";
+import { ConfigError, parseConfig } from "../../../src/shared/config/load.ts";
 
 function problemsOf(text: string | undefined, env: Record<string, string> = {}): readonly string[] {
   try {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { compileMappings } from "../../src/hooks/mapping.ts";
-import { ConfigError, parseConfig } from "../../src/shared/config.ts";
+import { compileMappings } from "../../../src/hooks/mappings/mapping.ts";
+import { ConfigError, parseConfig } from "../../../src/shared/config/load.ts";
 
 const TOPIC = "projects/my-project/topics/mail";
 const SUBSCRIPTION = "projects/my-project/subscriptions/mail";

@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { redactConfig } from "../../src/cli/redact.ts";
-import { ConfigError, parseConfig } from "../../src/shared/config.ts";
-import type { Config } from "../../src/shared/configSchema.ts";
+import { redactConfig } from "../../../src/cli/configFile/redact.ts";
+import { ConfigError, parseConfig } from "../../../src/shared/config/load.ts";
+import type { Config } from "../../../src/shared/config/schema/config.ts";
 
 const TOKEN = "a-hook-token-of-length";
 const API_TOKEN = "the-token-of-the-API";

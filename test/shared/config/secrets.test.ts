@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { ConfigError, parseConfig } from "../../src/shared/config.ts";
+import { ConfigError, parseConfig } from "../../../src/shared/config/load.ts";
 
 const HOOK_TOKEN = "the-token-of-all-hooks";
 const API_TOKEN = "the-token-of-the-API";

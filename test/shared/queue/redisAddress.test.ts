@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { namesSeveralHosts, readClusterUrl, singleUrlFault } from "../../src/shared/redisAddress.ts";
+import { namesSeveralHosts, readClusterUrl, singleUrlFault } from "../../../src/shared/queue/redisAddress.ts";
 
 describe("the address of a Redis Cluster", () => {
   const a = { host: "a", port: 6379 };

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
-import { ChannelGate, limitMs } from "../../src/workers/channelGate.ts";
+import { ChannelGate, limitMs } from "../../../src/workers/deliveries/channelGate.ts";
 
 describe("the gate of a channel", () => {
   const { signal } = new AbortController();

@@ -2,14 +2,14 @@ import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import pino from "pino";
 import sinon from "sinon";
-import { compileMappings } from "../../src/hooks/mapping.ts";
-import type { AgentRequest } from "../../src/models/run.ts";
-import { AppError } from "../../src/shared/errors.ts";
-import { WorkerMetrics } from "../../src/workers/metrics.ts";
-import { mappedHookProcessor } from "../../src/workers/processors/mappedHook.ts";
-import { startApp, type TestApp } from "../support/app.ts";
-import { acceptRun } from "../support/factories.ts";
-import { FAST_TIMINGS } from "../support/timings.ts";
+import { compileMappings } from "../../../src/hooks/mappings/mapping.ts";
+import type { AgentRequest } from "../../../src/models/runs/run.ts";
+import { AppError } from "../../../src/shared/errors.ts";
+import { WorkerMetrics } from "../../../src/workers/metrics.ts";
+import { mappedHookProcessor } from "../../../src/workers/processors/mappedHook.ts";
+import { startApp, type TestApp } from "../../support/app.ts";
+import { acceptRun } from "../../support/factories.ts";
+import { FAST_TIMINGS } from "../../support/timings.ts";
 
 describe("a mapped run whose transform finds no thread", () => {
   let app: TestApp;

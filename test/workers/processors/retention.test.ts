@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import pino from "pino";
-import { mailRunId } from "../../src/gmail/acceptMail.ts";
-import type { RunDoc } from "../../src/models/run.ts";
-import { type RetentionSettings, retentionProcessor } from "../../src/workers/processors/retention.ts";
-import { startApp, type TestApp } from "../support/app.ts";
-import { createJob, report, whole } from "../support/factories.ts";
-import { FAST_TIMINGS } from "../support/timings.ts";
+import { mailRunId } from "../../../src/gmail/listener/acceptMail.ts";
+import type { RunDoc } from "../../../src/models/runs/run.ts";
+import { type RetentionSettings, retentionProcessor } from "../../../src/workers/processors/retention.ts";
+import { startApp, type TestApp } from "../../support/app.ts";
+import { createJob, report, whole } from "../../support/factories.ts";
+import { FAST_TIMINGS } from "../../support/timings.ts";
 
 const DAY_MS = 86_400_000;
 

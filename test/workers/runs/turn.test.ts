@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { expect } from "chai";
-import { boundTurn } from "../../src/workers/turn.ts";
+import { boundTurn } from "../../../src/workers/runs/turn.ts";
 
 describe("a turn", () => {
   const never = new AbortController().signal;

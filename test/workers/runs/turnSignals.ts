@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { queryObjects } from "node:v8";
 import { parentPort } from "node:worker_threads";
-import { boundTurn } from "../../src/workers/turn.ts";
+import { boundTurn } from "../../../src/workers/runs/turn.ts";
 
 /**
  * Runs turns on a thread of its own, in whose small heap nobody else makes signals, and tells how many AbortSignals there

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { StartError } from "../../shared/lifecycle.ts";
+import { StartError } from "../../../shared/lifecycle.ts";
 import type { Instance } from "../instance.ts";
 import { commandLine } from "../processInfo.ts";
 import { logSince, logSize, prepareLog } from "./log.ts";
@@ -37,7 +37,7 @@ export async function embeddedMongod(instance: Instance): Promise<Mongod> {
     const logStart = logSize(logPath);
     const server = spawnServer(binary, options(dbPath, port, logPath), MONGOD_STOPS_WITHIN_MS);
     instance.started(server.pid);
-    const driver = import("../../models/replicaSet.ts"); // takes as long to load as the server to start
+    const driver = import("../../../models/db/replicaSet.ts"); // takes as long to load as the server to start
     if (await listens(port, server, LISTENS_WITHIN_MS, signal)) {
       const { ensureReplicaSet } = await driver;
       await ensureReplicaSet(REPLICA_SET, port, PRIMARY_WITHIN_MS).catch(async (error: Error) => {

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { StartError } from "../../shared/lifecycle.ts";
+import { StartError } from "../../../shared/lifecycle.ts";
 import type { Instance } from "../instance.ts";
 import { prepareLog } from "./log.ts";
 import { freePort } from "./port.ts";

@@ -3,7 +3,7 @@ import { accessSync, constants } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { StartError } from "../../shared/lifecycle.ts";
+import { StartError } from "../../../shared/lifecycle.ts";
 import type { Running } from "../supervised.ts";
 
 /**
@@ -100,7 +100,7 @@ function answers(port: number): Promise<boolean> {
  * @throws StartError when it is not there
  */
 export function programPath(name: string, variable: string): string {
-  const path = join(import.meta.dirname, "..", "..", "..", ".tools", "bin", name);
+  const path = join(import.meta.dirname, "..", "..", "..", "..", ".tools", "bin", name);
   try {
     accessSync(path, constants.X_OK);
     return path;

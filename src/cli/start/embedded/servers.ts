@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
-import type { Config } from "../../shared/configSchema.ts";
-import type { Lifecycle } from "../../shared/lifecycle.ts";
-import type { RedisAddress } from "../../shared/redisAddress.ts";
+import type { Config } from "../../../shared/config/schema/config.ts";
+import type { Lifecycle } from "../../../shared/lifecycle.ts";
+import type { RedisAddress } from "../../../shared/queue/redisAddress.ts";
 import { Instance } from "../instance.ts";
 import { supervise } from "../supervised.ts";
 import { embeddedMongod } from "./mongod.ts";
@@ -38,8 +38,8 @@ export async function startServers(config: Config, lifecycle: Lifecycle): Promis
 
 /** Asked here, because web and worker would both tell that it is not. */
 async function checkRedis(address: RedisAddress): Promise<void> {
-  const { createLogger } = await import("../../shared/logger.ts");
-  const { connectProducer } = await import("../../shared/redis.ts");
+  const { createLogger } = await import("../../../shared/logger.ts");
+  const { connectProducer } = await import("../../../shared/queue/redis.ts");
   const connection = await connectProducer(address, createLogger({ level: "silent", name: "start", pretty: false }));
   connection.disconnect();
 }

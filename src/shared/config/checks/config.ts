@@ -1,12 +1,12 @@
-import { isLoopback } from "./address.ts";
-import { gmailFaults } from "./configGmailChecks.ts";
-import { mappingFaults } from "./configMappingChecks.ts";
-import type { Config } from "./configSchema.ts";
-import { sharedSecretFaults } from "./configSecretChecks.ts";
-import { durationMs } from "./duration.ts";
-import { modelEntries, resolveModel } from "./modelList.ts";
-import { namesSeveralHosts, readClusterUrl, singleUrlFault } from "./redisAddress.ts";
-import { sessionKeyFault } from "./sessionKey.ts";
+import { isLoopback } from "../../address.ts";
+import { namesSeveralHosts, readClusterUrl, singleUrlFault } from "../../queue/redisAddress.ts";
+import { durationMs } from "../formats/duration.ts";
+import { modelEntries, resolveModel } from "../formats/modelList.ts";
+import { sessionKeyFault } from "../formats/sessionKey.ts";
+import type { Config } from "../schema/config.ts";
+import { gmailFaults } from "./gmail.ts";
+import { mappingFaults } from "./mappings.ts";
+import { sharedSecretFaults } from "./secrets.ts";
 
 interface Check {
   /** What it looks at; it is asked only where the schema finds no fault in these keys. */

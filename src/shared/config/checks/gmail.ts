@@ -1,7 +1,7 @@
-import { mappingKey } from "./configMappingChecks.ts";
-import type { Config } from "./configSchema.ts";
-import { resolveModel } from "./modelList.ts";
-import { GMAIL_PRESET, GMAIL_SESSIONS, sessionKeyFault } from "./sessionKey.ts";
+import { resolveModel } from "../formats/modelList.ts";
+import { GMAIL_PRESET, GMAIL_SESSIONS, sessionKeyFault } from "../formats/sessionKey.ts";
+import type { Config } from "../schema/config.ts";
+import { mappingKey } from "./mappings.ts";
 
 /** What is wrong with `hooks.gmail` and its preset beyond what the schema says: one sentence for each fault. */
 export function gmailFaults({ hooks, agents }: Config): (string | false)[] {

@@ -1,9 +1,9 @@
-import type { MappingConfig } from "./configMapping.ts";
-import type { Config } from "./configSchema.ts";
-import { resolveModel } from "./modelList.ts";
-import { GMAIL_SESSIONS, sessionKeyFault } from "./sessionKey.ts";
-import { parseTemplate, type Template, TemplateError } from "./template.ts";
-import { resolveTransform } from "./transformPath.ts";
+import { resolveModel } from "../formats/modelList.ts";
+import { GMAIL_SESSIONS, sessionKeyFault } from "../formats/sessionKey.ts";
+import { parseTemplate, type Template, TemplateError } from "../formats/template.ts";
+import { resolveTransform } from "../formats/transformPath.ts";
+import type { Config } from "../schema/config.ts";
+import type { MappingConfig } from "../schema/mapping.ts";
 
 type Mapping = Config["hooks"]["mappings"][number];
 type Auth = NonNullable<Mapping["auth"]>;

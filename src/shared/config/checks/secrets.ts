@@ -1,6 +1,6 @@
-import { mappingKey } from "./configMappingChecks.ts";
-import type { Config } from "./configSchema.ts";
-import { secretDigests } from "./senderKeys.ts";
+import { secretDigests } from "../formats/senderKeys.ts";
+import type { Config } from "../schema/config.ts";
+import { mappingKey } from "./mappings.ts";
 
 /**
  * Returns a sentence for each mapping whose secret another mapping, or the service itself, has too. A message that is signed

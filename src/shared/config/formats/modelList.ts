@@ -1,4 +1,4 @@
-import type { ModelList } from "./configAgents.ts";
+import type { ModelList } from "../schema/agents.ts";
 
 /** One model of an allow-list. */
 export interface ModelEntry {

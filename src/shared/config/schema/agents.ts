@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { block, duration, flag, section, text, textMap, whole } from "./configNodes.ts";
+import { block, duration, flag, section, text, textMap, whole } from "../nodes.ts";
 
 /** An allow-list as a list of ids, with aliases or not, or as a map from ids. */
 export type ModelList =

@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { block, section, text } from "./configNodes.ts";
+import { block, section, text } from "../nodes.ts";
 
 const secret = (description: string) => text({ description, secret: true, examples: ["a secret"] });
 const url = (description: string, example: string) =>

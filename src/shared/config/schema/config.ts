@@ -1,9 +1,9 @@
 import Type, { type Static } from "typebox";
-import { AgentsSchema } from "./configAgents.ts";
-import { ChannelsSchema } from "./configChannels.ts";
-import { HooksSchema } from "./configHooks.ts";
-import { type ConfigNode, duration, flag, section, text, token, whole } from "./configNodes.ts";
-import { SessionSchema } from "./configSession.ts";
+import { type ConfigNode, duration, flag, section, text, token, whole } from "../nodes.ts";
+import { AgentsSchema } from "./agents.ts";
+import { ChannelsSchema } from "./channels.ts";
+import { HooksSchema } from "./hooks.ts";
+import { SessionSchema } from "./session.ts";
 
 /** Letters beyond ASCII as browsers send them (`xn--…`). */
 const HOST_NAME = "^[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+)*$";

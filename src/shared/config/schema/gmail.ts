@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { block, flag, text, whole } from "./configNodes.ts";
+import { block, flag, text, whole } from "../nodes.ts";
 
 /** A resource of Pub/Sub (https://cloud.google.com/pubsub/docs/pubsub-basics#resource_names). */
 const resource = (kind: "topics" | "subscriptions") =>

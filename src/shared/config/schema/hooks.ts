@@ -1,8 +1,8 @@
 import Type from "typebox";
-import { GmailSchema } from "./configGmail.ts";
-import { MappingSchema, PRESETS } from "./configMapping.ts";
-import { flag, section, text, token, whole } from "./configNodes.ts";
-import { IDENTIFIER_PATTERN } from "./identifier.ts";
+import { IDENTIFIER_PATTERN } from "../../identifier.ts";
+import { flag, section, text, token, whole } from "../nodes.ts";
+import { GmailSchema } from "./gmail.ts";
+import { MappingSchema, PRESETS } from "./mapping.ts";
 
 /** The section `hooks`. */
 export const HooksSchema = section(

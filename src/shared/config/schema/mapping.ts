@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
-import { CHANNELS } from "./channelNames.ts";
-import { text, token } from "./configNodes.ts";
+import { CHANNELS } from "../formats/channelNames.ts";
+import { text, token } from "../nodes.ts";
 
 const optional = (description: string, extra: object = {}) => Type.Optional(text({ description, ...extra }));
 const template = (description: string, example: string) =>

@@ -1,6 +1,6 @@
 import Type from "typebox";
-import { CHANNELS } from "./channelNames.ts";
-import { block, duration, flag, section, text, whole } from "./configNodes.ts";
+import { CHANNELS } from "../formats/channelNames.ts";
+import { block, duration, flag, section, text, whole } from "../nodes.ts";
 
 /** How many UTF-16 units the name of a recipient may have. */
 export const MAX_RECIPIENT = 512;

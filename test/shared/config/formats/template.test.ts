@@ -1,8 +1,13 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { parseTemplate, renderTemplate, TemplateError, type TemplateScope } from "../../src/shared/template.ts";
-import { processorMs } from "../support/processorMs.ts";
-import { runs } from "../support/random.ts";
+import {
+  parseTemplate,
+  renderTemplate,
+  TemplateError,
+  type TemplateScope,
+} from "../../../../src/shared/config/formats/template.ts";
+import { processorMs } from "../../../support/processorMs.ts";
+import { runs } from "../../../support/random.ts";
 
 const NOW = new Date("2026-03-04T05:06:07.089Z");
 
