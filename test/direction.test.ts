@@ -15,11 +15,11 @@ const REFUSED: readonly Case[] = [
   ["src/api/type.ts", 'import type { T } from "../workers/run.ts";', ["api-imports"]],
   ["src/api/export.ts", 'export type { T } from "../workers/run.ts";', ["api-imports"]],
   ["src/api/dynamic.ts", 'export const load = () => import("../workers/run.ts");', ["api-imports"]],
-  ["src/api/dashboard.ts", 'import "../dashboard/store.ts";', ["api-imports"]],
+  ["src/api/dashboard.ts", 'import "../dashboard/data/store.ts";', ["api-imports"]],
   ["src/workers/api.ts", 'import "../api/app.ts";', ["workers-imports"]],
   ["src/cli/workers.ts", 'import "../workers/run.ts";', ["cli-imports"]],
-  ["src/shared/models.ts", 'import type { T } from "../models/job.ts";', ["shared-imports"]],
-  ["src/hooks/thread.mjs", 'import "../models/job.ts";', ["hooks-imports"]],
+  ["src/shared/models.ts", 'import type { T } from "../models/jobs/job.ts";', ["shared-imports"]],
+  ["src/hooks/thread.mjs", 'import "../models/jobs/job.ts";', ["hooks-imports"]],
   ["src/dashboard/page.tsx", 'import "../shared/clock.ts"; export const page = <p />;', ["dashboard-imports"]],
   ["src/client/shared.ts", 'import "../shared/clock.ts";', ["client-imports"]],
   ["src/models/test.ts", 'import "../../test/support.ts";', ["models-imports"]],
@@ -37,7 +37,7 @@ const REFUSED: readonly Case[] = [
 ];
 
 const ALLOWED: readonly Case[] = [
-  ["src/api/app.ts", 'import "../models/step.ts"; import "../shared/clock.ts"; import "koa"; import "node:fs";', []],
+  ["src/api/app.ts", 'import "../models/jobs/step.ts"; import "../shared/clock.ts"; import "koa"; import "node:fs";', []],
   ["src/api/status.ts", 'import "../gmail/mail/mailboxStatus.ts"; import "../dashboard/paths.ts";', []],
   ["src/shared/queue/producer.ts", 'import "bullmq"; import "../clock.ts"; import "../../../package.json";', []],
   ["src/workers/run.ts", 'import "bullmq"; import "../shared/queue/producer.ts"; export type T = string;', []],

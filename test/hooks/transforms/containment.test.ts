@@ -233,7 +233,7 @@ describe("a transform that goes wrong", function () {
       [
         "--input-type=module",
         "-e",
-        `import { Transforms } from "./src/hooks/transforms.ts";
+        `import { Transforms } from "./src/hooks/transforms/transforms.ts";
         const onOutput = (label, stream, line) => console.log(line);
         const transforms = new Transforms({
           dir: ${JSON.stringify(bed.dir)}, timeoutMs: 60_000, maxMemoryMiB: 64, maxThreads: 1, env: {}, onOutput });
