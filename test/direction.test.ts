@@ -37,7 +37,11 @@ const REFUSED: readonly Case[] = [
 ];
 
 const ALLOWED: readonly Case[] = [
-  ["src/api/app.ts", 'import "../models/jobs/step.ts"; import "../shared/clock.ts"; import "koa"; import "node:fs";', []],
+  [
+    "src/api/app.ts",
+    'import "../models/jobs/step.ts"; import "../shared/clock.ts"; import "koa"; import "node:fs";',
+    [],
+  ],
   ["src/api/status.ts", 'import "../gmail/mail/mailboxStatus.ts"; import "../dashboard/paths.ts";', []],
   ["src/shared/queue/producer.ts", 'import "bullmq"; import "../clock.ts"; import "../../../package.json";', []],
   ["src/workers/run.ts", 'import "bullmq"; import "../shared/queue/producer.ts"; export type T = string;', []],
