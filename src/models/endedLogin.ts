@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { type mongo, Schema } from "mongoose";
-import { guard } from "./db/mongoErrors.ts";
+import { mapMongoErrors } from "./db/mongoErrors.ts";
 import { exists } from "./db/newPrimary.ts";
 
 /** A cookie of a browser that has logged out, until the cookie would have ended by itself. */
@@ -23,7 +23,7 @@ export class EndedLogins {
   /** Ends a cookie, for all processes. @throws AppError unavailable */
   async end(cookie: string, endsAt: Date): Promise<void> {
     const ended = { $set: { endsAt } };
-    await guard(() => this.collection.updateOne({ _id: digest(cookie) }, ended, { upsert: true }));
+    await mapMongoErrors(() => this.collection.updateOne({ _id: digest(cookie) }, ended, { upsert: true }));
   }
 
   /** Returns whether a cookie has been ended. @throws AppError unavailable */
@@ -35,7 +35,7 @@ export class EndedLogins {
   async among(cookies: readonly string[]): Promise<string[]> {
     const byDigest = new Map(cookies.map((cookie) => [digest(cookie), cookie]));
     const found = this.collection.find({ _id: { $in: [...byDigest.keys()] } }, { projection: { _id: 1 } });
-    const ended = await guard(() => found.toArray());
+    const ended = await mapMongoErrors(() => found.toArray());
     return ended.flatMap(({ _id }) => byDigest.get(_id) ?? []);
   }
 }

@@ -1,6 +1,6 @@
 import { type mongo, Schema } from "mongoose";
 import type { Clock } from "../shared/clock.ts";
-import { guard, takeIfFree } from "./db/mongoErrors.ts";
+import { mapMongoErrors, takeIfFree } from "./db/mongoErrors.ts";
 import { reading } from "./db/newPrimary.ts";
 
 /** What a listener does: `mails` lists and fetches, `notices` are pulled, `watch` has Gmail send them. */
@@ -140,7 +140,7 @@ export class GmailMailboxes {
 
   async #change(account: string, token: string, change: mongo.UpdateFilter<MailboxDoc>): Promise<boolean> {
     const query = { _id: account.toLowerCase(), "claim.token": token };
-    const { matchedCount } = await guard(() => this.collection.updateOne(query, change));
+    const { matchedCount } = await mapMongoErrors(() => this.collection.updateOne(query, change));
     return matchedCount === 1;
   }
 }

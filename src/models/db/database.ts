@@ -15,7 +15,7 @@ import { messageSchema } from "../sessions/message.ts";
 import { sessionSchema } from "../sessions/session.ts";
 import { DatabaseClock } from "./databaseClock.ts";
 import { leaseSchema } from "./lease.ts";
-import { guard, isDuplicateKey } from "./mongoErrors.ts";
+import { isDuplicateKey, mapMongoErrors } from "./mongoErrors.ts";
 import { watchPrimaries } from "./newPrimary.ts";
 import { patchDriverStuckWrite } from "./patchDriverStuckWrite.ts";
 
@@ -150,7 +150,7 @@ export class Database {
 
   /** @throws AppError unavailable */
   async ping(): Promise<void> {
-    await guard(async () => this.#connection.db?.command({ ping: 1 }));
+    await mapMongoErrors(async () => this.#connection.db?.command({ ping: 1 }));
   }
 
   close(): Promise<void> {

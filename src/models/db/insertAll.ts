@@ -1,6 +1,6 @@
 import type { mongo } from "mongoose";
 import { Batcher } from "../../shared/batcher.ts";
-import { guard, isDuplicateKey, writeFaults } from "./mongoErrors.ts";
+import { isDuplicateKey, mapMongoErrors, writeFaults } from "./mongoErrors.ts";
 
 /**
  * Inserts documents that come at about the same time together; those whose key is there already stay as they are.
@@ -10,7 +10,7 @@ export class Inserting<T extends mongo.Document> {
   readonly #batcher: Batcher<readonly mongo.OptionalUnlessRequiredId<T>[], number>;
 
   constructor(collection: mongo.Collection<T>, weightOf: (document: mongo.OptionalUnlessRequiredId<T>) => number) {
-    this.#batcher = new Batcher((sets) => guard(() => insertAll(collection, sets)), {
+    this.#batcher = new Batcher((sets) => mapMongoErrors(() => insertAll(collection, sets)), {
       ...{ maxBatchSize: 500, maxBatchWeight: 8 * 1024 * 1024 },
       weightOf: (documents) => documents.reduce((sum, document) => sum + weightOf(document), 0),
     });

@@ -14,7 +14,7 @@ const PASSING = new Set([6, 7, 50, 64, 89, 91, 134, 189, 262, 9001, 10107, 11600
  * Runs an act on the database and names what can go wrong with it.
  * @throws AppError unavailable, body_too_large; anything else as it was thrown
  */
-export async function guard<T>(act: () => Promise<T>): Promise<T> {
+export async function mapMongoErrors<T>(act: () => Promise<T>): Promise<T> {
   try {
     return await act();
   } catch (error) {
@@ -95,7 +95,7 @@ export async function takeIfFree<T extends mongo.Document>(
   change: mongo.UpdateFilter<T>,
 ): Promise<boolean> {
   try {
-    await guard(() => onceMore(() => collection.updateOne(query, change, { upsert: true })));
+    await mapMongoErrors(() => onceMore(() => collection.updateOne(query, change, { upsert: true })));
     return true;
   } catch (error) {
     if (!isDuplicateKey(error)) throw error; // the upsert tried to make it again

@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { mongo } from "mongoose";
 import { AppError } from "../../shared/errors.ts";
 import { inTime } from "../../shared/inTime.ts";
-import { guard, isPassing } from "./mongoErrors.ts";
+import { isPassing, mapMongoErrors } from "./mongoErrors.ts";
 
 /** Maximum wait for a new primary: longer than it usually needs, shorter than clients wait. */
 const WAIT_MS = 5_000;
@@ -96,7 +96,7 @@ export function watchPrimaries(db: mongo.Db, client: mongo.MongoClient): void {
  * @throws AppError unavailable
  */
 export function reading<T>({ db }: Pick<mongo.Collection, "db">, read: () => Promise<T>): Promise<T> {
-  return guard(async () => {
+  return mapMongoErrors(async () => {
     const primary = primaries.get(db);
     if (!primary) return read();
     for (;;) {

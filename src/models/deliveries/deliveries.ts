@@ -3,7 +3,7 @@ import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { Changes } from "../../shared/queue/changeStream.ts";
 import { Inserting } from "../db/insertAll.ts";
-import { guard } from "../db/mongoErrors.ts";
+import { mapMongoErrors } from "../db/mongoErrors.ts";
 import { exists, reading } from "../db/newPrimary.ts";
 import { readAll } from "../db/readAll.ts";
 import {
@@ -88,7 +88,7 @@ export class Deliveries {
       ...{ claim: { token, until, isTakenOver }, notBefore: null },
       failures: { $add: ["$failures", { $cond: [isTakenOver, 1, 0] }] },
     };
-    return guard(() =>
+    return mapMongoErrors(() =>
       this.collection.findOneAndUpdate({ _id: deliveryId, open: true, ...free }, [{ $set: change }], {
         returnDocument: "after",
       }),
@@ -140,7 +140,7 @@ export class Deliveries {
 
   async #changeClaim(deliveryId: string, token: string, set: object): Promise<boolean> {
     const held = { _id: deliveryId, open: true, "claim.token": token };
-    const { matchedCount } = await guard(() => this.collection.updateOne(held, { $set: set }));
+    const { matchedCount } = await mapMongoErrors(() => this.collection.updateOne(held, { $set: set }));
     return matchedCount === 1;
   }
 
@@ -168,7 +168,9 @@ export class Deliveries {
       };
       // as it was read: another one may begin it anew in between, and send some of it
       const asRead = { _id: deliveryId, state, since, order, $or: this.#unclaimed() };
-      const found = await guard(() => this.collection.findOneAndUpdate(asRead, change, { returnDocument: "after" }));
+      const found = await mapMongoErrors(() =>
+        this.collection.findOneAndUpdate(asRead, change, { returnDocument: "after" }),
+      );
       if (found) this.#note(deliveryId);
       if (found) return found;
     }
@@ -180,7 +182,7 @@ export class Deliveries {
    */
   async cancel(deliveryId: string): Promise<DeliveryDoc> {
     const change = { $set: this.#failedWith("It was cancelled.") };
-    const found = await guard(() =>
+    const found = await mapMongoErrors(() =>
       this.collection.findOneAndUpdate({ _id: deliveryId, open: true }, change, { returnDocument: "after" }),
     );
     if (found) this.#note(deliveryId);
@@ -215,14 +217,14 @@ export class Deliveries {
 
   async #failAll(waiting: mongo.Filter<DeliveryDoc>, reason: string): Promise<number> {
     const change = { $set: this.#failedWith(reason) };
-    const { modifiedCount } = await guard(() => this.collection.updateMany(waiting, change));
+    const { modifiedCount } = await mapMongoErrors(() => this.collection.updateMany(waiting, change));
     if (modifiedCount > 0) this.#changes.note({ kind: "many" });
     return modifiedCount;
   }
 
   /** Deletes the deliveries that a query fits. @returns how many these were */
   async delete(query: mongo.Filter<DeliveryDoc>): Promise<number> {
-    const { deletedCount } = await guard(() => this.collection.deleteMany(query));
+    const { deletedCount } = await mapMongoErrors(() => this.collection.deleteMany(query));
     if (deletedCount > 0) this.#changes.note({ kind: "many" });
     return deletedCount;
   }

@@ -2,7 +2,7 @@ import { type mongo, Schema } from "mongoose";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
 import { insertAll } from "../db/insertAll.ts";
-import { guard } from "../db/mongoErrors.ts";
+import { mapMongoErrors } from "../db/mongoErrors.ts";
 import { reading } from "../db/newPrimary.ts";
 
 /** A request to a mapping with `forEach`, stored once for all runs that it became. */
@@ -39,7 +39,7 @@ export class HookCalls {
   /** Stores a request; one that is there stays as it is. @throws AppError unavailable */
   async add(_id: string, call: NewHookCall): Promise<void> {
     const created = { _id, ...call, told: 0, createdAt: this.#clock.now() };
-    await guard(() => insertAll(this.collection, [[created]]));
+    await mapMongoErrors(() => insertAll(this.collection, [[created]]));
   }
 
   /** @throws AppError internal where there is none; unavailable */
@@ -52,12 +52,12 @@ export class HookCalls {
   /** Counts what a run is told. @returns false where that is more than all runs of the request may be told */
   async tell(_id: string, chars: number): Promise<boolean> {
     const room = { _id, $expr: { $lte: [{ $add: ["$told", chars] }, "$maxTold"] } };
-    const { matchedCount } = await guard(() => this.collection.updateOne(room, { $inc: { told: chars } }));
+    const { matchedCount } = await mapMongoErrors(() => this.collection.updateOne(room, { $inc: { told: chars } }));
     return matchedCount === 1;
   }
 
   /** Deletes a request. @throws AppError unavailable */
   async delete(_id: string): Promise<void> {
-    await guard(() => this.collection.deleteOne({ _id }));
+    await mapMongoErrors(() => this.collection.deleteOne({ _id }));
   }
 }

@@ -4,7 +4,7 @@ import { Batcher, EQUAL_WEIGHTS } from "../../shared/batcher.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
 import { toJson } from "../../shared/json.ts";
-import { guard, isDuplicateKey, retryUpsert } from "../db/mongoErrors.ts";
+import { isDuplicateKey, mapMongoErrors, retryUpsert } from "../db/mongoErrors.ts";
 import { reading } from "../db/newPrimary.ts";
 import { readAll } from "../db/readAll.ts";
 
@@ -63,7 +63,7 @@ export class IdempotencyKeys {
     const _id = digest(key);
     const first = { _id, fingerprint, ids, createdAt: this.#clock.now() };
     try {
-      await guard(() => this.collection.insertOne(first));
+      await mapMongoErrors(() => this.collection.insertOne(first));
       return ids;
     } catch (error) {
       if (!isDuplicateKey(error)) throw error;
@@ -102,7 +102,9 @@ export class IdempotencyKeys {
   async #readSecret(): Promise<string> {
     const made = { $setOnInsert: { ids: { secret: randomBytes(32).toString("base64url") } } };
     const options = { upsert: true, returnDocument: "after" } as const;
-    const doc = await guard(() => retryUpsert(() => this.collection.findOneAndUpdate({ _id: SECRET }, made, options)));
+    const doc = await mapMongoErrors(() =>
+      retryUpsert(() => this.collection.findOneAndUpdate({ _id: SECRET }, made, options)),
+    );
     return doc?.ids.secret as string;
   }
 }

@@ -3,7 +3,7 @@ import { Batcher, EQUAL_WEIGHTS } from "../../shared/batcher.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { Changes } from "../../shared/queue/changeStream.ts";
-import { guard, retryUpsert } from "../db/mongoErrors.ts";
+import { mapMongoErrors, retryUpsert } from "../db/mongoErrors.ts";
 import { reading } from "../db/newPrimary.ts";
 import { readAll } from "../db/readAll.ts";
 import { type FreeObject, packObject, searchTerms } from "./freeObject.ts";
@@ -60,7 +60,7 @@ export class Jobs {
     await this.#payloads.write(writes.docs);
     const pipeline = [{ $set: set }, ...timeStages(this.#staleAfterSeconds)];
     const options = { upsert: true, returnDocument: "after", includeResultMetadata: true } as const;
-    const { value: job, lastErrorObject } = await guard(() =>
+    const { value: job, lastErrorObject } = await mapMongoErrors(() =>
       retryUpsert(() =>
         this.collection.findOneAndUpdate({ jobId }, pipeline, { ...options, projection: { steps: 0, endedBy: 0 } }),
       ),
@@ -120,7 +120,9 @@ export class Jobs {
   /** Deletes those of the jobs that a query fits. @returns how many these were */
   async delete(jobs: readonly Pick<JobDoc, "_id" | "jobId">[], query: mongo.Filter<JobDoc>): Promise<number> {
     const ids = jobs.map(({ _id }) => _id);
-    const { deletedCount } = await guard(() => this.collection.deleteMany({ $and: [{ _id: { $in: ids } }, query] }));
+    const { deletedCount } = await mapMongoErrors(() =>
+      this.collection.deleteMany({ $and: [{ _id: { $in: ids } }, query] }),
+    );
     if (deletedCount > 0) for (const { jobId } of jobs) this.#changes.note({ kind: "job", jobId, moved: true });
     return deletedCount;
   }

@@ -1,5 +1,5 @@
 import { mongo, Schema } from "mongoose";
-import { guard } from "../db/mongoErrors.ts";
+import { mapMongoErrors } from "../db/mongoErrors.ts";
 import { readAll } from "../db/readAll.ts";
 
 /** JSON text that is too large for the record it belongs to, or an output of a step. Never changed once it is written. */
@@ -62,7 +62,7 @@ export class Payloads {
   /** Writes payloads before the records that refer to them. @throws AppError unavailable, body_too_large */
   async write(docs: readonly PayloadDoc[]): Promise<void> {
     if (docs.length === 0) return;
-    await guard(() => this.collection.insertMany([...docs]));
+    await mapMongoErrors(() => this.collection.insertMany([...docs]));
   }
 
   /**
@@ -82,6 +82,6 @@ export class Payloads {
   /** Deletes payloads that no record refers to any more. @throws AppError unavailable */
   async delete(jobIds: readonly string[], ids: readonly mongo.ObjectId[]): Promise<void> {
     if (ids.length === 0) return;
-    await guard(() => this.collection.deleteMany({ jobId: { $in: [...jobIds] }, _id: { $in: [...ids] } }));
+    await mapMongoErrors(() => this.collection.deleteMany({ jobId: { $in: [...jobIds] }, _id: { $in: [...ids] } }));
   }
 }

@@ -1,6 +1,6 @@
 import type { mongo } from "mongoose";
 import { AppError } from "../../shared/errors.ts";
-import { guard } from "../db/mongoErrors.ts";
+import { mapMongoErrors } from "../db/mongoErrors.ts";
 import { readAll } from "../db/readAll.ts";
 import type { JobDoc, Status } from "./job.ts";
 import { type Jobs, jobNotFound } from "./jobs.ts";
@@ -97,7 +97,7 @@ async function apply({ jobs }: ReportStores, reports: readonly Report[]) {
   const updates = reports.map((report) => ({
     updateOne: { filter: reportFilter(report), update: jobs.reportUpdate(report) },
   }));
-  const written = await guard(() => collection.bulkWrite(updates)).catch(ifTooLarge);
+  const written = await mapMongoErrors(() => collection.bulkWrite(updates)).catch(ifTooLarge);
   const steps = Object.fromEntries(reports.map(({ stepKey }) => [stepPath(stepKey), 1]));
   const query = { jobId: { $in: [...new Set(reports.map(({ jobId }) => jobId))] } };
   const found = await readAll<JobDoc, JobDoc>(collection, query, { projection: { ...OUTCOME, ...steps } });

@@ -4,7 +4,7 @@ import { MAIN_SESSION } from "../../shared/config/formats/sessionKey.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { Changes } from "../../shared/queue/changeStream.ts";
 import { Inserting } from "../db/insertAll.ts";
-import { guard, onceMore } from "../db/mongoErrors.ts";
+import { mapMongoErrors, onceMore } from "../db/mongoErrors.ts";
 import { exists, reading } from "../db/newPrimary.ts";
 import { readAll } from "../db/readAll.ts";
 import { listDue } from "./dueRuns.ts";
@@ -128,7 +128,7 @@ export class Runs {
     };
     // It may be written twice, so that a lost answer does not leave the run with a worker that is not aware of it.
     const query = { _id, $or: [free, { status: "running" as const, "claim.token": lease.token }] };
-    const acquired = await guard(() =>
+    const acquired = await mapMongoErrors(() =>
       onceMore(() => this.collection.findOneAndUpdate(query, { $set: change }, { returnDocument: "after" })),
     );
     return this.#noted(_id, acquired) as AgentRun | null;
@@ -144,7 +144,7 @@ export class Runs {
    * @returns false when it waits no longer: cancelled, or seen to by another worker
    */
   async mapTo(runId: string, round: number, mapped: MappedTo): Promise<boolean> {
-    const { modifiedCount } = await guard(() =>
+    const { modifiedCount } = await mapMongoErrors(() =>
       this.collection.updateOne(unmapped(runId, round), {
         $set: { stage: "turn" as const, ...this.#mappedTo(mapped) },
       }),
@@ -196,7 +196,7 @@ export class Runs {
   }
 
   async #changeHeld(runId: string, token: string, set: object, more: object = {}): Promise<boolean> {
-    const { modifiedCount } = await guard(() =>
+    const { modifiedCount } = await mapMongoErrors(() =>
       this.collection.updateOne({ _id: runId, status: "running", "claim.token": token }, { $set: set, ...more }),
     );
     return modifiedCount === 1;
@@ -211,7 +211,7 @@ export class Runs {
     const error = { code: "cancelled" as const, message: "The run was cancelled." };
     const change = { $set: ended({ status: "failed", error }, this.#clock.now()) };
     const waiting = { _id: runId, status: "queued" as const };
-    const { modifiedCount } = await guard(() => this.collection.updateOne(waiting, change));
+    const { modifiedCount } = await mapMongoErrors(() => this.collection.updateOne(waiting, change));
     if (this.#noted(runId, modifiedCount === 1)) return { wasRunning: false };
     await this.#changeIn(runId, { open: true }, change, "has ended already");
     return { wasRunning: true };
@@ -237,7 +237,7 @@ export class Runs {
   }
 
   async #changeIn(runId: string, state: mongo.Filter<RunDoc>, change: object, otherwise: string): Promise<RunDoc> {
-    const changed = await guard(() =>
+    const changed = await mapMongoErrors(() =>
       this.collection.findOneAndUpdate({ ...state, _id: runId }, change, { returnDocument: "after" }),
     );
     if (this.#noted(runId, changed)) return changed as RunDoc;
@@ -247,17 +247,17 @@ export class Runs {
 
   /** Notes that a run is finalized. @throws AppError unavailable */
   async markFinalized({ _id, round }: Pick<RunDoc, "_id" | "round">): Promise<void> {
-    await guard(() => this.collection.updateOne({ _id, round, settled: false }, { $set: { settled: true } }));
+    await mapMongoErrors(() => this.collection.updateOne({ _id, round, settled: false }, { $set: { settled: true } }));
   }
 
   /** Notes that the job of a run has been created. @throws AppError unavailable */
   async markTracked(runId: string): Promise<void> {
-    await guard(() => this.collection.updateOne({ _id: runId }, { $set: { tracked: true } }));
+    await mapMongoErrors(() => this.collection.updateOne({ _id: runId }, { $set: { tracked: true } }));
   }
 
   /** Deletes the runs that a query fits. @returns how many these were */
   async delete(query: mongo.Filter<RunDoc>): Promise<number> {
-    const { deletedCount } = await guard(() => this.collection.deleteMany(query));
+    const { deletedCount } = await mapMongoErrors(() => this.collection.deleteMany(query));
     if (deletedCount > 0) this.#changes.note({ kind: "many" });
     return deletedCount;
   }

@@ -2,7 +2,7 @@ import { mongo, Schema } from "mongoose";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
 import { Inserting } from "../db/insertAll.ts";
-import { guard } from "../db/mongoErrors.ts";
+import { mapMongoErrors } from "../db/mongoErrors.ts";
 import { exists, reading } from "../db/newPrimary.ts";
 import { takePage } from "../db/page.ts";
 
@@ -105,12 +105,12 @@ export class Events {
 
   /** Has all that wait want a turn at once: their time has come. */
   async wakeAll(): Promise<void> {
-    await guard(() => this.collection.updateMany({ waiting: true, wake: false }, { $set: { wake: true } }));
+    await mapMongoErrors(() => this.collection.updateMany({ waiting: true, wake: false }, { $set: { wake: true } }));
   }
 
   /** Notes how much of an event turns were told that succeeded; it waits for the next one. */
   async noteTold(id: string, told: number): Promise<void> {
-    await guard(() => this.collection.updateOne({ _id: id }, { $max: { told } }));
+    await mapMongoErrors(() => this.collection.updateOne({ _id: id }, { $max: { told } }));
   }
 
   /** Takes an event off the queue by hand; a turn that knows it already goes on. @throws AppError event_not_found, unavailable */
@@ -127,6 +127,6 @@ export class Events {
   /** @returns how many events a query fits */
   async #takeOff(query: mongo.Filter<EventDoc>): Promise<number> {
     const change = { $set: { waiting: false, takenAt: this.#clock.now() } };
-    return (await guard(() => this.collection.updateMany(query, change))).matchedCount;
+    return (await mapMongoErrors(() => this.collection.updateMany(query, change))).matchedCount;
   }
 }

@@ -1,4 +1,4 @@
-import { guard } from "../db/mongoErrors.ts";
+import { mapMongoErrors } from "../db/mongoErrors.ts";
 import { reading } from "../db/newPrimary.ts";
 import { readAll } from "../db/readAll.ts";
 import type { Stores } from "../stores.ts";
@@ -23,6 +23,6 @@ export async function forgetSingleUse({ runs, messages, sessions }: Stores, befo
   await sessions.deleteIdle(unused);
   // one that was begun anew meanwhile has a transcript to come
   const those = { ...idle, _id: { $in: old.map((run) => run._id) } };
-  await guard(() => runs.collection.updateMany(those, { $set: { forgotten: true } }));
+  await mapMongoErrors(() => runs.collection.updateMany(those, { $set: { forgotten: true } }));
   return old.length;
 }

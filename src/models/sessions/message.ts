@@ -1,6 +1,6 @@
 import { mongo, Schema } from "mongoose";
 import { insertAll } from "../db/insertAll.ts";
-import { guard } from "../db/mongoErrors.ts";
+import { mapMongoErrors } from "../db/mongoErrors.ts";
 import { reading } from "../db/newPrimary.ts";
 
 /** One message of a session's transcript. */
@@ -57,12 +57,12 @@ export class Messages {
       { ...common(), _id: `${turnId}-0`, role: "user", content: told, outside },
       { ...common(), _id: `${turnId}-1`, role: "assistant", content: answered, outside: false },
     ];
-    await guard(() => insertAll(this.collection, [messages]));
+    await mapMongoErrors(() => insertAll(this.collection, [messages]));
   }
 
   /** Deletes the transcripts of sessions. @throws AppError unavailable */
   async deleteOf(sessionKeys: readonly string[]): Promise<void> {
-    await guard(() => this.collection.deleteMany({ sessionKey: { $in: [...sessionKeys] } }));
+    await mapMongoErrors(() => this.collection.deleteMany({ sessionKey: { $in: [...sessionKeys] } }));
   }
 
   /** The latest messages, oldest first, at most `limit` and as many as come to `maxChars`. @throws AppError unavailable */

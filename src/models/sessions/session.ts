@@ -1,7 +1,7 @@
 import { type mongo, Schema } from "mongoose";
 import type { Clock } from "../../shared/clock.ts";
 import { MAIN_SESSION } from "../../shared/config/formats/sessionKey.ts";
-import { guard, takeIfFree } from "../db/mongoErrors.ts";
+import { mapMongoErrors, takeIfFree } from "../db/mongoErrors.ts";
 import { exists, reading } from "../db/newPrimary.ts";
 import type { Lease } from "../runs/run.ts";
 
@@ -69,28 +69,34 @@ export class Sessions {
   /** @returns false when another turn holds the session */
   async renew(key: string, { token, until }: Lease): Promise<boolean> {
     const change = { $set: { "active.until": until } };
-    const { matchedCount } = await guard(() => this.collection.updateOne({ _id: key, "active.token": token }, change));
+    const { matchedCount } = await mapMongoErrors(() =>
+      this.collection.updateOne({ _id: key, "active.token": token }, change),
+    );
     return matchedCount === 1;
   }
 
   /** Releases the session if it is still held under this token. */
   async release(key: string, token: string): Promise<void> {
-    await guard(() => this.collection.updateOne({ _id: key, "active.token": token }, { $set: { active: null } }));
+    await mapMongoErrors(() =>
+      this.collection.updateOne({ _id: key, "active.token": token }, { $set: { active: null } }),
+    );
   }
 
   /** Releases the session if this turn still holds it, whichever worker acquired it. */
   async releaseTurn({ key, holder }: SessionTurn): Promise<void> {
-    await guard(() => this.collection.updateOne({ _id: key, "active.holder": holder }, { $set: { active: null } }));
+    await mapMongoErrors(() =>
+      this.collection.updateOne({ _id: key, "active.holder": holder }, { $set: { active: null } }),
+    );
   }
 
   /** Deletes sessions that nothing is under way in. @throws AppError unavailable */
   async deleteIdle(keys: readonly string[]): Promise<void> {
-    await guard(() => this.collection.deleteMany({ _id: { $in: [...keys] }, active: null }));
+    await mapMongoErrors(() => this.collection.deleteMany({ _id: { $in: [...keys] }, active: null }));
   }
 
   /** Keeps the sweep from triggering a turn of the main session for a while. */
   async pauseMain(until: Date): Promise<void> {
-    await guard(() => this.collection.updateOne({ _id: MAIN_SESSION }, { $set: { pausedUntil: until } }));
+    await mapMongoErrors(() => this.collection.updateOne({ _id: MAIN_SESSION }, { $set: { pausedUntil: until } }));
   }
 
   isMainPaused(now: Date): Promise<boolean> {
@@ -108,6 +114,6 @@ export class Sessions {
   async setRoute({ channel, to }: Route): Promise<void> {
     const route = { channel, to: to.trim() };
     const change = { $set: { route }, $setOnInsert: { active: null, lastUsedAt: this.#clock.now() } };
-    await guard(() => this.collection.updateOne({ _id: MAIN_SESSION }, change, { upsert: true }));
+    await mapMongoErrors(() => this.collection.updateOne({ _id: MAIN_SESSION }, change, { upsert: true }));
   }
 }

@@ -1,5 +1,5 @@
 import { GMAIL_SESSIONS, MAIN_SESSION, SINGLE_USE } from "../../shared/config/formats/sessionKey.ts";
-import { guard, isDuplicateKey } from "../db/mongoErrors.ts";
+import { isDuplicateKey, mapMongoErrors } from "../db/mongoErrors.ts";
 import { reading } from "../db/newPrimary.ts";
 import { readAll } from "../db/readAll.ts";
 import { MAIL_RUN, type RunDoc } from "../runs/run.ts";
@@ -97,7 +97,9 @@ async function setOwner({ sessions }: Pick<Deps, "sessions">, key: string, owner
   const made = { active: null, lastUsedAt: new Date() };
   const change = { $set: { owner }, $setOnInsert: made };
   try {
-    await guard(() => sessions.collection.updateOne({ _id: key, owner: { $exists: false } }, change, { upsert: true }));
+    await mapMongoErrors(() =>
+      sessions.collection.updateOne({ _id: key, owner: { $exists: false } }, change, { upsert: true }),
+    );
   } catch (error) {
     if (!isDuplicateKey(error)) throw error; // another request has named the owner
   }
