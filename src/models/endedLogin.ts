@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { type mongo, Schema } from "mongoose";
+import { exists } from "./db/caughtUpPrimary.ts";
 import { mapMongoErrors } from "./db/mongoErrors.ts";
-import { exists } from "./db/newPrimary.ts";
 
 /** A cookie of a browser that has logged out, until the cookie would have ended by itself. */
 export interface EndedLoginDoc {

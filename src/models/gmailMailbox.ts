@@ -1,7 +1,7 @@
 import { type mongo, Schema } from "mongoose";
 import type { Clock } from "../shared/clock.ts";
+import { readFromCaughtUpPrimary } from "./db/caughtUpPrimary.ts";
 import { mapMongoErrors, takeIfFree } from "./db/mongoErrors.ts";
-import { reading } from "./db/newPrimary.ts";
 
 /** What a listener does: `mails` lists and fetches, `notices` are pulled, `watch` has Gmail send them. */
 export const MAILBOX_PARTS = ["mails", "notices", "watch"] as const;
@@ -101,7 +101,7 @@ export class GmailMailboxes {
 
   /** Null before anybody has listened. @throws AppError unavailable */
   find(account: string): Promise<MailboxDoc | null> {
-    return reading(this.collection, () => this.collection.findOne({ _id: account.toLowerCase() }));
+    return readFromCaughtUpPrimary(this.collection, () => this.collection.findOne({ _id: account.toLowerCase() }));
   }
 
   /** Becomes the one who listens. @returns false while another does */

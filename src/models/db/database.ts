@@ -13,10 +13,10 @@ import { runSchema } from "../runs/run.ts";
 import { eventSchema } from "../sessions/event.ts";
 import { messageSchema } from "../sessions/message.ts";
 import { sessionSchema } from "../sessions/session.ts";
+import { watchPrimaries } from "./caughtUpPrimary.ts";
 import { DatabaseClock } from "./databaseClock.ts";
 import { leaseSchema } from "./lease.ts";
 import { isDuplicateKey, mapMongoErrors } from "./mongoErrors.ts";
-import { watchPrimaries } from "./newPrimary.ts";
 import { patchDriverStuckWrite } from "./patchDriverStuckWrite.ts";
 
 const SCHEMAS = {

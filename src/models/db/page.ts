@@ -1,7 +1,7 @@
 import type { mongo } from "mongoose";
 import pLimit, { type LimitFunction } from "p-limit";
 import { AppError } from "../../shared/errors.ts";
-import { reading } from "./newPrimary.ts";
+import { readFromCaughtUpPrimary } from "./caughtUpPrimary.ts";
 
 /** The page ends with the row that passes so many bytes. */
 export const PAGE_BYTES = 8 * 1024 * 1024;
@@ -46,7 +46,7 @@ export async function takePage<T>(
   const read = async () => {
     isBegun = true;
     try {
-      return await reading(collection, () => readPage(find(), size));
+      return await readFromCaughtUpPrimary(collection, () => readPage(find(), size));
     } catch (error) {
       if (error instanceof AppError && error.code === "unavailable") limit.clearQueue();
       throw error;

@@ -1,5 +1,5 @@
 import type { mongo } from "mongoose";
-import { reading } from "./newPrimary.ts";
+import { readFromCaughtUpPrimary } from "./caughtUpPrimary.ts";
 
 type ReadOptions = Pick<mongo.FindOptions, "projection" | "sort" | "limit" | "hint">;
 
@@ -12,5 +12,5 @@ export function readAll<T extends mongo.Document, Read extends mongo.Document = 
   filter: mongo.Filter<T>,
   options: ReadOptions = {},
 ): Promise<Read[]> {
-  return reading(collection, () => collection.find<Read>(filter, options).toArray());
+  return readFromCaughtUpPrimary(collection, () => collection.find<Read>(filter, options).toArray());
 }

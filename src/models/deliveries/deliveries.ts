@@ -2,9 +2,9 @@ import { mongo } from "mongoose";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { Changes } from "../../shared/queue/changeStream.ts";
+import { exists, readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import { Inserting } from "../db/insertAll.ts";
 import { mapMongoErrors } from "../db/mongoErrors.ts";
-import { exists, reading } from "../db/newPrimary.ts";
 import { readAll } from "../db/readAll.ts";
 import {
   type DeliveryChange,
@@ -56,7 +56,7 @@ export class Deliveries {
 
   /** @throws AppError delivery_not_found, unavailable */
   async find(deliveryId: string): Promise<DeliveryDoc> {
-    const found = await reading(this.collection, () => this.collection.findOne({ _id: deliveryId }));
+    const found = await readFromCaughtUpPrimary(this.collection, () => this.collection.findOne({ _id: deliveryId }));
     if (found) return found;
     throw new AppError("delivery_not_found", { detail: `There is no delivery ${JSON.stringify(deliveryId)}.` });
   }
@@ -74,7 +74,7 @@ export class Deliveries {
   /** Of those not sent yet of a lane the first. */
   findNext(lane: string): Promise<Pick<DeliveryDoc, "_id" | "channel"> | null> {
     const options = { sort: { order: 1 }, projection: { _id: 1, channel: 1 } } as const;
-    return reading(this.collection, () => this.collection.findOne({ open: true, lane }, options));
+    return readFromCaughtUpPrimary(this.collection, () => this.collection.findOne({ open: true, lane }, options));
   }
 
   /** Takes a delivery whose turn it is and that nobody holds. One whose worker has died has failed once more by that. */
@@ -207,7 +207,9 @@ export class Deliveries {
   ): Promise<{ channel: string; count: number }[]> {
     const waiting = { open: true, since: { $lt: before }, $or: this.#unclaimed() };
     const unserved = { ...waiting, channel: { $nin: [...served] } };
-    const channels = await reading(this.collection, () => this.collection.distinct("channel", unserved));
+    const channels = await readFromCaughtUpPrimary(this.collection, () =>
+      this.collection.distinct("channel", unserved),
+    );
     const failed = channels.map(async (channel) => {
       const count = await this.#failAll({ ...waiting, channel }, reasonOf(channel));
       return { channel, count };

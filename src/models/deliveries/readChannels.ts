@@ -1,4 +1,4 @@
-import { reading } from "../db/newPrimary.ts";
+import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import type { Route } from "../sessions/session.ts";
 import type { Stores } from "../stores.ts";
 import type { DeliveryDoc } from "./delivery.ts";
@@ -32,7 +32,7 @@ export async function readChannels(
   const newest = { $sort: { createdAt: -1 } } as const;
   const perChannel = (fields: object) => ({ $group: { _id: "$channel", count: { $sum: 1 }, ...fields } });
   const ask = <T>(pipeline: object[]) =>
-    reading(deliveries.collection, () =>
+    readFromCaughtUpPrimary(deliveries.collection, () =>
       deliveries.collection.aggregate<{ _id: string; count: number } & T>(pipeline).toArray(),
     );
   const [pending, failed, sent, route] = await Promise.all([

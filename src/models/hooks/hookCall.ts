@@ -1,9 +1,9 @@
 import { type mongo, Schema } from "mongoose";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
+import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import { insertAll } from "../db/insertAll.ts";
 import { mapMongoErrors } from "../db/mongoErrors.ts";
-import { reading } from "../db/newPrimary.ts";
 
 /** A request to a mapping with `forEach`, stored once for all runs that it became. */
 export interface HookCallDoc {
@@ -44,7 +44,7 @@ export class HookCalls {
 
   /** @throws AppError internal where there is none; unavailable */
   async find(_id: string): Promise<HookCallDoc> {
-    const found = await reading(this.collection, () => this.collection.findOne({ _id }));
+    const found = await readFromCaughtUpPrimary(this.collection, () => this.collection.findOne({ _id }));
     if (!found) throw new AppError("internal", { cause: new Error("the request of a run is gone") });
     return found;
   }

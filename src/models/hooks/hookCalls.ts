@@ -1,4 +1,4 @@
-import { exists } from "../db/newPrimary.ts";
+import { exists } from "../db/caughtUpPrimary.ts";
 import type { MappedCall } from "../runs/run.ts";
 import type { Runs } from "../runs/runs.ts";
 import type { HookCalls } from "./hookCall.ts";

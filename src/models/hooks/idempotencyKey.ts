@@ -4,8 +4,8 @@ import { Batcher, EQUAL_WEIGHTS } from "../../shared/batcher.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
 import { toJson } from "../../shared/json.ts";
+import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import { isDuplicateKey, mapMongoErrors, retryUpsert } from "../db/mongoErrors.ts";
-import { reading } from "../db/newPrimary.ts";
 import { readAll } from "../db/readAll.ts";
 
 /** How long a key stands for its first request. */
@@ -68,7 +68,7 @@ export class IdempotencyKeys {
     } catch (error) {
       if (!isDuplicateKey(error)) throw error;
     }
-    const earlier = await reading(this.collection, () => this.collection.findOne({ _id }));
+    const earlier = await readFromCaughtUpPrimary(this.collection, () => this.collection.findOne({ _id }));
     if (earlier?.fingerprint === fingerprint) return earlier.ids as T;
     if (!earlier) return this.reserve(key, request, ids); // it expired in this moment
     throw keyConflict();

@@ -1,5 +1,5 @@
 import { mongo } from "mongoose";
-import { reading } from "../db/newPrimary.ts";
+import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import { readAll } from "../db/readAll.ts";
 import type { Stores } from "../stores.ts";
 import type { JobDoc, Status } from "./job.ts";
@@ -51,7 +51,9 @@ export async function deleteEndedBefore(
 
 function findBatch({ jobs }: Stores, query: mongo.Filter<JobDoc>): Promise<Doomed[]> {
   const projection = { jobId: 1, payloadIds: PAYLOAD_IDS };
-  return reading(jobs.collection, () => jobs.collection.find<Doomed>(query, { projection, limit: BATCH }).toArray());
+  return readFromCaughtUpPrimary(jobs.collection, () =>
+    jobs.collection.find<Doomed>(query, { projection, limit: BATCH }).toArray(),
+  );
 }
 
 /** Deletes jobs and then their payloads: a crash in between leaves nothing that a reader sees. */
@@ -121,7 +123,7 @@ async function usedPayloads(
   const withYoung = [...new Set(batch.filter(isYoung).map(({ jobId }) => jobId))];
   const [found, referring] = await Promise.all([
     readAll(collection, { jobId: { $in: jobIds } }, { projection: { _id: 0, jobId: 1 } }),
-    reading(collection, () =>
+    readFromCaughtUpPrimary(collection, () =>
       collection
         .aggregate<{ payloadIds: mongo.ObjectId[] }>([
           { $match: { jobId: { $in: withYoung } } },

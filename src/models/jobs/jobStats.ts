@@ -1,6 +1,6 @@
 import type { mongo } from "mongoose";
 import type { Clock } from "../../shared/clock.ts";
-import { reading } from "../db/newPrimary.ts";
+import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import type { JobDoc } from "./job.ts";
 import type { Jobs } from "./jobs.ts";
 import { staleJobs } from "./jobTimes.ts";
@@ -59,7 +59,8 @@ export class JobStatistics {
 
 async function countJobs(jobs: CountedJobs, now: Date): Promise<JobStats> {
   const since = new Date(now.getTime() - HOUR_MS);
-  const count = (query: mongo.Filter<JobDoc>) => reading(jobs.collection, () => jobs.collection.countDocuments(query));
+  const count = (query: mongo.Filter<JobDoc>) =>
+    readFromCaughtUpPrimary(jobs.collection, () => jobs.collection.countDocuments(query));
   const [running, completed, failed, stale, created, completedLately, failedLately] = await Promise.all([
     count({ status: "running" }),
     count({ status: "completed" }),

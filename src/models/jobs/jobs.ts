@@ -3,8 +3,8 @@ import { Batcher, EQUAL_WEIGHTS } from "../../shared/batcher.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { Changes } from "../../shared/queue/changeStream.ts";
+import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import { mapMongoErrors, retryUpsert } from "../db/mongoErrors.ts";
-import { reading } from "../db/newPrimary.ts";
 import { readAll } from "../db/readAll.ts";
 import { type FreeObject, packObject, searchTerms } from "./freeObject.ts";
 import type { JobChange, JobDoc, JobView, Status } from "./job.ts";
@@ -141,7 +141,9 @@ export class Jobs {
 
   /** The internal id alone. @throws AppError job_not_found, unavailable */
   async findId(jobId: string): Promise<mongo.ObjectId> {
-    const job = await reading(this.collection, () => this.collection.findOne({ jobId }, { projection: { _id: 1 } }));
+    const job = await readFromCaughtUpPrimary(this.collection, () =>
+      this.collection.findOne({ jobId }, { projection: { _id: 1 } }),
+    );
     if (!job) throw jobNotFound(jobId);
     return job._id;
   }

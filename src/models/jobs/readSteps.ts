@@ -1,7 +1,7 @@
 import { mongo } from "mongoose";
 import { AppError } from "../../shared/errors.ts";
+import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import { decodeCursor, encodeCursor } from "../db/cursor.ts";
-import { reading } from "../db/newPrimary.ts";
 import { PAGE_BYTES } from "../db/page.ts";
 import { readAll } from "../db/readAll.ts";
 import type { Stores } from "../stores.ts";
@@ -23,7 +23,9 @@ type Found<T> = JobHead & T;
 /** Reads a job together with what expressions say of its steps. @throws AppError job_not_found, unavailable */
 async function findWith<T>({ jobs }: Stores, jobId: string, expressions: mongo.Document): Promise<Found<T>> {
   const pipeline = [{ $match: { jobId } }, { $set: expressions }, { $project: WITHOUT_STEPS }];
-  const [job] = await reading(jobs.collection, () => jobs.collection.aggregate<Found<T>>(pipeline).toArray());
+  const [job] = await readFromCaughtUpPrimary(jobs.collection, () =>
+    jobs.collection.aggregate<Found<T>>(pipeline).toArray(),
+  );
   if (!job) throw jobNotFound(jobId);
   return job;
 }

@@ -1,5 +1,5 @@
 import type { mongo } from "mongoose";
-import { reading } from "../db/newPrimary.ts";
+import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import { readAll } from "../db/readAll.ts";
 import type { Stores } from "../stores.ts";
 import { MAIL_RUN, type RunDoc } from "./run.ts";
@@ -29,7 +29,7 @@ export async function deleteEndedRuns(stores: Stores, before: Date): Promise<num
     endedAt: { $lt: before },
     $and: [{ $or: [{ singleUse: false }, { forgotten: true }] }, ...(await knownMails(stores))],
   };
-  const batch = await reading(runs.collection, () =>
+  const batch = await readFromCaughtUpPrimary(runs.collection, () =>
     runs.collection
       .aggregate<Pick<RunDoc, "_id">>([
         { $match: ended },

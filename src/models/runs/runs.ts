@@ -3,9 +3,9 @@ import type { Clock } from "../../shared/clock.ts";
 import { MAIN_SESSION } from "../../shared/config/formats/sessionKey.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { Changes } from "../../shared/queue/changeStream.ts";
+import { exists, readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import { Inserting } from "../db/insertAll.ts";
 import { mapMongoErrors, onceMore } from "../db/mongoErrors.ts";
-import { exists, reading } from "../db/newPrimary.ts";
 import { readAll } from "../db/readAll.ts";
 import { listDue } from "./dueRuns.ts";
 import {
@@ -62,7 +62,7 @@ export class Runs {
 
   /** @throws AppError run_not_found, unavailable */
   async find(runId: string): Promise<RunDoc> {
-    const run = await reading(this.collection, () => this.collection.findOne({ _id: runId }));
+    const run = await readFromCaughtUpPrimary(this.collection, () => this.collection.findOne({ _id: runId }));
     if (!run) throw runNotFound(runId);
     return run;
   }
@@ -70,13 +70,15 @@ export class Runs {
   /** Counts the runs of a mapping that wait, up to a limit. @throws AppError unavailable */
   countWaiting(mapping: string, limit: number): Promise<number> {
     const waiting = { status: "queued" as const, "mapped.mapping": mapping };
-    return reading(this.collection, () => this.collection.countDocuments(waiting, { limit, hint: WAITING_OF_MAPPING }));
+    return readFromCaughtUpPrimary(this.collection, () =>
+      this.collection.countDocuments(waiting, { limit, hint: WAITING_OF_MAPPING }),
+    );
   }
 
   /** Reads what tells whom a run comes from; null where there is no such run. @throws AppError unavailable */
   findSender(runId: string): Promise<Pick<RunDoc, "_id" | "mapped"> | null> {
     const projection = { "mapped.mapping": 1 };
-    return reading(this.collection, () => this.collection.findOne({ _id: runId }, { projection }));
+    return readFromCaughtUpPrimary(this.collection, () => this.collection.findOne({ _id: runId }, { projection }));
   }
 
   /** Reads how a run was accepted; null where there is no such run. @throws AppError unavailable */
@@ -84,7 +86,9 @@ export class Runs {
     runId: string,
   ): Promise<{ fingerprint: string | undefined; createdAt: Date; sessionKey: string } | null> {
     const options = { projection: { fingerprint: 1, createdAt: 1, sessionKey: 1 } };
-    const found = await reading(this.collection, () => this.collection.findOne({ _id: runId }, options));
+    const found = await readFromCaughtUpPrimary(this.collection, () =>
+      this.collection.findOne({ _id: runId }, options),
+    );
     return found && { fingerprint: found.fingerprint, createdAt: found.createdAt, sessionKey: found.sessionKey };
   }
 
@@ -97,20 +101,20 @@ export class Runs {
 
   /** Returns the run if it has ended and is not finalized, else null. @throws AppError unavailable */
   findUnfinalized(runId: string): Promise<RunDoc | null> {
-    return reading(this.collection, () => this.collection.findOne({ _id: runId, settled: false }));
+    return readFromCaughtUpPrimary(this.collection, () => this.collection.findOne({ _id: runId, settled: false }));
   }
 
   /** Returns the run of a session that comes next: of those not ended the one accepted first. @throws AppError unavailable */
   findNext(sessionKey: string): Promise<Pick<RunDoc, "_id" | "stage"> | null> {
     const options = { projection: { stage: 1 }, sort: { order: 1 } } as const;
-    return reading(this.collection, () => this.collection.findOne({ sessionKey, open: true }, options));
+    return readFromCaughtUpPrimary(this.collection, () => this.collection.findOne({ sessionKey, open: true }, options));
   }
 
   /** Whether a run of the session ended after `since` and is not finalized. @throws AppError unavailable */
   async isFinalizing(sessionKey: string, since: Date): Promise<boolean> {
     const query = { settled: false, sessionKey, endedAt: { $gt: since } };
     const options = { projection: { _id: 1 }, hint: NOT_FINALIZED };
-    return (await reading(this.collection, () => this.collection.findOne(query, options))) !== null;
+    return (await readFromCaughtUpPrimary(this.collection, () => this.collection.findOne(query, options))) !== null;
   }
 
   /**

@@ -1,5 +1,5 @@
 import { AppError } from "../../shared/errors.ts";
-import { exists } from "../db/newPrimary.ts";
+import { exists } from "../db/caughtUpPrimary.ts";
 import { reportStep, type StepReport } from "../jobs/reportStep.ts";
 import type { Stores } from "../stores.ts";
 import type { AgentRequest, RunDoc } from "./run.ts";

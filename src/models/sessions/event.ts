@@ -1,9 +1,9 @@
 import { mongo, Schema } from "mongoose";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
+import { exists, readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import { Inserting } from "../db/insertAll.ts";
 import { mapMongoErrors } from "../db/mongoErrors.ts";
-import { exists, reading } from "../db/newPrimary.ts";
 import { takePage } from "../db/page.ts";
 
 /** Something that the main session is to be told with its next turn. */
@@ -79,7 +79,9 @@ export class Events {
   /** Reads how an event was accepted; null where there is no such event. @throws AppError unavailable */
   async findAcceptance(eventId: string): Promise<{ fingerprint: string | undefined; createdAt: Date } | null> {
     const options = { projection: { fingerprint: 1, createdAt: 1 } };
-    const found = await reading(this.collection, () => this.collection.findOne({ _id: eventId }, options));
+    const found = await readFromCaughtUpPrimary(this.collection, () =>
+      this.collection.findOne({ _id: eventId }, options),
+    );
     return found && { fingerprint: found.fingerprint, createdAt: found.createdAt };
   }
 
@@ -95,7 +97,9 @@ export class Events {
   }
 
   countWaiting(): Promise<number> {
-    return reading(this.collection, () => this.collection.countDocuments({ waiting: true }, { hint: "order_1" }));
+    return readFromCaughtUpPrimary(this.collection, () =>
+      this.collection.countDocuments({ waiting: true }, { hint: "order_1" }),
+    );
   }
 
   /** Whether an event from before a time waits that wants a turn at once. */

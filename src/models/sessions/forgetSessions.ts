@@ -1,5 +1,5 @@
+import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import { mapMongoErrors } from "../db/mongoErrors.ts";
-import { reading } from "../db/newPrimary.ts";
 import { readAll } from "../db/readAll.ts";
 import type { Stores } from "../stores.ts";
 
@@ -15,7 +15,7 @@ export async function forgetSingleUse({ runs, messages, sessions }: Stores, befo
   const old = await readAll(runs.collection, idle, { projection: { sessionKey: 1 }, limit: BATCH });
   if (old.length === 0) return 0;
   const keys = old.map((run) => run.sessionKey);
-  const continued = await reading(runs.collection, () =>
+  const continued = await readFromCaughtUpPrimary(runs.collection, () =>
     runs.collection.distinct("sessionKey", { sessionKey: { $in: keys }, singleUse: false }),
   );
   const unused = keys.filter((key) => !continued.includes(key));

@@ -1,7 +1,7 @@
 import { mongo, Schema } from "mongoose";
+import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import { insertAll } from "../db/insertAll.ts";
 import { mapMongoErrors } from "../db/mongoErrors.ts";
-import { reading } from "../db/newPrimary.ts";
 
 /** One message of a session's transcript. */
 export interface MessageDoc {
@@ -67,7 +67,7 @@ export class Messages {
 
   /** The latest messages, oldest first, at most `limit` and as many as come to `maxChars`. @throws AppError unavailable */
   findLatest(sessionKey: string, { limit, maxChars }: { limit: number; maxChars: number }): Promise<MessageDoc[]> {
-    return reading(this.collection, async () => {
+    return readFromCaughtUpPrimary(this.collection, async () => {
       const newestFirst: MessageDoc[] = [];
       let chars = 0;
       for await (const message of this.collection.find({ sessionKey }).sort({ order: -1 }).limit(limit)) {
@@ -81,7 +81,7 @@ export class Messages {
 
   /** The latest messages, oldest first, as many whole turns as the bounds allow. @throws AppError unavailable */
   findRecent(sessionKey: string, bounds: { maxMessages: number; maxChars: number }): Promise<MessageDoc[]> {
-    return reading(this.collection, async () => {
+    return readFromCaughtUpPrimary(this.collection, async () => {
       const newestFirst: MessageDoc[] = [];
       let chars = 0;
       let answer: MessageDoc | undefined;

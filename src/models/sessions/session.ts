@@ -1,8 +1,8 @@
 import { type mongo, Schema } from "mongoose";
 import type { Clock } from "../../shared/clock.ts";
 import { MAIN_SESSION } from "../../shared/config/formats/sessionKey.ts";
+import { exists, readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import { mapMongoErrors, takeIfFree } from "../db/mongoErrors.ts";
-import { exists, reading } from "../db/newPrimary.ts";
 import type { Lease } from "../runs/run.ts";
 
 /** Where replies of the main session go. */
@@ -105,7 +105,7 @@ export class Sessions {
 
   /** The main session's last recipient; null before it has one. */
   async route(): Promise<Route | null> {
-    const main = await reading(this.collection, () =>
+    const main = await readFromCaughtUpPrimary(this.collection, () =>
       this.collection.findOne({ _id: MAIN_SESSION }, { projection: { route: 1 } }),
     );
     return main?.route ?? null;

@@ -1,6 +1,6 @@
 import { GMAIL_SESSIONS, MAIN_SESSION, SINGLE_USE } from "../../shared/config/formats/sessionKey.ts";
+import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import { isDuplicateKey, mapMongoErrors } from "../db/mongoErrors.ts";
-import { reading } from "../db/newPrimary.ts";
 import { readAll } from "../db/readAll.ts";
 import { MAIL_RUN, type RunDoc } from "../runs/run.ts";
 import type { Stores } from "../stores.ts";
@@ -33,7 +33,7 @@ export const mappingContext = (mapping: string): string => `mapping ${mapping}`;
  */
 export async function joinSession({ sessions, runs }: Deps, key: string, context: string): Promise<boolean> {
   for (;;) {
-    const known = await reading(sessions.collection, () =>
+    const known = await readFromCaughtUpPrimary(sessions.collection, () =>
       sessions.collection.findOne({ _id: key }, { projection: { owner: 1 } }),
     );
     if (known?.owner !== undefined) return known.owner === context;
@@ -83,7 +83,7 @@ export async function ownSessions(
 
 /** The context of the oldest run that had a turn in a session; undefined where there is none. */
 async function makerOf({ runs }: Pick<Deps, "runs">, sessionKey: string): Promise<string | undefined> {
-  const oldest = await reading(runs.collection, () =>
+  const oldest = await readFromCaughtUpPrimary(runs.collection, () =>
     runs.collection.findOne(
       { sessionKey, stage: "turn" },
       { projection: { "mapped.mapping": 1 }, sort: { createdAt: 1, _id: 1 } },

@@ -95,7 +95,7 @@ export function watchPrimaries(db: mongo.Db, client: mongo.MongoClient): void {
  * @param read may be called several times
  * @throws AppError unavailable
  */
-export function reading<T>({ db }: Pick<mongo.Collection, "db">, read: () => Promise<T>): Promise<T> {
+export function readFromCaughtUpPrimary<T>({ db }: Pick<mongo.Collection, "db">, read: () => Promise<T>): Promise<T> {
   return mapMongoErrors(async () => {
     const primary = primaries.get(db);
     if (!primary) return read();
@@ -112,5 +112,7 @@ export async function exists<T extends mongo.Document>(
   collection: mongo.Collection<T>,
   filter: mongo.Filter<T>,
 ): Promise<boolean> {
-  return (await reading(collection, () => collection.findOne(filter, { projection: { _id: 1 } }))) !== null;
+  return (
+    (await readFromCaughtUpPrimary(collection, () => collection.findOne(filter, { projection: { _id: 1 } }))) !== null
+  );
 }
