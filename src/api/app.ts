@@ -63,7 +63,7 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
   const { apiToken, host, allowedHosts } = settings;
   if (apiToken === undefined && (isLoopback(host) || allowedHosts.length > 0)) {
     const guard = hostGuard(allowedHosts);
-    app.use((ctx, next) => (isHook(ctx.path) ? next() : mapMongoErrors(ctx, next))); // senders of hooks have a token
+    app.use((ctx, next) => (isHook(ctx.path) ? next() : guard(ctx, next))); // senders of hooks have a token
   }
   const mappings = hooks.enabled ? compileMappings(hooks) : [];
   const gate = new Gate(hooks.enabled && hooks.token ? [hooks.token] : [], {
