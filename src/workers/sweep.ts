@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { unconfigured } from "../models/deliveries/addDelivery.ts";
 import type { Stores } from "../models/stores.ts";
-import { underClaim } from "../shared/claim.ts";
 import type { Clock } from "../shared/clock.ts";
 import { toAppError } from "../shared/errors.ts";
+import { withLease } from "../shared/lease.ts";
 import type { Logger } from "../shared/logger.ts";
 import { agentHook, mappedHook } from "../shared/queue/definitions.ts";
 import type { Queues } from "../shared/queue/producer.ts";
@@ -71,7 +71,7 @@ async function sweep(deps: SweepDeps, holder: string): Promise<boolean> {
   const renew = () => stores.leases.take("sweep", holder, durationMs);
   if (!(await renew())) return true;
   const lease = { durationMs, renewEveryMs: timings.everyMs };
-  return underClaim({ renew, now: () => clock.now() }, lease, async (lost) => {
+  return withLease({ renew, now: () => clock.now() }, lease, async (lost) => {
     let isWhole = true;
     for (const part of [finalizeEnded, requeueUnmapped, requeueRuns, failUnserved, requeueDeliveries, wakeMain]) {
       if (lost.aborted) break; // another process sweeps by now

@@ -4,9 +4,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { compileMappings } from "../../hooks/mappings/mapping.ts";
 import { MAILBOX_PARTS, type MailboxPart } from "../../models/gmailMailbox.ts";
 import type { Stores } from "../../models/stores.ts";
-import { underClaim } from "../../shared/claim.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Config } from "../../shared/config/schema/config.ts";
+import { withLease } from "../../shared/lease.ts";
 import type { Logger } from "../../shared/logger.ts";
 import type { Queues } from "../../shared/queue/producer.ts";
 import type { Timings } from "../../shared/timings.ts";
@@ -90,7 +90,7 @@ class MailboxListener {
     const renew = (until: Date) => stores.gmailMailboxes.renew(account, token, until);
     try {
       const claim = { renew, now: () => clock.now() };
-      await underClaim(claim, lease, (lost) => this.#listen(token, AbortSignal.any([lost, stopping])));
+      await withLease(claim, lease, (lost) => this.#listen(token, AbortSignal.any([lost, stopping])));
     } finally {
       // MongoDB may be away: then the lease ends by itself.
       await stores.gmailMailboxes.release(account, token).catch(() => {});

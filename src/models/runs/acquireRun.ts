@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Clock } from "../../shared/clock.ts";
 import type { SessionTurn } from "../sessions/session.ts";
 import type { Stores } from "../stores.ts";
-import type { AgentRun, Lease, RunDoc } from "./run.ts";
+import type { AgentRun, RunDoc, StoredLease } from "./run.ts";
 
 /**
  * How many leases long a session waits until its last run is finalized. The sweep finalizes it as soon as MongoDB is back; a
@@ -36,7 +36,7 @@ export async function acquireRun(
     runs.isFinalizing(run.sessionKey, endedSince),
   ]);
   if (next?._id !== runId || isFinalizing) return "waiting";
-  const lease: Lease = { token: randomUUID(), until: new Date(now.getTime() + leaseMs) };
+  const lease: StoredLease = { token: randomUUID(), until: new Date(now.getTime() + leaseMs) };
   if (!(await sessions.acquire(turnOf(run), lease))) return "waiting";
   const acquired = await runs.acquire(run, lease);
   if (acquired) return acquired;

@@ -45,7 +45,7 @@ export interface RunError {
 }
 
 /** The exclusive right of one worker to carry out a run, until it expires. */
-export interface Lease {
+export interface StoredLease {
   readonly token: string;
   readonly until: Date;
 }
@@ -81,7 +81,7 @@ export interface RunDoc {
   /** Not tried again before this time. */
   notBefore: Date | null;
   /** Null unless it is running. */
-  claim: Lease | null;
+  claim: StoredLease | null;
   /** False from the run's end until it is finalized; null before its end. */
   settled: boolean | null;
   /** Whether the transcript of its single-use session has been deleted. */
@@ -149,7 +149,11 @@ export type NewRun = Pick<
 >;
 
 /** A run that a worker has acquired for an agent turn. */
-export type AgentRun = RunDoc & { readonly request: AgentRequest; readonly claim: Lease; readonly startedAt: Date };
+export type AgentRun = RunDoc & {
+  readonly request: AgentRequest;
+  readonly claim: StoredLease;
+  readonly startedAt: Date;
+};
 
 /** What a mapping made of a run. */
 export type MappedTo =

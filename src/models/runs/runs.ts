@@ -12,13 +12,13 @@ import {
   type AgentRun,
   accepted,
   type DueRun,
-  type Lease,
   type MappedTo,
   type NewRun,
   NOT_FINALIZED,
   type RunDoc,
   type RunEnd,
   type RunError,
+  type StoredLease,
   WAITING_OF_MAPPING,
 } from "./run.ts";
 
@@ -123,7 +123,7 @@ export class Runs {
    * @returns the run under its lease; null when it has changed since it was read
    * @throws AppError unavailable
    */
-  async acquire({ _id, stage, status, attempts, round, claim }: RunDoc, lease: Lease): Promise<AgentRun | null> {
+  async acquire({ _id, stage, status, attempts, round, claim }: RunDoc, lease: StoredLease): Promise<AgentRun | null> {
     const asRead = { stage, status, attempts, round, "claim.token": claim?.token, "claim.until": claim?.until };
     const free = claim ? asRead : { stage, status, attempts, round, claim: null };
     const change = {
@@ -175,7 +175,7 @@ export class Runs {
   }
 
   /** @returns false when the run is no longer this worker's: cancelled, or acquired by another */
-  renew(runId: string, { token, until }: Lease): Promise<boolean> {
+  renew(runId: string, { token, until }: StoredLease): Promise<boolean> {
     return this.#changeHeld(runId, token, { "claim.until": until });
   }
 

@@ -3,7 +3,7 @@ import type { Clock } from "../../shared/clock.ts";
 import { MAIN_SESSION } from "../../shared/config/formats/sessionKey.ts";
 import { exists, readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import { mapMongoErrors, takeIfFree } from "../db/mongoErrors.ts";
-import type { Lease } from "../runs/run.ts";
+import type { StoredLease } from "../runs/run.ts";
 
 /** Where replies of the main session go. */
 export interface Route {
@@ -59,7 +59,7 @@ export class Sessions {
    * @returns false while another turn holds it
    * @throws AppError unavailable
    */
-  acquire({ key: _id, holder }: SessionTurn, { token, until }: Lease): Promise<boolean> {
+  acquire({ key: _id, holder }: SessionTurn, { token, until }: StoredLease): Promise<boolean> {
     const now = this.#clock.now();
     const free = [{ active: null }, { "active.until": { $lte: now } }, { "active.token": token }];
     const change = { $set: { active: { holder, token, until }, lastUsedAt: now } };
@@ -67,7 +67,7 @@ export class Sessions {
   }
 
   /** @returns false when another turn holds the session */
-  async renew(key: string, { token, until }: Lease): Promise<boolean> {
+  async renew(key: string, { token, until }: StoredLease): Promise<boolean> {
     const change = { $set: { "active.until": until } };
     const { matchedCount } = await mapMongoErrors(() =>
       this.collection.updateOne({ _id: key, "active.token": token }, change),

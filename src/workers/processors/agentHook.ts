@@ -4,8 +4,8 @@ import type { AgentRun, RunError } from "../../models/runs/run.ts";
 import { trackRetry, trackStarted } from "../../models/runs/trackRun.ts";
 import { contextOf } from "../../models/sessions/sessionOwners.ts";
 import type { Stores } from "../../models/stores.ts";
-import { underClaim } from "../../shared/claim.ts";
 import { AppError } from "../../shared/errors.ts";
+import { withLease } from "../../shared/lease.ts";
 import type { WorkerMetrics } from "../metrics.ts";
 import type { Processor, RunContext } from "../run.ts";
 import { conversation } from "../runs/conversation.ts";
@@ -98,7 +98,7 @@ async function turn(deps: AgentHookDeps, run: AgentRun, context: RunContext): Pr
     now: () => context.clock.now(),
   };
   const bounds = { timeoutMs: run.request.timeoutSeconds * 1_000, stopping: context.signal };
-  return underClaim(claim, timings.lease, (lost) => boundTurn(work, { ...bounds, lost }));
+  return withLease(claim, timings.lease, (lost) => boundTurn(work, { ...bounds, lost }));
 }
 
 /** Shows that the try begins, and gathers what the agent is shown. */

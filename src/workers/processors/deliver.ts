@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { claimDelivery } from "../../models/deliveries/claimDelivery.ts";
 import type { DeliveryDoc } from "../../models/deliveries/delivery.ts";
-import { underClaim } from "../../shared/claim.ts";
+import { withLease } from "../../shared/lease.ts";
 import { ChannelGate } from "../deliveries/channelGate.ts";
 import { Sending, type SendingDeps, type Verdict } from "../deliveries/sending.ts";
 import type { Processor, RunContext } from "../run.ts";
@@ -29,7 +29,7 @@ export function deliverProcessor(deps: DeliverDeps, gate = new ChannelGate()): P
       renew: (until: Date) => deliveries.renew(deliveryId, token, until),
       now: () => context.clock.now(),
     };
-    const verdict = await underClaim(claim, lease, (lost) => {
+    const verdict = await withLease(claim, lease, (lost) => {
       const signal = AbortSignal.any([lost, context.signal]);
       return new Sending(deps, gate, delivery, token, context, signal).run();
     });

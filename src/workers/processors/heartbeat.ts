@@ -3,8 +3,8 @@ import type { AgentRunner } from "../../agents/runners/runner.ts";
 import { addDelivery, type DeliverySettings, type NotedDelivery } from "../../models/deliveries/addDelivery.ts";
 import type { EventDoc } from "../../models/sessions/event.ts";
 import type { Stores } from "../../models/stores.ts";
-import { underClaim } from "../../shared/claim.ts";
 import { MAIN_SESSION } from "../../shared/config/formats/sessionKey.ts";
+import { withLease } from "../../shared/lease.ts";
 import type { WorkerMetrics } from "../metrics.ts";
 import type { Outcome } from "../outcome.ts";
 import type { Processor, RunContext } from "../run.ts";
@@ -54,7 +54,7 @@ export function heartbeatProcessor(deps: HeartbeatDeps): Processor {
     };
     try {
       const keepsClaim = () => claim.renew(leaseEnd());
-      return await underClaim(claim, lease, (lost) => takeTurns(deps, scheduled, { lost, keepsClaim }, context));
+      return await withLease(claim, lease, (lost) => takeTurns(deps, scheduled, { lost, keepsClaim }, context));
     } finally {
       await sessions.release(MAIN_SESSION, token);
     }

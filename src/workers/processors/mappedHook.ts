@@ -8,10 +8,10 @@ import type { MappedTo, RunDoc } from "../../models/runs/run.ts";
 import { trackAccepted } from "../../models/runs/trackRun.ts";
 import { contextOf, joinSession } from "../../models/sessions/sessionOwners.ts";
 import type { Stores } from "../../models/stores.ts";
-import { underClaim } from "../../shared/claim.ts";
 import { randomSessionKey } from "../../shared/config/formats/sessionKey.ts";
 import type { Config } from "../../shared/config/schema/config.ts";
 import { AppError, toAppError } from "../../shared/errors.ts";
+import { withLease } from "../../shared/lease.ts";
 import type { WorkerMetrics } from "../metrics.ts";
 import type { Processor, RunContext } from "../run.ts";
 import type { Finalize } from "../runs/finalize.ts";
@@ -50,7 +50,7 @@ export function mappedHookProcessor(deps: MappedHookDeps): Processor {
     const end = (made: Made) => persist(() => conclude(deps, run, made), context);
     const fail = (thrown: unknown) => failed(thrown, lastTry, context);
     const claim = { renew: () => deps.stores.runs.isUnmapped(runId, run.round), now: () => context.clock.now() };
-    const made = await underClaim(claim, context.timings.lease, (cancelled) => {
+    const made = await withLease(claim, context.timings.lease, (cancelled) => {
       const signal = AbortSignal.any([cancelled, context.signal]);
       return make(deps, run, mapping, signal).catch((thrown) => {
         if (cancelled.aborted) return null;

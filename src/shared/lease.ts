@@ -1,14 +1,14 @@
 import type { Timings } from "./timings.ts";
 
-export interface Claim {
+export interface Lease {
   /** Says that the work is still under way; false when it is no longer ours. */
   renew(until: Date): Promise<boolean>;
   now(): Date;
 }
 
-/** Does work and renews its claim meanwhile. The signal fires when the claim is lost. */
-export async function underClaim<T>(
-  claim: Claim,
+/** Does work and renews its lease meanwhile. The signal fires when the lease is lost. */
+export async function withLease<T>(
+  lease: Lease,
   { durationMs, renewEveryMs }: Pick<Timings["lease"], "durationMs" | "renewEveryMs">,
   work: (lost: AbortSignal) => Promise<T>,
 ): Promise<T> {
@@ -16,7 +16,7 @@ export async function underClaim<T>(
   let renewing: Promise<void> | undefined;
   const timer = setInterval(() => {
     if (lost.signal.aborted) return;
-    renewing ??= renew(claim, durationMs, lost).finally(() => {
+    renewing ??= renew(lease, durationMs, lost).finally(() => {
       renewing = undefined;
     });
   }, renewEveryMs);
@@ -28,8 +28,8 @@ export async function underClaim<T>(
   }
 }
 
-async function renew(claim: Claim, durationMs: number, lost: AbortController): Promise<void> {
-  // MongoDB may be away for a while: the claim is lost only when MongoDB says so.
-  const kept = await claim.renew(new Date(claim.now().getTime() + durationMs)).catch(() => true);
+async function renew(lease: Lease, durationMs: number, lost: AbortController): Promise<void> {
+  // MongoDB may be away for a while: the lease is lost only when MongoDB says so.
+  const kept = await lease.renew(new Date(lease.now().getTime() + durationMs)).catch(() => true);
   if (!kept) lost.abort();
 }

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import sinon from "sinon";
-import { underClaim } from "../../src/shared/claim.ts";
+import { withLease } from "../../src/shared/lease.ts";
 
 const LEASE = { durationMs: 15_000, renewEveryMs: 2_000, acquireEveryMs: 2_000 };
 
@@ -18,7 +18,7 @@ describe("underClaim", () => {
     const renew = async (until: Date) => said.push([Date.now(), until.getTime()]) > 0;
     const { promise: work, resolve } = Promise.withResolvers<string>();
 
-    const done = underClaim({ renew, now }, LEASE, () => work);
+    const done = withLease({ renew, now }, LEASE, () => work);
     await pass(5);
     resolve("result");
     const result = await done;
@@ -38,7 +38,7 @@ describe("underClaim", () => {
     const { promise: work, resolve: endWork } = Promise.withResolvers<void>();
     let isOver = false;
 
-    const done = underClaim({ renew, now }, LEASE, () => work).then(() => {
+    const done = withLease({ renew, now }, LEASE, () => work).then(() => {
       isOver = true;
     });
     await pass(30);
@@ -58,7 +58,7 @@ describe("underClaim", () => {
     const { promise: work, resolve: endWork } = Promise.withResolvers<void>();
     const lostAt: number[] = [];
 
-    const done = underClaim({ renew, now }, LEASE, (lost) => {
+    const done = withLease({ renew, now }, LEASE, (lost) => {
       lost.addEventListener("abort", () => lostAt.push(Date.now()));
       return work;
     });
