@@ -2,10 +2,10 @@ import cluster, { type Worker } from "node:cluster";
 import { setTimeout as pause } from "node:timers/promises";
 import { AggregatorRegistry, type Registry, type RegistryContentType } from "prom-client";
 import { AppError } from "../shared/errors.ts";
-import { inTime } from "../shared/inTime.ts";
 import { type Lifecycle, StartError } from "../shared/lifecycle.ts";
 import type { Logger } from "../shared/logger.ts";
 import type { Timings } from "../shared/timings.ts";
+import { withTimeout } from "../shared/withTimeout.ts";
 
 interface MetricsAnswer {
   /** Null when a process does not tell its own: counters of some of them alone would seem to go back. */
@@ -89,7 +89,7 @@ async function answerMetrics(
   aggregator: AggregatorRegistry<RegistryContentType>,
   withinMs: number,
 ): Promise<void> {
-  const metrics = await inTime(aggregator.clusterMetrics(), withinMs).catch(() => null);
+  const metrics = await withTimeout(aggregator.clusterMetrics(), withinMs).catch(() => null);
   if (worker.isConnected()) worker.send({ metrics } satisfies MetricsAnswer);
 }
 

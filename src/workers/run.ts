@@ -2,12 +2,12 @@ import { Ajv } from "ajv";
 import { type Job, Worker } from "bullmq";
 import type { Clock } from "../shared/clock.ts";
 import { AppError } from "../shared/errors.ts";
-import { inTime } from "../shared/inTime.ts";
 import type { Logger } from "../shared/logger.ts";
 import { QUEUES, type QueueDef, queuePrefix } from "../shared/queue/definitions.ts";
 import type { RedisConnection } from "../shared/queue/redis.ts";
 import type { Timings } from "../shared/timings.ts";
 import { withDeadline } from "../shared/withDeadline.ts";
+import { withTimeout } from "../shared/withTimeout.ts";
 import { type Outcome, outcomeOfThrown, toBullMq } from "./outcome.ts";
 
 /** What every processor is given besides its own deps. The signal fires on time-out and when the process stops. */
@@ -107,6 +107,6 @@ function startWorker(
     const closed = worker.close().then(() => true);
     // BullMQ waits for a Redis that is away, however long; what it has not been told, the records say
     do await Promise.allSettled(underWay);
-    while (!(await inTime(closed, LAST_WORDS_MS).catch(() => false)) && underWay.size > 0);
+    while (!(await withTimeout(closed, LAST_WORDS_MS).catch(() => false)) && underWay.size > 0);
   };
 }

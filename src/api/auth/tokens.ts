@@ -1,9 +1,9 @@
 import type { Context } from "koa";
 import { RateLimiterMemory, RateLimiterRedis, type RateLimiterRes } from "rate-limiter-flexible";
 import { AppError } from "../../shared/errors.ts";
-import { inTime } from "../../shared/inTime.ts";
 import { isSecret } from "../../shared/isSecret.ts";
 import type { RedisConnection } from "../../shared/queue/redis.ts";
+import { withTimeout } from "../../shared/withTimeout.ts";
 
 /** Counts one failure of an address. @throws AppError rate_limited when it has had too many */
 export type CountFailure = (address: string) => Promise<void>;
@@ -25,7 +25,7 @@ export function failureCounter(redis: RedisConnection, prefix: string): CountFai
   });
   return async (address) => {
     try {
-      await inTime(shared.consume(address), REDIS_WITHIN_MS).catch((refused: RateLimiterRes | Error) => {
+      await withTimeout(shared.consume(address), REDIS_WITHIN_MS).catch((refused: RateLimiterRes | Error) => {
         if (refused instanceof Error) return local.consume(address);
         throw refused;
       });

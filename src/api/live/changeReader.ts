@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
-import { inTime } from "../../shared/inTime.ts";
 import { type Change, changesKey, unpackChanges } from "../../shared/queue/changeStream.ts";
 import type { RedisConnection } from "../../shared/queue/redis.ts";
+import { withTimeout } from "../../shared/withTimeout.ts";
 
 /** What a reader hands on. All three come in the order in which things happened. */
 export interface ChangeListener {
@@ -40,12 +40,12 @@ export function readChanges(
   let isFirst = true;
 
   async function follow(): Promise<void> {
-    const newest = await inTime(redis.xrevrange(key, "+", "-", "COUNT", 1), ANSWER_WITHIN_MS);
+    const newest = await withTimeout(redis.xrevrange(key, "+", "-", "COUNT", 1), ANSWER_WITHIN_MS);
     let position = (newest as Entry[])[0]?.[0] ?? BEGINNING;
     listener.onLive(position, !isFirst);
     isFirst = false;
     while (!closed.signal.aborted) {
-      const found = await inTime(
+      const found = await withTimeout(
         redis.xread("COUNT", ENTRIES, "BLOCK", BLOCK_MS, "STREAMS", key, position),
         ANSWER_WITHIN_MS,
       );

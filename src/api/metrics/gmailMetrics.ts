@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from "prom-client";
 import { isHeld, MAILBOX_PARTS, type MailboxDoc } from "../../models/gmailMailbox.ts";
 import type { Clock } from "../../shared/clock.ts";
-import { inTime } from "../../shared/inTime.ts";
+import { withTimeout } from "../../shared/withTimeout.ts";
 import { FIGURE_WITHIN_MS } from "./metrics.ts";
 
 /**
@@ -11,7 +11,7 @@ import { FIGURE_WITHIN_MS } from "./metrics.ts";
 export function addGmailMetrics(registry: Registry, read: () => Promise<MailboxDoc | null>, clock: Clock): void {
   let reading: Promise<MailboxDoc | null> | undefined;
   const readOnce = () => {
-    reading ??= inTime(read(), FIGURE_WITHIN_MS)
+    reading ??= withTimeout(read(), FIGURE_WITHIN_MS)
       .catch(() => null)
       .finally(() => {
         reading = undefined;

@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import { BUILT_IN } from "../../shared/config/checks/mappings.ts";
-import { inTime } from "../../shared/inTime.ts";
+import { withTimeout } from "../../shared/withTimeout.ts";
 
 /** How long a figure is waited for that another server knows: one that hangs shall not take all the others with it. */
 export const FIGURE_WITHIN_MS = 2_000;
@@ -92,7 +92,7 @@ export class Metrics {
       aggregator: "first",
       async collect() {
         this.remove();
-        await inTime(countWaiting(), FIGURE_WITHIN_MS).then(
+        await withTimeout(countWaiting(), FIGURE_WITHIN_MS).then(
           (count) => this.set(count),
           () => {},
         );

@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { inTime } from "../../shared/inTime.ts";
+import { withTimeout } from "../../shared/withTimeout.ts";
 import type { ApiDeps, Probe } from "../deps.ts";
 import { route } from "../route.ts";
 
@@ -50,7 +50,7 @@ function notStopping({ isStopping }: ApiDeps): Probe {
 }
 
 async function look({ name, check }: Probe): Promise<{ name: string; ok: boolean }> {
-  const ok = await inTime(check(), PROBE_TIMEOUT_MS, name).then(
+  const ok = await withTimeout(check(), PROBE_TIMEOUT_MS, name).then(
     () => true,
     () => false,
   );

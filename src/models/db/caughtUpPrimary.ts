@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { mongo } from "mongoose";
 import { AppError } from "../../shared/errors.ts";
-import { inTime } from "../../shared/inTime.ts";
+import { withTimeout } from "../../shared/withTimeout.ts";
 import { isPassing, mapMongoErrors } from "./mongoErrors.ts";
 
 /** Maximum wait for a new primary: longer than it usually needs, shorter than clients wait. */
@@ -68,7 +68,8 @@ class CurrentPrimary {
   /** Waits for the primary to catch up. @throws AppError unavailable, when it has not in time */
   async waitUntilCaughtUp(): Promise<PrimaryTerm> {
     const term = this.#term;
-    if (term.catchingUp) await inTime(term.catchingUp, WAIT_MS, "MongoDB").catch(() => Promise.reject(notCaughtUp()));
+    if (term.catchingUp)
+      await withTimeout(term.catchingUp, WAIT_MS, "MongoDB").catch(() => Promise.reject(notCaughtUp()));
     return term;
   }
 
