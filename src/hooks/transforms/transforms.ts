@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
 import { resolveTransform } from "../../shared/config/formats/transformPath.ts";
 import { AppError } from "../../shared/errors.ts";
-import { FairTurns } from "./fairTurns.ts";
+import { FairSemaphore } from "./fairSemaphore.ts";
 import type { OnOutput } from "./output.ts";
 import { type ThreadAnswer, TransformProcess } from "./process.ts";
 import type { TransformInput } from "./transform.ts";
@@ -44,7 +44,7 @@ export type TransformOutcome =
 /** Carries out transforms on threads, which are kept warm for their module. Whoever opens it closes it. */
 export class Transforms {
   readonly #options: TransformsOptions;
-  readonly #turns: FairTurns;
+  readonly #turns: FairSemaphore;
   readonly #threads = new Set<TransformProcess>();
   /** Longest idle first, each with what ends it after a while. */
   readonly #idle = new Map<TransformProcess, NodeJS.Timeout>();
@@ -52,7 +52,7 @@ export class Transforms {
 
   constructor(options: TransformsOptions) {
     this.#options = options;
-    this.#turns = new FairTurns(options.maxThreads);
+    this.#turns = new FairSemaphore(options.maxThreads);
   }
 
   /**

@@ -1,4 +1,4 @@
-import { FairTurns } from "../../hooks/transforms/fairTurns.ts";
+import { FairSemaphore } from "../../hooks/transforms/fairSemaphore.ts";
 import { AppError } from "../../shared/errors.ts";
 
 /** Share that one sender may hold of the free turns: of 10 turns a sender that is alone holds 7, a second one 2. */
@@ -15,13 +15,13 @@ const SPACING_MS = 5;
  * however many runs it has waiting and however long they take.
  */
 export class TurnShares {
-  readonly #turns: FairTurns;
+  readonly #turns: FairSemaphore;
   /** When the last run of a sender that was sent away is to return, by `performance.now()`. */
   readonly #returns = new Map<string, number>();
 
   /** @param turns the number of turns at the same time (`worker.concurrency`) */
   constructor(turns: number) {
-    this.#turns = new FairTurns(turns, WEIGHT);
+    this.#turns = new FairSemaphore(turns, WEIGHT);
   }
 
   /** Returns how many jobs a worker must hold so that one is always free to look at the next. */

@@ -1,11 +1,11 @@
 import { expect } from "chai";
-import { FairTurns } from "../../../src/hooks/transforms/fairTurns.ts";
+import { FairSemaphore } from "../../../src/hooks/transforms/fairSemaphore.ts";
 
 describe("FairTurns", () => {
   const never = new AbortController().signal;
 
   /** Asks for places for each letter in order. Says who has one, and gives those of a letter back. */
-  function ask(turns: FairTurns, keys: string, signal = never) {
+  function ask(turns: FairSemaphore, keys: string, signal = never) {
     const held: { key: string; leave: () => void }[] = [];
     const asked = [...keys].map((key) => turns.take(key, signal).then((leave) => held.push({ key, leave })));
     const settle = () => new Promise((resolve) => setImmediate(resolve));
@@ -38,12 +38,12 @@ describe("FairTurns", () => {
   ];
   for (const [places, keys, expected] of cases) {
     it(`of ${places} places for ${keys} gives ${expected}`, async () => {
-      expect(await ask(new FairTurns(places), keys).holders()).to.equal(expected);
+      expect(await ask(new FairSemaphore(places), keys).holders()).to.equal(expected);
     });
   }
 
   it("serves the keys in turn, and those of a key in order", async () => {
-    const turns = ask(new FairTurns(1), "AAABBC");
+    const turns = ask(new FairSemaphore(1), "AAABBC");
 
     const order = [await turns.holders()];
     for (const key of "AABCA") order.push(await turns.leave(key));
@@ -52,7 +52,7 @@ describe("FairTurns", () => {
   });
 
   it("says how many of a key wait, and since when", async () => {
-    const fair = new FairTurns(1);
+    const fair = new FairSemaphore(1);
     const before = performance.now();
     const turns = ask(fair, "AAAB");
     await turns.holders();
@@ -67,7 +67,7 @@ describe("FairTurns", () => {
   });
 
   it("lets one leave that waits, with the signal's reason, and serves the next", async () => {
-    const fair = new FairTurns(1);
+    const fair = new FairSemaphore(1);
     const first = ask(fair, "A");
     const stop = new AbortController();
     const impatient = ask(fair, "B", stop.signal);
@@ -82,7 +82,7 @@ describe("FairTurns", () => {
   });
 
   it("refuses all who wait or come once it is closed", async () => {
-    const fair = new FairTurns(1);
+    const fair = new FairSemaphore(1);
     const waiting = ask(fair, "AAB");
     await waiting.holders();
 

@@ -10,7 +10,7 @@ interface Waiting {
  * holds places gets another only while it then holds at most `weight` times as many as stay free for others: with weight
  * 1, one key gets at most 4 of 8 places, a second one 2, a third and a fourth one each.
  */
-export class FairTurns {
+export class FairSemaphore {
   #free: number;
   readonly #weight: number;
   readonly #held = new Map<string, number>();
