@@ -4,7 +4,7 @@ import type { Clock } from "../shared/clock.ts";
 import type { Config } from "../shared/config/schema/config.ts";
 import type { Lifecycle } from "../shared/lifecycle.ts";
 import type { Logger } from "../shared/logger.ts";
-import { RedisChanges } from "../shared/queue/changeStream.ts";
+import { RedisChangeStream } from "../shared/queue/changeStream.ts";
 import { Queues } from "../shared/queue/producer.ts";
 import { pingRedis, type RedisConnection, readerConnection } from "../shared/queue/redis.ts";
 import type { RedisAddress } from "../shared/queue/redisAddress.ts";
@@ -56,7 +56,7 @@ export async function startWeb(lifecycle: Lifecycle, config: Config, deps: WebDe
   const { prefix } = config.redis;
   const queues = new Queues(redis, prefix, clock);
   lifecycle.onClose("queues", () => queues.close());
-  const changes = new RedisChanges(redis, prefix);
+  const changes = new RedisChangeStream(redis, prefix);
   lifecycle.onClose("changes", () => changes.flush());
   const storesOf = ({ jobs }: Config) => openStores(database, clock, jobs, changes);
   const stores = storesOf(config);

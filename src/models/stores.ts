@@ -1,6 +1,6 @@
 import { Batcher, EQUAL_WEIGHTS } from "../shared/batcher.ts";
 import type { Clock } from "../shared/clock.ts";
-import { type Changes, NOBODY } from "../shared/queue/changeStream.ts";
+import { type ChangeNotifier, NO_NOTIFIER } from "../shared/queue/changeStream.ts";
 import type { Database } from "./db/database.ts";
 import { Leases } from "./db/lease.ts";
 import { Deliveries } from "./deliveries/deliveries.ts";
@@ -47,7 +47,7 @@ export function openStores(
   { collections }: Database,
   clock: Clock,
   settings: { staleAfterSeconds: number },
-  changes: Changes = NOBODY,
+  changes: ChangeNotifier = NO_NOTIFIER,
 ): Stores {
   const payloads = new Payloads(collections.payloads);
   const jobs = new Jobs(collections.jobs, payloads, clock, changes, settings.staleAfterSeconds);

@@ -5,7 +5,7 @@ import { readConfig, requireServers } from "../shared/config/load.ts";
 import { rereadConfig } from "../shared/config/reload.ts";
 import type { Lifecycle, Started } from "../shared/lifecycle.ts";
 import { createLogger } from "../shared/logger.ts";
-import { RedisChanges } from "../shared/queue/changeStream.ts";
+import { RedisChangeStream } from "../shared/queue/changeStream.ts";
 import { Queues } from "../shared/queue/producer.ts";
 import { connectProducer, workerConnection } from "../shared/queue/redis.ts";
 import type { Timings } from "../shared/timings.ts";
@@ -30,7 +30,7 @@ export async function startWorkerProcess(lifecycle: Lifecycle, env: Environment,
   const connection = workerConnection(redisAddress, log, timings);
   lifecycle.onClose("Redis", async () => connection.disconnect());
 
-  const changes = new RedisChanges(producer, redis.prefix);
+  const changes = new RedisChangeStream(producer, redis.prefix);
   lifecycle.onClose("changes", () => changes.flush());
   const stores = openStores(database, clock, config.jobs, changes);
   const queues = new Queues(producer, redis.prefix, clock);

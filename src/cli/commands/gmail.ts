@@ -10,7 +10,7 @@ import { rereadConfig } from "../../shared/config/reload.ts";
 import type { Config } from "../../shared/config/schema/config.ts";
 import { type Lifecycle, runProcess, StartError, type Started } from "../../shared/lifecycle.ts";
 import { createLogger, type Logger } from "../../shared/logger.ts";
-import { RedisChanges } from "../../shared/queue/changeStream.ts";
+import { RedisChangeStream } from "../../shared/queue/changeStream.ts";
 import { Queues } from "../../shared/queue/producer.ts";
 import { connectProducer } from "../../shared/queue/redis.ts";
 import { TIMINGS, type Timings } from "../../shared/timings.ts";
@@ -41,7 +41,7 @@ export async function startGmailProcess(
   const queues = new Queues(connection, config.redis.prefix, clock);
   lifecycle.onClose("queues", () => queues.close());
 
-  const changes = new RedisChanges(connection, config.redis.prefix);
+  const changes = new RedisChangeStream(connection, config.redis.prefix);
   lifecycle.onClose("changes", () => changes.flush());
 
   const listen = ({ hooks, jobs }: Config): Listener | undefined => {

@@ -1,7 +1,7 @@
 import { mongo } from "mongoose";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
-import type { Changes } from "../../shared/queue/changeStream.ts";
+import type { ChangeNotifier } from "../../shared/queue/changeStream.ts";
 import { exists, readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import { Inserting } from "../db/insertAll.ts";
 import { mapMongoErrors } from "../db/mongoErrors.ts";
@@ -20,9 +20,9 @@ export class Deliveries {
   readonly collection: mongo.Collection<DeliveryDoc>;
   readonly #inserting: Inserting<DeliveryDoc>;
   readonly #clock: Clock;
-  readonly #changes: Changes;
+  readonly #changes: ChangeNotifier;
 
-  constructor(collection: mongo.Collection<DeliveryDoc>, clock: Clock, changes: Changes) {
+  constructor(collection: mongo.Collection<DeliveryDoc>, clock: Clock, changes: ChangeNotifier) {
     this.collection = collection;
     this.#inserting = new Inserting(collection, ({ text }) => 1_000 + text.length);
     this.#clock = clock;

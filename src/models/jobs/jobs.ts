@@ -2,7 +2,7 @@ import type { mongo } from "mongoose";
 import { Batcher, EQUAL_WEIGHTS } from "../../shared/batcher.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
-import type { Changes } from "../../shared/queue/changeStream.ts";
+import type { ChangeNotifier } from "../../shared/queue/changeStream.ts";
 import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import { mapMongoErrors, retryUpsert } from "../db/mongoErrors.ts";
 import { readAll } from "../db/readAll.ts";
@@ -28,7 +28,7 @@ const or = (field: string, fallback: unknown): Expression => ({ $ifNull: [field,
 export class Jobs {
   readonly collection: mongo.Collection<JobDoc>;
   readonly #clock: Clock;
-  readonly #changes: Changes;
+  readonly #changes: ChangeNotifier;
   readonly #payloads: Payloads;
   readonly #staleAfterSeconds: number;
   readonly #finding = new Batcher<string, JobHead>((jobIds) => this.#findAll(jobIds), EQUAL_WEIGHTS);
@@ -37,7 +37,7 @@ export class Jobs {
     collection: mongo.Collection<JobDoc>,
     payloads: Payloads,
     clock: Clock,
-    changes: Changes,
+    changes: ChangeNotifier,
     staleAfterSeconds: number,
   ) {
     this.collection = collection;

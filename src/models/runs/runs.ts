@@ -2,7 +2,7 @@ import type { mongo } from "mongoose";
 import type { Clock } from "../../shared/clock.ts";
 import { MAIN_SESSION } from "../../shared/config/formats/sessionKey.ts";
 import { AppError } from "../../shared/errors.ts";
-import type { Changes } from "../../shared/queue/changeStream.ts";
+import type { ChangeNotifier } from "../../shared/queue/changeStream.ts";
 import { exists, readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import { Inserting } from "../db/insertAll.ts";
 import { mapMongoErrors, onceMore } from "../db/mongoErrors.ts";
@@ -29,9 +29,9 @@ export class Runs {
   readonly collection: mongo.Collection<RunDoc>;
   readonly #inserting: Inserting<RunDoc>;
   readonly #clock: Clock;
-  readonly #changes: Changes;
+  readonly #changes: ChangeNotifier;
 
-  constructor(collection: mongo.Collection<RunDoc>, clock: Clock, changes: Changes) {
+  constructor(collection: mongo.Collection<RunDoc>, clock: Clock, changes: ChangeNotifier) {
     this.collection = collection;
     this.#inserting = new Inserting(
       collection,

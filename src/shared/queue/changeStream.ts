@@ -11,12 +11,12 @@ export type Change =
   | { readonly kind: "many" };
 
 /** Who is to hear of changes. */
-export interface Changes {
+export interface ChangeNotifier {
   /** Never throws and never waits: to tell of a change is no part of making it. */
   note(change: Change): void;
 }
 
-export const NOBODY: Changes = { note: () => {} };
+export const NO_NOTIFIER: ChangeNotifier = { note: () => {} };
 
 /** The stream in Redis that all processes tell their changes in. */
 export const changesKey = (prefix: string): string => `${prefix}:changes`;
@@ -34,7 +34,7 @@ const KEPT_ENTRIES = 2_000;
  * because Redis is away, is lost; once it is back readers are told so, as `many`: they themselves may have had Redis all the
  * time.
  */
-export class RedisChanges implements Changes {
+export class RedisChangeStream implements ChangeNotifier {
   readonly #redis: RedisConnection;
   readonly #key: string;
   #waiting = new Map<string, Change>();

@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { expect } from "chai";
 import pino from "pino";
 import { deleteEndedDeliveries, deleteEndedRuns } from "../../../src/models/runs/deleteEndedRuns.ts";
-import { RedisChanges } from "../../../src/shared/queue/changeStream.ts";
+import { RedisChangeStream } from "../../../src/shared/queue/changeStream.ts";
 import { connectProducer } from "../../../src/shared/queue/redis.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { openEvents, type TestEvents } from "../../support/eventSource.ts";
@@ -289,7 +289,7 @@ describe("live events", () => {
   it("tell to read again when another process could not tell what it changed, though they heard Redis all the time", async () => {
     const events = await watch("/api/events");
     const away = await connectProducer({ url: await redisUrl() }, pino({ level: "silent" }));
-    const changes = new RedisChanges(away, app.prefix);
+    const changes = new RedisChangeStream(away, app.prefix);
     away.disconnect();
     await once(away, "end");
 

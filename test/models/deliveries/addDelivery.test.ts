@@ -5,7 +5,7 @@ import type { Route } from "../../../src/models/sessions/session.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 
 const CONFIGURED = ["telegram", "whatsapp"];
-const NOBODY = "No recipient is known: give `to`, or set the main session's route.";
+const NO_NOTIFIER = "No recipient is known: give `to`, or set the main session's route.";
 const NO_ROUTE =
   "The main session has no route yet: set `session.main`, or one with `signalbox route set CHANNEL TO`. " +
   "Until then it is whatsapp, which is not configured.";
@@ -54,7 +54,7 @@ describe("where a reply goes", () => {
     [
       "`last` with nothing to go by: whatsapp, to nobody",
       { channel: "last" },
-      { channel: "whatsapp", to: null, fault: NOBODY },
+      { channel: "whatsapp", to: null, fault: NO_NOTIFIER },
     ],
     [
       "`last` with nothing but a recipient: whatsapp",
@@ -69,7 +69,7 @@ describe("where a reply goes", () => {
     [
       "a channel alone, where the last was on another: nobody",
       { channel: "telegram", last: BERT },
-      { channel: "telegram", to: null, fault: NOBODY },
+      { channel: "telegram", to: null, fault: NO_NOTIFIER },
     ],
     [
       "a recipient with spaces around: without them",
@@ -111,7 +111,7 @@ describe("where a reply goes", () => {
   it("has failed still, when it is noted again after there was somewhere to go", async () => {
     const { first, again } = await addTwice(null);
 
-    expect(again).to.deep.equal(first).and.to.have.property("fault", NOBODY);
+    expect(again).to.deep.equal(first).and.to.have.property("fault", NO_NOTIFIER);
   });
 
   for (const [title, { channel, to = null, first = null, last }, expected] of cases) {
