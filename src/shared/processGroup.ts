@@ -29,7 +29,7 @@ export interface Ended {
 }
 
 /** Whether what keeps the system from starting a program, by its code, may pass by itself. */
-export const isPassingStartError = (code: string | undefined): boolean =>
+export const isTransientStartError = (code: string | undefined): boolean =>
   ["EAGAIN", "ENOMEM", "EMFILE", "ENFILE"].includes(code ?? "");
 
 /** The leaders of all groups that run: they go when this process goes, as far as it is given the time. */

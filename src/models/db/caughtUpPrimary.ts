@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { mongo } from "mongoose";
 import { AppError } from "../../shared/errors.ts";
 import { withTimeout } from "../../shared/withTimeout.ts";
-import { isPassing, mapMongoErrors } from "./mongoErrors.ts";
+import { isTransient, mapMongoErrors } from "./mongoErrors.ts";
 
 /** Maximum wait for a new primary: longer than it usually needs, shorter than clients wait. */
 const WAIT_MS = 5_000;
@@ -59,7 +59,7 @@ class CurrentPrimary {
         await this.#db.collection("jobs").findOne(NOTHING, options);
         return;
       } catch (error) {
-        if (!isPassing(error)) return; // it is no member of a replica set
+        if (!isTransient(error)) return; // it is no member of a replica set
         await pause(RETRY_MS, undefined, { ref: false });
       }
     } while (this.#term === term && !this.#isClosed);

@@ -32,7 +32,7 @@ function named(thrown: unknown): unknown {
     const detail = "The document would pass MongoDB's 16 MiB: send less input, metadata or output.";
     return new AppError("body_too_large", { detail, cause: error });
   }
-  if (!isPassing(error)) return error;
+  if (!isTransient(error)) return error;
   const detail = "MongoDB cannot be reached. Send the same request again.";
   return new AppError("unavailable", { detail, retryAfterSeconds: 2, cause: error });
 }
@@ -47,7 +47,7 @@ const unwrapped = (error: unknown): unknown =>
     : error;
 
 /** What a server answered counts by its code or label; what the driver says of its connections, sessions and pools passes. */
-export function isPassing(error: unknown): boolean {
+export function isTransient(error: unknown): boolean {
   if (error instanceof mongo.MongoServerError) {
     return PASSING.has(Number(error.code)) || error.hasErrorLabel("RetryableWriteError");
   }
@@ -78,7 +78,7 @@ export async function onceMore<T>(act: () => Promise<T>): Promise<T> {
   try {
     return await act();
   } catch (error) {
-    if (!isPassing(unwrapped(error))) throw error;
+    if (!isTransient(unwrapped(error))) throw error;
     return act();
   }
 }
