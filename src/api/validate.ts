@@ -3,7 +3,7 @@ import addFormats from "ajv-formats";
 import type { TObject } from "typebox";
 import { CURSOR_PATTERN } from "../models/db/cursor.ts";
 import { ID_CURSOR_PATTERN } from "../models/db/idCursor.ts";
-import { faultWords, faultyField } from "../shared/config/faultWords.ts";
+import { describeFault, faultyField } from "../shared/config/describeFault.ts";
 import { AppError, type ErrorItem } from "../shared/errors.ts";
 
 const options = { allErrors: true, strict: false, verbose: true } as const;
@@ -63,7 +63,7 @@ function faults(validate: ValidateFunction): Fault[] {
   });
   return told.slice(0, MOST_ERRORS).map((error) => {
     const orNull = error.keyword === "type" && mayBeNull.has(error.instancePath) ? " or null" : "";
-    return { error, field: shortened(faultyField(error)), words: `${faultWords(error, PATTERNS)}${orNull}` };
+    return { error, field: shortened(faultyField(error)), words: `${describeFault(error, PATTERNS)}${orNull}` };
   });
 }
 

@@ -1,5 +1,5 @@
 import { Ajv, type ValidateFunction } from "ajv";
-import { faultWords, faultyField } from "../../shared/config/faultWords.ts";
+import { describeFault, faultyField } from "../../shared/config/describeFault.ts";
 import { parseTemplate, renderTemplate, type TemplateScope } from "../../shared/config/formats/template.ts";
 import { AppError } from "../../shared/errors.ts";
 import { isObject } from "../../shared/json.ts";
@@ -90,6 +90,6 @@ function check<T>(validate: ValidateFunction<T>, value: unknown, blame: Blame): 
   const [error] = validate.errors ?? [];
   if (!error) throw new Error("a check that fails says why");
   const field = faultyField(error) ?? error.instancePath.split("/")[1] ?? "kind";
-  const detail = `${field || '""'} ${faultWords(error)}`;
+  const detail = `${field || '""'} ${describeFault(error)}`;
   throw new AppError(blame(field), { detail: detail.endsWith("?") ? detail : `${detail}.` });
 }

@@ -1,5 +1,5 @@
 import mongoose, { type Connection, type Model, mongo, type Schema } from "mongoose";
-import { cannotBeUsed, type Unusable } from "../../shared/cannotBeUsed.ts";
+import { describeUnusable, type Unusable } from "../../shared/describeUnusable.ts";
 import { StartError } from "../../shared/lifecycle.ts";
 import { deliverySchema } from "../deliveries/delivery.ts";
 import { endedLoginSchema } from "../endedLogin.ts";
@@ -85,7 +85,7 @@ export async function connectDatabase(uri: string, { answerTimeoutMs = ANSWER_TI
 }
 
 const unreachable = (uri: string, error: unknown): string =>
-  cannotBeUsed("MongoDB", uri, reasonOf(error), "MONGODB_URI (mongodb.uri in the configuration)");
+  describeUnusable("MongoDB", uri, reasonOf(error), "MONGODB_URI (mongodb.uri in the configuration)");
 
 /** What the server said, or what happened on the way to each of its members. */
 function reasonOf(error: unknown): Unusable {

@@ -1,6 +1,6 @@
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from "ioredis";
 import { hostsOf } from "../address.ts";
-import { cannotBeUsed } from "../cannotBeUsed.ts";
+import { describeUnusable } from "../describeUnusable.ts";
 import { StartError } from "../lifecycle.ts";
 import type { Logger } from "../logger.ts";
 import { TIMINGS, type Timings } from "../timings.ts";
@@ -211,7 +211,7 @@ function unusable({ url, cluster }: RedisAddress, { name: kind, message, code }:
   }
   const known = ANSWERS.find(([pattern]) => pattern.test(message))?.[1];
   const answer = known ?? (kind === "ReplyError" && `it answers ${message.split(" ")[0]}`); // more may quote
-  return cannotBeUsed(name, url, answer ? { answer } : { code }, "REDIS_URL (redis.url in the configuration)");
+  return describeUnusable(name, url, answer ? { answer } : { code }, "REDIS_URL (redis.url in the configuration)");
 }
 
 /** What Redis refuses a connection with, and what that means. */

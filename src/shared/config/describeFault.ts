@@ -11,7 +11,7 @@ export const faultyField = ({ params }: ErrorObject): string | undefined =>
  * @param error of an ajv that runs with `verbose`
  * @param patterns words for what a pattern wants
  */
-export function faultWords(error: ErrorObject, patterns: Readonly<Record<string, string>> = {}): string {
+export function describeFault(error: ErrorObject, patterns: Readonly<Record<string, string>> = {}): string {
   if (error.keyword === "additionalProperties") {
     const known = Object.keys((error.parentSchema as { properties?: object } | undefined)?.properties ?? {});
     const close = nearest(faultyField(error) ?? "", known);

@@ -10,7 +10,7 @@ export type Unusable = { readonly code: string | undefined } | { readonly answer
  * Says in one sentence that a server which this service needs cannot be used, why, and what to do.
  * @param setting where the address is configured
  */
-export function cannotBeUsed(name: string, url: string, why: Unusable, setting: string): string {
+export function describeUnusable(name: string, url: string, why: Unusable, setting: string): string {
   const where = `${name} at ${hostsOf(url)} cannot be used`;
   if ("answer" in why) return `${where} (${why.answer}): correct ${setting}.`;
   const remedy = UNTRUSTED.test(why.code ?? "")
