@@ -1,4 +1,4 @@
-import type { Route } from "../sessions/session.ts";
+import type { ReplyTarget } from "../sessions/session.ts";
 import type { Stores } from "../stores.ts";
 
 const FALLBACK_CHANNEL = "whatsapp";
@@ -9,7 +9,7 @@ const NO_ROUTE =
 
 export interface DeliverySettings {
   /** Where the main session's replies go before a delivery or an operator gave it another route. */
-  readonly firstRoute: Route | null;
+  readonly firstRoute: ReplyTarget | null;
   /** The channels that are configured. */
   readonly channels: ReadonlySet<string>;
 }
@@ -51,7 +51,7 @@ export async function addDelivery(
 }
 
 /** Whom the main session's route leads to, where it is on this channel. */
-export const recipientOn = (channel: string, route: Route | null): string | null =>
+export const recipientOn = (channel: string, route: ReplyTarget | null): string | null =>
   (route?.channel === channel && route.to.trim()) || null;
 
 /** Why nothing can be delivered so; null when it can be tried. */

@@ -1,5 +1,5 @@
 import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
-import type { Route } from "../sessions/session.ts";
+import type { ReplyTarget } from "../sessions/session.ts";
 import type { Stores } from "../stores.ts";
 import type { DeliveryDoc } from "./delivery.ts";
 
@@ -25,9 +25,9 @@ const DAY_MS = 86_400_000;
  */
 export async function readChannels(
   { deliveries, sessions }: Stores,
-  { channels, firstRoute }: { channels: ReadonlySet<string>; firstRoute: Route | null },
+  { channels, firstRoute }: { channels: ReadonlySet<string>; firstRoute: ReplyTarget | null },
   now: Date,
-): Promise<{ channels: ChannelView[]; route: Route | null }> {
+): Promise<{ channels: ChannelView[]; route: ReplyTarget | null }> {
   const since = new Date(now.getTime() - DAY_MS);
   const newest = { $sort: { createdAt: -1 } } as const;
   const perChannel = (fields: object) => ({ $group: { _id: "$channel", count: { $sum: 1 }, ...fields } });

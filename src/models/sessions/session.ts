@@ -6,7 +6,7 @@ import { mapMongoErrors, takeIfFree } from "../db/mongoErrors.ts";
 import type { StoredLease } from "../runs/run.ts";
 
 /** Where replies of the main session go. */
-export interface Route {
+export interface ReplyTarget {
   readonly channel: string;
   readonly to: string;
 }
@@ -17,7 +17,7 @@ export interface SessionDoc {
   /** The turn that the session is busy with, and until when that is believed without another word. */
   active: { readonly holder: string; readonly token: string; readonly until: Date } | null;
   /** Of the main session: its last recipient. */
-  route?: Route;
+  route?: ReplyTarget;
   /** The hook context that named the session first, which alone may name it again. Of sessions for one run there is none. */
   owner?: string;
   /** Of the main session: after a turn that failed, the sweep triggers no other one before this time. */
@@ -104,14 +104,14 @@ export class Sessions {
   }
 
   /** The main session's last recipient; null before it has one. */
-  async route(): Promise<Route | null> {
+  async route(): Promise<ReplyTarget | null> {
     const main = await readFromCaughtUpPrimary(this.collection, () =>
       this.collection.findOne({ _id: MAIN_SESSION }, { projection: { route: 1 } }),
     );
     return main?.route ?? null;
   }
 
-  async setRoute({ channel, to }: Route): Promise<void> {
+  async setRoute({ channel, to }: ReplyTarget): Promise<void> {
     const route = { channel, to: to.trim() };
     const change = { $set: { route }, $setOnInsert: { active: null, lastUsedAt: this.#clock.now() } };
     await mapMongoErrors(() => this.collection.updateOne({ _id: MAIN_SESSION }, change, { upsert: true }));

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import { addDelivery } from "../../../src/models/deliveries/addDelivery.ts";
-import type { Route } from "../../../src/models/sessions/session.ts";
+import type { ReplyTarget } from "../../../src/models/sessions/session.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 
 const CONFIGURED = ["telegram", "whatsapp"];
@@ -9,8 +9,8 @@ const NO_NOTIFIER = "No recipient is known: give `to`, or set the main session's
 const NO_ROUTE =
   "The main session has no route yet: set `session.main`, or one with `signalbox route set CHANNEL TO`. " +
   "Until then it is whatsapp, which is not configured.";
-const ANNA: Route = { channel: "telegram", to: "anna" };
-const BERT: Route = { channel: "whatsapp", to: "bert" };
+const ANNA: ReplyTarget = { channel: "telegram", to: "anna" };
+const BERT: ReplyTarget = { channel: "whatsapp", to: "bert" };
 
 describe("where a reply goes", () => {
   let app: TestApp;
@@ -30,8 +30,8 @@ describe("where a reply goes", () => {
   interface Case {
     readonly channel: string;
     readonly to?: string;
-    readonly first?: Route;
-    readonly last?: Route;
+    readonly first?: ReplyTarget;
+    readonly last?: ReplyTarget;
   }
   const cases: [string, Case, { channel: string; to: string | null; fault: string | null }][] = [
     [
@@ -93,7 +93,7 @@ describe("where a reply goes", () => {
     ],
   ];
   /** Notes a reply for the last route, and once more when that has become another. */
-  async function addTwice(firstRoute: Route | null) {
+  async function addTwice(firstRoute: ReplyTarget | null) {
     const wanted = { _id: randomUUID(), runId: null, channel: "last", to: null, text: "x" };
     const settings = { firstRoute, channels: new Set(CONFIGURED) };
     const first = await addDelivery(app.stores, wanted, settings);
