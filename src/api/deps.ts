@@ -1,4 +1,4 @@
-import type { Route } from "../models/sessions/session.ts";
+import type { ReplyTarget } from "../models/sessions/session.ts";
 import type { Stores } from "../models/stores.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { Config } from "../shared/config/schema/config.ts";
@@ -24,7 +24,7 @@ export interface ApiDeps {
   /** The channels that are configured. */
   readonly channels: ReadonlySet<string>;
   /** Where the main session's replies go before a delivery or an operator gave it another route. */
-  readonly firstRoute: Route | null;
+  readonly firstRoute: ReplyTarget | null;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics;

@@ -1,5 +1,5 @@
 import { AppError } from "../../shared/errors.ts";
-import { type Ended, isPassingStartError, runProcessGroup } from "../../shared/processGroup.ts";
+import { type Ended, isTransientStartError, runProcessGroup } from "../../shared/processGroup.ts";
 import { fillArguments, selectEnvironment } from "./commandLine.ts";
 import { programReply, type ReplySettings } from "./programReply.ts";
 import { renderPrompt } from "./renderPrompt.ts";
@@ -56,5 +56,5 @@ function checkEnd({ stopped, code, killedBy }: Ended): void {
 /** Without its cause: that one lists the arguments. */
 function notStarted({ code }: NodeJS.ErrnoException): AppError {
   const detail = `The program of agents.runners.command cannot be started (${code}): are it and its cwd there?`;
-  return isPassingStartError(code) ? new AppError("agent_unavailable", { detail }) : failed(detail);
+  return isTransientStartError(code) ? new AppError("agent_unavailable", { detail }) : failed(detail);
 }

@@ -1,4 +1,4 @@
-import { isPassingStartError, runProcessGroup } from "../../shared/processGroup.ts";
+import { isTransientStartError, runProcessGroup } from "../../shared/processGroup.ts";
 import type { Channel, SendResult } from "../channel.ts";
 import { wordsAbout } from "../wordsWithout.ts";
 import { type ImessageRecipient, namesOf, noRecipient, readRecipient } from "./recipient.ts";
@@ -59,7 +59,7 @@ export function imsg(
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       const reason = `The program of channels.imessage.command cannot be started (${code}): is it there?`;
-      return { kind: isPassingStartError(code) ? "transient" : "authentication", reason };
+      return { kind: isTransientStartError(code) ? "transient" : "authentication", reason };
     }
   }
   return {
