@@ -35,7 +35,7 @@ export class TransformBed {
     this.dir = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-transforms-")));
     this.transforms = new Transforms({
       dir: this.dir,
-      timeoutMs: 15_000,
+      timeoutMs: 60_000, // a flood of output takes long on a busy machine
       maxMemoryMiB: 64,
       maxThreads: 4,
       env: { PATH: process.env.PATH },
