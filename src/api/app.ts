@@ -2,7 +2,7 @@ import Koa from "koa";
 import { compileMappings, hookName, mappingsAt } from "../hooks/mappings/mapping.ts";
 import { isLoopback } from "../shared/address.ts";
 import { BUILT_IN } from "../shared/config/checks/mappings.ts";
-import { Doorkeeper, SESSION_PATH } from "./auth/access.ts";
+import { ApiAuth, LOGIN_PATH } from "./auth/apiAuth.ts";
 import { hostGuard } from "./auth/host.ts";
 import { admitSender, hookGuard, ignoreTrailingSlash } from "./auth/mappedSender.ts";
 import { type CountFailure, Gate, hookTokens } from "./auth/tokens.ts";
@@ -71,7 +71,7 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
   });
   const bodies = settings.bodies ?? new MemoryBudget();
   const senders = { mappings, basePath: hooks.path, gate, clock, log, bodies };
-  const door = new Doorkeeper(
+  const auth = new ApiAuth(
     { ...settings, hookToken: hooks.enabled ? hooks.token : undefined },
     clock,
     deps.stores.endedLogins,
@@ -81,11 +81,11 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
   app.use((ctx, next) => {
     const { path } = ctx;
     // What an access is needed for is kept by no browser and no proxy, whatever the answer.
-    if (["/api", BOARD_PATH, SESSION_PATH].some((base) => isUnder(path, base))) ctx.set("Cache-Control", "no-store");
-    if (isUnder(path, "/api")) return door.guard(ctx, next);
+    if (["/api", BOARD_PATH, LOGIN_PATH].some((base) => isUnder(path, base))) ctx.set("Cache-Control", "no-store");
+    if (isUnder(path, "/api")) return auth.authenticate(ctx, next);
     if (isHook(path)) return ignoreTrailingSlash(ctx, () => guardHook(ctx, next));
-    if (isUnder(path, BOARD_PATH)) return door.pageGuard(ctx, () => board(ctx, next));
-    return path === SESSION_PATH ? door.visit(ctx, next) : next();
+    if (isUnder(path, BOARD_PATH)) return auth.authenticatePage(ctx, () => board(ctx, next));
+    return path === LOGIN_PATH ? auth.provideLogin(ctx, next) : next();
   });
   const routes: readonly AnyRoute[] = [
     ...jobRoutes,
@@ -108,11 +108,11 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
     { callHook: admitSender(senders) },
   );
   const info = { title: "Signalbox", version: settings.version, description: ABOUT };
-  mountDocs(router, toOpenApi(routes, info, { needsToken: door.needsToken }));
+  mountDocs(router, toOpenApi(routes, info, { needsToken: auth.needsToken }));
   mountDashboard(router, DASHBOARD);
   router.get("/metrics", async (ctx) => {
     const { type, text } = await settings.readMetrics();
-    const isOpen = await door.mayRead(ctx).catch(() => false); // where that is not known, the figures are
+    const isOpen = await auth.canRead(ctx).catch(() => false); // where that is not known, the figures are
     ctx.set("Content-Type", type);
     ctx.body = isOpen ? text : withoutMappingNames(text);
   });

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { TObject, TSchema } from "typebox";
 import { ERRORS, type ErrorCode } from "../shared/errors.ts";
-import { isOfRun } from "./auth/access.ts";
+import { isRunPath } from "./auth/apiAuth.ts";
 import { linksFrom } from "./links.ts";
 import { isList } from "./mount.ts";
 import { type AnyRoute, errorsOf, TAGS } from "./route.ts";
@@ -90,7 +90,7 @@ function operation(r: AnyRoute, routes: readonly AnyRoute[], needsToken: boolean
     ...(r.description && { description: r.description }),
     ...((r.tag === "operations" || r.tag === "session") && { security: [] }),
     ...(r.tag === "hooks" && { security: HOOK_TOKENS }),
-    ...(needsToken && r.method === "get" && isOfRun(r) && { security: [{ token: [] }, ...HOOK_TOKENS] }),
+    ...(needsToken && r.method === "get" && isRunPath(r) && { security: [{ token: [] }, ...HOOK_TOKENS] }),
     parameters: (["path", "query", "header"] as const).flatMap((place) => parameters(r.schemas[PLACES[place]], place)),
     ...(r.schemas.body && {
       requestBody: { required: needsBody(r), content: { "application/json": { schema: r.schemas.body } } },

@@ -5,7 +5,7 @@ import { AppError } from "../../shared/errors.ts";
 import type { Logger } from "../../shared/logger.ts";
 import type { Change } from "../../shared/queue/changeStream.ts";
 import type { RedisConnection } from "../../shared/queue/redis.ts";
-import type { Login } from "../auth/access.ts";
+import type { Login } from "../auth/apiAuth.ts";
 import { changesSince, readChanges } from "./changeReader.ts";
 import { EventStream, eventText } from "./eventStream.ts";
 import { News, type Wanted } from "./news.ts";

@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 import Type from "typebox";
-import type { Login } from "../auth/access.ts";
+import type { Login } from "../auth/apiAuth.ts";
 import { TOPICS } from "../live/news.ts";
 import { route } from "../route.ts";
 import * as s from "../schemas.ts";

@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { SESSION_PATH, type Visit } from "../auth/access.ts";
+import { LOGIN_PATH, type Visit } from "../auth/apiAuth.ts";
 import { route } from "../route.ts";
 import * as s from "../schemas.ts";
 
@@ -8,7 +8,7 @@ const NoContent = Type.Unsafe<undefined>({ not: {} });
 
 const getSession = route({
   method: "get",
-  path: SESSION_PATH,
+  path: LOGIN_PATH,
   operationId: "getSession",
   tag: "session",
   summary: "What this browser may do",
@@ -31,7 +31,7 @@ const getSession = route({
 
 const logIn = route({
   method: "post",
-  path: SESSION_PATH,
+  path: LOGIN_PATH,
   operationId: "logIn",
   tag: "session",
   summary: "Log this browser in: a cookie takes the token's place under /api",
@@ -46,7 +46,7 @@ const logIn = route({
 
 const logOut = route({
   method: "delete",
-  path: SESSION_PATH,
+  path: LOGIN_PATH,
   operationId: "logOut",
   tag: "session",
   summary: "Log this browser out",

@@ -2,7 +2,7 @@ import Type, { type TSchema } from "typebox";
 import { listRuns, readRequest, readRun } from "../../models/runs/readRuns.ts";
 import { trackRetried } from "../../models/runs/trackRun.ts";
 import { agentHook, mappedHook } from "../../shared/queue/definitions.ts";
-import { HOOK_SENDER } from "../auth/access.ts";
+import { HOOK_SENDER } from "../auth/apiAuth.ts";
 import { route } from "../route.ts";
 import * as s from "../schemas.ts";
 

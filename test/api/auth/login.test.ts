@@ -128,9 +128,9 @@ describe("the log-in of browsers", () => {
   });
 
   it("takes the cookies that an earlier version gave, which have no id, until they end", async () => {
-    const said = `read.${Math.floor(app.clock.now().getTime() / 1_000) + 60}`;
-    const seal = createHmac("sha256", READ).update(`signalbox session ${said}`).digest("base64url");
-    const headers = { Cookie: `signalbox_session=${said}.${seal}` };
+    const payload = `read.${Math.floor(app.clock.now().getTime() / 1_000) + 60}`;
+    const signature = createHmac("sha256", READ).update(`signalbox session ${payload}`).digest("base64url");
+    const headers = { Cookie: `signalbox_session=${payload}.${signature}` };
 
     const before = await call("GET", "/api/jobs", undefined, headers);
     await call("DELETE", "/session", undefined, headers);

@@ -9,7 +9,7 @@ import { bearerToken, type CountFailure, Gate, headerTokens } from "./tokens.ts"
 /** What a visitor may do under `/api`. */
 export type Access = "full" | "read";
 
-export interface AccessSettings {
+export interface ApiAuthSettings {
   readonly apiToken?: string | undefined;
   /** May only read. */
   readonly readOnlyToken?: string | undefined;
@@ -48,7 +48,7 @@ interface Found {
 
 /** Marks a sender with the hook token alone, for routes. */
 export const HOOK_SENDER = Symbol("hook sender");
-export const SESSION_PATH = "/session";
+export const LOGIN_PATH = "/session";
 const COOKIE = "signalbox_session";
 const LASTS_SECONDS = 30 * 86_400;
 const ADVICE = "Send the API token as `Authorization: Bearer …`.";
@@ -57,7 +57,7 @@ const ADVICE = "Send the API token as `Authorization: Bearer …`.";
  * Who may pass to `/api`, and to what: by a token in the header, or by the cookie that a browser got for one. Without any
  * token everybody may do everything, but no page of another site in somebody's browser.
  */
-export class Doorkeeper {
+export class ApiAuth {
   readonly #tokens: readonly { readonly access: Access; readonly token: string; readonly gate: Gate }[];
   readonly #all: Gate;
   readonly #hooks: Gate;
@@ -65,7 +65,7 @@ export class Doorkeeper {
   readonly #endedLogins: EndedLogins;
 
   constructor(
-    { apiToken, readOnlyToken, hookToken, countFailure }: AccessSettings,
+    { apiToken, readOnlyToken, hookToken, countFailure }: ApiAuthSettings,
     clock: Clock,
     endedLogins: EndedLogins,
   ) {
@@ -89,31 +89,31 @@ export class Doorkeeper {
   }
 
   /** For everything under `/api`. @throws AppError unauthorized, rate_limited, forbidden */
-  readonly guard: Middleware = async (ctx, next) => this.#pass(ctx, next, await this.#accessOf(ctx));
+  readonly authenticate: Middleware = async (ctx, next) => this.#pass(ctx, next, await this.#accessOf(ctx));
 
   #pass(ctx: Context, next: Next, { access, byHeader, login }: Found): Promise<unknown> {
     const reads = ["GET", "HEAD", "OPTIONS"].includes(ctx.method);
     if (access === null) {
-      if (!isOfRun(ctx) || !reads || !this.#hooks.isOpenTo(ctx)) return this.#all.refuse(ctx);
+      if (!isRunPath(ctx) || !reads || !this.#hooks.isOpenTo(ctx)) return this.#all.refuse(ctx);
       ctx.state.admitted = HOOK_SENDER;
       return next();
     }
-    if (!reads && !byHeader) refuseForeign(ctx);
+    if (!reads && !byHeader) rejectCrossSite(ctx);
     if (!reads && access === "read") throw new AppError("forbidden", { detail: "This token may only read." });
     if (login) ctx.state.admitted = login;
     return next();
   }
 
   /** For a page beside the API: the same, but who has not logged in yet is sent to do so. */
-  readonly pageGuard: Middleware = async (ctx, next) => {
+  readonly authenticatePage: Middleware = async (ctx, next) => {
     const found = await this.#accessOf(ctx);
     if (found.access !== null || ctx.method !== "GET") return this.#pass(ctx, next, found);
     ctx.redirect(`/login?to=${encodeURIComponent(ctx.path)}`);
   };
 
-  /** For `SESSION_PATH`. @throws AppError forbidden */
-  readonly visit: Middleware = async (ctx, next) => {
-    if (ctx.method !== "GET") refuseForeign(ctx);
+  /** For `LOGIN_PATH`. @throws AppError forbidden */
+  readonly provideLogin: Middleware = async (ctx, next) => {
+    if (ctx.method !== "GET") rejectCrossSite(ctx);
     const attributes = `Path=/; HttpOnly; SameSite=Strict${ctx.secure ? "; Secure" : ""}`;
     const cookie = ctx.cookies.get(COOKIE);
     ctx.state.admitted = {
@@ -125,7 +125,7 @@ export class Doorkeeper {
         if (!known) return this.#all.refuse(ctx);
         const until = Math.floor(this.#clock.now().getTime() / 1_000) + LASTS_SECONDS;
         const said = `${known.access}.${until}.${randomBytes(9).toString("base64url")}`;
-        return `${COOKIE}=${seal(said, known.token)}; Max-Age=${LASTS_SECONDS}; ${attributes}`;
+        return `${COOKIE}=${signCookie(said, known.token)}; Max-Age=${LASTS_SECONDS}; ${attributes}`;
       },
       logOut: async () => {
         const login = cookie === undefined ? null : this.#loginOf(cookie);
@@ -137,7 +137,7 @@ export class Doorkeeper {
   };
 
   /** Returns whether a request may read under `/api`: anybody's, where there is no token. */
-  async mayRead(ctx: Context): Promise<boolean> {
+  async canRead(ctx: Context): Promise<boolean> {
     return (await this.#accessOf(ctx)).access !== null;
   }
 
@@ -158,22 +158,22 @@ export class Doorkeeper {
     // cookies of earlier versions have no id
     const [said, access, until] = /^(\w+)\.(\d{1,12})(?:\.[\w-]{1,20})?(?=\.[\w-]{43}$)/.exec(cookie) ?? [];
     if (said === undefined) return null;
-    const known = this.#tokens.filter(({ token }) => isSecret(cookie, seal(said, token)));
+    const known = this.#tokens.filter(({ token }) => isSecret(cookie, signCookie(said, token)));
     const login = known.find((one) => one.access === access);
     return login ? { access: login.access, until: new Date(Number(until) * 1_000) } : null;
   }
 }
 
 /** Signs what a cookie says with a token; with another token it holds no longer. Tells nothing of the token. */
-function seal(said: string, token: string): string {
+function signCookie(said: string, token: string): string {
   return `${said}.${createHmac("sha256", token).update(`signalbox session ${said}`).digest("base64url")}`;
 }
 
 /** Returns whether a path is what the hook token may read: what became of one run, not what it was asked. */
-export const isOfRun = ({ path }: { readonly path: string }): boolean => /^\/api\/runs\/[^/]+$/.test(path);
+export const isRunPath = ({ path }: { readonly path: string }): boolean => /^\/api\/runs\/[^/]+$/.test(path);
 
 /** Where a page of another site sent it, from the browser of somebody who may be logged in here. @throws AppError forbidden */
-function refuseForeign(ctx: Context): void {
+function rejectCrossSite(ctx: Context): void {
   const site = ctx.get("Sec-Fetch-Site");
   const origin = ctx.get("Origin");
   if (site ? ["same-origin", "none"].includes(site) : origin === "" || URL.parse(origin)?.host === ctx.host) return;
