@@ -49,8 +49,10 @@ function handle(r: AnyRoute, deps: ApiDeps, strict: boolean): Middleware {
     const body = r.schemas.body && ctx.request.body;
     checkBody?.(body);
     if (body) makeWellFormed(body as Record<string, unknown>, known);
-    const { admitted } = ctx.state;
-    const answer = await call({ params, query, headers, body, admitted } as Input<RouteSchemas>, deps);
+    const answer = await call(
+      { params, query, headers, body, authContext: ctx.state.authContext } as Input<RouteSchemas>,
+      deps,
+    );
     ctx.status = answer.status;
     ctx.state.isStream = r.stream ?? false;
     if (r.stream) endInTime(answer.body as EventEmitter, ctx.res);

@@ -11,7 +11,7 @@ import type { RedisAddress } from "../shared/queue/redisAddress.ts";
 import type { Timings } from "../shared/timings.ts";
 import { version } from "../shared/version.ts";
 import { type AppSettings, buildApp } from "./app.ts";
-import { failureCounter } from "./auth/tokens.ts";
+import { failureCounter } from "./auth/tokenVerifier.ts";
 import { metricsReader } from "./cluster.ts";
 import type { Probe } from "./deps.ts";
 import { LiveFeed } from "./live/liveFeed.ts";

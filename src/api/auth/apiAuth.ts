@@ -4,63 +4,57 @@ import type { EndedLogins } from "../../models/endedLogin.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
 import { isSecret } from "../../shared/isSecret.ts";
-import { bearerToken, type CountFailure, Gate, headerTokens } from "./tokens.ts";
+import type { ApiCaller, Login } from "./authContext.ts";
+import { bearerToken, type CountFailure, headerTokens, TokenVerifier } from "./tokenVerifier.ts";
 
-/** What a visitor may do under `/api`. */
+/** The permissions of a caller under `/api`. */
 export type Access = "full" | "read";
 
 export interface ApiAuthSettings {
   readonly apiToken?: string | undefined;
-  /** May only read. */
+  /** Grants reading only. */
   readonly readOnlyToken?: string | undefined;
-  /** May read what became of runs. */
+  /** Grants reading single runs, without their requests. */
   readonly hookToken?: string | undefined;
   readonly countFailure: CountFailure;
 }
 
-/** A browser's log-in, for routes that answer for longer than a moment. */
-export interface Login {
-  readonly cookie: string;
-  /** When it ends by itself. */
-  readonly until: Date;
-}
-
-/** What the routes of the browsers' log-in are given. */
-export interface Visit {
+/** The input of the log-in's routes. */
+export interface LoginContext {
   readonly needsToken: boolean;
-  /** Null for somebody who has still to log in. */
+  /** Null when the browser has to log in first. */
   readonly access: Access | null;
-  /** The cookie for a token. @throws AppError unauthorized, rate_limited */
+  /** Returns the Set-Cookie header for a valid token. @throws AppError unauthorized, rate_limited */
   logIn(token: string): Promise<string>;
-  /** The cookie of this browser, whether it is worth anything or not. */
+  /** The cookie of this browser, whether it is valid or not. */
   readonly cookie: string | undefined;
-  /** Ends the cookie of this browser. @returns the one that takes it away @throws AppError unavailable */
+  /** Invalidates the cookie of this browser and returns the Set-Cookie header that removes it. @throws AppError unavailable */
   logOut(): Promise<string>;
 }
 
-/** What a visitor may do, null where nothing, and whether by a token in the header. */
-interface Found {
+interface Authentication {
+  /** Null when the request carries no valid token and no valid cookie. */
   readonly access: Access | null;
+  /** Whether a token in the header granted the access. */
   readonly byHeader: boolean;
-  /** Set where it is by a cookie. */
+  /** Set when a cookie granted the access. */
   readonly login?: Login;
 }
 
-/** Marks a sender with the hook token alone, for routes. */
-export const HOOK_SENDER = Symbol("hook sender");
 export const LOGIN_PATH = "/session";
 const COOKIE = "signalbox_session";
-const LASTS_SECONDS = 30 * 86_400;
+const COOKIE_MAX_AGE_SECONDS = 30 * 86_400;
 const ADVICE = "Send the API token as `Authorization: Bearer …`.";
 
 /**
- * Who may pass to `/api`, and to what: by a token in the header, or by the cookie that a browser got for one. Without any
- * token everybody may do everything, but no page of another site in somebody's browser.
+ * Authenticates requests to the API and the dashboard: by a token in the header, or by the cookie that a browser received
+ * for one. When no token is configured, every caller has full access, but pages of other sites may not change anything.
  */
 export class ApiAuth {
-  readonly #tokens: readonly { readonly access: Access; readonly token: string; readonly gate: Gate }[];
-  readonly #all: Gate;
-  readonly #hooks: Gate;
+  readonly #tokens: readonly { readonly access: Access; readonly token: string; readonly verifier: TokenVerifier }[];
+  /** Accepts no token: rejects callers that none of the others accepted. */
+  readonly #rejecter: TokenVerifier;
+  readonly #hookToken: TokenVerifier;
   readonly #clock: Clock;
   readonly #endedLogins: EndedLogins;
 
@@ -69,115 +63,118 @@ export class ApiAuth {
     clock: Clock,
     endedLogins: EndedLogins,
   ) {
-    const options = { find: bearerToken, countFailure, advice: ADVICE };
-    const known = [
+    const options = { extractTokens: bearerToken, countFailure, advice: ADVICE };
+    const configured = [
       { access: "full" as const, token: apiToken },
       { access: "read" as const, token: readOnlyToken },
     ];
-    this.#tokens = known.flatMap(({ access, token }) =>
-      token === undefined ? [] : [{ access, token, gate: new Gate([token], options) }],
+    this.#tokens = configured.flatMap(({ access, token }) =>
+      token === undefined ? [] : [{ access, token, verifier: new TokenVerifier([token], options) }],
     );
-    this.#all = new Gate([], options);
-    this.#hooks = new Gate(hookToken === undefined ? [] : [hookToken], { ...options, find: headerTokens });
+    this.#rejecter = new TokenVerifier([], options);
+    this.#hookToken = new TokenVerifier(hookToken === undefined ? [] : [hookToken], {
+      ...options,
+      extractTokens: headerTokens,
+    });
     this.#clock = clock;
     this.#endedLogins = endedLogins;
   }
 
-  /** Whether there is a token to log in with. */
+  /** Whether a token is configured, so that browsers have to log in. */
   get needsToken(): boolean {
     return this.#tokens.length > 0;
   }
 
-  /** For everything under `/api`. @throws AppError unauthorized, rate_limited, forbidden */
-  readonly authenticate: Middleware = async (ctx, next) => this.#pass(ctx, next, await this.#accessOf(ctx));
+  /** Authenticates requests under `/api`. @throws AppError unauthorized, rate_limited, forbidden */
+  readonly authenticate: Middleware = async (ctx, next) => this.#authorize(ctx, next, await this.#authenticate(ctx));
 
-  #pass(ctx: Context, next: Next, { access, byHeader, login }: Found): Promise<unknown> {
+  #authorize(ctx: Context, next: Next, { access, byHeader, login }: Authentication): Promise<unknown> {
     const reads = ["GET", "HEAD", "OPTIONS"].includes(ctx.method);
     if (access === null) {
-      if (!isRunPath(ctx) || !reads || !this.#hooks.isOpenTo(ctx)) return this.#all.refuse(ctx);
-      ctx.state.admitted = HOOK_SENDER;
+      if (!isRunPath(ctx) || !reads || !this.#hookToken.verifyRequest(ctx)) return this.#rejecter.reject(ctx);
+      ctx.state.authContext = { byHookToken: true } satisfies ApiCaller;
       return next();
     }
     if (!reads && !byHeader) rejectCrossSite(ctx);
     if (!reads && access === "read") throw new AppError("forbidden", { detail: "This token may only read." });
-    if (login) ctx.state.admitted = login;
+    ctx.state.authContext = { byHookToken: false, ...(login && { login }) } satisfies ApiCaller;
     return next();
   }
 
-  /** For a page beside the API: the same, but who has not logged in yet is sent to do so. */
+  /** Authenticates requests for a page outside `/api`, and redirects browsers without a log-in to the log-in page. */
   readonly authenticatePage: Middleware = async (ctx, next) => {
-    const found = await this.#accessOf(ctx);
-    if (found.access !== null || ctx.method !== "GET") return this.#pass(ctx, next, found);
+    const authentication = await this.#authenticate(ctx);
+    if (authentication.access !== null || ctx.method !== "GET") return this.#authorize(ctx, next, authentication);
     ctx.redirect(`/login?to=${encodeURIComponent(ctx.path)}`);
   };
 
-  /** For `LOGIN_PATH`. @throws AppError forbidden */
+  /** Provides the routes at `LOGIN_PATH` with their `LoginContext`. @throws AppError forbidden */
   readonly provideLogin: Middleware = async (ctx, next) => {
     if (ctx.method !== "GET") rejectCrossSite(ctx);
     const attributes = `Path=/; HttpOnly; SameSite=Strict${ctx.secure ? "; Secure" : ""}`;
     const cookie = ctx.cookies.get(COOKIE);
-    ctx.state.admitted = {
+    ctx.state.authContext = {
       cookie,
       needsToken: this.needsToken,
-      access: (await this.#accessOf(ctx)).access,
+      access: (await this.#authenticate(ctx)).access,
       logIn: async (token) => {
-        const known = this.#tokens.find(({ gate }) => gate.knows(token));
-        if (!known) return this.#all.refuse(ctx);
-        const until = Math.floor(this.#clock.now().getTime() / 1_000) + LASTS_SECONDS;
-        const said = `${known.access}.${until}.${randomBytes(9).toString("base64url")}`;
-        return `${COOKIE}=${signCookie(said, known.token)}; Max-Age=${LASTS_SECONDS}; ${attributes}`;
+        const match = this.#tokens.find(({ verifier }) => verifier.verify(token));
+        if (!match) return this.#rejecter.reject(ctx);
+        const expiresAt = Math.floor(this.#clock.now().getTime() / 1_000) + COOKIE_MAX_AGE_SECONDS;
+        const payload = `${match.access}.${expiresAt}.${randomBytes(9).toString("base64url")}`;
+        return `${COOKIE}=${signCookie(payload, match.token)}; Max-Age=${COOKIE_MAX_AGE_SECONDS}; ${attributes}`;
       },
       logOut: async () => {
-        const login = cookie === undefined ? null : this.#loginOf(cookie);
-        if (cookie !== undefined && login) await this.#endedLogins.end(cookie, login.until);
+        const login = cookie === undefined ? null : this.#verifyCookie(cookie);
+        if (cookie !== undefined && login) await this.#endedLogins.end(cookie, login.expiresAt);
         return `${COOKIE}=; Max-Age=0; ${attributes}`;
       },
-    } satisfies Visit;
+    } satisfies LoginContext;
     return next();
   };
 
-  /** Returns whether a request may read under `/api`: anybody's, where there is no token. */
+  /** Returns whether a request may read under `/api`; always true when no token is configured. */
   async canRead(ctx: Context): Promise<boolean> {
-    return (await this.#accessOf(ctx)).access !== null;
+    return (await this.#authenticate(ctx)).access !== null;
   }
 
-  async #accessOf(ctx: Context): Promise<Found> {
+  async #authenticate(ctx: Context): Promise<Authentication> {
     if (!this.needsToken) return { access: "full", byHeader: false };
-    const byHeader = this.#tokens.find(({ gate }) => gate.isOpenTo(ctx));
+    const byHeader = this.#tokens.find(({ verifier }) => verifier.verifyRequest(ctx));
     if (byHeader) return { access: byHeader.access, byHeader: true };
     const cookie = ctx.cookies.get(COOKIE);
     if (cookie === undefined) return { access: null, byHeader: false };
-    const login = this.#loginOf(cookie);
-    const isOver = !login || login.until <= this.#clock.now() || (await this.#endedLogins.has(cookie));
+    const login = this.#verifyCookie(cookie);
+    const isOver = !login || login.expiresAt <= this.#clock.now() || (await this.#endedLogins.has(cookie));
     if (isOver) return { access: null, byHeader: false };
-    return { access: login.access, byHeader: false, login: { cookie, until: login.until } };
+    return { access: login.access, byHeader: false, login: { cookie, expiresAt: login.expiresAt } };
   }
 
-  /** Reads a cookie that this service has sealed; null where it has not. */
-  #loginOf(cookie: string): { access: Access; until: Date } | null {
+  /** Verifies the signature of a cookie, not its expiry. @returns null when this service has not signed it */
+  #verifyCookie(cookie: string): { access: Access; expiresAt: Date } | null {
     // cookies of earlier versions have no id
-    const [said, access, until] = /^(\w+)\.(\d{1,12})(?:\.[\w-]{1,20})?(?=\.[\w-]{43}$)/.exec(cookie) ?? [];
-    if (said === undefined) return null;
-    const known = this.#tokens.filter(({ token }) => isSecret(cookie, signCookie(said, token)));
-    const login = known.find((one) => one.access === access);
-    return login ? { access: login.access, until: new Date(Number(until) * 1_000) } : null;
+    const [payload, access, expiresAt] = /^(\w+)\.(\d{1,12})(?:\.[\w-]{1,20})?(?=\.[\w-]{43}$)/.exec(cookie) ?? [];
+    if (payload === undefined) return null;
+    const signers = this.#tokens.filter(({ token }) => isSecret(cookie, signCookie(payload, token)));
+    const signer = signers.find((one) => one.access === access);
+    return signer ? { access: signer.access, expiresAt: new Date(Number(expiresAt) * 1_000) } : null;
   }
 }
 
-/** Signs what a cookie says with a token; with another token it holds no longer. Tells nothing of the token. */
-function signCookie(said: string, token: string): string {
-  return `${said}.${createHmac("sha256", token).update(`signalbox session ${said}`).digest("base64url")}`;
+/** Signs the payload of a cookie with a token, so that a change of the token invalidates it. Does not reveal the token. */
+function signCookie(payload: string, token: string): string {
+  return `${payload}.${createHmac("sha256", token).update(`signalbox session ${payload}`).digest("base64url")}`;
 }
 
-/** Returns whether a path is what the hook token may read: what became of one run, not what it was asked. */
+/** Returns whether the hook token may read this path: a single run, but not its request. */
 export const isRunPath = ({ path }: { readonly path: string }): boolean => /^\/api\/runs\/[^/]+$/.test(path);
 
-/** Where a page of another site sent it, from the browser of somebody who may be logged in here. @throws AppError forbidden */
+/** Rejects requests that a page of another site sends from a browser that may be logged in. @throws AppError forbidden */
 function rejectCrossSite(ctx: Context): void {
   const site = ctx.get("Sec-Fetch-Site");
   const origin = ctx.get("Origin");
   if (site ? ["same-origin", "none"].includes(site) : origin === "" || URL.parse(origin)?.host === ctx.host) return;
-  // what browsers leave out over http, but for localhost: a proxy that sends another Host looks like another site
+  // Browsers omit Sec-Fetch-Site over http, except for localhost. A proxy that changes Host then looks like another site.
   const advice = site ? "" : ` It is of ${origin}, and asked ${ctx.host}: a proxy must pass Host on as it got it.`;
   throw new AppError("forbidden", { detail: `A page of another site may not change anything here.${advice}` });
 }

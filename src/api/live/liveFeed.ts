@@ -5,7 +5,7 @@ import { AppError } from "../../shared/errors.ts";
 import type { Logger } from "../../shared/logger.ts";
 import type { Change } from "../../shared/queue/changeStream.ts";
 import type { RedisConnection } from "../../shared/queue/redis.ts";
-import type { Login } from "../auth/apiAuth.ts";
+import type { Login } from "../auth/authContext.ts";
 import { changesSince, readChanges } from "./changeReader.ts";
 import { EventStream, eventText } from "./eventStream.ts";
 import { News, type Wanted } from "./news.ts";
@@ -221,7 +221,7 @@ export class LiveFeed {
     if (logins.length === 0) return;
     const now = this.#deps.clock.now();
     const ended = await this.#stores.endedLogins.among([...new Set(logins.map(({ cookie }) => cookie))]);
-    for (const { cookie, until } of logins) if (until <= now || ended.includes(cookie)) this.endLogin(cookie);
+    for (const { cookie, expiresAt } of logins) if (expiresAt <= now || ended.includes(cookie)) this.endLogin(cookie);
   }
 }
 

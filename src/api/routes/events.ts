@@ -1,6 +1,5 @@
 import type { Readable } from "node:stream";
 import Type from "typebox";
-import type { Login } from "../auth/apiAuth.ts";
 import { TOPICS } from "../live/news.ts";
 import { route } from "../route.ts";
 import * as s from "../schemas.ts";
@@ -49,13 +48,14 @@ const getEvents = route({
     ),
   },
   stream: true,
+  authContext: "api",
   answers: { 200: Stream },
   errors: [],
-  async handler({ query, headers, admitted }, { live }) {
+  async handler({ query, headers, authContext }, { live }) {
     const { topic = TOPICS, lastEventId, ...rest } = query;
     const wanted = { topics: new Set(topic), filter: toFilter(rest) };
     const from = headers["last-event-id"] ?? lastEventId;
-    return { status: 200, headers: HEADERS, body: live.open(wanted, from, admitted as Login | undefined) };
+    return { status: 200, headers: HEADERS, body: live.open(wanted, from, authContext.login) };
   },
 });
 
@@ -71,12 +71,13 @@ const getJobEvents = route({
     query: Type.Object({ lastEventId: position }, { additionalProperties: false }),
   },
   stream: true,
+  authContext: "api",
   answers: { 200: Stream },
   errors: ["job_not_found"],
-  async handler({ params: { jobId }, query, headers, admitted }, { live, stores }) {
+  async handler({ params: { jobId }, query, headers, authContext }, { live, stores }) {
     await stores.jobs.findId(jobId);
     const from = headers["last-event-id"] ?? query.lastEventId;
-    return { status: 200, headers: HEADERS, body: live.open({ jobId }, from, admitted as Login | undefined) };
+    return { status: 200, headers: HEADERS, body: live.open({ jobId }, from, authContext.login) };
   },
 });
 

@@ -134,4 +134,4 @@ const getMessages = route({
   },
 });
 
-export const sessionListRoutes = [getSessions, getWaiting, removeWaiting, getMessages];
+export const sessionRoutes = [getSessions, getWaiting, removeWaiting, getMessages];

@@ -9,110 +9,118 @@ import { isObject, parseJson } from "../../shared/json.ts";
 import type { Logger } from "../../shared/logger.ts";
 import { bodyCoding, checkType, namedBodyError, readBody } from "../middleware/body.ts";
 import type { MemoryBudget } from "../middleware/memoryBudget.ts";
-import { type Gate, headerTokens, hookTokens } from "./tokens.ts";
+import { headerTokens, hookTokens, type TokenVerifier } from "./tokenVerifier.ts";
 
-/** A request that a mapping takes, from a sender that has proved itself. */
-export interface Admitted {
+/** A request of an authenticated sender, with the mapping that handles it. */
+export interface AuthenticatedSender {
   readonly mapping: Mapping;
   readonly call: HookCall;
-  /** The id of a signed message: with the same one it is the same message, whatever else has changed. Null where it has none. */
+  /** The id of a signed message, equal for each attempt to send it. Null when the message has no id. */
   readonly messageId: string | null;
-  /** The same for a signed message that arrives again, its id where it has one; null where nothing is signed. */
+  /** Equal when a signed message arrives again: its id, if it has one. Null when the request is not signed. */
   readonly replayKey: string | null;
 }
 
-export interface MappedSenderDeps {
+export interface HookAuthDeps {
   readonly mappings: readonly Mapping[];
-  /** hooks.path */
+  /** The configured `hooks.path`. */
   readonly basePath: string;
-  readonly gate: Gate;
+  readonly verifier: TokenVerifier;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Limits the memory of the bodies that are being read. */
+  /** Limits the memory of bodies that are being read. */
   readonly bodies: MemoryBudget;
 }
 
-/** Takes one slash off the end of a hook's path. */
+/** Removes one slash from the end of a hook's path. */
 export const ignoreTrailingSlash: Middleware = (ctx, next) => {
   if (ctx.path.endsWith("/")) ctx.path = ctx.path.slice(0, -1);
   return next();
 };
 
 /**
- * Lets only senders with the hook token pass, before anything is read; for names with a mapping that has a proof of its
- * own, `admitSender` judges the others.
+ * Authenticates requests to hooks by the hook token before their bodies are read. Passes requests without it on when a
+ * mapping of this name has an `auth` of its own: `authenticateSender` then decides.
  * @throws AppError unauthorized, rate_limited
  */
-export function hookGuard({ mappings, basePath, gate, log }: MappedSenderDeps): Middleware {
+export function authenticateHook({ mappings, basePath, verifier, log }: HookAuthDeps): Middleware {
   let warned = false;
   return (ctx, next) => {
-    ctx.state.byToken = gate.isOpenTo(ctx);
+    ctx.state.byHookToken = verifier.verifyRequest(ctx);
     const senders = mappingsAt(mappings, hookName(basePath, ctx.path)).flatMap(({ auth }) => auth ?? []);
     if (!warned && ctx.query.token !== undefined) {
-      const areRight = (tokens: readonly string[]) =>
-        tokens.some((token) => gate.knows(token)) ||
+      const hasValid = (tokens: readonly string[]) =>
+        tokens.some((token) => verifier.verify(token)) ||
         senders.some((auth) => auth.type === "token" && headersFault(auth, { headers: {}, tokens }) === null);
-      warned = areRight(hookTokens(ctx)) && !areRight(headerTokens(ctx));
+      warned = hasValid(hookTokens(ctx)) && !hasValid(headerTokens(ctx));
       if (warned) log.warn("a hook's sender puts its token into the URL (?token=), which is deprecated: use a header");
     }
-    return ctx.state.byToken || (senders.length > 0 && ctx.method === "POST") ? next() : gate.refuse(ctx);
+    return ctx.state.byHookToken || (senders.length > 0 && ctx.method === "POST") ? next() : verifier.reject(ctx);
   };
 }
 
 /**
- * Reads the body of a request to a mapped hook, finds its mapping, and has the sender prove itself to that: into
- * `ctx.state.admitted`.
- * @throws AppError before anything is read hook_not_found where no mapping has the name; unauthorized, rate_limited where
- *   there is no right token and no signature; then unsupported_media_type, body_too_large, invalid_json and all of these
+ * Reads the body of a request to a mapped hook, selects its mapping, authenticates the sender as that mapping requires, and
+ * stores an `AuthenticatedSender` in `ctx.state.authContext`.
+ * @throws AppError before it reads the body: hook_not_found when no mapping has the name; unauthorized and rate_limited when
+ *   there is neither a valid token nor a signature. After that: unsupported_media_type, body_too_large, invalid_json, and
+ *   each of the former
  */
-export function admitSender({ mappings, basePath, gate, clock, log, bodies }: MappedSenderDeps): Middleware {
+export function authenticateSender({ mappings, basePath, verifier, clock, log, bodies }: HookAuthDeps): Middleware {
   return async (ctx, next) => {
     const path = hookName(basePath, ctx.path);
     const candidates = mappingsAt(mappings, path);
-    if (candidates.length === 0) throw noHook(ctx);
+    if (candidates.length === 0) throw hookNotFound(ctx);
     const given = { headers: ctx.headers, tokens: hookTokens(ctx) };
-    const refuse = (mapping = path, reason: RefusalReason | "token" = "token") => {
-      // which of them it was is for the operator to know, not for the sender
-      log.info({ mapping, reason }, "a sender could not prove itself");
-      return gate.refuse(ctx);
+    const reject = (mapping = path, reason: RefusalReason | "token" = "token") => {
+      // the log has the mapping and the reason; the response must not reveal them to the sender
+      log.info({ mapping, reason }, "a sender could not be authenticated");
+      return verifier.reject(ctx);
     };
-    const isOpen = ctx.state.byToken && candidates.some(({ auth }) => !auth);
+    const isAuthenticated = ctx.state.byHookToken && candidates.some(({ auth }) => !auth);
     const senders = candidates.flatMap((mapping) => (mapping.auth ? [{ mapping, auth: mapping.auth }] : []));
     const faults = senders.map(({ auth }) => headersFault(auth, given));
-    if (!isOpen && !faults.includes(null)) return refuse(senders[0]?.mapping.key, faults[0] ?? undefined);
+    if (!isAuthenticated && !faults.includes(null)) return reject(senders[0]?.mapping.key, faults[0] ?? undefined);
     const rawBody = await readRaw(ctx, Math.max(...candidates.map(({ maxBodyBytes }) => maxBodyBytes)), bodies);
     const proofs = new Map(
       senders.map(({ mapping, auth }) => [mapping, checkSender(auth, { ...given, rawBody, now: clock.now() })]),
     );
-    if (!isOpen && ![...proofs.values()].some(({ ok }) => ok)) {
+    if (!isAuthenticated && ![...proofs.values()].some(({ ok }) => ok)) {
       const [first] = proofs;
-      return refuse(first?.[0].key, reasonOf(first?.[1]));
+      return reject(first?.[0].key, reasonOf(first?.[1]));
     }
     const payload = parseObject(rawBody);
     const mapping = matchBody(candidates, payload);
-    if (!mapping) throw noHook(ctx);
+    if (!mapping) throw hookNotFound(ctx);
     const proof = proofs.get(mapping);
-    if (mapping.auth ? !proof?.ok : !ctx.state.byToken) return refuse(mapping.key, reasonOf(proof));
+    if (mapping.auth ? !proof?.ok : !ctx.state.byHookToken) return reject(mapping.key, reasonOf(proof));
     if (rawBody.length > mapping.maxBodyBytes) throw namedBodyError({ status: 413 }, mapping.maxBodyBytes);
     const replayKey = proof?.ok ? proof.replayKey : null;
-    const messageId = mapping.auth?.type === "standard-webhooks" ? replayKey : signedId(mapping, payload);
+    const messageId = mapping.auth?.type === "standard-webhooks" ? replayKey : signedMessageId(mapping, payload);
     const call = { ...withoutSecrets(ctx), path, payload };
-    const admitted: Admitted = { mapping, call, messageId, replayKey: messageId ?? replayKey };
     ctx.request.body = payload;
-    ctx.state.admitted = admitted;
+    ctx.state.authContext = {
+      ...{ mapping, call, messageId, replayKey: messageId ?? replayKey },
+    } satisfies AuthenticatedSender;
     return next();
   };
 }
 
 const reasonOf = (proof: Proof | undefined): RefusalReason | undefined => (proof?.ok ? undefined : proof?.reason);
 
-/** These sign each attempt anew, so that their own id tells a message that comes again; the signature vouches for it. */
-function signedId({ auth }: Mapping, { id, event_id: eventId }: Readonly<Record<string, unknown>>): string | null {
-  const own = auth?.type === "stripe" ? id : auth?.type === "slack" ? eventId : undefined;
-  return typeof own === "string" ? `${auth?.type}:${own}` : null;
+/**
+ * Returns the id that Stripe and Slack put into the signed body. They sign each attempt to send a message anew, so that the
+ * signature does not identify the message.
+ */
+function signedMessageId(
+  { auth }: Mapping,
+  { id, event_id: eventId }: Readonly<Record<string, unknown>>,
+): string | null {
+  const messageId = auth?.type === "stripe" ? id : auth?.type === "slack" ? eventId : undefined;
+  return typeof messageId === "string" ? `${auth?.type}:${messageId}` : null;
 }
 
-const noHook = (ctx: Context) => new AppError("hook_not_found", { detail: `There is no hook at ${ctx.path}.` });
+const hookNotFound = (ctx: Context) => new AppError("hook_not_found", { detail: `There is no hook at ${ctx.path}.` });
 
 async function readRaw(ctx: Context, limit: number, bodies: MemoryBudget): Promise<Buffer> {
   if (bodyCoding(ctx) !== "identity") {
@@ -125,21 +133,21 @@ async function readRaw(ctx: Context, limit: number, bodies: MemoryBudget): Promi
   });
 }
 
-/** An absent body is `{}`. */
+/** Parses a body as a JSON object; an absent body is `{}`. @throws AppError invalid_json */
 function parseObject(raw: Buffer): Record<string, unknown> {
   if (raw.length === 0) return {};
   try {
     const value = parseJson(new TextDecoder("utf-8", { fatal: true }).decode(raw));
     if (isObject(value)) return value;
   } catch {
-    // the parser's words quote the body
+    // the parser's message quotes the body
   }
   throw namedBodyError({}, 0);
 }
 
 const SECRET_HEADERS: readonly string[] = ["authorization", "proxy-authorization", "x-service-token", "cookie"];
 
-/** What a transform, a template and a record may see of the request. */
+/** Returns the parts of a request that transforms, templates and records may see: everything but its secrets. */
 function withoutSecrets({ headers, query, originalUrl }: Context): Pick<HookCall, "headers" | "url" | "query"> {
   const [path = "", ...search] = originalUrl.split("?");
   const kept = search
