@@ -10,14 +10,14 @@ import type { ApiDeps } from "./deps.ts";
 import { mountDocs } from "./docs.ts";
 import { withoutMappingNames } from "./metrics/metrics.ts";
 import { allowedHosts } from "./middleware/allowedHosts.ts";
-import { failures } from "./middleware/failures.ts";
-import { securityHeaders } from "./middleware/headers.ts";
 import { MemoryBudget } from "./middleware/memoryBudget.ts";
-import { checkTarget, requests } from "./middleware/requests.ts";
-import { mount, noRoute } from "./mount.ts";
+import { problemDetails } from "./middleware/problemDetails.ts";
+import { checkTarget, requestLog } from "./middleware/requestLog.ts";
+import { securityHeaders } from "./middleware/securityHeaders.ts";
 import { toOpenApi } from "./openapi.ts";
 import { BOARD_PATH, queueBoard } from "./queueBoard.ts";
 import type { AnyRoute } from "./route.ts";
+import { createRouter, notFound } from "./router.ts";
 import { channelRoutes } from "./routes/channels.ts";
 import { deliveryRoutes } from "./routes/deliveries.ts";
 import { eventRoutes } from "./routes/events.ts";
@@ -54,11 +54,11 @@ export interface AppSettings {
 export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
   const app = new Koa({ proxy: settings.trustProxy > 0, maxIpsCount: settings.trustProxy });
   app.on("error", (error: Error) => deps.log.debug({ err: { message: error.message } }, "a connection failed"));
-  app.use(requests(deps.log, deps.metrics));
+  app.use(requestLog(deps.log, deps.metrics));
   const { hooks, log, clock } = deps;
   const isHook = (path: string) => hooks.enabled && isUnder(path, hooks.path);
   app.use(securityHeaders((path) => isUnder(path, "/api") || isHook(path)));
-  app.use(failures(log, deps.metrics, settings.restOfBodyMs));
+  app.use(problemDetails(log, deps.metrics, settings.restOfBodyMs));
   app.use(checkTarget);
   const { apiToken, host } = settings;
   if (apiToken === undefined && (isLoopback(host) || settings.allowedHosts.length > 0)) {
@@ -101,7 +101,7 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
     ...loginRoutes,
     ...probeRoutes,
   ];
-  const router = mount(
+  const router = createRouter(
     routes,
     deps,
     { bodyLimit: settings.bodyLimit, bodies, strict: settings.strict ?? false },
@@ -118,7 +118,7 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
   });
   app.use(router.routes());
   const isKnown = (name: string) => BUILT_IN.includes(name) || mappingsAt(mappings, name).length > 0;
-  app.use(noRoute(router, (path) => isHook(path) && !isKnown(hookName(hooks.path, path))));
+  app.use(notFound(router, (path) => isHook(path) && !isKnown(hookName(hooks.path, path))));
   return app;
 }
 

@@ -6,7 +6,7 @@ import { MemoryBudget } from "../../src/api/middleware/memoryBudget.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
 
-const LIMITS = { headMs: 400, requestMs: 800, answerMs: 400, lookEveryMs: 50 };
+const LIMITS = { headMs: 400, requestMs: 800, responseMs: 400, checkIntervalMs: 50 };
 const EACH = 25;
 const HEAD = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n";
 const PUT =

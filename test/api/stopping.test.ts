@@ -5,7 +5,7 @@ import { startApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
 
 /** Longer than any test: nothing that waits for them passes. */
-const LIMITS = { headMs: 600_000, requestMs: 600_000, answerMs: 600_000, lookEveryMs: 50 };
+const LIMITS = { headMs: 600_000, requestMs: 600_000, responseMs: 600_000, checkIntervalMs: 50 };
 
 describe("a web process that stops", () => {
   it("closes a connection that has sent nothing yet, as it does an idle one", async () => {

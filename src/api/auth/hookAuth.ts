@@ -7,7 +7,7 @@ import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
 import { isObject, parseJson } from "../../shared/json.ts";
 import type { Logger } from "../../shared/logger.ts";
-import { bodyCoding, checkType, namedBodyError, readBody } from "../middleware/body.ts";
+import { bodyCoding, checkType, mapBodyError, readBody } from "../middleware/body.ts";
 import type { MemoryBudget } from "../middleware/memoryBudget.ts";
 import { headerTokens, hookTokens, type TokenVerifier } from "./tokenVerifier.ts";
 
@@ -94,7 +94,7 @@ export function authenticateSender({ mappings, basePath, verifier, clock, log, b
     if (!mapping) throw hookNotFound(ctx);
     const proof = proofs.get(mapping);
     if (mapping.auth ? !proof?.ok : !ctx.state.byHookToken) return reject(mapping.key, reasonOf(proof));
-    if (rawBody.length > mapping.maxBodyBytes) throw namedBodyError({ status: 413 }, mapping.maxBodyBytes);
+    if (rawBody.length > mapping.maxBodyBytes) throw mapBodyError({ status: 413 }, mapping.maxBodyBytes);
     const replayKey = proof?.ok ? proof.replayKey : null;
     const messageId = mapping.auth?.type === "standard-webhooks" ? replayKey : signedMessageId(mapping, payload);
     const call = { ...withoutSecrets(ctx), path, payload };
@@ -129,7 +129,7 @@ async function readRaw(ctx: Context, limit: number, bodies: MemoryBudget): Promi
   const length = ctx.request.length ?? null;
   if (length !== 0) checkType(ctx);
   return readBody(ctx, limit, bodies, () => getRawBody(ctx.req, { limit, length })).catch((error) => {
-    throw namedBodyError(error, limit);
+    throw mapBodyError(error, limit);
   });
 }
 
@@ -142,7 +142,7 @@ function parseObject(raw: Buffer): Record<string, unknown> {
   } catch {
     // the parser's message quotes the body
   }
-  throw namedBodyError({}, 0);
+  throw mapBodyError({}, 0);
 }
 
 const SECRET_HEADERS: readonly string[] = ["authorization", "proxy-authorization", "x-service-token", "cookie"];

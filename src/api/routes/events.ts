@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 import Type from "typebox";
-import { TOPICS } from "../live/news.ts";
+import { TOPICS } from "../live/changedRecords.ts";
 import { route } from "../route.ts";
 import * as s from "../schemas.ts";
 import { filters, toFilter, withMetadata } from "./jobs.ts";
