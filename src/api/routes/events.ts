@@ -8,7 +8,7 @@ import { filters, toFilter, withMetadata } from "./jobs.ts";
 const HEADERS = {
   "Content-Type": "text/event-stream; charset=utf-8",
   "Cache-Control": "no-store",
-  "X-Accel-Buffering": "no", // nginx would hold events back
+  "X-Accel-Buffering": "no", // otherwise nginx buffers the events
 };
 
 const Stream = Type.Unsafe<Readable>({

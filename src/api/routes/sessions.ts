@@ -40,7 +40,7 @@ const getSessions = route({
   },
 });
 
-const getWaiting = route({
+const getWaitingEvents = route({
   method: "get",
   path: "/api/sessions/main/events",
   operationId: "listWaitingEvents",
@@ -79,7 +79,7 @@ const getWaiting = route({
   },
 });
 
-const removeWaiting = route({
+const removeWaitingEvent = route({
   method: "delete",
   path: "/api/sessions/main/events/:eventId",
   operationId: "deleteWaitingEvent",
@@ -134,4 +134,4 @@ const getMessages = route({
   },
 });
 
-export const sessionRoutes = [getSessions, getWaiting, removeWaiting, getMessages];
+export const sessionRoutes = [getSessions, getWaitingEvents, removeWaitingEvent, getMessages];
