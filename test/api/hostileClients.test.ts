@@ -11,21 +11,21 @@ const EACH = 25;
 const HEAD = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n";
 const PUT =
   "PUT /api/jobs/slow HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n";
-/** The beginning of a packed body: a thousand bytes that hold most of a million. */
+/** The first thousand bytes of a compressed body that decompress to almost a million. */
 const PUT_PACKED = Buffer.concat([
   Buffer.from(`${PUT.trimEnd()}\r\nContent-Encoding: gzip\r\n\r\n`),
   gzipSync(`{"name":"${"x".repeat(1_000_000)}"}`).subarray(0, -10),
 ]);
 
-/** A client that keeps its connection busy. */
+/** A client that sends its request slowly. */
 interface Attacker {
   readonly socket: Socket;
   answered(): string;
-  /** The service has closed it. */
+  /** Whether the service has closed the connection. */
   isCutOff(): boolean;
 }
 
-describe("clients that take their time", () => {
+describe("slow clients", () => {
   let app: TestApp;
   const attackers: Attacker[] = [];
   beforeEach(async () => {
@@ -65,10 +65,10 @@ describe("clients that take their time", () => {
     ["send nothing", {}, "408"],
     ["drip a head", { first: `${HEAD}X-A: `, drip: "a" }, "408"],
     ["drip headers", { first: HEAD, drip: "X-A: a\r\n" }, "408"],
-    ["keep a body back", { first: `${PUT}{` }, "408"],
+    ["withhold a body", { first: `${PUT}{` }, "408"],
     ["drip a body", { first: `${PUT}{`, drip: " " }, "408"],
   ] as const) {
-    it(`are cut off with ${answer} when they ${title}, while others are answered, and leave nothing open`, async () => {
+    it(`are disconnected with ${answer} when they ${title}, while others are served, and leave nothing open`, async () => {
       const slow = await attackTogether(how);
 
       const others = await Promise.all(
@@ -83,7 +83,7 @@ describe("clients that take their time", () => {
     });
   }
 
-  it("A connection on which nothing was sent does not keep the service from stopping", async () => {
+  it("do not delay a shutdown by a connection without any data", async () => {
     const patient = await startApp({ limits: { ...LIMITS, headMs: 600_000, requestMs: 600_000 } });
     const { isCutOff } = await attack({ url: patient.url });
     await eventually(async () => (await patient.connections()) === 1, "it to be there");
@@ -93,7 +93,7 @@ describe("clients that take their time", () => {
     await eventually(isCutOff, "it to be closed");
   });
 
-  it("are cut off when they do not take an answer", async () => {
+  it("are disconnected when they do not read a response", async () => {
     const output = { text: "x".repeat(3_000_000) };
     await app.call("PUT", "/api/jobs/large", {});
     const steps = Array.from({ length: 3 }, (_, i) => `/api/jobs/large/steps/step-${i}`);
@@ -112,7 +112,7 @@ describe("clients that take their time", () => {
     for (const { socket } of slow) expect(socket.bytesRead).to.be.below(answers * 9_000_000);
   });
 
-  it("are cut off when their bodies together are too large to wait for, those first that have taken longest", async () => {
+  it("are disconnected, the slowest first, when their bodies together exceed the memory budget", async () => {
     const mine = await startApp({ bodies: new MemoryBudget({ maxBytes: 2_500_000, graceMs: 0 }) });
     const open = async () => {
       const one = await attack({ first: `${PUT}{`, url: mine.url });
@@ -130,7 +130,7 @@ describe("clients that take their time", () => {
     await mine.close();
   });
 
-  it("are cut off so too when their bodies are packed: each may be as large as any", async () => {
+  it("are disconnected when their compressed bodies, each counted with the maximum size, exceed the memory budget", async () => {
     const mine = await startApp({ bodies: new MemoryBudget({ maxBytes: 10_000_000, graceMs: 0 }) });
     const slow = await Promise.all([1, 2, 3].map(() => attack({ first: PUT_PACKED, url: mine.url })));
 
@@ -141,7 +141,7 @@ describe("clients that take their time", () => {
     await mine.close();
   });
 
-  it("leave nothing in memory when they go away in the middle of a packed body", async () => {
+  it("leave nothing in memory when they disconnect in the middle of a compressed body", async () => {
     const held = new Set<object>();
     const bodies = new MemoryBudget();
     bodies.reserve = (one) => {
@@ -158,7 +158,7 @@ describe("clients that take their time", () => {
     await mine.close();
   });
 
-  it("are closed at once when there are more of them than connections may be, until some have gone", async () => {
+  it("are disconnected at once above the maximum number of connections, until others have closed", async () => {
     const within = await Promise.all(
       Array.from({ length: 4 * EACH }, () => attack({ first: HEAD, drip: "X-A: a\r\n" })),
     );
@@ -174,7 +174,7 @@ describe("clients that take their time", () => {
     expect(status).to.equal(200);
   });
 
-  it("get 431 for headers beyond 16 KiB, and are closed", async () => {
+  it("receive 431 for headers beyond 16 KiB, and are disconnected", async () => {
     const large = await attack({ first: `${HEAD}X-A: ${"a".repeat(20_000)}\r\n\r\n` });
 
     await eventually(() => large.isCutOff(), "it to be closed");

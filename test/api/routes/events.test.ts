@@ -31,7 +31,7 @@ describe("live events", () => {
   const report = (jobId: string, stepKey: string, body: object) =>
     app.call("PUT", `/api/jobs/${jobId}/steps/${stepKey}`, body);
 
-  it("tell of each job as lists show it, when it is created, reported on, completed and deleted", async () => {
+  it("send each job as lists show it, when it is created, reported on, completed and deleted", async () => {
     const events = await watch("/api/events");
     const output = { n: 1 };
 
@@ -61,7 +61,7 @@ describe("live events", () => {
     expect(events.headers.get("x-accel-buffering")).to.equal("no");
   });
 
-  it("tell of changes that another process made", async () => {
+  it("include changes by other processes", async () => {
     const mongo = await mongoUri(`test-${randomUUID()}`);
     const [one, other] = [await startApp({ mongo, prefix: app.prefix }), await startApp({ mongo, prefix: app.prefix })];
     const events = await watch("/api/events", {}, one.url);
@@ -73,7 +73,7 @@ describe("live events", () => {
     for (const { close } of [one, other]) await close();
   });
 
-  it("tell of one job and its steps where asked for it alone", async () => {
+  it("of one job include only that job and its steps", async () => {
     await put("a");
     await put("b");
     const events = await watch("/api/jobs/a/events");
@@ -92,7 +92,7 @@ describe("live events", () => {
     expect((await app.call("GET", "/api/jobs/nobody/events")).body.code).to.equal("job_not_found");
   });
 
-  it("take the filters of lists, and tell when a job no longer fits", async () => {
+  it("apply the filters of lists, and report when a job no longer matches", async () => {
     const running = await watch("/api/events?status=running&name=imp&metadata.team=x");
 
     await put("other", { name: "export", metadata: { team: "x" } });
@@ -108,7 +108,7 @@ describe("live events", () => {
     expect(told).to.deep.equal(["fits"]);
   });
 
-  it("say nothing of reports on jobs that do not fit", async () => {
+  it("omit reports on jobs that do not match the filters", async () => {
     const all = await watch("/api/events");
     await put("busy", { name: "busy" });
     await all.next("job"); // else the other stream may still hear of it
@@ -122,7 +122,7 @@ describe("live events", () => {
     expect(told).to.deep.equal(["job"]);
   });
 
-  it("tell of runs and deliveries, without what was said in them", async () => {
+  it("include runs and deliveries, without their texts", async () => {
     const events = await watch("/api/events?topic=runs&topic=deliveries");
     const runId = randomUUID();
     const request = { message: "s3cret", wakeMode: "now", deliver: true, channel: "log", to: "x" } as never;
@@ -144,7 +144,7 @@ describe("live events", () => {
     expect(events.events.some(({ event }) => event === "job")).to.equal(false);
   });
 
-  it("go on after the newest id that a client has seen: nothing is missed in between", async () => {
+  it("resume after the newest id that a client has received, without a gap", async () => {
     const first = await watch("/api/events");
     await put("a");
     await first.next("job");
@@ -167,7 +167,7 @@ describe("live events", () => {
     }
   });
 
-  it("go on so too for a client that comes back before a process that has just started hears of changes", async () => {
+  it("resume without a gap for a client that reconnects before a newly started process follows the change stream", async () => {
     const mongo = await mongoUri(`test-${randomUUID()}`);
     const before = await startApp({ mongo, prefix: app.prefix });
     const first = await watch("/api/events", {}, before.url);
@@ -189,11 +189,11 @@ describe("live events", () => {
   });
 
   for (const [title, id] of [
-    ["is no longer kept", "1-1"],
-    ["has not been yet", "99999999999999-0"],
-    ["is none", "abc"],
+    ["is no longer in the change stream", "1-1"],
+    ["lies in the future", "99999999999999-0"],
+    ["is invalid", "abc"],
   ] as const) {
-    it(`tell a client to read again whose id ${title}`, async () => {
+    it(`tell a client to reload when its id ${title}`, async () => {
       await put("a");
       const before = await watch("/api/events");
       await put("b");
@@ -207,7 +207,7 @@ describe("live events", () => {
     });
   }
 
-  it("tell to read again when very many jobs are deleted at once", async () => {
+  it("tell clients to reload when very many jobs are deleted at once", async () => {
     const docs = Array.from({ length: 2_500 }, (_, i) => `job-${i}`);
     await put("first");
     const model = await app.stores.jobs.find("first");
@@ -226,7 +226,7 @@ describe("live events", () => {
     await events.next("job", ({ jobId }) => jobId === "after");
   });
 
-  it("say that they hear nothing while Redis is away, go on when it is back, and have clients read again", async () => {
+  it("report that they are not live while Redis is away, and tell clients to reload once it is back", async () => {
     const redis = await startRedis();
     const alone = await startApp({ redis: redis.url });
     const events = await watch("/api/events", {}, alone.url);
@@ -249,7 +249,7 @@ describe("live events", () => {
     await redis.remove();
   });
 
-  it("say so too when Redis hangs, and go on when it does no longer", async function () {
+  it("report that they are not live while Redis hangs, and continue once it responds", async function () {
     this.timeout(60_000);
     const redis = await startRedis();
     const alone = await startApp({ redis: redis.url });
@@ -266,7 +266,7 @@ describe("live events", () => {
     await redis.remove();
   });
 
-  it("tell to read again when runs and deliveries that are over are deleted", async () => {
+  it("tell clients to reload when ended runs and deliveries are deleted", async () => {
     const { runs, deliveries } = app.stores;
     const runId = randomUUID();
     const run = { _id: runId, kind: "wake" as const, name: "CI", sessionKey: "main", singleUse: false, mapped: null };
@@ -286,7 +286,7 @@ describe("live events", () => {
     expect([first, second]).to.deep.equal([{ reason: "many" }, { reason: "many" }]);
   });
 
-  it("tell to read again when another process could not tell what it changed, though they heard Redis all the time", async () => {
+  it("tell clients to reload when another process could not publish its changes", async () => {
     const events = await watch("/api/events");
     const away = await connectProducer({ url: await redisUrl() }, pino({ level: "silent" }));
     const changes = new RedisChangeStream(away, app.prefix);
@@ -301,7 +301,7 @@ describe("live events", () => {
     away.disconnect();
   });
 
-  it("end for a client that takes nothing: it keeps no service from stopping", async () => {
+  it("end for a client that reads nothing, so that it cannot delay a shutdown", async () => {
     const other = await startApp();
     const socket = connect(Number(new URL(other.url).port), "127.0.0.1");
     socket.write("GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n");
@@ -327,7 +327,7 @@ describe("live events", () => {
     await eventually(() => events.isOver(), "the stream to end");
   });
 
-  it("answer HEAD without a stream, and count what is open", async () => {
+  it("answer HEAD without a stream, and count the open streams", async () => {
     const response = await fetch(`${app.url}/api/events`, { method: "HEAD" });
     const events = await watch("/api/events");
     const during = (await app.call("GET", "/metrics")).body;
@@ -346,7 +346,7 @@ describe("live events", () => {
     ["status=late", "status"],
     ["colour=red", "colour"],
   ] as const) {
-    it(`refuse ?${query}, and name the parameter`, async () => {
+    it(`reject ?${query} with an error that names the parameter`, async () => {
       const { status, body } = await app.call("GET", `/api/events?${query}`);
 
       expect([status, body.code, body.errors[0].parameter]).to.deep.equal([400, "invalid_query", field]);
