@@ -29,8 +29,8 @@ function responseExpressions(answer: ObjectSchema): Expressions {
   const inRows = Object.entries(answer.properties ?? {}).flatMap(([list, { items }]) =>
     identifiers(items).map((name) => [name, `$response.body#/${list}/0/${name}`]),
   );
-  const own = identifiers(answer).map((name) => [name, `$response.body#/${name}`]);
-  return Object.fromEntries([...inRows, ...own]);
+  const fields = identifiers(answer).map((name) => [name, `$response.body#/${name}`]);
+  return Object.fromEntries([...inRows, ...fields]);
 }
 
 const identifiers = (schema: ObjectSchema | undefined): string[] =>

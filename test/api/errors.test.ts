@@ -105,10 +105,12 @@ describe("error responses", () => {
       "/progress",
       "/status",
     ]);
-    const said = Object.fromEntries(nullable.body.errors.map((one: { pointer: string }) => [one.pointer, one]));
+    const errorsByPointer = Object.fromEntries(
+      nullable.body.errors.map((one: { pointer: string }) => [one.pointer, one]),
+    );
     expect(nullable.body.errors).to.have.length(5);
-    expect(said).to.have.all.keys("/name", "/description", "/output", "/staleAfterSeconds", "/progress");
-    expect(said["/name"].detail).to.equal("must be string or null");
+    expect(errorsByPointer).to.have.all.keys("/name", "/description", "/output", "/staleAfterSeconds", "/progress");
+    expect(errorsByPointer["/name"].detail).to.equal("must be string or null");
     expect(nullable.body.detail).to.include("and 4 more");
     expect(many.body.errors).to.have.length(100);
   });
@@ -135,7 +137,7 @@ describe("error responses", () => {
   });
 
   it("reject an output whose stored form would be too large, and store nothing of the report", async () => {
-    const output = `{"numbers":[${"1e20,".repeat(400_000)}1]}`; // each grows from 5 to 22 bytes
+    const output = `{"numbers":[${"1e20,".repeat(400_000)}1]}`; // each number grows from 5 to 22 bytes when stored
 
     const { status, body } = await step(
       `{"stepName":"S","progress":100,"jobProgressStart":0,"jobProgressEnd":100,"output":${output}}`,
@@ -276,7 +278,7 @@ describe("error responses", () => {
     expect((await app.call("GET", job)).status).to.equal(200);
   });
 
-  const LARGE = Buffer.alloc(20_000_000, "1234567890"); // more than systems keep for a connection, at both of its ends
+  const LARGE = Buffer.alloc(20_000_000, "1234567890"); // more than the socket buffers of both ends hold
   const CHUNK = Buffer.concat([Buffer.from(`${LARGE.length.toString(16)}\r\n`), LARGE, Buffer.from("\r\n0\r\n\r\n")]);
   const PACKED = gzipSync(randomBytes(20_000_000), { level: 0 });
   for (const [title, head, sent, expected] of [

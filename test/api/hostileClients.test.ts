@@ -22,7 +22,7 @@ interface Attacker {
   readonly socket: Socket;
   answered(): string;
   /** Whether the service has closed the connection. */
-  isCutOff(): boolean;
+  isDisconnected(): boolean;
 }
 
 describe("slow clients", () => {
@@ -43,23 +43,23 @@ describe("slow clients", () => {
     url = app.url,
   }): Promise<Attacker> {
     const socket = connect(Number(new URL(url).port), "127.0.0.1");
-    let [text, isCutOff] = ["", false];
-    socket.on("error", () => {}); // it is cut off while we write
+    let [text, isDisconnected] = ["", false];
+    socket.on("error", () => {}); // the service disconnects it during a write
     socket.once("close", () => {
-      isCutOff = true;
+      isDisconnected = true;
     });
     if (reads) socket.on("data", (chunk) => (text += chunk));
     await once(socket, "connect");
     socket.write(first);
     const dripping = drip && setInterval(() => socket.write(drip), 20);
     socket.once("close", () => clearInterval(dripping || undefined));
-    const attacker = { socket, answered: () => text, isCutOff: () => isCutOff };
+    const attacker = { socket, answered: () => text, isDisconnected: () => isDisconnected };
     attackers.push(attacker);
     return attacker;
   }
   const attackTogether = (how: Parameters<typeof attack>[0]) =>
     Promise.all(Array.from({ length: EACH }, () => attack(how)));
-  const isLeft = async () => (await app.connections()) <= 2; // those of the test itself are kept alive
+  const isLeft = async () => (await app.connections()) <= 2; // the test's own connections are kept alive
 
   for (const [title, how, answer] of [
     ["send nothing", {}, "408"],
@@ -74,23 +74,23 @@ describe("slow clients", () => {
       const others = await Promise.all(
         Array.from({ length: EACH }, (_, i) => app.call("PUT", `/api/jobs/other-${i}`, {})),
       );
-      await eventually(() => slow.every((one) => one.isCutOff()), "all of them to be cut off");
+      await eventually(() => slow.every((one) => one.isDisconnected()), "all slow clients to be disconnected");
 
       expect(others.map(({ status }) => status)).to.deep.equal(Array(EACH).fill(201));
       for (const one of slow) expect(one.answered()).to.match(new RegExp(`^HTTP/1.1 ${answer} `));
       for (const one of attackers.splice(0)) one.socket.destroy();
-      await eventually(async () => (await app.connections()) <= EACH, "their connections to be given back");
+      await eventually(async () => (await app.connections()) <= EACH, "their connections to be released");
     });
   }
 
   it("do not delay a shutdown by a connection without any data", async () => {
     const patient = await startApp({ limits: { ...LIMITS, headMs: 600_000, requestMs: 600_000 } });
-    const { isCutOff } = await attack({ url: patient.url });
-    await eventually(async () => (await patient.connections()) === 1, "it to be there");
+    const { isDisconnected } = await attack({ url: patient.url });
+    await eventually(async () => (await patient.connections()) === 1, "the clients to be connected");
 
     await patient.close();
 
-    await eventually(isCutOff, "it to be closed");
+    await eventually(isDisconnected, "the connection to be closed");
   });
 
   it("are disconnected when they do not read a response", async () => {
@@ -98,15 +98,15 @@ describe("slow clients", () => {
     await app.call("PUT", "/api/jobs/large", {});
     const steps = Array.from({ length: 3 }, (_, i) => `/api/jobs/large/steps/step-${i}`);
     for (const step of steps) await app.call("PUT", step, { stepName: "Large", output });
-    const answers = 10; // together more than systems keep for a connection, at both of its ends
+    const answers = 10; // together more than the socket buffers of both ends hold
     const first = "GET /api/jobs/large?include=steps HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(answers);
 
     const slow = await Promise.all([1, 2].map(() => attack({ first, reads: false })));
     await Promise.all(slow.map(({ socket }) => once(socket, "readable")));
-    const { body } = await app.call("GET", "/api/jobs/large?include=steps"); // one that takes it
-    await eventually(isLeft, "them to be cut off");
+    const { body } = await app.call("GET", "/api/jobs/large?include=steps"); // a client that reads the response
+    await eventually(isLeft, "the slow clients to be disconnected");
     for (const one of slow) one.socket.on("data", () => {});
-    await eventually(() => slow.every((one) => one.isCutOff()), "them to notice");
+    await eventually(() => slow.every((one) => one.isDisconnected()), "the clients to notice");
 
     expect(body.steps).to.have.length(3);
     for (const { socket } of slow) expect(socket.bytesRead).to.be.below(answers * 9_000_000);
@@ -116,16 +116,16 @@ describe("slow clients", () => {
     const mine = await startApp({ bodies: new MemoryBudget({ maxBytes: 2_500_000, graceMs: 0 }) });
     const open = async () => {
       const one = await attack({ first: `${PUT}{`, url: mine.url });
-      await eventually(async () => (await mine.connections()) >= attackers.length, "it to be there");
+      await eventually(async () => (await mine.connections()) >= attackers.length, "the clients to be connected");
       return one;
     };
     const slow = [await open(), await open(), await open()];
 
     const { status } = await mine.call("PUT", "/api/jobs/other", {});
-    await eventually(() => slow[0]?.isCutOff(), "the first to be cut off");
+    await eventually(() => slow[0]?.isDisconnected(), "the first client to be disconnected");
 
     expect(status).to.equal(201);
-    expect(slow.map((one) => one.isCutOff())).to.deep.equal([true, false, false]);
+    expect(slow.map((one) => one.isDisconnected())).to.deep.equal([true, false, false]);
     for (const { socket } of slow) socket.destroy();
     await mine.close();
   });
@@ -134,9 +134,9 @@ describe("slow clients", () => {
     const mine = await startApp({ bodies: new MemoryBudget({ maxBytes: 10_000_000, graceMs: 0 }) });
     const slow = await Promise.all([1, 2, 3].map(() => attack({ first: PUT_PACKED, url: mine.url })));
 
-    await eventually(() => slow.some((one) => one.isCutOff()), "the first to be cut off");
+    await eventually(() => slow.some((one) => one.isDisconnected()), "the first client to be disconnected");
 
-    expect(slow.filter((one) => one.isCutOff())).to.have.length(1);
+    expect(slow.filter((one) => one.isDisconnected())).to.have.length(1);
     for (const { socket } of slow) socket.destroy();
     await mine.close();
   });
@@ -150,11 +150,11 @@ describe("slow clients", () => {
     };
     const mine = await startApp({ bodies });
     const gone = await Promise.all([1, 2, 3].map(() => attack({ first: PUT_PACKED, url: mine.url })));
-    await eventually(() => held.size === gone.length, "their bodies to be read");
+    await eventually(() => held.size === gone.length, "the bodies to be read");
 
     for (const { socket } of gone) socket.destroy();
 
-    await eventually(() => held.size === 0, "them to be let go");
+    await eventually(() => held.size === 0, "the bodies to be released");
     await mine.close();
   });
 
@@ -162,12 +162,12 @@ describe("slow clients", () => {
     const within = await Promise.all(
       Array.from({ length: 4 * EACH }, () => attack({ first: HEAD, drip: "X-A: a\r\n" })),
     );
-    await eventually(async () => (await app.connections()) === 4 * EACH, "all of them to be there");
+    await eventually(async () => (await app.connections()) === 4 * EACH, "all clients to be connected");
 
     const beyond = await attack({});
-    await eventually(() => beyond.isCutOff(), "one more to be closed");
+    await eventually(() => beyond.isDisconnected(), "the excess connection to be closed");
     for (const one of within.slice(0, EACH)) one.socket.destroy();
-    await eventually(async () => (await app.connections()) <= 3 * EACH, "some to be gone");
+    await eventually(async () => (await app.connections()) <= 3 * EACH, "some connections to be closed");
     const { status } = await app.call("GET", "/healthz");
 
     expect(beyond.answered()).to.equal("");
@@ -177,7 +177,7 @@ describe("slow clients", () => {
   it("receive 431 for headers beyond 16 KiB, and are disconnected", async () => {
     const large = await attack({ first: `${HEAD}X-A: ${"a".repeat(20_000)}\r\n\r\n` });
 
-    await eventually(() => large.isCutOff(), "it to be closed");
+    await eventually(() => large.isDisconnected(), "the connection to be closed");
 
     expect(large.answered()).to.match(/^HTTP\/1.1 431 /);
   });

@@ -233,7 +233,7 @@ describe("operations", () => {
       "X-Request-Id: gone",
     ];
     socket.write(`${head.join("\r\n")}\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n`);
-    await once(socket, "data"); // the body is asked for
+    await once(socket, "data"); // 100 Continue
     socket.destroy();
 
     const line = await eventually(() => app.log.find(({ reqId }) => reqId === "gone"), "the line of the request");

@@ -49,10 +49,10 @@ export function authenticateHook({ mappings, basePath, verifier, log }: HookAuth
     ctx.state.byHookToken = verifier.verifyRequest(ctx);
     const senders = mappingsAt(mappings, hookName(basePath, ctx.path)).flatMap(({ auth }) => auth ?? []);
     if (!warned && ctx.query.token !== undefined) {
-      const hasValid = (tokens: readonly string[]) =>
+      const includesValid = (tokens: readonly string[]) =>
         tokens.some((token) => verifier.verify(token)) ||
         senders.some((auth) => auth.type === "token" && headersFault(auth, { headers: {}, tokens }) === null);
-      warned = hasValid(hookTokens(ctx)) && !hasValid(headerTokens(ctx));
+      warned = includesValid(hookTokens(ctx)) && !includesValid(headerTokens(ctx));
       if (warned) log.warn("a hook's sender puts its token into the URL (?token=), which is deprecated: use a header");
     }
     return ctx.state.byHookToken || (senders.length > 0 && ctx.method === "POST") ? next() : verifier.reject(ctx);
@@ -71,7 +71,7 @@ export function authenticateSender({ mappings, basePath, verifier, clock, log, b
     const path = hookName(basePath, ctx.path);
     const candidates = mappingsAt(mappings, path);
     if (candidates.length === 0) throw hookNotFound(ctx);
-    const given = { headers: ctx.headers, tokens: hookTokens(ctx) };
+    const credentials = { headers: ctx.headers, tokens: hookTokens(ctx) };
     const reject = (mapping = path, reason: RefusalReason | "token" = "token") => {
       // the log has the mapping and the reason; the response must not reveal them to the sender
       log.info({ mapping, reason }, "a sender could not be authenticated");
@@ -79,11 +79,11 @@ export function authenticateSender({ mappings, basePath, verifier, clock, log, b
     };
     const isAuthenticated = ctx.state.byHookToken && candidates.some(({ auth }) => !auth);
     const senders = candidates.flatMap((mapping) => (mapping.auth ? [{ mapping, auth: mapping.auth }] : []));
-    const faults = senders.map(({ auth }) => headersFault(auth, given));
+    const faults = senders.map(({ auth }) => headersFault(auth, credentials));
     if (!isAuthenticated && !faults.includes(null)) return reject(senders[0]?.mapping.key, faults[0] ?? undefined);
     const rawBody = await readRaw(ctx, Math.max(...candidates.map(({ maxBodyBytes }) => maxBodyBytes)), bodies);
     const proofs = new Map(
-      senders.map(({ mapping, auth }) => [mapping, checkSender(auth, { ...given, rawBody, now: clock.now() })]),
+      senders.map(({ mapping, auth }) => [mapping, checkSender(auth, { ...credentials, rawBody, now: clock.now() })]),
     );
     if (!isAuthenticated && ![...proofs.values()].some(({ ok }) => ok)) {
       const [first] = proofs;
@@ -150,14 +150,14 @@ const SECRET_HEADERS: readonly string[] = ["authorization", "proxy-authorization
 /** Returns the parts of a request that transforms, templates and records may see: everything but its secrets. */
 function withoutSecrets({ headers, query, originalUrl }: Context): Pick<HookCall, "headers" | "url" | "query"> {
   const [path = "", ...search] = originalUrl.split("?");
-  const kept = search
+  const publicSearch = search
     .join("?")
     .split("&")
     .filter((part) => part !== "" && !new URLSearchParams(part).has("token"));
-  const { token: _, ...rest } = query;
+  const { token: _, ...publicQuery } = query;
   return {
     headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !SECRET_HEADERS.includes(name))),
-    url: kept.length > 0 ? `${path}?${kept.join("&")}` : path,
-    query: rest,
+    url: publicSearch.length > 0 ? `${path}?${publicSearch.join("&")}` : path,
+    query: publicQuery,
   };
 }

@@ -114,8 +114,8 @@ export async function changesSince(
   return entries.length > maxEntries ? "many" : entries.flatMap(([, fields]) => unpackChanges(fields));
 }
 
-function isBefore(one: string, other: string): boolean {
-  const [[ms = 0n, n = 0n], [otherMs = 0n, otherN = 0n]] = [one, other].map((id) => id.split("-").map(BigInt)) as [
+function isBefore(position: string, other: string): boolean {
+  const [[ms = 0n, n = 0n], [otherMs = 0n, otherN = 0n]] = [position, other].map((id) => id.split("-").map(BigInt)) as [
     bigint[],
     bigint[],
   ];

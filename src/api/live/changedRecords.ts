@@ -83,7 +83,7 @@ const removed = (jobId: string) => formatEvent("job_removed", { jobId });
 async function readJobs(
   stores: Stores,
   changes: readonly Change[],
-  wanted: "all" | ReadonlySet<string>,
+  relevant: "all" | ReadonlySet<string>,
   watched: ReadonlySet<string>,
 ): Promise<ChangedJob[]> {
   const moved = new Map<string, boolean>();
@@ -93,7 +93,7 @@ async function readJobs(
       stepKeys.set(change.jobId, (stepKeys.get(change.jobId) ?? new Set()).add(change.stepKey));
     }
     // a report publishes the change of its step before that of its job
-    if (change.kind === "job" && (wanted === "all" || wanted.has(change.jobId))) {
+    if (change.kind === "job" && (relevant === "all" || relevant.has(change.jobId))) {
       moved.set(change.jobId, change.moved || (moved.get(change.jobId) ?? false));
     }
   }

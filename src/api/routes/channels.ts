@@ -81,8 +81,8 @@ const getGmail = route({
     if (!gmail) return { status: 200, body: { gmail: null } };
     const status = mailboxStatus(gmail, await stores.gmailMailboxes.find(gmail.account), clock.now());
     // the schema describes the dates as strings, as JSON serializes them
-    const shown = JSON.parse(JSON.stringify({ ok: status.problems.length === 0, ...status }));
-    return { status: 200, body: { gmail: shown } };
+    const serialized = JSON.parse(JSON.stringify({ ok: status.problems.length === 0, ...status }));
+    return { status: 200, body: { gmail: serialized } };
   },
 });
 

@@ -53,9 +53,9 @@ const getEvents = route({
   errors: [],
   async handler({ query, headers, authContext }, { live }) {
     const { topic = TOPICS, lastEventId, ...rest } = query;
-    const wanted = { topics: new Set(topic), filter: toFilter(rest) };
+    const subscription = { topics: new Set(topic), filter: toFilter(rest) };
     const from = headers["last-event-id"] ?? lastEventId;
-    return { status: 200, headers: HEADERS, body: live.open(wanted, from, authContext.login) };
+    return { status: 200, headers: HEADERS, body: live.open(subscription, from, authContext.login) };
   },
 });
 

@@ -87,8 +87,8 @@ const getJob = route({
   answers: { 200: s.JobRead },
   errors: ["job_not_found"],
   async handler({ params, query }, { stores }) {
-    const wanted = { stepKey: query.stepKey, withSteps: query.include === "steps" };
-    return { status: 200, body: await readJob(stores, params.jobId, wanted) };
+    const include = { stepKey: query.stepKey, withSteps: query.include === "steps" };
+    return { status: 200, body: await readJob(stores, params.jobId, include) };
   },
 });
 

@@ -57,9 +57,9 @@ export const mappedHookRoute = ({ path, ...hooks }: Config["hooks"], maxBodyByte
           ? { key: joinKey("key", mapping.key, key), request: [call.path, messageId ?? body] }
           : idempotencyOf(key, "mapped", call.path, body);
       const message = replayKey === null ? undefined : joinKey("message", mapping.key, replayKey);
-      const { runs: wanted, shared } = mappedRuns(mapping, call, hooks, clock.now());
+      const { runs: mapped, shared } = mappedRuns(mapping, call, hooks, clock.now());
       const context = mappingContext(mapping.key);
-      const runs = hooks.shareSessions ? wanted : await keepOutOfOthers(stores, wanted, context);
+      const runs = hooks.shareSessions ? mapped : await keepOutOfOthers(stores, mapped, context);
       const request = { runs, shared, maxWaiting: hooks.maxWaitingRuns };
       const { runIds, waiting } = await acceptMappedRuns(stores, request, { idempotency, message });
       // A run's priority is its position among the waiting runs of its mapping, so that mappings take turns.

@@ -72,10 +72,10 @@ const getWaitingEvents = route({
       stores.events.findWaiting({ limit, maxChars: MAX_EVENTS_CHARS }),
       stores.events.countWaiting(),
     ]);
-    const shown = events.map(({ _id, text, source, createdAt }) => ({
+    const rows = events.map(({ _id, text, source, createdAt }) => ({
       ...{ eventId: _id, text, source, createdAt: createdAt.toISOString() },
     }));
-    return { status: 200, body: { events: shown, waiting } };
+    return { status: 200, body: { events: rows, waiting } };
   },
 });
 
@@ -124,8 +124,8 @@ const getMessages = route({
   },
   errors: ["session_not_found"],
   async handler({ params, query }, { stores }) {
-    const found = await readMessages(stores, params.sessionKey, query.limit ?? 100);
-    const messages = found.map(({ role, content, createdAt }) => ({
+    const turns = await readMessages(stores, params.sessionKey, query.limit ?? 100);
+    const messages = turns.map(({ role, content, createdAt }) => ({
       role,
       content,
       createdAt: createdAt.toISOString(),

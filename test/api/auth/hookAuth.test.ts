@@ -312,8 +312,8 @@ describe("mapped hooks with an auth of their own", () => {
 
     const answers = [await post("stripe", {}), await post("stripe", old), await post("stripe", { ...old, ...bearer })];
 
-    const told = answers.map(({ status, body }) => JSON.stringify([status, body]));
-    expect(new Set(told)).to.have.property("size", 1);
+    const responses = answers.map(({ status, body }) => JSON.stringify([status, body]));
+    expect(new Set(responses)).to.have.property("size", 1);
     const reasons = app.log.slice(before).filter(({ reason }) => reason !== undefined);
     expect(reasons.map(({ mapping, reason }) => `${mapping} ${reason}`)).to.deep.equal([
       "stripe missing",
@@ -374,8 +374,8 @@ describe("secrets of a mapped hook's request", () => {
     expect(call).to.deep.include({ url: "/hooks/ci/?a=1&b=x?y&c", path: "ci", query: { a: "1", b: "x?y", c: "" } });
     expect(call.headers).to.include({ "x-kept": "kept", "content-type": "application/json" });
     const { runs, idempotencyKeys } = app.stores;
-    const kept = [await runs.collection.find().toArray(), await idempotencyKeys.collection.find().toArray(), app.log];
-    for (const text of [TOKEN, ...SECRETS]) expect(JSON.stringify(kept)).to.not.include(text);
+    const stored = [await runs.collection.find().toArray(), await idempotencyKeys.collection.find().toArray(), app.log];
+    for (const text of [TOKEN, ...SECRETS]) expect(JSON.stringify(stored)).to.not.include(text);
   });
 
   it("are in no record and no log when a mapping has a token of its own or no mapping matches", async () => {
@@ -389,8 +389,8 @@ describe("secrets of a mapped hook's request", () => {
     ];
 
     expect(answers.map(({ status }) => status)).to.deep.equal([202, 202, 401, 400, 404, 202]);
-    const kept = [await app.stores.runs.collection.find().toArray(), app.log];
-    for (const text of [TOKEN, OWN_TOKEN, ...SECRETS]) expect(JSON.stringify(kept)).to.not.include(text);
+    const stored = [await app.stores.runs.collection.find().toArray(), app.log];
+    for (const text of [TOKEN, OWN_TOKEN, ...SECRETS]) expect(JSON.stringify(stored)).to.not.include(text);
     expect(JSON.stringify(app.log)).to.not.include("body-s3cret");
   });
 });

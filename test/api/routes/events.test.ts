@@ -104,22 +104,22 @@ describe("live events", () => {
 
     expect(seen.jobId).to.equal("fits");
     expect(gone).to.deep.equal({ jobId: "fits" });
-    const told = running.events.filter(({ event }) => event === "job").map(({ data }) => data.jobId);
-    expect(told).to.deep.equal(["fits"]);
+    const received = running.events.filter(({ event }) => event === "job").map(({ data }) => data.jobId);
+    expect(received).to.deep.equal(["fits"]);
   });
 
   it("omit reports on jobs that do not match the filters", async () => {
     const all = await watch("/api/events");
     await put("busy", { name: "busy" });
-    await all.next("job"); // else the other stream may still hear of it
+    await all.next("job"); // otherwise the other stream may still receive it
     const failed = await watch("/api/events?status=failed&topic=jobs");
 
     for (let progress = 0; progress < 5; progress++) await report("busy", "s", { stepName: "S", progress });
     await put("last", { status: "failed" });
     await failed.next("job");
 
-    const told = failed.events.map(({ event }) => event).filter((event) => event !== "state");
-    expect(told).to.deep.equal(["job"]);
+    const received = failed.events.map(({ event }) => event).filter((event) => event !== "state");
+    expect(received).to.deep.equal(["job"]);
   });
 
   it("include runs and deliveries, without their texts", async () => {
@@ -151,7 +151,7 @@ describe("live events", () => {
     const id = first.lastId() as string;
     first.close();
     for (const jobId of ["b", "c", "d"]) await put(jobId);
-    const flushed = await watch("/api/events"); // the note of the last one may still be on its way
+    const flushed = await watch("/api/events"); // the last change may still be in flight
     await put("e");
     await flushed.next("job", ({ jobId }) => jobId === "e");
 
@@ -161,8 +161,8 @@ describe("live events", () => {
     await byQuery.next("job", ({ jobId }) => jobId === "e");
 
     for (const again of [byHeader, byQuery]) {
-      const told = again.events.filter(({ event }) => event === "job").map(({ data }) => data.jobId);
-      expect(told).to.have.members(["b", "c", "d", "e"]);
+      const received = again.events.filter(({ event }) => event === "job").map(({ data }) => data.jobId);
+      expect(received).to.have.members(["b", "c", "d", "e"]);
       expect(again.lastId()).to.equal(flushed.lastId());
     }
   });
@@ -220,7 +220,7 @@ describe("live events", () => {
 
     await eventually(
       async () => events.events.some(({ event }) => event === "reload" || event === "job_removed"),
-      "what was deleted to be told",
+      "the deletions to be sent",
     );
     await put("after");
     await events.next("job", ({ jobId }) => jobId === "after");
@@ -234,17 +234,17 @@ describe("live events", () => {
     await redis.stop();
     const away = await events.next("state");
     const meanwhile = await watch("/api/events", {}, alone.url, false);
-    const { status } = await alone.call("PUT", "/api/jobs/unheard", {});
+    const { status } = await alone.call("PUT", "/api/jobs/before-outage-ends", {});
     await redis.start();
     const back = await events.next("state");
     const again = await events.next("reload");
     await meanwhile.next("state", ({ live }) => live);
-    await alone.call("PUT", "/api/jobs/heard", {});
-    const heard = await events.next("job", ({ jobId }) => jobId === "heard");
+    await alone.call("PUT", "/api/jobs/during-outage", {});
+    const job = await events.next("job", ({ jobId }) => jobId === "during-outage");
 
     expect([away, back, again]).to.deep.equal([{ live: false }, { live: true }, { reason: "gap" }]);
     expect(meanwhile.events[0]).to.deep.equal({ event: "state", data: { live: false } });
-    expect([status, heard.jobId]).to.deep.equal([201, "heard"]);
+    expect([status, job.jobId]).to.deep.equal([201, "during-outage"]);
     await alone.close();
     await redis.remove();
   });
@@ -256,12 +256,12 @@ describe("live events", () => {
     const events = await watch("/api/events", {}, alone.url);
 
     await freeze(redis.pid);
-    await eventually(() => events.events.at(-1)?.data.live === false, "it to be noticed", 20_000);
+    await eventually(() => events.events.at(-1)?.data.live === false, "the outage to be noticed", 20_000);
     redis.signal("SIGCONT");
-    await eventually(() => events.events.at(-1)?.event === "reload", "it to go on", 20_000);
-    await alone.call("PUT", "/api/jobs/heard", {});
+    await eventually(() => events.events.at(-1)?.event === "reload", "the stream to continue", 20_000);
+    await alone.call("PUT", "/api/jobs/during-outage", {});
 
-    expect((await events.next("job", ({ jobId }) => jobId === "heard")).jobId).to.equal("heard");
+    expect((await events.next("job", ({ jobId }) => jobId === "during-outage")).jobId).to.equal("during-outage");
     await alone.close();
     await redis.remove();
   });
@@ -305,7 +305,7 @@ describe("live events", () => {
     const other = await startApp();
     const socket = connect(Number(new URL(other.url).port), "127.0.0.1");
     socket.write("GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    await once(socket, "readable"); // its beginning has come; from now on nothing is read
+    await once(socket, "readable"); // the stream has begun; from now on nothing is read
     const long = "x".repeat(60_000);
     for (let n = 0; n < 4; n++) {
       const ids = Array.from({ length: 60 }, (_, i) => `job-${n}-${i}`);
@@ -314,7 +314,7 @@ describe("live events", () => {
 
     await other.close();
 
-    expect(socket.bytesRead).to.be.below(60_000 * 240); // much of it was still on its way
+    expect(socket.bytesRead).to.be.below(60_000 * 240); // most of the stream was never received
     socket.destroy();
   });
 
@@ -337,7 +337,7 @@ describe("live events", () => {
     expect(during).to.match(/^signalbox_event_streams 1$/m);
     await eventually(
       async () => /^signalbox_event_streams 0$/m.test((await app.call("GET", "/metrics")).body),
-      "it to end",
+      "the stream to end",
     );
   });
 

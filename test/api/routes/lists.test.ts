@@ -10,7 +10,7 @@ describe("GET /api/jobs", () => {
   before(async () => {
     app = await startApp();
     start = app.clock.now().getTime();
-    // One job a minute, from old to new; `d` is the only one that is reported on later.
+    // one job a minute, oldest first; only `d` is reported on later
     const jobs: [string, object][] = [
       ["ci/a", { name: "Build app", metadata: { env: "prod", tags: ["x", "y"], git: { branch: "main" } } }],
       ["ci/b", { name: "Build docs", metadata: { env: "test", tags: ["y"] }, status: "failed" }],

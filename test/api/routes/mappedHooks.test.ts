@@ -256,11 +256,11 @@ describe("response of a mapped hook", () => {
 
   const refused: [string, string, object, string][] = [
     ["no such array", "mails", {}, "/mails"],
-    ["an object in its place", "mails", { mails: { 0: 1, length: 1 } }, "/mails"],
-    ["null in its place", "mails", { mails: null }, "/mails"],
+    ["an object in place of the array", "mails", { mails: { 0: 1, length: 1 } }, "/mails"],
+    ["null in place of the array", "mails", { mails: null }, "/mails"],
     ["1001 items", "mails", { mails: Array(1_001).fill(1) }, "/mails"],
     ["1000 items and 60 KB around them", "mails", { mails: Array(1_000).fill(1), x: "x".repeat(60_000) }, "/mails"],
-    ["no array under a name with signs of its own", "odd", {}, "/a~1b~0c"],
+    ["no array under a name with special characters", "odd", {}, "/a~1b~0c"],
   ];
   for (const [title, name, body, pointer] of refused) {
     it(`with forEach and ${title} is 400 at ${pointer}, and nothing is stored`, async () => {
