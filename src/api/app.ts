@@ -2,40 +2,40 @@ import Koa from "koa";
 import { compileMappings, hookName, mappingsAt } from "../hooks/mappings/mapping.ts";
 import { isLoopback } from "../shared/address.ts";
 import { BUILT_IN } from "../shared/config/checks/mappings.ts";
-import { Doorkeeper, SESSION_PATH } from "./auth/access.ts";
-import { hostGuard } from "./auth/host.ts";
-import { admitSender, hookGuard, ignoreTrailingSlash } from "./auth/mappedSender.ts";
-import { type CountFailure, Gate, hookTokens } from "./auth/tokens.ts";
+import { ApiAuth, LOGIN_PATH } from "./auth/apiAuth.ts";
+import { authenticateHook, authenticateSender, ignoreTrailingSlash } from "./auth/hookAuth.ts";
+import { type CountFailure, hookTokens, TokenVerifier } from "./auth/tokenVerifier.ts";
 import { DASHBOARD, mountDashboard } from "./dashboard.ts";
 import type { ApiDeps } from "./deps.ts";
 import { mountDocs } from "./docs.ts";
 import { withoutMappingNames } from "./metrics/metrics.ts";
-import { failures } from "./middleware/failures.ts";
-import { securityHeaders } from "./middleware/headers.ts";
+import { allowedHosts } from "./middleware/allowedHosts.ts";
 import { MemoryBudget } from "./middleware/memoryBudget.ts";
-import { checkTarget, requests } from "./middleware/requests.ts";
-import { mount, noRoute } from "./mount.ts";
+import { problemDetails } from "./middleware/problemDetails.ts";
+import { checkTarget, requestLog } from "./middleware/requestLog.ts";
+import { securityHeaders } from "./middleware/securityHeaders.ts";
 import { toOpenApi } from "./openapi.ts";
 import { BOARD_PATH, queueBoard } from "./queueBoard.ts";
 import type { AnyRoute } from "./route.ts";
+import { createRouter, notFound } from "./router.ts";
 import { channelRoutes } from "./routes/channels.ts";
 import { deliveryRoutes } from "./routes/deliveries.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { hookRoutes } from "./routes/hooks.ts";
 import { jobRoutes } from "./routes/jobs.ts";
-import { sessionRoutes } from "./routes/login.ts";
+import { loginRoutes } from "./routes/login.ts";
 import { mappedHookRoute } from "./routes/mappedHooks.ts";
 import { probeRoutes } from "./routes/probes.ts";
 import { runRoutes } from "./routes/runs.ts";
-import { sessionListRoutes } from "./routes/sessions.ts";
+import { sessionRoutes } from "./routes/sessions.ts";
 import { getStats } from "./routes/stats.ts";
 import { stepRoutes } from "./routes/steps.ts";
 
 export interface AppSettings {
   readonly version: string;
-  /** Where it will listen. */
+  /** The host that the server listens on. */
   readonly host: string;
-  /** Names that requests may be addressed to where no token is asked for. */
+  /** Host names that requests may carry when no API token is configured, besides `localhost`. */
   readonly allowedHosts: readonly string[];
   readonly apiToken?: string | undefined;
   readonly readOnlyToken?: string | undefined;
@@ -44,48 +44,48 @@ export interface AppSettings {
   readonly bodies?: MemoryBudget;
   readonly strict?: boolean;
   readonly countFailure: CountFailure;
-  /** How long the rest of a refused body is awaited. */
+  /** How long the rest of the body of a rejected request is drained. */
   readonly restOfBodyMs: number;
-  /** The Prometheus text of all processes that share the port. */
+  /** Returns the metrics of all processes that share the port, in Prometheus' text format. */
   readonly readMetrics: () => Promise<{ type: string; text: string }>;
 }
 
-/** The whole API as a Koa application that listens nowhere yet. */
+/** Returns the API as a Koa application, not yet listening. */
 export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
   const app = new Koa({ proxy: settings.trustProxy > 0, maxIpsCount: settings.trustProxy });
-  app.on("error", (error: Error) => deps.log.debug({ err: { message: error.message } }, "a connection broke"));
-  app.use(requests(deps.log, deps.metrics));
+  app.on("error", (error: Error) => deps.log.debug({ err: { message: error.message } }, "a connection failed"));
+  app.use(requestLog(deps.log, deps.metrics));
   const { hooks, log, clock } = deps;
   const isHook = (path: string) => hooks.enabled && isUnder(path, hooks.path);
   app.use(securityHeaders((path) => isUnder(path, "/api") || isHook(path)));
-  app.use(failures(log, deps.metrics, settings.restOfBodyMs));
+  app.use(problemDetails(log, deps.metrics, settings.restOfBodyMs));
   app.use(checkTarget);
-  const { apiToken, host, allowedHosts } = settings;
-  if (apiToken === undefined && (isLoopback(host) || allowedHosts.length > 0)) {
-    const guard = hostGuard(allowedHosts);
-    app.use((ctx, next) => (isHook(ctx.path) ? next() : guard(ctx, next))); // senders of hooks have a token
+  const { apiToken, host } = settings;
+  if (apiToken === undefined && (isLoopback(host) || settings.allowedHosts.length > 0)) {
+    const checkHost = allowedHosts(settings.allowedHosts);
+    app.use((ctx, next) => (isHook(ctx.path) ? next() : checkHost(ctx, next))); // hooks always require authentication
   }
   const mappings = hooks.enabled ? compileMappings(hooks) : [];
-  const gate = new Gate(hooks.enabled && hooks.token ? [hooks.token] : [], {
-    ...{ find: hookTokens, countFailure: settings.countFailure, advice: HOOK_ADVICE },
+  const verifier = new TokenVerifier(hooks.enabled && hooks.token ? [hooks.token] : [], {
+    ...{ extractTokens: hookTokens, countFailure: settings.countFailure, advice: HOOK_ADVICE },
   });
   const bodies = settings.bodies ?? new MemoryBudget();
-  const senders = { mappings, basePath: hooks.path, gate, clock, log, bodies };
-  const door = new Doorkeeper(
+  const hookAuth = { mappings, basePath: hooks.path, verifier, clock, log, bodies };
+  const auth = new ApiAuth(
     { ...settings, hookToken: hooks.enabled ? hooks.token : undefined },
     clock,
     deps.stores.endedLogins,
   );
   const board = queueBoard(deps.queues);
-  const guardHook = hookGuard(senders);
+  const checkHookToken = authenticateHook(hookAuth);
   app.use((ctx, next) => {
     const { path } = ctx;
-    // What an access is needed for is kept by no browser and no proxy, whatever the answer.
-    if (["/api", BOARD_PATH, SESSION_PATH].some((base) => isUnder(path, base))) ctx.set("Cache-Control", "no-store");
-    if (isUnder(path, "/api")) return door.guard(ctx, next);
-    if (isHook(path)) return ignoreTrailingSlash(ctx, () => guardHook(ctx, next));
-    if (isUnder(path, BOARD_PATH)) return door.pageGuard(ctx, () => board(ctx, next));
-    return path === SESSION_PATH ? door.visit(ctx, next) : next();
+    // responses that require authentication must not be cached, errors included
+    if (["/api", BOARD_PATH, LOGIN_PATH].some((base) => isUnder(path, base))) ctx.set("Cache-Control", "no-store");
+    if (isUnder(path, "/api")) return auth.authenticate(ctx, next);
+    if (isHook(path)) return ignoreTrailingSlash(ctx, () => checkHookToken(ctx, next));
+    if (isUnder(path, BOARD_PATH)) return auth.authenticatePage(ctx, () => board(ctx, next));
+    return path === LOGIN_PATH ? auth.provideLogin(ctx, next) : next();
   });
   const routes: readonly AnyRoute[] = [
     ...jobRoutes,
@@ -95,30 +95,30 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
     ...hookRoutes(hooks),
     ...(mappings.length > 0 ? [mappedHookRoute(hooks, Math.max(...mappings.map((one) => one.maxBodyBytes)))] : []),
     ...runRoutes,
-    ...sessionListRoutes,
+    ...sessionRoutes,
     ...deliveryRoutes,
     ...channelRoutes,
-    ...sessionRoutes,
+    ...loginRoutes,
     ...probeRoutes,
   ];
-  const router = mount(
+  const router = createRouter(
     routes,
     deps,
     { bodyLimit: settings.bodyLimit, bodies, strict: settings.strict ?? false },
-    { callHook: admitSender(senders) },
+    { callHook: authenticateSender(hookAuth) },
   );
   const info = { title: "Signalbox", version: settings.version, description: ABOUT };
-  mountDocs(router, toOpenApi(routes, info, { needsToken: door.needsToken }));
+  mountDocs(router, toOpenApi(routes, info, { needsToken: auth.needsToken }));
   mountDashboard(router, DASHBOARD);
   router.get("/metrics", async (ctx) => {
     const { type, text } = await settings.readMetrics();
-    const isOpen = await door.mayRead(ctx).catch(() => false); // where that is not known, the figures are
+    const canRead = await auth.canRead(ctx).catch(() => false); // MongoDB may be away, and metrics must still be served
     ctx.set("Content-Type", type);
-    ctx.body = isOpen ? text : withoutMappingNames(text);
+    ctx.body = canRead ? text : withoutMappingNames(text);
   });
   app.use(router.routes());
   const isKnown = (name: string) => BUILT_IN.includes(name) || mappingsAt(mappings, name).length > 0;
-  app.use(noRoute(router, (path) => isHook(path) && !isKnown(hookName(hooks.path, path))));
+  app.use(notFound(router, (path) => isHook(path) && !isKnown(hookName(hooks.path, path))));
   return app;
 }
 

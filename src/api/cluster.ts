@@ -7,19 +7,19 @@ import type { Logger } from "../shared/logger.ts";
 import type { Timings } from "../shared/timings.ts";
 import { withTimeout } from "../shared/withTimeout.ts";
 
-interface MetricsAnswer {
-  /** Null when a process does not tell its own: counters of some of them alone would seem to go back. */
+interface MetricsReply {
+  /** Null when one process did not answer: totals without its counters would seem to decrease. */
   readonly metrics: string | null;
 }
 
-const ASK = "signalbox:metrics";
-const SILENT = "One of the web processes does not tell its figures; try again, or see what it is at.";
+const METRICS_REQUEST = "signalbox:metrics";
+const METRICS_UNAVAILABLE = "One of the web processes does not tell its figures; try again, or see what it is at.";
 
 /**
- * Runs the same program `count` times behind one port. The first must be ready before the others start, so that a
- * fault is told once. One that dies is replaced.
- * @returns what the first one said when it was ready, and what has all of them read their configuration again
- * @throws StartError when the first does not get ready; it has told why by then
+ * Runs the same program in `count` processes behind one port, and replaces processes that exit. Starts the others only when
+ * the first is ready, so that a fault of the configuration is logged once.
+ * @returns `ready`, the message of the first process, and `reload`, which makes all processes reload their configuration
+ * @throws StartError when the first process exits before it is ready; it has logged the reason
  */
 export async function runCluster(
   count: number,
@@ -32,7 +32,7 @@ export async function runCluster(
   const start = (): Promise<unknown> => {
     const worker = cluster.fork();
     worker.on("message", (message: unknown) => {
-      if (message === ASK) void answerMetrics(worker, aggregator, metricsMs);
+      if (message === METRICS_REQUEST) void answerMetrics(worker, aggregator, metricsMs);
     });
     return new Promise((resolve, reject) => {
       let ready = false;
@@ -44,12 +44,12 @@ export async function runCluster(
       worker.once("exit", (code, signal) => {
         reject(new StartError("The web process could not start."));
         if (stopping || !ready) return;
-        log.error({ worker: worker.process.pid, code, signal }, "a web process died; starting another");
+        log.error({ worker: worker.process.pid, code, signal }, "a web process exited; starting another");
         void replace();
       });
     });
   };
-  /** What it needs may be away for now: it is tried again until it gets ready. */
+  /** Retries until a process is ready, because MongoDB or Redis may be away. */
   const replace = async () => {
     for (let tries = 0; !stopping; tries++) {
       await pause(Math.min(replaceMs * 2 ** tries, mostReplaceMs), undefined, { ref: false });
@@ -78,27 +78,27 @@ export async function runCluster(
 const workers = (): Worker[] => Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
 
 async function stopWorker(worker: Worker): Promise<void> {
-  const gone = new Promise((resolve) => worker.once("exit", resolve));
+  const exited = new Promise((resolve) => worker.once("exit", resolve));
   worker.process.kill("SIGTERM");
-  await gone;
+  await exited;
 }
 
-/** The registry itself gives up after five seconds. */
+/** Sends a worker the metrics of all workers. The registry itself has a time-out of five seconds. */
 async function answerMetrics(
   worker: Worker,
   aggregator: AggregatorRegistry<RegistryContentType>,
-  withinMs: number,
+  timeoutMs: number,
 ): Promise<void> {
-  const metrics = await withTimeout(aggregator.clusterMetrics(), withinMs).catch(() => null);
-  if (worker.isConnected()) worker.send({ metrics } satisfies MetricsAnswer);
+  const metrics = await withTimeout(aggregator.clusterMetrics(), timeoutMs).catch(() => null);
+  if (worker.isConnected()) worker.send({ metrics } satisfies MetricsReply);
 }
 
-// Before there is anything to tell: one that waits for its servers while it starts shall not hold up the others' figures.
+// Answers requests for metrics from the start, so that a process that waits for its servers does not block those of others.
 if (cluster.isWorker) new AggregatorRegistry();
 
 /**
- * The metrics of this process, or of all of them when it is one of a cluster.
- * @returns what throws AppError unavailable when one of these does not answer within five seconds
+ * Returns a function that reads the metrics of this process, or of all processes when it is one of a cluster. The function
+ * throws AppError unavailable when one of them does not answer in time.
  */
 export function metricsReader(registry: Registry): () => Promise<{ type: string; text: string }> {
   const type = registry.contentType;
@@ -106,13 +106,14 @@ export function metricsReader(registry: Registry): () => Promise<{ type: string;
   AggregatorRegistry.setRegistries(registry);
   return () =>
     new Promise((resolve, reject) => {
-      const listener = ({ metrics }: Partial<MetricsAnswer>) => {
+      const listener = ({ metrics }: Partial<MetricsReply>) => {
         if (metrics === undefined) return;
         process.off("message", listener);
-        if (metrics === null) reject(new AppError("unavailable", { detail: SILENT, retryAfterSeconds: 5 }));
+        if (metrics === null)
+          reject(new AppError("unavailable", { detail: METRICS_UNAVAILABLE, retryAfterSeconds: 5 }));
         else resolve({ type, text: metrics });
       };
       process.on("message", listener);
-      process.send?.(ASK);
+      process.send?.(METRICS_REQUEST);
     });
 }

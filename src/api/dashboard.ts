@@ -6,10 +6,10 @@ import type { Context } from "koa";
 import { PATHS } from "../dashboard/paths.ts";
 import { AppError } from "../shared/errors.ts";
 
-/** Where `npm run build:dashboard` puts the page. */
+/** The output directory of `npm run build:dashboard`. */
 export const DASHBOARD = join(import.meta.dirname, "..", "..", "dist", "dashboard");
 
-/** Nothing inline, nothing from another host. */
+/** Forbids inline code and resources of other hosts. */
 const POLICY = [
   ...["default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:", "connect-src 'self'"],
   ...["font-src 'self'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'self'"],
@@ -30,7 +30,7 @@ The API works all the same: see <a href="/docs">its documentation</a>.</p>
 </html>
 `;
 
-/** How the build names what it has compressed beforehand, best first. */
+/** The suffixes of the files that the build has compressed, preferred encoding first. */
 const ENCODINGS = { br: ".br", gzip: ".gz" } as const;
 
 interface BuiltFile {
@@ -40,9 +40,9 @@ interface BuiltFile {
 }
 
 /**
- * Adds the dashboard: its document at every address of the page's own router, its files under /assets. They are read
- * once, so that a build that is made meanwhile never mixes with the one that is served.
- * @param directory the build; without one the addresses say how to make it
+ * Adds the dashboard's routes: its document at every path of the page's router, its files under /assets. Reads the files
+ * once, so that a later build never mixes with the one that is served.
+ * @param directory the build; without one, the paths answer 503 with instructions to build it
  */
 export function mountDashboard(router: Router, directory: string): void {
   const isBuilt = existsSync(join(directory, "index.html"));
@@ -58,7 +58,7 @@ export function mountDashboard(router: Router, directory: string): void {
   router.get("/assets/:name", (ctx) => {
     const file = assets.get(ctx.params.name ?? "");
     if (!file) throw new AppError("not_found", { detail: `There is nothing at ${ctx.path}: load the page again.` });
-    send(ctx, file, "public, max-age=31536000, immutable"); // its name changes with its content
+    send(ctx, file, "public, max-age=31536000, immutable"); // the name contains a hash of the content
   });
 }
 
@@ -74,7 +74,7 @@ function readBuilt(path: string): BuiltFile {
   for (const [encoding, suffix] of Object.entries(ENCODINGS)) {
     if (existsSync(path + suffix)) bodies[encoding] = readFileSync(path + suffix);
   }
-  // Weak: one name for all its encodings.
+  // a weak tag, because it is the same for all encodings
   const etag = `W/"${hash("sha256", identity, "base64url").slice(0, 22)}"`;
   return { type: extname(path), etag, bodies: { ...bodies, identity } };
 }

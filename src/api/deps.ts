@@ -7,28 +7,28 @@ import type { Queues } from "../shared/queue/producer.ts";
 import type { LiveFeed } from "./live/liveFeed.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 
-/** One thing this process cannot work without, or cannot work well without. */
+/** The check of a dependency, for /readyz. */
 export interface Probe {
   readonly name: string;
-  /** Rejects while the thing is missing. */
+  /** Rejects while the dependency is unavailable. */
   check(): Promise<unknown>;
 }
 
-/** What handlers and middleware are given. */
+/** The dependencies of handlers and middleware. */
 export interface ApiDeps {
   readonly stores: Stores;
   readonly queues: Queues;
   readonly live: LiveFeed;
   readonly hooks: Config["hooks"];
   readonly agent: Config["agents"]["defaults"];
-  /** The channels that are configured. */
+  /** The names of the configured channels. */
   readonly channels: ReadonlySet<string>;
-  /** Where the main session's replies go before a delivery or an operator gave it another route. */
+  /** The reply target of the main session until a delivery or an operator sets another one. */
   readonly firstRoute: ReplyTarget | null;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly probes: readonly Probe[];
-  /** True once the process was told to stop: it finishes what it has and wants no more. */
+  /** Returns true once the process is shutting down: it finishes its requests and should receive no more. */
   readonly isStopping: () => boolean;
 }

@@ -2,10 +2,10 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type Router from "@koa/router";
 import type { Context } from "koa";
-import swaggerUiPath from "swagger-ui-dist/absolute-path.js"; // the package itself would load the whole viewer
+import swaggerUiPath from "swagger-ui-dist/absolute-path.js"; // the package's main module would load the whole viewer
 import { ERRORS } from "../shared/errors.ts";
 
-/** The viewer's files, from its package; nothing is loaded from another host. */
+/** The files of the viewer's package; the pages load nothing from other hosts. */
 const ASSETS = ["swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png"] as const;
 
 const VIEWER = `<!doctype html>
@@ -48,11 +48,11 @@ ${Object.entries(ERRORS)
 </html>
 `;
 
-/** The viewer needs its own scripts and styles, which the policy of all other answers forbids. */
+/** Allows the viewer's scripts and styles, which the default policy forbids. */
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'";
 
-/** Adds /openapi.json, /docs and /docs/errors. */
+/** Adds the routes /openapi.json, /docs and /docs/errors. */
 export function mountDocs(router: Router, openApi: object): void {
   const send = (ctx: Context, type: string, body: string | Buffer) => {
     ctx.set("Content-Security-Policy", POLICY);

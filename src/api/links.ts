@@ -1,36 +1,36 @@
 import type { TSchema } from "typebox";
 import type { AnyRoute } from "./route.ts";
 
-/** Where the values of names are, as OpenAPI's runtime expressions. */
-type Places = Readonly<Record<string, string>>;
+/** OpenAPI's runtime expressions for values, by the names of the values. */
+type Expressions = Readonly<Record<string, string>>;
 
 /**
- * Which calls can follow an answer: those with an identifier in their path that this call was given, or has answered with
- * under the same name. Undefined where there are none. What was deleted leads nowhere.
+ * Returns OpenAPI links from a response to the operations that can follow it: those whose path has an identifier that the
+ * request or the response contains under the same name. Undefined when there are none, and for deletions.
  */
 export function linksFrom(r: AnyRoute, answer: TSchema, routes: readonly AnyRoute[]): object | undefined {
   if (r.method === "delete") return undefined;
-  const known: Places = { ...placesIn(answer), ...given(r) };
+  const available: Expressions = { ...responseExpressions(answer), ...requestExpressions(r) };
   const links = routes.flatMap(({ operationId, schemas }) => {
     if (operationId === r.operationId) return [];
-    const names = identifiers(schemas.params).filter((name) => name in known);
+    const names = identifiers(schemas.params).filter((name) => name in available);
     if (names.length === 0) return [];
-    const parameters = Object.fromEntries(names.map((name) => [name, known[name]]));
+    const parameters = Object.fromEntries(names.map((name) => [name, available[name]]));
     return [[operationId, { operationId, parameters }]];
   });
   return links.length > 0 ? Object.fromEntries(links) : undefined;
 }
 
-const given = (r: AnyRoute): Places =>
+const requestExpressions = (r: AnyRoute): Expressions =>
   Object.fromEntries(identifiers(r.schemas.params).map((name) => [name, `$request.path.${name}`]));
 
-/** Of a list its first row counts. */
-function placesIn(answer: ObjectSchema): Places {
+/** Takes the values of a list from its first row. */
+function responseExpressions(answer: ObjectSchema): Expressions {
   const inRows = Object.entries(answer.properties ?? {}).flatMap(([list, { items }]) =>
     identifiers(items).map((name) => [name, `$response.body#/${list}/0/${name}`]),
   );
-  const own = identifiers(answer).map((name) => [name, `$response.body#/${name}`]);
-  return Object.fromEntries([...inRows, ...own]);
+  const fields = identifiers(answer).map((name) => [name, `$response.body#/${name}`]);
+  return Object.fromEntries([...inRows, ...fields]);
 }
 
 const identifiers = (schema: ObjectSchema | undefined): string[] =>

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import type { TObject, TSchema } from "typebox";
 import { ERRORS, type ErrorCode } from "../shared/errors.ts";
-import { isOfRun } from "./auth/access.ts";
+import { isRunPath } from "./auth/apiAuth.ts";
 import { linksFrom } from "./links.ts";
-import { isList } from "./mount.ts";
 import { type AnyRoute, errorsOf, TAGS } from "./route.ts";
+import { isList } from "./router.ts";
 
 const PROBLEM = {
   type: "object",
@@ -32,8 +32,9 @@ const PROBLEM = {
 };
 
 /**
- * The routes as an OpenAPI 3.1 document. There is no other source for openapi.json.
- * @param needsToken whether a token is set for the API
+ * Returns the OpenAPI 3.1 document of the routes, which is served as openapi.json.
+ * @param needsToken whether a token is configured for the API
+ * @throws Error when two different schemas have the same title
  */
 export function toOpenApi(
   routes: readonly AnyRoute[],
@@ -53,7 +54,7 @@ export function toOpenApi(
     info: { ...info, license: { name: "MIT", identifier: "MIT" } },
     servers: [{ url: "/" }],
     tags: [...tags].map((name) => ({ name, description: TAGS[name] })),
-    paths: named(paths, schemas),
+    paths: extractSchemas(paths, schemas),
     security: needsToken ? [{ token: [] }] : [{}],
     components: {
       schemas,
@@ -67,13 +68,13 @@ export function toOpenApi(
 }
 
 /**
- * What stands for a part of the document, with each schema that has a title put among the schemas under it: a program that
- * is generated of the document has one type for it, wherever it is used.
+ * Returns a part of the document with each titled schema replaced by a reference, and adds these schemas to `schemas` by
+ * title. Code generators then produce one type for each of them.
  */
-function named(part: unknown, schemas: Record<string, unknown>): unknown {
+function extractSchemas(part: unknown, schemas: Record<string, unknown>): unknown {
   if (typeof part !== "object" || part === null) return part;
-  if (Array.isArray(part)) return part.map((one) => named(one, schemas));
-  const copy = Object.fromEntries(Object.entries(part).map(([key, value]) => [key, named(value, schemas)]));
+  if (Array.isArray(part)) return part.map((item) => extractSchemas(item, schemas));
+  const copy = Object.fromEntries(Object.entries(part).map(([key, value]) => [key, extractSchemas(value, schemas)]));
   const { title, ...schema } = copy;
   if (typeof title !== "string") return copy;
   if (title in schemas && !isDeepStrictEqual(schemas[title], schema))
@@ -90,7 +91,7 @@ function operation(r: AnyRoute, routes: readonly AnyRoute[], needsToken: boolean
     ...(r.description && { description: r.description }),
     ...((r.tag === "operations" || r.tag === "session") && { security: [] }),
     ...(r.tag === "hooks" && { security: HOOK_TOKENS }),
-    ...(needsToken && r.method === "get" && isOfRun(r) && { security: [{ token: [] }, ...HOOK_TOKENS] }),
+    ...(needsToken && r.method === "get" && isRunPath(r) && { security: [{ token: [] }, ...HOOK_TOKENS] }),
     parameters: (["path", "query", "header"] as const).flatMap((place) => parameters(r.schemas[PLACES[place]], place)),
     ...(r.schemas.body && {
       requestBody: { required: needsBody(r), content: { "application/json": { schema: r.schemas.body } } },
@@ -99,7 +100,7 @@ function operation(r: AnyRoute, routes: readonly AnyRoute[], needsToken: boolean
       ...Object.fromEntries(
         Object.entries(r.answers).map(([status, schema]) => [status, answer(r, status, schema as TSchema, routes)]),
       ),
-      ...failures(r),
+      ...errorResponses(r),
     },
   };
 }
@@ -121,7 +122,7 @@ function parameters(schema: TObject | undefined, place: keyof typeof PLACES): ob
       ...(isList(property) && { style: "form", explode }),
     };
   });
-  // OpenAPI has no parameter with a name of the caller's: KEY stands for it.
+  // OpenAPI cannot describe parameters whose names the caller chooses: KEY is a placeholder.
   const patterns = Object.keys((schema as { patternProperties?: object } | undefined)?.patternProperties ?? {});
   const free = patterns.map(() => ({
     name: "metadata.KEY",
@@ -142,7 +143,7 @@ function answer(r: AnyRoute, status: string, schema: TSchema, routes: readonly A
   return { description, content, ...(links && { links }) };
 }
 
-function failures(r: AnyRoute): Record<string, object> {
+function errorResponses(r: AnyRoute): Record<string, object> {
   const codes = Map.groupBy(errorsOf(r), (code: ErrorCode) => ERRORS[code].status);
   const taken = new Set<number>(Object.keys(r.answers).map(Number));
   const content = { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } };

@@ -11,20 +11,21 @@ import { runCluster } from "./cluster.ts";
 import { startWeb } from "./web.ts";
 
 /**
- * Starts the web process by its environment: the API itself, or `server.concurrency` processes that share the port.
- * @throws StartError when the configuration is not usable or a server cannot be reached
+ * Starts the web process as configured by its environment: the API itself, or `server.concurrency` processes that share the
+ * port.
+ * @throws StartError when the configuration is invalid or a server cannot be reached
  */
 export async function startWebProcess(lifecycle: Lifecycle, env: Environment, timings: Timings): Promise<Started> {
   const config = readConfig(env);
   const { server } = config;
   const log = createLogger({ level: config.log.level, name: "web", pretty: process.stdout.isTTY });
-  const running = {
+  const options = {
     deadlineMs: server.shutdownSeconds * 1_000,
-    onError: (name: string, error: unknown) => log.error({ err: error }, `${name} did not close well`),
+    onError: (name: string, error: unknown) => log.error({ err: error }, `${name} failed to close`),
   };
   if (server.concurrency > 1 && cluster.isPrimary) {
     const { ready, reload } = await runCluster(server.concurrency, log, lifecycle, timings.webProcesses);
-    return { ...running, ready, reload };
+    return { ...options, ready, reload };
   }
 
   const { mongodbUri, redisAddress } = requireServers(config);
@@ -44,5 +45,5 @@ export async function startWebProcess(lifecycle: Lifecycle, env: Environment, ti
     current = changed;
     web.apply(changed);
   };
-  return { ...running, ready: { url: web.url }, reload };
+  return { ...options, ready: { url: web.url }, reload };
 }

@@ -1,21 +1,21 @@
 import type { Middleware } from "koa";
 import type { Queues } from "../shared/queue/producer.ts";
-import { namedBodyError } from "./middleware/body.ts";
+import { mapBodyError } from "./middleware/body.ts";
 
 export const BOARD_PATH = "/queues";
 
-/** The board's page has styles and a style sheet's address of its own; the fonts that it would load elsewhere stay away. */
+/** Allows the inline styles of the board's page, but not the fonts that it would load from another host. */
 const POLICY = [
   ...["default-src 'none'", "script-src 'self'", "style-src 'self' 'unsafe-inline'", "img-src 'self' data:"],
   ...["connect-src 'self'", "font-src 'self'", "base-uri 'self'", "frame-ancestors 'none'", "form-action 'self'"],
 ].join("; ");
 
-/** The largest body that the board's own parser takes. */
+/** Maximum size of a body in bytes; the limit of the board's own parser. */
 const BODY_LIMIT = 1_048_576;
 
 /**
- * The queues for operators (https://github.com/felixmosh/bull-board), under `BOARD_PATH`. It is loaded when somebody first
- * looks: with what it needs it is larger than the rest of a web process.
+ * Returns middleware that serves bull-board (https://github.com/felixmosh/bull-board) under `BOARD_PATH`. Loads it at the
+ * first request: with its dependencies, it needs more memory than the rest of a web process.
  */
 export function queueBoard(queues: Queues): Middleware {
   let loading: Promise<Middleware> | undefined;
@@ -24,19 +24,19 @@ export function queueBoard(queues: Queues): Middleware {
     loading ??= loadBoard(queues);
     const board = await loading;
     ctx.set("Content-Security-Policy", POLICY);
-    // What it does not know goes on outside of it: it makes 500 of every error, of ours too.
-    let isKnown = true;
-    const pass = async () => {
-      isKnown = false;
+    // The board answers every error with 500, so middleware behind it must run outside of it.
+    let isHandled = true;
+    const markUnhandled = async () => {
+      isHandled = false;
     };
-    await board(ctx, pass).catch(nameRefusal);
-    if (!isKnown) await next();
+    await board(ctx, markUnhandled).catch(rejectBody);
+    if (!isHandled) await next();
   };
 }
 
-/** What its parser says of a body that it refuses, quotes the body. */
-function nameRefusal(error: { status?: number; type?: string }): never {
-  if (error.status !== undefined && error.status < 500) throw namedBodyError(error, BODY_LIMIT);
+/** Replaces the errors of the board's parser, whose messages quote the body. */
+function rejectBody(error: { status?: number; type?: string }): never {
+  if (error.status !== undefined && error.status < 500) throw mapBodyError(error, BODY_LIMIT);
   throw error;
 }
 

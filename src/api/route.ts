@@ -1,5 +1,6 @@
 import type { Static, TObject, TSchema } from "typebox";
 import type { ErrorCode } from "../shared/errors.ts";
+import type { AuthContexts } from "./auth/authContext.ts";
 import type { ApiDeps } from "./deps.ts";
 
 export interface RouteSchemas {
@@ -10,7 +11,7 @@ export interface RouteSchemas {
   readonly body?: TObject;
 }
 
-/** The groups of calls. */
+/** The groups of operations in openapi.json. */
 export const TAGS = {
   jobs: "What is done, and how far it is.",
   steps: "Of which a job is made.",
@@ -23,18 +24,18 @@ export const TAGS = {
   operations: "For those who run the service.",
 } as const;
 
-/** What a route can answer when all is well: a schema for each status. */
+/** The schema of each successful response, by status. */
 export type Answers = Readonly<Record<number, TSchema>>;
 
 type Value<S> = S extends TSchema ? Static<S> : undefined;
 
-export interface Input<S extends RouteSchemas> {
+export interface Input<S extends RouteSchemas, K extends keyof AuthContexts = "none"> {
   readonly params: Value<S["params"]>;
   readonly query: Value<S["query"]>;
   readonly headers: Value<S["headers"]>;
   readonly body: Value<S["body"]>;
-  /** What a layer of the route's own has found out before, for the handler to know. */
-  readonly admitted: unknown;
+  /** The result of the authentication that the route names in `authContext`. */
+  readonly authContext: AuthContexts[K];
 }
 
 export type Answer<A extends Answers> = {
@@ -46,31 +47,37 @@ export type Answer<A extends Answers> = {
 }[keyof A & number];
 
 /**
- * One call of the API. The object is the only source for validation, the static types of the handler, openapi.json and
+ * One operation of the API. The object is the only source for validation, the static types of the handler, openapi.json and
  * the strict check in tests.
  */
-export interface Route<S extends RouteSchemas = RouteSchemas, A extends Answers = Answers> {
+export interface Route<
+  S extends RouteSchemas = RouteSchemas,
+  A extends Answers = Answers,
+  K extends keyof AuthContexts = "none",
+> {
   readonly method: "get" | "put" | "post" | "delete";
-  /** As the router takes it: `/api/jobs/:jobId`. */
+  /** The path in the syntax of the router: `/api/jobs/:jobId`. */
   readonly path: string;
   readonly operationId: string;
   readonly tag: keyof typeof TAGS;
   readonly summary: string;
   readonly description?: string;
   readonly schemas: S;
-  /** Largest body in bytes, where it is not `server.bodyLimit`. */
+  /** Maximum size of the body in bytes (default: `server.bodyLimit`). */
   readonly bodyLimit?: number;
-  /** It answers with a stream of server-sent events, not with JSON. */
+  /** Set when the response is a stream of server-sent events instead of JSON. */
   readonly stream?: true;
+  /** Which result of authentication the handler receives; none by default. */
+  readonly authContext?: K;
   readonly answers: A;
-  /** The codes besides those that any call can answer with (`COMMON_ERRORS`, and `BODY_ERRORS` where there is a body). */
+  /** The error codes besides `COMMON_ERRORS` and, for routes with a body, `BODY_ERRORS`. */
   readonly errors: readonly ErrorCode[];
-  /** Sees neither Koa's context nor MongoDB's documents. Throws AppError with one of the codes above. */
-  handler(input: Input<S>, deps: ApiDeps): Promise<Answer<NoInfer<A>>>;
+  /** Handles a valid request; has no access to Koa's context. @throws AppError with one of the codes above */
+  handler(input: Input<S, K>, deps: ApiDeps): Promise<Answer<NoInfer<A>>>;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a list of routes holds routes of every shape
-export type AnyRoute = Route<any, any>;
+export type AnyRoute = Route<any, any, any>;
 
 const COMMON_ERRORS: readonly ErrorCode[] = [
   "invalid_query",
@@ -82,11 +89,12 @@ const COMMON_ERRORS: readonly ErrorCode[] = [
 ];
 const BODY_ERRORS: readonly ErrorCode[] = ["invalid_json", "invalid_body", "body_too_large", "unsupported_media_type"];
 
-/** Gives the definition its types; the answers' statuses stay literal. */
-export const route = <S extends RouteSchemas, const A extends Answers>(definition: Route<S, A>): Route<S, A> =>
-  definition;
+/** Returns the definition with its inferred types; the statuses of the answers stay literal. */
+export const route = <S extends RouteSchemas, const A extends Answers, K extends keyof AuthContexts = "none">(
+  definition: Route<S, A, K>,
+): Route<S, A, K> => definition;
 
-/** Every code the route may answer with. */
+/** Returns every error code that the route can answer with. */
 export const errorsOf = (r: AnyRoute): ErrorCode[] => [
   ...new Set([...COMMON_ERRORS, ...(r.schemas.body ? BODY_ERRORS : []), ...r.errors]),
 ];

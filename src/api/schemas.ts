@@ -3,7 +3,7 @@ import { CURSOR_PATTERN } from "../models/db/cursor.ts";
 import { ID_CURSOR_PATTERN } from "../models/db/idCursor.ts";
 import { IDENTIFIER_PATTERN } from "../shared/identifier.ts";
 
-/** Building blocks of the routes' schemas. One with a title has a name of its own in openapi.json. */
+/** Building blocks of the routes' schemas. A schema with a title becomes a named schema in openapi.json. */
 
 export const nullable = <T extends TSchema>(schema: T, options = {}) => Type.Union([schema, Type.Null()], options);
 
@@ -28,7 +28,7 @@ export const Count = (description: string) => Type.Integer({ minimum: 0, descrip
 export const Name = Type.String({ maxLength: 1_024 });
 export const Text = Type.String({ maxLength: 65_536 });
 
-/** Fields that a client may send back as it read them; they change nothing. */
+/** Returns the schemas of fields that a client may send back unchanged; the service ignores them. */
 export const readOnly = (...names: string[]): TProperties =>
   Object.fromEntries(names.map((name) => [name, Type.Optional(Type.Unknown({ readOnly: true }))]));
 
@@ -142,5 +142,5 @@ export const paging = {
   cursor: cursor(CURSOR_PATTERN),
 };
 
-/** Of lists whose rows have an id of their own as their key. */
+/** Paging of lists whose cursors contain an id. */
 export const idPaging = { limit: paging.limit, cursor: cursor(ID_CURSOR_PATTERN) };

@@ -5,88 +5,88 @@ import { StartError } from "../shared/lifecycle.ts";
 import { MemoryBudget } from "./middleware/memoryBudget.ts";
 
 export interface HttpServer {
-  /** Where it can be reached, such as `http://127.0.0.1:3000`. */
+  /** The address that the server listens on, such as `http://127.0.0.1:3000`. */
   readonly url: string;
-  /** How many connections are open. */
+  /** Returns the number of open connections. */
   connections(): Promise<number>;
-  /** Takes no new connection, answers every request under way, then closes what is idle. */
+  /** Stops accepting connections, finishes the requests in flight and closes idle connections. */
   close(): Promise<void>;
 }
 
-/** How long a client may take, in milliseconds. Who takes longer is cut off; without limits a few could hold everything. */
+/** Time limits for clients, after which the server closes their connections. Without them, a few could occupy all resources. */
 interface ClientLimits {
-  /** To send a request's head, also where it sends nothing at all. */
+  /** To send the head of a request; also applies to a connection without any data. */
   readonly headMs: number;
-  /** To send a request, with its body. */
+  /** To send a whole request with its body. */
   readonly requestMs: number;
-  /** To take an answer that is ready; streams of events have rules of their own. */
-  readonly answerMs: number;
-  /** How often heads and requests are looked at. */
-  readonly lookEveryMs: number;
+  /** To receive a finished response; event streams have limits of their own. */
+  readonly responseMs: number;
+  /** Interval at which the server checks heads and requests. */
+  readonly checkIntervalMs: number;
 }
 
-const LIMITS: ClientLimits = { headMs: 20_000, requestMs: 120_000, answerMs: 120_000, lookEveryMs: 5_000 };
+const LIMITS: ClientLimits = { headMs: 20_000, requestMs: 120_000, responseMs: 120_000, checkIntervalMs: 5_000 };
 
 export interface ListenOptions {
   readonly port: number;
   readonly host: string;
-  /** From when on each answer is the last on its connection; so it is by the time of `close`. */
+  /** While it returns true, each response closes its connection. Must be true before `close` is called. */
   readonly isStopping: () => boolean;
-  /** One more is closed at once. */
+  /** Maximum open connections; the server closes further ones at once. */
   readonly maxConnections?: number;
   readonly limits?: ClientLimits;
-  /** How long a stopping server keeps idle connections open: a request may be on its way on one of them. */
+  /** How long a stopping server keeps idle connections open: a client may already have sent a request on one. */
   readonly idleGraceMs: number;
 }
 
-/** @throws StartError when the address cannot be bound */
+/** Starts an HTTP server. @throws StartError when the address cannot be bound */
 export async function listen(
   listener: RequestListener,
   { port, host, isStopping, maxConnections, limits = LIMITS, idleGraceMs }: ListenOptions,
 ): Promise<HttpServer> {
-  const untaken = new MemoryBudget();
-  /** It is asked for as an answer is begun, so that those under way when the server stops count too. */
-  class Answer extends ServerResponse {
+  const unsent = new MemoryBudget();
+  /** Checks `isStopping` when the head is written, so that requests in flight at the shutdown close their connections too. */
+  class Response extends ServerResponse {
     override writeHead(...args: unknown[]): this {
       if (isStopping()) this.setHeader("Connection", "close");
       return super.writeHead(...(args as Parameters<ServerResponse["writeHead"]>));
     }
   }
   const onRequest: RequestListener = (req, res) => {
-    res.once("prefinish", () => limitUntaken(res, limits.answerMs, untaken));
+    res.once("prefinish", () => limitUnsentResponse(res, limits.responseMs, unsent));
     listener(req, res);
   };
-  const options = { connectionsCheckingInterval: limits.lookEveryMs, ServerResponse: Answer };
+  const options = { connectionsCheckingInterval: limits.checkIntervalMs, ServerResponse: Response };
   const server = createServer(options, onRequest);
   const open = new Set<Socket>();
   server.on("connection", (socket) => {
     open.add(socket);
     socket.once("close", () => open.delete(socket));
   });
-  server.on("checkContinue", onRequest); // whoever reads the body says that it may come
+  server.on("checkContinue", onRequest); // the reader of the body sends 100 Continue
   server.requestTimeout = limits.requestMs;
   server.headersTimeout = limits.headMs;
-  server.keepAliveTimeout = 65_000; // longer than the idle time-out of common balancers, so that they close first
-  // with several processes on the port, the one that shares connections out would look for another for ever
+  server.keepAliveTimeout = 65_000; // longer than the idle time-out of common load balancers, so that they close first
+  // without dropMaxConnection, the primary process of a cluster would offer the connection to its workers for ever
   Object.assign(server, maxConnections === undefined ? {} : { maxConnections, dropMaxConnection: true });
   await bind(server, port, host);
   const bound = server.address() as AddressInfo;
-  const shown = bound.family === "IPv6" ? `[${bound.address}]` : bound.address;
+  const hostname = bound.family === "IPv6" ? `[${bound.address}]` : bound.address;
   return {
-    url: `http://${shown}:${bound.port}`,
+    url: `http://${hostname}:${bound.port}`,
     connections: promisify(server.getConnections.bind(server)),
     close: () => close(server, open, idleGraceMs),
   };
 }
 
 /**
- * Limits how long a finished answer may wait for its client to take it, and counts the bytes that wait in memory: those
- * that the system's own buffers have no room for.
+ * Limits how long the bytes of a finished response may wait in memory for a slow client. Counts only bytes that the
+ * system's socket buffers have no room for.
  */
-function limitUntaken(res: ServerResponse, withinMs: number, untaken: MemoryBudget): void {
+function limitUnsentResponse(res: ServerResponse, timeoutMs: number, unsent: MemoryBudget): void {
   if (!res.socket?.writableLength) return;
-  const release = untaken.reserve(res, res.socket.writableLength);
-  const timer = setTimeout(() => res.destroy(), withinMs).unref();
+  const release = unsent.reserve(res, res.socket.writableLength);
+  const timer = setTimeout(() => res.destroy(), timeoutMs).unref();
   res.once("close", () => {
     clearTimeout(timer);
     release();
@@ -108,13 +108,13 @@ function explain({ code }: NodeJS.ErrnoException, port: number, host: string): s
   return `The address ${host}:${port} cannot be bound (${code}): correct HOST (server.host).`;
 }
 
-/** Resolves when every connection is closed. @param open the connections, of which some may not have sent anything */
+/** Resolves when every connection is closed. @param open all connections, including those without any data yet */
 async function close(server: Server, open: ReadonlySet<Socket>, idleGraceMs: number): Promise<void> {
-  // http's own close() would also cut idle connections at once.
+  // close() of the HTTP server would close idle connections at once
   const closed = new Promise<void>((resolve) => void NetServer.prototype.close.call(server, () => resolve()));
   const timer = setInterval(() => {
     server.closeIdleConnections();
-    // Node takes a connection without a request for a busy one; browsers open some ahead of time.
+    // Node does not count a connection without a first request as idle; browsers open such connections in advance.
     for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
   }, idleGraceMs);
   await closed;

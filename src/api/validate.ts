@@ -10,37 +10,38 @@ const options = { allErrors: true, strict: false, verbose: true } as const;
 // ajv-formats is CommonJS: its default export arrives one level deeper in the types than at run time.
 const withFormats = addFormats as unknown as typeof addFormats.default;
 
-/** For JSON: nothing is converted. */
-export const bodies = withFormats(new Ajv(options));
-/** For the URL, where everything is text: numbers, booleans and lists are read, defaults are filled in. */
-const urls = withFormats(new Ajv({ ...options, coerceTypes: "array", useDefaults: true }));
+/** Validates JSON without converting values. */
+export const bodyAjv = withFormats(new Ajv(options));
+/** Validates values of the URL, which are all strings: converts numbers, booleans and lists, and fills in defaults. */
+const urlAjv = withFormats(new Ajv({ ...options, coerceTypes: "array", useDefaults: true }));
 
-const MOST_ERRORS = 100;
+/** Maximum faults that one response lists. */
+const MAX_ERRORS = 100;
 
-/** A check of a body. @throws AppError invalid_body, each fault with its JSON Pointer */
+/** Returns a check of a body, which throws AppError invalid_body with the JSON Pointer of each fault. */
 export function bodyCheck(schema: TObject): (value: unknown) => void {
-  const validate = bodies.compile(schema);
+  const validate = bodyAjv.compile(schema);
   return (value) => {
     if (validate(value)) return;
-    const errors = faults(validate).map(({ error, field, words }) => ({
+    const errors = faults(validate).map(({ error, field, detail }) => ({
       pointer: pointer(error, field),
-      detail: words,
+      detail,
     }));
     throw new AppError("invalid_body", { detail: summary(errors), errors });
   };
 }
 
 /**
- * A check of the path's or the query's values, which converts them in place.
- * @throws AppError invalid_query, each fault with the parameter's name
+ * Returns a check of path, query or header values, which converts them in place and throws AppError invalid_query with the
+ * parameter of each fault.
  */
 export function urlCheck(schema: TObject): (value: unknown) => void {
-  const validate = urls.compile(schema);
+  const validate = urlAjv.compile(schema);
   return (value) => {
     if (validate(value)) return;
-    const errors = faults(validate).map(({ error, field, words }) => ({
+    const errors = faults(validate).map(({ error, field, detail }) => ({
       parameter: field ?? error.instancePath.split("/")[1] ?? "",
-      detail: words,
+      detail,
     }));
     throw new AppError("invalid_query", { detail: summary(errors), errors });
   };
@@ -48,33 +49,33 @@ export function urlCheck(schema: TObject): (value: unknown) => void {
 
 interface Fault {
   readonly error: ErrorObject;
-  /** Where the error is about a field that is missing or unknown. */
+  /** The field that is missing or unknown; undefined for other errors. */
   readonly field: string | undefined;
-  readonly words: string;
+  readonly detail: string;
 }
 
-/** The faults worth telling: one of a field that may be null is one, though the value fits neither of two schemas. */
+/** Returns the faults to report. A wrong value of a nullable field is one fault, although it matches neither schema. */
 function faults(validate: ValidateFunction): Fault[] {
   const errors = validate.errors ?? [];
-  const mayBeNull = new Set(errors.filter(isOfNullable).map(({ instancePath }) => instancePath));
-  const told = errors.filter((error) => {
-    const isTwice = error.keyword === "anyOf" || error.params.type === "null";
-    return error.keyword !== "if" && !(isTwice && mayBeNull.has(error.instancePath));
+  const mayBeNull = new Set(errors.filter(isNullableError).map(({ instancePath }) => instancePath));
+  const relevant = errors.filter((error) => {
+    const isRedundant = error.keyword === "anyOf" || error.params.type === "null";
+    return error.keyword !== "if" && !(isRedundant && mayBeNull.has(error.instancePath));
   });
-  return told.slice(0, MOST_ERRORS).map((error) => {
+  return relevant.slice(0, MAX_ERRORS).map((error) => {
     const orNull = error.keyword === "type" && mayBeNull.has(error.instancePath) ? " or null" : "";
-    return { error, field: shortened(faultyField(error)), words: `${describeFault(error, PATTERNS)}${orNull}` };
+    return { error, field: shortened(faultyField(error)), detail: `${describeFault(error, PATTERNS)}${orNull}` };
   });
 }
 
-const isOfNullable = ({ keyword, schema }: ErrorObject): boolean =>
+const isNullableError = ({ keyword, schema }: ErrorObject): boolean =>
   keyword === "anyOf" && (schema as { type?: string }[]).some(({ type }) => type === "null");
 
-const MOST_CHARACTERS = 200;
+/** Maximum length of a field's name in a response, in characters: an unknown name may fill the whole body. */
+const MAX_NAME_CHARS = 200;
 
-/** Of a name that is a whole body the beginning will do. */
 const shortened = (field: string | undefined): string | undefined =>
-  field && field.length > MOST_CHARACTERS ? `${field.slice(0, MOST_CHARACTERS)}…` : field;
+  field && field.length > MAX_NAME_CHARS ? `${field.slice(0, MAX_NAME_CHARS)}…` : field;
 
 function pointer(error: ErrorObject, field: string | undefined): string {
   return field === undefined

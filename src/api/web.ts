@@ -11,7 +11,7 @@ import type { RedisAddress } from "../shared/queue/redisAddress.ts";
 import type { Timings } from "../shared/timings.ts";
 import { version } from "../shared/version.ts";
 import { type AppSettings, buildApp } from "./app.ts";
-import { failureCounter } from "./auth/tokens.ts";
+import { failureCounter } from "./auth/tokenVerifier.ts";
 import { metricsReader } from "./cluster.ts";
 import type { Probe } from "./deps.ts";
 import { LiveFeed } from "./live/liveFeed.ts";
@@ -21,14 +21,14 @@ import { type ListenOptions, listen } from "./server.ts";
 
 export interface WebDeps {
   readonly database: Database;
-  /** The producers' connection. */
+  /** The connection of the queues' producers. */
   readonly redis: RedisConnection;
-  /** The same server: live events are read by a connection of their own. */
+  /** The address of the same server, for the separate connection that reads live events. */
   readonly redisAddress: RedisAddress;
   readonly clock: Clock;
   readonly log: Logger;
   readonly timings: Timings;
-  /** For tests: what takes the place of the service's own settings and probes. */
+  /** For tests: settings and probes that replace those of the service. */
   readonly overrides?: {
     readonly app?: Partial<AppSettings>;
     readonly listen?: Partial<ListenOptions>;
@@ -36,19 +36,19 @@ export interface WebDeps {
   };
 }
 
-/** A web process that serves. */
+/** A running web process. */
 export interface Web {
   readonly url: string;
   readonly stores: Stores;
   readonly queues: Queues;
-  /** How many connections of clients are open. */
+  /** Returns the number of open client connections. */
   connections(): Promise<number>;
-  /** Serves requests by another configuration from now on; those under way are answered as they began. */
+  /** Applies a changed configuration to new requests; requests in flight finish with the former one. */
   apply(config: Config): void;
 }
 
 /**
- * Starts the API: stores, queues, live events and the HTTP server, each closed by the lifecycle in reverse order.
+ * Starts the API: stores, queues, live events and the HTTP server. The lifecycle closes them in reverse order.
  * @throws StartError when the address cannot be bound
  */
 export async function startWeb(lifecycle: Lifecycle, config: Config, deps: WebDeps): Promise<Web> {
@@ -58,10 +58,10 @@ export async function startWeb(lifecycle: Lifecycle, config: Config, deps: WebDe
   lifecycle.onClose("queues", () => queues.close());
   const changes = new RedisChangeStream(redis, prefix);
   lifecycle.onClose("changes", () => changes.flush());
-  const storesOf = ({ jobs }: Config) => openStores(database, clock, jobs, changes);
-  const stores = storesOf(config);
+  const createStores = ({ jobs }: Config) => openStores(database, clock, jobs, changes);
+  const stores = createStores(config);
   const live = new LiveFeed(stores, {
-    ...{ clock, log, prefix, redis, beatMs: timings.liveBeatMs },
+    ...{ clock, log, prefix, redis, heartbeatMs: timings.liveBeatMs },
     reader: readerConnection(deps.redisAddress, log, deps.timings),
   });
   lifecycle.onClose("live events", () => live.close());
@@ -88,7 +88,7 @@ export async function startWeb(lifecycle: Lifecycle, config: Config, deps: WebDe
     { name: "mongodb", check: () => database.ping() },
     { name: "redis", check: () => pingRedis(redis) },
   ];
-  const handlerOf = ({ hooks, agents, channels, session, server }: Config, stores: Stores) =>
+  const createHandler = ({ hooks, agents, channels, session, server }: Config, stores: Stores) =>
     buildApp(
       {
         ...{ stores, queues, hooks, log, metrics, live, clock, probes: overrides.probes ?? probes },
@@ -99,7 +99,7 @@ export async function startWeb(lifecycle: Lifecycle, config: Config, deps: WebDe
       },
       { version, ...server, ...shared, ...overrides.app },
     ).callback();
-  let handler = handlerOf(config, stores);
+  let handler = createHandler(config, stores);
   const http = await listen((req, res) => void handler(req, res), {
     ...config.server,
     isStopping: () => stopping,
@@ -115,8 +115,8 @@ export async function startWeb(lifecycle: Lifecycle, config: Config, deps: WebDe
     ...{ url: http.url, stores, queues, connections: http.connections },
     apply(changed) {
       current = changed;
-      const changedStores = storesOf(changed);
-      handler = handlerOf(changed, changedStores);
+      const changedStores = createStores(changed);
+      handler = createHandler(changed, changedStores);
       live.restart(changedStores);
     },
   };

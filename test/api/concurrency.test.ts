@@ -4,7 +4,7 @@ import { startApp, type TestApp } from "../support/app.ts";
 import { createJob, report, whole } from "../support/factories.ts";
 import { runs } from "../support/random.ts";
 
-describe("reports at once", () => {
+describe("concurrent reports", () => {
   let app: TestApp;
   before(async () => {
     app = await startApp();
@@ -22,7 +22,7 @@ describe("reports at once", () => {
     expect(body.steps).to.have.length(20);
   });
 
-  it("are never seen going back by one reader", async () => {
+  it("never let a reader see the progress go back", async () => {
     const { path } = await createJob(app);
     const seen: number[] = [];
     let reporting = true;
@@ -37,7 +37,7 @@ describe("reports at once", () => {
     expect(seen).to.deep.equal([...seen].sort((a, b) => a - b));
   });
 
-  it("make one record for each stepKey, and answer one 201", async () => {
+  it("create one step for each stepKey, and answer one of them with 201", async () => {
     const { path } = await createJob(app);
 
     const answers = await Promise.all(
@@ -79,7 +79,7 @@ describe("reports at once", () => {
     expect(body.jobs).to.have.length(20);
   });
 
-  it("end as the rules say under any sequence", async () => {
+  it("end in the state that the rules define, for any sequence", async () => {
     const percent = fc.integer({ min: 0, max: 100 });
     const anyReport = fc.record(
       {
@@ -129,7 +129,7 @@ interface Sent {
   failJob?: boolean;
 }
 
-/** The progress rules of the contract, as plainly as they can be written. @returns false when the report is refused */
+/** Applies the progress rules of the contract in the simplest form. @returns false when the report is rejected */
 function follow(job: Expected, said: Record<string, string>, stepKey: string, sent: Sent): boolean {
   const calculated =
     sent.progress === undefined || sent.jobProgressEnd === undefined

@@ -8,7 +8,7 @@ import { ERRORS } from "../../src/shared/errors.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { createJob } from "../support/factories.ts";
 
-describe("errors", () => {
+describe("error responses", () => {
   let app: TestApp;
   let job: string;
   before(async () => {
@@ -54,7 +54,7 @@ describe("errors", () => {
     ["progress below 0", () => step({ stepName: "S", progress: -1 }), "invalid_body", "/progress"],
     ["progress as text", () => step({ stepName: "S", progress: "50" }), "invalid_body", "/progress"],
     ["progress as null", () => step({ stepName: "S", progress: null }), "invalid_body", "/progress"],
-    ["an endless number", () => step('{"stepName":"S","progress":1e999}'), "invalid_body", "/progress"],
+    ["an infinite number", () => step('{"stepName":"S","progress":1e999}'), "invalid_body", "/progress"],
     [
       "a range that ends before it begins",
       () => step({ stepName: "S", jobProgressStart: 60, jobProgressEnd: 40 }),
@@ -70,7 +70,7 @@ describe("errors", () => {
     ["a name of 2,000 characters", () => put(job, { name: "x".repeat(2_000) }), "invalid_body", "/name"],
   ];
   for (const [title, send, code, pointer] of bodies) {
-    it(`answer ${title} with 400 ${code}${pointer ? ` at ${pointer}` : ""}, and write nothing`, async () => {
+    it(`answer ${title} with 400 ${code}${pointer ? ` at ${pointer}` : ""}, and store nothing`, async () => {
       const before = (await app.call("GET", `${job}?include=steps`)).body;
 
       const { status, body } = await send();
@@ -82,13 +82,13 @@ describe("errors", () => {
     });
   }
 
-  it("suggest the field that was meant", async () => {
+  it("suggest the field that was probably meant", async () => {
     const { body } = await step({ stepName: "S", jobProgresEnd: 1 });
 
     expect(body.detail).to.equal("jobProgresEnd is not known; did you mean jobProgressEnd?");
   });
 
-  it("are as short as ever, and guess at nothing, where the name of a field is all of the body", async () => {
+  it("stay short and suggest nothing when the name of a field fills the whole body", async () => {
     const { status, body } = await step({ ["x".repeat(4_000_000)]: 1 });
 
     expect([status, body.code]).to.deep.equal([400, "invalid_body"]);
@@ -96,7 +96,7 @@ describe("errors", () => {
     expect(body.errors[0].detail).to.equal("is not known");
   });
 
-  it("name every fault of a body once, and no more than 100", async () => {
+  it("list each fault of a body once, and at most 100 faults", async () => {
     const two = await step({ progress: "x", status: "y" });
     const nullable = await put(job, { name: 1, description: [], output: "x", staleAfterSeconds: {}, progress: -1 });
     const many = await step(Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`f${i}`, i])));
@@ -105,15 +105,17 @@ describe("errors", () => {
       "/progress",
       "/status",
     ]);
-    const said = Object.fromEntries(nullable.body.errors.map((one: { pointer: string }) => [one.pointer, one]));
+    const errorsByPointer = Object.fromEntries(
+      nullable.body.errors.map((one: { pointer: string }) => [one.pointer, one]),
+    );
     expect(nullable.body.errors).to.have.length(5);
-    expect(said).to.have.all.keys("/name", "/description", "/output", "/staleAfterSeconds", "/progress");
-    expect(said["/name"].detail).to.equal("must be string or null");
+    expect(errorsByPointer).to.have.all.keys("/name", "/description", "/output", "/staleAfterSeconds", "/progress");
+    expect(errorsByPointer["/name"].detail).to.equal("must be string or null");
     expect(nullable.body.detail).to.include("and 4 more");
     expect(many.body.errors).to.have.length(100);
   });
 
-  it("answer a body over the limit with 413, also one without a length and one that grows by unpacking", async () => {
+  it("answer a body over the limit with 413, even without a length or when only its decompressed size exceeds it", async () => {
     const large = `{"name":"${"x".repeat(4_200_000)}"}`;
     const whole = await put(job, large);
     const chunked = await fetch(app.url + job, {
@@ -134,8 +136,8 @@ describe("errors", () => {
     await packed.text();
   });
 
-  it("refuse an output whose stored form would be too large, and write nothing of the report", async () => {
-    const output = `{"numbers":[${"1e20,".repeat(400_000)}1]}`; // each grows from 5 to 22 bytes
+  it("reject an output whose stored form would be too large, and store nothing of the report", async () => {
+    const output = `{"numbers":[${"1e20,".repeat(400_000)}1]}`; // each number grows from 5 to 22 bytes when stored
 
     const { status, body } = await step(
       `{"stepName":"S","progress":100,"jobProgressStart":0,"jobProgressEnd":100,"output":${output}}`,
@@ -167,7 +169,7 @@ describe("errors", () => {
     "application/merge-patch+json",
     "APPLICATION/JSON",
   ]) {
-    it(`take a body of type ${type}`, async () => {
+    it(`accept a body of type ${type}`, async () => {
       expect((await put(job, "{}", { "Content-Type": type })).status).to.equal(200);
     });
   }
@@ -180,7 +182,7 @@ describe("errors", () => {
     ["br", brotliCompressSync],
     ["Identity", (text: string) => text],
   ] as const) {
-    it(`take a body that is packed with ${coding}`, async () => {
+    it(`accept a body that is compressed with ${coding}`, async () => {
       const { path } = await createJob(app, { name: coding });
       const headers = { "Content-Type": "application/json", "Content-Encoding": coding };
 
@@ -195,7 +197,7 @@ describe("errors", () => {
     });
   }
 
-  it("answer an encoding that nobody knows with 415", async () => {
+  it("answer an unknown content encoding with 415", async () => {
     const { status, body } = await put(job, "{}", { "Content-Encoding": "zopfli" });
 
     expect([status, body.code]).to.deep.equal([415, "unsupported_media_type"]);
@@ -235,14 +237,14 @@ describe("errors", () => {
     });
   }
 
-  it("leave OPTIONS a plain answer", async () => {
+  it("answer OPTIONS with the methods of the path", async () => {
     const { status, headers } = await app.call("OPTIONS", "/api/jobs");
 
     expect(status).to.equal(204);
     expect(headers.get("Allow")).to.include("DELETE");
   });
 
-  it("put no body, no token and no query into the log", async () => {
+  it("log no body, no token and no query", async () => {
     const secret = "correct-horse-battery";
     await put(job, `{"input":{"a":"${secret}"`, { Authorization: `Bearer ${secret}` });
     await put(job, { name: secret, message: secret, unknown: secret });
@@ -252,7 +254,7 @@ describe("errors", () => {
     expect(JSON.stringify(app.log)).to.not.include(secret);
   });
 
-  it("come with the request's id, which the log has too", async () => {
+  it("carry the request's id, which is also in the log", async () => {
     const own = await app.call("GET", "/api/jobs/nobody", undefined, { "X-Request-Id": "trace-7" });
     const odd = await app.call("GET", "/api/jobs/nobody", undefined, { "X-Request-Id": "a b\tc" });
 
@@ -265,7 +267,7 @@ describe("errors", () => {
     });
   });
 
-  it("survive a client that goes away in the middle of its body", async () => {
+  it("leave the service running when a client disconnects in the middle of its body", async () => {
     const socket = connect(Number(new URL(app.url).port), "127.0.0.1");
     socket.write(
       `PUT ${job} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"name":`,
@@ -276,19 +278,24 @@ describe("errors", () => {
     expect((await app.call("GET", job)).status).to.equal(200);
   });
 
-  const LARGE = Buffer.alloc(20_000_000, "1234567890"); // more than systems keep for a connection, at both of its ends
+  const LARGE = Buffer.alloc(20_000_000, "1234567890"); // more than the socket buffers of both ends hold
   const CHUNK = Buffer.concat([Buffer.from(`${LARGE.length.toString(16)}\r\n`), LARGE, Buffer.from("\r\n0\r\n\r\n")]);
   const PACKED = gzipSync(randomBytes(20_000_000), { level: 0 });
   for (const [title, head, sent, expected] of [
     ["is too large", `Content-Length: ${LARGE.length}`, LARGE, [413, "body_too_large"]],
-    ["is too large and does not say so", "Transfer-Encoding: chunked", CHUNK, [413, "body_too_large"]],
+    ["is too large and has no length", "Transfer-Encoding: chunked", CHUNK, [413, "body_too_large"]],
     [
       "is too large once unpacked",
       `Content-Encoding: gzip\r\nContent-Length: ${PACKED.length}`,
       PACKED,
       [413, "body_too_large"],
     ],
-    ["cannot be unpacked", `Content-Encoding: gzip\r\nContent-Length: ${LARGE.length}`, LARGE, [400, "invalid_json"]],
+    [
+      "cannot be decompressed",
+      `Content-Encoding: gzip\r\nContent-Length: ${LARGE.length}`,
+      LARGE,
+      [400, "invalid_json"],
+    ],
     [
       "has an unknown encoding",
       `Content-Encoding: zopfli\r\nContent-Length: ${LARGE.length}`,
@@ -296,7 +303,7 @@ describe("errors", () => {
       [415, "unsupported_media_type"],
     ],
   ] as const) {
-    it(`reach a client that sends all of its body before it reads, where that ${title}`, async () => {
+    it(`reach a client that sends its whole body before it reads, when that ${title}`, async () => {
       const socket = connect(Number(new URL(app.url).port), "127.0.0.1");
       socket.write(
         `PUT ${job} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n${head}\r\n\r\n`,
@@ -316,7 +323,7 @@ describe("errors", () => {
     for (const code of Object.keys(ERRORS)) expect(body).to.include(`id="${code}"`);
   });
 
-  it("show nothing of what went wrong inside", async () => {
+  it("do not reveal the causes of internal errors", async () => {
     const broken = await startApp({ strict: false });
     broken.stores.jobs.find = () => Promise.reject(new Error("secret place"));
 
@@ -358,7 +365,7 @@ describe("identifiers in paths", () => {
     "__proto__",
   ];
   for (const id of good) {
-    it(`take ${JSON.stringify(id.length > 20 ? `${id.slice(0, 4)}…` : id)}`, async () => {
+    it(`accept ${JSON.stringify(id.length > 20 ? `${id.slice(0, 4)}…` : id)}`, async () => {
       const path = `/api/jobs/${encodeURIComponent(id).replaceAll(".", "%2E")}`;
       const raw = (method: string, path: string, body?: string) => rawCall(app, method, path, body);
 
@@ -384,11 +391,11 @@ describe("identifiers in paths", () => {
     ["DEL", "%7F"],
     ["257 characters", "x".repeat(257)],
     ["a broken encoding", "%zz"],
-    ["bytes that are no UTF-8", "%FF"],
-    ["half an encoding", "a%2"],
+    ["bytes that are not UTF-8", "%FF"],
+    ["half of a percent-encoding", "a%2"],
   ];
   for (const [title, id] of bad) {
-    it(`refuse ${title} with 400`, async () => {
+    it(`reject ${title} with 400`, async () => {
       for (const path of [`/api/jobs/${id}`, `/api/jobs/a/steps/${id}`]) {
         const { status, body } = await rawCall(app, "PUT", path, "{}");
 
@@ -397,7 +404,7 @@ describe("identifiers in paths", () => {
     });
   }
 
-  it("refuse a control character in ?stepKey= with 400", async () => {
+  it("reject a control character in ?stepKey= with 400", async () => {
     const { path } = await createJob(app);
 
     const { status, body } = await app.call("GET", `${path}?stepKey=a%00`);
@@ -406,7 +413,7 @@ describe("identifiers in paths", () => {
   });
 });
 
-/** Sends the path to the letter: fetch would take dots in it for directories. */
+/** Sends the path unchanged; fetch would resolve dot segments. */
 async function rawCall(app: TestApp, method: string, path: string, body = "") {
   const socket = connect(Number(new URL(app.url).port), "127.0.0.1");
   const type = body ? "Content-Type: application/json\r\n" : "";

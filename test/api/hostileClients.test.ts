@@ -6,26 +6,26 @@ import { MemoryBudget } from "../../src/api/middleware/memoryBudget.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
 
-const LIMITS = { headMs: 400, requestMs: 800, answerMs: 400, lookEveryMs: 50 };
+const LIMITS = { headMs: 400, requestMs: 800, responseMs: 400, checkIntervalMs: 50 };
 const EACH = 25;
 const HEAD = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n";
 const PUT =
   "PUT /api/jobs/slow HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n";
-/** The beginning of a packed body: a thousand bytes that hold most of a million. */
+/** The first thousand bytes of a compressed body that decompress to almost a million. */
 const PUT_PACKED = Buffer.concat([
   Buffer.from(`${PUT.trimEnd()}\r\nContent-Encoding: gzip\r\n\r\n`),
   gzipSync(`{"name":"${"x".repeat(1_000_000)}"}`).subarray(0, -10),
 ]);
 
-/** A client that keeps its connection busy. */
+/** A client that sends its request slowly. */
 interface Attacker {
   readonly socket: Socket;
   answered(): string;
-  /** The service has closed it. */
-  isCutOff(): boolean;
+  /** Whether the service has closed the connection. */
+  isDisconnected(): boolean;
 }
 
-describe("clients that take their time", () => {
+describe("slow clients", () => {
   let app: TestApp;
   const attackers: Attacker[] = [];
   beforeEach(async () => {
@@ -43,105 +43,105 @@ describe("clients that take their time", () => {
     url = app.url,
   }): Promise<Attacker> {
     const socket = connect(Number(new URL(url).port), "127.0.0.1");
-    let [text, isCutOff] = ["", false];
-    socket.on("error", () => {}); // it is cut off while we write
+    let [text, isDisconnected] = ["", false];
+    socket.on("error", () => {}); // the service disconnects it during a write
     socket.once("close", () => {
-      isCutOff = true;
+      isDisconnected = true;
     });
     if (reads) socket.on("data", (chunk) => (text += chunk));
     await once(socket, "connect");
     socket.write(first);
     const dripping = drip && setInterval(() => socket.write(drip), 20);
     socket.once("close", () => clearInterval(dripping || undefined));
-    const attacker = { socket, answered: () => text, isCutOff: () => isCutOff };
+    const attacker = { socket, answered: () => text, isDisconnected: () => isDisconnected };
     attackers.push(attacker);
     return attacker;
   }
   const attackTogether = (how: Parameters<typeof attack>[0]) =>
     Promise.all(Array.from({ length: EACH }, () => attack(how)));
-  const isLeft = async () => (await app.connections()) <= 2; // those of the test itself are kept alive
+  const isLeft = async () => (await app.connections()) <= 2; // the test's own connections are kept alive
 
   for (const [title, how, answer] of [
     ["send nothing", {}, "408"],
     ["drip a head", { first: `${HEAD}X-A: `, drip: "a" }, "408"],
     ["drip headers", { first: HEAD, drip: "X-A: a\r\n" }, "408"],
-    ["keep a body back", { first: `${PUT}{` }, "408"],
+    ["withhold a body", { first: `${PUT}{` }, "408"],
     ["drip a body", { first: `${PUT}{`, drip: " " }, "408"],
   ] as const) {
-    it(`are cut off with ${answer} when they ${title}, while others are answered, and leave nothing open`, async () => {
+    it(`are disconnected with ${answer} when they ${title}, while others are served, and leave nothing open`, async () => {
       const slow = await attackTogether(how);
 
       const others = await Promise.all(
         Array.from({ length: EACH }, (_, i) => app.call("PUT", `/api/jobs/other-${i}`, {})),
       );
-      await eventually(() => slow.every((one) => one.isCutOff()), "all of them to be cut off");
+      await eventually(() => slow.every((one) => one.isDisconnected()), "all slow clients to be disconnected");
 
       expect(others.map(({ status }) => status)).to.deep.equal(Array(EACH).fill(201));
       for (const one of slow) expect(one.answered()).to.match(new RegExp(`^HTTP/1.1 ${answer} `));
       for (const one of attackers.splice(0)) one.socket.destroy();
-      await eventually(async () => (await app.connections()) <= EACH, "their connections to be given back");
+      await eventually(async () => (await app.connections()) <= EACH, "their connections to be released");
     });
   }
 
-  it("A connection on which nothing was sent does not keep the service from stopping", async () => {
+  it("do not delay a shutdown by a connection without any data", async () => {
     const patient = await startApp({ limits: { ...LIMITS, headMs: 600_000, requestMs: 600_000 } });
-    const { isCutOff } = await attack({ url: patient.url });
-    await eventually(async () => (await patient.connections()) === 1, "it to be there");
+    const { isDisconnected } = await attack({ url: patient.url });
+    await eventually(async () => (await patient.connections()) === 1, "the clients to be connected");
 
     await patient.close();
 
-    await eventually(isCutOff, "it to be closed");
+    await eventually(isDisconnected, "the connection to be closed");
   });
 
-  it("are cut off when they do not take an answer", async () => {
+  it("are disconnected when they do not read a response", async () => {
     const output = { text: "x".repeat(3_000_000) };
     await app.call("PUT", "/api/jobs/large", {});
     const steps = Array.from({ length: 3 }, (_, i) => `/api/jobs/large/steps/step-${i}`);
     for (const step of steps) await app.call("PUT", step, { stepName: "Large", output });
-    const answers = 10; // together more than systems keep for a connection, at both of its ends
+    const answers = 10; // together more than the socket buffers of both ends hold
     const first = "GET /api/jobs/large?include=steps HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(answers);
 
     const slow = await Promise.all([1, 2].map(() => attack({ first, reads: false })));
     await Promise.all(slow.map(({ socket }) => once(socket, "readable")));
-    const { body } = await app.call("GET", "/api/jobs/large?include=steps"); // one that takes it
-    await eventually(isLeft, "them to be cut off");
+    const { body } = await app.call("GET", "/api/jobs/large?include=steps"); // a client that reads the response
+    await eventually(isLeft, "the slow clients to be disconnected");
     for (const one of slow) one.socket.on("data", () => {});
-    await eventually(() => slow.every((one) => one.isCutOff()), "them to notice");
+    await eventually(() => slow.every((one) => one.isDisconnected()), "the clients to notice");
 
     expect(body.steps).to.have.length(3);
     for (const { socket } of slow) expect(socket.bytesRead).to.be.below(answers * 9_000_000);
   });
 
-  it("are cut off when their bodies together are too large to wait for, those first that have taken longest", async () => {
+  it("are disconnected, the slowest first, when their bodies together exceed the memory budget", async () => {
     const mine = await startApp({ bodies: new MemoryBudget({ maxBytes: 2_500_000, graceMs: 0 }) });
     const open = async () => {
       const one = await attack({ first: `${PUT}{`, url: mine.url });
-      await eventually(async () => (await mine.connections()) >= attackers.length, "it to be there");
+      await eventually(async () => (await mine.connections()) >= attackers.length, "the clients to be connected");
       return one;
     };
     const slow = [await open(), await open(), await open()];
 
     const { status } = await mine.call("PUT", "/api/jobs/other", {});
-    await eventually(() => slow[0]?.isCutOff(), "the first to be cut off");
+    await eventually(() => slow[0]?.isDisconnected(), "the first client to be disconnected");
 
     expect(status).to.equal(201);
-    expect(slow.map((one) => one.isCutOff())).to.deep.equal([true, false, false]);
+    expect(slow.map((one) => one.isDisconnected())).to.deep.equal([true, false, false]);
     for (const { socket } of slow) socket.destroy();
     await mine.close();
   });
 
-  it("are cut off so too when their bodies are packed: each may be as large as any", async () => {
+  it("are disconnected when their compressed bodies, each counted with the maximum size, exceed the memory budget", async () => {
     const mine = await startApp({ bodies: new MemoryBudget({ maxBytes: 10_000_000, graceMs: 0 }) });
     const slow = await Promise.all([1, 2, 3].map(() => attack({ first: PUT_PACKED, url: mine.url })));
 
-    await eventually(() => slow.some((one) => one.isCutOff()), "the first to be cut off");
+    await eventually(() => slow.some((one) => one.isDisconnected()), "the first client to be disconnected");
 
-    expect(slow.filter((one) => one.isCutOff())).to.have.length(1);
+    expect(slow.filter((one) => one.isDisconnected())).to.have.length(1);
     for (const { socket } of slow) socket.destroy();
     await mine.close();
   });
 
-  it("leave nothing in memory when they go away in the middle of a packed body", async () => {
+  it("leave nothing in memory when they disconnect in the middle of a compressed body", async () => {
     const held = new Set<object>();
     const bodies = new MemoryBudget();
     bodies.reserve = (one) => {
@@ -150,34 +150,34 @@ describe("clients that take their time", () => {
     };
     const mine = await startApp({ bodies });
     const gone = await Promise.all([1, 2, 3].map(() => attack({ first: PUT_PACKED, url: mine.url })));
-    await eventually(() => held.size === gone.length, "their bodies to be read");
+    await eventually(() => held.size === gone.length, "the bodies to be read");
 
     for (const { socket } of gone) socket.destroy();
 
-    await eventually(() => held.size === 0, "them to be let go");
+    await eventually(() => held.size === 0, "the bodies to be released");
     await mine.close();
   });
 
-  it("are closed at once when there are more of them than connections may be, until some have gone", async () => {
+  it("are disconnected at once above the maximum number of connections, until others have closed", async () => {
     const within = await Promise.all(
       Array.from({ length: 4 * EACH }, () => attack({ first: HEAD, drip: "X-A: a\r\n" })),
     );
-    await eventually(async () => (await app.connections()) === 4 * EACH, "all of them to be there");
+    await eventually(async () => (await app.connections()) === 4 * EACH, "all clients to be connected");
 
     const beyond = await attack({});
-    await eventually(() => beyond.isCutOff(), "one more to be closed");
+    await eventually(() => beyond.isDisconnected(), "the excess connection to be closed");
     for (const one of within.slice(0, EACH)) one.socket.destroy();
-    await eventually(async () => (await app.connections()) <= 3 * EACH, "some to be gone");
+    await eventually(async () => (await app.connections()) <= 3 * EACH, "some connections to be closed");
     const { status } = await app.call("GET", "/healthz");
 
     expect(beyond.answered()).to.equal("");
     expect(status).to.equal(200);
   });
 
-  it("get 431 for headers beyond 16 KiB, and are closed", async () => {
+  it("receive 431 for headers beyond 16 KiB, and are disconnected", async () => {
     const large = await attack({ first: `${HEAD}X-A: ${"a".repeat(20_000)}\r\n\r\n` });
 
-    await eventually(() => large.isCutOff(), "it to be closed");
+    await eventually(() => large.isDisconnected(), "the connection to be closed");
 
     expect(large.answered()).to.match(/^HTTP\/1.1 431 /);
   });

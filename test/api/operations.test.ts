@@ -8,7 +8,7 @@ import { createJob, report, whole } from "../support/factories.ts";
 import { freeze } from "../support/freeze.ts";
 import { startMongod, startRedis } from "../support/servers.ts";
 
-/** One sample of the Prometheus text; 0 when there is none. */
+/** Returns one sample of the Prometheus text, or 0 when it is absent. */
 const sample = (text: string, name: string) => Number(text.match(new RegExp(`^${name} (.*)$`, "m"))?.[1] ?? 0);
 
 describe("operations", () => {
@@ -19,14 +19,14 @@ describe("operations", () => {
   after(() => app.close());
   const metrics = async () => (await app.call("GET", "/metrics")).body as string;
 
-  it("GET /healthz says that the process lives", async () => {
+  it("GET /healthz answers that the process is alive", async () => {
     const { status, body } = await app.call("GET", "/healthz");
 
     expect(status).to.equal(200);
     expect(body).to.deep.equal({ status: "ok" });
   });
 
-  it("GET /readyz says that everything is there", async () => {
+  it("GET /readyz answers that all dependencies are available", async () => {
     const { status, body } = await app.call("GET", "/readyz");
 
     expect(status).to.equal(200);
@@ -34,7 +34,7 @@ describe("operations", () => {
     expect(body.checks).to.deep.include({ name: "mongodb", ok: true });
   });
 
-  it("GET /readyz says with 503 which dependency is missing, and that it is back", async () => {
+  it("GET /readyz answers 503 with the missing dependency until it is available again", async () => {
     const redis = await startRedis();
     const other = await startApp({ redis: redis.url });
     try {
@@ -90,7 +90,7 @@ describe("operations", () => {
     expect(depth("waiting") + depth("delayed")).to.equal(1);
   });
 
-  it("GET /metrics answers while MongoDB hangs, without what it would have told, before a scraper gives it up", async function () {
+  it("GET /metrics answers without MongoDB's metrics while MongoDB hangs, within a scraper's time-out", async function () {
     this.timeout(60_000);
     const mongod = await startMongod();
     const other = await startApp({ mongo: `${mongod.url}/x` });
@@ -107,7 +107,7 @@ describe("operations", () => {
     await mongod.remove();
   });
 
-  it("GET /openapi.json is OpenAPI 3.1 with every call of the contract", async () => {
+  it("GET /openapi.json is OpenAPI 3.1 with every operation of the contract", async () => {
     const { status, body } = await app.call("GET", "/openapi.json");
 
     expect(status).to.equal(200);
@@ -128,7 +128,7 @@ describe("operations", () => {
     ]);
   });
 
-  it("GET /openapi.json has each kind of record once, under a name of its own, for programs that are generated of it", async () => {
+  it("GET /openapi.json has one named schema for each kind of record, for code generators", async () => {
     const { body } = await app.call("GET", "/openapi.json");
     const { schemas } = body.components;
     const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
@@ -145,7 +145,7 @@ describe("operations", () => {
     expect(schemas).to.have.all.keys(refs);
   });
 
-  it("GET /openapi.json says which calls can follow an answer, and with what of it", async () => {
+  it("GET /openapi.json links each response to the operations that can follow it", async () => {
     const { body } = await app.call("GET", "/openapi.json");
 
     const follow = (path: string, method: string) =>
@@ -163,7 +163,7 @@ describe("operations", () => {
     expect(follow("/api/jobs/{jobId}", "delete")).to.equal(undefined);
   });
 
-  it("GET /openapi.json wants a token where one is set, and none for the log-in", async () => {
+  it("GET /openapi.json requires a token when one is configured, but not for the log-in", async () => {
     const closed = await startApp({ apiToken: "an-api-token-of-length" });
 
     const [open, document] = [await app.call("GET", "/openapi.json"), await closed.call("GET", "/openapi.json")];
@@ -174,7 +174,7 @@ describe("operations", () => {
     for (const path of ["/session", "/healthz"]) expect(document.body.paths[path].get.security).to.deep.equal([]);
   });
 
-  it("GET /docs shows the viewer, all of it from here", async () => {
+  it("GET /docs shows the viewer, with all its resources from this service", async () => {
     const { status, body, headers } = await app.call("GET", "/docs");
 
     expect(status).to.equal(200);
@@ -187,7 +187,7 @@ describe("operations", () => {
     }
   });
 
-  it("every answer has the security headers", async () => {
+  it("every response has the security headers", async () => {
     for (const path of ["/api/jobs", "/api/jobs/nobody", "/healthz", "/nowhere"]) {
       const { headers } = await app.call("GET", path);
       expect(headers.get("X-Content-Type-Options"), path).to.equal("nosniff");
@@ -197,7 +197,7 @@ describe("operations", () => {
     }
   });
 
-  it("Answers under /api, /queues and /session are kept by no cache", async () => {
+  it("responses under /api, /queues and /session are not cacheable", async () => {
     const caching = async (method: string, path: string) => (await app.call(method, path)).headers.get("Cache-Control");
 
     for (const path of ["/api/jobs", "/api/jobs/nobody", "/api/nowhere", "/queues", "/queues/api/queues"]) {
@@ -207,7 +207,7 @@ describe("operations", () => {
     expect(await caching("GET", "/healthz")).to.equal(null);
   });
 
-  it("pages have those of documents too, answers of the API have no use for them", async () => {
+  it("pages have the headers of documents too, which responses of the API do not need", async () => {
     const opener = async (path: string) => (await app.call("GET", path)).headers.get("Cross-Origin-Opener-Policy");
 
     const [page, docs, data] = [await opener("/"), await opener("/docs"), await opener("/api/jobs")];
@@ -215,7 +215,7 @@ describe("operations", () => {
     expect([page, docs, data]).to.deep.equal(["same-origin", "same-origin", null]);
   });
 
-  it("each request is one line in the log, with its id, route, status and time, and without its query", async () => {
+  it("the log has one line for each request with its id, route, status and time, without its query", async () => {
     await app.call("GET", "/api/jobs?limit=7", undefined, { "X-Request-Id": "one-line" });
 
     const lines = app.log.filter((line) => line.reqId === "one-line");
@@ -224,7 +224,7 @@ describe("operations", () => {
     expect(lines[0]?.ms).to.be.a("number");
   });
 
-  it("a request whose client has gone before it was answered is one too, with nginx's 499", async () => {
+  it("the log has status 499 for a request whose client disconnected before the response", async () => {
     const socket = connect(Number(new URL(app.url).port), "127.0.0.1");
     const head = [
       "PUT /api/jobs/a HTTP/1.1",
@@ -233,7 +233,7 @@ describe("operations", () => {
       "X-Request-Id: gone",
     ];
     socket.write(`${head.join("\r\n")}\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n`);
-    await once(socket, "data"); // the body is asked for
+    await once(socket, "data"); // 100 Continue
     socket.destroy();
 
     const line = await eventually(() => app.log.find(({ reqId }) => reqId === "gone"), "the line of the request");

@@ -6,7 +6,7 @@ import { startApp, type TestApp } from "../support/app.ts";
 const TOKEN = "an-api-token-of-length";
 const READ_ONLY = "a-read-only-token-of-length";
 
-/** Other ways to write an address, which a layer in front may take for the same. */
+/** Returns other spellings of a path, which a proxy may treat as the same. */
 const writtenOtherwise = [
   ...["/api/jobs", "//api/jobs", "/API/jobs", "/Api/jobs", "/api//jobs", "/api/jobs/", "/api/./jobs", "/x/../api/jobs"],
   ...[
@@ -23,7 +23,7 @@ const writtenOtherwise = [
   ...["/api/events", "/api/runs/x/request", "/api/runs/x%2Frequest", "/api/runs/../jobs", "/api/runs/..%2Fjobs"],
 ];
 
-describe("who has no token", () => {
+describe("a client without a token", () => {
   let app: TestApp;
   before(async () => {
     app = await startApp({
@@ -34,7 +34,7 @@ describe("who has no token", () => {
   });
   after(() => app.close());
 
-  /** Sends the path as it is written; fetch would make another of it. */
+  /** Sends the path unchanged; fetch would normalize it. */
   const send = (method: string, path: string, headers: Record<string, string> = {}) =>
     new Promise<{ status: number; csp: string | undefined; body: string }>((resolve, reject) => {
       const { hostname, port } = new URL(app.url);
@@ -46,12 +46,12 @@ describe("who has no token", () => {
     });
 
   for (const path of writtenOtherwise) {
-    it(`learns nothing at ${path}, nor does the hook token, by any method`, async () => {
+    it(`learns nothing at ${path} by any method, not even with the hook token`, async () => {
       for (const headers of [{}, { Authorization: "Bearer a-hook-token-of-length" }]) {
         for (const method of ["GET", "HEAD", "OPTIONS", "POST", "PUT", "DELETE"]) {
           const { status, body } = await send(method, path, headers);
 
-          // what OPTIONS tells of an address is its methods
+          // OPTIONS answers with the methods of a path
           expect(status, method).to.be.oneOf([302, 400, 401, 404, 405, 429, ...(method === "OPTIONS" ? [204] : [])]);
           expect(body, method).to.not.include("behind-the-door");
         }
@@ -59,7 +59,7 @@ describe("who has no token", () => {
     });
   }
 
-  it("changes nothing by a header that names another method, with a token that may only read", async () => {
+  it("changes nothing by a header that overrides the method, with the read-only token", async () => {
     for (const name of ["X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override"]) {
       const headers = { Authorization: `Bearer ${READ_ONLY}`, [name]: "DELETE" };
 
@@ -71,7 +71,7 @@ describe("who has no token", () => {
     }
   });
 
-  it("gets a policy that lets nothing of another host run, with each page and each error", async () => {
+  it("receives a policy that forbids resources of other hosts, with each page and each error", async () => {
     const paths = ["/", "/login", "/jobs/x", "/docs", "/docs/errors", "/queues", "/nothing", "/assets/none.js"];
     for (const path of [...paths, "/api/jobs", "/session", "/healthz", "/hooks/agent", "/%zz", "/metrics"]) {
       const { csp } = await send("GET", path);

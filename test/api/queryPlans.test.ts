@@ -17,7 +17,7 @@ const stagesOf = (stage: Stage): string[] => [
   ...[...(stage.inputStages ?? []), ...(stage.inputStage ? [stage.inputStage] : [])].flatMap(stagesOf),
 ];
 
-/** All subsets of a list, the empty one too. */
+/** Returns all subsets of a list, including the empty one. */
 const subsets = <T>(list: readonly T[]): T[][] =>
   list.reduce<T[][]>((all, item) => all.concat(all.map((subset) => subset.concat([item]))), [[]]);
 
@@ -77,7 +77,7 @@ describe("lists over 100,000 jobs", () => {
     return { stages: stagesOf(plan.queryPlanner.winningPlan), stats: plan.executionStats };
   }
 
-  it(`are served by an index in each of the ${combinations.length} combinations of filters, on any page`, async function () {
+  it(`are served by an index for each of the ${combinations.length} combinations of filters, on any page`, async function () {
     this.timeout(120_000);
     const middle = { createdAt: minutesAgo(60_000), _id: (await app.stores.jobs.find("team-0/job-60000"))._id };
 
@@ -89,7 +89,7 @@ describe("lists over 100,000 jobs", () => {
     }
   });
 
-  it("look at few documents for one condition alone", async () => {
+  it("examine few documents for a single condition", async () => {
     const looked = [];
     for (const filter of [{}, ...conditions]) {
       const { stats } = await explain(filter);
@@ -100,7 +100,7 @@ describe("lists over 100,000 jobs", () => {
     }
   });
 
-  it("are read by the page, however many pages went before", async () => {
+  it("read one page at a time, however many pages precede it", async () => {
     const late = { createdAt: minutesAgo(90_000), _id: (await app.stores.jobs.find("team-0/job-90000"))._id };
 
     const { stats } = await explain({}, olderThan(late));

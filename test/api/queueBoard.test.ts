@@ -4,7 +4,7 @@ import { startApp, type TestApp } from "../support/app.ts";
 const TOKEN = "a-token-of-some-length";
 const READ = "a-token-that-may-read";
 
-describe("/queues", () => {
+describe("GET /queues", () => {
   let app: TestApp;
   beforeEach(async () => {
     app = await startApp({ apiToken: TOKEN, readOnlyToken: READ });
@@ -15,7 +15,7 @@ describe("/queues", () => {
     return { Cookie: headers.get("Set-Cookie")?.split(";")[0] as string };
   };
 
-  it("shows operators each queue and what is in it", async () => {
+  it("shows operators each queue and its entries", async () => {
     await app.queues.deliver({ deliveryId: "d-1", channel: "log" });
     const headers = await cookieOf(TOKEN);
 
@@ -37,7 +37,7 @@ describe("/queues", () => {
     expect(jobs[0].data).to.deep.equal({ deliveryId: "d-1" });
   });
 
-  it("sends who has not logged in to do so, and lets nobody change anything who may only read", async () => {
+  it("redirects browsers without a log-in to the log-in page, and rejects changes with the read-only token", async () => {
     const redirected = await fetch(`${app.url}/queues`, { redirect: "manual" });
     const asked = await app.call("PUT", "/queues/api/queues/pause");
     const reader = await cookieOf(READ);
@@ -57,7 +57,7 @@ describe("/queues", () => {
     expect([asked.status, read.status, write.status, foreign.status]).to.deep.equal([401, 200, 403, 403]);
   });
 
-  it("tells nobody which Redis there is, where, and on what machine", async () => {
+  it("does not reveal the version, address and machine of Redis", async () => {
     for (const headers of [await cookieOf(READ), await cookieOf(TOKEN)]) {
       for (const path of ["/queues/api/redis/stats", "/queues/api/redis/stats/", "/queues/API/Redis/Stats"]) {
         const { status, body } = await app.call("GET", path, undefined, headers);
@@ -68,7 +68,7 @@ describe("/queues", () => {
     }
   });
 
-  it("tells nobody which workers there are, and where", async () => {
+  it("does not reveal the workers and their addresses", async () => {
     for (const token of [READ, TOKEN]) {
       const headers = await cookieOf(token);
       const list = await app.call("GET", "/queues/api/queues", undefined, headers);
@@ -80,7 +80,7 @@ describe("/queues", () => {
     }
   });
 
-  it("answers what it does not know with 404, and a body that is none with 400, of which the log has nothing", async () => {
+  it("answers an unknown path with 404 and an invalid body with 400, without logging the body", async () => {
     const headers = await cookieOf(TOKEN);
 
     const unknown = await app.call("POST", "/queues/api/nothing", {}, headers);

@@ -4,31 +4,33 @@ import { type Change, changesKey, unpackChanges } from "../../shared/queue/chang
 import type { RedisConnection } from "../../shared/queue/redis.ts";
 import { withTimeout } from "../../shared/withTimeout.ts";
 
-/** What a reader hands on. All three come in the order in which things happened. */
+/** Receives the changes of all processes. The calls have the order of the stream. */
 export interface ChangeListener {
-  /** Changes follow from here on; `gap`: some may have been missed since the last one. */
-  onLive(position: string, gap: boolean): void;
-  /** Nothing more is heard until `onLive` is called. */
-  onLost(): void;
+  /** Called when reading starts at `position`; `gap` when changes may have been missed since the last call. */
+  onConnected(position: string, gap: boolean): void;
+  /** Called when the connection is lost; no more changes follow until `onConnected`. */
+  onDisconnected(): void;
   /**
-   * @param unpack gives the changes: they cost much beside hearing of them
-   * @param position of the newest of them
+   * @param unpack parses the changes, which is expensive: call it only when they are needed
+   * @param position the position of the newest change
    */
   onChanges(unpack: () => readonly Change[], position: string): void;
 }
 
 const BLOCK_MS = 5_000;
-/** An answer that is later is none: Redis hangs. */
-const ANSWER_WITHIN_MS = BLOCK_MS + 3_000;
-const LOOK_MS = 100;
-const ENTRIES = 500;
-const BEGINNING = "0-0";
+/** Time limit of a command; a blocking read that exceeds it means that Redis hangs. */
+const COMMAND_TIMEOUT_MS = BLOCK_MS + 3_000;
+/** Interval at which the state of the connection is checked during a reconnect. */
+const POLL_MS = 100;
+/** Maximum stream entries of one read. */
+const READ_COUNT = 500;
+const EMPTY_STREAM_POSITION = "0-0";
 
 type Entry = [id: string, fields: string[]];
 
 /**
- * Follows what all processes tell of their changes, from now on, until it is closed.
- * @param redis a connection of its own, that fails at once while Redis is away; its owner closes it
+ * Follows the change stream of all processes, from now on until it is closed. Reconnects when Redis is away or hangs.
+ * @param redis a dedicated connection whose commands fail at once while Redis is away; `close` disconnects it
  */
 export function readChanges(
   redis: RedisConnection,
@@ -40,14 +42,14 @@ export function readChanges(
   let isFirst = true;
 
   async function follow(): Promise<void> {
-    const newest = await withTimeout(redis.xrevrange(key, "+", "-", "COUNT", 1), ANSWER_WITHIN_MS);
-    let position = (newest as Entry[])[0]?.[0] ?? BEGINNING;
-    listener.onLive(position, !isFirst);
+    const newest = await withTimeout(redis.xrevrange(key, "+", "-", "COUNT", 1), COMMAND_TIMEOUT_MS);
+    let position = (newest as Entry[])[0]?.[0] ?? EMPTY_STREAM_POSITION;
+    listener.onConnected(position, !isFirst);
     isFirst = false;
     while (!closed.signal.aborted) {
       const found = await withTimeout(
-        redis.xread("COUNT", ENTRIES, "BLOCK", BLOCK_MS, "STREAMS", key, position),
-        ANSWER_WITHIN_MS,
+        redis.xread("COUNT", READ_COUNT, "BLOCK", BLOCK_MS, "STREAMS", key, position),
+        COMMAND_TIMEOUT_MS,
       );
       const entries = (found?.[0]?.[1] ?? []) as Entry[];
       const last = entries.at(-1);
@@ -58,23 +60,23 @@ export function readChanges(
   }
 
   async function run(): Promise<void> {
-    if (redis.status !== "ready") await untilReady();
+    if (redis.status !== "ready") await waitUntilReady();
     while (!closed.signal.aborted) {
       await follow().catch(() => {});
       if (closed.signal.aborted) return;
-      listener.onLost();
-      await untilReady();
+      listener.onDisconnected();
+      await waitUntilReady();
     }
   }
 
-  async function untilReady(): Promise<void> {
-    // one that hangs is let go: only a new connection tells whether Redis is there again
+  async function waitUntilReady(): Promise<void> {
+    // drops a connection that hangs: only a new one shows whether Redis is available again
     if (redis.status === "ready") {
-      const isGone = once(redis, "close", { signal: closed.signal }).catch(() => {});
+      const disconnected = once(redis, "close", { signal: closed.signal }).catch(() => {});
       redis.disconnect(true);
-      await isGone; // one that hangs takes its time, and seems to be ready until then
+      await disconnected; // until then the status of a hanging connection stays "ready"
     }
-    do await pause(LOOK_MS, undefined, { signal: closed.signal }).catch(() => {});
+    do await pause(POLL_MS, undefined, { signal: closed.signal }).catch(() => {});
     while (redis.status !== "ready" && !closed.signal.aborted);
   }
 
@@ -89,30 +91,31 @@ export function readChanges(
 }
 
 /**
- * What was told after a position, as far as it is kept.
- * @returns "gap" where some of it is no longer kept, or the position is of another stream than today's; "many" where it is
- *   more than `most`
+ * Reads the changes after a position.
+ * @param maxEntries maximum number of stream entries
+ * @returns "gap" when the stream no longer contains all of them, or the position belongs to a former stream; "many" when
+ *   there are more than `maxEntries`
  */
 export async function changesSince(
   redis: RedisConnection,
   prefix: string,
   position: string,
-  most: number,
+  maxEntries: number,
 ): Promise<Change[] | "gap" | "many"> {
   const key = changesKey(prefix);
   const [[oldest], [newest], entries] = (await Promise.all([
     redis.xrange(key, "-", "+", "COUNT", 1),
     redis.xrevrange(key, "+", "-", "COUNT", 1),
-    redis.xrange(key, `(${position}`, "+", "COUNT", most + 1),
+    redis.xrange(key, `(${position}`, "+", "COUNT", maxEntries + 1),
   ])) as [Entry[], Entry[], Entry[]];
   if (!oldest || !newest || isBefore(position, oldest[0]) || isBefore(newest[0], position)) {
-    return position === BEGINNING && !oldest ? [] : "gap";
+    return position === EMPTY_STREAM_POSITION && !oldest ? [] : "gap";
   }
-  return entries.length > most ? "many" : entries.flatMap(([, fields]) => unpackChanges(fields));
+  return entries.length > maxEntries ? "many" : entries.flatMap(([, fields]) => unpackChanges(fields));
 }
 
-function isBefore(one: string, other: string): boolean {
-  const [[ms = 0n, n = 0n], [otherMs = 0n, otherN = 0n]] = [one, other].map((id) => id.split("-").map(BigInt)) as [
+function isBefore(position: string, other: string): boolean {
+  const [[ms = 0n, n = 0n], [otherMs = 0n, otherN = 0n]] = [position, other].map((id) => id.split("-").map(BigInt)) as [
     bigint[],
     bigint[],
   ];

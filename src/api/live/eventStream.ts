@@ -1,63 +1,67 @@
 import { Readable } from "node:stream";
 
-/** What waits for a slow client at most, in characters; beyond that it is told to read everything again. */
-const MOST_WAITING = 256 * 1024;
-/** So many heart-beats in a row may find that a client has taken nothing of what waits for it. */
-const MOST_MISSED_BEATS = 3;
+/** Maximum characters buffered for a slow client. Beyond it the client receives a `reload` instead of events. */
+const MAX_BUFFERED_CHARS = 256 * 1024;
+/** Maximum consecutive heartbeats during which a client may read nothing of its buffer. */
+const MAX_MISSED_HEARTBEATS = 3;
 
-/** One event in the words of server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
-export const eventText = (event: string, data: unknown): string => `event: ${event}\ndata: ${JSON.stringify(data)}\n`;
+/** Formats an event as text/event-stream (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
+export const formatEvent = (event: string, data: unknown): string => `event: ${event}\ndata: ${JSON.stringify(data)}\n`;
 
 /**
- * A client's stream of events. A client that does not keep up gets no more of them until it has taken what waits, and then
- * a `reload`: nothing is kept for it without bound.
+ * The server-sent events of one client, with a bounded buffer. A client that does not keep up ("behind") receives no more
+ * events until it has read the buffer, and then a `reload`.
  */
 export class EventStream extends Readable {
   #isBehind = false;
-  #isOver = false;
-  #missedBeats = 0;
+  #isEnded = false;
+  #missedHeartbeats = 0;
   #position: string | undefined;
 
   constructor() {
-    super({ encoding: "utf8", highWaterMark: MOST_WAITING / 4 });
+    super({ encoding: "utf8", highWaterMark: MAX_BUFFERED_CHARS / 4 });
     this.push("retry: 2000\n\n");
   }
 
-  /** @param events as `eventText` gives them; `position` is where a client resumes that has all of them */
+  /**
+   * Sends events, unless the client is behind.
+   * @param events texts of `formatEvent`
+   * @param position where a client resumes that has received all of them
+   */
   send(events: readonly string[], position?: string): void {
     this.#position = position ?? this.#position;
     if (this.#isBehind || events.length === 0) return;
     const last = position === undefined ? "" : `id: ${position}\n`;
     this.#write(`${events.join("\n")}${last}\n`);
-    this.#isBehind = this.readableLength > MOST_WAITING;
+    this.#isBehind = this.readableLength > MAX_BUFFERED_CHARS;
   }
 
   /**
-   * Says that the stream lives, and where to resume, if that is known. Ends it where its client has taken nothing for some
-   * heart-beats: what waits would be kept for as long as that likes.
+   * Sends a heartbeat with the position to resume at, if there is one. Ends the stream when its client has read nothing for
+   * `MAX_MISSED_HEARTBEATS`, which frees the buffer.
    */
-  beat(position: string | null): void {
+  sendHeartbeat(position: string | null): void {
     if (this.readableLength === 0) this.#write(position === null ? ":\n\n" : `:\nid: ${position}\n\n`);
-    else if (++this.#missedBeats > MOST_MISSED_BEATS) this.end();
+    else if (++this.#missedHeartbeats > MAX_MISSED_HEARTBEATS) this.end();
   }
 
-  /** Ends it once its client has taken what waits; `over` is emitted at once. */
+  /** Ends the stream after the buffered events; emits `over` at once. */
   end(): void {
-    if (this.#isOver) return;
+    if (this.#isEnded) return;
     this.#write(null);
-    this.#isOver = true;
+    this.#isEnded = true;
     this.emit("over");
   }
 
   #write(text: string | null): void {
-    if (!this.#isOver && !this.destroyed) this.push(text);
+    if (!this.#isEnded && !this.destroyed) this.push(text);
   }
 
-  /** Asked for more: most of what waited has been taken. */
+  /** Called by Node when the client has read most of the buffer. */
   override _read(): void {
-    this.#missedBeats = 0;
+    this.#missedHeartbeats = 0;
     if (!this.#isBehind) return;
     this.#isBehind = false;
-    this.send([eventText("reload", { reason: "behind" })], this.#position);
+    this.send([formatEvent("reload", { reason: "behind" })], this.#position);
   }
 }

@@ -5,225 +5,230 @@ import { AppError } from "../../shared/errors.ts";
 import type { Logger } from "../../shared/logger.ts";
 import type { Change } from "../../shared/queue/changeStream.ts";
 import type { RedisConnection } from "../../shared/queue/redis.ts";
-import type { Login } from "../auth/access.ts";
+import type { Login } from "../auth/authContext.ts";
+import { ChangedRecords, type Subscription } from "./changedRecords.ts";
 import { changesSince, readChanges } from "./changeReader.ts";
-import { EventStream, eventText } from "./eventStream.ts";
-import { News, type Wanted } from "./news.ts";
+import { EventStream, formatEvent } from "./eventStream.ts";
 
-interface Listener {
+interface Subscriber {
   readonly stream: EventStream;
-  readonly wanted: Wanted;
-  /** Of a browser whose log-in the stream may not outlive. */
+  readonly subscription: Subscription;
+  /** The log-in of a browser; the stream ends with it. */
   readonly login: Login | undefined;
-  /** Where it is to resume, as soon as the feed is live. */
-  from: string | undefined;
-  /** What came while it still catches up; null once it has. */
-  held: Change[] | null;
+  /** The position to resume at once the feed is live. */
+  resumeFrom: string | undefined;
+  /** Changes received while the subscriber catches up; null at other times. */
+  backlog: Change[] | null;
 }
 
 export interface LiveFeedDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly prefix: string;
-  /** Asks; fails at once while Redis is away. Stays its owner's. */
+  /** Reads missed changes; its commands fail at once while Redis is away. The caller closes it. */
   readonly redis: RedisConnection;
-  /** Of the feed's own, to wait on. */
+  /** A dedicated connection for blocking reads; the feed closes it. */
   readonly reader: RedisConnection;
-  /** How often a stream shows that it is alive. */
-  readonly beatMs: number;
+  /** Interval of heartbeats. */
+  readonly heartbeatMs: number;
 }
 
-/** Changes of so short a while are told together: of a job that changes all the time its latest state alone. */
-const TOGETHER_MS = 100;
-/** To tell many listeners of many changes takes longer; requests are answered in between. What is sent is not counted. */
-const MOST_MS_AT_A_TIME = 1;
-const AGAIN_AFTER_MS = 1_000;
-const MOST_CHANGES = 2_000;
-const MOST_ENTRIES_BEHIND = 500;
+/** How long changes are collected: a job that changes all the time is sent once, in its latest state. */
+const COALESCE_MS = 100;
+/** Maximum time that sending to many subscribers blocks the event loop, in milliseconds. */
+const MAX_BLOCKING_MS = 1;
+const RETRY_MS = 1_000;
+/** Maximum changes that are read together; above it, clients receive a `reload`. */
+const MAX_CHANGES = 2_000;
+/** Maximum stream entries that a resuming client may have missed; above it, it receives a `reload`. */
+const MAX_MISSED_ENTRIES = 500;
 const POSITION = /^\d{1,16}-\d{1,16}$/;
 
 /**
- * Tells all clients of this process what changes, whichever process changes it: reads each changed record once, however many
- * listen, and only when somebody does.
+ * Sends the changes of all processes to the event streams of this process. Reads each changed record once for all
+ * subscribers, and not at all when there are none.
+ *
+ * The feed is either live (`#position` is set) or disconnected from Redis (`#position` is null). A subscriber is in one of
+ * three states: it waits for the feed to become live with `resumeFrom`; it catches up on missed changes, and `backlog`
+ * collects what arrives meanwhile; or it is current, and receives each batch of changes.
  */
 export class LiveFeed {
   readonly #deps: LiveFeedDeps;
-  readonly #listeners = new Set<Listener>();
+  readonly #subscribers = new Set<Subscriber>();
   readonly #reading: { close(): Promise<void> };
-  readonly #beating: NodeJS.Timeout;
+  readonly #heartbeat: NodeJS.Timeout;
   #stores: Stores;
-  /** Of the newest change heard of; null while nothing is heard. */
+  /** The position of the newest change received; null while disconnected. */
   #position: string | null = null;
-  /** Of the newest change that all have been told of who have caught up. */
-  #toldUpTo: string | null = null;
+  /** The position up to which all current subscribers have received the changes. */
+  #sentPosition: string | null = null;
   #pending: Change[] = [];
-  #telling = false;
+  #isFlushing = false;
   #isEnded = false;
 
   constructor(stores: Stores, deps: LiveFeedDeps) {
     this.#stores = stores;
     this.#deps = deps;
     this.#reading = readChanges(deps.reader, deps.prefix, {
-      onLive: (position, gap) => this.#onLive(position, gap),
-      onLost: () => this.#onLost(),
+      onConnected: (position, gap) => this.#onConnected(position, gap),
+      onDisconnected: () => this.#onDisconnected(),
       onChanges: (unpack, position) => this.#onChanges(unpack, position),
     });
-    this.#beating = setInterval(() => this.#beat(), deps.beatMs).unref();
+    this.#heartbeat = setInterval(() => this.#sendHeartbeats(), deps.heartbeatMs).unref();
   }
 
-  /** How many streams are open. */
+  /** The number of open streams. */
   get size(): number {
-    return this.#listeners.size;
+    return this.#subscribers.size;
   }
 
   /**
-   * A stream of what happens from now on, or from a position on that an earlier stream has told. It ends with the log-in.
+   * Opens a stream of changes from now on, or from the position that an earlier stream has sent. It ends with the log-in.
    * @throws AppError unavailable once the process is stopping
    */
-  open(wanted: Wanted, lastEventId: string | undefined, login?: Login): EventStream {
+  open(subscription: Subscription, lastEventId: string | undefined, login?: Login): EventStream {
     if (this.#isEnded) throw new AppError("unavailable", { retryAfterSeconds: 1 });
     const stream = new EventStream();
-    const listener: Listener = { stream, wanted, login, from: lastEventId, held: null };
-    this.#listeners.add(listener);
-    stream.once("close", () => this.#listeners.delete(listener));
+    const subscriber: Subscriber = { stream, subscription, login, resumeFrom: lastEventId, backlog: null };
+    this.#subscribers.add(subscriber);
+    stream.once("close", () => this.#subscribers.delete(subscriber));
     if (this.#position === null) stream.send([state(false)]);
-    else this.#welcome(listener, this.#position, []);
+    else this.#start(subscriber, this.#position, []);
     return stream;
   }
 
-  /** Ends the streams of a cookie that has logged out; other processes end theirs at their next heart-beat. */
+  /** Ends the streams of a cookie that has logged out; other processes end theirs at their next heartbeat. */
   endLogin(cookie: string): void {
-    for (const { stream, login } of this.#listeners) if (login?.cookie === cookie) stream.end();
+    for (const { stream, login } of this.#subscribers) if (login?.cookie === cookie) stream.end();
   }
 
-  /** Ends all streams; their clients come back. @param stores what to read from then on */
+  /** Ends all streams, so that their clients reconnect. @param stores the stores to read from then on */
   restart(stores: Stores): void {
     this.#stores = stores;
-    for (const { stream } of this.#listeners) stream.end();
+    for (const { stream } of this.#subscribers) stream.end();
   }
 
-  /** Ends all streams, and opens no other. */
+  /** Ends all streams and opens no more. */
   end(): void {
     this.#isEnded = true;
-    for (const { stream } of this.#listeners) stream.end();
+    for (const { stream } of this.#subscribers) stream.end();
   }
 
   async close(): Promise<void> {
     this.end();
-    clearInterval(this.#beating);
+    clearInterval(this.#heartbeat);
     await this.#reading.close();
   }
 
-  /** Tells a listener that the feed is live, and what it missed where it resumes. */
-  #welcome(listener: Listener, position: string, events: readonly string[]): void {
-    const { stream, from } = listener;
-    listener.from = undefined;
-    if (from === undefined) stream.send([state(true), ...events], position);
-    else void this.#catchUp(listener, from);
+  /** Tells the client that the feed is live, and sends the changes that a resuming client has missed. */
+  #start(subscriber: Subscriber, position: string, events: readonly string[]): void {
+    const { stream, resumeFrom } = subscriber;
+    subscriber.resumeFrom = undefined;
+    if (resumeFrom === undefined) stream.send([state(true), ...events], position);
+    else void this.#catchUp(subscriber, resumeFrom);
   }
 
-  async #catchUp(listener: Listener, from: string): Promise<void> {
+  async #catchUp(subscriber: Subscriber, resumeFrom: string): Promise<void> {
     const { redis, prefix, log } = this.#deps;
-    const { stream } = listener;
-    listener.held = [];
+    const { stream } = subscriber;
+    subscriber.backlog = [];
     stream.send([state(true)]);
     try {
-      // as it is before what is told is read: what is heard meanwhile is held, and lies behind it
+      // taken before the records are read: changes that arrive meanwhile are in the backlog and come after it
       let position = this.#position ?? undefined;
-      let missed = POSITION.test(from) ? await changesSince(redis, prefix, from, MOST_ENTRIES_BEHIND) : "gap";
+      let missed = POSITION.test(resumeFrom)
+        ? await changesSince(redis, prefix, resumeFrom, MAX_MISSED_ENTRIES)
+        : "gap";
       for (;;) {
         if (typeof missed === "string") stream.send([reload(missed)], position);
-        else await this.#tell(missed, [listener], position);
-        missed = listener.held;
+        else await this.#send(missed, [subscriber], position);
+        missed = subscriber.backlog;
         if (missed.length === 0) break;
         position = this.#position ?? undefined;
-        listener.held = [];
+        subscriber.backlog = [];
       }
     } catch (error) {
-      log.debug({ err: error }, "a stream of events could not be resumed");
+      log.debug({ err: error }, "an event stream could not be resumed");
       stream.send([reload("gap")], this.#position ?? undefined);
     }
-    listener.held = null;
+    subscriber.backlog = null;
   }
 
-  #onLive(position: string, gap: boolean): void {
+  #onConnected(position: string, gap: boolean): void {
     this.#position = position;
-    if (this.#pending.length === 0) this.#toldUpTo = position;
-    for (const listener of this.#listeners) this.#welcome(listener, position, gap ? [reload("gap")] : []);
+    if (this.#pending.length === 0) this.#sentPosition = position;
+    for (const subscriber of this.#subscribers) this.#start(subscriber, position, gap ? [reload("gap")] : []);
   }
 
-  #onLost(): void {
+  #onDisconnected(): void {
     if (this.#position === null) return;
     this.#position = null;
-    for (const { stream } of this.#listeners) stream.send([state(false)]);
+    for (const { stream } of this.#subscribers) stream.send([state(false)]);
   }
 
   #onChanges(unpack: () => readonly Change[], position: string): void {
     this.#position = position;
-    if (this.#listeners.size === 0 && !this.#telling) this.#toldUpTo = position;
-    if (this.#listeners.size === 0) return;
+    if (this.#subscribers.size === 0 && !this.#isFlushing) this.#sentPosition = position;
+    if (this.#subscribers.size === 0) return;
     const changes = unpack();
-    for (const { held } of this.#listeners) held?.push(...changes);
+    for (const { backlog } of this.#subscribers) backlog?.push(...changes);
     this.#pending.push(...changes);
-    if (!this.#telling) void this.#tellSoon(TOGETHER_MS);
+    if (!this.#isFlushing) void this.#flushAfter(COALESCE_MS);
   }
 
-  async #tellSoon(afterMs: number): Promise<void> {
-    this.#telling = true;
-    await new Promise((resolve) => setTimeout(resolve, afterMs).unref());
+  async #flushAfter(delayMs: number): Promise<void> {
+    this.#isFlushing = true;
+    await new Promise((resolve) => setTimeout(resolve, delayMs).unref());
     const changes = this.#pending;
     const position = this.#position;
     this.#pending = [];
-    let againMs = TOGETHER_MS;
+    let nextDelayMs = COALESCE_MS;
     try {
-      const ready = [...this.#listeners].filter(({ held }) => held === null);
-      await this.#tell(changes, ready, position ?? undefined);
-      this.#toldUpTo = position;
+      const ready = [...this.#subscribers].filter(({ backlog }) => backlog === null);
+      await this.#send(changes, ready, position ?? undefined);
+      this.#sentPosition = position;
     } catch (error) {
-      this.#deps.log.debug({ err: error }, "what has changed cannot be read; trying again");
-      this.#pending = [...changes, ...this.#pending].slice(-MOST_CHANGES - 1);
-      againMs = AGAIN_AFTER_MS;
+      this.#deps.log.debug({ err: error }, "changed records could not be read; trying again");
+      this.#pending = [...changes, ...this.#pending].slice(-MAX_CHANGES - 1);
+      nextDelayMs = RETRY_MS;
     }
-    this.#telling = false;
-    if (this.#pending.length > 0 && !this.#isEnded) void this.#tellSoon(againMs);
+    this.#isFlushing = false;
+    if (this.#pending.length > 0 && !this.#isEnded) void this.#flushAfter(nextDelayMs);
   }
 
-  async #tell(changes: readonly Change[], listeners: readonly Listener[], position?: string): Promise<void> {
-    const tooMany = changes.length > MOST_CHANGES;
+  async #send(changes: readonly Change[], subscribers: readonly Subscriber[], position?: string): Promise<void> {
+    const tooMany = changes.length > MAX_CHANGES;
     const first = tooMany || changes.some(({ kind }) => kind === "many") ? [reload("many")] : [];
-    const wanted = listeners.map((listener) => listener.wanted);
-    const news = tooMany ? null : await News.read(this.#stores, changes, wanted);
+    const subscriptions = subscribers.map(({ subscription }) => subscription);
+    const records = tooMany ? null : await ChangedRecords.read(this.#stores, changes, subscriptions);
     const now = this.#deps.clock.now();
     let since = performance.now();
-    for (const { stream, wanted } of listeners) {
-      if (performance.now() - since > MOST_MS_AT_A_TIME) {
+    for (const { stream, subscription } of subscribers) {
+      if (performance.now() - since > MAX_BLOCKING_MS) {
         await setImmediate();
         since = performance.now();
       }
-      stream.send([...first, ...(news?.for(wanted, now) ?? [])], position);
+      stream.send([...first, ...(records?.eventsFor(subscription, now) ?? [])], position);
     }
   }
 
-  /** Nobody is told to resume behind what he has still to be told. */
-  #beat(): void {
-    const position = this.#position && this.#toldUpTo;
-    for (const { stream, held } of this.#listeners) stream.beat(held ? null : position);
-    void this.#endOverLogins().catch((error) => {
-      this.#deps.log.debug(
-        { err: error },
-        "which log-ins have ended cannot be read; trying again at the next heart-beat",
-      );
+  /** Sends heartbeats. Their position never lies after changes that a subscriber has yet to receive. */
+  #sendHeartbeats(): void {
+    const position = this.#position && this.#sentPosition;
+    for (const { stream, backlog } of this.#subscribers) stream.sendHeartbeat(backlog ? null : position);
+    void this.#endExpiredLogins().catch((error) => {
+      this.#deps.log.debug({ err: error }, "ended log-ins could not be read; trying again at the next heartbeat");
     });
   }
 
-  async #endOverLogins(): Promise<void> {
-    const logins = [...this.#listeners].flatMap(({ login }) => login ?? []);
+  async #endExpiredLogins(): Promise<void> {
+    const logins = [...this.#subscribers].flatMap(({ login }) => login ?? []);
     if (logins.length === 0) return;
     const now = this.#deps.clock.now();
     const ended = await this.#stores.endedLogins.among([...new Set(logins.map(({ cookie }) => cookie))]);
-    for (const { cookie, until } of logins) if (until <= now || ended.includes(cookie)) this.endLogin(cookie);
+    for (const { cookie, expiresAt } of logins) if (expiresAt <= now || ended.includes(cookie)) this.endLogin(cookie);
   }
 }
 
-const state = (live: boolean) => eventText("state", { live });
-const reload = (reason: "gap" | "many") => eventText("reload", { reason });
+const state = (live: boolean) => formatEvent("state", { live });
+const reload = (reason: "gap" | "many") => formatEvent("reload", { reason });

@@ -2,23 +2,23 @@ import { Gauge, type Registry } from "prom-client";
 import { isHeld, MAILBOX_PARTS, type MailboxDoc } from "../../models/gmailMailbox.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { withTimeout } from "../../shared/withTimeout.ts";
-import { FIGURE_WITHIN_MS } from "./metrics.ts";
+import { COLLECT_TIMEOUT_MS } from "./metrics.ts";
 
 /**
- * What the record of the mailbox says of its listener, whichever process that is.
- * @param read the record, read once a scrape; null where there is none. Where it rejects the figures are absent
+ * Adds the metrics of the mailbox's listener, read from the mailbox's record, whichever process listens.
+ * @param read reads the record once a scrape, null when there is none; when it rejects, the metrics are absent
  */
 export function addGmailMetrics(registry: Registry, read: () => Promise<MailboxDoc | null>, clock: Clock): void {
   let reading: Promise<MailboxDoc | null> | undefined;
   const readOnce = () => {
-    reading ??= withTimeout(read(), FIGURE_WITHIN_MS)
+    reading ??= withTimeout(read(), COLLECT_TIMEOUT_MS)
       .catch(() => null)
       .finally(() => {
         reading = undefined;
       });
     return reading;
   };
-  const add = (name: string, help: string, figure: (mailbox: MailboxDoc) => number | undefined) =>
+  const addGauge = (name: string, help: string, compute: (mailbox: MailboxDoc) => number | undefined) =>
     new Gauge({
       name: `signalbox_gmail_${name}`,
       help,
@@ -27,17 +27,19 @@ export function addGmailMetrics(registry: Registry, read: () => Promise<MailboxD
       async collect() {
         this.remove();
         const mailbox = await readOnce();
-        const value = mailbox ? figure(mailbox) : undefined;
+        const value = mailbox ? compute(mailbox) : undefined;
         if (value !== undefined) this.set(value);
       },
     });
-  add("listening", "1 while a process listens to the mailbox.", (mailbox) => Number(isHeld(mailbox, clock.now())));
-  add("lag_seconds", "A mail that came longer ago than this is a run.", ({ listedAt }) =>
+  addGauge("listening", "1 while a process listens to the mailbox.", (mailbox) => Number(isHeld(mailbox, clock.now())));
+  addGauge("lag_seconds", "A mail that came longer ago than this is a run.", ({ listedAt }) =>
     listedAt ? Math.max(0, seconds(clock.now()) - seconds(listedAt)) : undefined,
   );
-  add("last_mail_timestamp_seconds", "When a mail last became a run.", ({ lastMailAt }) => seconds(lastMailAt));
-  add("last_notice_timestamp_seconds", "When the last notice came.", ({ lastNoticeAt }) => seconds(lastNoticeAt));
-  add("watch_expiry_timestamp_seconds", "Until when Gmail sends notices.", ({ watch }) => seconds(watch?.expiresAt));
+  addGauge("last_mail_timestamp_seconds", "When a mail last became a run.", ({ lastMailAt }) => seconds(lastMailAt));
+  addGauge("last_notice_timestamp_seconds", "When the last notice came.", ({ lastNoticeAt }) => seconds(lastNoticeAt));
+  addGauge("watch_expiry_timestamp_seconds", "Until when Gmail sends notices.", ({ watch }) =>
+    seconds(watch?.expiresAt),
+  );
   new Gauge({
     name: "signalbox_gmail_fault",
     help: "1 while a part of the listener fails: lasting where it does not pass by itself.",

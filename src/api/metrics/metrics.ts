@@ -2,13 +2,13 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom
 import { BUILT_IN } from "../../shared/config/checks/mappings.ts";
 import { withTimeout } from "../../shared/withTimeout.ts";
 
-/** How long a figure is waited for that another server knows: one that hangs shall not take all the others with it. */
-export const FIGURE_WITHIN_MS = 2_000;
+/** Maximum time to read a metric from another server, so that one that hangs does not block all metrics. */
+export const COLLECT_TIMEOUT_MS = 2_000;
 
 /** Reads the queues' depths; rejects while Redis is away. */
 export type ReadDepths = () => Promise<{ queue: string; state: string; count: number }[]>;
 
-/** What this process has counted, for GET /metrics. Counters only grow while the process lives. */
+/** The metrics of this process, for GET /metrics. Counters start at zero with the process. */
 export class Metrics {
   readonly registry = new Registry();
   readonly requestSeconds: Histogram<"method" | "route" | "status">;
@@ -92,7 +92,7 @@ export class Metrics {
       aggregator: "first",
       async collect() {
         this.remove();
-        await withTimeout(countWaiting(), FIGURE_WITHIN_MS).then(
+        await withTimeout(countWaiting(), COLLECT_TIMEOUT_MS).then(
           (count) => this.set(count),
           () => {},
         );
@@ -118,13 +118,13 @@ export class Metrics {
 const ACCEPTED = /^signalbox_hooks_accepted_total\{hook="((?:[^"\\]|\\.)*)"\} (\S+)$/;
 
 /**
- * Adds the figures of all mappings up, for readers without a token: they are not to learn which names there are, which the
- * hooks' 401 hides too.
- * @param text in Prometheus' text format
+ * Replaces the counters of all mappings by their sum, for readers without a token: the names of mappings are secret, and the
+ * hooks' 401 does not reveal them either.
+ * @param text metrics in Prometheus' text format
  */
 export function withoutMappingNames(text: string): string {
   let sum: number | undefined;
-  let place = 0;
+  let position = 0;
   const lines: string[] = [];
   for (const line of text.split("\n")) {
     const [, hook, value] = ACCEPTED.exec(line) ?? [];
@@ -132,9 +132,9 @@ export function withoutMappingNames(text: string): string {
       lines.push(line);
       continue;
     }
-    if (sum === undefined) place = lines.length;
+    if (sum === undefined) position = lines.length;
     sum = (sum ?? 0) + Number(value);
   }
-  if (sum !== undefined) lines.splice(place, 0, `signalbox_hooks_accepted_total{hook="mapped"} ${sum}`);
+  if (sum !== undefined) lines.splice(position, 0, `signalbox_hooks_accepted_total{hook="mapped"} ${sum}`);
   return lines.join("\n");
 }

@@ -80,9 +80,9 @@ const getGmail = route({
   async handler(_input, { stores, hooks: { gmail }, clock }) {
     if (!gmail) return { status: 200, body: { gmail: null } };
     const status = mailboxStatus(gmail, await stores.gmailMailboxes.find(gmail.account), clock.now());
-    // what JSON makes of the dates is what the schema says
-    const shown = JSON.parse(JSON.stringify({ ok: status.problems.length === 0, ...status }));
-    return { status: 200, body: { gmail: shown } };
+    // the schema describes the dates as strings, as JSON serializes them
+    const serialized = JSON.parse(JSON.stringify({ ok: status.problems.length === 0, ...status }));
+    return { status: 200, body: { gmail: serialized } };
   },
 });
 

@@ -1,7 +1,6 @@
 import type { Readable } from "node:stream";
 import Type from "typebox";
-import type { Login } from "../auth/access.ts";
-import { TOPICS } from "../live/news.ts";
+import { TOPICS } from "../live/changedRecords.ts";
 import { route } from "../route.ts";
 import * as s from "../schemas.ts";
 import { filters, toFilter, withMetadata } from "./jobs.ts";
@@ -9,7 +8,7 @@ import { filters, toFilter, withMetadata } from "./jobs.ts";
 const HEADERS = {
   "Content-Type": "text/event-stream; charset=utf-8",
   "Cache-Control": "no-store",
-  "X-Accel-Buffering": "no", // nginx would hold events back
+  "X-Accel-Buffering": "no", // otherwise nginx buffers the events
 };
 
 const Stream = Type.Unsafe<Readable>({
@@ -49,13 +48,14 @@ const getEvents = route({
     ),
   },
   stream: true,
+  authContext: "api",
   answers: { 200: Stream },
   errors: [],
-  async handler({ query, headers, admitted }, { live }) {
+  async handler({ query, headers, authContext }, { live }) {
     const { topic = TOPICS, lastEventId, ...rest } = query;
-    const wanted = { topics: new Set(topic), filter: toFilter(rest) };
+    const subscription = { topics: new Set(topic), filter: toFilter(rest) };
     const from = headers["last-event-id"] ?? lastEventId;
-    return { status: 200, headers: HEADERS, body: live.open(wanted, from, admitted as Login | undefined) };
+    return { status: 200, headers: HEADERS, body: live.open(subscription, from, authContext.login) };
   },
 });
 
@@ -71,12 +71,13 @@ const getJobEvents = route({
     query: Type.Object({ lastEventId: position }, { additionalProperties: false }),
   },
   stream: true,
+  authContext: "api",
   answers: { 200: Stream },
   errors: ["job_not_found"],
-  async handler({ params: { jobId }, query, headers, admitted }, { live, stores }) {
+  async handler({ params: { jobId }, query, headers, authContext }, { live, stores }) {
     await stores.jobs.findId(jobId);
     const from = headers["last-event-id"] ?? query.lastEventId;
-    return { status: 200, headers: HEADERS, body: live.open({ jobId }, from, admitted as Login | undefined) };
+    return { status: 200, headers: HEADERS, body: live.open({ jobId }, from, authContext.login) };
   },
 });
 

@@ -14,7 +14,7 @@ import * as s from "../schemas.ts";
 
 type HookConfig = Config["hooks"];
 
-/** Senders add fields and parameters of their own; they are let pass. */
+/** Allows the additional fields and parameters that some senders add. */
 const open = { additionalProperties: true } as const;
 const closed = { additionalProperties: false } as const;
 
@@ -37,10 +37,10 @@ export const hookHeaders = Type.Object(
   open,
 );
 
-/** Encodes the parts of a key as one text, another for other parts. The line feed sets it apart from what a header can hold. */
+/** Encodes the parts of a key unambiguously as one string. The line feed distinguishes it from any header value. */
 export const joinKey = (...parts: readonly string[]): string => `\n${JSON.stringify(parts)}`;
 
-/** Returns the Idempotency-Key of a request with the hook token, within the namespace of its hook's name. */
+/** Returns the idempotency of a request with the hook token, in the namespace of its hook; undefined without a key. */
 export const idempotencyOf = (
   key: string | undefined,
   kind: "built-in" | "mapped",
@@ -49,7 +49,7 @@ export const idempotencyOf = (
 ): Idempotency | undefined =>
   key === undefined ? undefined : { key: joinKey(kind, hook, key), request: [hook, body], formerKey: key };
 
-/** The hooks under their configured path; none when they are off. */
+/** Returns the routes of the built-in hooks under their configured path; empty when hooks are disabled. */
 export function hookRoutes({ enabled, path, maxBodyBytes, maxTimeoutSeconds }: HookConfig): AnyRoute[] {
   if (!enabled) return [];
   const common = { tag: "hooks", bodyLimit: maxBodyBytes, errors: ["idempotency_conflict"] } as const;
@@ -107,13 +107,14 @@ export function hookRoutes({ enabled, path, maxBodyBytes, maxTimeoutSeconds }: H
   return [wake, agent];
 }
 
+/** Returns the model to use. @throws AppError invalid_body */
 function checkModel(agent: Config["agents"]["defaults"], requested: string | undefined): string | undefined {
   const resolved = resolveModel(agent, requested);
   if (resolved.ok) return resolved.model;
   throw refusedField("model", `must be one of ${resolved.allowed.join(", ")}`);
 }
 
-/** The key of the run's session; undefined for one of its own. */
+/** Returns the key of the run's session, or undefined when the run gets a session of its own. @throws AppError invalid_body */
 function checkSessionKey(hooks: HookConfig, requested: string | undefined): string | undefined {
   if (requested === undefined) return hooks.defaultSessionKey;
   if (!hooks.allowRequestSessionKey)

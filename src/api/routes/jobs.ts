@@ -87,8 +87,8 @@ const getJob = route({
   answers: { 200: s.JobRead },
   errors: ["job_not_found"],
   async handler({ params, query }, { stores }) {
-    const wanted = { stepKey: query.stepKey, withSteps: query.include === "steps" };
-    return { status: 200, body: await readJob(stores, params.jobId, wanted) };
+    const include = { stepKey: query.stepKey, withSteps: query.include === "steps" };
+    return { status: 200, body: await readJob(stores, params.jobId, include) };
   },
 });
 
@@ -112,12 +112,13 @@ export const filters = {
 const METADATA = "metadata.";
 const FilterQuery = Type.Object(filters);
 
-/** `metadata.KEY=value` is a parameter with a name of the caller's. */
+/** Allows parameters `metadata.KEY`, whose names the caller chooses. */
 export const withMetadata = {
   additionalProperties: false,
   patternProperties: { "^metadata\\..+": Type.Array(Type.String({ maxLength: 1_024 })) },
 } as const;
 
+/** Converts the parameters of a list to a filter. @throws AppError invalid_query */
 export function toFilter(query: Static<typeof FilterQuery>): JobFilter {
   const { status, name, jobId, stale } = query;
   const metadata = Object.entries(query as Record<string, unknown>).flatMap(([parameter, values]) =>
@@ -139,7 +140,7 @@ export function toFilter(query: Static<typeof FilterQuery>): JobFilter {
   };
 }
 
-/** A leap second has the form of a time and is none that a Date can hold. */
+/** Parses a time that matches the schema. @throws AppError invalid_query for a leap second, which a Date cannot represent */
 function toDate(parameter: string, text: string): Date {
   const date = new Date(text);
   if (!Number.isNaN(date.getTime())) return date;

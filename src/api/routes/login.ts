@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { SESSION_PATH, type Visit } from "../auth/access.ts";
+import { LOGIN_PATH } from "../auth/apiAuth.ts";
 import { route } from "../route.ts";
 import * as s from "../schemas.ts";
 
@@ -8,7 +8,8 @@ const NoContent = Type.Unsafe<undefined>({ not: {} });
 
 const getSession = route({
   method: "get",
-  path: SESSION_PATH,
+  path: LOGIN_PATH,
+  authContext: "login",
   operationId: "getSession",
   tag: "session",
   summary: "What this browser may do",
@@ -23,42 +24,42 @@ const getSession = route({
     ),
   },
   errors: [],
-  async handler({ admitted }) {
-    const { needsToken, access } = admitted as Visit;
+  async handler({ authContext: { needsToken, access } }) {
     return { status: 200, body: { needsToken, access } };
   },
 });
 
 const logIn = route({
   method: "post",
-  path: SESSION_PATH,
+  path: LOGIN_PATH,
+  authContext: "login",
   operationId: "logIn",
   tag: "session",
   summary: "Log this browser in: a cookie takes the token's place under /api",
   schemas: { body: Type.Object({ token: Type.String({ minLength: 1, maxLength: 1_024 }) }, closed) },
   answers: { 204: NoContent },
   errors: [],
-  async handler({ body, admitted }) {
-    const cookie = await (admitted as Visit).logIn(body.token);
+  async handler({ body, authContext }) {
+    const cookie = await authContext.logIn(body.token);
     return { status: 204, headers: { "Set-Cookie": cookie }, body: undefined };
   },
 });
 
 const logOut = route({
   method: "delete",
-  path: SESSION_PATH,
+  path: LOGIN_PATH,
+  authContext: "login",
   operationId: "logOut",
   tag: "session",
   summary: "Log this browser out",
   schemas: {},
   answers: { 204: NoContent },
   errors: [],
-  async handler({ admitted }, { live }) {
-    const { cookie, logOut } = admitted as Visit;
+  async handler({ authContext: { cookie, logOut } }, { live }) {
     const headers = { "Set-Cookie": await logOut() };
     if (cookie !== undefined) live.endLogin(cookie);
     return { status: 204, headers, body: undefined };
   },
 });
 
-export const sessionRoutes = [getSession, logIn, logOut];
+export const loginRoutes = [getSession, logIn, logOut];

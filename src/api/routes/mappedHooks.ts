@@ -5,15 +5,14 @@ import { keepOutOfOthers, mappingContext } from "../../models/sessions/sessionOw
 import type { Config } from "../../shared/config/schema/config.ts";
 import { checkLevels } from "../../shared/json.ts";
 import { mappedHook } from "../../shared/queue/definitions.ts";
-import type { Admitted } from "../auth/mappedSender.ts";
 import { route } from "../route.ts";
 import * as s from "../schemas.ts";
 import { hookHeaders, hookQuery, idempotencyOf, joinKey } from "./hooks.ts";
 
 const closed = { additionalProperties: false } as const;
 
-/** Every other name under the hooks' path, as the mappings say. The sender has been admitted before. */
-export const mappedHookRoute = ({ path, ...hooks }: Config["hooks"], mostBytes: number) =>
+/** Returns the route of all names under the hooks' path that mappings define. `authenticateSender` reads the body first. */
+export const mappedHookRoute = ({ path, ...hooks }: Config["hooks"], maxBodyBytes: number) =>
   route({
     method: "post",
     path: `${path}/*name`,
@@ -28,7 +27,8 @@ export const mappedHookRoute = ({ path, ...hooks }: Config["hooks"], mostBytes: 
       headers: hookHeaders,
       body: Type.Object({}, { additionalProperties: true }),
     },
-    bodyLimit: mostBytes,
+    bodyLimit: maxBodyBytes,
+    authContext: "sender",
     answers: {
       200: Type.Object(
         { challenge: Type.String() },
@@ -44,8 +44,8 @@ export const mappedHookRoute = ({ path, ...hooks }: Config["hooks"], mostBytes: 
       ),
     },
     errors: ["hook_not_found", "idempotency_conflict"],
-    async handler({ headers, body, admitted }, { stores, queues, clock, metrics }) {
-      const { mapping, call, messageId, replayKey } = admitted as Admitted;
+    async handler({ headers, body, authContext }, { stores, queues, clock, metrics }) {
+      const { mapping, call, messageId, replayKey } = authContext;
       const { type, challenge } = body as { type?: unknown; challenge?: unknown };
       if (mapping.auth?.type === "slack" && type === "url_verification" && typeof challenge === "string") {
         return { status: 200, body: { challenge } };
@@ -57,12 +57,12 @@ export const mappedHookRoute = ({ path, ...hooks }: Config["hooks"], mostBytes: 
           ? { key: joinKey("key", mapping.key, key), request: [call.path, messageId ?? body] }
           : idempotencyOf(key, "mapped", call.path, body);
       const message = replayKey === null ? undefined : joinKey("message", mapping.key, replayKey);
-      const { runs: wanted, shared } = mappedRuns(mapping, call, hooks, clock.now());
+      const { runs: mapped, shared } = mappedRuns(mapping, call, hooks, clock.now());
       const context = mappingContext(mapping.key);
-      const runs = hooks.shareSessions ? wanted : await keepOutOfOthers(stores, wanted, context);
+      const runs = hooks.shareSessions ? mapped : await keepOutOfOthers(stores, mapped, context);
       const request = { runs, shared, maxWaiting: hooks.maxWaitingRuns };
       const { runIds, waiting } = await acceptMappedRuns(stores, request, { idempotency, message });
-      // A run's priority is how many runs of its mapping wait up to it: the senders' runs are then taken in turn.
+      // A run's priority is its position among the waiting runs of its mapping, so that mappings take turns.
       await Promise.all(
         runIds.map((runId, i) => queues.add(mappedHook, { runId }, { jobId: runId, priority: waiting + i + 1 })),
       );

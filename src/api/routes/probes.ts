@@ -38,18 +38,18 @@ const getReadiness = route({
   answers: { 200: Readiness, 503: Readiness },
   errors: [],
   async handler(_input, deps) {
-    const checks = await Promise.all([...deps.probes, notStopping(deps)].map(look));
+    const checks = await Promise.all([...deps.probes, shutdownProbe(deps)].map(runProbe));
     const ready = checks.every(({ ok }) => ok);
     if (ready) return { status: 200, body: { status: "ready" as const, checks } };
     return { status: 503, body: { status: "not_ready" as const, checks } };
   },
 });
 
-function notStopping({ isStopping }: ApiDeps): Probe {
+function shutdownProbe({ isStopping }: ApiDeps): Probe {
   return { name: "process", check: async () => isStopping() && Promise.reject(new Error("stopping")) };
 }
 
-async function look({ name, check }: Probe): Promise<{ name: string; ok: boolean }> {
+async function runProbe({ name, check }: Probe): Promise<{ name: string; ok: boolean }> {
   const ok = await withTimeout(check(), PROBE_TIMEOUT_MS, name).then(
     () => true,
     () => false,

@@ -2,7 +2,6 @@ import Type, { type TSchema } from "typebox";
 import { listRuns, readRequest, readRun } from "../../models/runs/readRuns.ts";
 import { trackRetried } from "../../models/runs/trackRun.ts";
 import { agentHook, mappedHook } from "../../shared/queue/definitions.ts";
-import { HOOK_SENDER } from "../auth/access.ts";
 import { route } from "../route.ts";
 import * as s from "../schemas.ts";
 
@@ -56,14 +55,15 @@ const getRun = route({
   method: "get",
   path: "/api/runs/:runId",
   operationId: "getRun",
+  authContext: "api",
   tag: "runs",
   summary: "What became of a run",
   schemas: { params },
   answers: { 200: Run },
   errors: ["run_not_found"],
-  async handler({ params, admitted }, { stores }) {
+  async handler({ params, authContext }, { stores }) {
     const run = await readRun(stores, params.runId);
-    return { status: 200, body: admitted === HOOK_SENDER ? { ...run, sessionKey: null } : run };
+    return { status: 200, body: authContext.byHookToken ? { ...run, sessionKey: null } : run };
   },
 });
 

@@ -40,7 +40,7 @@ const getSessions = route({
   },
 });
 
-const getWaiting = route({
+const getWaitingEvents = route({
   method: "get",
   path: "/api/sessions/main/events",
   operationId: "listWaitingEvents",
@@ -72,14 +72,14 @@ const getWaiting = route({
       stores.events.findWaiting({ limit, maxChars: MAX_EVENTS_CHARS }),
       stores.events.countWaiting(),
     ]);
-    const shown = events.map(({ _id, text, source, createdAt }) => ({
+    const rows = events.map(({ _id, text, source, createdAt }) => ({
       ...{ eventId: _id, text, source, createdAt: createdAt.toISOString() },
     }));
-    return { status: 200, body: { events: shown, waiting } };
+    return { status: 200, body: { events: rows, waiting } };
   },
 });
 
-const removeWaiting = route({
+const removeWaitingEvent = route({
   method: "delete",
   path: "/api/sessions/main/events/:eventId",
   operationId: "deleteWaitingEvent",
@@ -124,8 +124,8 @@ const getMessages = route({
   },
   errors: ["session_not_found"],
   async handler({ params, query }, { stores }) {
-    const found = await readMessages(stores, params.sessionKey, query.limit ?? 100);
-    const messages = found.map(({ role, content, createdAt }) => ({
+    const turns = await readMessages(stores, params.sessionKey, query.limit ?? 100);
+    const messages = turns.map(({ role, content, createdAt }) => ({
       role,
       content,
       createdAt: createdAt.toISOString(),
@@ -134,4 +134,4 @@ const getMessages = route({
   },
 });
 
-export const sessionListRoutes = [getSessions, getWaiting, removeWaiting, getMessages];
+export const sessionRoutes = [getSessions, getWaitingEvents, removeWaitingEvent, getMessages];

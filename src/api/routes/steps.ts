@@ -51,9 +51,9 @@ const putStep = route({
     const { stepName, status, progress, jobProgressStart, jobProgressEnd, message, output, failJob } = body;
     checkRange(jobProgressStart, jobProgressEnd);
     const range = { jobProgressStart, jobProgressEnd };
-    // A message or an output that reads null may be sent back as null: it says nothing.
-    const said = { message: message ?? undefined, output: output ?? undefined };
-    const report = { stepName, status, progress, failJob, ...range, ...said };
+    // null equals absence, because clients may send a step back as they read it
+    const content = { message: message ?? undefined, output: output ?? undefined };
+    const report = { stepName, status, progress, failJob, ...range, ...content };
     const { created, step, ended } = await reportStep(stores, params.jobId, params.stepKey, report);
     metrics.reports.inc({ status: step.status });
     if (ended) metrics.jobs.inc({ outcome: ended });

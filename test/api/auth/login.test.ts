@@ -7,7 +7,7 @@ const TOKEN = "a-token-of-some-length";
 const READ = "a-token-that-may-read";
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
-/** A stream of events that is read until the service ends it. */
+/** Opens an event stream and reads it until the service ends it. */
 async function openStream(url: string, path: string, headers: Record<string, string>) {
   const controller = new AbortController();
   const answer = await fetch(`${url}${path}`, { headers, signal: controller.signal });
@@ -22,7 +22,7 @@ async function openStream(url: string, path: string, headers: Record<string, str
   return { over, isOver: () => isOver, abort: () => controller.abort() };
 }
 
-describe("the log-in of browsers", () => {
+describe("browser log-in", () => {
   let app: TestApp;
   beforeEach(async () => {
     app = await startApp({ apiToken: TOKEN, readOnlyToken: READ });
@@ -34,7 +34,7 @@ describe("the log-in of browsers", () => {
     (await call("POST", "/session", { token })).headers.get("Set-Cookie") ?? "";
   const logIn = async (token: string) => ({ Cookie: (await setCookie(token)).split(";")[0] as string });
 
-  it("gives a cookie that stands for the token, is no script's and no other site's, and does not tell the token", async () => {
+  it("sets a cookie that replaces the token, is HttpOnly and SameSite, and does not reveal the token", async () => {
     const cookie = await setCookie(TOKEN);
     const headers = { Cookie: cookie.split(";")[0] as string };
 
@@ -53,7 +53,7 @@ describe("the log-in of browsers", () => {
     expect(made.status).to.equal(201);
   });
 
-  it("marks the cookie for TLS alone behind a proxy that says so", async () => {
+  it("sets a Secure cookie only behind a proxy that terminates TLS", async () => {
     const proxied = await startApp({ apiToken: TOKEN, trustProxy: 1 });
     const answer = await proxied.call("POST", "/session", { token: TOKEN }, { "X-Forwarded-Proto": "https" });
 
@@ -61,7 +61,7 @@ describe("the log-in of browsers", () => {
     await proxied.close();
   });
 
-  it("refuses a wrong token with 401, and too many of them with 429", async () => {
+  it("answers a wrong token with 401, and too many of them with 429", async () => {
     const first = await call("POST", "/session", { token: "wrong" });
     for (let i = 0; i < 20; i++) await call("POST", "/session", { token: "wrong" });
     const last = await call("POST", "/session", { token: "wrong" });
@@ -72,7 +72,7 @@ describe("the log-in of browsers", () => {
     expect(right.status).to.equal(204);
   });
 
-  it("ends with the log-out in every process, after thirty days, and when the token becomes another", async () => {
+  it("ends with the log-out in every process, after thirty days, and when the token changes", async () => {
     const headers = await logIn(TOKEN);
     const kept = await logIn(TOKEN);
     const other = await startApp({ apiToken: `${TOKEN}-2`, readOnlyToken: READ });
@@ -99,7 +99,7 @@ describe("the log-in of browsers", () => {
     await other.close();
   });
 
-  it("ends its streams of events at the log-out, in another process at the next heart-beat, and no others", async () => {
+  it("log-out ends the browser's event streams, in another process at the next heartbeat, and no others", async () => {
     const second = await startApp({
       ...{ apiToken: TOKEN, readOnlyToken: READ, mongo: app.mongoUri, redis: app.redisUrl, prefix: app.prefix },
     });
@@ -127,10 +127,10 @@ describe("the log-in of browsers", () => {
     await second.close();
   });
 
-  it("takes the cookies that an earlier version gave, which have no id, until they end", async () => {
-    const said = `read.${Math.floor(app.clock.now().getTime() / 1_000) + 60}`;
-    const seal = createHmac("sha256", READ).update(`signalbox session ${said}`).digest("base64url");
-    const headers = { Cookie: `signalbox_session=${said}.${seal}` };
+  it("accepts cookies of earlier versions, which have no id, until they expire", async () => {
+    const payload = `read.${Math.floor(app.clock.now().getTime() / 1_000) + 60}`;
+    const signature = createHmac("sha256", READ).update(`signalbox session ${payload}`).digest("base64url");
+    const headers = { Cookie: `signalbox_session=${payload}.${signature}` };
 
     const before = await call("GET", "/api/jobs", undefined, headers);
     await call("DELETE", "/session", undefined, headers);
@@ -139,7 +139,7 @@ describe("the log-in of browsers", () => {
     expect([before.status, after.status]).to.deep.equal([200, 401]);
   });
 
-  it("is no way in for a cookie that was ended, while that cannot be looked up", async () => {
+  it("rejects a cookie while MongoDB cannot be asked whether its log-in has ended", async () => {
     const headers = await logIn(TOKEN);
     app.stores.endedLogins.has = async () => {
       throw new AppError("unavailable");
@@ -154,12 +154,12 @@ describe("the log-in of browsers", () => {
   const forged: [string, (cookie: string) => string][] = [
     ["more access", (cookie) => cookie.replace("=read.", "=full.")],
     ["more time", (cookie) => cookie.replace(/\.(\d+)\./, (_, until) => `.${Number(until) + 1}.`)],
-    ["another seal", (cookie) => `${cookie.slice(0, -1)}${cookie.endsWith("A") ? "B" : "A"}`],
-    ["no seal", (cookie) => cookie.split(".").slice(0, 2).join(".")],
-    ["nothing in it", () => "signalbox_session="],
+    ["another signature", (cookie) => `${cookie.slice(0, -1)}${cookie.endsWith("A") ? "B" : "A"}`],
+    ["no signature", (cookie) => cookie.split(".").slice(0, 2).join(".")],
+    ["an empty value", () => "signalbox_session="],
   ];
   for (const [title, forge] of forged) {
-    it(`does not take a cookie that was given ${title}`, async () => {
+    it(`rejects a cookie that was given ${title}`, async () => {
       const { Cookie } = await logIn(READ);
 
       expect((await call("GET", "/api/jobs", undefined, { Cookie: forge(Cookie) })).status).to.equal(401);
@@ -170,7 +170,7 @@ describe("the log-in of browsers", () => {
     ["in the header", async () => bearer(READ)],
     ["in the cookie", () => logIn(READ)],
   ] as const) {
-    it(`lets server.readOnlyToken read everything and change nothing: ${title}`, async () => {
+    it(`server.readOnlyToken allows reading everything and changing nothing: ${title}`, async () => {
       await call("PUT", "/api/jobs/a", {}, bearer(TOKEN));
       const headers = await headersOf();
 
@@ -189,13 +189,13 @@ describe("the log-in of browsers", () => {
   }
 
   const foreign: [string, Record<string, string>][] = [
-    ["says that it is of another site", { "Sec-Fetch-Site": "cross-site" }],
-    ["says that it is of a site beside", { "Sec-Fetch-Site": "same-site" }],
-    ["names another origin", { Origin: "https://evil.example" }],
-    ["names no origin that could be one", { Origin: "null" }],
+    ["is cross-site by Sec-Fetch-Site", { "Sec-Fetch-Site": "cross-site" }],
+    ["is same-site by Sec-Fetch-Site, but not same-origin", { "Sec-Fetch-Site": "same-site" }],
+    ["has another Origin", { Origin: "https://evil.example" }],
+    ["has the Origin null", { Origin: "null" }],
   ];
   for (const [title, headers] of foreign) {
-    it(`lets no page change anything by a browser's cookie that ${title}`, async () => {
+    it(`rejects changes with a browser's cookie by a page that ${title}`, async () => {
       const cookie = await logIn(TOKEN);
 
       const write = await call("PUT", "/api/jobs/a", {}, { ...cookie, ...headers });
@@ -207,7 +207,7 @@ describe("the log-in of browsers", () => {
       expect(logInFromThere.status).to.equal(403);
     });
 
-    it(`nor where no token is set, which ${title}`, async () => {
+    it(`without a configured token, rejects changes by a page that ${title}`, async () => {
       const open = await startApp();
 
       const { status } = await open.call("DELETE", "/api/jobs", undefined, headers);
@@ -219,7 +219,7 @@ describe("the log-in of browsers", () => {
     });
   }
 
-  it("says what is wrong where a proxy has given its own Host instead of the browser's", async () => {
+  it("explains the error when a proxy has replaced the browser's Host", async () => {
     const origin = "http://jobs.example.com:8080";
 
     const renamed = await call("POST", "/session", { token: TOKEN }, { Origin: origin });

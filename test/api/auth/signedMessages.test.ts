@@ -8,10 +8,10 @@ const TOKEN = "a-hook-token-of-length";
 type Headers = Record<string, string>;
 
 const UNTIMED = SCHEMES.filter(([, { timestamp }]) => timestamp === undefined);
-/** A body that holds no id by which its sender would know it. */
+/** Returns a new body without an id of its sender. */
 const newBody = () => JSON.stringify({ text: randomUUID() });
 
-describe("a signed message that arrives again", () => {
+describe("repeated signed message", () => {
   let app: TestApp;
   before(async () => {
     const mappings = [
@@ -29,14 +29,14 @@ describe("a signed message that arrives again", () => {
   const post = (name: string, body: string, headers: Headers): Promise<Answer> =>
     app.call("POST", `/hooks/${name}`, body, headers);
   const runCount = () => app.stores.runs.collection.countDocuments();
-  /** The second in which a test begins: what is signed twice in it has one signature. */
+  /** The second in which a test begins: messages signed twice in it have the same signature. */
   let start = 0;
   beforeEach(() => {
     start = Math.floor(app.clock.now().getTime() / 1_000);
   });
   const key = (name: string) => ({ "Idempotency-Key": name });
 
-  /** Sends a message as it was signed so many seconds before the test. */
+  /** Sends a message that was signed some seconds before the test. */
   const send = (
     scheme: Scheme,
     name: string,
@@ -44,14 +44,14 @@ describe("a signed message that arrives again", () => {
     { secondsAgo = 0, ...headers }: Record<string, unknown> = {},
   ) => post(name, body, { ...scheme.sign(body, start - Number(secondsAgo)), ...(headers as Headers) });
 
-  /** Expects the answers to be the same 202, and the runs to be those of one message. */
+  /** Expects equal 202 responses, and only the runs of one message. */
   async function expectOne(answers: readonly Answer[], before: number, runs = 1): Promise<void> {
     for (const { status, body } of answers) expect([status, body]).to.deep.equal([202, answers[0]?.body]);
     expect(await runCount()).to.equal(before + runs);
   }
 
   for (const [title, scheme] of UNTIMED) {
-    it(`${title}: is answered as the first time, whatever its unsigned headers, its query and the spelling of its name`, async () => {
+    it(`${title}: is answered like the first, even if its unsigned headers, its query or the spelling of its name differ`, async () => {
       const [body, before] = [newBody(), await runCount()];
 
       const answers = [
@@ -65,7 +65,7 @@ describe("a signed message that arrives again", () => {
       await expectOne(answers, before);
     });
 
-    it(`${title}: is answered as the first time also where the digits of its signature are written otherwise`, async () => {
+    it(`${title}: is answered like the first when the digits of its signature are written differently`, async () => {
       const [body, before] = [newBody(), await runCount()];
       const { [scheme.signature]: signature = "", ...others } = scheme.sign(body);
       const upperCase = signature.replace(/[0-9a-f]{64}/, (digits) => digits.toUpperCase());
@@ -79,7 +79,7 @@ describe("a signed message that arrives again", () => {
       await expectOne(answers, before);
     });
 
-    it(`${title}: is still answered as the first time 23 hours later, and another body is another message`, async () => {
+    it(`${title}: is answered like the first 23 hours later, and another body is another message`, async () => {
       const [body, before] = [newBody(), await runCount()];
       const first = await send(scheme, title, body);
       app.clock.advance(23 * 3_600_000);
@@ -92,7 +92,7 @@ describe("a signed message that arrives again", () => {
     });
   }
 
-  it("is remembered for each mapping alone: where two share a secret, each takes it once", async () => {
+  it("is accepted once by each mapping when two mappings share a secret", async () => {
     const [body, before] = [newBody(), await runCount()];
 
     const answers = [];
@@ -105,7 +105,7 @@ describe("a signed message that arrives again", () => {
     expect(await runCount()).to.equal(before + 2);
   });
 
-  it("has the same runIds for all of its items", async () => {
+  it("receives the same runIds for all of its items", async () => {
     const [body, before] = [JSON.stringify({ items: [1, 2, 3], id: randomUUID() }), await runCount()];
 
     const answers = [await send(PLAIN, "items", body), await send(PLAIN, "items", body, key("items"))];
@@ -113,7 +113,7 @@ describe("a signed message that arrives again", () => {
     await expectOne(answers, before, 3);
   });
 
-  it("is refused again where its mapping cannot take its body", async () => {
+  it("is rejected again when its mapping cannot process its body", async () => {
     const body = JSON.stringify({ items: "none", id: randomUUID() });
 
     const answers = [await send(PLAIN, "items", body), await send(PLAIN, "items", body)];
@@ -122,7 +122,7 @@ describe("a signed message that arrives again", () => {
   });
 
   for (const [title, scheme] of SCHEMES) {
-    it(`${title}: makes one run where it arrives ten times at once, each time under another Idempotency-Key or none`, async () => {
+    it(`${title}: makes one run when it arrives ten times at once, under different Idempotency-Keys or none`, async () => {
       const [body, before, at] = [newBody(), await runCount(), start - 200];
       const keys = Array.from({ length: 9 }, () => key(randomUUID()));
 
@@ -139,7 +139,7 @@ describe("a signed message that arrives again", () => {
     ["hmac with a time stamp", STAMPED],
   ];
   for (const [title, scheme] of resigned) {
-    it(`${title}: makes no second run where it came without an Idempotency-Key, then with one, and then signed anew with that`, async () => {
+    it(`${title}: makes no second run when it arrives without an Idempotency-Key, then with one, then signed anew with that one`, async () => {
       const [body, before, mine] = [newBody(), await runCount(), key(randomUUID())];
 
       const answers = [
@@ -153,7 +153,7 @@ describe("a signed message that arrives again", () => {
       await expectOne(answers, before);
     });
 
-    it(`${title}: makes no second run where it came under many Idempotency-Keys at once, and then signed anew with each`, async () => {
+    it(`${title}: makes no second run when it arrives under many Idempotency-Keys at once, then signed anew with each`, async () => {
       const [body, before] = [newBody(), await runCount()];
       const keys = Array.from({ length: 8 }, () => key(randomUUID()));
       const at = start - 200;
@@ -165,7 +165,7 @@ describe("a signed message that arrives again", () => {
       await expectOne(answers, before);
     });
 
-    it(`${title}: makes one run where its process died after it had noted the Idempotency-Key, and it is signed anew`, async () => {
+    it(`${title}: makes one run when the process died after it had stored the Idempotency-Key and the message is signed anew`, async () => {
       const [body, before, mine] = [newBody(), await runCount(), key(randomUUID())];
       const { runs, idempotencyKeys } = app.stores;
       const first = await send(scheme, title, body, { secondsAgo: 90, ...mine });
@@ -183,7 +183,7 @@ describe("a signed message that arrives again", () => {
   }
 
   for (const [title, scheme] of SCHEMES.filter(([one]) => one !== "standard-webhooks")) {
-    it(`${title}: is not remembered where another message's Idempotency-Key had it refused, and is accepted without that key`, async () => {
+    it(`${title}: is accepted without the Idempotency-Key of another message that caused a 409`, async () => {
       const [a, b, mine] = [newBody(), newBody(), key(randomUUID())];
       const first = await send(scheme, title, a, mine);
       const before = await runCount();
@@ -201,7 +201,7 @@ describe("a signed message that arrives again", () => {
     });
   }
 
-  it("is answered as the first time in other algorithms too", async () => {
+  it("is answered like the first when signed with other algorithms", async () => {
     const [body, before] = [newBody(), await runCount()];
     const headers = { "X-Old": hmacWith("another", "sha1", "hex", body) };
 

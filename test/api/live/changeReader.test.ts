@@ -7,24 +7,28 @@ import { freeze } from "../../support/freeze.ts";
 import { startRedis } from "../../support/servers.ts";
 
 describe("readChanges", () => {
-  it("is lost once while Redis hangs, and lets that connection go once", async function () {
+  it("reports one disconnection while Redis hangs, and drops the connection once", async function () {
     this.timeout(30_000);
     const redis = await startRedis();
     const connection = readerConnection(redis, pino({ level: "silent" }));
-    const told: string[] = [];
-    const { promise: live, resolve: onLive } = Promise.withResolvers<void>();
-    const onLost = () => void told.push("lost");
-    const reading = readChanges(connection, "test", { onLive: () => onLive(), onLost, onChanges: () => {} });
+    const calls: string[] = [];
+    const { promise: live, resolve: onConnected } = Promise.withResolvers<void>();
+    const onDisconnected = () => void calls.push("disconnected");
+    const reading = readChanges(connection, "test", {
+      onConnected: () => onConnected(),
+      onDisconnected,
+      onChanges: () => {},
+    });
     await live;
 
     const closed = once(connection, "close");
     await freeze(redis.pid);
     await closed;
-    const before = [...told];
+    const callsWhileHanging = [...calls];
     redis.signal("SIGCONT");
     await reading.close();
     await redis.remove();
 
-    expect(before).to.deep.equal(["lost"]);
+    expect(callsWhileHanging).to.deep.equal(["disconnected"]);
   });
 });

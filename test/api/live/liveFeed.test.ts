@@ -11,7 +11,7 @@ import { redisUrl } from "../../support/servers.ts";
 
 const ALL = { topics: new Set(["jobs"] as const), filter: {} };
 
-describe("the feed of live events", () => {
+describe("LiveFeed", () => {
   let app: TestApp;
   before(async () => {
     app = await startApp();
@@ -21,17 +21,17 @@ describe("the feed of live events", () => {
   const log = pino({ level: "silent" });
   const idsOf = (some: string) => [...some.matchAll(/^id: (.+)$/gm)].map(([, id]) => id);
 
-  /** What a stream of the feed says. */
+  /** Opens a stream and collects its text. */
   const listen = (feed: LiveFeed, lastEventId?: string) => {
-    const heard = { text: "" };
+    const received = { text: "" };
     const stream: EventStream = feed.open(ALL, lastEventId).on("data", (some) => {
-      heard.text += some;
+      received.text += some;
     });
-    return { heard, closed: () => once(stream, "close") };
+    return { received, closed: () => once(stream, "close") };
   };
 
-  /** The same, but for what is done in place of one of its members. */
-  const but = <T extends object>(whole: T, instead: (name: string, bound: unknown) => unknown): T =>
+  /** Returns a proxy of an object that replaces some of its members. */
+  const withOverride = <T extends object>(whole: T, instead: (name: string, bound: unknown) => unknown): T =>
     new Proxy(whole, {
       get: (target, name) => {
         const value = Reflect.get(target, name, target);
@@ -39,49 +39,52 @@ describe("the feed of live events", () => {
       },
     });
 
-  it("tells nobody to resume behind what he has still to be told, such as while MongoDB is away", async () => {
+  it("sends no position beyond changes that a client has yet to receive, while MongoDB is away", async () => {
     const redis = await connectProducer({ url: await redisUrl() }, log);
     let isAway = true;
-    const jobs = but(app.stores.jobs, (name, value) => {
+    const jobs = withOverride(app.stores.jobs, (name, value) => {
       if (name === "collection" && isAway) throw new Error("MongoDB is away");
       return value;
     });
     const stores: Stores = { ...app.stores, jobs };
     const reader = readerConnection({ url: await redisUrl() }, log);
-    const feed = new LiveFeed(stores, { clock: app.clock, log, prefix: app.prefix, redis, reader, beatMs: 20 });
-    const { heard, closed } = listen(feed);
-    await eventually(() => /"live":true}\nid: /.test(heard.text), "the feed to be live");
-    const beats = () => heard.text.split("\n").filter((line) => line === ":").length;
-    const before = idsOf(heard.text).at(-1);
+    const feed = new LiveFeed(stores, { clock: app.clock, log, prefix: app.prefix, redis, reader, heartbeatMs: 20 });
+    const { received, closed } = listen(feed);
+    await eventually(() => /"live":true}\nid: /.test(received.text), "the feed to be live");
+    const heartbeats = () => received.text.split("\n").filter((line) => line === ":").length;
+    const before = idsOf(received.text).at(-1);
 
     await app.call("PUT", "/api/jobs/told-late", {});
-    await eventually(async () => (await redis.xlen(`${app.prefix}:changes`)) > 0, "the change to be told in Redis");
-    const had = beats();
-    await eventually(() => beats() > had + 20, "heart-beats");
-    const untold = heard.text;
+    await eventually(
+      async () => (await redis.xlen(`${app.prefix}:changes`)) > 0,
+      "the change to be published in Redis",
+    );
+    const had = heartbeats();
+    await eventually(() => heartbeats() > had + 20, "heartbeats");
+    const beforeChange = received.text;
     isAway = false;
-    await eventually(() => heard.text.includes("told-late"), "the change to be told");
-    await eventually(() => idsOf(heard.text).at(-1) !== before, "the place behind it");
+    await eventually(() => received.text.includes("told-late"), "the change to be sent");
+    await eventually(() => idsOf(received.text).at(-1) !== before, "the position after it");
 
-    expect(untold).to.not.include("told-late");
-    expect(new Set(idsOf(untold))).to.deep.equal(new Set([before]));
+    expect(beforeChange).to.not.include("told-late");
+    expect(new Set(idsOf(beforeChange))).to.deep.equal(new Set([before]));
     feed.end();
     await closed();
     await feed.close();
     redis.disconnect();
   });
 
-  it("nor one who resumes, behind what came while he was told of what he had missed", async () => {
+  it("sends a resuming client no position beyond changes that arrived while it caught up", async () => {
     const redis = await connectProducer({ url: await redisUrl() }, log);
-    let goOn = () => {};
-    const held = new Promise<void>((resolve) => {
-      goOn = resolve;
+    let release = () => {};
+    const blocked = new Promise<void>((resolve) => {
+      release = resolve;
     });
-    const slow = but(redis, (name, value) =>
+    const slow = withOverride(redis, (name, value) =>
       name === "xrange"
         ? async (...args: unknown[]) => {
             const found = await (value as typeof redis.xrange)(...(args as Parameters<typeof redis.xrange>));
-            await held;
+            await blocked;
             return found;
           }
         : value,
@@ -93,20 +96,20 @@ describe("the feed of live events", () => {
       prefix: app.prefix,
       redis: slow,
       reader,
-      beatMs: 15_000,
+      heartbeatMs: 15_000,
     });
     const first = listen(feed);
-    await eventually(() => idsOf(first.heard.text).length > 0, "the feed to be live");
+    await eventually(() => idsOf(first.received.text).length > 0, "the feed to be live");
     await app.call("PUT", "/api/jobs/missed", {});
-    await eventually(() => first.heard.text.includes("missed"), "the change to be told");
+    await eventually(() => first.received.text.includes("missed"), "the change to be sent");
 
-    const second = listen(feed, idsOf(first.heard.text)[0]);
+    const second = listen(feed, idsOf(first.received.text)[0]);
     await app.call("PUT", "/api/jobs/meanwhile", {});
-    await eventually(() => first.heard.text.includes("meanwhile"), "what comes meanwhile");
-    goOn();
-    await eventually(() => second.heard.text.includes("meanwhile"), "all to be told");
+    await eventually(() => first.received.text.includes("meanwhile"), "the changes that arrive meanwhile");
+    release();
+    await eventually(() => second.received.text.includes("meanwhile"), "all changes to be sent");
 
-    const [missed = "", meanwhile] = second.heard.text.split("meanwhile");
+    const [missed = "", meanwhile] = second.received.text.split("meanwhile");
     expect(missed).to.include("missed");
     expect(idsOf(missed)).to.not.include(idsOf(meanwhile ?? "").at(-1));
     feed.end();
@@ -115,12 +118,19 @@ describe("the feed of live events", () => {
     redis.disconnect();
   });
 
-  it("lets other work be done between the listeners that it tells, where that takes its time", async () => {
+  it("lets other work run between subscribers when sending takes long", async () => {
     const redis = await connectProducer({ url: await redisUrl() }, log);
     const reader = readerConnection({ url: await redisUrl() }, log);
-    const feed = new LiveFeed(app.stores, { clock: app.clock, log, prefix: app.prefix, redis, reader, beatMs: 15_000 });
+    const feed = new LiveFeed(app.stores, {
+      clock: app.clock,
+      log,
+      prefix: app.prefix,
+      redis,
+      reader,
+      heartbeatMs: 15_000,
+    });
     const first = listen(feed);
-    await eventually(() => idsOf(first.heard.text).length > 0, "the feed to be live");
+    await eventually(() => idsOf(first.received.text).length > 0, "the feed to be live");
     const inOrder: string[] = [];
     for (const name of ["one", "two", "three"]) {
       const stream = feed.open(ALL, undefined);
@@ -133,7 +143,7 @@ describe("the feed of live events", () => {
     }
 
     await app.call("PUT", "/api/jobs/told-to-many", {});
-    await eventually(() => inOrder.includes("work after three"), "all to be told");
+    await eventually(() => inOrder.includes("work after three"), "all changes to be sent");
 
     expect(inOrder.slice(0, 6)).to.deep.equal([
       ...["one", "work after one"],

@@ -7,7 +7,7 @@ const API = "an-api-token-of-length";
 const READ = "a-reading-token-of-length";
 const HOOK = "a-hook-token-of-length";
 
-describe("/metrics and the names of mappings", () => {
+describe("GET /metrics with mapped hooks", () => {
   let app: TestApp;
   before(async () => {
     app = await startApp({
@@ -29,7 +29,7 @@ describe("/metrics and the names of mappings", () => {
     return body.split("\n").filter((line: string) => line.startsWith("signalbox_hooks_accepted_total"));
   };
 
-  it("shows one figure for all mappings to readers without a token, or with the hook token or a wrong one", async () => {
+  it("shows one sum for all mappings to readers without a token, with the hook token or with a wrong one", async () => {
     for (const headers of [undefined, bearer(HOOK), bearer("wrong"), { Cookie: "signalbox_session=full.9.a.b" }]) {
       expect(await accepted(headers)).to.have.members([
         'signalbox_hooks_accepted_total{hook="mapped"} 3',
@@ -39,7 +39,7 @@ describe("/metrics and the names of mappings", () => {
     }
   });
 
-  it("shows each mapping to readers with an API token", async () => {
+  it("shows the counter of each mapping to readers with an API token", async () => {
     for (const token of [API, READ]) {
       expect(await accepted(bearer(token))).to.have.members([
         'signalbox_hooks_accepted_total{hook="secret-name"} 2',
@@ -49,7 +49,7 @@ describe("/metrics and the names of mappings", () => {
     }
   });
 
-  it("leaves every other line as it is", () => {
+  it("leaves every other line unchanged", () => {
     const text = '# HELP x y\nother{hook="a"} 1\nsignalbox_hooks_accepted_total{hook="agent"} 2\n';
 
     expect(withoutMappingNames(text)).to.equal(text);

@@ -6,7 +6,7 @@ import { createJob, report, whole } from "../../support/factories.ts";
 const MINUTE_MS = 60_000;
 const LARGE = { text: "x".repeat(40_000) };
 
-describe("the stored payloads of a job", () => {
+describe("stored payloads of a job", () => {
   let app: TestApp;
   beforeEach(async () => {
     app = await startApp();
@@ -17,7 +17,7 @@ describe("the stored payloads of a job", () => {
   const sweep = (minutes: number) =>
     deleteUnusedPayloads(app.stores, new Date(app.clock.now().getTime() + minutes * MINUTE_MS));
 
-  it("are deleted with the job, the outputs of its steps among them", async () => {
+  it("are deleted with the job, including the outputs of its steps", async () => {
     const { path } = await createJob(app, { input: LARGE, metadata: LARGE });
     const other = await createJob(app, { input: LARGE });
     await report(app, path, "a", { output: { rows: 7 } });
@@ -31,7 +31,7 @@ describe("the stored payloads of a job", () => {
     expect((await app.call("GET", other.path)).body.input).to.deep.equal(LARGE);
   });
 
-  it("are replaced by newer ones, and nothing of the older ones is left", async () => {
+  it("are replaced by newer ones without a remainder of the older ones", async () => {
     const { path } = await createJob(app, { input: LARGE });
     await report(app, path, "a", { output: { n: 1 } });
 
@@ -48,7 +48,7 @@ describe("the stored payloads of a job", () => {
     expect((await app.call("GET", path)).body).to.deep.include({ input: null, output: { small: true } });
   });
 
-  it("of a report that is refused are deleted", async () => {
+  it("of a rejected report are deleted", async () => {
     const { path } = await createJob(app);
 
     const nameless = await app.call("PUT", `${path}/steps/a`, { output: { n: 1 } });
@@ -58,7 +58,7 @@ describe("the stored payloads of a job", () => {
     expect(await stored()).to.equal(0);
   });
 
-  it("are kept by the sweep as long as the job refers to them", async () => {
+  it("are kept by the sweep while the job refers to them", async () => {
     const { path } = await createJob(app, { input: LARGE });
     await report(app, path, "a", { output: { n: 1 } });
 
@@ -68,7 +68,7 @@ describe("the stored payloads of a job", () => {
     expect((await app.call("GET", `${path}?stepKey=a`)).body.step.output).to.deep.equal({ n: 1 });
   });
 
-  it("are deleted by the sweep if a process died before anything referred to them, but not while that may still happen", async () => {
+  it("are deleted by the sweep if a process died before a record referred to them, but not while that may still happen", async () => {
     const { jobId, path } = await createJob(app, { input: LARGE });
     const used = (await app.stores.payloads.collection.findOne({ jobId }))!;
     const { _id, ...like } = used;
@@ -80,7 +80,7 @@ describe("the stored payloads of a job", () => {
     expect((await app.call("GET", path)).body.input).to.deep.equal(LARGE);
   });
 
-  it("are deleted by the sweep if a process died after it deleted the job", async () => {
+  it("are deleted by the sweep if a process died after it had deleted the job", async () => {
     const { jobId } = await createJob(app, { input: LARGE });
     const other = await createJob(app, { input: LARGE });
     await app.stores.jobs.collection.deleteOne({ jobId });
@@ -99,7 +99,7 @@ describe("the stored payloads of a job", () => {
     expect((await app.call("GET", path)).body.input).to.deep.equal(LARGE);
   });
 
-  it("are read again where a newer report replaces one while it is read", async () => {
+  it("are read again when a newer report replaces one during the read", async () => {
     const { path } = await createJob(app);
     await report(app, path, "a", { output: { n: 1 } });
     const { payloads } = app.stores;
@@ -118,7 +118,7 @@ describe("the stored payloads of a job", () => {
     expect(listed[0].output).to.deep.equal({ n: 2 });
   });
 
-  it("that a list reads while they are replaced, or their job is deleted, are read again or left out", async () => {
+  it("are read again or left out of a list when they are replaced or their job is deleted during the read", async () => {
     const gone = await createJob(app, { input: LARGE });
     const changed = await createJob(app, { input: LARGE });
     const { payloads } = app.stores;
@@ -140,14 +140,14 @@ describe("the stored payloads of a job", () => {
   });
 });
 
-describe("a report in the moment of a deletion", () => {
+describe("report during a deletion", () => {
   let app: TestApp;
   before(async () => {
     app = await startApp();
   });
   after(() => app.close());
 
-  it("is answered 404, and leaves nothing in a new job of the same name", async () => {
+  it("is answered with 404, and leaves nothing in a new job of the same name", async () => {
     const { path } = await createJob(app);
     const { payloads } = app.stores;
     const write = payloads.write.bind(payloads);
@@ -165,7 +165,7 @@ describe("a report in the moment of a deletion", () => {
     expect(await payloads.collection.countDocuments()).to.equal(0);
   });
 
-  it("loses no report of a job that is made while all are deleted", async () => {
+  it("is not lost when its job is created while all jobs are deleted", async () => {
     for (let round = 0; round < 5; round++) {
       await Promise.all(Array.from({ length: 10 }, () => createJob(app)));
 

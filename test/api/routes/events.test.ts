@@ -31,7 +31,7 @@ describe("live events", () => {
   const report = (jobId: string, stepKey: string, body: object) =>
     app.call("PUT", `/api/jobs/${jobId}/steps/${stepKey}`, body);
 
-  it("tell of each job as lists show it, when it is created, reported on, completed and deleted", async () => {
+  it("send each job as lists show it, when it is created, reported on, completed and deleted", async () => {
     const events = await watch("/api/events");
     const output = { n: 1 };
 
@@ -61,7 +61,7 @@ describe("live events", () => {
     expect(events.headers.get("x-accel-buffering")).to.equal("no");
   });
 
-  it("tell of changes that another process made", async () => {
+  it("include changes by other processes", async () => {
     const mongo = await mongoUri(`test-${randomUUID()}`);
     const [one, other] = [await startApp({ mongo, prefix: app.prefix }), await startApp({ mongo, prefix: app.prefix })];
     const events = await watch("/api/events", {}, one.url);
@@ -73,7 +73,7 @@ describe("live events", () => {
     for (const { close } of [one, other]) await close();
   });
 
-  it("tell of one job and its steps where asked for it alone", async () => {
+  it("of one job include only that job and its steps", async () => {
     await put("a");
     await put("b");
     const events = await watch("/api/jobs/a/events");
@@ -92,7 +92,7 @@ describe("live events", () => {
     expect((await app.call("GET", "/api/jobs/nobody/events")).body.code).to.equal("job_not_found");
   });
 
-  it("take the filters of lists, and tell when a job no longer fits", async () => {
+  it("apply the filters of lists, and report when a job no longer matches", async () => {
     const running = await watch("/api/events?status=running&name=imp&metadata.team=x");
 
     await put("other", { name: "export", metadata: { team: "x" } });
@@ -104,25 +104,25 @@ describe("live events", () => {
 
     expect(seen.jobId).to.equal("fits");
     expect(gone).to.deep.equal({ jobId: "fits" });
-    const told = running.events.filter(({ event }) => event === "job").map(({ data }) => data.jobId);
-    expect(told).to.deep.equal(["fits"]);
+    const received = running.events.filter(({ event }) => event === "job").map(({ data }) => data.jobId);
+    expect(received).to.deep.equal(["fits"]);
   });
 
-  it("say nothing of reports on jobs that do not fit", async () => {
+  it("omit reports on jobs that do not match the filters", async () => {
     const all = await watch("/api/events");
     await put("busy", { name: "busy" });
-    await all.next("job"); // else the other stream may still hear of it
+    await all.next("job"); // otherwise the other stream may still receive it
     const failed = await watch("/api/events?status=failed&topic=jobs");
 
     for (let progress = 0; progress < 5; progress++) await report("busy", "s", { stepName: "S", progress });
     await put("last", { status: "failed" });
     await failed.next("job");
 
-    const told = failed.events.map(({ event }) => event).filter((event) => event !== "state");
-    expect(told).to.deep.equal(["job"]);
+    const received = failed.events.map(({ event }) => event).filter((event) => event !== "state");
+    expect(received).to.deep.equal(["job"]);
   });
 
-  it("tell of runs and deliveries, without what was said in them", async () => {
+  it("include runs and deliveries, without their texts", async () => {
     const events = await watch("/api/events?topic=runs&topic=deliveries");
     const runId = randomUUID();
     const request = { message: "s3cret", wakeMode: "now", deliver: true, channel: "log", to: "x" } as never;
@@ -144,14 +144,14 @@ describe("live events", () => {
     expect(events.events.some(({ event }) => event === "job")).to.equal(false);
   });
 
-  it("go on after the newest id that a client has seen: nothing is missed in between", async () => {
+  it("resume after the newest id that a client has received, without a gap", async () => {
     const first = await watch("/api/events");
     await put("a");
     await first.next("job");
     const id = first.lastId() as string;
     first.close();
     for (const jobId of ["b", "c", "d"]) await put(jobId);
-    const flushed = await watch("/api/events"); // the note of the last one may still be on its way
+    const flushed = await watch("/api/events"); // the last change may still be in flight
     await put("e");
     await flushed.next("job", ({ jobId }) => jobId === "e");
 
@@ -161,13 +161,13 @@ describe("live events", () => {
     await byQuery.next("job", ({ jobId }) => jobId === "e");
 
     for (const again of [byHeader, byQuery]) {
-      const told = again.events.filter(({ event }) => event === "job").map(({ data }) => data.jobId);
-      expect(told).to.have.members(["b", "c", "d", "e"]);
+      const received = again.events.filter(({ event }) => event === "job").map(({ data }) => data.jobId);
+      expect(received).to.have.members(["b", "c", "d", "e"]);
       expect(again.lastId()).to.equal(flushed.lastId());
     }
   });
 
-  it("go on so too for a client that comes back before a process that has just started hears of changes", async () => {
+  it("resume without a gap for a client that reconnects before a newly started process follows the change stream", async () => {
     const mongo = await mongoUri(`test-${randomUUID()}`);
     const before = await startApp({ mongo, prefix: app.prefix });
     const first = await watch("/api/events", {}, before.url);
@@ -189,11 +189,11 @@ describe("live events", () => {
   });
 
   for (const [title, id] of [
-    ["is no longer kept", "1-1"],
-    ["has not been yet", "99999999999999-0"],
-    ["is none", "abc"],
+    ["is no longer in the change stream", "1-1"],
+    ["lies in the future", "99999999999999-0"],
+    ["is invalid", "abc"],
   ] as const) {
-    it(`tell a client to read again whose id ${title}`, async () => {
+    it(`tell a client to reload when its id ${title}`, async () => {
       await put("a");
       const before = await watch("/api/events");
       await put("b");
@@ -207,7 +207,7 @@ describe("live events", () => {
     });
   }
 
-  it("tell to read again when very many jobs are deleted at once", async () => {
+  it("tell clients to reload when very many jobs are deleted at once", async () => {
     const docs = Array.from({ length: 2_500 }, (_, i) => `job-${i}`);
     await put("first");
     const model = await app.stores.jobs.find("first");
@@ -220,13 +220,13 @@ describe("live events", () => {
 
     await eventually(
       async () => events.events.some(({ event }) => event === "reload" || event === "job_removed"),
-      "what was deleted to be told",
+      "the deletions to be sent",
     );
     await put("after");
     await events.next("job", ({ jobId }) => jobId === "after");
   });
 
-  it("say that they hear nothing while Redis is away, go on when it is back, and have clients read again", async () => {
+  it("report that they are not live while Redis is away, and tell clients to reload once it is back", async () => {
     const redis = await startRedis();
     const alone = await startApp({ redis: redis.url });
     const events = await watch("/api/events", {}, alone.url);
@@ -234,39 +234,39 @@ describe("live events", () => {
     await redis.stop();
     const away = await events.next("state");
     const meanwhile = await watch("/api/events", {}, alone.url, false);
-    const { status } = await alone.call("PUT", "/api/jobs/unheard", {});
+    const { status } = await alone.call("PUT", "/api/jobs/before-outage-ends", {});
     await redis.start();
     const back = await events.next("state");
     const again = await events.next("reload");
     await meanwhile.next("state", ({ live }) => live);
-    await alone.call("PUT", "/api/jobs/heard", {});
-    const heard = await events.next("job", ({ jobId }) => jobId === "heard");
+    await alone.call("PUT", "/api/jobs/during-outage", {});
+    const job = await events.next("job", ({ jobId }) => jobId === "during-outage");
 
     expect([away, back, again]).to.deep.equal([{ live: false }, { live: true }, { reason: "gap" }]);
     expect(meanwhile.events[0]).to.deep.equal({ event: "state", data: { live: false } });
-    expect([status, heard.jobId]).to.deep.equal([201, "heard"]);
+    expect([status, job.jobId]).to.deep.equal([201, "during-outage"]);
     await alone.close();
     await redis.remove();
   });
 
-  it("say so too when Redis hangs, and go on when it does no longer", async function () {
+  it("report that they are not live while Redis hangs, and continue once it responds", async function () {
     this.timeout(60_000);
     const redis = await startRedis();
     const alone = await startApp({ redis: redis.url });
     const events = await watch("/api/events", {}, alone.url);
 
     await freeze(redis.pid);
-    await eventually(() => events.events.at(-1)?.data.live === false, "it to be noticed", 20_000);
+    await eventually(() => events.events.at(-1)?.data.live === false, "the outage to be noticed", 20_000);
     redis.signal("SIGCONT");
-    await eventually(() => events.events.at(-1)?.event === "reload", "it to go on", 20_000);
-    await alone.call("PUT", "/api/jobs/heard", {});
+    await eventually(() => events.events.at(-1)?.event === "reload", "the stream to continue", 20_000);
+    await alone.call("PUT", "/api/jobs/during-outage", {});
 
-    expect((await events.next("job", ({ jobId }) => jobId === "heard")).jobId).to.equal("heard");
+    expect((await events.next("job", ({ jobId }) => jobId === "during-outage")).jobId).to.equal("during-outage");
     await alone.close();
     await redis.remove();
   });
 
-  it("tell to read again when runs and deliveries that are over are deleted", async () => {
+  it("tell clients to reload when ended runs and deliveries are deleted", async () => {
     const { runs, deliveries } = app.stores;
     const runId = randomUUID();
     const run = { _id: runId, kind: "wake" as const, name: "CI", sessionKey: "main", singleUse: false, mapped: null };
@@ -286,7 +286,7 @@ describe("live events", () => {
     expect([first, second]).to.deep.equal([{ reason: "many" }, { reason: "many" }]);
   });
 
-  it("tell to read again when another process could not tell what it changed, though they heard Redis all the time", async () => {
+  it("tell clients to reload when another process could not publish its changes", async () => {
     const events = await watch("/api/events");
     const away = await connectProducer({ url: await redisUrl() }, pino({ level: "silent" }));
     const changes = new RedisChangeStream(away, app.prefix);
@@ -301,11 +301,11 @@ describe("live events", () => {
     away.disconnect();
   });
 
-  it("end for a client that takes nothing: it keeps no service from stopping", async () => {
+  it("end for a client that reads nothing, so that it cannot delay a shutdown", async () => {
     const other = await startApp();
     const socket = connect(Number(new URL(other.url).port), "127.0.0.1");
     socket.write("GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    await once(socket, "readable"); // its beginning has come; from now on nothing is read
+    await once(socket, "readable"); // the stream has begun; from now on nothing is read
     const long = "x".repeat(60_000);
     for (let n = 0; n < 4; n++) {
       const ids = Array.from({ length: 60 }, (_, i) => `job-${n}-${i}`);
@@ -314,7 +314,7 @@ describe("live events", () => {
 
     await other.close();
 
-    expect(socket.bytesRead).to.be.below(60_000 * 240); // much of it was still on its way
+    expect(socket.bytesRead).to.be.below(60_000 * 240); // most of the stream was never received
     socket.destroy();
   });
 
@@ -327,7 +327,7 @@ describe("live events", () => {
     await eventually(() => events.isOver(), "the stream to end");
   });
 
-  it("answer HEAD without a stream, and count what is open", async () => {
+  it("answer HEAD without a stream, and count the open streams", async () => {
     const response = await fetch(`${app.url}/api/events`, { method: "HEAD" });
     const events = await watch("/api/events");
     const during = (await app.call("GET", "/metrics")).body;
@@ -337,7 +337,7 @@ describe("live events", () => {
     expect(during).to.match(/^signalbox_event_streams 1$/m);
     await eventually(
       async () => /^signalbox_event_streams 0$/m.test((await app.call("GET", "/metrics")).body),
-      "it to end",
+      "the stream to end",
     );
   });
 
@@ -346,7 +346,7 @@ describe("live events", () => {
     ["status=late", "status"],
     ["colour=red", "colour"],
   ] as const) {
-    it(`refuse ?${query}, and name the parameter`, async () => {
+    it(`reject ?${query} with an error that names the parameter`, async () => {
       const { status, body } = await app.call("GET", `/api/events?${query}`);
 
       expect([status, body.code, body.errors[0].parameter]).to.deep.equal([400, "invalid_query", field]);

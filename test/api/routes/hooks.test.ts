@@ -47,7 +47,7 @@ describe("POST /hooks/agent and /hooks/wake", () => {
     ]);
   });
 
-  it("takes the token as Bearer, as x-service-token and, with one warning that lacks it, as ?token=", async () => {
+  it("accepts the token as Bearer, as x-service-token and as ?token=, which logs one warning without the token", async () => {
     const forms = [
       await post("wake", { text: "x" }),
       await post("wake", { text: "x" }, { "X-Service-Token": TOKEN }),
@@ -60,7 +60,7 @@ describe("POST /hooks/agent and /hooks/wake", () => {
     expect(JSON.stringify(app.log)).to.not.include(TOKEN);
   });
 
-  it("takes a right token beside a wrong one, and warns of none in the URL that is wrong", async () => {
+  it("accepts a valid token beside a wrong one, and logs no warning about a wrong token in the URL", async () => {
     const app = await startApp({ config: config() });
     const post = (query: string, headers: Record<string, string>) =>
       app.call("POST", `/hooks/wake${query}`, { text: "x" }, headers);
@@ -79,7 +79,7 @@ describe("POST /hooks/agent and /hooks/wake", () => {
     }
   });
 
-  it("lets a client that waits for 100 Continue send its body only when the token is right", async () => {
+  it("sends 100 Continue only when the token is valid", async () => {
     const ask = (token: string) =>
       new Promise<{ status: number | undefined; continued: boolean }>((resolve, reject) => {
         const headers = {
@@ -106,7 +106,7 @@ describe("POST /hooks/agent and /hooks/wake", () => {
     expect(await ask("wrong")).to.deep.equal({ status: 401, continued: false });
   });
 
-  it("answers a missing or wrong token with 401, before the body is read and the name looked up", async () => {
+  it("answers a missing or wrong token with 401 before the body is read and the name is looked up", async () => {
     const answers = [
       await post("agent", "{ not json", {}),
       await post("agent", { message: "x" }, { Authorization: "Bearer wrong" }),
@@ -136,7 +136,7 @@ describe("POST /hooks/agent and /hooks/wake", () => {
     ["wake", "an unknown mode", { text: "x", mode: "soon" }, "/mode"],
   ];
   for (const [hook, title, body, pointer] of refused) {
-    it(`${hook}: answers ${title} with 400 at ${pointer}, and writes nothing`, async () => {
+    it(`${hook}: answers ${title} with 400 at ${pointer}, and stores nothing`, async () => {
       const before = [await runs(), await app.stores.events.countWaiting()];
 
       const answer = await post(hook, body);
@@ -147,7 +147,7 @@ describe("POST /hooks/agent and /hooks/wake", () => {
     });
   }
 
-  it("answers a body that is no object with 400, one over hooks.maxBodyBytes with 413", async () => {
+  it("answers a body that is not an object with 400, and one over hooks.maxBodyBytes with 413", async () => {
     const list = await post("agent", "[1]");
     const large = await post("agent", { message: "x".repeat(262_144) });
 
@@ -155,7 +155,7 @@ describe("POST /hooks/agent and /hooks/wake", () => {
     expect(large.body.code).to.equal("body_too_large");
   });
 
-  it("answers an unknown name with 404 hook_not_found, another method with 405", async () => {
+  it("answers an unknown name with 404 hook_not_found, and another method with 405", async () => {
     const unknown = await post("nobody", { message: "x" });
     const method = await app.call("GET", "/hooks/agent", undefined, bearer);
 
@@ -163,7 +163,7 @@ describe("POST /hooks/agent and /hooks/wake", () => {
     expect([method.status, method.headers.get("Allow")]).to.deep.equal([405, "POST, OPTIONS"]);
   });
 
-  it("answers the same Idempotency-Key and body as the first time, and does nothing again", async () => {
+  it("answers a repeated Idempotency-Key with the same body like the first request, without another effect", async () => {
     const headers = { ...bearer, "Idempotency-Key": "order-7" };
     const before = (await runs()).length;
 
@@ -176,7 +176,7 @@ describe("POST /hooks/agent and /hooks/wake", () => {
     expect(await runs()).to.have.length(before + 1);
   });
 
-  it("wakes nobody again when the same Idempotency-Key comes again, and makes no job again", async () => {
+  it("triggers no second heartbeat and creates no second tracked job for a repeated Idempotency-Key", async () => {
     const app = await startApp({
       config: `{ hooks: { enabled: true, token: "${TOKEN}" }, agents: { defaults: { trackAsJob: true } } }`,
     });
@@ -200,7 +200,7 @@ describe("POST /hooks/agent and /hooks/wake", () => {
     }
   });
 
-  it("answers the same Idempotency-Key with another body with 409, and accepts it on another hook, which has keys of its own", async () => {
+  it("answers a repeated Idempotency-Key with another body with 409, but accepts it on another hook", async () => {
     const headers = { ...bearer, "Idempotency-Key": "order-8" };
     const first = await post("wake", { text: "once" }, headers);
     const again = await post("wake", { text: "once" }, headers);
@@ -220,7 +220,7 @@ describe("POST /hooks/agent and /hooks/wake", () => {
     expect(status).to.equal(400);
   });
 
-  it("lists runs newest first, by status and session, page by page", async () => {
+  it("lists the runs newest first, by status and session, in pages", async () => {
     const sessionKey = "list-me";
     const ids: string[] = [];
     for (let i = 0; i < 5; i++) {
@@ -235,7 +235,7 @@ describe("POST /hooks/agent and /hooks/wake", () => {
     expect(rest.nextCursor).to.equal(null);
   });
 
-  it("answers for a session that does not exist with 404, for one whose first run waits with no messages", async () => {
+  it("answers the messages of an unknown session with 404, and of one whose first run waits with an empty list", async () => {
     await app.call("POST", "/hooks/agent", { message: "x", sessionKey: "hook:waits" }, bearer);
 
     const read = (key: string) => app.call("GET", `/api/sessions/${key}/messages`);
@@ -245,7 +245,7 @@ describe("POST /hooks/agent and /hooks/wake", () => {
     expect((await read("nobody")).body).to.include({ code: "session_not_found" });
   });
 
-  it("ends a page of runs where their replies come to more than one answer should hold", async () => {
+  it("ends a page of runs early when their replies exceed the size of one response", async () => {
     const app = await startApp({ config: config() });
     try {
       for (let i = 0; i < 4; i++) await app.call("POST", "/hooks/agent", { message: "x" }, bearer);
@@ -260,7 +260,7 @@ describe("POST /hooks/agent and /hooks/wake", () => {
     }
   });
 
-  it("reads the latest messages of a session, as many as asked for", async () => {
+  it("reads the latest messages of a session, up to the limit", async () => {
     const turn = { sessionKey: "s", told: "q", outside: false, answered: "a", endedAt: new Date() };
     for (let i = 0; i < 3; i++) await app.stores.messages.addTurn(`turn-${i}`, { ...turn, told: `q${i}` });
 
@@ -269,7 +269,7 @@ describe("POST /hooks/agent and /hooks/wake", () => {
     expect(body.messages.map(({ content }: { content: string }) => content)).to.deep.equal(["a", "q2", "a"]);
   });
 
-  it("answers for a run that does not exist with 404", async () => {
+  it("answers an unknown run with 404", async () => {
     for (const [method, path] of [
       ["GET", ""],
       ["POST", "/retry"],
@@ -282,7 +282,7 @@ describe("POST /hooks/agent and /hooks/wake", () => {
 });
 
 describe("hooks.enabled: false", () => {
-  it("answers every path under it with 404", async () => {
+  it("answers every path under hooks.path with 404", async () => {
     const app = await startApp();
     try {
       for (const path of ["/hooks", "/hooks/wake", "/hooks/agent", "/hooks/x"]) {
@@ -294,7 +294,7 @@ describe("hooks.enabled: false", () => {
   });
 });
 
-describe("the policy for session keys", () => {
+describe("session key policy", () => {
   const cases: [string, string, object, number, string | undefined][] = [
     ["a default key", ', defaultSessionKey: "inbox"', {}, 202, "inbox"],
     ["a request's own key", ', defaultSessionKey: "inbox"', { sessionKey: "mine" }, 202, "mine"],
@@ -308,7 +308,7 @@ describe("the policy for session keys", () => {
     ["a key of its own", "", { sessionKey: "mine" }, false],
     ["a default key", ', defaultSessionKey: "inbox"', {}, false],
   ] as const) {
-    it(`has the session made for the run alone, and forgotten with it, by ${title}: ${isAlone}`, async () => {
+    it(`makes a run whose session is single-use (${isAlone}) for ${title}`, async () => {
       const app = await startApp({ config: config(more) });
       try {
         const { body: answer } = await app.call("POST", "/hooks/agent", { message: "x", ...body }, bearer);
@@ -335,8 +335,8 @@ describe("the policy for session keys", () => {
   }
 });
 
-describe("the hook token and /api", () => {
-  it("reads runs beside the API token, and nothing else", async () => {
+describe("hook token under /api", () => {
+  it("may read single runs beside the API token, and nothing else", async () => {
     const app = await startApp({ config: config(), apiToken: "the-token-of-the-api" });
     try {
       const { body } = await app.call("POST", "/hooks/agent", { message: "x" }, bearer);
@@ -359,7 +359,7 @@ describe("hooks while Redis is away", () => {
     ["frozen", (redis: TestServer) => freeze(redis.pid)],
   ] as const;
   for (const [title, takeAway] of ways) {
-    it(`(${title}) are accepted all the same, durably; wrong tokens are counted here`, async () => {
+    it(`(${title}) are accepted and stored; wrong tokens are counted in the process`, async () => {
       const redis = await startRedis();
       const app = await startApp({ config: config(), redis: redis.url });
       try {
@@ -384,7 +384,7 @@ describe("hooks while Redis is away", () => {
 });
 
 describe("hooks while MongoDB is away", () => {
-  it("are answered 503 with Retry-After; the same Idempotency-Key then has one effect", async function () {
+  it("are answered with 503 and Retry-After; the same Idempotency-Key then has one effect", async function () {
     this.timeout(60_000);
     const mongod = await startMongod();
     const mapped = ', mappings: [{ match: { path: "ci" } }]';

@@ -6,7 +6,7 @@ import { type Answer, startApp, type TestApp } from "../../support/app.ts";
 const TOKEN = "a-hook-token-of-length";
 const OWN_TOKENS = ["a-token-of-the-first", "a-token-of-the-second"];
 
-describe("the Idempotency-Keys of hooks", () => {
+describe("Idempotency-Keys of hooks", () => {
   let app: TestApp;
   before(async () => {
     const mappings = [
@@ -42,7 +42,7 @@ describe("the Idempotency-Keys of hooks", () => {
     ["one that is ci percent-encoded twice", "%2563i"],
   ];
 
-  it("are apart for each name: the same key is accepted on each, and answered as the first time on each", async () => {
+  it("are separate for each hook: each accepts the same key once, and repeats its own response", async () => {
     const key = randomUUID();
     const sendAll = async () => {
       const answers: Answer[] = [];
@@ -60,7 +60,7 @@ describe("the Idempotency-Keys of hooks", () => {
   });
 
   for (const [title, name] of NAMES) {
-    it(`are 409 with another body on the same name: ${title}`, async () => {
+    it(`conflict with another body on the same hook: ${title}`, async () => {
       const key = randomUUID();
       await post(name, key);
 
@@ -82,7 +82,7 @@ describe("the Idempotency-Keys of hooks", () => {
     ["größe", "gr%C3%B6%C3%9Fe"],
   ];
   for (const [name, other] of spellings) {
-    it(`are the same for ${name} and ${other}, two spellings of one name`, async () => {
+    it(`are the same for ${name} and ${other}, two spellings of one hook`, async () => {
       const key = randomUUID();
       const first = await post(name, key);
 
@@ -94,7 +94,7 @@ describe("the Idempotency-Keys of hooks", () => {
     });
   }
 
-  it("are apart for each sender with a token of its own, and from those of the hook token", async () => {
+  it("are separate for each sender with a token of its own, and from those of the hook token", async () => {
     const key = randomUUID();
     const own = { ...BODY, source: "own" };
     const sendAll = async () => [
@@ -112,7 +112,7 @@ describe("the Idempotency-Keys of hooks", () => {
     expect(again.map(idOf)).to.deep.equal(first.map(idOf));
   });
 
-  it("are no other hook's or sender's where they read like what is stored for it", async () => {
+  it("cannot collide with the stored form of another hook's or sender's key", async () => {
     const lookAlikes = (key: string) => [
       ...["agent", "wake", "ci", "own-0"].flatMap((name) =>
         ["built-in", "mapped", "key", "message", "hook", "name"].map((kind) => JSON.stringify([kind, name, key])),
@@ -136,7 +136,7 @@ describe("the Idempotency-Keys of hooks", () => {
     expect(answers.map(({ status }) => status)).to.deep.equal([202, 200, 202, 202]);
   });
 
-  it("cannot be joined to another name's: neither by moving the border between name and key nor by quotation marks", async () => {
+  it("cannot be forged by moving the border between hook and key, or by quotation marks", async () => {
     const pairs: [string, string][] = [
       ["a/b", "c"],
       ["a", "b/c"],
@@ -156,7 +156,7 @@ describe("the Idempotency-Keys of hooks", () => {
     expect(new Set(answers.map(idOf))).to.have.property("size", pairs.length);
   });
 
-  it("are honoured as earlier versions stored them, on the hook that they came to alone", async () => {
+  it("of earlier versions are honoured, only on their own hook", async () => {
     const [key, ids] = [randomUUID(), { runId: randomUUID(), sessionKey: "hook:earlier" }];
     await app.stores.idempotencyKeys.reserve(key, ["agent", BODY], ids);
 
@@ -167,7 +167,7 @@ describe("the Idempotency-Keys of hooks", () => {
     expect(answers[2]?.body.sessionKey).to.equal(ids.sessionKey);
   });
 
-  it("are honoured as the version before stored them, and conflict with another body", async () => {
+  it("of the previous version are honoured, and conflict with another body", async () => {
     const [key, ids] = [randomUUID(), { runId: randomUUID(), sessionKey: "hook:before" }];
     await app.stores.idempotencyKeys.reserve(joinKey("built-in", "agent", key), ["agent", BODY], ids);
 
@@ -184,7 +184,7 @@ describe("the Idempotency-Keys of hooks", () => {
   };
 
   for (const name of ["agent", "wake", "ci"]) {
-    it(`of ${name} have one effect where ten requests come at once, and need no record of their own`, async () => {
+    it(`of ${name} have one effect when ten requests arrive at once, and need no record of their own`, async () => {
       const [key, before] = [randomUUID(), await countOf()];
       const records = () => app.stores.idempotencyKeys.collection.countDocuments({ createdAt: { $exists: true } });
       const recordsBefore = await records();
@@ -195,7 +195,7 @@ describe("the Idempotency-Keys of hooks", () => {
       expect([await countOf(), await records()]).to.deep.equal([before + 1, recordsBefore]);
     });
 
-    it(`of ${name} stand for their request for 24 hours, and for another one after that, also where ten come at once`, async () => {
+    it(`of ${name} are valid for 24 hours, and available for another request after that, even if ten arrive at once`, async () => {
       const [key, before] = [randomUUID(), await countOf()];
       const first = await post(name, key);
       app.clock.advance(23 * 3_600_000);
@@ -216,7 +216,7 @@ describe("the Idempotency-Keys of hooks", () => {
     });
   }
 
-  it("of a mapping with forEach conflict with another number of items, whichever came first", async () => {
+  it("of a mapping with forEach conflict when the number of items differs, whichever request was first", async () => {
     const bodies = [{ items: [] }, { items: [1] }, { items: [1, 2] }];
     for (const first of bodies) {
       const key = randomUUID();
@@ -230,7 +230,7 @@ describe("the Idempotency-Keys of hooks", () => {
     }
   });
 
-  it("give a run an id that cannot be guessed by who knows the key: it is another in each database", async () => {
+  it("yield run ids that cannot be derived from the key: they differ in each database", async () => {
     const [other, key] = [await startApp({ config: `{ hooks: { enabled: true, token: "${TOKEN}" } }` }), "order-1"];
     const headers = { Authorization: `Bearer ${TOKEN}`, "Idempotency-Key": key };
 

@@ -12,7 +12,7 @@ describe("PUT /api/jobs/:jobId", () => {
   });
   after(() => app.close());
 
-  it("creates a running job at 0 with 201, and reads what was never set as null", async () => {
+  it("creates a running job at 0 with 201, with null for all fields that were not set", async () => {
     const jobId = randomUUID();
 
     const { status, body } = await app.call("PUT", `/api/jobs/${jobId}`, {});
@@ -40,7 +40,7 @@ describe("PUT /api/jobs/:jobId", () => {
     expect(status).to.equal(201);
   });
 
-  it("updates the fields given with 200, and only those", async () => {
+  it("updates only the fields given, with 200", async () => {
     const given = { name: "Report", description: "Monthly", input: { a: [1, { b: null }] }, metadata: { env: "prod" } };
     const { path } = await createJob(app, given);
     app.clock.advance(1_000);
@@ -63,7 +63,7 @@ describe("PUT /api/jobs/:jobId", () => {
     expect((await app.call("GET", "/api/jobs?name=cleared")).body.jobs).to.deep.equal([]);
   });
 
-  it("takes a job back as it was read", async () => {
+  it("accepts a job back as it was read", async () => {
     const { path } = await createJob(app, { name: "Report" });
     await report(app, path, "a", { progress: 10 });
     const read = (await app.call("GET", `${path}?stepKey=a&include=steps`)).body;
@@ -82,11 +82,11 @@ describe("PUT /api/jobs/:jobId", () => {
       { status: "completed", output: { a: 1 } },
       { progress: 100, status: "completed" },
     ],
-    ["completed brings progress to 100 whatever is said", { status: "completed", progress: 50 }, { progress: 100 }],
+    ["completed sets progress to 100 whatever the body says", { status: "completed", progress: 50 }, { progress: 100 }],
     ["failed leaves progress", { status: "failed", message: "gave up" }, { progress: 40, message: "gave up" }],
   ];
   for (const [title, change, expected] of corrections) {
-    it(`corrects by hand: ${title}`, async () => {
+    it(`allows a manual correction: ${title}`, async () => {
       const { path } = await createJob(app, { progress: 40 });
 
       const { status, body } = await app.call("PUT", path, change);
@@ -96,7 +96,7 @@ describe("PUT /api/jobs/:jobId", () => {
     });
   }
 
-  it("opens a job again by hand without bringing its progress back", async () => {
+  it("reopens a job by a manual correction without lowering its progress", async () => {
     const { path } = await createJob(app, { status: "completed", output: { done: true } });
 
     const { body } = await app.call("PUT", path, { status: "running", progress: 5 });
@@ -104,7 +104,7 @@ describe("PUT /api/jobs/:jobId", () => {
     expect(body).to.deep.include({ status: "running", progress: 100, output: { done: true } });
   });
 
-  it("keeps free objects as they are, whatever is in them", async () => {
+  it("stores free objects unchanged, whatever they contain", async () => {
     const odd =
       '{"$where":"1","a.b":{"$gt":""},"__proto__":{"x":1},"_bsontype":"ObjectId","\\u0000":"\\u0000","\\ud800":1,"":[]}';
 
@@ -115,7 +115,7 @@ describe("PUT /api/jobs/:jobId", () => {
     for (const field of ["input", "metadata", "output"]) expect(JSON.stringify(body[field])).to.equal(odd);
   });
 
-  it("keeps an object that is nested thousands of levels deep", async () => {
+  it("stores an object that is nested thousands of levels deep", async () => {
     const deep = `${'{"a":'.repeat(2_000)}1${"}".repeat(2_000)}`;
 
     const { path } = await createJob(app, {});
@@ -126,7 +126,7 @@ describe("PUT /api/jobs/:jobId", () => {
     expect(JSON.stringify(body.input)).to.equal(deep);
   });
 
-  it("answers 20 creations at once with one 201", async () => {
+  it("answers one of 20 concurrent creations with 201", async () => {
     const path = `/api/jobs/${randomUUID()}`;
 
     const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => app.call("PUT", path, { name: `n${i}` })));
@@ -144,7 +144,7 @@ describe("GET /api/jobs/:jobId", () => {
   });
   after(() => app.close());
 
-  it("shows the step that was reported last among those still running, without its output", async () => {
+  it("shows the most recently reported of the running steps, without its output", async () => {
     const { path } = await createJob(app);
     await report(app, path, "a", { output: { large: true } });
     await report(app, path, "b", {});
@@ -158,7 +158,7 @@ describe("GET /api/jobs/:jobId", () => {
     expect(body).to.not.have.any.keys("step", "steps");
   });
 
-  it("shows the one before when the last one ends, and null when none runs", async () => {
+  it("shows the previous step when the current one ends, and null when no step is running", async () => {
     const { path } = await createJob(app);
     await report(app, path, "a", {});
     await report(app, path, "b", {});
@@ -172,7 +172,7 @@ describe("GET /api/jobs/:jobId", () => {
     expect(none.body.currentStep).to.equal(null);
   });
 
-  it("tells two reports of one millisecond apart", async () => {
+  it("orders two reports of the same millisecond", async () => {
     const { path } = await createJob(app);
     const keys = Array.from({ length: 30 }, (_, i) => `step-${i}`);
 
@@ -183,7 +183,7 @@ describe("GET /api/jobs/:jobId", () => {
     }
   });
 
-  it("adds one step on ?stepKey=, with output and, once completed, durationMs", async () => {
+  it("adds one step for ?stepKey=, with output and, once completed, durationMs", async () => {
     const { path } = await createJob(app);
     await report(app, path, "a", {});
     app.clock.advance(1_500);
@@ -196,7 +196,7 @@ describe("GET /api/jobs/:jobId", () => {
     expect(Number.isInteger(body.step.durationMs)).to.equal(true);
   });
 
-  it("adds step: null when there is none of that key", async () => {
+  it("adds step: null for an unknown stepKey", async () => {
     const { path } = await createJob(app);
 
     const { status, body } = await app.call("GET", `${path}?stepKey=none`);
@@ -205,7 +205,7 @@ describe("GET /api/jobs/:jobId", () => {
     expect(body.step).to.equal(null);
   });
 
-  it("adds all steps on ?include=steps, oldest first, with outputs and without durationMs", async () => {
+  it("adds all steps for ?include=steps, oldest first, with outputs and without durationMs", async () => {
     const { path } = await createJob(app);
     for (const key of ["c", "a", "b"]) await report(app, path, key, { status: "completed", output: { key } });
     await report(app, path, "c", { message: "again" });
@@ -217,7 +217,7 @@ describe("GET /api/jobs/:jobId", () => {
     expect(body.steps[1]).to.not.have.property("durationMs");
   });
 
-  it("answers 404 job_not_found", async () => {
+  it("answers an unknown job with 404 job_not_found", async () => {
     const { status, body } = await app.call("GET", "/api/jobs/nobody");
 
     expect(status).to.equal(404);
@@ -258,7 +258,7 @@ describe("DELETE /api/jobs", () => {
     expect((await app.call("DELETE", path)).status).to.equal(404);
   });
 
-  it("starts a job of the same name from nothing", async () => {
+  it("lets a new job of the same name start empty", async () => {
     const { path } = await createJob(app, { name: "old" });
     await report(app, path, "a", whole(70));
     await app.call("DELETE", path);
@@ -281,7 +281,7 @@ describe("DELETE /api/jobs", () => {
     expect(await app.stores.payloads.collection.countDocuments()).to.equal(0);
   });
 
-  it("deletes what the filters fit, and nothing else", async () => {
+  it("deletes only the jobs that match the filters", async () => {
     const failed = await createJob(app, { status: "failed", metadata: { env: "test" } });
     const others = [await createJob(app, { metadata: { env: "test" } }), await createJob(app, { status: "failed" })];
 
@@ -293,7 +293,7 @@ describe("DELETE /api/jobs", () => {
   });
 
   for (const query of ["", "?status=running"]) {
-    it(`leaves alone what is created meanwhile, and so comes to an end, on DELETE /api/jobs${query}`, async () => {
+    it(`leaves jobs created meanwhile alone, and terminates, at /api/jobs${query}`, async () => {
       await createJob(app);
       const made: string[] = [];
       const { jobs } = app.stores;
@@ -314,7 +314,7 @@ describe("DELETE /api/jobs", () => {
 
   const misspelt = ["statsu=failed", "name=", "limit=10", "cursor=abc", "metadata=x", "status=faild"];
   for (const query of misspelt) {
-    it(`deletes nothing on ?${query}, and says so with 400`, async () => {
+    it(`deletes nothing for ?${query}, and answers 400`, async () => {
       await createJob(app);
 
       const { status, body } = await app.call("DELETE", `/api/jobs?${query}`);
@@ -325,7 +325,7 @@ describe("DELETE /api/jobs", () => {
     });
   }
 
-  it("deletes nothing at an address that lacks the jobId", async () => {
+  it("deletes nothing at a path without a jobId", async () => {
     await createJob(app);
 
     const { status } = await app.call("DELETE", "/api/jobs/");

@@ -10,7 +10,7 @@ describe("GET /api/jobs", () => {
   before(async () => {
     app = await startApp();
     start = app.clock.now().getTime();
-    // One job a minute, from old to new; `d` is the only one that is reported on later.
+    // one job a minute, oldest first; only `d` is reported on later
     const jobs: [string, object][] = [
       ["ci/a", { name: "Build app", metadata: { env: "prod", tags: ["x", "y"], git: { branch: "main" } } }],
       ["ci/b", { name: "Build docs", metadata: { env: "test", tags: ["y"] }, status: "failed" }],
@@ -27,7 +27,7 @@ describe("GET /api/jobs", () => {
   after(() => app.close());
   const at = (minutes: number) => new Date(start + minutes * 60_000 + 30_000).toISOString();
 
-  it("lists all, newest first, with the current step of each", async () => {
+  it("lists all jobs, newest first, each with its current step", async () => {
     const { status, body } = await app.call("GET", "/api/jobs");
 
     expect(status).to.equal(200);
@@ -62,7 +62,7 @@ describe("GET /api/jobs", () => {
     ],
   ];
   for (const [title, query, expected] of filters) {
-    it(`finds by ${title}`, async () => {
+    it(`filters by ${title}`, async () => {
       const { status, body } = await app.call("GET", `/api/jobs?${query()}`);
 
       expect(status, JSON.stringify(body)).to.equal(200);
@@ -70,7 +70,7 @@ describe("GET /api/jobs", () => {
     });
   }
 
-  it("gives only the fields asked for, and jobId", async () => {
+  it("returns only the requested fields and jobId", async () => {
     const { body } = await app.call("GET", "/api/jobs?fields=status,progress,currentStep&limit=2");
 
     expect(body.jobs[0]).to.deep.equal({ jobId: "nightly-e", status: "completed", progress: 100, currentStep: null });
@@ -78,14 +78,14 @@ describe("GET /api/jobs", () => {
     expect(body.jobs[1]).to.have.all.keys("jobId", "status", "progress", "currentStep");
   });
 
-  it("gives heavy fields only when they are asked for", async () => {
+  it("returns large fields only on request", async () => {
     const { body } = await app.call("GET", "/api/jobs?fields=input,output");
 
     expect(body.jobs[1]).to.deep.equal({ jobId: "nightly-d", input: { rows: 3 }, output: null });
   });
 
   for (const limit of [1, 2, 3, 5, 1_000]) {
-    it(`gives every job once over pages of ${limit}`, async () => {
+    it(`returns every job once over pages of ${limit}`, async () => {
       const seen: string[] = [];
       let cursor: string | null = "";
       while (cursor !== null) {
@@ -99,7 +99,7 @@ describe("GET /api/jobs", () => {
     });
   }
 
-  it("says of a time that is none what one looks like", async () => {
+  it("explains the format of a time when a parameter is not a time", async () => {
     const { status, body } = await app.call("GET", "/api/jobs?createdFrom=yesterday");
 
     expect(status).to.equal(400);
@@ -134,14 +134,14 @@ describe("GET /api/jobs", () => {
   }
 });
 
-describe("pages while jobs come and go", () => {
+describe("pages of jobs while jobs are created and deleted", () => {
   let app: TestApp;
   before(async () => {
     app = await startApp();
   });
   after(() => app.close());
 
-  it("neither repeat nor skip a job that was there all the time", async () => {
+  it("neither repeat nor skip a job that exists all the time", async () => {
     const kept = [];
     for (let i = 0; i < 12; i++) kept.push((await createJob(app)).jobId);
     const gone = await createJob(app);
@@ -156,14 +156,14 @@ describe("pages while jobs come and go", () => {
   });
 });
 
-describe("staleness", () => {
+describe("stale jobs", () => {
   let app: TestApp;
   beforeEach(async () => {
     app = await startApp({ staleAfterSeconds: 900 });
   });
   afterEach(() => app.close());
 
-  it("shows on a running job and step without a report for the configured time, and changes no status", async () => {
+  it("are running jobs and steps without a report for the configured time, and keep their status", async () => {
     const { jobId, path } = await createJob(app);
     await report(app, path, "a", { progress: 5 });
     app.clock.advance(901_000);
@@ -178,7 +178,7 @@ describe("staleness", () => {
     expect((await app.call("GET", "/api/stats")).body.jobs).to.include({ stale: 1, running: 1 });
   });
 
-  it("ends with the next report", async () => {
+  it("are no longer stale after the next report", async () => {
     const { path } = await createJob(app);
     await report(app, path, "a", {});
     app.clock.advance(901_000);
@@ -191,7 +191,7 @@ describe("staleness", () => {
     expect((await app.call("GET", "/api/jobs?stale=true")).body.jobs).to.deep.equal([]);
   });
 
-  it("begins at the creation of a job that nobody reports on", async () => {
+  it("include jobs without any report, by the time of their creation", async () => {
     const { path } = await createJob(app);
     app.clock.advance(899_000);
     const before = await app.call("GET", path);
@@ -202,7 +202,7 @@ describe("staleness", () => {
     expect(after.body).to.include({ stale: true, lastReportAt: null });
   });
 
-  it("is not put off by a change of name or metadata", async () => {
+  it("stay stale after a change of name or metadata", async () => {
     const { path } = await createJob(app);
     app.clock.advance(901_000);
 
@@ -211,7 +211,7 @@ describe("staleness", () => {
     expect(body).to.include({ stale: true, lastReportAt: null });
   });
 
-  it("follows the job's own staleAfterSeconds, also set later", async () => {
+  it("follow the job's own staleAfterSeconds, even if it is set later", async () => {
     const { path } = await createJob(app, { staleAfterSeconds: 10 });
     await report(app, path, "a", {});
     app.clock.advance(11_000);
@@ -226,7 +226,7 @@ describe("staleness", () => {
     expect(again.body).to.include({ stale: false, staleAfterSeconds: null });
   });
 
-  it("never shows on a job that has ended, and stale=false lists all others", async () => {
+  it("never include ended jobs; stale=false lists all others", async () => {
     const ended = await createJob(app, { status: "completed" });
     const stale = await createJob(app);
     app.clock.advance(901_000);
@@ -240,7 +240,7 @@ describe("staleness", () => {
 });
 
 describe("GET /api/stats", () => {
-  it("counts jobs by status, and what the last hour brought", async () => {
+  it("counts jobs by status, and those of the last hour", async () => {
     const app = await startApp();
     try {
       for (const status of ["running", "completed", "completed", "failed"]) await createJob(app, { status });

@@ -12,12 +12,12 @@ const MIB = 1024 * 1024;
 type Sent = string | Buffer;
 type Answered = { status: number; code: unknown; body: Record<string, unknown> };
 
-/** An object nested so deeply. */
+/** Returns an object with this depth of nesting. */
 const deep = (levels: number, key = "a") => `{"${key}":${"[".repeat(levels)}${"]".repeat(levels)}}`;
-/** An object whose JSON has so many bytes. */
+/** Returns an object whose JSON has this size in bytes. */
 const large = (bytes: number, around = '{"a":""}') => around.replace('""', `"${"x".repeat(bytes - around.length)}"`);
 
-describe("the body of a mapped hook", () => {
+describe("body of a mapped hook", () => {
   let app: TestApp;
   before(async () => {
     app = await startApp({
@@ -68,7 +68,7 @@ describe("the body of a mapped hook", () => {
     ["UTF-16", Buffer.from('{"a":1}', "utf16le"), "invalid_json"],
   ];
   for (const [title, body, code] of refused) {
-    it(`that is ${title} is answered 400 ${code}, without a word of it, and nothing is written`, async () => {
+    it(`that is ${title} is answered with 400 ${code}, which does not quote it, and nothing is stored`, async () => {
       const before = await app.stores.runs.collection.countDocuments();
 
       const answer = await post("ci", body);
@@ -80,8 +80,8 @@ describe("the body of a mapped hook", () => {
   }
 
   const taken: [string, Sent, object][] = [
-    ["empty, as an object without anything", "", {}],
-    ["an object behind a byte order mark", '\ufeff{"a":1}', { a: 1 }],
+    ["empty (as an empty object)", "", {}],
+    ["an object after a byte order mark", '\ufeff{"a":1}', { a: 1 }],
     ["of any letters", '{"Grüße":"💶\\u0000\\ud83d"}', { Grüße: "💶\u0000\ud83d" }],
     ["of keys that MongoDB and JavaScript know", '{"$where":1,"a.b":2,"_id":3}', { $where: 1, "a.b": 2, _id: 3 }],
     [
@@ -96,7 +96,7 @@ describe("the body of a mapped hook", () => {
     ],
   ];
   for (const [title, body, payload] of taken) {
-    it(`that is ${title}, is taken`, async () => {
+    it(`that is ${title} is accepted`, async () => {
       const answer = await post("ci", body);
 
       expect(answer.status).to.equal(202);
@@ -104,7 +104,7 @@ describe("the body of a mapped hook", () => {
     });
   }
 
-  it("keeps a key __proto__ as a key, and nothing inherits from it", async () => {
+  it("may contain the key __proto__, which stays a plain key", async () => {
     const answers = [
       await post("ci", '{"__proto__":{"a":1}}'),
       await post("items", '{"items":[1],"__proto__":{"a":1}}'),
@@ -117,7 +117,7 @@ describe("the body of a mapped hook", () => {
     }
   });
 
-  it("may be of any JSON type, and of no other: others are answered 415", async () => {
+  it("may have any JSON media type; others are answered with 415", async () => {
     const types = ["application/json; charset=utf-8", "application/cloudevents+json", "text/plain", "text/json", ""];
     const answers = await Promise.all(types.map((type) => post("ci", "{}", { "Content-Type": type })));
     const packed = await post("ci", gzipSync("{}"), { "Content-Encoding": "gzip" });
@@ -137,18 +137,18 @@ describe("the body of a mapped hook", () => {
     ["the limit of the mapping that matches", "mixed", large(1_000_000), 202],
     ["8 MiB of one mail", "gmail", large(8 * MIB, '{"messages":[{"body":""}]}'), 202],
     ["8 MiB and a byte of one mail", "gmail", large(8 * MIB + 1, '{"messages":[{"body":""}]}'), 413],
-    ["8 MB that would be 35 MB as it is kept", "whole", `{"a":[${"1e20,".repeat(1_600_000)}1]}`, 413],
+    ["8 MB that would be stored as 35 MB", "whole", `{"a":[${"1e20,".repeat(1_600_000)}1]}`, 413],
     ["wake with hooks.maxBodyBytes and one more", "wake", large(400_001, '{"text":""}'), 413],
   ];
   for (const [title, name, body, status] of sizes) {
-    it(`of ${title} is answered ${status}`, async () => {
+    it(`of ${title} is answered with ${status}`, async () => {
       const answer = await post(name, body);
 
       expect([answer.status, answer.code]).to.deep.equal([status, status === 413 ? "body_too_large" : undefined]);
     });
   }
 
-  it("above the limit is answered 413 also when its length is not said, before its end", async () => {
+  it("above the limit and without a length is answered with 413 before it ends", async () => {
     const headers = { ...bearer, "Content-Type": "application/json", "Transfer-Encoding": "chunked" };
     const req = request(`${app.url}/hooks/small`, { method: "POST", headers });
     req.write(large(2_000).slice(0, -2));
@@ -159,7 +159,7 @@ describe("the body of a mapped hook", () => {
     req.destroy();
   });
 
-  it("that becomes more than a document holds when it is written again is answered 413, not 500", async () => {
+  it("that exceeds the size of a document once it is serialized is answered with 413, not 500", async () => {
     const numbers = `[${Array(1_500_000).fill("1e20").join()}]`;
 
     const answers = [await post("whole", `{"a":${numbers}}`), await post("gmail", `{"messages":[${numbers}]}`)];
@@ -167,7 +167,7 @@ describe("the body of a mapped hook", () => {
     expect(answers.map(({ status, code }) => `${status} ${code}`)).to.deep.equal(Array(2).fill("413 body_too_large"));
   });
 
-  it("of 8 MiB that are an array of millions is answered 400, before anything is made of its items", async () => {
+  it("of 8 MiB with an array of millions is answered with 400 before its items are processed", async () => {
     const body = `{"messages":[${Array(4 * MIB - 20)
       .fill(0)
       .join()}]}`;
@@ -191,7 +191,7 @@ describe("the body of a mapped hook", () => {
     ],
     ["a hook of 8 MiB", "POST", "/hooks/whole", deep(4 * MIB - 10), {}],
     ["an item of forEach", "POST", "/hooks/items", `{"items":[1,${deep(100_000)}]}`, {}],
-    ["what stands around forEach", "POST", "/hooks/items", `{"items":[1],"a":${deep(100_000)}}`, {}],
+    ["the part around forEach", "POST", "/hooks/items", `{"items":[1],"a":${deep(100_000)}}`, {}],
     [
       "wake with an Idempotency-Key",
       "POST",
@@ -211,14 +211,14 @@ describe("the body of a mapped hook", () => {
     ["the metadata of a job", "PUT", "/api/jobs/deep", deep(100_000, "metadata"), {}],
   ];
   for (const [title, method, path, body, headers] of nested) {
-    it(`nested in ${title} some 100,000 levels deep is answered 400`, async () => {
+    it(`nested in ${title} some 100,000 levels deep is answered with 400`, async () => {
       const answer = await send(method, path, body, headers);
 
       expect([answer.status, answer.code]).to.deep.equal([400, "invalid_body"]);
     });
   }
 
-  it("nested 500 levels deep is taken, more is answered 400", async () => {
+  it("nested 500 levels deep is accepted, and deeper ones are answered with 400", async () => {
     const levels = [1, 100, 499, 500, 1_000, 2_000, 4_000, 8_000, 20_000];
 
     const answers = await Promise.all(levels.map((count) => post("ci", deep(count))));

@@ -11,15 +11,15 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const start = (mappings: string, more = "") =>
   startApp({ config: `{ hooks: { enabled: true, token: "${TOKEN}", mappings: [${mappings}]${more} } }` });
 
-/** What is written down, whatever it is. */
-async function written({ stores }: TestApp): Promise<number[]> {
+/** Returns the number of stored records in each collection. */
+async function countRecords({ stores }: TestApp): Promise<number[]> {
   const { runs, events, idempotencyKeys, jobs } = stores;
   const collections = [runs, events, idempotencyKeys, jobs].map(({ collection }) => collection);
   return Promise.all(collections.map((one) => one.countDocuments()));
 }
 
-describe("the session of a run that waits for its mapping", () => {
-  it("is made for it alone unless the mapping says which", async () => {
+describe("session of a run that waits for its mapping", () => {
+  it("is created for the run alone unless the mapping names one", async () => {
     const app = await start(
       '{ match: { path: "none" } }, { match: { path: "constant" }, sessionKey: "hook:ci" }, { match: { path: "event" }, action: "wake" }',
     );
@@ -37,7 +37,7 @@ describe("the session of a run that waits for its mapping", () => {
   });
 });
 
-describe("which mapping takes a request", () => {
+describe("selection of a mapping", () => {
   let app: TestApp;
   before(async () => {
     app = await start(
@@ -69,7 +69,7 @@ describe("which mapping takes a request", () => {
     ["a path that the URL has percent-encoded", "gr%C3%B6%C3%9Fe/a%20b", {}, "größe/a b"],
   ];
   for (const [title, path, body, name] of taken) {
-    it(`${title}: ${path} is taken by ${name}`, async () => {
+    it(`${title}: ${path} is handled by ${name}`, async () => {
       const { status, body: answer } = await app.call("POST", `/hooks/${path}`, body, bearer);
 
       expect(status).to.equal(202);
@@ -78,31 +78,31 @@ describe("which mapping takes a request", () => {
   }
 
   const refused: [string, string, object | string][] = [
-    ["a name that no mapping has", "nobody", {}],
-    ["a name that begins like one", "ci/build", {}],
-    ["a name in other letters", "CI", {}],
+    ["an unknown name", "nobody", {}],
+    ["a name that only begins like a mapping's", "ci/build", {}],
+    ["a name in another case", "CI", {}],
     ["two slashes behind the path", "ci//", {}],
     ["two slashes in the path", "ci//build/nightly", {}],
     ["a known name with another source", "both", source("other")],
     ["a known name without a source", "both", {}],
-    ["a source that is no text", "both", source(["grafana"])],
+    ["a source that is not a string", "both", source(["grafana"])],
     ["a source that is inherited", "both", '{ "__proto__": { "source": "grafana" } }'],
     ["a source in another place", "both", { payload: source("grafana") }],
-    ["the name of an object's own", "constructor", {}],
+    ["the name of a built-in property", "constructor", {}],
     ["no name", "", {}],
   ];
   for (const [title, path, body] of refused) {
-    it(`${title}: /hooks/${path} is answered 404 hook_not_found, and nothing is written`, async () => {
-      const before = await written(app);
+    it(`${title}: /hooks/${path} is answered with 404 hook_not_found, and nothing is stored`, async () => {
+      const before = await countRecords(app);
 
       const answer = await app.call("POST", `/hooks/${path}`, body, { ...bearer, "Idempotency-Key": "unknown" });
 
       expect([answer.status, answer.body.code]).to.deep.equal([404, "hook_not_found"]);
-      expect(await written(app)).to.deep.equal(before);
+      expect(await countRecords(app)).to.deep.equal(before);
     });
   }
 
-  it("a path whose percent-encoding is broken is answered 404, under any mapping 400", async () => {
+  it("answers a path with broken percent-encoding with 404, and under a mapping of any name with 400", async () => {
     const unknown = await app.call("POST", "/hooks/ci%C3", {}, bearer);
     const taken = await app.call("POST", "/hooks/ci%C3", source("sentry"), bearer);
 
@@ -110,7 +110,7 @@ describe("which mapping takes a request", () => {
   });
 });
 
-describe("the names of hooks", () => {
+describe("names of hooks", () => {
   let app: TestApp;
   before(async () => {
     app = await start(
@@ -119,7 +119,7 @@ describe("the names of hooks", () => {
     );
   });
   after(() => app.close());
-  /** Sends the head of a request whose body never comes. */
+  /** Sends the head of a request without its body. */
   async function withoutBody(path: string): Promise<[number | undefined, string]> {
     const headers = { ...bearer, "Content-Type": "application/json", "Content-Length": 100 };
     const req: ClientRequest = request(`${app.url}${path}`, { method: "POST", headers });
@@ -130,7 +130,7 @@ describe("the names of hooks", () => {
     return [answer.statusCode, code];
   }
 
-  it("wake and agent: one slash behind them is ignored, two are not", async () => {
+  it("wake and agent: one trailing slash is ignored, two are not", async () => {
     const paths = ["wake/", "agent/", "wake//", "agent//"];
     const answers = await Promise.all(
       paths.map((path) => app.call("POST", `/hooks/${path}`, { text: "x", message: "x" }, bearer)),
@@ -140,11 +140,11 @@ describe("the names of hooks", () => {
     expect(answers[2]?.body.code).to.equal("hook_not_found");
   });
 
-  it("unknown: answered 404 before the body is read", async () => {
+  it("unknown: answered with 404 before the body is read", async () => {
     expect(await withoutBody("/hooks/nobody")).to.deep.equal([404, "hook_not_found"]);
   });
 
-  it("known and unknown: without the token answered 401 before the body is read and the name looked up", async () => {
+  it("known and unknown: answered alike with 401 without the token, before the body is read", async () => {
     const paths = ["ci", "both", "nobody", "ci//", ""];
     const answers = await Promise.all(paths.map((path) => app.call("POST", `/hooks/${path}`, "{ not json")));
 
@@ -167,7 +167,7 @@ describe("the names of hooks", () => {
     ["DELETE", "ci//", 404, "hook_not_found"],
   ];
   for (const [method, path, status, code] of methods) {
-    it(`${method} /hooks/${path} is answered ${status}${code ? ` ${code}` : ""}`, async () => {
+    it(`${method} /hooks/${path} is answered with ${status}${code ? ` ${code}` : ""}`, async () => {
       const answer = await app.call(method, `/hooks/${path}`, undefined, bearer);
 
       expect([answer.status, answer.body.code]).to.deep.equal([status, code]);
@@ -175,14 +175,14 @@ describe("the names of hooks", () => {
     });
   }
 
-  it("any method without the token is answered 401, also where a mapping has a proof of its own", async () => {
+  it("any method without the token is answered with 401, even if a mapping has an auth of its own", async () => {
     const answers = await Promise.all(["ci", "stripe", "nobody"].map((path) => app.call("GET", `/hooks/${path}`)));
 
     expect(answers.map(({ status }) => status)).to.deep.equal([401, 401, 401]);
   });
 });
 
-describe("the answer of a mapped hook", () => {
+describe("response of a mapped hook", () => {
   let app: TestApp;
   before(async () => {
     app = await start(
@@ -196,9 +196,9 @@ describe("the answer of a mapped hook", () => {
   const post = (name: string, body: object, headers = {}): Promise<Answer> =>
     app.call("POST", `/hooks/${name}`, body, { ...bearer, ...headers });
   const read = async (runId: string) => (await app.call("GET", `/api/runs/${runId}`)).body;
-  const written = () => app.stores.runs.collection.countDocuments();
+  const runCount = () => app.stores.runs.collection.countDocuments();
 
-  it("is 202 with runId, runIds and the Location of the run, which is queued as the mapping alone says", async () => {
+  it("is 202 with runId, runIds and the Location of the run, which is queued with only the mapping's values", async () => {
     const { status, body, headers } = await post("ci", { branch: "main" });
 
     expect(status).to.equal(202);
@@ -210,7 +210,7 @@ describe("the answer of a mapped hook", () => {
     expect(run).to.deep.include({ reply: null, error: null, deliveries: [], startedAt: null, endedAt: null });
   });
 
-  it("has the session that the mapping names up to 256 characters, however many units they take, else one of its own", async () => {
+  it("names the mapping's session up to 256 characters, counted as code points, and otherwise a session of its own", async () => {
     const branches = ["x".repeat(253), "💶".repeat(126), "💶".repeat(253), "x".repeat(254), "💶".repeat(254)];
 
     const answers = await Promise.all(branches.map((branch) => post("ci", { branch })));
@@ -227,7 +227,7 @@ describe("the answer of a mapped hook", () => {
     expect(await read(body.runId)).to.include({ kind: "wake", name: "alert", sessionKey: "main", status: "queued" });
   });
 
-  it("with forEach has a run of each item, in their order, and the Location of the first", async () => {
+  it("with forEach has one run for each item, in order, and the Location of the first", async () => {
     const { status, body, headers } = await post("mails", { mails: [{ id: 1 }, { id: 2 }, { id: 3 }] });
 
     expect(status).to.equal(202);
@@ -239,16 +239,16 @@ describe("the answer of a mapped hook", () => {
   });
 
   it("with forEach and no items is 202 without a run or a Location", async () => {
-    const before = await written();
+    const before = await runCount();
 
     const { status, body, headers } = await post("mails", { mails: [] });
 
     expect([status, body]).to.deep.equal([202, { ok: true, runId: null, runIds: [] }]);
     expect(headers.get("Location")).to.equal(null);
-    expect(await written()).to.equal(before);
+    expect(await runCount()).to.equal(before);
   });
 
-  it("with forEach takes 1000 items", async () => {
+  it("with forEach accepts 1000 items", async () => {
     const { status, body } = await post("mails", { mails: Array(1_000).fill(1) });
 
     expect([status, new Set(body.runIds).size]).to.deep.equal([202, 1_000]);
@@ -256,29 +256,29 @@ describe("the answer of a mapped hook", () => {
 
   const refused: [string, string, object, string][] = [
     ["no such array", "mails", {}, "/mails"],
-    ["an object in its place", "mails", { mails: { 0: 1, length: 1 } }, "/mails"],
-    ["null in its place", "mails", { mails: null }, "/mails"],
+    ["an object in place of the array", "mails", { mails: { 0: 1, length: 1 } }, "/mails"],
+    ["null in place of the array", "mails", { mails: null }, "/mails"],
     ["1001 items", "mails", { mails: Array(1_001).fill(1) }, "/mails"],
     ["1000 items and 60 KB around them", "mails", { mails: Array(1_000).fill(1), x: "x".repeat(60_000) }, "/mails"],
-    ["no array under a name with signs of its own", "odd", {}, "/a~1b~0c"],
+    ["no array under a name with special characters", "odd", {}, "/a~1b~0c"],
   ];
   for (const [title, name, body, pointer] of refused) {
-    it(`with forEach and ${title} is 400 at ${pointer}, and nothing is written`, async () => {
-      const before = await written();
+    it(`with forEach and ${title} is 400 at ${pointer}, and nothing is stored`, async () => {
+      const before = await runCount();
 
       const answer = await post(name, body, { "Idempotency-Key": `refused ${title}` });
 
       expect([answer.status, answer.body.code]).to.deep.equal([400, "invalid_body"]);
       expect(answer.body.errors[0].pointer).to.equal(pointer);
-      expect(await written()).to.equal(before);
+      expect(await runCount()).to.equal(before);
       const mended = await post(name, { mails: [], "a/b~c": [] }, { "Idempotency-Key": `refused ${title}` });
       expect(mended.status).to.equal(202);
     });
   }
 
-  it("with the same Idempotency-Key and body is the first one's, and no other run is made", async () => {
+  it("with a repeated Idempotency-Key and the same body equals the first, and no other run is made", async () => {
     const body = { mails: [{ id: 1 }, { id: 2 }] };
-    const before = await written();
+    const before = await runCount();
 
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => post("mails", body, { "Idempotency-Key": "mails-1" })),
@@ -287,10 +287,10 @@ describe("the answer of a mapped hook", () => {
     expect(new Set(answers.map((answer) => `${answer.status} ${answer.body.runIds}`))).to.have.property("size", 1);
     expect(answers[0]?.status).to.equal(202);
     expect(answers[9]?.headers.get("Location")).to.equal(`/api/runs/${answers[0]?.body.runId}`);
-    expect(await written()).to.equal(before + 2);
+    expect(await runCount()).to.equal(before + 2);
   });
 
-  it("with the same Idempotency-Key completes what a process that died between key and runs has left undone", async () => {
+  it("with a repeated Idempotency-Key completes what a process that died left undone", async () => {
     const body = { mails: [{ id: 1 }, { id: 2 }] };
     const first = await post("mails", body, { "Idempotency-Key": "mails-3" });
     await app.stores.runs.collection.deleteOne({ _id: first.body.runIds[1] });
@@ -301,10 +301,10 @@ describe("the answer of a mapped hook", () => {
     expect(await read(first.body.runIds[1])).to.include({ name: "2 2", status: "queued" });
   });
 
-  it("with the same Idempotency-Key and another body is 409", async () => {
+  it("with a repeated Idempotency-Key and another body is 409", async () => {
     const headers = { "Idempotency-Key": "mails-2" };
     const first = await post("mails", { mails: [1] }, headers);
-    const before = await written();
+    const before = await runCount();
 
     const answers = [
       await post("mails", { mails: [2] }, headers),
@@ -318,10 +318,10 @@ describe("the answer of a mapped hook", () => {
       expect([status, body.code]).to.deep.equal([409, "idempotency_conflict"]);
       expect(body.detail).to.match(/^This Idempotency-Key came with another request \(another body\) /);
     }
-    expect(await written()).to.equal(before);
+    expect(await runCount()).to.equal(before);
   });
 
-  it("tells whole numbers apart that JavaScript would round to one, in session keys and under an Idempotency-Key", async () => {
+  it("distinguishes integers that JavaScript would round to the same value, in session keys and under an Idempotency-Key", async () => {
     const send = (branch: string, key: string) =>
       app.call("POST", "/hooks/ci", `{"branch":${branch}}`, { ...bearer, "Idempotency-Key": key });
 
@@ -343,8 +343,8 @@ describe("the answer of a mapped hook", () => {
   });
 });
 
-describe("mapped hooks while hooks.enabled is false", () => {
-  it("are 404 like everything else under the path", async () => {
+describe("mapped hooks with hooks.enabled: false", () => {
+  it("are answered with 404 like every other path under hooks.path", async () => {
     const app = await startApp({ config: '{ hooks: { mappings: [{ match: { path: "ci" } }], presets: ["gmail"] } }' });
     try {
       for (const name of ["ci", "gmail"]) {
@@ -356,8 +356,8 @@ describe("mapped hooks while hooks.enabled is false", () => {
   });
 });
 
-describe("mapped hooks under a hooks.path of its own", () => {
-  it("have the name that is left", async () => {
+describe("mapped hooks with a configured hooks.path", () => {
+  it("have the rest of the path as their name", async () => {
     const app = await start('{ match: { path: "ci" } }', ', path: "/in/v1"');
     try {
       const answers = await Promise.all(

@@ -11,7 +11,7 @@ const CONFIG = `{
   session: { main: { channel: "log", to: "ops" } },
 }`;
 
-describe("what the dashboard shows of the gateway", () => {
+describe("overview of the gateway", () => {
   let app: TestApp;
   beforeEach(async () => {
     app = await startApp({ config: CONFIG, apiToken: API_TOKEN });
@@ -21,7 +21,7 @@ describe("what the dashboard shows of the gateway", () => {
     app.call("GET", path, undefined, { Authorization: `Bearer ${token}` });
   const post = (path: string, body: object) => app.call("POST", path, body, { Authorization: `Bearer ${HOOK_TOKEN}` });
 
-  it("is what came for a run and what the agent was asked, but not for the hook token", async () => {
+  it("shows the request of a run and the agent's prompt, but not to the hook token", async () => {
     const agent = (await post("/hooks/agent", { message: "Look at it.", timeoutSeconds: 5 })).body.runId;
     const mapped = (await post("/hooks/ci", { build: { id: 7 } })).body.runId;
 
@@ -44,7 +44,7 @@ describe("what the dashboard shows of the gateway", () => {
     expect([refused.status, nobody.status, nobody.body.code]).to.deep.equal([401, 404, "run_not_found"]);
   });
 
-  it("is the sessions, the one used last first, page by page", async () => {
+  it("lists the sessions, most recently used first, in pages", async () => {
     const { sessions } = app.stores;
     for (const key of ["old", "middle", "new"]) {
       const until = new Date(app.clock.now().getTime() + 60_000);
@@ -65,7 +65,7 @@ describe("what the dashboard shows of the gateway", () => {
     expect([keysOf(second), second.nextCursor]).to.deep.equal([[["old", true]], null]);
   });
 
-  it("is what waits for the main session, oldest first, and how much that is", async () => {
+  it("lists the waiting events of the main session, oldest first, with their number", async () => {
     for (const text of ["one", "two", "three"]) await post("/hooks/wake", { text, mode: "next-heartbeat" });
 
     const { events, waiting } = (await get("/api/sessions/main/events?limit=2")).body;
@@ -75,7 +75,7 @@ describe("what the dashboard shows of the gateway", () => {
     expect(waiting).to.equal(3);
   });
 
-  it("is taken off the main session's queue by hand, once", async () => {
+  it("removes an event from the main session's queue, once", async () => {
     for (const text of ["one", "two"]) await post("/hooks/wake", { text, mode: "next-heartbeat" });
     const { events } = (await get("/api/sessions/main/events")).body;
     const bearer = { Authorization: `Bearer ${API_TOKEN}` };
@@ -89,7 +89,7 @@ describe("what the dashboard shows of the gateway", () => {
     expect(left.events.map(({ text }: { text: string }) => text)).to.deep.equal(["two"]);
   });
 
-  it("is how each channel goes, and the route of the main session", async () => {
+  it("shows the state of each channel, and the reply target of the main session", async () => {
     const { deliveries } = app.stores;
     const add = (channel: string, fault: string | null) =>
       deliveries.add({ _id: randomUUID(), runId: null, channel, to: "x", text: "x", fault });
@@ -113,7 +113,7 @@ describe("what the dashboard shows of the gateway", () => {
     expect(route).to.deep.equal({ channel: "log", to: "ops" });
   });
 
-  it("is how listening to the mailbox goes, or that there is none", async () => {
+  it("shows the state of the mailbox listener, or that none is configured", async () => {
     const other = await startApp();
 
     const { gmail } = (await get("/api/gmail")).body;

@@ -17,7 +17,7 @@ const RECEIPT = [
 ];
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-describe("PUT /api/jobs/:jobId/steps/:stepKey", () => {
+describe("PUT step", () => {
   let app: TestApp;
   let job: { jobId: string; path: string };
   before(async () => {
@@ -30,7 +30,7 @@ describe("PUT /api/jobs/:jobId/steps/:stepKey", () => {
   const readJob = async () => (await app.call("GET", job.path)).body;
   const readStep = async (key: string) => (await app.call("GET", `${job.path}/steps/${key}`)).body;
 
-  it("creates the step with 201, running at 0, and answers without its output", async () => {
+  it("creates a running step at 0 with 201, and answers without its output", async () => {
     const { status, body } = await app.call("PUT", `${job.path}/steps/fetch`, { stepName: "Fetch", output: { a: 1 } });
 
     expect(status).to.equal(201);
@@ -47,7 +47,7 @@ describe("PUT /api/jobs/:jobId/steps/:stepKey", () => {
     expect(body.createdAt).to.equal(body.updatedAt).and.to.equal(body.startedAt);
   });
 
-  it("reports on it with 200 and leaves what is not given", async () => {
+  it("updates a step with 200, and leaves fields that are not given", async () => {
     const first = await report(app, job.path, "a", { message: "begun", output: { kept: true } });
     app.clock.advance(50);
 
@@ -90,7 +90,7 @@ describe("PUT /api/jobs/:jobId/steps/:stepKey", () => {
     "ä 漢/👩‍👩‍👧",
     "a".repeat(256),
   ];
-  it("takes any key, and lists the steps in the order in which they were created", async () => {
+  it("accepts any key, and lists the steps in the order of their creation", async () => {
     for (const [i, key] of [...keys, "10", "2"].entries()) {
       const path = `${job.path}/steps/${encodeURIComponent(key)}`;
       const made = await app.call("PUT", path, { stepName: `Step ${i}`, output: { key } });
@@ -113,7 +113,7 @@ describe("PUT /api/jobs/:jobId/steps/:stepKey", () => {
     expect([...keysOf(first.steps), ...keysOf(rest.steps)]).to.deep.equal(keysOf(steps));
   });
 
-  it("begins the list again on a cursor of an earlier version", async () => {
+  it("starts the list again for a cursor of an earlier version", async () => {
     await report(app, job.path, "a", {});
 
     const { status, body } = await app.call("GET", `${job.path}/steps?cursor=mibz7f0c-6b01e9c2af41111cf64821aa`);
@@ -121,7 +121,7 @@ describe("PUT /api/jobs/:jobId/steps/:stepKey", () => {
     expect([status, body.steps.length]).to.deep.equal([200, 1]);
   });
 
-  it("takes a step back as it was read", async () => {
+  it("accepts a step back as it was read", async () => {
     await report(app, job.path, "a", { status: "completed", progress: 100 });
     const read = await readStep("a");
 
@@ -137,7 +137,7 @@ describe("PUT /api/jobs/:jobId/steps/:stepKey", () => {
     expect(await readStep("a")).to.include({ attempts: 1, durationMs: read.durationMs });
   });
 
-  it("is idempotent: the same report twice changes nothing but updatedAt", async () => {
+  it("is idempotent: a repeated report changes only updatedAt", async () => {
     const body = { stepName: "A", status: "completed", ...whole(40), message: "done", output: { n: 1 } };
     await app.call("PUT", `${job.path}/steps/a`, body);
     const before = { job: await readJob(), step: await readStep("a") };
@@ -149,7 +149,7 @@ describe("PUT /api/jobs/:jobId/steps/:stepKey", () => {
     expect({ ...(await readJob()), ...changing }).to.deep.equal({ ...before.job, ...changing });
   });
 
-  it("needs stepName in the report that creates the step: 400 invalid_body, and nothing is written", async () => {
+  it("requires stepName in the report that creates the step: 400 invalid_body, and nothing is stored", async () => {
     const { status, body } = await app.call("PUT", `${job.path}/steps/a`, { ...whole(50), message: "lost" });
 
     expect(status).to.equal(400);
@@ -160,7 +160,7 @@ describe("PUT /api/jobs/:jobId/steps/:stepKey", () => {
     expect((await app.call("GET", `${job.path}/steps`)).body.steps).to.deep.equal([]);
   });
 
-  it("answers what is kept of half a surrogate pair, which is no character", async () => {
+  it("answers with the stored form of a lone surrogate", async () => {
     const body = '{"stepName":"S\\ud800","message":"\\udfff!","output":{"kept":"\\ud800"}}';
 
     const { body: answered } = await app.call("PUT", `${job.path}/steps/a`, body);
@@ -178,7 +178,7 @@ describe("PUT /api/jobs/:jobId/steps/:stepKey", () => {
     expect(body.stepName).to.equal("New name");
   });
 
-  it("answers 404 job_not_found for a job that does not exist, and creates none", async () => {
+  it("answers 404 job_not_found for an unknown job, and creates none", async () => {
     const { status, body } = await app.call("PUT", "/api/jobs/nobody/steps/a", { stepName: "A" });
 
     expect(status).to.equal(404);
@@ -187,7 +187,7 @@ describe("PUT /api/jobs/:jobId/steps/:stepKey", () => {
   });
 
   for (const ended of ["failed", "completed"]) {
-    it(`counts an attempt when a ${ended} step is reported running again, and starts it anew`, async () => {
+    it(`counts an attempt when a ${ended} step is reported running again, and restarts it`, async () => {
       await report(app, job.path, "a", {});
       await report(app, job.path, "a", { status: ended });
       const before = await readStep("a");
@@ -203,7 +203,7 @@ describe("PUT /api/jobs/:jobId/steps/:stepKey", () => {
     });
   }
 
-  it("measures the attempt that completed, not the ones before", async () => {
+  it("measures the duration of the attempt that completed, not of former ones", async () => {
     await report(app, job.path, "a", {});
     app.clock.advance(60_000);
     await report(app, job.path, "a", { status: "failed" });
@@ -215,8 +215,8 @@ describe("PUT /api/jobs/:jobId/steps/:stepKey", () => {
     expect((await readStep("a")).durationMs).to.be.within(1_000, 30_000);
   });
 
-  describe("progress of the job", () => {
-    it("is calculated from progress and the range (rule 1)", async () => {
+  describe("and the job's progress:", () => {
+    it("calculates it from progress and the range (rule 1)", async () => {
       await report(app, job.path, "a", { progress: 50, jobProgressStart: 20, jobProgressEnd: 60 });
 
       expect(await readJob()).to.include({ progress: 40, status: "running" });
@@ -224,7 +224,7 @@ describe("PUT /api/jobs/:jobId/steps/:stepKey", () => {
     });
 
     for (const missing of ["progress", "jobProgressStart", "jobProgressEnd"]) {
-      it(`is left alone without ${missing} (rule 1)`, async () => {
+      it(`leaves it unchanged without ${missing} (rule 1)`, async () => {
         const { [missing]: _, ...rest } = whole(50) as Record<string, number>;
 
         await report(app, job.path, "a", rest);
@@ -233,14 +233,14 @@ describe("PUT /api/jobs/:jobId/steps/:stepKey", () => {
       });
     }
 
-    it("never goes back (rule 2)", async () => {
+    it("never lowers it (rule 2)", async () => {
       await report(app, job.path, "a", whole(60));
       await report(app, job.path, "b", whole(30));
 
       expect(await readJob()).to.include({ progress: 60 });
     });
 
-    it("comes with the message of the request (rule 3)", async () => {
+    it("sets it together with the message of the request (rule 3)", async () => {
       await report(app, job.path, "a", { message: "first" });
       await report(app, job.path, "b", { message: "second" });
       await report(app, job.path, "a", { progress: 5 });
@@ -248,7 +248,7 @@ describe("PUT /api/jobs/:jobId/steps/:stepKey", () => {
       expect(await readJob()).to.include({ message: "second" });
     });
 
-    it("keeps a message that looks like an operator as text", async () => {
+    it("stores a message that looks like an operator as text", async () => {
       await report(app, job.path, "a", { stepName: "$$ROOT", message: "$status" });
 
       expect(await readJob()).to.include({ message: "$status" });
@@ -276,7 +276,7 @@ describe("PUT /api/jobs/:jobId/steps/:stepKey", () => {
     });
 
     for (const status of [undefined, "running", "completed"]) {
-      it(`at 100 without output and ${status ?? "no"} status is refused: 400 output_required, nothing is written (rule 4)`, async () => {
+      it(`rejects a report that reaches 100 without output and with ${status ?? "no"} status: 400 output_required, nothing is stored (rule 4)`, async () => {
         await report(app, job.path, "a", { message: "so far", output: { old: true } });
         const before = { job: await readJob(), step: await readStep("a") };
 
@@ -292,7 +292,7 @@ describe("PUT /api/jobs/:jobId/steps/:stepKey", () => {
       });
     }
 
-    it("takes output: null as no output", async () => {
+    it("treats output: null as no output", async () => {
       const { status, body } = await app.call("PUT", `${job.path}/steps/a`, {
         stepName: "A",
         ...whole(100),
@@ -303,13 +303,13 @@ describe("PUT /api/jobs/:jobId/steps/:stepKey", () => {
       expect(body.code).to.equal("output_required");
     });
 
-    it("takes an empty object as output", async () => {
+    it("accepts an empty object as output", async () => {
       await report(app, job.path, "a", { ...whole(100), output: {} });
 
       expect(await readJob()).to.deep.include({ status: "completed", output: {} });
     });
 
-    it("fails the job with failJob, takes the message, forces no progress, writes no output (rule 5)", async () => {
+    it("fails the job with failJob: takes the message, changes no progress, stores no output (rule 5)", async () => {
       await report(app, job.path, "a", { progress: 50, jobProgressStart: 0, jobProgressEnd: 40 });
 
       await report(app, job.path, "a", { status: "failed", failJob: true, message: "disk full", output: { log: "…" } });
@@ -318,7 +318,7 @@ describe("PUT /api/jobs/:jobId/steps/:stepKey", () => {
       expect((await readStep("a")).output).to.deep.equal({ log: "…" });
     });
 
-    it("fails the job with the message that the step has from before (rule 5)", async () => {
+    it("fails the job with the step's former message (rule 5)", async () => {
       await report(app, job.path, "a", { message: "copying" });
       await report(app, job.path, "b", { message: "indexing" });
 
@@ -336,14 +336,14 @@ describe("PUT /api/jobs/:jobId/steps/:stepKey", () => {
       });
     }
 
-    it("ignores failJob on a report that is not failed", async () => {
+    it("ignores failJob in a report that is not failed", async () => {
       await report(app, job.path, "a", { status: "running", failJob: true });
 
       expect(await readJob()).to.include({ status: "running" });
     });
 
     for (const failJob of [false, true]) {
-      it(`is never completed nor brought to 100 by a failed report with failJob ${failJob}, which needs no output (rule 6)`, async () => {
+      it(`does not complete the job or reach 100 by a failed report with failJob ${failJob}, which needs no output (rule 6)`, async () => {
         await report(app, job.path, "a", whole(30));
 
         await report(app, job.path, "a", { status: "failed", failJob, ...whole(100) });
@@ -352,20 +352,20 @@ describe("PUT /api/jobs/:jobId/steps/:stepKey", () => {
       });
     }
 
-    it("goes forward with a failed report below 100", async () => {
+    it("raises it by a failed report below 100", async () => {
       await report(app, job.path, "a", { status: "failed", ...whole(30) });
 
       expect(await readJob()).to.include({ status: "running", progress: 30 });
     });
 
-    it("leaves an output below 100 on the step alone (rule 7)", async () => {
+    it("stores an output below 100 only on the step (rule 7)", async () => {
       await report(app, job.path, "a", { ...whole(99.99), output: { part: 1 } });
 
       expect(await readJob()).to.deep.include({ output: null, progress: 99.99 });
       expect((await readStep("a")).output).to.deep.equal({ part: 1 });
     });
 
-    it("keeps the job's end when the last report is sent again", async () => {
+    it("keeps the job's end when the last report is repeated", async () => {
       const last = { ...final, ...whole(100) };
       await report(app, job.path, "last", last);
       const [before] = await app.stores.jobs.collection.find({ jobId: job.jobId }).toArray();
@@ -379,7 +379,7 @@ describe("PUT /api/jobs/:jobId/steps/:stepKey", () => {
   });
 });
 
-describe("GET /api/jobs/:jobId/steps", () => {
+describe("GET steps of a job", () => {
   let app: TestApp;
   let path: string;
   const keys = Array.from({ length: 7 }, (_, i) => `s${i}`);
@@ -390,7 +390,7 @@ describe("GET /api/jobs/:jobId/steps", () => {
   });
   after(() => app.close());
 
-  it("lists them oldest first with their outputs, without durationMs", async () => {
+  it("lists the steps oldest first with their outputs, without durationMs", async () => {
     const { status, body } = await app.call("GET", `${path}/steps`);
 
     expect(status).to.equal(200);
@@ -399,7 +399,7 @@ describe("GET /api/jobs/:jobId/steps", () => {
     expect(body.steps[0]).to.have.property("attempts", 1).and.to.not.have.property("durationMs");
   });
 
-  it("gives every step once over its pages", async () => {
+  it("returns every step once over its pages", async () => {
     const seen: string[] = [];
     let cursor: string | null = "";
     while (cursor !== null) {
@@ -411,7 +411,7 @@ describe("GET /api/jobs/:jobId/steps", () => {
     expect(seen).to.deep.equal(keys);
   });
 
-  it("lists only the fields that are asked for, then with pages as long as the limit, and refuses others", async () => {
+  it("lists only the requested fields, then with pages as long as the limit, and rejects unknown fields", async () => {
     const large = await createJob(app);
     for (const key of ["a", "b", "c", "d"])
       await report(app, large.path, key, { output: { text: "x".repeat(3_900_000) } });
@@ -440,7 +440,7 @@ describe("GET /api/jobs/:jobId/steps", () => {
     expect(rest.body.nextCursor).to.equal(null);
   });
 
-  it("refuses ?include=steps of a job whose steps are too large for one answer, and lists them all the same", async () => {
+  it("rejects ?include=steps of a job whose steps are too large for one response, but lists them", async () => {
     const large = await createJob(app);
     const output = { text: "x".repeat(4_900_000) };
     for (let i = 0; i < 15; i++) await reportStep(app.stores, large.jobId, `s${i}`, { stepName: "S", output });
@@ -453,7 +453,7 @@ describe("GET /api/jobs/:jobId/steps", () => {
     expect(listed.body.steps).to.have.length(2);
   });
 
-  it("answers 404 for a job or a step that does not exist", async () => {
+  it("answers 404 for an unknown job or step", async () => {
     const job = await app.call("GET", "/api/jobs/nobody/steps");
     const stepOfNobody = await app.call("GET", "/api/jobs/nobody/steps/a");
     const step = await app.call("GET", `${path}/steps/none`);

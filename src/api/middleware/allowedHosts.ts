@@ -3,20 +3,21 @@ import type { Context, Middleware } from "koa";
 import { AppError } from "../../shared/errors.ts";
 
 /**
- * Refuses requests under a name that is not this service's. Where no token is asked for, only the name tells its own pages
- * from those of a site whose name its owner has lead to this machine (DNS rebinding). An address can be led nowhere.
- * @param allowed names besides `localhost`
+ * Rejects requests whose Host is not a name of this service. Without a token, only the Host distinguishes the service's own
+ * pages from those of a site that has resolved its name to this machine (DNS rebinding). IP addresses are always allowed,
+ * because they cannot be rebound.
+ * @param allowed host names besides `localhost`
  * @throws AppError forbidden
  */
-export function hostGuard(allowed: readonly string[]): Middleware {
+export function allowedHosts(allowed: readonly string[]): Middleware {
   const names = new Set(allowed.map((name) => name.toLowerCase()));
-  let passed: string | undefined; // most requests bring the same
+  let lastAllowed: string | undefined; // most requests have the same Host
   return (ctx, next) => {
     const { host } = ctx.req.headers;
-    if (host === passed) return next();
+    if (host === lastAllowed) return next();
     const name = hostName(ctx);
     if (name === "" || isIP(name) || /(^|\.)localhost$/.test(name) || names.has(name)) {
-      passed = host;
+      lastAllowed = host;
       return next();
     }
     throw new AppError("forbidden", {
@@ -26,7 +27,10 @@ export function hostGuard(allowed: readonly string[]): Middleware {
   };
 }
 
-/** Empty where the request has none, which no browser's is. Not `X-Forwarded-Host`: a page may set that. */
+/**
+ * Returns the name in the Host header, or "" when there is none: browsers always send it. Ignores `X-Forwarded-Host`, which
+ * a page can set.
+ */
 function hostName({ req }: Context): string {
   if (!req.headers.host) return "";
   const { hostname = "unreadable" } = URL.parse(`http://${req.headers.host}`) ?? {};

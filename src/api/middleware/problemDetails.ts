@@ -7,10 +7,10 @@ import type { Logger } from "../../shared/logger.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 
 /**
- * Answers whatever is thrown behind it as RFC 9457 problem details. Nothing of an `internal` error goes outside.
- * @param restMs how long the rest of a body is awaited whose request is refused before all of it has come
+ * Answers errors of the middleware behind it as RFC 9457 problem details. Does not reveal the causes of `internal` errors.
+ * @param drainMs how long the rest of the body is drained when a request is rejected before its body has arrived
  */
-export function failures(log: Logger, metrics: Metrics, restMs: number): Middleware {
+export function problemDetails(log: Logger, metrics: Metrics, drainMs: number): Middleware {
   return async (ctx, next) => {
     try {
       await next();
@@ -23,7 +23,7 @@ export function failures(log: Logger, metrics: Metrics, restMs: number): Middlew
       ctx.set(error.headers);
       ctx.type = "application/problem+json";
       const text = JSON.stringify(problem(error));
-      ctx.body = ctx.req.complete ? text : Readable.from(afterRest(ctx.req, text, restMs));
+      ctx.body = ctx.req.complete ? text : Readable.from(drainAfter(ctx.req, text, drainMs));
       ctx.length = Buffer.byteLength(text);
       ctx.state.code = error.code;
     }
@@ -31,14 +31,14 @@ export function failures(log: Logger, metrics: Metrics, restMs: number): Middlew
 }
 
 /**
- * The answer to a request of which not all has come: it is told at once, and ends when the rest has been read, which nobody
- * keeps. A client that sends all of its body before it reads would find its connection broken, and no answer. Who keeps the
- * rest back is cut off.
+ * Responds before the whole request body has arrived, then drains and discards the rest. A client that sends all of its body
+ * before it reads would otherwise see a reset instead of the response. Closes the connection when the rest does not arrive
+ * in time.
  */
-async function* afterRest(req: IncomingMessage, text: string, withinMs: number): AsyncGenerator<string> {
+async function* drainAfter(req: IncomingMessage, text: string, drainMs: number): AsyncGenerator<string> {
   yield text;
   req.unpipe();
-  await finished(req.resume(), { signal: AbortSignal.timeout(withinMs) }).catch(() => req.destroy());
+  await finished(req.resume(), { signal: AbortSignal.timeout(drainMs) }).catch(() => req.destroy());
 }
 
 function problem(error: AppError): object {

@@ -8,31 +8,31 @@ import type { ApiDeps } from "./deps.ts";
 import { jsonBody } from "./middleware/body.ts";
 import type { MemoryBudget } from "./middleware/memoryBudget.ts";
 import { type Answer, type Answers, type AnyRoute, errorsOf, type Input, type RouteSchemas } from "./route.ts";
-import { bodies, bodyCheck, urlCheck } from "./validate.ts";
+import { bodyAjv, bodyCheck, urlCheck } from "./validate.ts";
 
-export interface MountOptions {
+export interface RouterOptions {
   readonly bodyLimit: number;
-  /** Limits the memory of the bodies that are being read. */
+  /** Limits the memory of bodies that are being read. */
   readonly bodies: MemoryBudget;
-  /** Tests run with this on: an answer off its schema, or an error code that is not listed, becomes `internal`. */
+  /** For tests: answers `internal` when a response does not match its schema or an error code is not listed. */
   readonly strict: boolean;
 }
 
 /**
- * Makes a router of the routes. The first that fits a request answers it; `noRoute` answers what none fits.
- * @param readers what reads the body of a route, by operationId, where that is not the common one
+ * Creates the router of the routes. The first route that matches a request handles it; `notFound` handles all others.
+ * @param bodyReaders middleware that reads the body in place of `jsonBody`, by operationId
  */
-export function mount(
+export function createRouter(
   routes: readonly AnyRoute[],
   deps: ApiDeps,
-  options: MountOptions,
-  readers: Readonly<Record<string, Middleware>> = {},
+  options: RouterOptions,
+  bodyReaders: Readonly<Record<string, Middleware>> = {},
 ): Router {
   const router = new Router({ strict: true, sensitive: true });
   for (const r of routes) {
     const layers: Middleware[] = [handle(r, deps, options.strict)];
     if (r.schemas.body)
-      layers.unshift(readers[r.operationId] ?? jsonBody(r.bodyLimit ?? options.bodyLimit, options.bodies));
+      layers.unshift(bodyReaders[r.operationId] ?? jsonBody(r.bodyLimit ?? options.bodyLimit, options.bodies));
     router[r.method](r.path, ...layers);
   }
   return router;
@@ -41,25 +41,27 @@ export function mount(
 function handle(r: AnyRoute, deps: ApiDeps, strict: boolean): Middleware {
   const readUrl = urlReader(r.schemas);
   const checkBody = r.schemas.body && bodyCheck(r.schemas.body);
-  const known = Object.keys(r.schemas.body?.properties ?? {});
-  const call = strict ? strictly(r) : (input: Input<RouteSchemas>) => r.handler(input, deps);
+  const fields = Object.keys(r.schemas.body?.properties ?? {});
+  const call = strict ? strictHandler(r) : (input: Input<RouteSchemas>) => r.handler(input, deps);
   return async (ctx) => {
     ctx.state.operation = r.path;
     const { params, query, headers } = readUrl(ctx);
     const body = r.schemas.body && ctx.request.body;
     checkBody?.(body);
-    if (body) makeWellFormed(body as Record<string, unknown>, known);
-    const { admitted } = ctx.state;
-    const answer = await call({ params, query, headers, body, admitted } as Input<RouteSchemas>, deps);
+    if (body) makeWellFormed(body as Record<string, unknown>, fields);
+    const answer = await call(
+      { params, query, headers, body, authContext: ctx.state.authContext } as Input<RouteSchemas>,
+      deps,
+    );
     ctx.status = answer.status;
     ctx.state.isStream = r.stream ?? false;
-    if (r.stream) endInTime(answer.body as EventEmitter, ctx.res);
+    if (r.stream) limitStreamEnd(answer.body as EventEmitter, ctx.res);
     if (answer.headers) ctx.set(answer.headers);
     ctx.body = answer.body;
   };
 }
 
-/** Half of a surrogate pair is no character, and is kept as U+FFFD by MongoDB: the answer tells what is kept. */
+/** Replaces lone surrogates by U+FFFD, as MongoDB does when it stores a string: the response then shows the stored value. */
 function makeWellFormed(body: Record<string, unknown>, fields: readonly string[]): void {
   for (const field of fields) {
     const value = body[field];
@@ -67,12 +69,12 @@ function makeWellFormed(body: Record<string, unknown>, fields: readonly string[]
   }
 }
 
-/** A client that does not even take the end of a stream is cut off: it would keep a stopping process from its end. */
-function endInTime(stream: EventEmitter, res: ServerResponse): void {
-  stream.once("over", () => setTimeout(() => res.destroy(), END_TAKEN_MS).unref());
+/** Destroys the connection when a client does not read the end of a stream: it would delay a shutdown. */
+function limitStreamEnd(stream: EventEmitter, res: ServerResponse): void {
+  stream.once("over", () => setTimeout(() => res.destroy(), STREAM_END_TIMEOUT_MS).unref());
 }
 
-const END_TAKEN_MS = 1_000;
+const STREAM_END_TIMEOUT_MS = 1_000;
 
 function urlReader(schemas: RouteSchemas): (ctx: Context) => { params: object; query: object; headers: object } {
   const checkParams = urlCheck(schemas.params ?? EMPTY);
@@ -94,7 +96,10 @@ function urlReader(schemas: RouteSchemas): (ctx: Context) => { params: object; q
   };
 }
 
-/** A `%` that starts no character would otherwise be taken as it is, and name another job than it says. */
+/**
+ * Checks the percent-encoding of a path: the router would take an invalid sequence literally, as part of another identifier.
+ * @throws AppError invalid_query
+ */
 function checkEncoding(path: string): void {
   try {
     decodeURIComponent(path);
@@ -105,10 +110,10 @@ function checkEncoding(path: string): void {
 
 const EMPTY = { type: "object", properties: {}, additionalProperties: false } as unknown as TObject;
 
-/** A list in one parameter, its items separated by commas; other lists repeat the parameter. */
+/** Returns whether a parameter is a list separated by commas; other lists repeat the parameter. */
 export const isList = (schema: TSchema): boolean => (schema as { explode?: boolean }).explode === false;
 
-function strictly(r: AnyRoute): (input: Input<RouteSchemas>, deps: ApiDeps) => Promise<Answer<Answers>> {
+function strictHandler(r: AnyRoute): (input: Input<RouteSchemas>, deps: ApiDeps) => Promise<Answer<Answers>> {
   const listed = errorsOf(r);
   return async (input, deps) => {
     const answer = await r.handler(input, deps).catch((thrown: unknown) => {
@@ -119,16 +124,19 @@ function strictly(r: AnyRoute): (input: Input<RouteSchemas>, deps: ApiDeps) => P
     });
     if (r.stream || answer.status === 204) return answer;
     const schema = r.answers[answer.status];
-    // What the client reads is the JSON, in which undefined is absent.
-    if (!schema || !bodies.validate(schema, JSON.parse(JSON.stringify(answer.body)))) {
-      throw new Error(`${r.operationId} answered ${answer.status} off its schema: ${bodies.errorsText()}`);
+    // validates the serialized response, in which undefined properties are absent
+    if (!schema || !bodyAjv.validate(schema, JSON.parse(JSON.stringify(answer.body)))) {
+      throw new Error(`${r.operationId} answered ${answer.status} off its schema: ${bodyAjv.errorsText()}`);
     }
     return answer;
   };
 }
 
-/** Answers what no route fits: another method at a known path by `method_not_allowed`, OPTIONS there by the methods. */
-export function noRoute(router: Router, isUnknownHook: (path: string) => boolean): Middleware {
+/**
+ * Handles requests that no route matches. Answers OPTIONS at a known path with its methods.
+ * @throws AppError method_not_allowed at a known path; hook_not_found, not_found
+ */
+export function notFound(router: Router, isUnknownHook: (path: string) => boolean): Middleware {
   return (ctx) => {
     if (isUnknownHook(ctx.path)) throw new AppError("hook_not_found", { detail: `There is no hook at ${ctx.path}.` });
     const methods = methodsAt(router, ctx.path);
@@ -145,7 +153,7 @@ export function noRoute(router: Router, isUnknownHook: (path: string) => boolean
   };
 }
 
-/** The methods that the routes at this path take; none where there is no route. */
+/** Returns the methods of the routes at a path; empty when there is no route. */
 function methodsAt(router: Router, path: string): Set<string> {
   return new Set(router.match(path, "GET").path.flatMap(({ methods }) => methods));
 }

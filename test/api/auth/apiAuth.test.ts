@@ -5,7 +5,7 @@ import { startRedis } from "../../support/servers.ts";
 const TOKEN = "a-token-of-some-length";
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
-describe("server.apiToken", () => {
+describe("API authentication with server.apiToken", () => {
   let app: TestApp;
   beforeEach(async () => {
     app = await startApp({ apiToken: TOKEN, trustProxy: 1 });
@@ -13,7 +13,7 @@ describe("server.apiToken", () => {
   afterEach(() => app.close());
   const get = (headers: Record<string, string> = {}, path = "/api/jobs") => app.call("GET", path, undefined, headers);
 
-  it("lets the right token in, however Bearer is written", async () => {
+  it("accepts the valid token, however Bearer is written", async () => {
     expect((await get(bearer(TOKEN))).status).to.equal(200);
     expect((await get({ Authorization: `bearer ${TOKEN}` })).status).to.equal(200);
   });
@@ -35,20 +35,20 @@ describe("server.apiToken", () => {
     });
   }
 
-  it("is asked for before the name is looked up and before the body is read", async () => {
+  it("rejects a request before the path is routed and before the body is read", async () => {
     const unknown = await get({}, "/api/nowhere");
     const broken = await app.call("PUT", "/api/jobs/a", "{ not json");
 
     expect([unknown.status, broken.status]).to.deep.equal([401, 401]);
   });
 
-  it("leaves probes, metrics and documents open", async () => {
+  it("leaves probes, metrics and documents public", async () => {
     for (const path of ["/healthz", "/readyz", "/metrics", "/openapi.json", "/docs"]) {
       expect((await get({}, path)).status, path).to.equal(200);
     }
   });
 
-  it("answers the 21st failure of an address in a minute with 429 and Retry-After; others and the right token pass", async () => {
+  it("answers the 21st failure of an address in a minute with 429 and Retry-After, but accepts other addresses and the valid token", async () => {
     const from = (address: string) => ({ "X-Forwarded-For": address });
     for (let i = 0; i < 20; i++) expect((await get(from("203.0.113.7"))).status).to.equal(401);
 
@@ -63,8 +63,8 @@ describe("server.apiToken", () => {
   });
 });
 
-describe("failed log-ins while Redis is away", () => {
-  it("are counted by the process itself", async () => {
+describe("API authentication while Redis is away", () => {
+  it("counts failures in the process", async () => {
     const redis = await startRedis();
     const app = await startApp({ apiToken: TOKEN, redis: redis.url });
     try {
@@ -84,7 +84,7 @@ describe("failed log-ins while Redis is away", () => {
 });
 
 describe("server.trustProxy", () => {
-  it("at 0 takes no address from X-Forwarded-For", async () => {
+  it("at 0 ignores X-Forwarded-For", async () => {
     const app = await startApp({ apiToken: TOKEN });
     try {
       const statuses: number[] = [];
@@ -98,7 +98,7 @@ describe("server.trustProxy", () => {
     }
   });
 
-  it("at 1 takes the address that the proxy adds, not one that the client made up", async () => {
+  it("at 1 takes the address that the proxy adds, not one that the client has set", async () => {
     const app = await startApp({ apiToken: TOKEN, trustProxy: 1 });
     try {
       const statuses: number[] = [];

@@ -26,7 +26,7 @@ function expectRefused({ status, headers, body }: Answer): void {
   expect(headers.get("WWW-Authenticate")).to.match(/^Bearer/);
 }
 
-describe("a mapping with the proof of a sender", () => {
+describe("mapped hooks with an auth of their own", () => {
   const slug = (title: string) => title.replaceAll(" ", "-");
   let app: TestApp;
   before(async () => {
@@ -49,7 +49,7 @@ describe("a mapping with the proof of a sender", () => {
     app.call("POST", `/hooks/${name}`, body, headers);
 
   for (const [title, { sign }] of SCHEMES) {
-    it(`${title}: a right proof is accepted without the hook token, and what comes again is answered as the first time without a second run`, async () => {
+    it(`${title}: accept a valid proof without the hook token, and answer a repeated message like the first without a second run`, async () => {
       const headers = sign(BODY, nowOf(app));
 
       const answers = [await post(slug(title), headers), await post(slug(title), headers)];
@@ -61,7 +61,7 @@ describe("a mapping with the proof of a sender", () => {
       expect(await runsOf(app, slug(title))).to.equal(1);
     });
 
-    it(`${title}: a wrong proof, none, and the hook token alone are answered 401, and nothing is written`, async () => {
+    it(`${title}: answer a wrong proof, no proof and the hook token alone with 401, and store nothing`, async () => {
       const before = await runsOf(app, slug(title));
       const headers = sign(BODY, nowOf(app));
 
@@ -78,12 +78,12 @@ describe("a mapping with the proof of a sender", () => {
   }
 
   for (const [title, { sign }] of STAMPED_SCHEMES) {
-    it(`${title}: a time more than 300 seconds off is answered 401`, async () => {
+    it(`${title}: answer a timestamp more than 300 seconds off with 401`, async () => {
       for (const off of [-310, 310]) expectRefused(await post(slug(title), sign(BODY, nowOf(app) + off)));
     });
   }
 
-  it("token: the sender's own is accepted in each of the three ways, the hook token and others are not", async () => {
+  it("token: accept the sender's token in each of the three places, but neither the hook token nor others", async () => {
     const right = [
       await post("token", { Authorization: `Bearer ${OWN_TOKEN}` }),
       await post("token", { "X-Service-Token": OWN_TOKEN }),
@@ -95,13 +95,13 @@ describe("a mapping with the proof of a sender", () => {
     for (const answer of wrong) expectRefused(answer);
   });
 
-  it("a refusal names both, the hook token and the proof that a mapping may ask for", async () => {
+  it("name both the hook token and the mapping's proof in the 401 response", async () => {
     const { body } = await post("token", bearer);
 
     expect(body.detail).to.match(/^Send the hook token .*, its sender's proof\.$/);
   });
 
-  it("token: the sender's own in the URL is warned of once, without it", async () => {
+  it("token: log one warning about a sender's token in the URL, without the token", async () => {
     const app = await start(
       `{ match: { path: "own" }, auth: { type: "token", token: "${OWN_TOKEN}" } }, { match: { path: "plain" } }`,
     );
@@ -122,7 +122,7 @@ describe("a mapping with the proof of a sender", () => {
     }
   });
 
-  it("a proof opens no other name, and no other mapping of its name", async () => {
+  it("accept a proof for no other name, and for no other mapping of its name", async () => {
     const stripe = (body: string) => STRIPE.sign(body, nowOf(app));
     const bodyOf = (source: string) => JSON.stringify({ source });
 
@@ -147,7 +147,7 @@ describe("a mapping with the proof of a sender", () => {
     expect(taken.map(({ status }) => status)).to.deep.equal([202, 202, 202]);
   });
 
-  it("a right proof and a source that nothing takes is answered 404, a wrong one 401", async () => {
+  it("answer a valid proof with 404 when no mapping matches the source, and a wrong proof with 401", async () => {
     const body = '{"source":"nobody"}';
 
     const right = await post("two", STRIPE.sign(body, nowOf(app)), body);
@@ -167,7 +167,7 @@ describe("a mapping with the proof of a sender", () => {
     ["two of a name: no proof", "two", {}, "missing"],
   ];
   for (const [title, name, headers, reason] of unproven) {
-    it(`${title} is answered 401 before the body is read, whatever its type and length`, async () => {
+    it(`answer ${title} with 401 before the body is read, whatever its type and length`, async () => {
       const before = app.log.length;
       const req = request(`${app.url}/hooks/${name}`, {
         method: "POST",
@@ -184,7 +184,7 @@ describe("a mapping with the proof of a sender", () => {
     });
   }
 
-  it("a signature is answered as its body deserves where that is of another type or too long", async () => {
+  it("answer a signed request with an unsupported type or a large body with 415 and 413", async () => {
     const headers = STRIPE.sign(BODY, nowOf(app));
 
     const answers = [
@@ -195,21 +195,21 @@ describe("a mapping with the proof of a sender", () => {
     expect(answers.map(({ status }) => status)).to.deep.equal([415, 413]);
   });
 
-  it("the proof is looked at before the JSON is read", async () => {
+  it("verify the proof before the JSON is parsed", async () => {
     const body = "{ not json";
 
     expectRefused(await post("stripe", {}, body));
     expect(await post("stripe", STRIPE.sign(body, nowOf(app)), body)).to.include({ status: 400 });
   });
 
-  it("a signed message is checked over its bytes, not over what they mean", async () => {
+  it("verify the signature over the bytes of the body, not over its parsed value", async () => {
     const body = '{ "id" : "evt_spaced",\n "a": 1.0 }';
 
     expect(await post("stripe", STRIPE.sign(body, nowOf(app)), body)).to.include({ status: 202 });
     expectRefused(await post("stripe", STRIPE.sign(body, nowOf(app)), JSON.stringify(JSON.parse(body))));
   });
 
-  it("a signed message that comes again has no second run under another Idempotency-Key either", async () => {
+  it("make no second run when a signed message is repeated under another Idempotency-Key", async () => {
     const body = '{"id":"evt_keys"}';
     const headers = STRIPE.sign(body, nowOf(app));
 
@@ -219,7 +219,7 @@ describe("a mapping with the proof of a sender", () => {
     expect(again.body).to.deep.equal(first.body);
   });
 
-  it("a message that was signed anew has no second run under the same Idempotency-Key, and is 409 with another body", async () => {
+  it("make no second run when a message is signed anew under the same Idempotency-Key, and answer another body with 409", async () => {
     const signedAnew = (body: string, at: number) =>
       post("stripe", { ...STRIPE.sign(body, at), "Idempotency-Key": "signed-anew" }, body);
     const first = await signedAnew('{"id":"evt_anew"}', nowOf(app) - 20);
@@ -232,7 +232,7 @@ describe("a mapping with the proof of a sender", () => {
     expect([other.status, other.body.code]).to.deep.equal([409, "idempotency_conflict"]);
   });
 
-  it("an Idempotency-Key is the sender's own: the same of another sender, or with the hook token on another name, is another", async () => {
+  it("keep the Idempotency-Keys of each sender and of the hook token separate", async () => {
     app.clock.advance(2_000); // no earlier test has signed the same body in the same second
     const headers = { ...bearer, "X-Service-Token": OWN_TOKEN, "Idempotency-Key": "daily-1" };
     const signed = (name: string, body: string) => post(name, { ...STRIPE.sign(body, nowOf(app)), ...headers }, body);
@@ -254,7 +254,7 @@ describe("a mapping with the proof of a sender", () => {
     expect(again.map(({ body }) => body.runId)).to.deep.equal(first.map(({ body }) => body.runId));
   });
 
-  it("no Idempotency-Key takes the place of a message that is still to come", async () => {
+  it("do not let an Idempotency-Key block a later message whose id it equals", async () => {
     const [early, late] = ["evt_early", "evt_late"].map((id) => JSON.stringify({ id })) as [string, string];
     const keys = ["stripe:evt_late", "stripe stripe:evt_late"];
     for (const key of keys) await post("stripe", { ...STRIPE.sign(early, nowOf(app)), "Idempotency-Key": key }, early);
@@ -273,7 +273,7 @@ describe("a mapping with the proof of a sender", () => {
     ["standard-webhooks", "a message", (tries) => JSON.stringify({ tries })],
   ];
   for (const [name, what, bodyOf] of changing) {
-    it(`${name}: ${what} whose id comes again is the same, whatever else has changed in its body`, async () => {
+    it(`${name}: treat ${what} with a repeated id as the same message, even if its body has changed`, async () => {
       const [, scheme] = SCHEMES.find(([title]) => title === name) as (typeof SCHEMES)[number];
       const send = (tries: number, more: Headers = {}) => {
         const body = bodyOf(tries);
@@ -292,7 +292,7 @@ describe("a mapping with the proof of a sender", () => {
     });
   }
 
-  it("slack: the challenge is answered, from a sender with the right proof alone, and no run is made", async () => {
+  it("slack: answer the challenge of an authenticated sender only, and make no run", async () => {
     const body = JSON.stringify({ type: "url_verification", token: "x", challenge: "3eZbrw1aB" });
     const before = await runsOf(app, "slack");
 
@@ -306,14 +306,14 @@ describe("a mapping with the proof of a sender", () => {
     expect(await runsOf(app, "slack")).to.equal(before);
   });
 
-  it("every refusal is the same to the sender; the log has the mapping and the reason", async () => {
+  it("answer every failed authentication alike, and log the mapping and the reason", async () => {
     const old = STRIPE.sign(BODY, nowOf(app) - 1_000);
     const before = app.log.length;
 
     const answers = [await post("stripe", {}), await post("stripe", old), await post("stripe", { ...old, ...bearer })];
 
-    const told = answers.map(({ status, body }) => JSON.stringify([status, body]));
-    expect(new Set(told)).to.have.property("size", 1);
+    const responses = answers.map(({ status, body }) => JSON.stringify([status, body]));
+    expect(new Set(responses)).to.have.property("size", 1);
     const reasons = app.log.slice(before).filter(({ reason }) => reason !== undefined);
     expect(reasons.map(({ mapping, reason }) => `${mapping} ${reason}`)).to.deep.equal([
       "stripe missing",
@@ -323,8 +323,8 @@ describe("a mapping with the proof of a sender", () => {
   });
 });
 
-describe("senders that fail to prove themselves", () => {
-  it("20 times in a minute are answered 429 with Retry-After; a right proof and the right token pass all the same", async () => {
+describe("rate limit for hook senders", () => {
+  it("answers the 21st failure in a minute with 429 and Retry-After, but accepts a valid proof and the valid token", async () => {
     const app = await start(
       `{ match: { path: "stripe" }, auth: ${JSON.stringify(STRIPE.auth)} }, { match: { path: "plain" } }`,
     );
@@ -344,7 +344,7 @@ describe("senders that fail to prove themselves", () => {
   });
 });
 
-describe("the secrets of a mapped hook's request", () => {
+describe("secrets of a mapped hook's request", () => {
   const SECRETS = ["proxy-s3cret", "service-s3cret", "cookie-s3cret", "query-s3cret"];
   let app: TestApp;
   before(async () => {
@@ -363,7 +363,7 @@ describe("the secrets of a mapped hook's request", () => {
     ...{ "Proxy-Authorization": "Basic proxy-s3cret", "X-Service-Token": "service-s3cret", Cookie: "a=cookie-s3cret" },
   };
 
-  it("stand in no record and no log, and no template sees them", async () => {
+  it("are in no record, in no log and in no template's input", async () => {
     const path = "/hooks/ci/?a=1&%74oken=query-s3cret&b=x?y&c";
     const { status, body } = await app.call("POST", path, {}, { ...secret, "X-Kept": "kept", "Idempotency-Key": "k" });
 
@@ -374,11 +374,11 @@ describe("the secrets of a mapped hook's request", () => {
     expect(call).to.deep.include({ url: "/hooks/ci/?a=1&b=x?y&c", path: "ci", query: { a: "1", b: "x?y", c: "" } });
     expect(call.headers).to.include({ "x-kept": "kept", "content-type": "application/json" });
     const { runs, idempotencyKeys } = app.stores;
-    const kept = [await runs.collection.find().toArray(), await idempotencyKeys.collection.find().toArray(), app.log];
-    for (const text of [TOKEN, ...SECRETS]) expect(JSON.stringify(kept)).to.not.include(text);
+    const stored = [await runs.collection.find().toArray(), await idempotencyKeys.collection.find().toArray(), app.log];
+    for (const text of [TOKEN, ...SECRETS]) expect(JSON.stringify(stored)).to.not.include(text);
   });
 
-  it("stand in no record and no log where a mapping has a token of its own, or nothing fits", async () => {
+  it("are in no record and no log when a mapping has a token of its own or no mapping matches", async () => {
     const answers = [
       await app.call("POST", "/hooks/own", {}, { "X-Service-Token": OWN_TOKEN }),
       await app.call("POST", `/hooks/own?token=${OWN_TOKEN}`, {}),
@@ -389,8 +389,8 @@ describe("the secrets of a mapped hook's request", () => {
     ];
 
     expect(answers.map(({ status }) => status)).to.deep.equal([202, 202, 401, 400, 404, 202]);
-    const kept = [await app.stores.runs.collection.find().toArray(), app.log];
-    for (const text of [TOKEN, OWN_TOKEN, ...SECRETS]) expect(JSON.stringify(kept)).to.not.include(text);
+    const stored = [await app.stores.runs.collection.find().toArray(), app.log];
+    for (const text of [TOKEN, OWN_TOKEN, ...SECRETS]) expect(JSON.stringify(stored)).to.not.include(text);
     expect(JSON.stringify(app.log)).to.not.include("body-s3cret");
   });
 });

@@ -4,19 +4,19 @@ import { AppError } from "../../shared/errors.ts";
 import type { Logger } from "../../shared/logger.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 
-/** For the log and the metrics alone: nobody is there to be answered. As nginx has it. */
+/** The status of a request whose client disconnected before the response, in logs and metrics; nginx uses the same. */
 const CLIENT_GONE = 499;
 const ACCEPTED_ID = /^[\w.:/+=-]{1,128}$/;
 
 /**
- * Gives each request an id (the caller's own X-Request-Id where it is harmless), and notes it in the log and the
- * metrics once it is answered. The path goes into the log without the query, which may hold a token.
+ * Gives each request an id (the client's X-Request-Id if it is well-formed), and records the request in the log and the
+ * metrics once its response is closed. Logs the path without the query, which may contain a token.
  */
-export function requests(log: Logger, metrics: Metrics): Middleware {
+export function requestLog(log: Logger, metrics: Metrics): Middleware {
   return async (ctx, next) => {
     const started = performance.now();
-    const given = ctx.get("X-Request-Id");
-    const reqId = ACCEPTED_ID.test(given) ? given : randomUUID();
+    const clientId = ctx.get("X-Request-Id");
+    const reqId = ACCEPTED_ID.test(clientId) ? clientId : randomUUID();
     ctx.state.requestId = reqId;
     ctx.res.setHeader("X-Request-Id", reqId);
     ctx.res.once("close", () => {
@@ -25,7 +25,7 @@ export function requests(log: Logger, metrics: Metrics): Middleware {
       const status = ctx.res.headersSent ? ctx.status : CLIENT_GONE;
       const path = pathOf(ctx);
       const route: string = ctx.state.operation ?? "none";
-      const { isStream } = ctx.state; // it lasts as long as its client likes
+      const { isStream } = ctx.state; // the client determines the duration of a stream
       if (!isStream)
         metrics.requestSeconds.observe(
           { method: KNOWN_METHODS.has(method) ? method : "other", route, status },
@@ -39,21 +39,21 @@ export function requests(log: Logger, metrics: Metrics): Middleware {
 }
 
 /**
- * A request's line may hold a whole URL, whose path counts, and what is neither, such as `http://[`: Node's old parser of
- * URLs, which Koa asks, throws of some of that, and of some says in a warning what it was. Behind this there is a path.
+ * Replaces an absolute URL in the request line by its path, so that middleware behind it finds a path. Rejects invalid
+ * targets such as `http://[`: Node's legacy URL parser, which Koa uses, throws for some and prints others in a warning.
  * @throws AppError invalid_query
  */
 export const checkTarget: Middleware = (ctx, next) => {
   const { url = "" } = ctx.req;
-  const whole = url.startsWith("/") ? undefined : URL.parse(url);
-  if (whole === null || (whole && !/^https?:$/.test(whole.protocol))) {
+  const absolute = url.startsWith("/") ? undefined : URL.parse(url);
+  if (absolute === null || (absolute && !/^https?:$/.test(absolute.protocol))) {
     throw new AppError("invalid_query", { detail: "The target of the request is neither a path nor a URL." });
   }
-  if (whole) ctx.req.url = whole.pathname + whole.search;
+  if (absolute) ctx.req.url = absolute.pathname + absolute.search;
   return next();
 };
 
-/** Null where the target of the request is a whole URL, or neither. */
+/** Returns the path of a request, or null when its target is not a path. */
 export const pathOf = (ctx: Context): string | null => (ctx.req.url?.startsWith("/") ? ctx.path : null);
 
 const KNOWN_METHODS = new Set(["GET", "HEAD", "PUT", "POST", "DELETE", "OPTIONS", "PATCH"]);

@@ -1,7 +1,7 @@
 import type { Middleware } from "koa";
-import { pathOf } from "./requests.ts";
+import { pathOf } from "./requestLog.ts";
 
-/** On every answer. Strict-Transport-Security is left to the proxy that ends TLS. */
+/** Headers of every response. Strict-Transport-Security is up to the proxy that terminates TLS. */
 const DATA_HEADERS: Readonly<Record<string, string>> = {
   "Content-Security-Policy": "default-src 'none';frame-ancestors 'none'",
   "Cross-Origin-Resource-Policy": "same-origin",
@@ -10,7 +10,7 @@ const DATA_HEADERS: Readonly<Record<string, string>> = {
   "X-Frame-Options": "SAMEORIGIN",
 };
 
-/** Additional headers concern only documents that a browser displays. */
+/** Headers of documents that a browser displays. */
 const PAGE_HEADERS: Readonly<Record<string, string>> = {
   ...DATA_HEADERS,
   "Cross-Origin-Opener-Policy": "same-origin",
@@ -22,13 +22,13 @@ const PAGE_HEADERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Sets the headers that helmet recommends, with a policy that lets a document load nothing.
- * @param isOfData whether the answers at this path are never displayed as documents
+ * Sets the headers that helmet recommends, with a policy that does not allow a document to load anything.
+ * @param isData returns whether the responses at a path are never displayed as documents
  */
-export function securityHeaders(isOfData: (path: string) => boolean): Middleware {
+export function securityHeaders(isData: (path: string) => boolean): Middleware {
   return (ctx, next) => {
     const path = pathOf(ctx);
-    ctx.set(path !== null && isOfData(path) ? DATA_HEADERS : PAGE_HEADERS);
+    ctx.set(path !== null && isData(path) ? DATA_HEADERS : PAGE_HEADERS);
     return next();
   };
 }

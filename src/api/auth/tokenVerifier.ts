@@ -1,0 +1,97 @@
+import type { Context } from "koa";
+import { RateLimiterMemory, RateLimiterRedis, type RateLimiterRes } from "rate-limiter-flexible";
+import { AppError } from "../../shared/errors.ts";
+import { isSecret } from "../../shared/isSecret.ts";
+import type { RedisConnection } from "../../shared/queue/redis.ts";
+import { withTimeout } from "../../shared/withTimeout.ts";
+
+/** Counts one failed authentication of an address. @throws AppError rate_limited when the address exceeds the limit */
+export type CountFailure = (address: string) => Promise<void>;
+
+/** How long Redis may take to count a failure before the process counts it itself. */
+const REDIS_TIMEOUT_MS = 500;
+/** Failed authentications that one address may make within `duration` seconds. */
+const FAILURE_LIMIT = { points: 20, duration: 60 } as const;
+
+/**
+ * Returns a counter that limits the failed authentications of each address. All processes share the counts in Redis; while
+ * Redis is away, each process keeps its own.
+ */
+export function failureCounter(redis: RedisConnection, prefix: string): CountFailure {
+  const local = new RateLimiterMemory(FAILURE_LIMIT);
+  const shared = new RateLimiterRedis({
+    ...FAILURE_LIMIT,
+    storeClient: redis,
+    keyPrefix: `${prefix}:auth`,
+    rejectIfRedisNotReady: true,
+  });
+  return async (address) => {
+    try {
+      await withTimeout(shared.consume(address), REDIS_TIMEOUT_MS).catch((refused: RateLimiterRes | Error) => {
+        if (refused instanceof Error) return local.consume(address);
+        throw refused;
+      });
+    } catch (refused) {
+      if (refused instanceof Error) throw refused;
+      throw new AppError("rate_limited", {
+        detail: "Too many requests with a wrong token from this address.",
+        retryAfterSeconds: (refused as RateLimiterRes).msBeforeNext / 1_000,
+      });
+    }
+  };
+}
+
+/** Returns the tokens that a request carries, whether they are valid or not. */
+export type ExtractTokens = (ctx: Context) => readonly string[];
+
+/** Extracts the token of `Authorization: Bearer …`. */
+export const bearerToken: ExtractTokens = (ctx) => /^Bearer +(\S.*)$/i.exec(ctx.get("Authorization"))?.slice(1) ?? [];
+
+/** Extracts the tokens of both headers that a hook's sender may use: `Authorization` and `X-Service-Token`. */
+export const headerTokens: ExtractTokens = (ctx) => [
+  ...bearerToken(ctx),
+  ...[ctx.get("X-Service-Token")].filter((token) => token !== ""),
+];
+
+/** Extracts the tokens of the headers and of `?token=`, which is deprecated: proxies log URLs. */
+export const hookTokens: ExtractTokens = (ctx) => [...headerTokens(ctx), ...[ctx.query.token ?? []].flat()];
+
+export interface TokenVerifierOptions {
+  readonly extractTokens: ExtractTokens;
+  readonly countFailure: CountFailure;
+  /** The `detail` of the 401 response: what the client must send. */
+  readonly advice: string;
+}
+
+/**
+ * Verifies the tokens of requests before anything of their bodies is read. A valid token is accepted whatever failures its
+ * address has caused, because several senders may share an address.
+ */
+export class TokenVerifier {
+  readonly #validTokens: readonly string[];
+  readonly #options: TokenVerifierOptions;
+
+  constructor(validTokens: readonly string[], options: TokenVerifierOptions) {
+    this.#validTokens = validTokens;
+    this.#options = options;
+  }
+
+  /** Returns whether one of the request's tokens is valid. */
+  verifyRequest(ctx: Context): boolean {
+    return this.#options.extractTokens(ctx).some((token) => this.verify(token));
+  }
+
+  verify(token: string): boolean {
+    // compares with every token, so that the time taken does not depend on which one is valid
+    return this.#validTokens.map((valid) => isSecret(token, valid)).includes(true);
+  }
+
+  /** Counts a failure of the request's address. @throws AppError unauthorized; rate_limited above the limit */
+  async reject(ctx: Context): Promise<never> {
+    await this.#options.countFailure(ctx.ip);
+    throw new AppError("unauthorized", {
+      detail: this.#options.advice,
+      headers: { "WWW-Authenticate": 'Bearer realm="signalbox"' },
+    });
+  }
+}

@@ -1,0 +1,112 @@
+import { viewDelivery } from "../../models/deliveries/readDeliveries.ts";
+import { type FilteredJob, fitsFilter, isFleeting, type JobFilter } from "../../models/jobs/jobFilter.ts";
+import { readRows } from "../../models/jobs/readJobs.ts";
+import { readSummaries } from "../../models/jobs/readSteps.ts";
+import { readRunHeads } from "../../models/runs/readRuns.ts";
+import type { Stores } from "../../models/stores.ts";
+import type { Change } from "../../shared/queue/changeStream.ts";
+import { formatEvent } from "./eventStream.ts";
+
+export const TOPICS = ["jobs", "runs", "deliveries"] as const;
+type Topic = (typeof TOPICS)[number];
+
+/** The records whose events a client receives: one job with its steps, or the rows of lists. */
+export type Subscription =
+  | { readonly jobId: string }
+  | { readonly topics: ReadonlySet<Topic>; readonly filter: JobFilter };
+
+interface ChangedJob {
+  readonly jobId: string;
+  /** Whether the job may match other filters than before. */
+  readonly moved: boolean;
+  /** Null when the job was deleted. */
+  readonly current: { readonly job: FilteredJob; readonly text: string } | null;
+  /** The events of its changed steps, when a client watches this job. */
+  readonly steps: readonly string[];
+}
+
+/** The current state of changed records, as formatted events. */
+export class ChangedRecords {
+  readonly #jobs: ReadonlyMap<string, ChangedJob>;
+  readonly #texts: Readonly<Record<"runs" | "deliveries", readonly string[]>>;
+
+  private constructor(jobs: readonly ChangedJob[], runs: readonly string[], deliveries: readonly string[]) {
+    this.#jobs = new Map(jobs.map((job) => [job.jobId, job]));
+    this.#texts = { runs, deliveries };
+  }
+
+  /** Reads the changed records that match a subscription, each once. @throws AppError unavailable */
+  static async read(
+    stores: Stores,
+    changes: readonly Change[],
+    subscriptions: readonly Subscription[],
+  ): Promise<ChangedRecords> {
+    const topics = new Set(subscriptions.flatMap((one) => ("topics" in one ? [...one.topics] : [])));
+    const watched = new Set(subscriptions.flatMap((one) => ("jobId" in one ? [one.jobId] : [])));
+    const idsOf = (kind: "run" | "delivery") => [
+      ...new Set(changes.flatMap((change) => (change.kind === kind ? [change.id] : []))),
+    ];
+    const [jobs, runs, deliveries] = await Promise.all([
+      readJobs(stores, changes, topics.has("jobs") ? "all" : watched, watched),
+      topics.has("runs") ? readRunHeads(stores, idsOf("run")) : [],
+      topics.has("deliveries") ? stores.deliveries.findMany(idsOf("delivery")) : [],
+    ]);
+    return new ChangedRecords(
+      jobs,
+      runs.map((run) => formatEvent("run", run)),
+      deliveries.map((delivery) => formatEvent("delivery", viewDelivery(delivery))),
+    );
+  }
+
+  /** Returns the events for a subscription. */
+  eventsFor(subscription: Subscription, now: Date): string[] {
+    if ("jobId" in subscription) {
+      const changed = this.#jobs.get(subscription.jobId);
+      return changed ? [changed.current?.text ?? removed(changed.jobId), ...changed.steps] : [];
+    }
+    const { topics, filter } = subscription;
+    const jobs = topics.has("jobs") ? [...this.#jobs.values()].flatMap((job) => listEvents(job, filter, now)) : [];
+    return [
+      ...jobs,
+      ...(["runs", "deliveries"] as const).flatMap((topic) => (topics.has(topic) ? this.#texts[topic] : [])),
+    ];
+  }
+}
+
+function listEvents({ jobId, moved, current }: ChangedJob, filter: JobFilter, now: Date): string[] {
+  if (current && fitsFilter(current.job, filter, now)) return [current.text];
+  return !current || moved || isFleeting(filter) ? [removed(jobId)] : [];
+}
+
+const removed = (jobId: string) => formatEvent("job_removed", { jobId });
+
+async function readJobs(
+  stores: Stores,
+  changes: readonly Change[],
+  relevant: "all" | ReadonlySet<string>,
+  watched: ReadonlySet<string>,
+): Promise<ChangedJob[]> {
+  const moved = new Map<string, boolean>();
+  const stepKeys = new Map<string, Set<string>>();
+  for (const change of changes) {
+    if (change.kind === "step" && watched.has(change.jobId)) {
+      stepKeys.set(change.jobId, (stepKeys.get(change.jobId) ?? new Set()).add(change.stepKey));
+    }
+    // a report publishes the change of its step before that of its job
+    if (change.kind === "job" && (relevant === "all" || relevant.has(change.jobId))) {
+      moved.set(change.jobId, change.moved || (moved.get(change.jobId) ?? false));
+    }
+  }
+  const jobIds = [...new Set([...moved.keys(), ...stepKeys.keys()])];
+  const [rows, steps] = await Promise.all([readRows(stores, jobIds), readSummaries(stores, stepKeys)]);
+  const found = new Map(rows.map((row) => [row.job.jobId, row]));
+  return jobIds.map((jobId) => {
+    const row = found.get(jobId);
+    return {
+      jobId,
+      moved: moved.get(jobId) ?? false,
+      current: row ? { job: row.job, text: formatEvent("job", row.row) } : null,
+      steps: (steps.get(jobId) ?? []).map((step) => formatEvent("step", step)),
+    };
+  });
+}
