@@ -13,14 +13,14 @@ export interface ApiRequest {
  * `answer`: the service has answered, whatever it says; `json` is undefined where the body is no JSON. `unsent`: surely
  * nothing has reached it. `lost`: it may have; `reason` tells why.
  */
-export type ApiAnswer =
+export type ApiResult =
   | {
-      readonly kind: "answer";
+      readonly kind: "response";
       readonly status: number;
       readonly headers: Headers;
       readonly text: string;
       /** The body broke off or did not end in time: `text` is empty, the status and the headers say what they say. */
-      readonly isCut: boolean;
+      readonly isTruncated: boolean;
       // biome-ignore lint/suspicious/noExplicitAny: a service's answer has whatever shape it has; each channel looks with care
       readonly json: any;
     }
@@ -39,13 +39,13 @@ const BEFORE_SENDING: readonly unknown[] = [
 /** What a TLS handshake says that found no version or cipher to agree on. */
 const NO_HANDSHAKE = /^ERR_SSL_.*(_VERSION|_HANDSHAKE_FAILURE|_UNSUPPORTED_PROTOCOL)/;
 
-const MAX_ANSWER_BYTES = 1024 * 1024;
+const MAX_RESPONSE_BYTES = 1024 * 1024;
 
 /**
  * Asks a service once. Redirects are not followed: a token goes nowhere but where it was configured to go. Never throws;
  * `reason` says the kind of failure and no address.
  */
-export async function askApi(request: ApiRequest, signal: AbortSignal): Promise<ApiAnswer> {
+export async function sendRequest(request: ApiRequest, signal: AbortSignal): Promise<ApiResult> {
   const { method, url, body, timeoutMs } = request;
   if (signal.aborted) return { kind: "unsent", reason: "The worker is stopping." };
   const timeout = AbortSignal.timeout(timeoutMs);
@@ -69,7 +69,14 @@ export async function askApi(request: ApiRequest, signal: AbortSignal): Promise<
       // Whether it took the request, only the body would have told.
       if (status < 300) throw error;
     });
-    return { kind: "answer", status, headers, text: text ?? "", isCut: text === undefined, json: parse(text ?? "") };
+    return {
+      kind: "response",
+      status,
+      headers,
+      text: text ?? "",
+      isTruncated: text === undefined,
+      json: parse(text ?? ""),
+    };
   } catch (error) {
     if (timeout.aborted) return { kind: "lost", reason: `There was no answer within ${timeoutMs / 1_000} seconds.` };
     if (signal.aborted) return { kind: "lost", reason: "The worker stopped before there was an answer." };
@@ -83,18 +90,18 @@ export async function askApi(request: ApiRequest, signal: AbortSignal): Promise<
   }
 }
 
-export type Ask = (
+export type ApiCaller = (
   method: ApiRequest["method"],
   path: string,
   body: object | undefined,
   signal: AbortSignal,
-) => Promise<ApiAnswer>;
+) => Promise<ApiResult>;
 
 /** Asks one service at an address, each time with these headers. */
-export const asker =
-  (address: string, headers: Readonly<Record<string, string>>, timeoutMs: number): Ask =>
+export const createApiCaller =
+  (address: string, headers: Readonly<Record<string, string>>, timeoutMs: number): ApiCaller =>
   (method, path, body, signal) =>
-    askApi({ method, url: address + path, headers, ...(body && { body }), timeoutMs }, signal);
+    sendRequest({ method, url: address + path, headers, ...(body && { body }), timeoutMs }, signal);
 
 function isBeforeSending({ code, syscall }: NodeJS.ErrnoException): boolean {
   if (syscall === "connect" || BEFORE_SENDING.includes(code)) return true;
@@ -108,7 +115,7 @@ async function readText(response: Response): Promise<string> {
   for await (const chunk of response.body ?? []) {
     bytes += chunk.length;
     text += decoder.decode(chunk, { stream: true });
-    if (bytes > MAX_ANSWER_BYTES) break;
+    if (bytes > MAX_RESPONSE_BYTES) break;
   }
   return text + decoder.decode();
 }
@@ -122,7 +129,7 @@ function parse(text: string): unknown {
 }
 
 /** A service's own words for a reason: on one line, and not too many. */
-export const inWords = (words: unknown): string =>
+export const excerpt = (words: unknown): string =>
   String(words ?? "")
     .replace(/\s+/g, " ")
     .trim()

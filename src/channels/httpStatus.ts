@@ -1,9 +1,9 @@
 import { retryAfterMs } from "../shared/retryAfter.ts";
 import type { SendResult } from "./channel.ts";
-import type { ApiAnswer } from "./http.ts";
+import type { ApiResult } from "./http.ts";
 
 /** What the service has answered. */
-export type Answered = Extract<ApiAnswer, { kind: "answer" }>;
+export type ApiResponse = Extract<ApiResult, { kind: "response" }>;
 
 /** Why a message was not sent, or whether it was is not known. */
 export type Failure = Exclude<SendResult, { kind: "sent" }>;
@@ -15,18 +15,18 @@ export function codeOf(value: unknown): string | undefined {
 }
 
 /** The request is lost, or never left: what that says of the message in it. */
-export const unanswered = ({ kind, reason }: Exclude<ApiAnswer, Answered>): Failure => ({
+export const failureWithoutResponse = ({ kind, reason }: Exclude<ApiResult, ApiResponse>): Failure => ({
   kind: kind === "lost" ? "ambiguous" : "transient",
   reason,
 });
 
 /** The beginning of a reason, to be ended with a stop or with why. */
-export const answered = (service: string, status: number, code?: string | number): string =>
+export const describeResponse = (service: string, status: number, code?: string | number): string =>
   `${service} answered ${status}${code === undefined ? "" : ` (${code})`}`;
 
 /** What a status says of a message where no code of the service's own says more; `code` is only told. */
-export function judgeStatus(service: string, { status, headers }: Answered, code?: string | number): Failure {
-  const said = answered(service, status, code);
+export function judgeStatus(service: string, { status, headers }: ApiResponse, code?: string | number): Failure {
+  const said = describeResponse(service, status, code);
   if (status < 300) return { kind: "ambiguous", reason: `${said}, but not what it answers for a message it took.` };
   if (status < 400) return { kind: "transient", reason: `${said}, a redirect, which is not followed.` };
   if (status === 401) return { kind: "authentication", reason: `${said}: the credentials are not good.` };

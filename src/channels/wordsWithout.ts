@@ -1,4 +1,4 @@
-import { inWords } from "./http.ts";
+import { excerpt } from "./http.ts";
 
 /** So many letters and digits in a row are no coincidence. */
 const RUN = 12;
@@ -10,7 +10,7 @@ const RUN = 12;
  * @returns nothing where there are no words, or none that can be shown
  */
 export function wordsWithout(words: unknown, ...secrets: readonly string[]): string {
-  const shown = typeof words === "string" ? inWords(words) : "";
+  const shown = typeof words === "string" ? excerpt(words) : "";
   return secrets.some((secret) => holds(shown, secret)) ? "" : shown;
 }
 

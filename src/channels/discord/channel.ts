@@ -4,8 +4,8 @@ import { trimSlashes } from "../../shared/trimSlashes.ts";
 import { version } from "../../shared/version.ts";
 import type { Channel } from "../channel.ts";
 import { directChannels } from "../directChannels.ts";
-import { asker, inWords } from "../http.ts";
-import { unanswered } from "../httpStatus.ts";
+import { createApiCaller, excerpt } from "../http.ts";
+import { failureWithoutResponse } from "../httpStatus.ts";
 import { judgeAnswer } from "./errors.ts";
 import { letterByLetter } from "./plain.ts";
 
@@ -24,11 +24,11 @@ const SUPPRESS_EMBEDS = 1 << 2;
 /** Discord, through its REST API. A message of the same nonce within a few minutes is answered with the one that is there. */
 export function discordChannel(settings: NonNullable<Config["channels"]["discord"]>): Channel {
   const headers = { Authorization: `Bot ${settings.botToken}`, "User-Agent": USER_AGENT };
-  const ask = asker(trimSlashes(settings.apiUrl), headers, TIMEOUT_MS);
+  const callApi = createApiCaller(trimSlashes(settings.apiUrl), headers, TIMEOUT_MS);
   const direct = directChannels(async (user, signal) => {
-    const answer = await ask("POST", "/users/@me/channels", { recipient_id: user }, signal);
-    if (answer.kind !== "answer") return unanswered(answer);
-    const result = judgeAnswer(answer);
+    const response = await callApi("POST", "/users/@me/channels", { recipient_id: user }, signal);
+    if (response.kind !== "response") return failureWithoutResponse(response);
+    const result = judgeAnswer(response);
     return result.kind === "sent" ? { kind: "opened", id: result.id } : result;
   });
   return {
@@ -46,20 +46,20 @@ export function discordChannel(settings: NonNullable<Config["channels"]["discord
         allowed_mentions: { parse: [] },
         flags: SUPPRESS_EMBEDS,
       };
-      const answer = await ask("POST", `/channels/${opened.id}/messages`, message, signal);
-      if (answer.kind !== "answer") return unanswered(answer);
-      const result = judgeAnswer(answer);
+      const response = await callApi("POST", `/channels/${opened.id}/messages`, message, signal);
+      if (response.kind !== "response") return failureWithoutResponse(response);
+      const result = judgeAnswer(response);
       if (isUser && result.kind === "gone") direct.forget(id);
       return result;
     },
     async check(signal) {
-      const answer = await ask("GET", "/users/@me", undefined, signal);
-      if (answer.kind !== "answer") return { ok: false, detail: answer.reason };
-      const { username } = answer.json ?? {};
-      if (answer.status === 200 && typeof username === "string") {
-        return { ok: true, detail: `it posts as ${inWords(username)}` };
+      const response = await callApi("GET", "/users/@me", undefined, signal);
+      if (response.kind !== "response") return { ok: false, detail: response.reason };
+      const { username } = response.json ?? {};
+      if (response.status === 200 && typeof username === "string") {
+        return { ok: true, detail: `it posts as ${excerpt(username)}` };
       }
-      const result = judgeAnswer(answer);
+      const result = judgeAnswer(response);
       return { ok: false, detail: "reason" in result ? result.reason : "Discord's answer names no user." };
     },
   };

@@ -1,5 +1,5 @@
 import { retryAfterMs } from "../../shared/retryAfter.ts";
-import { type Answered, answered, type Failure, judgeStatus } from "../httpStatus.ts";
+import { type ApiResponse, describeResponse, type Failure, judgeStatus } from "../httpStatus.ts";
 
 type Kind = Exclude<Failure["kind"], "rate-limited">;
 
@@ -76,26 +76,26 @@ const KINDS: readonly (readonly [Kind, Readonly<Record<number, string>>])[] = [
  * What an answer of Discord says of a message, or of a channel that was to be opened. Only its code is told. What is refused
  * for good is not tried again: 10,000 refusals in ten minutes, and Discord blocks the whole address.
  */
-export function judgeAnswer(answer: Answered): Failure | { readonly kind: "sent"; readonly id: string } {
-  const { status, json } = answer;
+export function judgeAnswer(response: ApiResponse): Failure | { readonly kind: "sent"; readonly id: string } {
+  const { status, json } = response;
   const id = json?.id;
   if (status >= 200 && status < 300 && typeof id === "string" && /^\d+$/.test(id)) return { kind: "sent", id };
   const code: number | undefined = Number.isSafeInteger(json?.code) ? json.code : undefined;
-  if (status === 429 || (code !== undefined && code in LIMITS)) return judgeLimit(answer, code);
-  const failure = judgeStatus("Discord", answer, code || undefined);
+  if (status === 429 || (code !== undefined && code in LIMITS)) return judgeLimit(response, code);
+  const failure = judgeStatus("Discord", response, code || undefined);
   // Without a code it is Cloudflare that speaks, or another server altogether.
   if (code === undefined || status === 401 || status >= 500) return failure;
   const [kind, words] = KINDS.find(([, codes]) => code in codes) ?? [];
-  const said = answered("Discord", status, code);
+  const said = describeResponse("Discord", status, code);
   if (kind && status >= 400) return { kind, reason: `${said}: ${words?.[code]}.` };
   if (status === 403 || (status === 404 && code !== 0)) return { kind: "gone", reason: `${said}.` };
   return status === 400 ? { kind: "content", reason: `${said}: it does not take this message.` } : failure;
 }
 
 /** A limit is of all unless the answer says that it is of one resource, or of the bucket of one path, which names the channel. */
-function judgeLimit({ status, headers, json }: Answered, code: number | undefined): Failure {
+function judgeLimit({ status, headers, json }: ApiResponse, code: number | undefined): Failure {
   const [about, words] = (code !== undefined && LIMITS[code]) || [];
-  const reason = `${answered("Discord", status, code || undefined)}${words ? `: ${words}` : ""}.`;
+  const reason = `${describeResponse("Discord", status, code || undefined)}${words ? `: ${words}` : ""}.`;
   const seconds = json?.retry_after;
   const told = typeof seconds === "number" ? Math.ceil(Math.max(0, seconds) * 1_000) : retryAfterMs(headers);
   const isGlobal =

@@ -1,6 +1,13 @@
 import type { Channel, OutgoingMessage, SendResult } from "../channel.ts";
-import { type ApiAnswer, askApi } from "../http.ts";
-import { type Answered, answered, codeOf, type Failure, judgeStatus, unanswered } from "../httpStatus.ts";
+import { type ApiResult, sendRequest } from "../http.ts";
+import {
+  type ApiResponse,
+  codeOf,
+  describeResponse,
+  type Failure,
+  failureWithoutResponse,
+  judgeStatus,
+} from "../httpStatus.ts";
 import { serviceAt } from "../serviceAt.ts";
 import { wordsAbout } from "../wordsWithout.ts";
 import { type ImessageRecipient, namesOf, noRecipient, readRecipient } from "./recipient.ts";
@@ -31,7 +38,7 @@ export function blueBubbles({ apiUrl, password = "", method }: BlueBubblesSettin
   const query = { password };
   const forms = [password, encodeURIComponent(password), `${new URLSearchParams({ "": password })}`.slice(1)];
   const post = (path: string, body: object, signal: AbortSignal) =>
-    askApi({ method: "POST", ...at(`/api/v1${path}`, query), body, timeoutMs: SEND_TIMEOUT_MS }, signal);
+    sendRequest({ method: "POST", ...at(`/api/v1${path}`, query), body, timeoutMs: SEND_TIMEOUT_MS }, signal);
   return {
     async send(message, signal) {
       const recipient = readRecipient(message.to);
@@ -39,16 +46,19 @@ export function blueBubbles({ apiUrl, password = "", method }: BlueBubblesSettin
       const { text, key: tempGuid } = message;
       const untold = { names: namesOf(recipient), secrets: [...forms, text] };
       const body = { chatGuid: recipient.guid, tempGuid, message: text, method };
-      const answer = await post("/message/text", body, signal);
-      if (recipient.kind === "chat" || !isWithoutChat(answer)) return judge(answer, untold);
+      const response = await post("/message/text", body, signal);
+      if (recipient.kind === "chat" || !isWithoutChat(response)) return judge(response, untold);
       const chat = { ...newChat(recipient, message), method };
       return judge(await post("/chat/new", chat, signal), untold);
     },
     async check(signal) {
-      const answer = await askApi({ method: "GET", ...at("/api/v1/ping", query), timeoutMs: CHECK_TIMEOUT_MS }, signal);
-      if (answer.kind !== "answer") return { ok: false, detail: answer.reason };
-      if (answer.status === 200 && answer.json?.data === "pong") return { ok: true, detail: "BlueBubbles answers" };
-      const result = judge(answer, { names: [], secrets: forms });
+      const response = await sendRequest(
+        { method: "GET", ...at("/api/v1/ping", query), timeoutMs: CHECK_TIMEOUT_MS },
+        signal,
+      );
+      if (response.kind !== "response") return { ok: false, detail: response.reason };
+      if (response.status === 200 && response.json?.data === "pong") return { ok: true, detail: "BlueBubbles answers" };
+      const result = judge(response, { names: [], secrets: forms });
       return { ok: false, detail: result.kind === "sent" ? "It is no BlueBubbles that answers." : result.reason };
     },
   };
@@ -67,12 +77,12 @@ function newChat(
 }
 
 /** Where nothing was sent as there is no such chat yet. */
-function isWithoutChat(answer: ApiAnswer): boolean {
-  if (answer.kind !== "answer" || answer.status < 400) return false;
-  return isOwn(answer) && (answer.status === 404 || NO_CHAT.test(readWords(answer).words));
+function isWithoutChat(response: ApiResult): boolean {
+  if (response.kind !== "response" || response.status < 400) return false;
+  return isOwn(response) && (response.status === 404 || NO_CHAT.test(readWords(response).words));
 }
 
-const isOwn = ({ status, json }: Answered) => STATUSES.includes(status) && Boolean(json?.error?.type);
+const isOwn = ({ status, json }: ApiResponse) => STATUSES.includes(status) && Boolean(json?.error?.type);
 
 /** What of BlueBubbles' words may not be told: what the recipient is called by, and the rest. */
 interface Untold {
@@ -80,26 +90,27 @@ interface Untold {
   readonly secrets: readonly string[];
 }
 
-function judge(answer: ApiAnswer, { names, secrets }: Untold): SendResult {
-  if (answer.kind !== "answer") return unanswered(answer);
-  const { status, json } = answer;
+function judge(response: ApiResult, { names, secrets }: Untold): SendResult {
+  if (response.kind !== "response") return failureWithoutResponse(response);
+  const { status, json } = response;
   if (status >= 200 && status < 300) {
     const { guid, messages } = json?.data ?? {};
-    if (typeof guid !== "string") return judgeStatus(NAME, answer);
+    if (typeof guid !== "string") return judgeStatus(NAME, response);
     // A new chat comes with its first message.
     const id = Array.isArray(messages) ? messages[0]?.guid : guid;
     return { kind: "sent", id: typeof id === "string" ? id : null };
   }
   // With this status it says of messages, too, that were sent.
-  if (status === 500 && answer.isCut) return { kind: "ambiguous", reason: `${answered(NAME, status)}, cut off.` };
-  if (!isOwn(answer)) return judgeStatus(NAME, answer);
-  const said = readWords(answer);
-  const code = messageError(answer);
+  if (status === 500 && response.isTruncated)
+    return { kind: "ambiguous", reason: `${describeResponse(NAME, status)}, cut off.` };
+  if (!isOwn(response)) return judgeStatus(NAME, response);
+  const said = readWords(response);
+  const code = messageError(response);
   const words = [wordsAbout(names, said.words, ...secrets), code && `Messages' error ${code}`]
     .filter(Boolean)
     .join("; ");
-  const reason = `${answered(NAME, status, codeOf(json.error.type))}${words && `: ${words}`}`;
-  return { kind: judgeError(answer, said, code), reason };
+  const reason = `${describeResponse(NAME, status, codeOf(json.error.type))}${words && `: ${words}`}`;
+  return { kind: judgeError(response, said, code), reason };
 }
 
 /** What BlueBubbles says in words. */
@@ -110,7 +121,7 @@ interface Said {
 }
 
 /** Of a script that failed, the end alone: the beginning is the script, with the message in it. */
-function readWords({ json }: Answered): Said {
+function readWords({ json }: ApiResponse): Said {
   const message = json?.error?.message;
   const said = typeof message === "string" ? message : "";
   if (!said.startsWith("Command failed")) return { words: said, isRefusal: false };
@@ -123,13 +134,13 @@ function readWords({ json }: Answered): Said {
 }
 
 /** Messages' own error of the message, where it has tried to send it. */
-function messageError({ json }: Answered): number | undefined {
+function messageError({ json }: ApiResponse): number | undefined {
   const code = json?.data?.error;
   return typeof code === "number" && code !== 0 ? code : undefined;
 }
 
 function judgeError(
-  { status, json }: Answered,
+  { status, json }: ApiResponse,
   { words, isRefusal }: Said,
   code: number | undefined,
 ): Exclude<Failure["kind"], "rate-limited"> {

@@ -55,7 +55,7 @@ export function imsg(
     try {
       const ended = await runProcessGroup(program, AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]));
       const answer = readAnswer(ended.output);
-      return answer === undefined ? unanswered(ended) : { kind: "answer", answer };
+      return answer === undefined ? withoutAnswer(ended) : { kind: "answer", answer };
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       const reason = `The program of channels.imessage.command cannot be started (${code}): is it there?`;
@@ -101,7 +101,7 @@ function readAnswer(output: Buffer): any {
   return undefined;
 }
 
-function unanswered({ stopped, code, killedBy }: Awaited<ReturnType<typeof runProcessGroup>>): Outcome {
+function withoutAnswer({ stopped, code, killedBy }: Awaited<ReturnType<typeof runProcessGroup>>): Outcome {
   if (stopped === "signal") return { kind: "ambiguous", reason: "imsg was stopped before it had answered." };
   if (stopped === "output") return { kind: "ambiguous", reason: "imsg printed far more than an answer." };
   // So says a shell of a command that it does not find, or may not run.

@@ -2,8 +2,8 @@ import { type Clock, systemClock } from "../../shared/clock.ts";
 import type { Config } from "../../shared/config/schema/config.ts";
 import { trimSlashes } from "../../shared/trimSlashes.ts";
 import type { Channel } from "../channel.ts";
-import { asker, inWords } from "../http.ts";
-import { unanswered } from "../httpStatus.ts";
+import { createApiCaller, excerpt } from "../http.ts";
+import { failureWithoutResponse } from "../httpStatus.ts";
 import { judgeAnswer } from "./errors.ts";
 import { letterByLetter } from "./plain.ts";
 import { channelFinder, readRecipient } from "./recipient.ts";
@@ -20,8 +20,8 @@ export function mattermostChannel(
   clock: Clock = systemClock,
 ): Channel {
   const headers = { Authorization: `Bearer ${settings.botToken}` };
-  const ask = asker(`${trimSlashes(settings.apiUrl)}/api/v4`, headers, TIMEOUT_MS);
-  const channels = channelFinder(ask, clock);
+  const callApi = createApiCaller(`${trimSlashes(settings.apiUrl)}/api/v4`, headers, TIMEOUT_MS);
+  const channels = channelFinder(callApi, clock);
   return {
     style: { dialect: "markdown", limit: settings.maxPostLength, unit: "runes" },
     idempotentForMs: 30_000,
@@ -41,19 +41,19 @@ export function mattermostChannel(
         ...(recipient.rootId && { root_id: recipient.rootId }),
         pending_post_id: key,
       };
-      const answer = await ask("POST", "/posts", post, signal);
-      if (answer.kind !== "answer") return unanswered(answer);
-      const result = judgeAnswer(answer);
+      const response = await callApi("POST", "/posts", post, signal);
+      if (response.kind !== "response") return failureWithoutResponse(response);
+      const result = judgeAnswer(response);
       if (result.kind === "gone") channels.forget(recipient.place);
       return result;
     },
     async check(signal) {
-      const answer = await ask("GET", "/users/me", undefined, signal);
-      if (answer.kind !== "answer") return { ok: false, detail: answer.reason };
-      const { username } = answer.json ?? {};
-      if (answer.status === 200 && typeof username === "string")
-        return { ok: true, detail: `it posts as @${inWords(username)}` };
-      const result = judgeAnswer(answer);
+      const response = await callApi("GET", "/users/me", undefined, signal);
+      if (response.kind !== "response") return { ok: false, detail: response.reason };
+      const { username } = response.json ?? {};
+      if (response.status === 200 && typeof username === "string")
+        return { ok: true, detail: `it posts as @${excerpt(username)}` };
+      const result = judgeAnswer(response);
       return { ok: false, detail: result.kind === "sent" ? "Mattermost's answer names no user." : result.reason };
     },
   };

@@ -1,6 +1,6 @@
 import { retryAfterMs } from "../../shared/retryAfter.ts";
 import type { SendResult } from "../channel.ts";
-import { type Answered, answered, codeOf, judgeStatus } from "../httpStatus.ts";
+import { type ApiResponse, codeOf, describeResponse, judgeStatus } from "../httpStatus.ts";
 
 /** An earlier try of the same post is still being saved. */
 const PENDING = "api.post.deduplicate_create_post.pending";
@@ -9,16 +9,16 @@ const PENDING = "api.post.deduplicate_create_post.pending";
 const NOWHERE = /channel_id|root_id|invalid_(url_)?param|can_not_post|shared_dm/;
 
 /** What an answer of Mattermost says of a post. Only its id is shown: plugins write the message, and may quote the post. */
-export function judgeAnswer(answer: Answered): SendResult {
-  const { status, headers, json } = answer;
+export function judgeAnswer(response: ApiResponse): SendResult {
+  const { status, headers, json } = response;
   const id: unknown = json?.id;
   const isOwn = typeof id === "string" && id !== "";
   if (status >= 200 && status < 300 && isOwn) return { kind: "sent", id };
-  const failure = judgeStatus("Mattermost", answer, codeOf(id));
+  const failure = judgeStatus("Mattermost", response, codeOf(id));
   if (failure.kind === "rate-limited") return { ...failure, retryAfterMs: retryAfterMs(headers) ?? resetMs(headers) };
   // Without an id it is not Mattermost that speaks, but a proxy before it, or another server altogether.
   if (!isOwn || failure.kind !== "transient") return failure;
-  const because = (words: string) => `${answered("Mattermost", status, codeOf(id))}: ${words}.`;
+  const because = (words: string) => `${describeResponse("Mattermost", status, codeOf(id))}: ${words}.`;
   if (id === PENDING) {
     const reason = because("an earlier try of this message is still being saved");
     return { kind: "rate-limited", retryAfterMs: 1_000, scope: "recipient", reason };

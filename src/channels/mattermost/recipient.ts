@@ -1,5 +1,5 @@
 import type { Clock } from "../../shared/clock.ts";
-import type { Ask } from "../http.ts";
+import type { ApiCaller } from "../http.ts";
 import type { Failure } from "../httpStatus.ts";
 import { judgeAnswer } from "./errors.ts";
 
@@ -20,15 +20,15 @@ export function readRecipient(
 }
 
 /** Finds the channels that places stand for, and remembers them for an hour, or until they are to be forgotten. */
-export function channelFinder(ask: Ask, clock: Clock) {
+export function channelFinder(callApi: ApiCaller, clock: Clock) {
   const known = new Map<string, { readonly id: string; readonly until: number }>();
   let ownId: string | undefined;
 
   /** Nothing is posted by these requests: none leaves it open whether the message was sent, and none is about its text. */
   async function idOf(method: "GET" | "POST", path: string, body: object | undefined, signal: AbortSignal) {
-    const answer = await ask(method, path, body, signal);
-    if (answer.kind !== "answer") return { kind: "transient", reason: answer.reason } satisfies Failure;
-    const result = judgeAnswer(answer);
+    const response = await callApi(method, path, body, signal);
+    if (response.kind !== "response") return { kind: "transient", reason: response.reason } satisfies Failure;
+    const result = judgeAnswer(response);
     if (result.kind === "sent") return { kind: "found", id: result.id as string } satisfies Found;
     if (result.kind === "ambiguous") return { kind: "transient", reason: result.reason } satisfies Failure;
     if (result.kind === "content") return { kind: "gone", reason: result.reason } satisfies Failure;

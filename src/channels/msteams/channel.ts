@@ -3,8 +3,15 @@ import type { Config } from "../../shared/config/schema/config.ts";
 import { retryAfterMs } from "../../shared/retryAfter.ts";
 import { trimSlashes } from "../../shared/trimSlashes.ts";
 import type { Channel, SendResult } from "../channel.ts";
-import { type ApiAnswer, askApi } from "../http.ts";
-import { type Answered, answered, codeOf, type Failure, judgeStatus, unanswered } from "../httpStatus.ts";
+import { type ApiResult, sendRequest } from "../http.ts";
+import {
+  type ApiResponse,
+  codeOf,
+  describeResponse,
+  type Failure,
+  failureWithoutResponse,
+  judgeStatus,
+} from "../httpStatus.ts";
 import { tokenSource } from "./token.ts";
 
 const TIMEOUT_MS = 30_000;
@@ -17,10 +24,10 @@ export function msteamsChannel(
   const conversations = `${trimSlashes(settings.apiUrl)}/v3/conversations`;
   const tokens = tokenSource(settings, clock);
 
-  async function post(to: string, activity: object, signal: AbortSignal): Promise<ApiAnswer | Failure> {
+  async function post(to: string, activity: object, signal: AbortSignal): Promise<ApiResult | Failure> {
     const token = await tokens.get(signal);
     if (token.kind !== "token") return token;
-    const answer = await askApi(
+    const response = await sendRequest(
       {
         method: "POST",
         url: `${conversations}/${encodeURIComponent(to)}/activities`,
@@ -30,8 +37,8 @@ export function msteamsChannel(
       },
       signal,
     );
-    if (isRefused(answer)) tokens.discard(token);
-    return answer;
+    if (isRefused(response)) tokens.discard(token);
+    return response;
   }
 
   return {
@@ -41,11 +48,11 @@ export function msteamsChannel(
       // What is no well-formed text cannot be written into a path, and dots alone would lead out of it.
       if (!to.isWellFormed() || /^\.{0,2}$/.test(to)) return { kind: "gone", reason: "No id of a conversation." };
       const activity = { type: "message", text, textFormat: plain ? "plain" : "markdown" };
-      let answer = await post(to, activity, signal);
+      let response = await post(to, activity, signal);
       // Nothing was sent, and the token may only have been withdrawn before its time.
-      if (isRefused(answer)) answer = await post(to, activity, signal);
-      if (answer.kind === "answer") return judge(answer);
-      return answer.kind === "lost" || answer.kind === "unsent" ? unanswered(answer) : answer;
+      if (isRefused(response)) response = await post(to, activity, signal);
+      if (response.kind === "response") return judge(response);
+      return response.kind === "lost" || response.kind === "unsent" ? failureWithoutResponse(response) : response;
     },
     async check(signal) {
       const token = await tokens.request(signal);
@@ -56,18 +63,18 @@ export function msteamsChannel(
   };
 }
 
-const isRefused = (answer: ApiAnswer | Failure): boolean => answer.kind === "answer" && answer.status === 401;
+const isRefused = (response: ApiResult | Failure): boolean => response.kind === "response" && response.status === 401;
 
 /** What an answer of the connector says of a message. Only its code is shown: its words may quote the request. */
-function judge(answer: Answered): SendResult {
-  const { status, headers, json } = answer;
+function judge(response: ApiResponse): SendResult {
+  const { status, headers, json } = response;
   if (status >= 200 && status < 300 && typeof json?.id === "string") return { kind: "sent", id: json.id };
   const code = codeOf(json?.error?.code);
-  const failure = judgeStatus("Microsoft Teams", answer, code);
+  const failure = judgeStatus("Microsoft Teams", response, code);
   if (failure.kind === "rate-limited") return { ...failure, retryAfterMs: retryAfterMs(headers), scope: "recipient" };
   // Without a code it is not the connector that speaks, but a proxy before it, or another server altogether.
   if (!code || failure.kind !== "transient") return failure;
-  const because = (words: string) => `${answered("Microsoft Teams", status, code)}: ${words}.`;
+  const because = (words: string) => `${describeResponse("Microsoft Teams", status, code)}: ${words}.`;
   if (status === 400) return { kind: "content", reason: because("it does not take this message") };
   if (status === 403) return { kind: "gone", reason: because(WHY_NOT.get(code) ?? "the bot may not write there") };
   if (status === 404) return { kind: "gone", reason: because("there is no such conversation") };

@@ -1,6 +1,6 @@
 import type { Channel, OutgoingMessage, SendResult } from "../channel.ts";
-import { type ApiAnswer, askApi } from "../http.ts";
-import { judgeStatus, unanswered } from "../httpStatus.ts";
+import { type ApiResult, sendRequest } from "../http.ts";
+import { failureWithoutResponse, judgeStatus } from "../httpStatus.ts";
 import { serviceAt } from "../serviceAt.ts";
 import { wordsAbout } from "../wordsWithout.ts";
 import { NO_RECIPIENT, readRecipient, type SignalRecipient } from "./recipient.ts";
@@ -34,25 +34,25 @@ export function signalDaemon({ account, apiUrl }: SignalSettings): Pick<Channel,
   const at = serviceAt("channels.signal.apiUrl", apiUrl);
   const call = (id: string, method: string, params: object, timeoutMs: number, signal: AbortSignal) => {
     const body = { jsonrpc: "2.0", id, method, params };
-    return askApi({ method: "POST", ...at("/api/v1/rpc"), body, timeoutMs }, signal);
+    return sendRequest({ method: "POST", ...at("/api/v1/rpc"), body, timeoutMs }, signal);
   };
   return {
     async send(message, signal) {
       const recipient = readRecipient(message.to);
       if (!recipient) return NO_RECIPIENT;
       const params = { account, ...toWhom(recipient), ...toWhat(message) };
-      const answer = await call(message.key, "send", params, SEND_TIMEOUT_MS, signal);
-      return judge(answer, [message.to, recipient.id], message.text);
+      const response = await call(message.key, "send", params, SEND_TIMEOUT_MS, signal);
+      return judge(response, [message.to, recipient.id], message.text);
     },
     async check(signal) {
-      const answer = await call("check", "listAccounts", {}, CHECK_TIMEOUT_MS, signal);
-      if (answer.kind !== "answer") return { ok: false, detail: answer.reason };
-      const { result, error } = answer.json ?? {};
+      const response = await call("check", "listAccounts", {}, CHECK_TIMEOUT_MS, signal);
+      if (response.kind !== "response") return { ok: false, detail: response.reason };
+      const { result, error } = response.json ?? {};
       // One that was started for an account has no such list.
       if (error?.code === -32601)
         return { ok: true, detail: "signal-cli is there, with the one account it was started for" };
       if (!Array.isArray(result)) {
-        const judged = judge(answer, [], "");
+        const judged = judge(response, [], "");
         return { ok: false, detail: judged.kind === "sent" ? "signal-cli lists no accounts." : judged.reason };
       }
       return result.some((known) => known?.number === account)
@@ -73,17 +73,17 @@ function toWhat({ text, plain }: OutgoingMessage): object {
   return { message: styled.text, ...(styled.styles.length > 0 && { textStyle: styled.styles }) };
 }
 
-function judge(answer: ApiAnswer, names: readonly string[], text: string): SendResult {
-  if (answer.kind !== "answer") return unanswered(answer);
-  const { status, json } = answer;
+function judge(response: ApiResult, names: readonly string[], text: string): SendResult {
+  if (response.kind !== "response") return failureWithoutResponse(response);
+  const { status, json } = response;
   if (status === 421) {
     const reason = "signal-cli answered 421: it wants to be asked by the name it listens at, or as localhost.";
     return { kind: "authentication", reason };
   }
-  if (status !== 200) return judgeStatus(NAME, answer);
+  if (status !== 200) return judgeStatus(NAME, response);
   if (Number.isInteger(json?.error?.code)) return judgeError(json.error, names, text);
   const { timestamp, results = [] } = json?.result ?? {};
-  if (!Number.isInteger(timestamp) || !Array.isArray(results)) return judgeStatus(NAME, answer);
+  if (!Number.isInteger(timestamp) || !Array.isArray(results)) return judgeStatus(NAME, response);
   return judgeResults(results) ?? { kind: "sent", id: String(timestamp) };
 }
 

@@ -1,6 +1,6 @@
 import type { Channel, SendResult } from "../channel.ts";
-import { type ApiAnswer, askApi } from "../http.ts";
-import { answered, type Failure, judgeStatus, unanswered } from "../httpStatus.ts";
+import { type ApiResult, sendRequest } from "../http.ts";
+import { describeResponse, type Failure, failureWithoutResponse, judgeStatus } from "../httpStatus.ts";
 import { serviceAt } from "../serviceAt.ts";
 import { wordsAbout } from "../wordsWithout.ts";
 import { NO_RECIPIENT, readRecipient, type SignalRecipient } from "./recipient.ts";
@@ -32,7 +32,7 @@ interface SignalSettings {
 export function signalRest({ account, apiUrl }: SignalSettings): Pick<Channel, "send" | "check"> {
   const at = serviceAt("channels.signal.apiUrl", apiUrl);
   const get = (path: string, signal: AbortSignal) =>
-    askApi({ method: "GET", ...at(path), timeoutMs: CHECK_TIMEOUT_MS }, signal);
+    sendRequest({ method: "GET", ...at(path), timeoutMs: CHECK_TIMEOUT_MS }, signal);
   return {
     async send({ to, text, plain }, signal) {
       const recipient = readRecipient(to);
@@ -44,19 +44,22 @@ export function signalRest({ account, apiUrl }: SignalSettings): Pick<Channel, "
         message: text,
         text_mode: plain ? "normal" : "styled",
       };
-      const answer = await askApi({ method: "POST", ...at("/v2/send"), body, timeoutMs: SEND_TIMEOUT_MS }, signal);
-      return judge(answer, recipient, [to, recipient.id], text);
+      const response = await sendRequest(
+        { method: "POST", ...at("/v2/send"), body, timeoutMs: SEND_TIMEOUT_MS },
+        signal,
+      );
+      return judge(response, recipient, [to, recipient.id], text);
     },
     async check(signal) {
       const about = await get("/v1/about", signal);
-      if (about.kind !== "answer") return { ok: false, detail: about.reason };
+      if (about.kind !== "response") return { ok: false, detail: about.reason };
       if (about.status !== 200 || !about.json?.versions) {
         const says = about.status === 200 ? "no signal-cli-rest-api's answer" : `${about.status}`;
         return { ok: false, detail: `GET /v1/about of channels.signal.apiUrl is answered with ${says}.` };
       }
       const accounts = await get("/v1/accounts", signal);
       // Older ones have no such list: then nothing is said against the account.
-      const known = accounts.kind === "answer" && Array.isArray(accounts.json) ? accounts.json : [account];
+      const known = accounts.kind === "response" && Array.isArray(accounts.json) ? accounts.json : [account];
       return known.includes(account)
         ? { ok: true, detail: `it sends as ${account}` }
         : { ok: false, detail: `${NAME} has no account ${account}.` };
@@ -69,15 +72,15 @@ function asItsOwn({ kind, id }: SignalRecipient): string {
   return kind === "group" ? `group.${Buffer.from(id, "latin1").toString("base64")}` : id;
 }
 
-function judge(answer: ApiAnswer, { kind }: SignalRecipient, names: readonly string[], text: string): SendResult {
-  if (answer.kind !== "answer") return unanswered(answer);
-  const { status, json } = answer;
+function judge(response: ApiResult, { kind }: SignalRecipient, names: readonly string[], text: string): SendResult {
+  if (response.kind !== "response") return failureWithoutResponse(response);
+  const { status, json } = response;
   if (status >= 200 && status < 300) {
     // Since July 2026 it is a list.
-    const [response] = [json].flat();
-    const timestamp = response?.timestamp;
-    if (typeof timestamp !== "string" || timestamp === "") return judgeStatus(NAME, answer);
-    const failed = response.errors?.recipients;
+    const [sent] = [json].flat();
+    const timestamp = sent?.timestamp;
+    if (typeof timestamp !== "string" || timestamp === "") return judgeStatus(NAME, response);
+    const failed = sent.errors?.recipients;
     const failure = kind !== "group" && Array.isArray(failed) ? judgeResults(failed.map(toResult)) : undefined;
     return failure ?? { kind: "sent", id: timestamp };
   }
@@ -85,8 +88,9 @@ function judge(answer: ApiAnswer, { kind }: SignalRecipient, names: readonly str
   if (status === 429 && Array.isArray(tokens)) return judgeLimit(tokens.some(Boolean), null);
   if (status === 400 && typeof json?.error === "string") return judgeWords(json.error, names, text);
   // With this status it says of messages, too, that were sent.
-  if (status === 400 && answer.isCut) return { kind: "ambiguous", reason: `${answered(NAME, status)}, cut off.` };
-  return judgeStatus(NAME, answer);
+  if (status === 400 && response.isTruncated)
+    return { kind: "ambiguous", reason: `${describeResponse(NAME, status)}, cut off.` };
+  return judgeStatus(NAME, response);
 }
 
 const toResult = (failed: { reason?: unknown } | null): RecipientResult => ({ type: failed?.reason });

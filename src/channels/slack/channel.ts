@@ -2,8 +2,8 @@ import type { Config } from "../../shared/config/schema/config.ts";
 import { trimSlashes } from "../../shared/trimSlashes.ts";
 import type { Channel } from "../channel.ts";
 import { directChannels } from "../directChannels.ts";
-import { askApi, inWords } from "../http.ts";
-import { judgeStatus, unanswered } from "../httpStatus.ts";
+import { excerpt, sendRequest } from "../http.ts";
+import { failureWithoutResponse, judgeStatus } from "../httpStatus.ts";
 import { judgeRefusal, refusalOf } from "./errors.ts";
 
 const TIMEOUT_MS = 30_000;
@@ -18,17 +18,17 @@ const MAX_TEXT = 40_000;
 /** Slack, through its Web API. It knows no idempotency keys: ours is in the message's metadata, for whoever looks after it. */
 export function slackChannel(settings: NonNullable<Config["channels"]["slack"]>): Channel {
   const base = trimSlashes(settings.apiUrl);
-  const ask = (method: string, body: object, signal: AbortSignal) => {
+  const callApi = (method: string, body: object, signal: AbortSignal) => {
     const headers = { Authorization: `Bearer ${settings.botToken}` };
-    return askApi({ method: "POST", url: `${base}/${method}`, headers, body, timeoutMs: TIMEOUT_MS }, signal);
+    return sendRequest({ method: "POST", url: `${base}/${method}`, headers, body, timeoutMs: TIMEOUT_MS }, signal);
   };
   const direct = directChannels(async (user, signal) => {
-    const answer = await ask("conversations.open", { users: user }, signal);
-    if (answer.kind !== "answer") return unanswered(answer);
-    const id = answer.json?.channel?.id;
-    if (answer.json?.ok === true && typeof id === "string") return { kind: "opened", id };
-    const refusal = refusalOf(answer);
-    const failure = refusal ? judgeRefusal(answer, refusal) : judgeStatus("Slack", answer);
+    const response = await callApi("conversations.open", { users: user }, signal);
+    if (response.kind !== "response") return failureWithoutResponse(response);
+    const id = response.json?.channel?.id;
+    if (response.json?.ok === true && typeof id === "string") return { kind: "opened", id };
+    const refusal = refusalOf(response);
+    const failure = refusal ? judgeRefusal(response, refusal) : judgeStatus("Slack", response);
     // It lacks im:write, say: no reason to stop what goes to channels.
     return refusal === "missing_scope" ? { kind: "gone", reason: failure.reason } : failure;
   });
@@ -49,30 +49,30 @@ export function slackChannel(settings: NonNullable<Config["channels"]["slack"]>)
         unfurl_links: false,
         unfurl_media: false,
       };
-      const answer = await ask("chat.postMessage", message, signal);
-      if (answer.kind !== "answer") return unanswered(answer);
-      const { ok, channel, ts } = answer.json ?? {};
+      const response = await callApi("chat.postMessage", message, signal);
+      if (response.kind !== "response") return failureWithoutResponse(response);
+      const { ok, channel, ts } = response.json ?? {};
       if (ok === true && typeof channel === "string" && typeof ts === "string") {
         return { kind: "sent", id: `${channel}:${ts}` };
       }
-      const refusal = refusalOf(answer);
-      if (!refusal) return judgeStatus("Slack", answer);
+      const refusal = refusalOf(response);
+      if (!refusal) return judgeStatus("Slack", response);
       if (isUser && refusal === "channel_not_found") direct.forget(place);
-      return judgeRefusal(answer, refusal);
+      return judgeRefusal(response, refusal);
     },
     async check(signal) {
-      const answer = await ask("auth.test", {}, signal);
-      if (answer.kind !== "answer") return { ok: false, detail: answer.reason };
-      const { ok, user, team } = answer.json ?? {};
+      const response = await callApi("auth.test", {}, signal);
+      if (response.kind !== "response") return { ok: false, detail: response.reason };
+      const { ok, user, team } = response.json ?? {};
       if (ok === true && typeof user === "string") {
         return {
           ok: true,
-          detail: `it posts as @${inWords(user)}${typeof team === "string" ? ` in ${inWords(team)}` : ""}`,
+          detail: `it posts as @${excerpt(user)}${typeof team === "string" ? ` in ${excerpt(team)}` : ""}`,
         };
       }
-      const refusal = refusalOf(answer);
-      const { reason } = refusal ? judgeRefusal(answer, refusal) : judgeStatus("Slack", answer);
-      return { ok: false, detail: answer.status === 200 && !refusal ? "Slack's answer names no bot." : reason };
+      const refusal = refusalOf(response);
+      const { reason } = refusal ? judgeRefusal(response, refusal) : judgeStatus("Slack", response);
+      return { ok: false, detail: response.status === 200 && !refusal ? "Slack's answer names no bot." : reason };
     },
   };
 }

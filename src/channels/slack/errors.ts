@@ -1,5 +1,5 @@
 import { retryAfterMs } from "../../shared/retryAfter.ts";
-import { type Answered, answered, codeOf, type Failure, judgeStatus } from "../httpStatus.ts";
+import { type ApiResponse, codeOf, describeResponse, type Failure, judgeStatus } from "../httpStatus.ts";
 
 /** What the codes of Slack's refusals say of a message, and where the code alone does not tell it, what can be done. */
 const REFUSALS: readonly (readonly [Failure["kind"], Readonly<Record<string, string>>])[] = [
@@ -57,16 +57,16 @@ const REFUSALS: readonly (readonly [Failure["kind"], Readonly<Record<string, str
 ];
 
 /** The code of a refusal, which may come with any status, 200 above all; undefined where the answer is none of Slack's. */
-export function refusalOf({ json }: Answered): string | undefined {
+export function refusalOf({ json }: ApiResponse): string | undefined {
   return json?.ok === false ? (codeOf(json.error) ?? "unknown_error") : undefined;
 }
 
 /** What a refusal says of a message. A code that is not known is taken for one about its content: refused is refused. */
-export function judgeRefusal(answer: Answered, code: string): Failure {
-  const { status, headers, json } = answer;
+export function judgeRefusal(response: ApiResponse, code: string): Failure {
+  const { status, headers, json } = response;
   const known = REFUSALS.find(([, codes]) => Object.hasOwn(codes, code));
-  const said = answered("Slack", status, code);
-  if (!known) return status === 200 ? { kind: "content", reason: `${said}.` } : judgeStatus("Slack", answer, code);
+  const said = describeResponse("Slack", status, code);
+  if (!known) return status === 200 ? { kind: "content", reason: `${said}.` } : judgeStatus("Slack", response, code);
   const [kind, hints] = known;
   const hint = hints[code] ? `: ${hints[code]}` : "";
   const needed = typeof json.needed === "string" && /^[\w:.,-]{1,100}$/.test(json.needed) ? ` (${json.needed})` : "";

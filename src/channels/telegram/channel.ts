@@ -1,7 +1,7 @@
 import type { Config } from "../../shared/config/schema/config.ts";
 import type { Channel, SendResult } from "../channel.ts";
-import { askApi, inWords } from "../http.ts";
-import { type Answered, unanswered } from "../httpStatus.ts";
+import { excerpt, sendRequest } from "../http.ts";
+import { type ApiResponse, failureWithoutResponse } from "../httpStatus.ts";
 import { serviceAt } from "../serviceAt.ts";
 import { judgeAnswer } from "./errors.ts";
 
@@ -15,10 +15,13 @@ export function telegramChannel(settings: NonNullable<Config["channels"]["telegr
   const at = serviceAt("channels.telegram.apiUrl", settings.apiUrl);
   /** Where groups have gone that became supergroups. */
   const moved = new Map<string, string>();
-  const ask = (method: "GET" | "POST", name: string, body: object | undefined, signal: AbortSignal) =>
-    askApi({ method, ...at(`/bot${settings.botToken}/${name}`), ...(body && { body }), timeoutMs: TIMEOUT_MS }, signal);
-  const judge = (answer: Answered, chat: string, text: string) =>
-    judgeAnswer(answer, { isGroup: !/^\d/.test(chat), names: [chat], secrets: [settings.botToken, text] });
+  const callApi = (method: "GET" | "POST", name: string, body: object | undefined, signal: AbortSignal) =>
+    sendRequest(
+      { method, ...at(`/bot${settings.botToken}/${name}`), ...(body && { body }), timeoutMs: TIMEOUT_MS },
+      signal,
+    );
+  const judge = (response: ApiResponse, chat: string, text: string) =>
+    judgeAnswer(response, { isGroup: !/^\d/.test(chat), names: [chat], secrets: [settings.botToken, text] });
   return {
     style: { dialect: "telegram-html", limit: 4_096, unit: "utf16" },
     idempotentForMs: 0,
@@ -36,8 +39,8 @@ export function telegramChannel(settings: NonNullable<Config["channels"]["telegr
           // A preview has Telegram's servers open the address, whatever the agent was talked into putting in it.
           link_preview_options: { is_disabled: true },
         };
-        const answer = await ask("POST", "sendMessage", message, signal);
-        return answer.kind === "answer" ? judge(answer, chatId, text) : unanswered(answer);
+        const response = await callApi("POST", "sendMessage", message, signal);
+        return response.kind === "response" ? judge(response, chatId, text) : failureWithoutResponse(response);
       };
       const result = await post(moved.get(chat) ?? chat);
       if (result.kind !== "moved") return result;
@@ -46,13 +49,13 @@ export function telegramChannel(settings: NonNullable<Config["channels"]["telegr
       return again.kind === "moved" ? { kind: "gone", reason: "Telegram says that the group moved twice." } : again;
     },
     async check(signal) {
-      const answer = await ask("GET", "getMe", undefined, signal);
-      if (answer.kind !== "answer") return { ok: false, detail: answer.reason };
-      const { username } = answer.json?.result ?? {};
-      if (answer.json?.ok === true && typeof username === "string") {
-        return { ok: true, detail: `it sends as @${inWords(username)}` };
+      const response = await callApi("GET", "getMe", undefined, signal);
+      if (response.kind !== "response") return { ok: false, detail: response.reason };
+      const { username } = response.json?.result ?? {};
+      if (response.json?.ok === true && typeof username === "string") {
+        return { ok: true, detail: `it sends as @${excerpt(username)}` };
       }
-      const result = judge(answer, "", "");
+      const result = judge(response, "", "");
       return { ok: false, detail: "reason" in result ? result.reason : "Telegram's answer names no bot." };
     },
   };

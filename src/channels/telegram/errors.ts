@@ -1,6 +1,6 @@
 import { retryAfterMs } from "../../shared/retryAfter.ts";
 import type { SendResult } from "../channel.ts";
-import { type Answered, answered, judgeStatus } from "../httpStatus.ts";
+import { type ApiResponse, describeResponse, judgeStatus } from "../httpStatus.ts";
 import { wordsAbout } from "../wordsWithout.ts";
 
 /**
@@ -23,21 +23,21 @@ interface Asked {
 }
 
 /** What an answer of the Bot API says of a message; `moved`: the group is a supergroup of another id now. */
-export function judgeAnswer(answer: Answered, asked: Asked): SendResult | { kind: "moved"; to: string } {
-  const { status, json } = answer;
+export function judgeAnswer(response: ApiResponse, asked: Asked): SendResult | { kind: "moved"; to: string } {
+  const { status, json } = response;
   const id = json?.result?.message_id;
   if (status === 200 && json?.ok === true && Number.isSafeInteger(id)) return { kind: "sent", id: String(id) };
-  const failure = judgeStatus("Telegram", answer);
+  const failure = judgeStatus("Telegram", response);
   if (json?.ok !== false) return failure; // a proxy's, or another server's altogether
 
   // An entity that cannot be parsed is quoted.
   const unquoted = typeof json.description === "string" ? json.description.replace(/"[^"]*"/g, '"…"') : "";
   const words = wordsAbout(asked.names, unquoted, ...asked.secrets).replace(/\.$/, "");
-  const said = answered("Telegram", status) + (words && `: ${words}`);
+  const said = describeResponse("Telegram", status) + (words && `: ${words}`);
   const reason = `${said}.`;
   if (status === 429) {
     const seconds = json.parameters?.retry_after;
-    const told = typeof seconds === "number" ? Math.max(0, seconds) * 1_000 : retryAfterMs(answer.headers);
+    const told = typeof seconds === "number" ? Math.max(0, seconds) * 1_000 : retryAfterMs(response.headers);
     // Groups have a limit of their own, 20 messages a minute, which nobody else is to wait for.
     return { kind: "rate-limited", retryAfterMs: told, scope: asked.isGroup ? "recipient" : "channel", reason };
   }

@@ -1,8 +1,8 @@
 import type { Config } from "../../shared/config/schema/config.ts";
 import { trimSlashes } from "../../shared/trimSlashes.ts";
 import type { Channel, SendResult } from "../channel.ts";
-import { asker, inWords } from "../http.ts";
-import { type Answered, judgeStatus, unanswered } from "../httpStatus.ts";
+import { createApiCaller, excerpt } from "../http.ts";
+import { type ApiResponse, failureWithoutResponse, judgeStatus } from "../httpStatus.ts";
 import { hasTrunkZero, WITH_TRUNK_ZERO } from "../trunkZero.ts";
 import { judgeError } from "./errors.ts";
 
@@ -14,7 +14,7 @@ const TIMEOUT_MS = 30_000;
  */
 export function whatsappChannel(settings: NonNullable<Config["channels"]["whatsapp"]>): Channel {
   const number = `${trimSlashes(settings.apiUrl)}/${settings.apiVersion}/${encodeURIComponent(settings.phoneNumberId)}`;
-  const ask = asker(number, { Authorization: `Bearer ${settings.accessToken}` }, TIMEOUT_MS);
+  const callApi = createApiCaller(number, { Authorization: `Bearer ${settings.accessToken}` }, TIMEOUT_MS);
   return {
     style: { dialect: "whatsapp", limit: 4_096, unit: "utf16" },
     idempotentForMs: 0,
@@ -32,26 +32,26 @@ export function whatsappChannel(settings: NonNullable<Config["channels"]["whatsa
         text: { body: text, preview_url: false },
         biz_opaque_callback_data: key,
       };
-      const answer = await ask("POST", "/messages", message, signal);
-      return answer.kind === "answer" ? judge(answer) : unanswered(answer);
+      const response = await callApi("POST", "/messages", message, signal);
+      return response.kind === "response" ? judge(response) : failureWithoutResponse(response);
     },
     async check(signal) {
-      const answer = await ask("GET", "?fields=display_phone_number", undefined, signal);
-      if (answer.kind !== "answer") return { ok: false, detail: answer.reason };
-      const { display_phone_number: shown } = answer.json ?? {};
-      if (answer.status === 200 && typeof shown === "string")
-        return { ok: true, detail: `it sends as ${inWords(shown)}` };
-      const result = judge(answer);
+      const response = await callApi("GET", "?fields=display_phone_number", undefined, signal);
+      if (response.kind !== "response") return { ok: false, detail: response.reason };
+      const { display_phone_number: shown } = response.json ?? {};
+      if (response.status === 200 && typeof shown === "string")
+        return { ok: true, detail: `it sends as ${excerpt(shown)}` };
+      const result = judge(response);
       return { ok: false, detail: result.kind === "sent" ? "WhatsApp's answer names no number." : result.reason };
     },
   };
 }
 
 /** An error is one whatever the status says, which Meta advises against deciding by. */
-function judge(answer: Answered): SendResult {
-  const { status, json } = answer;
-  if (json?.error) return judgeError(answer);
+function judge(response: ApiResponse): SendResult {
+  const { status, json } = response;
+  if (json?.error) return judgeError(response);
   const id = json?.messages?.[0]?.id;
   if (status >= 200 && status < 300 && typeof id === "string") return { kind: "sent", id };
-  return judgeStatus("WhatsApp", answer);
+  return judgeStatus("WhatsApp", response);
 }

@@ -1,5 +1,5 @@
 import { retryAfterMs } from "../../shared/retryAfter.ts";
-import { type Answered, answered, type Failure, judgeStatus } from "../httpStatus.ts";
+import { type ApiResponse, describeResponse, type Failure, judgeStatus } from "../httpStatus.ts";
 
 type Kind = Exclude<Failure["kind"], "rate-limited">;
 
@@ -76,11 +76,11 @@ const KINDS: readonly (readonly [Kind, Readonly<Record<number, string>>])[] = [
 ];
 
 /** What an answer with an `error` says of a message. Only its code is shown: Meta's words quote tokens and parameters. */
-export function judgeError(answer: Answered): Failure {
-  const { status, headers, json } = answer;
+export function judgeError(response: ApiResponse): Failure {
+  const { status, headers, json } = response;
   const { code, error_subcode: subcode } = json.error;
-  if (!Number.isInteger(code)) return judgeStatus("WhatsApp", answer);
-  const because = (words: string) => `${answered("WhatsApp", status, code)}: ${words}.`;
+  if (!Number.isInteger(code)) return judgeStatus("WhatsApp", response);
+  const because = (words: string) => `${describeResponse("WhatsApp", status, code)}: ${words}.`;
   const limit = LIMITS[code];
   if (limit) {
     const [scope, waitMs, words] = limit;
@@ -94,7 +94,7 @@ export function judgeError(answer: Answered): Failure {
   if (kind) return { kind, reason: because(words?.[code] ?? "") };
   if (code >= 200 && code <= 299) return { kind: "authentication", reason: because("a permission is missing") };
   if (status < 300) return { kind: "transient", reason: because("an error within an answer that is well") };
-  const failure = judgeStatus("WhatsApp", answer, code);
+  const failure = judgeStatus("WhatsApp", response, code);
   // Refused is refused, whatever the code means: with 408 alone it may be taken the next time.
   return failure.kind === "transient" && status >= 400 && status < 500 && status !== 408
     ? { kind: "content", reason: because("it does not take this message") }
