@@ -19,9 +19,11 @@ export interface ChannelDeps {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-type Kinds = { readonly [K in keyof Settings]-?: (settings: NonNullable<Settings[K]>, deps: ChannelDeps) => Channel };
+type Factories = {
+  readonly [K in keyof Settings]-?: (settings: NonNullable<Settings[K]>, deps: ChannelDeps) => Channel;
+};
 
-const KINDS: Kinds = {
+const FACTORIES: Factories = {
   telegram: (settings) => telegramChannel(settings),
   slack: (settings) => slackChannel(settings),
   discord: (settings) => discordChannel(settings),
@@ -35,7 +37,7 @@ const KINDS: Kinds = {
 
 /** The channels that are configured, by name. */
 export function openChannels(config: Settings, deps: ChannelDeps): ReadonlyMap<string, Channel> {
-  const open = Object.entries(KINDS).flatMap(([name, make]): [string, Channel][] => {
+  const open = Object.entries(FACTORIES).flatMap(([name, make]): [string, Channel][] => {
     const settings = config[name as keyof Settings];
     // each kind takes the settings of its own name
     return settings ? [[name, (make as (settings: object, deps: ChannelDeps) => Channel)(settings, deps)]] : [];

@@ -25,16 +25,16 @@ export const describeResponse = (service: string, status: number, code?: string 
   `${service} answered ${status}${code === undefined ? "" : ` (${code})`}`;
 
 /** What a status says of a message where no code of the service's own says more; `code` is only told. */
-export function judgeStatus(service: string, { status, headers }: ApiResponse, code?: string | number): Failure {
-  const said = describeResponse(service, status, code);
-  if (status < 300) return { kind: "ambiguous", reason: `${said}, but not what it answers for a message it took.` };
-  if (status < 400) return { kind: "transient", reason: `${said}, a redirect, which is not followed.` };
-  if (status === 401) return { kind: "authentication", reason: `${said}: the credentials are not good.` };
-  if (status === 413) return { kind: "content", reason: `${said}: the message is too large.` };
+export function classifyStatus(service: string, { status, headers }: ApiResponse, code?: string | number): Failure {
+  const summary = describeResponse(service, status, code);
+  if (status < 300) return { kind: "ambiguous", reason: `${summary}, but not what it answers for a message it took.` };
+  if (status < 400) return { kind: "transient", reason: `${summary}, a redirect, which is not followed.` };
+  if (status === 401) return { kind: "authentication", reason: `${summary}: the credentials are not good.` };
+  if (status === 413) return { kind: "content", reason: `${summary}: the message is too large.` };
   if (status === 429) {
-    return { kind: "rate-limited", retryAfterMs: retryAfterMs(headers), scope: "channel", reason: `${said}.` };
+    return { kind: "rate-limited", retryAfterMs: retryAfterMs(headers), scope: "channel", reason: `${summary}.` };
   }
   // What is behind the gateway may have carried on.
-  if (status === 504) return { kind: "ambiguous", reason: `${said}: a gateway got no answer in time.` };
-  return { kind: "transient", reason: `${said}.` };
+  if (status === 504) return { kind: "ambiguous", reason: `${summary}: a gateway got no answer in time.` };
+  return { kind: "transient", reason: `${summary}.` };
 }

@@ -3,17 +3,19 @@ import type { Config } from "../../shared/config/schema/config.ts";
 import { trimSlashes } from "../../shared/trimSlashes.ts";
 import { version } from "../../shared/version.ts";
 import type { Channel } from "../channel.ts";
-import { directChannels } from "../directChannels.ts";
+import { createDirectChannelCache } from "../directChannelCache.ts";
 import { createApiCaller, excerpt } from "../http.ts";
 import { failureWithoutResponse } from "../httpStatus.ts";
-import { judgeAnswer } from "./errors.ts";
-import { letterByLetter } from "./plain.ts";
+import { classifyResponse } from "./errors.ts";
 
 const TIMEOUT_MS = 30_000;
 const LIMIT = 2_000;
 
 /** A channel's or a thread's id, or a user's; all of them snowflakes, which no number holds. */
 const RECIPIENT = /^(user:)?(\d{5,20})$/;
+
+/** What becomes a link as it stands: a backslash in it would be taken for a part of the address. */
+const SPECIAL = /https?:\/\/[^\s<]+|[\\*_~`|[<]|@(?=everyone|here)/g;
 
 /** Discord wants this form; without it, Cloudflare may block what comes. */
 const USER_AGENT = `DiscordBot (https://example.com/signalbox, ${version})`;
@@ -25,10 +27,10 @@ const SUPPRESS_EMBEDS = 1 << 2;
 export function discordChannel(settings: NonNullable<Config["channels"]["discord"]>): Channel {
   const headers = { Authorization: `Bot ${settings.botToken}`, "User-Agent": USER_AGENT };
   const callApi = createApiCaller(trimSlashes(settings.apiUrl), headers, TIMEOUT_MS);
-  const direct = directChannels(async (user, signal) => {
+  const direct = createDirectChannelCache(async (user, signal) => {
     const response = await callApi("POST", "/users/@me/channels", { recipient_id: user }, signal);
     if (response.kind !== "response") return failureWithoutResponse(response);
-    const result = judgeAnswer(response);
+    const result = classifyResponse(response);
     return result.kind === "sent" ? { kind: "opened", id: result.id } : result;
   });
   return {
@@ -40,7 +42,7 @@ export function discordChannel(settings: NonNullable<Config["channels"]["discord
       const opened = isUser ? await direct.find(id, signal) : ({ kind: "opened", id } as const);
       if (opened.kind !== "opened") return opened;
       const message = {
-        content: plain ? letterByLetter(text, LIMIT) : text,
+        content: plain ? escapeMarkdown(text, LIMIT) : text,
         nonce: nonceOf(key),
         enforce_nonce: true,
         allowed_mentions: { parse: [] },
@@ -48,7 +50,7 @@ export function discordChannel(settings: NonNullable<Config["channels"]["discord
       };
       const response = await callApi("POST", `/channels/${opened.id}/messages`, message, signal);
       if (response.kind !== "response") return failureWithoutResponse(response);
-      const result = judgeAnswer(response);
+      const result = classifyResponse(response);
       if (isUser && result.kind === "gone") direct.forget(id);
       return result;
     },
@@ -59,7 +61,7 @@ export function discordChannel(settings: NonNullable<Config["channels"]["discord
       if (response.status === 200 && typeof username === "string") {
         return { ok: true, detail: `it posts as ${excerpt(username)}` };
       }
-      const result = judgeAnswer(response);
+      const result = classifyResponse(response);
       return { ok: false, detail: "reason" in result ? result.reason : "Discord's answer names no user." };
     },
   };
@@ -67,3 +69,15 @@ export function discordChannel(settings: NonNullable<Config["channels"]["discord
 
 /** The key in the 25 characters that a nonce may have. */
 const nonceOf = (key: string) => hash("sha256", key, "base64url").slice(0, 25);
+
+/**
+ * The text such that Discord shows it letter by letter, without taking any of it for Markdown, mentions or emoji; as it is
+ * where that would be longer than `limit`. A backslash before what is neither letter, digit nor space is not shown there.
+ */
+function escapeMarkdown(text: string, limit: number): string {
+  const escaped = text
+    .replace(SPECIAL, (found) => (found.length > 1 ? found : `\\${found}`))
+    .replace(/^([^\S\n\r\u2028\u2029]*)([#>+-])/gm, "$1\\$2")
+    .replace(/^([^\S\n\r\u2028\u2029]*\d+)([.)])/gm, "$1\\$2");
+  return escaped.length > limit ? text : escaped;
+}

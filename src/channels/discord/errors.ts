@@ -1,10 +1,10 @@
 import { retryAfterMs } from "../../shared/retryAfter.ts";
-import { type ApiResponse, describeResponse, type Failure, judgeStatus } from "../httpStatus.ts";
+import { type ApiResponse, classifyStatus, describeResponse, type Failure } from "../httpStatus.ts";
 
 type Kind = Exclude<Failure["kind"], "rate-limited">;
 
 /** Limits whose status may be another than 429, and whom they are about. */
-const LIMITS: Readonly<Record<number, readonly ["channel" | "recipient", string]>> = {
+const RATE_LIMIT_CODES: Readonly<Record<number, readonly ["channel" | "recipient", string]>> = {
   20016: ["recipient", "the channel is in slow mode"],
   20028: ["recipient", "the channel takes no more for now"],
   20029: ["recipient", "the server takes no more for now"],
@@ -12,7 +12,7 @@ const LIMITS: Readonly<Record<number, readonly ["channel" | "recipient", string]
   40062: ["channel", "the service is being limited"],
 };
 
-const KINDS: readonly (readonly [Kind, Readonly<Record<number, string>>])[] = [
+const CODES_BY_KIND: readonly (readonly [Kind, Readonly<Record<number, string>>])[] = [
   [
     "authentication",
     {
@@ -76,31 +76,31 @@ const KINDS: readonly (readonly [Kind, Readonly<Record<number, string>>])[] = [
  * What an answer of Discord says of a message, or of a channel that was to be opened. Only its code is told. What is refused
  * for good is not tried again: 10,000 refusals in ten minutes, and Discord blocks the whole address.
  */
-export function judgeAnswer(response: ApiResponse): Failure | { readonly kind: "sent"; readonly id: string } {
+export function classifyResponse(response: ApiResponse): Failure | { readonly kind: "sent"; readonly id: string } {
   const { status, json } = response;
   const id = json?.id;
   if (status >= 200 && status < 300 && typeof id === "string" && /^\d+$/.test(id)) return { kind: "sent", id };
   const code: number | undefined = Number.isSafeInteger(json?.code) ? json.code : undefined;
-  if (status === 429 || (code !== undefined && code in LIMITS)) return judgeLimit(response, code);
-  const failure = judgeStatus("Discord", response, code || undefined);
+  if (status === 429 || (code !== undefined && code in RATE_LIMIT_CODES)) return classifyRateLimit(response, code);
+  const failure = classifyStatus("Discord", response, code || undefined);
   // Without a code it is Cloudflare that speaks, or another server altogether.
   if (code === undefined || status === 401 || status >= 500) return failure;
-  const [kind, words] = KINDS.find(([, codes]) => code in codes) ?? [];
-  const said = describeResponse("Discord", status, code);
-  if (kind && status >= 400) return { kind, reason: `${said}: ${words?.[code]}.` };
-  if (status === 403 || (status === 404 && code !== 0)) return { kind: "gone", reason: `${said}.` };
-  return status === 400 ? { kind: "content", reason: `${said}: it does not take this message.` } : failure;
+  const [kind, words] = CODES_BY_KIND.find(([, codes]) => code in codes) ?? [];
+  const summary = describeResponse("Discord", status, code);
+  if (kind && status >= 400) return { kind, reason: `${summary}: ${words?.[code]}.` };
+  if (status === 403 || (status === 404 && code !== 0)) return { kind: "gone", reason: `${summary}.` };
+  return status === 400 ? { kind: "content", reason: `${summary}: it does not take this message.` } : failure;
 }
 
 /** A limit is of all unless the answer says that it is of one resource, or of the bucket of one path, which names the channel. */
-function judgeLimit({ status, headers, json }: ApiResponse, code: number | undefined): Failure {
-  const [about, words] = (code !== undefined && LIMITS[code]) || [];
+function classifyRateLimit({ status, headers, json }: ApiResponse, code: number | undefined): Failure {
+  const [about, words] = (code !== undefined && RATE_LIMIT_CODES[code]) || [];
   const reason = `${describeResponse("Discord", status, code || undefined)}${words ? `: ${words}` : ""}.`;
   const seconds = json?.retry_after;
-  const told = typeof seconds === "number" ? Math.ceil(Math.max(0, seconds) * 1_000) : retryAfterMs(headers);
+  const waitMs = typeof seconds === "number" ? Math.ceil(Math.max(0, seconds) * 1_000) : retryAfterMs(headers);
   const isGlobal =
     json?.global === true || headers.has("X-RateLimit-Global") || headers.get("X-RateLimit-Scope") === "global";
   const isOfOne = headers.get("X-RateLimit-Scope") === "shared" || headers.has("X-RateLimit-Bucket");
   const scope = isGlobal ? "channel" : (about ?? (isOfOne ? "recipient" : "channel"));
-  return { kind: "rate-limited", retryAfterMs: told, scope, reason };
+  return { kind: "rate-limited", retryAfterMs: waitMs, scope, reason };
 }

@@ -1,16 +1,16 @@
 import type { Channel, OutgoingMessage, SendResult } from "../channel.ts";
+import { createEndpoints } from "../endpoint.ts";
 import { type ApiResult, sendRequest } from "../http.ts";
 import {
   type ApiResponse,
+  classifyStatus,
   codeOf,
   describeResponse,
   type Failure,
   failureWithoutResponse,
-  judgeStatus,
 } from "../httpStatus.ts";
-import { serviceAt } from "../serviceAt.ts";
-import { wordsAbout } from "../wordsWithout.ts";
-import { type ImessageRecipient, namesOf, noRecipient, readRecipient } from "./recipient.ts";
+import { redactWithNames } from "../redact.ts";
+import { type ImessageRecipient, invalidRecipient, namesOf, readRecipient } from "./recipient.ts";
 
 const NAME = "BlueBubbles";
 /** It waits for the message to show up in Messages' own data: two minutes at most. */
@@ -21,10 +21,10 @@ const CHECK_TIMEOUT_MS = 10_000;
 const NOT_REGISTERED = 22;
 
 /** Its own statuses; with another one, something before it speaks. */
-const STATUSES: readonly number[] = [400, 401, 403, 404, 500, 504];
+const OWN_STATUSES: readonly number[] = [400, 401, 403, 404, 500, 504];
 
-const QUEUED = /already queued/i;
-const NO_CHAT = /chat (does not exist|not found)/i;
+const ALREADY_QUEUED = /already queued/i;
+const CHAT_NOT_FOUND = /chat (does not exist|not found)/i;
 
 interface BlueBubblesSettings {
   readonly apiUrl: string;
@@ -34,31 +34,31 @@ interface BlueBubblesSettings {
 
 /** iMessage, through a BlueBubbles server. Its password goes in the address, and so must never be told. */
 export function blueBubbles({ apiUrl, password = "", method }: BlueBubblesSettings): Pick<Channel, "send" | "check"> {
-  const at = serviceAt("channels.imessage.apiUrl", apiUrl);
+  const endpoint = createEndpoints("channels.imessage.apiUrl", apiUrl);
   const query = { password };
-  const forms = [password, encodeURIComponent(password), `${new URLSearchParams({ "": password })}`.slice(1)];
+  const passwordForms = [password, encodeURIComponent(password), `${new URLSearchParams({ "": password })}`.slice(1)];
   const post = (path: string, body: object, signal: AbortSignal) =>
-    sendRequest({ method: "POST", ...at(`/api/v1${path}`, query), body, timeoutMs: SEND_TIMEOUT_MS }, signal);
+    sendRequest({ method: "POST", ...endpoint(`/api/v1${path}`, query), body, timeoutMs: SEND_TIMEOUT_MS }, signal);
   return {
     async send(message, signal) {
       const recipient = readRecipient(message.to);
-      if (!recipient) return noRecipient(message.to);
+      if (!recipient) return invalidRecipient(message.to);
       const { text, key: tempGuid } = message;
-      const untold = { names: namesOf(recipient), secrets: [...forms, text] };
+      const redactions = { names: namesOf(recipient), secrets: [...passwordForms, text] };
       const body = { chatGuid: recipient.guid, tempGuid, message: text, method };
       const response = await post("/message/text", body, signal);
-      if (recipient.kind === "chat" || !isWithoutChat(response)) return judge(response, untold);
+      if (recipient.kind === "chat" || !isMissingChat(response)) return classify(response, redactions);
       const chat = { ...newChat(recipient, message), method };
-      return judge(await post("/chat/new", chat, signal), untold);
+      return classify(await post("/chat/new", chat, signal), redactions);
     },
     async check(signal) {
       const response = await sendRequest(
-        { method: "GET", ...at("/api/v1/ping", query), timeoutMs: CHECK_TIMEOUT_MS },
+        { method: "GET", ...endpoint("/api/v1/ping", query), timeoutMs: CHECK_TIMEOUT_MS },
         signal,
       );
       if (response.kind !== "response") return { ok: false, detail: response.reason };
       if (response.status === 200 && response.json?.data === "pong") return { ok: true, detail: "BlueBubbles answers" };
-      const result = judge(response, { names: [], secrets: forms });
+      const result = classify(response, { names: [], secrets: passwordForms });
       return { ok: false, detail: result.kind === "sent" ? "It is no BlueBubbles that answers." : result.reason };
     },
   };
@@ -77,25 +77,26 @@ function newChat(
 }
 
 /** Where nothing was sent as there is no such chat yet. */
-function isWithoutChat(response: ApiResult): boolean {
+function isMissingChat(response: ApiResult): boolean {
   if (response.kind !== "response" || response.status < 400) return false;
-  return isOwn(response) && (response.status === 404 || NO_CHAT.test(readWords(response).words));
+  return isFromBlueBubbles(response) && (response.status === 404 || CHAT_NOT_FOUND.test(readErrorText(response).words));
 }
 
-const isOwn = ({ status, json }: ApiResponse) => STATUSES.includes(status) && Boolean(json?.error?.type);
+const isFromBlueBubbles = ({ status, json }: ApiResponse) =>
+  OWN_STATUSES.includes(status) && Boolean(json?.error?.type);
 
 /** What of BlueBubbles' words may not be told: what the recipient is called by, and the rest. */
-interface Untold {
+interface Redactions {
   readonly names: readonly string[];
   readonly secrets: readonly string[];
 }
 
-function judge(response: ApiResult, { names, secrets }: Untold): SendResult {
+function classify(response: ApiResult, { names, secrets }: Redactions): SendResult {
   if (response.kind !== "response") return failureWithoutResponse(response);
   const { status, json } = response;
   if (status >= 200 && status < 300) {
     const { guid, messages } = json?.data ?? {};
-    if (typeof guid !== "string") return judgeStatus(NAME, response);
+    if (typeof guid !== "string") return classifyStatus(NAME, response);
     // A new chat comes with its first message.
     const id = Array.isArray(messages) ? messages[0]?.guid : guid;
     return { kind: "sent", id: typeof id === "string" ? id : null };
@@ -103,30 +104,30 @@ function judge(response: ApiResult, { names, secrets }: Untold): SendResult {
   // With this status it says of messages, too, that were sent.
   if (status === 500 && response.isTruncated)
     return { kind: "ambiguous", reason: `${describeResponse(NAME, status)}, cut off.` };
-  if (!isOwn(response)) return judgeStatus(NAME, response);
-  const said = readWords(response);
-  const code = messageError(response);
-  const words = [wordsAbout(names, said.words, ...secrets), code && `Messages' error ${code}`]
+  if (!isFromBlueBubbles(response)) return classifyStatus(NAME, response);
+  const errorText = readErrorText(response);
+  const code = messageErrorCode(response);
+  const words = [redactWithNames(names, errorText.words, ...secrets), code && `Messages' error ${code}`]
     .filter(Boolean)
     .join("; ");
   const reason = `${describeResponse(NAME, status, codeOf(json.error.type))}${words && `: ${words}`}`;
-  return { kind: judgeError(response, said, code), reason };
+  return { kind: classifyError(response, errorText, code), reason };
 }
 
 /** What BlueBubbles says in words. */
-interface Said {
+interface ErrorText {
   readonly words: string;
   /** Whether AppleScript says it, which has refused then. */
   readonly isRefusal: boolean;
 }
 
 /** Of a script that failed, the end alone: the beginning is the script, with the message in it. */
-function readWords({ json }: ApiResponse): Said {
+function readErrorText({ json }: ApiResponse): ErrorText {
   const message = json?.error?.message;
-  const said = typeof message === "string" ? message : "";
-  if (!said.startsWith("Command failed")) return { words: said, isRefusal: false };
+  const errorText = typeof message === "string" ? message : "";
+  if (!errorText.startsWith("Command failed")) return { words: errorText, isRefusal: false };
   const end =
-    said
+    errorText
       .split(/(?:execution|syntax) error: /)
       .slice(1)
       .at(-1) ?? "";
@@ -134,21 +135,21 @@ function readWords({ json }: ApiResponse): Said {
 }
 
 /** Messages' own error of the message, where it has tried to send it. */
-function messageError({ json }: ApiResponse): number | undefined {
+function messageErrorCode({ json }: ApiResponse): number | undefined {
   const code = json?.data?.error;
   return typeof code === "number" && code !== 0 ? code : undefined;
 }
 
-function judgeError(
+function classifyError(
   { status, json }: ApiResponse,
-  { words, isRefusal }: Said,
+  { words, isRefusal }: ErrorText,
   code: number | undefined,
 ): Exclude<Failure["kind"], "rate-limited"> {
   if (status === 401 || status === 403) return "authentication";
   // An earlier try of this very message is under way.
-  if (QUEUED.test(words)) return "ambiguous";
+  if (ALREADY_QUEUED.test(words)) return "ambiguous";
   if (status === 400) return "content";
-  if (status === 404 || NO_CHAT.test(words)) return "gone";
+  if (status === 404 || CHAT_NOT_FOUND.test(words)) return "gone";
   if (code !== undefined) return code === NOT_REGISTERED ? "gone" : "transient";
   if (isRefusal || json.error.type === "Database Error" || /Private API (Helper )?is not/.test(words))
     return "transient";

@@ -1,7 +1,7 @@
 import { isTransientStartError, runProcessGroup } from "../../shared/processGroup.ts";
 import type { Channel, SendResult } from "../channel.ts";
-import { wordsAbout } from "../wordsWithout.ts";
-import { type ImessageRecipient, namesOf, noRecipient, readRecipient } from "./recipient.ts";
+import { redactWithNames } from "../redact.ts";
+import { type ImessageRecipient, invalidRecipient, namesOf, readRecipient } from "./recipient.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -11,13 +11,13 @@ const CHECK_TIMEOUT_MS = 20_000;
 const MAX_OUTPUT_BYTES = 1024 * 1024;
 
 /** What a program finds in its environment: no credentials but the way to those of SSH, and none of this service's settings. */
-const PASSED = /^(PATH|HOME|LANG|LC_\w+|TMPDIR|USER|LOGNAME|SHELL|TERM|SSH_AUTH_SOCK)$/;
+const PASSED_VARIABLES = /^(PATH|HOME|LANG|LC_\w+|TMPDIR|USER|LOGNAME|SHELL|TERM|SSH_AUTH_SOCK)$/;
 
 /** Without these nothing can be sent to anybody. */
-const NOT_ALLOWED = /Full Disk Access|not authori[sz]ed/i;
+const PERMISSION_ERROR = /Full Disk Access|not authori[sz]ed/i;
 
 /** What a code of an error says, but for what is said of the set-up. */
-const CODES: Readonly<Record<number, "gone" | "authentication">> = {
+const KIND_BY_CODE: Readonly<Record<number, "gone" | "authentication">> = {
   // The recipient: the rest of the parameters is always the same.
   [-32602]: "gone",
   // It is another program than imsg, or one that is too old.
@@ -41,7 +41,7 @@ export function imsg(
   environment: Environment,
 ): Pick<Channel, "send" | "check"> {
   const [name = "imsg", ...args] = settings.command;
-  const env = Object.fromEntries(Object.entries(environment).filter(([key]) => PASSED.test(key)));
+  const env = Object.fromEntries(Object.entries(environment).filter(([key]) => PASSED_VARIABLES.test(key)));
   async function call(method: string, params: object, timeoutMs: number, signal: AbortSignal): Promise<Outcome> {
     if (signal.aborted) return { kind: "transient", reason: "The worker is stopping." };
     const program = {
@@ -65,23 +65,23 @@ export function imsg(
   return {
     async send({ to, text }, signal) {
       const recipient = readRecipient(to);
-      if (!recipient) return noRecipient(to);
-      const outcome = await call("send", { ...toWhom(recipient), text }, SEND_TIMEOUT_MS, signal);
-      return judge(outcome, namesOf(recipient), text);
+      if (!recipient) return invalidRecipient(to);
+      const outcome = await call("send", { ...recipientParams(recipient), text }, SEND_TIMEOUT_MS, signal);
+      return classify(outcome, namesOf(recipient), text);
     },
     async check(signal) {
       const outcome = await call("chats.list", { limit: 1 }, CHECK_TIMEOUT_MS, signal);
       if (outcome.kind === "answer" && Array.isArray(outcome.answer.result?.chats)) {
         return { ok: true, detail: "imsg answers, and may read Messages" };
       }
-      const result = judge(outcome, [], "");
+      const result = classify(outcome, [], "");
       return { ok: false, detail: result.kind === "sent" ? "It is no imsg that answers." : result.reason };
     },
   };
 }
 
 /** By address where there is one: a chat with them need not be there yet. */
-function toWhom(recipient: ImessageRecipient): object {
+function recipientParams(recipient: ImessageRecipient): object {
   if (recipient.kind === "chat") return { chat_guid: recipient.guid };
   const { address, service } = recipient;
   return { to: address, service: service === "any" ? "auto" : service.toLowerCase() };
@@ -113,10 +113,10 @@ function withoutAnswer({ stopped, code, killedBy }: Awaited<ReturnType<typeof ru
   };
 }
 
-function judge(outcome: Outcome, names: readonly string[], text: string): SendResult {
+function classify(outcome: Outcome, names: readonly string[], text: string): SendResult {
   if (outcome.kind !== "answer") return outcome;
   const { result, error } = outcome.answer;
-  if (error) return judgeError(error, names, text);
+  if (error) return classifyError(error, names, text);
   const { ok, status, guid, id } = result;
   const shown = [guid, id].find((value) => typeof value === "string" || typeof value === "number");
   if (ok !== true && status !== "sent" && shown === undefined) {
@@ -125,19 +125,20 @@ function judge(outcome: Outcome, names: readonly string[], text: string): SendRe
   return { kind: "sent", id: shown === undefined ? null : String(shown) };
 }
 
-function judgeError(
+function classifyError(
   // biome-ignore lint/suspicious/noExplicitAny: an answer has whatever shape it has
   { code, message, data }: any,
   names: readonly string[],
   text: string,
 ): Exclude<SendResult, { kind: "sent" }> {
-  const said = [data, message].find((words) => typeof words === "string") ?? "";
-  const words = wordsAbout(names, said, text);
-  const known = Number.isInteger(code) ? `error ${code}` : "an error";
-  const reason = `imsg answered ${known}${words && `: ${words}`}`;
-  if (NOT_ALLOWED.test(said)) return { kind: "authentication", reason };
+  const errorText = [data, message].find((words) => typeof words === "string") ?? "";
+  const words = redactWithNames(names, errorText, text);
+  const label = Number.isInteger(code) ? `error ${code}` : "an error";
+  const reason = `imsg answered ${label}${words && `: ${words}`}`;
+  if (PERMISSION_ERROR.test(errorText)) return { kind: "authentication", reason };
   // AppleScript has refused it; else it has waited too long, or the message is somewhere and not in the chat.
-  const isRefusal = said.startsWith("AppleScript failed") && !/timed out|-1712|accepted the chat send/.test(said);
-  const kind = Number.isInteger(code) ? CODES[code] : undefined;
+  const isRefusal =
+    errorText.startsWith("AppleScript failed") && !/timed out|-1712|accepted the chat send/.test(errorText);
+  const kind = Number.isInteger(code) ? KIND_BY_CODE[code] : undefined;
   return { kind: kind ?? (isRefusal ? "transient" : "ambiguous"), reason };
 }

@@ -44,10 +44,10 @@ function serviceOf(prefix: string): "iMessage" | "SMS" | "any" {
   return name === "sms" ? "SMS" : "any";
 }
 
-const NO_RECIPIENT = {
+const INVALID_RECIPIENT = {
   kind: "gone",
   reason: "No recipient of iMessage: give a number with its country code (+…), a mail address, or a chat's guid.",
 } as const;
 
 /** Why `readRecipient` makes nothing of it. */
-export const noRecipient = (to: string) => (hasTrunkZero(to) ? WITH_TRUNK_ZERO : NO_RECIPIENT);
+export const invalidRecipient = (to: string) => (hasTrunkZero(to) ? WITH_TRUNK_ZERO : INVALID_RECIPIENT);

@@ -1,8 +1,8 @@
 import type { Token } from "markdown-it";
 import { isVisible } from "../../shared/visible.ts";
-import { type Inline, literally, readInline } from "./inline.ts";
+import { type Inline, plainInline, readInline } from "./inline.ts";
 import { parser } from "./parser.ts";
-import { layTable } from "./table.ts";
+import { layOutTable } from "./table.ts";
 
 /** A quote or an item of a list, around blocks. */
 export interface Container {
@@ -15,9 +15,9 @@ export interface Container {
 export interface Block extends Inline {
   readonly kind: "text" | "heading" | "code" | "table" | "rule";
   /** From the outermost to the innermost. */
-  readonly within: readonly Container[];
+  readonly containers: readonly Container[];
   /** Whether the author left a line free before it. */
-  readonly isApart: boolean;
+  readonly hasBlankLineBefore: boolean;
   /** Of a heading. */
   readonly level: number;
   /** Of code: its language. */
@@ -36,7 +36,7 @@ export function* readBlocks(markdown: string): Generator<Block> {
 }
 
 class BlockReader {
-  #within: readonly Container[] = [];
+  #containers: readonly Container[] = [];
   readonly #lists: { first: string | undefined; index: number }[] = [];
   readonly #items: Token[] = [];
   /** The containers that hold a block. */
@@ -50,7 +50,7 @@ class BlockReader {
   *read(token: Token): Generator<Block> {
     switch (token.type) {
       case "blockquote_open":
-        this.#within = [...this.#within, { kind: "quote", number: "" }];
+        this.#containers = [...this.#containers, { kind: "quote", number: "" }];
         break;
       case "bullet_list_open":
       case "ordered_list_open":
@@ -61,14 +61,14 @@ class BlockReader {
         this.#lists.pop();
         break;
       case "list_item_open":
-        this.#within = [...this.#within, { kind: "item", number: this.#numberOf(token) }];
+        this.#containers = [...this.#containers, { kind: "item", number: this.#numberOf(token) }];
         this.#items.push(token);
         break;
       case "list_item_close":
-        yield* this.#endItem(this.#items.pop() ?? token);
+        yield* this.#closeItem(this.#items.pop() ?? token);
         break;
       case "blockquote_close":
-        this.#within = this.#within.slice(0, -1);
+        this.#containers = this.#containers.slice(0, -1);
         break;
       case "heading_open":
         this.#level = Number(token.tag.slice(1));
@@ -87,16 +87,16 @@ class BlockReader {
         this.#level = 0;
         break;
       case "table_close":
-        yield this.#block("table", literally(layTable(this.#rows ?? [])), this.#table ?? token, {
+        yield this.#block("table", plainInline(layOutTable(this.#rows ?? [])), this.#table ?? token, {
           rows: this.#rows ?? [],
         });
         this.#rows = undefined;
         break;
       case "raw":
-        yield this.#block("text", literally(token.content), token);
+        yield this.#block("text", plainInline(token.content), token);
         break;
       case "hr":
-        yield this.#block("rule", literally("———"), token);
+        yield this.#block("rule", plainInline("———"), token);
         break;
       case "code_block":
       case "fence":
@@ -106,10 +106,11 @@ class BlockReader {
   }
 
   /** An item without anything in it has its number all the same, which may be all there is: `42.` */
-  *#endItem(token: Token): Generator<Block> {
-    const item = this.#within.at(-1)!;
-    if (!this.#filled.delete(item)) yield this.#block("text", literally(""), token, { isApart: item.number === "" });
-    this.#within = this.#within.slice(0, -1);
+  *#closeItem(token: Token): Generator<Block> {
+    const item = this.#containers.at(-1)!;
+    if (!this.#filled.delete(item))
+      yield this.#block("text", plainInline(""), token, { hasBlankLineBefore: item.number === "" });
+    this.#containers = this.#containers.slice(0, -1);
   }
 
   /** Numbers stay as they were written; where each one is the same, they are counted. */
@@ -127,16 +128,25 @@ class BlockReader {
     const language = LANGUAGE.exec(info)?.[0] ?? "";
     const isEmpty = !isVisible(token.content);
     const words = isEmpty || language === "" ? info : "";
-    if (words !== "") yield this.#block("text", literally(words), token, { isApart: true });
-    if (!isEmpty) yield this.#block("code", literally(token.content.replace(/\n$/, "")), token, { language });
+    if (words !== "") yield this.#block("text", plainInline(words), token, { hasBlankLineBefore: true });
+    if (!isEmpty) yield this.#block("code", plainInline(token.content.replace(/\n$/, "")), token, { language });
   }
 
   #block(kind: Block["kind"], inline: Inline, token: Token, more: Partial<Block> = {}): Block {
     const [start, end] = token.map ?? [this.#line, this.#line];
-    const isApart = start > this.#line || kind === "rule";
+    const hasBlankLineBefore = start > this.#line || kind === "rule";
     this.#line = Math.max(this.#line, end);
-    for (const container of this.#within) this.#filled.add(container);
+    for (const container of this.#containers) this.#filled.add(container);
     const level = this.#level;
-    return { kind, ...inline, within: this.#within, isApart, level, language: "", rows: [], ...more };
+    return {
+      kind,
+      ...inline,
+      containers: this.#containers,
+      hasBlankLineBefore,
+      level,
+      language: "",
+      rows: [],
+      ...more,
+    };
   }
 }

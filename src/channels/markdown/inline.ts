@@ -1,6 +1,6 @@
 import type { Token } from "markdown-it";
 import { isVisible } from "../../shared/visible.ts";
-import { bidiEncoded, isHonest, withoutBidi } from "./linkLabel.ts";
+import { bidiEncoded, mayHideAddress, withoutBidi } from "./linkLabel.ts";
 import { parser } from "./parser.ts";
 
 /** What a piece of text is marked with; `start` and `end` say where in the text, a link's address included. */
@@ -14,9 +14,9 @@ export interface Mark {
   readonly start: number;
   end: number;
   /** Of a link: whether its label is its address. Services make links of addresses by themselves. */
-  isBare: boolean;
+  isLabelAddress: boolean;
   /** Of a link: whether it may stand for its address, which else is shown behind the label. */
-  isHonest: boolean;
+  mayHideAddress: boolean;
 }
 
 /**
@@ -46,12 +46,12 @@ export function readInline(markdown: string): Inline {
   parser.inline.parse(markdown, parser, {}, tokens);
   const reader = new InlineReader();
   for (const token of tokens) reader.read(token);
-  reader.judgeLinks();
+  reader.resolveLinks();
   return { text: reader.texts.join(""), runs: reader.runs };
 }
 
 /** Text that is no Markdown. */
-export function literally(text: string): Inline {
+export function plainInline(text: string): Inline {
   return { text, runs: [{ kind: "escaped", text, start: 0, markup: "", marks: [] }] };
 }
 
@@ -83,8 +83,9 @@ class InlineReader {
   }
 
   /** Decides which links may hide their addresses. */
-  judgeLinks(): void {
-    for (const { mark, start, end } of this.#links) mark.isHonest = isHonest(this.#seen, start, end, mark.href);
+  resolveLinks(): void {
+    for (const { mark, start, end } of this.#links)
+      mark.mayHideAddress = mayHideAddress(this.#seen, start, end, mark.href);
   }
 
   #add(kind: Run["kind"], given: string, markup = ""): void {
@@ -101,7 +102,7 @@ class InlineReader {
     const title = String(token.attrGet("title") ?? "");
     const { markup } = token;
     const [start, end] = [this.#length, this.#length];
-    const mark = { kind, markup, href, title, start, end, isBare: false, isHonest: false };
+    const mark = { kind, markup, href, title, start, end, isLabelAddress: false, mayHideAddress: false };
     this.#marks = [...this.#marks, mark];
     this.#starts.push({ run: this.runs.length, seen: this.#seen.length });
   }
@@ -115,9 +116,9 @@ class InlineReader {
       const label = this.texts.slice(from.run).join("");
       const isLabelled = isVisible(label);
       if (!isLabelled) this.#add("text", href);
-      mark.isBare = !isLabelled || label === href || `mailto:${label}` === href;
+      mark.isLabelAddress = !isLabelled || label === href || `mailto:${label}` === href;
       this.#links.push({ mark, start: from.seen, end: this.#seen.length });
-      if (!mark.isBare) this.#add("address", ` (${href})`);
+      if (!mark.isLabelAddress) this.#add("address", ` (${href})`);
     }
     mark.end = this.#length;
     this.#marks = this.#marks.slice(0, -1);

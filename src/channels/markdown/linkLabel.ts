@@ -1,5 +1,5 @@
 /** Schemes of addresses that are made links of. Others are shown as text: they start programs of the reader's. */
-const LINKED = new Set(["http:", "https:", "mailto:"]);
+const LINKED_SCHEMES = new Set(["http:", "https:", "mailto:"]);
 
 /** Signs that reorder what is shown behind them (Unicode Standard Annex 9). */
 const BIDI = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
@@ -11,7 +11,7 @@ export const withoutBidi = (text: string): string => text.replace(BIDI, "");
 export const bidiEncoded = (address: string): string => address.replace(BIDI, encodeURIComponent);
 
 /** Endings that files have and hosts do not: a label such as `package.json` names no host. */
-const FILES = new Set(
+const FILE_EXTENSIONS = new Set(
   "c cc cpp css csv cxx h hpp html htm ini java jpeg jpg js json jsx kt lock log mjs cjs pdf php png rb sql svg swift toml ts tsx txt vue xml yaml yml".split(
     " ",
   ),
@@ -32,7 +32,7 @@ const ADDRESS =
 const MAX_AROUND = 300;
 
 /** What ends a word. */
-const STOP = /[\s,;"'<>()[\]{}|]/;
+const WORD_END = /[\s,;"'<>()[\]{}|]/;
 /** The rest of the word that the label begins, and what stands in a bracket behind it as an address would. */
 const WORD_AFTER = /^[^\s,;"'<>()[\]{}|]*(?:\s*[([{<][^)\]}>]*)?/;
 
@@ -42,20 +42,20 @@ const WORD_AFTER = /^[^\s,;"'<>()[\]{}|]*(?:\s*[([{<][^)\]}>]*)?/;
  *
  * @param text what the reader sees if all addresses are hidden; the label is `text.slice(start, end)`
  */
-export function isHonest(text: string, start: number, end: number, href: string): boolean {
+export function mayHideAddress(text: string, start: number, end: number, href: string): boolean {
   const target = URL.parse(href.trim());
-  if (!target || !(LINKED.has(target.protocol) || target.protocol === "tg:")) return false;
+  if (!target || !(LINKED_SCHEMES.has(target.protocol) || target.protocol === "tg:")) return false;
   const before =
-    readable(text.slice(Math.max(0, start - MAX_AROUND), start))
-      .split(STOP)
+    foldLookalikes(text.slice(Math.max(0, start - MAX_AROUND), start))
+      .split(WORD_END)
       .at(-1) ?? "";
-  const after = WORD_AFTER.exec(readable(text.slice(end, end + MAX_AROUND)))?.[0] ?? "";
+  const after = WORD_AFTER.exec(foldLookalikes(text.slice(end, end + MAX_AROUND)))?.[0] ?? "";
   if (before.length >= MAX_AROUND || after.length >= MAX_AROUND) return false;
-  return !misleads(`${before}${readable(text.slice(start, end))}${after}`, target);
+  return !namesOtherAddress(`${before}${foldLookalikes(text.slice(start, end))}${after}`, target);
 }
 
 /** Folds characters that look like others, and removes those that are not seen. */
-const readable = (text: string): string =>
+const foldLookalikes = (text: string): string =>
   text
     .normalize("NFKC")
     .replace(/\p{Cf}|\p{Variation_Selector}/gu, "")
@@ -63,11 +63,11 @@ const readable = (text: string): string =>
     .replace(SLASHES, "/")
     .replace(COLONS, ":");
 
-function misleads(text: string, target: URL): boolean {
+function namesOtherAddress(text: string, target: URL): boolean {
   for (const { groups } of text.matchAll(ADDRESS)) {
     const { scheme, authority = "", path = "" } = groups ?? {};
     const named = hostIn(authority, scheme !== undefined);
-    if (named !== null && !leadsTo(target, named, authority, path)) return true;
+    if (named !== null && !matchesTarget(target, named, authority, path)) return true;
   }
   return false;
 }
@@ -79,15 +79,15 @@ function hostIn(authority: string, hasScheme: boolean): string | null {
   const host = name.endsWith(".") ? name.slice(0, -1) : name;
   if (host === "") return null;
   const end = /\.([^.]+)$/.exec(host)?.[1] ?? "";
-  const reads =
+  const isHost =
     hasScheme ||
     host.startsWith("[") ||
     /^\d{1,3}(?:\.\d{1,3}){3}$/.test(host) ||
-    (/^(?:\p{L}{2,}|xn--.+)$/iu.test(end) && !FILES.has(end.toLowerCase()));
-  return reads ? host : null;
+    (/^(?:\p{L}{2,}|xn--.+)$/iu.test(end) && !FILE_EXTENSIONS.has(end.toLowerCase()));
+  return isHost ? host : null;
 }
 
-function leadsTo(target: URL, host: string, authority: string, path: string): boolean {
+function matchesTarget(target: URL, host: string, authority: string, path: string): boolean {
   if (target.protocol === "mailto:") {
     return path === "" && decoded(target.pathname).toLowerCase() === authority.toLowerCase();
   }

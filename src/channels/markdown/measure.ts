@@ -12,7 +12,7 @@ export function sizeOf(text: string, unit: Unit): number {
 }
 
 /** In how many UTF-16 units a text of that size surely ends. */
-export function mostUnits(size: number, unit: Unit): number {
+export function maxUtf16Units(size: number, unit: Unit): number {
   return unit === "runes" ? 2 * size : size;
 }
 
@@ -39,6 +39,6 @@ export function sizesOf({ text, plain }: Part, { dialect, unit }: TextStyle): Si
 }
 
 /** How much of what a message may have that is; it may not be more than 1. */
-export function shareOf({ text, plain }: Sizes, { dialect, limit }: TextStyle): number {
+export function fillOf({ text, plain }: Sizes, { dialect, limit }: TextStyle): number {
   return Math.max(plain / limit, text / (dialect === "telegram-html" ? MAX_HTML_BYTES : limit));
 }

@@ -1,5 +1,5 @@
 import type { Block, Container } from "./blocks.ts";
-import { defuse } from "./pings.ts";
+import { neutralizeMentions } from "./mentions.ts";
 import type { Dialect } from "./style.ts";
 import { PLAIN, type Writer, writeInline } from "./writer.ts";
 import { WRITERS } from "./writers.ts";
@@ -23,7 +23,7 @@ export function render(block: Block, from: number, to: number, dialect: Dialect,
     const [first, rest] = prefixOf(block, by, shown, index);
     const lines =
       rest === "" ? text : text.replace(/\n(.?)/g, (_, next) => `\n${next === "" ? rest.trimEnd() : rest + next}`);
-    return defuse((first + lines).trimEnd(), dialect);
+    return neutralizeMentions((first + lines).trimEnd(), dialect);
   };
   const plain = write(body, PLAIN);
   return { block, plain, text: dialect === "plain" ? plain : write(writeBody(block, body, from, end, writer), writer) };
@@ -42,10 +42,10 @@ function writeBody(block: Block, body: string, from: number, end: number, writer
 }
 
 /** What the first line and the further ones of a block begin with. */
-function prefixOf({ within, kind }: Block, writer: Writer, shown: Shown, index: number): [string, string] {
+function prefixOf({ containers, kind }: Block, writer: Writer, shown: Shown, index: number): [string, string] {
   let first = "";
   let rest = "";
-  for (const [depth, container] of within.entries()) {
+  for (const [depth, container] of containers.entries()) {
     if (container.kind === "quote") {
       const mark = depth === 0 && writer.wrapsQuotes ? "" : writer.quote;
       first += mark;
@@ -67,14 +67,14 @@ function prefixOf({ within, kind }: Block, writer: Writer, shown: Shown, index: 
  * What stands between two pieces of a message: a line end, and an empty line where the author left one, or where a
  * paragraph would else go on with the next one.
  */
-export function between(before: Piece, after: Piece, writer: Writer): string {
+export function separatorBetween(before: Piece, after: Piece, writer: Writer): string {
   const isParagraph = before.block.kind === "text" && after.block.kind === "text";
   const isSame =
-    isParagraph && after.block.within.every((container, depth) => container === before.block.within[depth]);
-  if (!after.block.isApart && !isSame) return "\n";
+    isParagraph && after.block.containers.every((container, depth) => container === before.block.containers[depth]);
+  if (!after.block.hasBlankLineBefore && !isSame) return "\n";
   let marks = "";
-  for (const [depth, container] of before.block.within.entries()) {
-    if (after.block.within[depth] !== container) break;
+  for (const [depth, container] of before.block.containers.entries()) {
+    if (after.block.containers[depth] !== container) break;
     if (container.kind === "quote") marks += depth === 0 && writer.wrapsQuotes ? "" : writer.quote;
     else if (marks !== "") marks += "  ";
   }

@@ -13,7 +13,7 @@ export interface Writer {
   open(mark: Mark): string;
   close(mark: Mark): string;
   /** Whether a link is made of this mark, with the address out of sight; else it is text behind the label. */
-  hides(mark: Mark): boolean;
+  hidesAddress(mark: Mark): boolean;
   /** A link's address behind its label, where it is not hidden. */
   address(address: string): string;
   /** A heading, of a text in the dialect; undefined: it is bold. */
@@ -30,9 +30,9 @@ export interface Writer {
   readonly rule: string;
   readonly hardLine: string;
   /** Whether marks end with the line. */
-  readonly endsAtLines: boolean;
+  readonly marksEndAtLine: boolean;
   /** Whether code has no other marks around it. */
-  readonly bareCode: boolean;
+  readonly excludesMarksFromCode: boolean;
   /** Whether code within an item of a list is indented like its text. */
   readonly indentsCode: boolean;
   /** Whether the outermost quote is wrapped as a whole, instead of by line. */
@@ -47,7 +47,7 @@ export const PLAIN: Writer = {
   fence: (code) => code,
   open: () => "",
   close: () => "",
-  hides: () => false,
+  hidesAddress: () => false,
   address: (address) => ` (${address})`,
   heading: (text) => text,
   join: (pieces) => pieces.join(""),
@@ -57,8 +57,8 @@ export const PLAIN: Writer = {
   quote: "> ",
   rule: "———",
   hardLine: "\n",
-  endsAtLines: false,
-  bareCode: false,
+  marksEndAtLine: false,
+  excludesMarksFromCode: false,
   indentsCode: false,
   wrapsQuotes: false,
 };
@@ -70,15 +70,15 @@ const BOLD: Mark = {
   title: "",
   start: 0,
   end: 0,
-  isBare: false,
-  isHonest: false,
+  isLabelAddress: false,
+  mayHideAddress: false,
 };
 
 /** Writes a stretch of a text. Marks that begin before it or end behind it are opened and closed anew; links need their all. */
 export function writeInline(inline: Inline, from: number, to: number, writer: Writer, isBold = false): string {
   const pieces: string[] = [];
   let open: readonly Mark[] = [];
-  const turnTo = (marks: readonly Mark[]) => {
+  const switchTo = (marks: readonly Mark[]) => {
     let same = 0;
     while (same < open.length && open[same] === marks[same]) same += 1;
     for (const mark of open.slice(same).reverse()) pieces.push(writer.close(mark));
@@ -92,10 +92,10 @@ export function writeInline(inline: Inline, from: number, to: number, writer: Wr
     const text = run.text.slice(Math.max(0, from - run.start), to - run.start);
     const written = writeRun(run, text, marks, writer);
     if (written === "") continue;
-    turnTo(marks);
+    switchTo(marks);
     pieces.push(written);
   }
-  turnTo([]);
+  switchTo([]);
   return writer.join(pieces.filter((piece) => piece !== ""));
 }
 
@@ -103,24 +103,24 @@ function writeRun(run: Run, text: string, marks: readonly Mark[], writer: Writer
   if (run.kind === "hardLine") return writer.hardLine;
   if (run.kind === "escaped") return writer.escaped(text);
   if (run.kind === "code")
-    return writer.bareCode && marks.some(isLink) ? writer.text(text) : writer.code(text, run.markup);
+    return writer.excludesMarksFromCode && marks.some(isLink) ? writer.text(text) : writer.code(text, run.markup);
   if (run.kind !== "address" || text !== run.text) return writer.text(text);
   const link = run.marks.findLast(isLink);
   return link && marks.includes(link) ? "" : writer.text(writer.address(text.slice(2, -1)));
 }
 
 function shownMarks(marks: readonly Mark[], run: Run, from: number, to: number, writer: Writer): readonly Mark[] {
-  if (writer.endsAtLines && (run.kind === "line" || run.kind === "hardLine")) return [];
+  if (writer.marksEndAtLine && (run.kind === "line" || run.kind === "hardLine")) return [];
   if (marks.length === 0) return marks;
   const shown: Mark[] = [];
   for (const mark of marks) {
     const isWhole = from <= mark.start && mark.end <= to;
     if (isLink(mark)) {
-      if (isWhole && mark.isHonest && writer.hides(mark) && !shown.some(isLink)) shown.push(mark);
+      if (isWhole && mark.mayHideAddress && writer.hidesAddress(mark) && !shown.some(isLink)) shown.push(mark);
     } else if (!shown.some(({ kind }) => kind === mark.kind)) shown.push(mark);
   }
   // Code in a link is written as text.
-  if (writer.bareCode && run.kind === "code" && !shown.some(isLink)) return [];
+  if (writer.excludesMarksFromCode && run.kind === "code" && !shown.some(isLink)) return [];
   return shown;
 }
 

@@ -4,9 +4,9 @@ import { trimSlashes } from "../../shared/trimSlashes.ts";
 import type { Channel } from "../channel.ts";
 import { createApiCaller, excerpt } from "../http.ts";
 import { failureWithoutResponse } from "../httpStatus.ts";
-import { judgeAnswer } from "./errors.ts";
-import { letterByLetter } from "./plain.ts";
-import { channelFinder, readRecipient } from "./recipient.ts";
+import { classifyResponse } from "./errors.ts";
+import { escapeMarkdown } from "./escapeMarkdown.ts";
+import { createChannelFinder, readRecipient } from "./recipient.ts";
 
 /** Half as long as a key is remembered: a try that was given up is made again in time to be known. */
 const TIMEOUT_MS = 15_000;
@@ -21,7 +21,7 @@ export function mattermostChannel(
 ): Channel {
   const headers = { Authorization: `Bearer ${settings.botToken}` };
   const callApi = createApiCaller(`${trimSlashes(settings.apiUrl)}/api/v4`, headers, TIMEOUT_MS);
-  const channels = channelFinder(callApi, clock);
+  const channels = createChannelFinder(callApi, clock);
   return {
     style: { dialect: "markdown", limit: settings.maxPostLength, unit: "runes" },
     idempotentForMs: 30_000,
@@ -33,18 +33,18 @@ export function mattermostChannel(
           reason: "No recipient of Mattermost: give a channel's id, user:ID, @name or team/channel.",
         };
       }
-      const channel = await channels.find(recipient.place, signal);
+      const channel = await channels.find(recipient.target, signal);
       if (channel.kind !== "found") return channel;
       const post = {
         channel_id: channel.id,
-        message: plain ? letterByLetter(text, settings.maxPostLength) : text,
+        message: plain ? escapeMarkdown(text, settings.maxPostLength) : text,
         ...(recipient.rootId && { root_id: recipient.rootId }),
         pending_post_id: key,
       };
       const response = await callApi("POST", "/posts", post, signal);
       if (response.kind !== "response") return failureWithoutResponse(response);
-      const result = judgeAnswer(response);
-      if (result.kind === "gone") channels.forget(recipient.place);
+      const result = classifyResponse(response);
+      if (result.kind === "gone") channels.forget(recipient.target);
       return result;
     },
     async check(signal) {
@@ -53,7 +53,7 @@ export function mattermostChannel(
       const { username } = response.json ?? {};
       if (response.status === 200 && typeof username === "string")
         return { ok: true, detail: `it posts as @${excerpt(username)}` };
-      const result = judgeAnswer(response);
+      const result = classifyResponse(response);
       return { ok: false, detail: result.kind === "sent" ? "Mattermost's answer names no user." : result.reason };
     },
   };

@@ -6,11 +6,11 @@ import type { Channel, SendResult } from "../channel.ts";
 import { type ApiResult, sendRequest } from "../http.ts";
 import {
   type ApiResponse,
+  classifyStatus,
   codeOf,
   describeResponse,
   type Failure,
   failureWithoutResponse,
-  judgeStatus,
 } from "../httpStatus.ts";
 import { tokenSource } from "./token.ts";
 
@@ -37,7 +37,7 @@ export function msteamsChannel(
       },
       signal,
     );
-    if (isRefused(response)) tokens.discard(token);
+    if (isUnauthorized(response)) tokens.discard(token);
     return response;
   }
 
@@ -50,8 +50,8 @@ export function msteamsChannel(
       const activity = { type: "message", text, textFormat: plain ? "plain" : "markdown" };
       let response = await post(to, activity, signal);
       // Nothing was sent, and the token may only have been withdrawn before its time.
-      if (isRefused(response)) response = await post(to, activity, signal);
-      if (response.kind === "response") return judge(response);
+      if (isUnauthorized(response)) response = await post(to, activity, signal);
+      if (response.kind === "response") return classify(response);
       return response.kind === "lost" || response.kind === "unsent" ? failureWithoutResponse(response) : response;
     },
     async check(signal) {
@@ -63,25 +63,27 @@ export function msteamsChannel(
   };
 }
 
-const isRefused = (response: ApiResult | Failure): boolean => response.kind === "response" && response.status === 401;
+const isUnauthorized = (response: ApiResult | Failure): boolean =>
+  response.kind === "response" && response.status === 401;
 
 /** What an answer of the connector says of a message. Only its code is shown: its words may quote the request. */
-function judge(response: ApiResponse): SendResult {
+function classify(response: ApiResponse): SendResult {
   const { status, headers, json } = response;
   if (status >= 200 && status < 300 && typeof json?.id === "string") return { kind: "sent", id: json.id };
   const code = codeOf(json?.error?.code);
-  const failure = judgeStatus("Microsoft Teams", response, code);
+  const failure = classifyStatus("Microsoft Teams", response, code);
   if (failure.kind === "rate-limited") return { ...failure, retryAfterMs: retryAfterMs(headers), scope: "recipient" };
   // Without a code it is not the connector that speaks, but a proxy before it, or another server altogether.
   if (!code || failure.kind !== "transient") return failure;
   const because = (words: string) => `${describeResponse("Microsoft Teams", status, code)}: ${words}.`;
   if (status === 400) return { kind: "content", reason: because("it does not take this message") };
-  if (status === 403) return { kind: "gone", reason: because(WHY_NOT.get(code) ?? "the bot may not write there") };
+  if (status === 403)
+    return { kind: "gone", reason: because(FORBIDDEN_REASONS.get(code) ?? "the bot may not write there") };
   if (status === 404) return { kind: "gone", reason: because("there is no such conversation") };
   return failure;
 }
 
-const WHY_NOT: ReadonlyMap<string, string> = new Map([
+const FORBIDDEN_REASONS: ReadonlyMap<string, string> = new Map([
   ["BotDisabledByAdmin", "the tenant's administrator has disabled the bot"],
   ["BotNotInConversationRoster", "the bot is not part of the conversation"],
   ["ConversationBlockedByUser", "the user has blocked the bot"],

@@ -2,7 +2,7 @@ import type { Clock } from "../../shared/clock.ts";
 import type { Config } from "../../shared/config/schema/config.ts";
 import { trimSlashes } from "../../shared/trimSlashes.ts";
 import { sendRequest } from "../http.ts";
-import { type ApiResponse, codeOf, describeResponse, type Failure, judgeStatus } from "../httpStatus.ts";
+import { type ApiResponse, classifyStatus, codeOf, describeResponse, type Failure } from "../httpStatus.ts";
 
 interface Token {
   readonly kind: "token";
@@ -49,7 +49,7 @@ export function tokenSource(settings: NonNullable<Config["channels"]["msteams"]>
     // No message was in it: nothing can have been sent.
     if (response.kind !== "response") return { kind: "transient", reason: `No token: ${response.reason}` };
     const { access_token: value, expires_in: seconds } = response.json ?? {};
-    if (response.status !== 200 || typeof value !== "string" || !value) return judge(response);
+    if (response.status !== 200 || typeof value !== "string" || !value) return classify(response);
     const token: Token = { kind: "token", value };
     const lifetime = typeof seconds === "object" ? 0 : Number(seconds) || 0;
     const usableSeconds = lifetime - Math.min(MARGIN_SECONDS, lifetime / 2);
@@ -93,11 +93,11 @@ function unlessAborted(token: Promise<Token | Failure>, signal: AbortSignal): Pr
 }
 
 /** Only codes are shown: the login's words quote what was sent to it. */
-function judge(response: ApiResponse): Failure {
+function classify(response: ApiResponse): Failure {
   const { error, error_codes: numbers } = response.json ?? {};
   const codes = [error, ...(Array.isArray(numbers) ? numbers : [])].map(codeOf).filter((code) => code !== undefined);
   const code = codes.join(", ") || undefined;
-  const failure = judgeStatus(LOGIN, response, code);
+  const failure = classifyStatus(LOGIN, response, code);
   if (failure.kind === "rate-limited" || failure.kind === "authentication") return failure;
   if (response.status >= 400 && response.status < 500 && code && !TRANSIENT_CODES.includes(error)) {
     const reason = `${describeResponse(LOGIN, response.status, code)}: see appId, appPassword and tenantId.`;

@@ -1,10 +1,10 @@
 import type { Channel, OutgoingMessage, SendResult } from "../channel.ts";
+import { createEndpoints } from "../endpoint.ts";
 import { type ApiResult, sendRequest } from "../http.ts";
-import { failureWithoutResponse, judgeStatus } from "../httpStatus.ts";
-import { serviceAt } from "../serviceAt.ts";
-import { wordsAbout } from "../wordsWithout.ts";
-import { NO_RECIPIENT, readRecipient, type SignalRecipient } from "./recipient.ts";
-import { judgeLimit, judgeResults } from "./results.ts";
+import { classifyStatus, failureWithoutResponse } from "../httpStatus.ts";
+import { redactWithNames } from "../redact.ts";
+import { INVALID_RECIPIENT, readRecipient, type SignalRecipient } from "./recipient.ts";
+import { classifyRateLimit, classifyResults } from "./results.ts";
 import { readStyles } from "./styles.ts";
 
 const NAME = "signal-cli";
@@ -31,18 +31,18 @@ interface SignalSettings {
 
 /** Signal, through signal-cli's own `daemon --http`. */
 export function signalDaemon({ account, apiUrl }: SignalSettings): Pick<Channel, "send" | "check"> {
-  const at = serviceAt("channels.signal.apiUrl", apiUrl);
+  const endpoint = createEndpoints("channels.signal.apiUrl", apiUrl);
   const call = (id: string, method: string, params: object, timeoutMs: number, signal: AbortSignal) => {
     const body = { jsonrpc: "2.0", id, method, params };
-    return sendRequest({ method: "POST", ...at("/api/v1/rpc"), body, timeoutMs }, signal);
+    return sendRequest({ method: "POST", ...endpoint("/api/v1/rpc"), body, timeoutMs }, signal);
   };
   return {
     async send(message, signal) {
       const recipient = readRecipient(message.to);
-      if (!recipient) return NO_RECIPIENT;
-      const params = { account, ...toWhom(recipient), ...toWhat(message) };
+      if (!recipient) return INVALID_RECIPIENT;
+      const params = { account, ...recipientParams(recipient), ...textParams(message) };
       const response = await call(message.key, "send", params, SEND_TIMEOUT_MS, signal);
-      return judge(response, [message.to, recipient.id], message.text);
+      return classify(response, [message.to, recipient.id], message.text);
     },
     async check(signal) {
       const response = await call("check", "listAccounts", {}, CHECK_TIMEOUT_MS, signal);
@@ -52,8 +52,8 @@ export function signalDaemon({ account, apiUrl }: SignalSettings): Pick<Channel,
       if (error?.code === -32601)
         return { ok: true, detail: "signal-cli is there, with the one account it was started for" };
       if (!Array.isArray(result)) {
-        const judged = judge(response, [], "");
-        return { ok: false, detail: judged.kind === "sent" ? "signal-cli lists no accounts." : judged.reason };
+        const classified = classify(response, [], "");
+        return { ok: false, detail: classified.kind === "sent" ? "signal-cli lists no accounts." : classified.reason };
       }
       return result.some((known) => known?.number === account)
         ? { ok: true, detail: `it sends as ${account}` }
@@ -62,41 +62,41 @@ export function signalDaemon({ account, apiUrl }: SignalSettings): Pick<Channel,
   };
 }
 
-function toWhom({ kind, id }: SignalRecipient): object {
+function recipientParams({ kind, id }: SignalRecipient): object {
   if (kind === "group") return { groupId: id };
   return kind === "username" ? { username: [id] } : { recipient: [id] };
 }
 
-function toWhat({ text, plain }: OutgoingMessage): object {
+function textParams({ text, plain }: OutgoingMessage): object {
   if (plain) return { message: text };
   const styled = readStyles(text);
   return { message: styled.text, ...(styled.styles.length > 0 && { textStyle: styled.styles }) };
 }
 
-function judge(response: ApiResult, names: readonly string[], text: string): SendResult {
+function classify(response: ApiResult, names: readonly string[], text: string): SendResult {
   if (response.kind !== "response") return failureWithoutResponse(response);
   const { status, json } = response;
   if (status === 421) {
     const reason = "signal-cli answered 421: it wants to be asked by the name it listens at, or as localhost.";
     return { kind: "authentication", reason };
   }
-  if (status !== 200) return judgeStatus(NAME, response);
-  if (Number.isInteger(json?.error?.code)) return judgeError(json.error, names, text);
+  if (status !== 200) return classifyStatus(NAME, response);
+  if (Number.isInteger(json?.error?.code)) return classifyError(json.error, names, text);
   const { timestamp, results = [] } = json?.result ?? {};
-  if (!Number.isInteger(timestamp) || !Array.isArray(results)) return judgeStatus(NAME, response);
-  return judgeResults(results) ?? { kind: "sent", id: String(timestamp) };
+  if (!Number.isInteger(timestamp) || !Array.isArray(results)) return classifyStatus(NAME, response);
+  return classifyResults(results) ?? { kind: "sent", id: String(timestamp) };
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: an answer has whatever shape it has
-function judgeError({ code, message, data }: any, names: readonly string[], text: string): SendResult {
-  const words = wordsAbout(names, message, text);
+function classifyError({ code, message, data }: any, names: readonly string[], text: string): SendResult {
+  const words = redactWithNames(names, message, text);
   const reason = `signal-cli answered error ${code}${words && `: ${words}`}`;
   const results = data?.response?.results;
-  const failure = Array.isArray(results) ? judgeResults(results) : undefined;
+  const failure = Array.isArray(results) ? classifyResults(results) : undefined;
   if (failure) return failure;
-  if (code === -5) return judgeLimit(false, null);
+  if (code === -5) return classifyRateLimit(false, null);
   // Only for one that has just been submitted; but then there is a limit that it was to lift.
-  if (code === -6) return judgeLimit(true, null);
+  if (code === -6) return classifyRateLimit(true, null);
   // -32603, an inner error, has been seen of messages that arrived.
   return { kind: CODES[code] ?? "ambiguous", reason };
 }

@@ -27,7 +27,7 @@ export function readRecipient(to: string): SignalRecipient | undefined {
   return group === undefined ? undefined : { kind: "group", id: group };
 }
 
-export const NO_RECIPIENT = {
+export const INVALID_RECIPIENT = {
   kind: "gone",
   reason: "No recipient of Signal: give a number with its country code (+…), a UUID, group.… or u:name.",
 } as const;

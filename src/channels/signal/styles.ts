@@ -33,13 +33,13 @@ interface Token {
 export function readStyles(source: string): StyledText {
   const tokens = pair([...source.matchAll(TOKENS)].map(toToken));
   let text = "";
-  const begun = new Map<number, number>();
+  const openedAt = new Map<number, number>();
   const styles: { readonly start: number; readonly style: string }[] = [];
   for (const [index, { text: literal, mark = "", end, ends }] of tokens.entries()) {
-    if (end !== undefined) begun.set(end, text.length);
+    if (end !== undefined) openedAt.set(end, text.length);
     else if (!ends) text += literal;
     else {
-      const start = begun.get(index) ?? 0;
+      const start = openedAt.get(index) ?? 0;
       for (const style of STYLES[mark] ?? []) {
         styles.push({ start, style: `${start}:${text.length - start}:${style}` });
       }

@@ -1,10 +1,10 @@
 import type { Config } from "../../shared/config/schema/config.ts";
 import { trimSlashes } from "../../shared/trimSlashes.ts";
 import type { Channel } from "../channel.ts";
-import { directChannels } from "../directChannels.ts";
+import { createDirectChannelCache } from "../directChannelCache.ts";
 import { excerpt, sendRequest } from "../http.ts";
-import { failureWithoutResponse, judgeStatus } from "../httpStatus.ts";
-import { judgeRefusal, refusalOf } from "./errors.ts";
+import { classifyStatus, failureWithoutResponse } from "../httpStatus.ts";
+import { classifyRefusal, refusalCode } from "./errors.ts";
 
 const TIMEOUT_MS = 30_000;
 
@@ -22,13 +22,13 @@ export function slackChannel(settings: NonNullable<Config["channels"]["slack"]>)
     const headers = { Authorization: `Bearer ${settings.botToken}` };
     return sendRequest({ method: "POST", url: `${base}/${method}`, headers, body, timeoutMs: TIMEOUT_MS }, signal);
   };
-  const direct = directChannels(async (user, signal) => {
+  const direct = createDirectChannelCache(async (user, signal) => {
     const response = await callApi("conversations.open", { users: user }, signal);
     if (response.kind !== "response") return failureWithoutResponse(response);
     const id = response.json?.channel?.id;
     if (response.json?.ok === true && typeof id === "string") return { kind: "opened", id };
-    const refusal = refusalOf(response);
-    const failure = refusal ? judgeRefusal(response, refusal) : judgeStatus("Slack", response);
+    const refusal = refusalCode(response);
+    const failure = refusal ? classifyRefusal(response, refusal) : classifyStatus("Slack", response);
     // It lacks im:write, say: no reason to stop what goes to channels.
     return refusal === "missing_scope" ? { kind: "gone", reason: failure.reason } : failure;
   });
@@ -36,15 +36,18 @@ export function slackChannel(settings: NonNullable<Config["channels"]["slack"]>)
     style: { dialect: "slack", limit: 12_000, unit: "utf16" },
     idempotentForMs: 0,
     async send({ to, text, plain, key }, signal) {
-      const [, place = "", thread] = RECIPIENT.exec(to.trim()) ?? [];
-      if (place === "") return { kind: "gone", reason: "No recipient of Slack: give the id of a channel or a user." };
-      const isUser = USER.test(place);
-      const opened = isUser ? await direct.find(place, signal) : ({ kind: "opened", id: place } as const);
+      const [, channelOrUser = "", thread] = RECIPIENT.exec(to.trim()) ?? [];
+      if (channelOrUser === "")
+        return { kind: "gone", reason: "No recipient of Slack: give the id of a channel or a user." };
+      const isUser = USER.test(channelOrUser);
+      const opened = isUser
+        ? await direct.find(channelOrUser, signal)
+        : ({ kind: "opened", id: channelOrUser } as const);
       if (opened.kind !== "opened") return opened;
       const message = {
         channel: opened.id,
         ...(thread && { thread_ts: thread }),
-        ...(plain ? letterByLetter(text) : asMarkdown(text, key)),
+        ...(plain ? plainTextFields(text) : markdownFields(text, key)),
         // To unfurl has Slack's servers open the address, whatever the agent was talked into putting in it.
         unfurl_links: false,
         unfurl_media: false,
@@ -55,10 +58,10 @@ export function slackChannel(settings: NonNullable<Config["channels"]["slack"]>)
       if (ok === true && typeof channel === "string" && typeof ts === "string") {
         return { kind: "sent", id: `${channel}:${ts}` };
       }
-      const refusal = refusalOf(response);
-      if (!refusal) return judgeStatus("Slack", response);
-      if (isUser && refusal === "channel_not_found") direct.forget(place);
-      return judgeRefusal(response, refusal);
+      const refusal = refusalCode(response);
+      if (!refusal) return classifyStatus("Slack", response);
+      if (isUser && refusal === "channel_not_found") direct.forget(channelOrUser);
+      return classifyRefusal(response, refusal);
     },
     async check(signal) {
       const response = await callApi("auth.test", {}, signal);
@@ -70,14 +73,14 @@ export function slackChannel(settings: NonNullable<Config["channels"]["slack"]>)
           detail: `it posts as @${excerpt(user)}${typeof team === "string" ? ` in ${excerpt(team)}` : ""}`,
         };
       }
-      const refusal = refusalOf(response);
-      const { reason } = refusal ? judgeRefusal(response, refusal) : judgeStatus("Slack", response);
+      const refusal = refusalCode(response);
+      const { reason } = refusal ? classifyRefusal(response, refusal) : classifyStatus("Slack", response);
       return { ok: false, detail: response.status === 200 && !refusal ? "Slack's answer names no bot." : reason };
     },
   };
 }
 
-const asMarkdown = (text: string, key: string) => ({
+const markdownFields = (text: string, key: string) => ({
   markdown_text: text,
   metadata: { event_type: "signalbox", event_payload: { key } },
 });
@@ -86,7 +89,7 @@ const asMarkdown = (text: string, key: string) => ({
  * Without metadata: a workspace that refuses those still gets the words. Where entities would make it too long, a space
  * without width keeps `<` and `&` from being the beginning of anything.
  */
-function letterByLetter(text: string): object {
+function plainTextFields(text: string): object {
   const escaped = text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
   const shown = escaped.length > MAX_TEXT ? text.replace(/[<&]/g, "$&\u200b") : escaped;
   return { text: shown, mrkdwn: false, parse: "none" };

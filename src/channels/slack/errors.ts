@@ -1,5 +1,5 @@
 import { retryAfterMs } from "../../shared/retryAfter.ts";
-import { type ApiResponse, codeOf, describeResponse, type Failure, judgeStatus } from "../httpStatus.ts";
+import { type ApiResponse, classifyStatus, codeOf, describeResponse, type Failure } from "../httpStatus.ts";
 
 /** What the codes of Slack's refusals say of a message, and where the code alone does not tell it, what can be done. */
 const REFUSALS: readonly (readonly [Failure["kind"], Readonly<Record<string, string>>])[] = [
@@ -57,20 +57,21 @@ const REFUSALS: readonly (readonly [Failure["kind"], Readonly<Record<string, str
 ];
 
 /** The code of a refusal, which may come with any status, 200 above all; undefined where the answer is none of Slack's. */
-export function refusalOf({ json }: ApiResponse): string | undefined {
+export function refusalCode({ json }: ApiResponse): string | undefined {
   return json?.ok === false ? (codeOf(json.error) ?? "unknown_error") : undefined;
 }
 
 /** What a refusal says of a message. A code that is not known is taken for one about its content: refused is refused. */
-export function judgeRefusal(response: ApiResponse, code: string): Failure {
+export function classifyRefusal(response: ApiResponse, code: string): Failure {
   const { status, headers, json } = response;
-  const known = REFUSALS.find(([, codes]) => Object.hasOwn(codes, code));
-  const said = describeResponse("Slack", status, code);
-  if (!known) return status === 200 ? { kind: "content", reason: `${said}.` } : judgeStatus("Slack", response, code);
-  const [kind, hints] = known;
+  const entry = REFUSALS.find(([, codes]) => Object.hasOwn(codes, code));
+  const summary = describeResponse("Slack", status, code);
+  if (!entry)
+    return status === 200 ? { kind: "content", reason: `${summary}.` } : classifyStatus("Slack", response, code);
+  const [kind, hints] = entry;
   const hint = hints[code] ? `: ${hints[code]}` : "";
   const needed = typeof json.needed === "string" && /^[\w:.,-]{1,100}$/.test(json.needed) ? ` (${json.needed})` : "";
-  const reason = `${said}${hint}${needed}.`;
+  const reason = `${summary}${hint}${needed}.`;
   return kind === "rate-limited"
     ? { kind, retryAfterMs: retryAfterMs(headers), scope: "channel", reason }
     : { kind, reason };

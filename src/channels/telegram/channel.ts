@@ -1,9 +1,9 @@
 import type { Config } from "../../shared/config/schema/config.ts";
 import type { Channel, SendResult } from "../channel.ts";
+import { createEndpoints } from "../endpoint.ts";
 import { excerpt, sendRequest } from "../http.ts";
 import { type ApiResponse, failureWithoutResponse } from "../httpStatus.ts";
-import { serviceAt } from "../serviceAt.ts";
-import { judgeAnswer } from "./errors.ts";
+import { classifyResponse } from "./errors.ts";
 
 const TIMEOUT_MS = 30_000;
 
@@ -12,16 +12,16 @@ const RECIPIENT = /^(-?\d{1,20}|@\w{1,64})(?::(\d{1,15}))?$/;
 
 /** Telegram, through the Bot API, whose paths have the token in them: no path is ever told. */
 export function telegramChannel(settings: NonNullable<Config["channels"]["telegram"]>): Channel {
-  const at = serviceAt("channels.telegram.apiUrl", settings.apiUrl);
+  const endpoint = createEndpoints("channels.telegram.apiUrl", settings.apiUrl);
   /** Where groups have gone that became supergroups. */
-  const moved = new Map<string, string>();
+  const movedChats = new Map<string, string>();
   const callApi = (method: "GET" | "POST", name: string, body: object | undefined, signal: AbortSignal) =>
     sendRequest(
-      { method, ...at(`/bot${settings.botToken}/${name}`), ...(body && { body }), timeoutMs: TIMEOUT_MS },
+      { method, ...endpoint(`/bot${settings.botToken}/${name}`), ...(body && { body }), timeoutMs: TIMEOUT_MS },
       signal,
     );
-  const judge = (response: ApiResponse, chat: string, text: string) =>
-    judgeAnswer(response, { isGroup: !/^\d/.test(chat), names: [chat], secrets: [settings.botToken, text] });
+  const classify = (response: ApiResponse, chat: string, text: string) =>
+    classifyResponse(response, { isGroup: !/^\d/.test(chat), names: [chat], secrets: [settings.botToken, text] });
   return {
     style: { dialect: "telegram-html", limit: 4_096, unit: "utf16" },
     idempotentForMs: 0,
@@ -40,11 +40,11 @@ export function telegramChannel(settings: NonNullable<Config["channels"]["telegr
           link_preview_options: { is_disabled: true },
         };
         const response = await callApi("POST", "sendMessage", message, signal);
-        return response.kind === "response" ? judge(response, chatId, text) : failureWithoutResponse(response);
+        return response.kind === "response" ? classify(response, chatId, text) : failureWithoutResponse(response);
       };
-      const result = await post(moved.get(chat) ?? chat);
+      const result = await post(movedChats.get(chat) ?? chat);
       if (result.kind !== "moved") return result;
-      moved.set(chat, result.to);
+      movedChats.set(chat, result.to);
       const again = await post(result.to);
       return again.kind === "moved" ? { kind: "gone", reason: "Telegram says that the group moved twice." } : again;
     },
@@ -55,7 +55,7 @@ export function telegramChannel(settings: NonNullable<Config["channels"]["telegr
       if (response.json?.ok === true && typeof username === "string") {
         return { ok: true, detail: `it sends as @${excerpt(username)}` };
       }
-      const result = judge(response, "", "");
+      const result = classify(response, "", "");
       return { ok: false, detail: "reason" in result ? result.reason : "Telegram's answer names no bot." };
     },
   };

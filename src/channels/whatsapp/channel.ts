@@ -2,9 +2,9 @@ import type { Config } from "../../shared/config/schema/config.ts";
 import { trimSlashes } from "../../shared/trimSlashes.ts";
 import type { Channel, SendResult } from "../channel.ts";
 import { createApiCaller, excerpt } from "../http.ts";
-import { type ApiResponse, failureWithoutResponse, judgeStatus } from "../httpStatus.ts";
+import { type ApiResponse, classifyStatus, failureWithoutResponse } from "../httpStatus.ts";
 import { hasTrunkZero, WITH_TRUNK_ZERO } from "../trunkZero.ts";
-import { judgeError } from "./errors.ts";
+import { classifyError } from "./errors.ts";
 
 const TIMEOUT_MS = 30_000;
 
@@ -33,7 +33,7 @@ export function whatsappChannel(settings: NonNullable<Config["channels"]["whatsa
         biz_opaque_callback_data: key,
       };
       const response = await callApi("POST", "/messages", message, signal);
-      return response.kind === "response" ? judge(response) : failureWithoutResponse(response);
+      return response.kind === "response" ? classify(response) : failureWithoutResponse(response);
     },
     async check(signal) {
       const response = await callApi("GET", "?fields=display_phone_number", undefined, signal);
@@ -41,17 +41,17 @@ export function whatsappChannel(settings: NonNullable<Config["channels"]["whatsa
       const { display_phone_number: shown } = response.json ?? {};
       if (response.status === 200 && typeof shown === "string")
         return { ok: true, detail: `it sends as ${excerpt(shown)}` };
-      const result = judge(response);
+      const result = classify(response);
       return { ok: false, detail: result.kind === "sent" ? "WhatsApp's answer names no number." : result.reason };
     },
   };
 }
 
 /** An error is one whatever the status says, which Meta advises against deciding by. */
-function judge(response: ApiResponse): SendResult {
+function classify(response: ApiResponse): SendResult {
   const { status, json } = response;
-  if (json?.error) return judgeError(response);
+  if (json?.error) return classifyError(response);
   const id = json?.messages?.[0]?.id;
   if (status >= 200 && status < 300 && typeof id === "string") return { kind: "sent", id };
-  return judgeStatus("WhatsApp", response);
+  return classifyStatus("WhatsApp", response);
 }

@@ -1,12 +1,12 @@
 import { retryAfterMs } from "../../shared/retryAfter.ts";
-import { type ApiResponse, describeResponse, type Failure, judgeStatus } from "../httpStatus.ts";
+import { type ApiResponse, classifyStatus, describeResponse, type Failure } from "../httpStatus.ts";
 
 type Kind = Exclude<Failure["kind"], "rate-limited">;
 
 const HOUR_MS = 60 * 60_000;
 
 /** Of whom there is too much, and how long to wait where the answer does not say; null: WhatsApp's documents do not either. */
-const LIMITS: Readonly<
+const RATE_LIMIT_CODES: Readonly<
   Record<number, readonly [scope: "channel" | "recipient", waitMs: number | null, words: string]>
 > = {
   4: ["channel", null, "the app has made too many calls"],
@@ -21,7 +21,7 @@ const LIMITS: Readonly<
   ],
 };
 
-const KINDS: readonly (readonly [Kind, Readonly<Record<number, string>>])[] = [
+const CODES_BY_KIND: readonly (readonly [Kind, Readonly<Record<number, string>>])[] = [
   [
     "authentication",
     {
@@ -76,12 +76,12 @@ const KINDS: readonly (readonly [Kind, Readonly<Record<number, string>>])[] = [
 ];
 
 /** What an answer with an `error` says of a message. Only its code is shown: Meta's words quote tokens and parameters. */
-export function judgeError(response: ApiResponse): Failure {
+export function classifyError(response: ApiResponse): Failure {
   const { status, headers, json } = response;
   const { code, error_subcode: subcode } = json.error;
-  if (!Number.isInteger(code)) return judgeStatus("WhatsApp", response);
+  if (!Number.isInteger(code)) return classifyStatus("WhatsApp", response);
   const because = (words: string) => `${describeResponse("WhatsApp", status, code)}: ${words}.`;
-  const limit = LIMITS[code];
+  const limit = RATE_LIMIT_CODES[code];
   if (limit) {
     const [scope, waitMs, words] = limit;
     return { kind: "rate-limited", retryAfterMs: retryAfterMs(headers) ?? waitMs, scope, reason: because(words) };
@@ -90,11 +90,11 @@ export function judgeError(response: ApiResponse): Failure {
   if (code === 100 && subcode === 33) {
     return { kind: "authentication", reason: because("there is no such phoneNumberId, or none for this token") };
   }
-  const [kind, words] = KINDS.find(([, codes]) => code in codes) ?? [];
+  const [kind, words] = CODES_BY_KIND.find(([, codes]) => code in codes) ?? [];
   if (kind) return { kind, reason: because(words?.[code] ?? "") };
   if (code >= 200 && code <= 299) return { kind: "authentication", reason: because("a permission is missing") };
   if (status < 300) return { kind: "transient", reason: because("an error within an answer that is well") };
-  const failure = judgeStatus("WhatsApp", response, code);
+  const failure = classifyStatus("WhatsApp", response, code);
   // Refused is refused, whatever the code means: with 408 alone it may be taken the next time.
   return failure.kind === "transient" && status >= 400 && status < 500 && status !== 408
     ? { kind: "content", reason: because("it does not take this message") }

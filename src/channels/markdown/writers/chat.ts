@@ -1,5 +1,5 @@
 import type { Mark } from "../inline.ts";
-import { BREAK } from "../pings.ts";
+import { ZERO_WIDTH_SPACE } from "../mentions.ts";
 import { PLAIN, type Writer } from "../writer.ts";
 
 const WHATSAPP: Partial<Record<Mark["kind"], string>> = { bold: "*", italic: "_", strike: "~" };
@@ -9,14 +9,14 @@ const SIGNAL: Partial<Record<Mark["kind"], string>> = { bold: "**", italic: "*",
 export const whatsapp: Writer = {
   ...PLAIN,
   code: (code) => `\`${code}\``,
-  fence: (code) => `\`\`\`\n${code.replace(/`(?=``)/g, `\`${BREAK}`)}\n\`\`\``,
+  fence: (code) => `\`\`\`\n${code.replace(/`(?=``)/g, `\`${ZERO_WIDTH_SPACE}`)}\n\`\`\``,
   open: ({ kind }) => WHATSAPP[kind] ?? "",
   close: ({ kind }) => WHATSAPP[kind] ?? "",
   address: (address) => `: ${address}`,
   heading: () => undefined,
   bullet: "-",
-  endsAtLines: true,
-  bareCode: true,
+  marksEndAtLine: true,
+  excludesMarksFromCode: true,
 };
 
 /**
@@ -35,12 +35,14 @@ export const signal: Writer = {
   heading: () => undefined,
   join: (pieces) =>
     pieces
-      .map((piece, at) => (/^[*~`]/.test(piece) && /[\\*~`|]$/.test(pieces[at - 1] ?? "") ? BREAK + piece : piece))
+      .map((piece, at) =>
+        /^[*~`]/.test(piece) && /[\\*~`|]$/.test(pieces[at - 1] ?? "") ? ZERO_WIDTH_SPACE + piece : piece,
+      )
       .join(""),
 };
 
 function markCode(code: string): string {
-  return `\`${escapeStyles(code)}${code.endsWith("\\") ? BREAK : ""}\``;
+  return `\`${escapeStyles(code)}${code.endsWith("\\") ? ZERO_WIDTH_SPACE : ""}\``;
 }
 
 function escapeStyles(text: string): string {

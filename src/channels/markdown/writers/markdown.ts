@@ -1,5 +1,5 @@
 import type { Inline, Mark } from "../inline.ts";
-import { BREAK } from "../pings.ts";
+import { ZERO_WIDTH_SPACE } from "../mentions.ts";
 import { PLAIN, type Writer, writeInline } from "../writer.ts";
 
 /** What a backslash before it keeps from being a mark, wherever it is in a line. */
@@ -27,12 +27,12 @@ export const markdown: Writer = {
     const ticks = "`".repeat(Math.max(3, longest(code, /`+/g) + 1));
     return `${ticks}${language}\n${code}\n${ticks}`;
   },
-  open: (mark) => (mark.isBare ? "<" : (OPEN[mark.kind] ?? mark.markup)),
+  open: (mark) => (mark.isLabelAddress ? "<" : (OPEN[mark.kind] ?? mark.markup)),
   close(mark) {
-    if (mark.isBare) return ">";
+    if (mark.isLabelAddress) return ">";
     return mark.kind === "link" ? `](${escapeAddress(mark.href)})` : (OPEN[mark.kind] ?? mark.markup);
   },
-  hides: ({ href, isBare, markup }) => (!isBare || markup === "autolink") && !/^tg:/i.test(href),
+  hidesAddress: ({ href, isLabelAddress, markup }) => (!isLabelAddress || markup === "autolink") && !/^tg:/i.test(href),
   // A link behind it would be an image.
   join: (pieces) => pieces.map((piece, at) => (pieces[at + 1] === "[" ? piece.replace(/!$/, "\\!") : piece)).join(""),
   heading: (text, level) => `${"#".repeat(level)} ${text.replace(/(?<![^ ])#+$/, "\\$&")}`,
@@ -51,7 +51,7 @@ export const slack: Writer = {
   ...markdown,
   text: (text) => text.replaceAll("<", "&lt;").replaceAll(">", "&gt;").replace(LABEL_END, "\\]"),
   escaped: (text) => markdown.escaped(text).replaceAll(">", "&gt;"),
-  hides: (mark) => !mark.isBare && markdown.hides(mark),
+  hidesAddress: (mark) => !mark.isLabelAddress && markdown.hidesAddress(mark),
   table: (rows) => writeTable(rows, slack),
 };
 
@@ -60,10 +60,10 @@ export const discord: Writer = {
   ...markdown,
   text: (text) => text.replaceAll("||", "\\|\\|").replace(LABEL_END, "\\]"),
   escaped: (text) => text.replace(MARKS, "\\$&").replaceAll("<", "\\<"),
-  fence: (code, language) => `\`\`\`${language}\n${code.replace(/`(?=``)/g, `\`${BREAK}`)}\n\`\`\``,
+  fence: (code, language) => `\`\`\`${language}\n${code.replace(/`(?=``)/g, `\`${ZERO_WIDTH_SPACE}`)}\n\`\`\``,
   open: (mark) => (mark.kind === "bold" ? "**" : markdown.open(mark)),
   close: (mark) => (mark.kind === "bold" ? "**" : markdown.close(mark)),
-  hides: ({ href, isBare }) => !isBare && /^https?:\/\/./i.test(href),
+  hidesAddress: ({ href, isLabelAddress }) => !isLabelAddress && /^https?:\/\/./i.test(href),
   heading: (text, level) => (level <= 3 ? markdown.heading(text, level) : undefined),
   table: () => undefined,
   rule: "———",
@@ -71,7 +71,7 @@ export const discord: Writer = {
 };
 
 function longest(text: string, pattern: RegExp): number {
-  return (text.match(pattern) ?? []).reduce((most, { length }) => Math.max(most, length), 0);
+  return (text.match(pattern) ?? []).reduce((maxUnits, { length }) => Math.max(maxUnits, length), 0);
 }
 
 function escapeAddress(address: string): string {

@@ -21,10 +21,10 @@ export const telegram: Writer = {
   open: ({ kind, href }) =>
     href === "" ? `<${TAGS[kind]}>` : `<a href="${escapeHtml(href).replaceAll('"', "&quot;")}">`,
   close: (mark) => `</${TAGS[mark.kind]}>`,
-  hides: (mark) => !mark.isBare && isAddress(mark),
+  hidesAddress: (mark) => !mark.isLabelAddress && isAddress(mark),
   heading: () => undefined,
   quote: "&gt; ",
-  bareCode: true,
+  excludesMarksFromCode: true,
   wrapsQuotes: true,
 };
 

@@ -1,4 +1,4 @@
-import { defuse } from "../markdown/pings.ts";
+import { neutralizeMentions } from "../markdown/mentions.ts";
 
 /** What becomes a link as it stands: a backslash in it would be taken for a part of the address. */
 const ADDRESS = "(?:[a-z][a-z\\d+.-]{0,31}:\\/\\/|www\\.|[\\p{L}\\d.-]{1,100}\\.\\p{L}{2,4}\\/)\\S+";
@@ -10,13 +10,13 @@ const SPECIAL = new RegExp(`${ADDRESS}|[\\\\\`*_~|[]|<|&(?=#?\\w+;)`, "giu");
  * used: backslashes where both know them, else entities. Mentions, hashtags and `:emoji:` cannot be escaped there; a name may
  * end at a backslash, which makes a call of everybody out of `@here_x`.
  */
-export function letterByLetter(text: string, limit: number): string {
-  const lines = text.split("\n").map((line) => escapeStart(line.replace(SPECIAL, escapeOne)));
-  const escaped = defuse(lines.join("\n"), "markdown");
+export function escapeMarkdown(text: string, limit: number): string {
+  const lines = text.split("\n").map((line) => escapeStart(line.replace(SPECIAL, escapeCharacter)));
+  const escaped = neutralizeMentions(lines.join("\n"), "markdown");
   return [...escaped].length > limit ? text : escaped;
 }
 
-function escapeOne(found: string, at: number, line: string): string {
+function escapeCharacter(found: string, at: number, line: string): string {
   if (found.length > 1) return found;
   if (found === "<") return "&lt;";
   if (found === "&") return "&amp;";

@@ -1,31 +1,31 @@
 import type { Failure } from "./httpStatus.ts";
 
-const MAX_KNOWN = 10_000;
+const MAX_CACHED_USERS = 10_000;
 
 /** A channel's id, or why there is none. */
-export type Opened = { readonly kind: "opened"; readonly id: string } | Failure;
+export type OpenResult = { readonly kind: "opened"; readonly id: string } | Failure;
 
 /**
  * Remembers the channels that a service has opened to its users: each is asked for once by this process, unless it is to be
  * forgotten. What keeps one from being opened is told as what it means for the message, of which nothing was sent yet.
  */
-export function directChannels(open: (user: string, signal: AbortSignal) => Promise<Opened>) {
-  const known = new Map<string, string>();
+export function createDirectChannelCache(open: (user: string, signal: AbortSignal) => Promise<OpenResult>) {
+  const idByUser = new Map<string, string>();
   return {
-    async find(user: string, signal: AbortSignal): Promise<Opened> {
-      const id = known.get(user);
+    async find(user: string, signal: AbortSignal): Promise<OpenResult> {
+      const id = idByUser.get(user);
       if (id !== undefined) return { kind: "opened", id };
       const opened = await open(user, signal);
       if (opened.kind === "ambiguous") return { kind: "transient", reason: opened.reason };
       if (opened.kind === "content" || opened.kind === "refused") return { kind: "gone", reason: opened.reason };
       if (opened.kind === "opened") {
-        if (known.size >= MAX_KNOWN) known.clear();
-        known.set(user, opened.id);
+        if (idByUser.size >= MAX_CACHED_USERS) idByUser.clear();
+        idByUser.set(user, opened.id);
       }
       return opened;
     },
     forget(user: string): void {
-      known.delete(user);
+      idByUser.delete(user);
     },
   };
 }

@@ -1,26 +1,26 @@
 import { isPair } from "./measure.ts";
 
 /** Where a text may end and go on in the next message, the best first. */
-export type Border = "paragraph" | "line" | "sentence" | "word" | "grapheme" | "rune";
+export type Boundary = "paragraph" | "line" | "sentence" | "word" | "grapheme" | "rune";
 
 const sentences = new Intl.Segmenter("en", { granularity: "sentence" });
 const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
 
 /** So much behind a place may decide whether it is a border: the rest of a sequence of emoji, the space after a full stop. */
-const AHEAD = 64;
+const LOOKAHEAD = 64;
 
 /** The last border of that kind behind `from` and not behind `to`; undefined where there is none. */
-export function lastBorder(text: string, from: number, to: number, kind: Border): number | undefined {
+export function lastBoundary(text: string, from: number, to: number, kind: Boundary): number | undefined {
   if (to >= text.length) return to;
-  const border = FINDERS[kind](text, from, to);
-  return border > from ? border : undefined;
+  const boundary = FINDERS[kind](text, from, to);
+  return boundary > from ? boundary : undefined;
 }
 
-const FINDERS: Readonly<Record<Border, (text: string, from: number, to: number) => number>> = {
+const FINDERS: Readonly<Record<Boundary, (text: string, from: number, to: number) => number>> = {
   paragraph(text, from, to) {
-    let border = -1;
-    for (const { index, 0: gap } of text.slice(from, to).matchAll(/\n[ \t]*\n/g)) border = from + index + gap.length;
-    return border;
+    let boundary = -1;
+    for (const { index, 0: gap } of text.slice(from, to).matchAll(/\n[ \t]*\n/g)) boundary = from + index + gap.length;
+    return boundary;
   },
   line: (text, _, to) => (text[to] === "\n" ? to : text.lastIndexOf("\n", to - 1) + 1),
   sentence: (text, from, to) => segmentStart(sentences, text, from, to),
@@ -34,7 +34,7 @@ const FINDERS: Readonly<Record<Border, (text: string, from: number, to: number) 
 };
 
 function segmentStart(segmenter: Intl.Segmenter, text: string, from: number, to: number): number {
-  const segment = segmenter.segment(text.slice(from, to + AHEAD)).containing(to - from);
+  const segment = segmenter.segment(text.slice(from, to + LOOKAHEAD)).containing(to - from);
   return segment ? from + segment.index : -1;
 }
 

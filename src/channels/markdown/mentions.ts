@@ -1,10 +1,10 @@
 import type { Dialect } from "./style.ts";
 
 /** Not to be seen, and no part of a name. */
-export const BREAK = "\u200b";
+export const ZERO_WIDTH_SPACE = "\u200b";
 
 /** An underline is part of a name only where the name goes on behind it: it may be a mark around the word. */
-const EVERYBODY = /@(?=(?:all|channel|everyone|here)(?!_*[a-z0-9]))/gi;
+const EVERYBODY_MENTION = /@(?=(?:all|channel|everyone|here)(?!_*[a-z0-9]))/gi;
 const SLACK_TOKEN = /<(?=[!@#])/g;
 
 /**
@@ -13,8 +13,8 @@ const SLACK_TOKEN = /<(?=[!@#])/g;
  * for code. In Slack it is `<!channel>`, `<@U…>` and their like as well. Discord is told with each message to call nobody
  * (`allowed_mentions`), the other services have no such words.
  */
-export function defuse(text: string, dialect: Dialect): string {
+export function neutralizeMentions(text: string, dialect: Dialect): string {
   if (dialect !== "markdown" && dialect !== "slack") return text;
-  const quiet = text.replace(EVERYBODY, `@${BREAK}`);
-  return dialect === "slack" ? quiet.replace(SLACK_TOKEN, `<${BREAK}`) : quiet;
+  const neutralized = text.replace(EVERYBODY_MENTION, `@${ZERO_WIDTH_SPACE}`);
+  return dialect === "slack" ? neutralized.replace(SLACK_TOKEN, `<${ZERO_WIDTH_SPACE}`) : neutralized;
 }

@@ -1,6 +1,6 @@
 import type { Container } from "./blocks.ts";
-import { type Sizes, shareOf, sizesOf } from "./measure.ts";
-import { between, type Piece } from "./render.ts";
+import { fillOf, type Sizes, sizesOf } from "./measure.ts";
+import { type Piece, separatorBetween } from "./render.ts";
 import type { Part, TextStyle } from "./style.ts";
 import { PLAIN, type Writer } from "./writer.ts";
 import { WRITERS } from "./writers.ts";
@@ -8,7 +8,7 @@ import { WRITERS } from "./writers.ts";
 const QUOTE = ["<blockquote>", "</blockquote>"] as const;
 
 /** One message in the making: pieces of blocks, one below the other. */
-export class Message {
+export class MessageBuilder {
   readonly #style: TextStyle;
   readonly #writer: Writer;
   readonly #pieces: Piece[] = [];
@@ -26,12 +26,12 @@ export class Message {
   }
 
   get isHalfFull(): boolean {
-    return shareOf(this.#sizes, this.#style) > 1 / 2;
+    return fillOf(this.#sizes, this.#style) > 1 / 2;
   }
 
   /** How full it would be with that piece; over 1, it does not fit. */
-  shareWith(piece: Piece): number {
-    return shareOf(this.#sizesWith(piece), this.#style);
+  fillWith(piece: Piece): number {
+    return fillOf(this.#sizesWith(piece), this.#style);
   }
 
   append(piece: Piece): void {
@@ -43,7 +43,7 @@ export class Message {
   /** Takes away the heading at the end, which what follows is to go with; not where it is all there is. */
   takeHeading(): Piece | undefined {
     const last = this.#pieces.at(-1)?.block;
-    const isHeading = last?.kind === "heading" && last.within.length === 0;
+    const isHeading = last?.kind === "heading" && last.containers.length === 0;
     return isHeading && this.#pieces.length > 1 ? this.#pieces.pop() : undefined;
   }
 
@@ -78,12 +78,12 @@ export class Message {
   #gapBefore(piece: Piece): Part {
     const last = this.#pieces.at(-1);
     if (!last) return { text: "", plain: "" };
-    return { text: between(last, piece, this.#writer), plain: between(last, piece, PLAIN) };
+    return { text: separatorBetween(last, piece, this.#writer), plain: separatorBetween(last, piece, PLAIN) };
   }
 
   /** The quote that wraps a piece as a whole. */
   #quoteAround({ block }: Piece): Container | undefined {
-    const [outermost] = block.within;
+    const [outermost] = block.containers;
     return this.#writer.wrapsQuotes && outermost?.kind === "quote" ? outermost : undefined;
   }
 }

@@ -2,7 +2,7 @@ import { unescape as percentDecoded } from "node:querystring";
 import { trimSlashes } from "../shared/trimSlashes.ts";
 
 /** Where to ask, and with which headers. */
-export interface Place {
+export interface Endpoint {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -12,10 +12,10 @@ export interface Place {
  * user and a password in it, such as that of a proxy that asks for them: they go as a header.
  * @throws Error for what is no address; it names the key and not its value
  */
-export function serviceAt(
+export function createEndpoints(
   key: string,
   address: string,
-): (path: string, query?: Readonly<Record<string, string>>) => Place {
+): (path: string, query?: Readonly<Record<string, string>>) => Endpoint {
   const base = URL.parse(address);
   if (!base) throw new Error(`${key} is no address.`);
   const user = `${percentDecoded(base.username)}:${percentDecoded(base.password)}`;

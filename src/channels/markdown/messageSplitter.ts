@@ -1,23 +1,23 @@
 import { isVisible } from "../../shared/visible.ts";
 import type { Block, Container } from "./blocks.ts";
-import type { Border } from "./borders.ts";
-import { cut, skipSpace } from "./cut.ts";
-import { mostUnits, shareOf, sizesOf } from "./measure.ts";
-import { Message } from "./message.ts";
+import type { Boundary } from "./boundaries.ts";
+import { fillOf, maxUtf16Units, sizesOf } from "./measure.ts";
+import { MessageBuilder } from "./messageBuilder.ts";
 import { type Piece, render } from "./render.ts";
-import { spread } from "./spread.ts";
+import { splitPlainText } from "./splitPlainText.ts";
+import { findSplitPoint, skipSpace } from "./splitPoint.ts";
 import type { Part, TextStyle } from "./style.ts";
 import { WRITERS } from "./writers.ts";
 
-const TEXT_BORDERS: readonly Border[] = ["sentence", "word", "grapheme", "rune"];
-const CODE_BORDERS: readonly Border[] = ["line", "word", "grapheme", "rune"];
+const TEXT_BOUNDARIES: readonly Boundary[] = ["sentence", "word", "grapheme", "rune"];
+const CODE_BOUNDARIES: readonly Boundary[] = ["line", "word", "grapheme", "rune"];
 
 /** Fills messages with blocks, one after the other. */
-export class Messages {
+export class MessageSplitter {
   readonly #style: TextStyle;
-  readonly #most: number;
+  readonly #maxUnits: number;
   readonly #parts: Part[] = [];
-  #message: Message;
+  #message: MessageBuilder;
   /** Of the message in the making. */
   #index = 0;
   /** In which message an item of a list has its bullet or number. */
@@ -25,13 +25,13 @@ export class Messages {
 
   constructor(style: TextStyle) {
     this.#style = style;
-    this.#most = mostUnits(style.limit, style.unit);
-    this.#message = new Message(style);
+    this.#maxUnits = maxUtf16Units(style.limit, style.unit);
+    this.#message = new MessageBuilder(style);
   }
 
   /** Ends the last message. */
   end(): Part[] {
-    this.#send();
+    this.#finishMessage();
     return this.#parts;
   }
 
@@ -46,39 +46,45 @@ export class Messages {
     const isCode = kind === "code" || kind === "table";
     let from = skipSpace(text, 0, isCode);
     while (true) {
-      if (text.length - from <= this.#most) {
+      if (text.length - from <= this.#maxUnits) {
         if (from > 0 && !isVisible(text.slice(from))) return;
         const rest = this.#render(block, from, text.length);
-        if (this.#message.shareWith(rest) <= 1) {
+        if (this.#message.fillWith(rest) <= 1) {
           this.#append(rest);
           return;
         }
-        if (!this.#message.isEmpty && shareOf(sizesOf(rest, this.#style), this.#style) <= 1) {
-          this.#turn();
+        if (!this.#message.isEmpty && fillOf(sizesOf(rest, this.#style), this.#style) <= 1) {
+          this.#startNext();
           continue;
         }
       }
-      const to = this.#cut(block, from, isCode ? CODE_BORDERS : TEXT_BORDERS);
+      const to = this.#findSplitPoint(block, from, isCode ? CODE_BOUNDARIES : TEXT_BOUNDARIES);
       if (to !== undefined) {
         if (isVisible(text.slice(from, to))) this.#append(this.#render(block, from, to));
-        this.#send();
+        this.#finishMessage();
         from = skipSpace(text, to, isCode);
-      } else if (!this.#message.isEmpty) this.#turn();
+      } else if (!this.#message.isEmpty) this.#startNext();
       else {
-        this.#addBare(this.#render(block, from, text.length));
+        this.#addUnformatted(this.#render(block, from, text.length));
         return;
       }
     }
   }
 
-  #cut(block: Block, from: number, borders: readonly Border[]): number | undefined {
+  #findSplitPoint(block: Block, from: number, boundaries: readonly Boundary[]): number | undefined {
     if (this.#message.isHalfFull) return undefined;
-    const share = (to: number) => this.#message.shareWith(this.#render(block, from, to));
-    return cut(block.text, from, this.#most, this.#message.isEmpty ? borders : borders.slice(0, 1), share);
+    const fill = (to: number) => this.#message.fillWith(this.#render(block, from, to));
+    return findSplitPoint(
+      block.text,
+      from,
+      this.#maxUnits,
+      this.#message.isEmpty ? boundaries : boundaries.slice(0, 1),
+      fill,
+    );
   }
 
-  #isNewItem({ within }: Block): boolean {
-    const container = within.at(-1);
+  #isNewItem({ containers }: Block): boolean {
+    const container = containers.at(-1);
     return container?.kind === "item" && !this.#shown.has(container);
   }
 
@@ -88,31 +94,31 @@ export class Messages {
 
   #append(piece: Piece): void {
     this.#message.append(piece);
-    this.#mark(piece);
+    this.#markShown(piece);
   }
 
-  #mark({ block }: Piece): void {
-    for (const container of block.within) if (!this.#shown.has(container)) this.#shown.set(container, this.#index);
+  #markShown({ block }: Piece): void {
+    for (const container of block.containers) if (!this.#shown.has(container)) this.#shown.set(container, this.#index);
   }
 
   /** Begins the next message, with the heading that would be the last of this one. */
-  #turn(): void {
+  #startNext(): void {
     const heading = this.#message.takeHeading();
-    this.#send();
+    this.#finishMessage();
     if (heading) this.#append(heading);
   }
 
-  #send(): void {
+  #finishMessage(): void {
     const part = this.#message.finish();
     if (part) this.#parts.push(part);
-    this.#message = new Message(this.#style);
+    this.#message = new MessageBuilder(this.#style);
     this.#index += 1;
   }
 
   /** Not even one character of it fits with the marks around it: it goes without them. */
-  #addBare(piece: Piece): void {
-    for (const part of spread(piece.plain, this.#style, WRITERS[this.#style.dialect])) this.#parts.push(part);
-    this.#mark(piece);
+  #addUnformatted(piece: Piece): void {
+    for (const part of splitPlainText(piece.plain, this.#style, WRITERS[this.#style.dialect])) this.#parts.push(part);
+    this.#markShown(piece);
     this.#index += 1;
   }
 }
