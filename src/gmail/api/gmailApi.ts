@@ -46,19 +46,19 @@ export interface GmailApiOptions {
 
 const SERVICE = "Gmail";
 const ME = { userId: "me" } as const;
-const PAGE = 500;
+const PAGE_SIZE = 500;
 
 export function createGmailApi(auth: GoogleAuth, options: GmailApiOptions = {}): GmailApi {
   const { url, timeoutMs = 60_000, maxPages = 20 } = options;
   const { users } = gmail({ version: "v1", auth: auth.client, retry: false, ...(url && { rootUrl: url }) });
 
   /** One request; an answer that is no JSON object is none of Gmail's. */
-  function ask<T>(request: (options: object) => Promise<{ data: T }>, signal: AbortSignal): Promise<T> {
+  function request<T>(send: (options: object) => Promise<{ data: T }>, signal: AbortSignal): Promise<T> {
     return auth.call(
       SERVICE,
       async () => {
-        const { data } = await request({ signal, timeout: timeoutMs });
-        if (typeof data !== "object" || data === null) throw unreadable();
+        const { data } = await send({ signal, timeout: timeoutMs });
+        if (typeof data !== "object" || data === null) throw unreadableResponse();
         return data;
       },
       signal,
@@ -67,17 +67,17 @@ export function createGmailApi(auth: GoogleAuth, options: GmailApiOptions = {}):
 
   return {
     async getProfile(signal) {
-      const { emailAddress, historyId } = await ask((o) => users.getProfile(ME, o), signal);
-      if (!emailAddress || !historyId) throw unreadable();
+      const { emailAddress, historyId } = await request((o) => users.getProfile(ME, o), signal);
+      if (!emailAddress || !historyId) throw unreadableResponse();
       return { emailAddress, historyId: String(historyId) };
     },
 
     async watch({ topic: topicName, labelIds }, signal) {
       const labels = labelIds.length > 0 && { labelIds: [...labelIds], labelFilterBehavior: "INCLUDE" };
       const requestBody = { topicName, ...labels };
-      const { historyId, expiration } = await ask((o) => users.watch({ ...ME, requestBody }, o), signal);
+      const { historyId, expiration } = await request((o) => users.watch({ ...ME, requestBody }, o), signal);
       const expiresAt = new Date(Number(expiration));
-      if (!historyId || !expiration || Number.isNaN(expiresAt.getTime())) throw unreadable();
+      if (!historyId || !expiration || Number.isNaN(expiresAt.getTime())) throw unreadableResponse();
       return { historyId: String(historyId), expiresAt };
     },
 
@@ -92,36 +92,44 @@ export function createGmailApi(auth: GoogleAuth, options: GmailApiOptions = {}):
         ...ME,
         startHistoryId,
         historyTypes: ["messageAdded"],
-        maxResults: PAGE,
+        maxResults: PAGE_SIZE,
         ...(labelId && { labelId }),
       };
-      let last = startHistoryId;
-      let mailbox = startHistoryId;
+      let lastHistoryId = startHistoryId;
+      let mailboxHistoryId = startHistoryId;
       let pageToken: string | undefined;
       // A bound without a record would leave the cursor where it is, and the next listing at the same pages.
-      for (let page = 1; page <= maxPages || last === startHistoryId; page++) {
+      for (let page = 1; page <= maxPages || lastHistoryId === startHistoryId; page++) {
         const pageParams = { ...params, ...(pageToken && { pageToken }) };
-        const found = await orNull(ask((o) => users.history.list(pageParams, o), signal));
+        const found = await nullIfNotFound(request((o) => users.history.list(pageParams, o), signal));
         if (!found) return "too-old";
         for (const { id, messagesAdded } of found.history ?? []) {
-          last = later(last, id);
+          lastHistoryId = laterHistoryId(lastHistoryId, id);
           for (const { message } of messagesAdded ?? []) if (message?.id) messageIds.add(message.id);
         }
         // Of the first page: what came while the others were fetched may be in none of them.
-        if (page === 1) mailbox = later(startHistoryId, found.historyId);
+        if (page === 1) mailboxHistoryId = laterHistoryId(startHistoryId, found.historyId);
         pageToken = found.nextPageToken ?? undefined;
-        if (!pageToken) return { messageIds: [...messageIds], historyId: later(last, mailbox), more: false };
+        if (!pageToken)
+          return {
+            messageIds: [...messageIds],
+            historyId: laterHistoryId(lastHistoryId, mailboxHistoryId),
+            more: false,
+          };
       }
-      return { messageIds: [...messageIds], historyId: last, more: true };
+      return { messageIds: [...messageIds], historyId: lastHistoryId, more: true };
     },
 
     async listMessages({ query: q, labelIds = [], max }, signal) {
       const messageIds: string[] = [];
       let pageToken: string | undefined;
       do {
-        const maxResults = Math.min(PAGE, max - messageIds.length);
+        const maxResults = Math.min(PAGE_SIZE, max - messageIds.length);
         const params = { ...ME, maxResults, ...(q && { q }), ...(labelIds.length > 0 && { labelIds: [...labelIds] }) };
-        const found = await ask((o) => users.messages.list({ ...params, ...(pageToken && { pageToken }) }, o), signal);
+        const found = await request(
+          (o) => users.messages.list({ ...params, ...(pageToken && { pageToken }) }, o),
+          signal,
+        );
         messageIds.push(...(found.messages ?? []).flatMap(({ id }) => id ?? []));
         pageToken = found.nextPageToken ?? undefined;
       } while (pageToken && messageIds.length < max);
@@ -130,12 +138,12 @@ export function createGmailApi(auth: GoogleAuth, options: GmailApiOptions = {}):
 
     async getMessage(id, { includeBody }, signal) {
       const params = { ...ME, id, format: includeBody ? "full" : "metadata" };
-      return orNull(ask((o) => users.messages.get(params, o), signal));
+      return nullIfNotFound(request((o) => users.messages.get(params, o), signal));
     },
   };
 }
 
-async function orNull<T>(answer: Promise<T>): Promise<T | null> {
+async function nullIfNotFound<T>(answer: Promise<T>): Promise<T | null> {
   try {
     return await answer;
   } catch (error) {
@@ -145,9 +153,9 @@ async function orNull<T>(answer: Promise<T>): Promise<T | null> {
 }
 
 /** History ids grow, beyond what a number can hold. */
-function later(id: string, other: unknown): string {
+function laterHistoryId(id: string, other: unknown): string {
   const text = String(other ?? "");
   return /^\d+$/.test(text) && /^\d+$/.test(id) && BigInt(text) > BigInt(id) ? text : id;
 }
 
-const unreadable = () => new GoogleError("passing", `${SERVICE}'s answer could not be read.`);
+const unreadableResponse = () => new GoogleError("transient", `${SERVICE}'s answer could not be read.`);

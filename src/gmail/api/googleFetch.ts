@@ -1,6 +1,6 @@
 import { withDeadline } from "../../shared/withDeadline.ts";
 import type { GoogleAuth } from "../auth/googleAuth.ts";
-import { fromAnswer, GoogleError } from "./googleError.ts";
+import { fromResponse, GoogleError } from "./googleError.ts";
 
 export interface GoogleRequest {
   readonly method: "GET" | "POST" | "PUT" | "PATCH";
@@ -10,7 +10,7 @@ export interface GoogleRequest {
   /** From the beginning to the end of the answer. */
   readonly timeoutMs: number;
   /** Whether no answer in time is an empty one. */
-  readonly mayWait?: boolean;
+  readonly isEmptyOnTimeout?: boolean;
 }
 
 /**
@@ -21,7 +21,7 @@ export interface GoogleRequest {
 export function googleFetch(
   auth: GoogleAuth,
   service: string,
-  { method, url, body, timeoutMs, mayWait }: GoogleRequest,
+  { method, url, body, timeoutMs, isEmptyOnTimeout }: GoogleRequest,
   signal: AbortSignal,
 ): Promise<Record<string, unknown>> {
   return auth.call(
@@ -38,7 +38,7 @@ export function googleFetch(
           });
           return read(service, response, await response.text());
         } catch (thrown) {
-          if (mayWait && bounded.aborted && !signal.aborted) return {};
+          if (isEmptyOnTimeout && bounded.aborted && !signal.aborted) return {};
           throw thrown;
         }
       }),
@@ -48,9 +48,9 @@ export function googleFetch(
 
 function read(service: string, { ok, status, headers }: Response, text: string): Record<string, unknown> {
   const body = parse(text);
-  if (!ok) throw fromAnswer(service, { status, headers, body });
+  if (!ok) throw fromResponse(service, { status, headers, body });
   if (typeof body === "object" && body) return body as Record<string, unknown>;
-  throw new GoogleError("passing", `${service}'s answer could not be read.`);
+  throw new GoogleError("transient", `${service}'s answer could not be read.`);
 }
 
 function parse(text: string): unknown {

@@ -4,7 +4,7 @@ export class ListingRequests {
   #wake = new AbortController();
 
   /** Resolves when a listing that began after this call has succeeded. Rejects with the signal's reason. */
-  made(signal: AbortSignal): Promise<void> {
+  requestListing(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     return new Promise((resolve, reject) => {
       const stop = () => reject(signal.reason);
@@ -18,12 +18,12 @@ export class ListingRequests {
   }
 
   /** Fires when somebody asks; at once while somebody waits. */
-  get wanted(): AbortSignal {
+  get requested(): AbortSignal {
     return this.#wake.signal;
   }
 
   /** Lists, and tells those who asked before. When it fails they wait on. */
-  async serve(list: () => Promise<void>): Promise<void> {
+  async run(list: () => Promise<void>): Promise<void> {
     const served = this.#waiting;
     this.#waiting = [];
     this.#wake = new AbortController();

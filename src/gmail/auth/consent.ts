@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { createInterface } from "node:readline";
 import { CodeChallengeMethod, OAuth2Client } from "google-auth-library";
 import { StartError } from "../../shared/lifecycle.ts";
-import { createTransporter, loginError } from "./googleAuth.ts";
+import { createTransporter, toLoginError } from "./googleAuth.ts";
 
 /** Of the JSON that Google's console gives out for an OAuth client. */
 export interface ConsentClient {
@@ -49,7 +49,7 @@ const FOREIGN_PAGE = "This is not the answer that is waited for. Open the addres
  * this machine.
  * @throws StartError where there is no consent, or not the whole of it; GoogleError where the login refuses the exchange
  */
-export async function askConsent(request: ConsentRequest): Promise<Consent> {
+export async function requestConsent(request: ConsentRequest): Promise<Consent> {
   const { client, scopes, account, show } = request;
   const oauth = new OAuth2Client({
     clientId: client.client_id,
@@ -61,7 +61,7 @@ export async function askConsent(request: ConsentRequest): Promise<Consent> {
   const { codeVerifier, codeChallenge = "" } = await oauth.generateCodeVerifierAsync();
   const state = randomBytes(24).toString("base64url");
   let redirectUri = "";
-  const answer = await redirected(request, state, (uri) => {
+  const answer = await waitForRedirect(request, state, (uri) => {
     redirectUri = uri;
     show(
       oauth.generateAuthUrl({
@@ -78,7 +78,7 @@ export async function askConsent(request: ConsentRequest): Promise<Consent> {
   });
   const code = readCode(answer);
   const { tokens } = await oauth.getToken({ code, codeVerifier, redirect_uri: redirectUri }).catch((thrown) => {
-    throw loginError(thrown);
+    throw toLoginError(thrown);
   });
   // Without the field, all that was asked for.
   const granted = tokens.scope?.split(" ") ?? scopes;
@@ -96,23 +96,23 @@ export async function askConsent(request: ConsentRequest): Promise<Consent> {
  * Waits for the browser to come back, or for the address to be pasted; the first answer with the state counts. Any program or
  * page on this machine may send another one: that changes nothing.
  */
-async function redirected(
+async function waitForRedirect(
   request: ConsentRequest,
   state: string,
-  isOpen: (uri: string) => void,
+  onListening: (uri: string) => void,
 ): Promise<URLSearchParams> {
   const { port, timeoutMs, pasted, onRefused } = request;
   const { promise, resolve, reject } = Promise.withResolvers<URLSearchParams>();
   const isForeign = (query: URLSearchParams) => query.get("state") !== state;
   let isTaken = false;
-  let isForeignTold = false;
+  let hasReportedForeign = false;
   const server = createServer((incoming, response) => {
     const query = incoming.method === "GET" ? readQuery(`http://${HOST}${incoming.url}`) : undefined;
     if (!query || isTaken) return void response.writeHead(404).end();
     const headers = { "Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store", Connection: "close" };
     if (isForeign(query)) {
-      if (!isForeignTold) onRefused?.("foreign");
-      isForeignTold = true;
+      if (!hasReportedForeign) onRefused?.("foreign");
+      hasReportedForeign = true;
       return void response.writeHead(400, headers).end(FOREIGN_PAGE);
     }
     isTaken = true;
@@ -127,11 +127,11 @@ async function redirected(
     else if (line.trim()) onRefused?.(query ? "foreign" : "unreadable");
   });
   const minutes = Math.ceil(timeoutMs / 60_000);
-  const late = () => reject(new StartError(`There was no consent within ${minutes} minutes: run again.`));
-  const timer = setTimeout(late, timeoutMs);
+  const onTimeout = () => reject(new StartError(`There was no consent within ${minutes} minutes: run again.`));
+  const timer = setTimeout(onTimeout, timeoutMs);
   try {
     await once(server, "listening");
-    isOpen(`http://${HOST}:${(server.address() as AddressInfo).port}${PATH}`);
+    onListening(`http://${HOST}:${(server.address() as AddressInfo).port}${PATH}`);
     return await promise;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

@@ -1,5 +1,11 @@
 import { gaxios, JWT, OAuth2Client } from "google-auth-library";
-import { fromAnswer, fromNetwork, fromTokenAnswer, type GoogleAnswer, GoogleError } from "../api/googleError.ts";
+import {
+  fromNetworkError,
+  fromResponse,
+  fromTokenResponse,
+  GoogleError,
+  type GoogleResponse,
+} from "../api/googleError.ts";
 
 /** As Google's own tools write them: a user's consent, or the key of a service account. */
 export type GoogleCredentials =
@@ -27,10 +33,10 @@ export interface GoogleAuth {
   /** Puts the current token on the requests of @googleapis/gmail; only within `call` is it a fresh one. */
   readonly client: OAuth2Client;
   /**
-   * Lets `ask` ask with a token, and once more with a new one where that answers 401.
+   * Lets `request` ask with a token, and once more with a new one where that answers 401.
    * @throws GoogleError; the signal's reason when it is aborted
    */
-  call<T>(service: string, ask: (token: string) => Promise<T>, signal: AbortSignal): Promise<T>;
+  call<T>(service: string, request: (token: string) => Promise<T>, signal: AbortSignal): Promise<T>;
 }
 
 export const GMAIL_SCOPE = "https://www.googleapis.com/auth/gmail.readonly";
@@ -46,13 +52,13 @@ export function createGoogleAuth(options: GoogleAuthOptions): GoogleAuth {
 
   async function token(signal: AbortSignal): Promise<string> {
     try {
-      const { token: value } = await orAborted(client.getAccessToken(), signal);
+      const { token: value } = await unlessAborted(client.getAccessToken(), signal);
       if (typeof value === "string" && value) return value;
     } catch (thrown) {
       signal.throwIfAborted();
-      throw loginError(thrown);
+      throw toLoginError(thrown);
     }
-    throw withoutToken();
+    throw missingTokenError();
   }
 
   /** The client takes it for one that has ended. */
@@ -63,11 +69,11 @@ export function createGoogleAuth(options: GoogleAuthOptions): GoogleAuth {
 
   return {
     client,
-    async call(service, ask, signal) {
+    async call(service, request, signal) {
       signal.throwIfAborted();
       const first = await token(signal);
       try {
-        return await ask(first);
+        return await request(first);
       } catch (thrown) {
         signal.throwIfAborted();
         const error = toGoogleError(service, thrown);
@@ -76,7 +82,7 @@ export function createGoogleAuth(options: GoogleAuthOptions): GoogleAuth {
       }
       const second = await token(signal);
       try {
-        return await ask(second);
+        return await request(second);
       } catch (thrown) {
         signal.throwIfAborted();
         throw toGoogleError(service, thrown);
@@ -119,30 +125,34 @@ export function createTransporter(tokenUrl = TOKEN_URL, timeout = 30_000): gaxio
   return transporter;
 }
 
-interface GaxiosAnswer {
+interface GaxiosResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly data: unknown;
 }
 
 /** What was thrown by a client that asked for a token. */
-export function loginError(thrown: unknown): GoogleError {
-  const { response, config } = thrown as { response?: GaxiosAnswer; config?: unknown };
-  if (response) return fromTokenAnswer(LOGIN, answerOf(response));
-  return config ? fromNetwork(LOGIN, thrown) : withoutToken();
+export function toLoginError(thrown: unknown): GoogleError {
+  const { response, config } = thrown as { response?: GaxiosResponse; config?: unknown };
+  if (response) return fromTokenResponse(LOGIN, toGoogleResponse(response));
+  return config ? fromNetworkError(LOGIN, thrown) : missingTokenError();
 }
 
 function toGoogleError(service: string, thrown: unknown): GoogleError {
   if (thrown instanceof GoogleError) return thrown;
-  const { response } = thrown as { response?: GaxiosAnswer };
-  return response ? fromAnswer(service, answerOf(response)) : fromNetwork(service, thrown);
+  const { response } = thrown as { response?: GaxiosResponse };
+  return response ? fromResponse(service, toGoogleResponse(response)) : fromNetworkError(service, thrown);
 }
 
-const answerOf = ({ status, headers, data }: GaxiosAnswer): GoogleAnswer => ({ status, headers, body: data });
+const toGoogleResponse = ({ status, headers, data }: GaxiosResponse): GoogleResponse => ({
+  status,
+  headers,
+  body: data,
+});
 
-const withoutToken = () => new GoogleError("passing", `${LOGIN} answered without a token.`);
+const missingTokenError = () => new GoogleError("transient", `${LOGIN} answered without a token.`);
 
-function orAborted<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
+function unlessAborted<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason);
     signal.addEventListener("abort", stop);

@@ -8,7 +8,7 @@ import type { Config } from "../../shared/config/schema/config.ts";
 import type { Mail } from "../mail/mail.ts";
 
 /** The name under which mails go to a mapping, and what its `match.source` sees. */
-const GMAIL = "gmail";
+const SOURCE = "gmail";
 
 /**
  * The run that a mail becomes, or one of them. It rests on nothing but the mail, so that a mail that is seen again, by
@@ -31,12 +31,12 @@ export async function acceptMail(
   mail: Mail,
   now: Date,
 ): Promise<string[]> {
-  const payload = { source: GMAIL, account, messages: [mail] };
-  const mapping = matchBody(mappingsAt(mappings, GMAIL), payload);
+  const payload = { source: SOURCE, account, messages: [mail] };
+  const mapping = matchBody(mappingsAt(mappings, SOURCE), payload);
   if (!mapping) throw new Error("no mapping takes mails"); // the configuration is checked for one
-  const call = { headers: {}, url: `${hooks.path}/${GMAIL}`, path: GMAIL, query: {}, payload };
-  const { runs: wanted, shared } = mappedRuns(mapping, call, hooks, now);
-  const runs = hooks.shareSessions ? wanted : await keepOutOfOthers(stores, wanted, GMAIL_LISTENER);
+  const call = { headers: {}, url: `${hooks.path}/${SOURCE}`, path: SOURCE, query: {}, payload };
+  const { runs: mapped, shared } = mappedRuns(mapping, call, hooks, now);
+  const runs = hooks.shareSessions ? mapped : await keepOutOfOthers(stores, mapped, GMAIL_LISTENER);
   const named = runs.map((run, index) => ({ ...run, runId: mailRunId(account, mail.id, index) }));
   return (await acceptMappedRuns(stores, { runs: named, shared })).runIds;
 }

@@ -17,21 +17,21 @@ const CODE_PAGES: Readonly<Record<string, string>> = {
  * UTF-8 only as far as they are ASCII. Never throws; what cannot be read becomes U+FFFD.
  * @param isCut whether the bytes may end within a character, which is left out then
  */
-export function decodeText(bytes: Uint8Array, charset: string | undefined, isCut = false): string {
-  if (!isShifting(bytes, charset)) {
+export function decodeText(bytes: Uint8Array, charset: string | undefined, isTruncated = false): string {
+  if (!isStatefulEncoding(bytes, charset)) {
     try {
-      return new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: isCut });
+      return new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: isTruncated });
     } catch {
       // Not UTF-8.
     }
   }
   const decoder = decoderFor(charset);
-  const marked = decoder.encoding.startsWith("utf-16") ? decoderByMark(bytes) : undefined;
-  return (marked ?? decoder).decode(bytes, { stream: isCut });
+  const byMark = decoder.encoding.startsWith("utf-16") ? decoderByByteOrderMark(bytes) : undefined;
+  return (byMark ?? decoder).decode(bytes, { stream: isTruncated });
 }
 
 /** Whether it may be of a charset that writes everything in two bytes, or in seven bits: in others an ESC is a colour's, say. */
-function isShifting(bytes: Uint8Array, charset = ""): boolean {
+function isStatefulEncoding(bytes: Uint8Array, charset = ""): boolean {
   return bytes.includes(NUL) || (/2022/.test(charset) && bytes.includes(ESC));
 }
 
@@ -45,7 +45,7 @@ function decoderFor(charset: string | undefined): TextDecoder {
 }
 
 /** By the byte order mark, which says more than the name. */
-function decoderByMark([first, second]: Uint8Array): TextDecoder | undefined {
+function decoderByByteOrderMark([first, second]: Uint8Array): TextDecoder | undefined {
   if (first === 0xfe && second === 0xff) return new TextDecoder("utf-16be");
   return first === 0xff && second === 0xfe ? new TextDecoder("utf-16le") : undefined;
 }

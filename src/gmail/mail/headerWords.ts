@@ -1,7 +1,7 @@
 import { decodeText } from "./charset.ts";
 
 /** `=?charset?B?…?=` or `=?charset?Q?…?=`; a language may follow the charset. */
-const WORD = /=\?([^?\s*]{1,64})(?:\*[^?\s]{0,64})?\?([bq])\?([^?\r\n]*)\?=/gi;
+const ENCODED_WORD = /=\?([^?\s*]{1,64})(?:\*[^?\s]{0,64})?\?([bq])\?([^?\r\n]*)\?=/gi;
 
 /** A header's value as it is read: encoded words (RFC 2047) decoded, on one line. */
 export function decodeHeader(value: string): string {
@@ -12,7 +12,7 @@ export function decodeHeader(value: string): string {
     if (run) text += decodeText(Buffer.concat(run.bytes), run.charset);
     run = undefined;
   };
-  for (const match of value.matchAll(WORD)) {
+  for (const match of value.matchAll(ENCODED_WORD)) {
     const [word, label = "", encoding = "", content = ""] = match;
     const between = value.slice(end, match.index);
     const charset = label.toLowerCase();

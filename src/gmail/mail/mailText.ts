@@ -1,7 +1,7 @@
 import { isVisible } from "../../shared/visible.ts";
-import { asList, asText } from "../api/lenient.ts";
+import { asArray, asText } from "../api/coerce.ts";
 import { decodeText } from "./charset.ts";
-import { htmlText } from "./htmlText.ts";
+import { htmlToText } from "./htmlToText.ts";
 
 /** What there is to read in a part, and the bytes that its text has elsewhere: Gmail keeps very large ones apart. */
 interface Found {
@@ -30,30 +30,30 @@ const ANY_TEXT = /^text\//;
  * calendar's, only where there is nothing else to read.
  */
 export function textOf(part: Part): Found {
-  const found = ordinaryText(part, 0);
-  return saysSomething(found) ? found : textOfType(ANY_TEXT, part, 0);
+  const found = mainText(part, 0);
+  return hasContent(found) ? found : textOfType(ANY_TEXT, part, 0);
 }
 
-function ordinaryText(part: Part, depth: number): Found {
+function mainText(part: Part, depth: number): Found {
   if (depth > MAX_DEPTH || isAttachment(part)) return NONE;
   if (typeOf(part) === "multipart/alternative") {
     const plain = textOfType(PLAIN, part, depth);
-    return saysSomething(plain) ? plain : textOfType(HTML, part, depth);
+    return hasContent(plain) ? plain : textOfType(HTML, part, depth);
   }
-  const parts = asList(part?.parts);
-  if (parts.length > 0) return joined(parts.map((child) => ordinaryText(child, depth + 1)));
+  const parts = asArray(part?.parts);
+  if (parts.length > 0) return join(parts.map((child) => mainText(child, depth + 1)));
   return textOfType(PLAIN_OR_HTML, part, depth);
 }
 
 function textOfType(wanted: RegExp, part: Part, depth: number): Found {
   if (depth > MAX_DEPTH || isAttachment(part)) return NONE;
-  const parts = asList(part?.parts);
-  if (parts.length > 0) return joined(parts.map((child) => textOfType(wanted, child, depth + 1)));
+  const parts = asArray(part?.parts);
+  if (parts.length > 0) return join(parts.map((child) => textOfType(wanted, child, depth + 1)));
   const type = typeOf(part);
   return wanted.test(type) ? leafText(part, type) : NONE;
 }
 
-const saysSomething = ({ text, missingBytes }: Found): boolean => isVisible(text) || missingBytes > 0;
+const hasContent = ({ text, missingBytes }: Found): boolean => isVisible(text) || missingBytes > 0;
 
 function leafText(part: Part, type: string): Found {
   const { data, size, attachmentId } = part?.body ?? {};
@@ -63,10 +63,10 @@ function leafText(part: Part, type: string): Found {
   const bytes = Buffer.from(data.slice(0, MAX_CHARACTERS), "base64url");
   const missingBytes = data.length > MAX_CHARACTERS ? Buffer.byteLength(data, "base64url") - bytes.length : 0;
   const text = decodeText(bytes, charsetOf(part), missingBytes > 0);
-  return { text: type.endsWith("html") ? htmlText(text) : text, missingBytes }; // text/x-amp-html, say
+  return { text: type.endsWith("html") ? htmlToText(text) : text, missingBytes }; // text/x-amp-html, say
 }
 
-function joined(found: readonly Found[]): Found {
+function join(found: readonly Found[]): Found {
   const texts = found.map(({ text }) => text).filter(isVisible);
   return {
     text: texts.length === 1 ? texts[0]! : texts.map((text) => text.trim()).join("\n\n"),
@@ -90,6 +90,6 @@ function charsetOf(part: Part): string | undefined {
 
 /** The first header of this name; "" where there is none. */
 export function headerOf(part: Part, name: string): string {
-  const header = asList(part?.headers).find((one) => asText(one?.name).toLowerCase() === name);
+  const header = asArray(part?.headers).find((one) => asText(one?.name).toLowerCase() === name);
   return asText(header?.value);
 }

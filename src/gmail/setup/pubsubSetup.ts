@@ -1,6 +1,6 @@
+import { asArray, asText } from "../api/coerce.ts";
 import { GoogleError } from "../api/googleError.ts";
 import { googleFetch } from "../api/googleFetch.ts";
-import { asList, asText } from "../api/lenient.ts";
 import { PUBSUB, PUBSUB_URL, pubSubUrl } from "../api/pubsub.ts";
 import type { GoogleAuth } from "../auth/googleAuth.ts";
 
@@ -48,21 +48,21 @@ const POLICY_ATTEMPTS = 3;
 export function createPubSubSetup(auth: GoogleAuth, options: PubSubSetupOptions = {}): PubSubSetup {
   const { url: root = PUBSUB_URL, dryRun = false, timeoutMs = 30_000 } = options;
 
-  const ask = (method: "GET" | "POST" | "PUT" | "PATCH", path: string, signal: AbortSignal, body?: object) =>
+  const request = (method: "GET" | "POST" | "PUT" | "PATCH", path: string, signal: AbortSignal, body?: object) =>
     googleFetch(auth, PUBSUB, { method, url: pubSubUrl(root, path), timeoutMs, ...(body && { body }) }, signal);
 
   /** Null where there is none. */
-  const find = (path: string, signal: AbortSignal) => unless(404, ask("GET", path, signal));
+  const find = (path: string, signal: AbortSignal) => nullOnStatus(404, request("GET", path, signal));
 
   /** Another who made it in the meantime has made it all the same. */
-  async function make(path: string, body: object, signal: AbortSignal): Promise<Ensured> {
+  async function create(path: string, body: object, signal: AbortSignal): Promise<Ensured> {
     if (dryRun) return "made";
-    return (await unless(409, ask("PUT", path, signal, body))) ? "made" : "was there";
+    return (await nullOnStatus(409, request("PUT", path, signal, body))) ? "made" : "was there";
   }
 
   return {
     async ensureTopic(topic, signal) {
-      return (await find(topic, signal)) ? "was there" : make(topic, {}, signal);
+      return (await find(topic, signal)) ? "was there" : create(topic, {}, signal);
     },
 
     async ensurePublisher(topic, member, signal) {
@@ -70,28 +70,32 @@ export function createPubSubSetup(auth: GoogleAuth, options: PubSubSetupOptions 
         // Version 3 is the one that shows conditions; written back without them, they would be lost.
         const path = `${topic}:getIamPolicy?options.requestedPolicyVersion=3`;
         // On a dry run there may be no topic yet.
-        const looked = dryRun ? find(path, signal) : ask("GET", path, signal);
+        const looked = dryRun ? find(path, signal) : request("GET", path, signal);
         const policy = await looked.catch((error) => {
           if (error instanceof GoogleError && error.status === 403 && error.kind === "refused")
             return "unseen" as const;
           throw error;
         });
         if (policy === "unseen") return policy;
-        const bindings = asList(policy?.bindings);
+        const bindings = asArray(policy?.bindings);
         const own = bindings.find((binding) => binding?.role === PUBLISHER_ROLE && !binding.condition);
-        if (asList(own?.members).includes(member)) return "was there";
+        if (asArray(own?.members).includes(member)) return "was there";
         if (dryRun) return "made";
-        const members = [...asList(own?.members), member];
+        const members = [...asArray(own?.members), member];
         const others = bindings.filter((binding) => binding !== own);
         const body = { policy: { ...policy, bindings: [...others, { ...own, role: PUBLISHER_ROLE, members }] } };
-        const written = unless(409, ask("POST", `${topic}:setIamPolicy`, signal, body), attempt < POLICY_ATTEMPTS);
+        const written = nullOnStatus(
+          409,
+          request("POST", `${topic}:setIamPolicy`, signal, body),
+          attempt < POLICY_ATTEMPTS,
+        );
         if (await written) return "made";
       }
     },
 
     async ensureSubscription(subscription, topic, signal) {
       const found = await find(subscription, signal);
-      if (!found) return make(subscription, { topic, ...SUBSCRIPTION }, signal);
+      if (!found) return create(subscription, { topic, ...SUBSCRIPTION }, signal);
       const { pushConfig, expirationPolicy } = found as {
         pushConfig?: { pushEndpoint?: unknown };
         expirationPolicy?: { ttl?: unknown };
@@ -101,14 +105,14 @@ export function createPubSubSetup(auth: GoogleAuth, options: PubSubSetupOptions 
         throw new GoogleError("refused", "The subscription pushes: it cannot be pulled.");
       if (expirationPolicy && !expirationPolicy.ttl) return "was there";
       const body = { subscription: { name: subscription, expirationPolicy: {} }, updateMask: "expirationPolicy" };
-      if (!dryRun) await ask("PATCH", subscription, signal, body);
+      if (!dryRun) await request("PATCH", subscription, signal, body);
       return "mended";
     },
   };
 }
 
 /** Null for an answer with this status. */
-async function unless<T>(status: number, answer: Promise<T>, applies = true): Promise<T | null> {
+async function nullOnStatus<T>(status: number, answer: Promise<T>, applies = true): Promise<T | null> {
   try {
     return await answer;
   } catch (error) {

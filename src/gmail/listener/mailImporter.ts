@@ -11,21 +11,21 @@ import type { GmailConfig } from "../api/google.ts";
 import { GoogleError } from "../api/googleError.ts";
 import { isSkippedMail, type Mail, readMail } from "../mail/mail.ts";
 import { acceptMail, mailRunId } from "./acceptMail.ts";
-import type { HeldMailbox } from "./heldMailbox.ts";
+import type { LeasedMailbox } from "./leasedMailbox.ts";
 
 /** Where a message stands in the mailbox. */
-export interface Place {
+export interface MessagePosition {
   readonly historyId?: string | null | undefined;
   readonly internalDate?: string | null | undefined;
 }
 
 /** What is kept of a message: the whole of it may have many megabytes. */
-interface Fetched extends Place {
+interface Fetched extends MessagePosition {
   readonly id: string;
   readonly mail: Mail;
 }
 
-export interface IntakeDeps {
+export interface MailImporterDeps {
   readonly stores: Stores;
   readonly queues: Queues;
   readonly clock: Clock;
@@ -33,31 +33,31 @@ export interface IntakeDeps {
   readonly hooks: Config["hooks"];
   readonly mappings: readonly Mapping[];
   readonly settings: GmailConfig;
-  readonly mailbox: HeldMailbox;
+  readonly mailbox: LeasedMailbox;
 }
 
 /** What became of some mails. */
-export interface Taken {
+export interface ImportResult {
   readonly runs: number;
   /** When Gmail received the newest of those that became runs. */
   readonly newestMailAt: Date | undefined;
 }
 
 /** Fetched side by side. */
-const AT_ONCE = 4;
+const FETCH_CONCURRENCY = 4;
 /**
  * A mail that Gmail cannot hand out so many times in a row, each time while it hands out another, is passed over; so is one
  * that cannot be worked with.
  */
-const MOST_FAILURES = 10;
+const MAX_FAILURES = 10;
 
 /** Makes runs of mails. One that is a run already is not fetched again. */
-export class Intake {
-  readonly #deps: IntakeDeps;
+export class MailImporter {
+  readonly #deps: MailImporterDeps;
   /** Of mails that failed the last time, how often in a row it was their own fault. */
   readonly #failures = new Map<string, number>();
 
-  constructor(deps: IntakeDeps) {
+  constructor(deps: MailImporterDeps) {
     this.#deps = deps;
   }
 
@@ -66,29 +66,29 @@ export class Intake {
    * @param counts of those that are no spam and such
    * @throws GoogleError; AppError unavailable; the reason of an aborted signal
    */
-  async take(
+  async importMails(
     gmail: GmailApi,
     ids: readonly string[],
     signal: AbortSignal,
-    counts: (place: Place) => boolean = () => true,
-  ): Promise<Taken> {
+    isWanted: (position: MessagePosition) => boolean = () => true,
+  ): Promise<ImportResult> {
     const { stores, queues, settings } = this.#deps;
-    const known = await stores.runs.findKnown(ids.map((id) => mailRunId(settings.account, id)));
-    const fresh = ids.filter((id) => !known.has(mailRunId(settings.account, id)));
+    const importedIds = await stores.runs.findKnown(ids.map((id) => mailRunId(settings.account, id)));
+    const fresh = ids.filter((id) => !importedIds.has(mailRunId(settings.account, id)));
     let runs = 0;
     let newestMailAt: Date | undefined;
-    for (let i = 0; i < fresh.length; i += AT_ONCE) {
-      const group = fresh.slice(i, i + AT_ONCE);
+    for (let i = 0; i < fresh.length; i += FETCH_CONCURRENCY) {
+      const group = fresh.slice(i, i + FETCH_CONCURRENCY);
       const messages = await Promise.all(group.map((id) => this.#fetch(gmail, id, fresh, signal)));
       const accepted: string[] = [];
       for (const message of messages) {
         signal.throwIfAborted();
-        if (!message || !counts(message)) continue;
+        if (!message || !isWanted(message)) continue;
         const runIds = await this.#accept(message);
         this.#failures.delete(message.id);
         if (runIds.length === 0) continue;
         accepted.push(...runIds);
-        const at = receivedBy(this.#deps.clock.now(), message);
+        const at = receivedAtOrNow(this.#deps.clock.now(), message);
         if (at && at > (newestMailAt ?? 0)) newestMailAt = at;
       }
       await Promise.all(accepted.map((runId) => queues.add(mappedHook, { runId }, { jobId: runId })));
@@ -103,20 +103,20 @@ export class Intake {
     try {
       return isSkippedMail(mail.labelIds) ? [] : await acceptMail(this.#deps, settings.account, mail, clock.now());
     } catch (error) {
-      await this.#passOverFaulty(id, error);
+      await this.#skipUnlessTransient(id, error);
       return [];
     }
   }
 
   /** @throws the error, where that may pass */
-  async #passOverFaulty(id: string, error: unknown): Promise<void> {
+  async #skipUnlessTransient(id: string, error: unknown): Promise<void> {
     const isKnown = error instanceof AppError;
-    if (isKnown ? error.retry : this.#fail(id) < MOST_FAILURES) throw error;
-    await this.#passOver(id, isKnown ? error.message : "It could not be read; the listener's log says why.");
+    if (isKnown ? error.retry : this.#countFailure(id) < MAX_FAILURES) throw error;
+    await this.#skip(id, isKnown ? error.message : "It could not be read; the listener's log says why.");
   }
 
   /** @returns how often in a row that has been */
-  #fail(id: string): number {
+  #countFailure(id: string): number {
     const failures = (this.#failures.get(id) ?? 0) + 1;
     this.#failures.set(id, failures);
     return failures;
@@ -132,8 +132,8 @@ export class Intake {
       return { id, ...{ historyId, internalDate }, mail: readMail(message, settings) };
     } catch (error) {
       signal.throwIfAborted();
-      if (!(error instanceof GoogleError)) await this.#passOverFaulty(id, error);
-      else if (await this.#isOwnFault(gmail, id, error, others, signal)) await this.#passOver(id, error.reason);
+      if (!(error instanceof GoogleError)) await this.#skipUnlessTransient(id, error);
+      else if (await this.#isOwnFault(gmail, id, error, others, signal)) await this.#skip(id, error.reason);
       else throw error;
       return null;
     }
@@ -151,34 +151,34 @@ export class Intake {
       await gmail.getProfile(signal);
       return true;
     }
-    if (kind !== "passing" || status < 500) return false;
+    if (kind !== "transient" || status < 500) return false;
     this.#failures.set(id, this.#failures.get(id) ?? 0);
     const other = others.find((one) => !this.#failures.has(one));
     if (other === undefined) return false;
     // While all of Gmail is away, or comes back little by little, nothing counts against a mail.
     await gmail.getMessage(other, { includeBody: false }, signal);
-    return this.#fail(id) >= MOST_FAILURES;
+    return this.#countFailure(id) >= MAX_FAILURES;
   }
 
-  async #passOver(message: string, reason: string): Promise<void> {
+  async #skip(message: string, reason: string): Promise<void> {
     this.#failures.delete(message);
     const { stores, clock, log, mailbox, settings } = this.#deps;
     log.error({ message, reason }, "a mail cannot become a run and is passed over");
     const text = `The mail with Gmail's id ${message} could not be taken and is passed over: ${reason}`;
     const _id = `gmail-mail-${mailRunId(settings.account, message)}`;
     await stores.events.add([{ _id, text, source: "gmail", wake: false }]);
-    await mailbox.note({ lastError: { at: clock.now(), reason: `A mail was passed over: ${reason}` } });
+    await mailbox.update({ lastError: { at: clock.now(), reason: `A mail was passed over: ${reason}` } });
   }
 }
 
 /** When Gmail received a mail; undefined where that cannot be read. */
-export function receivedAt({ internalDate }: Place): Date | undefined {
+export function receivedAt({ internalDate }: MessagePosition): Date | undefined {
   const at = new Date(Number(internalDate ?? Number.NaN));
   return Number.isNaN(at.getTime()) ? undefined : at;
 }
 
 /** The same, but never later: mails that were brought from elsewhere may be dated in the future, for years to come. */
-export function receivedBy(now: Date, place: Place): Date | undefined {
-  const at = receivedAt(place);
+export function receivedAtOrNow(now: Date, position: MessagePosition): Date | undefined {
+  const at = receivedAt(position);
   return at && at > now ? now : at;
 }

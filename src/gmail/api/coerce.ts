@@ -3,4 +3,4 @@ export const asText = (value: unknown): string =>
   typeof value === "string" ? value : typeof value === "number" ? String(value) : "";
 
 // biome-ignore lint/suspicious/noExplicitAny: elements have any shape
-export const asList = (value: unknown): any[] => (Array.isArray(value) ? value : []);
+export const asArray = (value: unknown): any[] => (Array.isArray(value) ? value : []);
