@@ -2,12 +2,13 @@ import type { Failure } from "./httpStatus.ts";
 
 const MAX_CACHED_USERS = 10_000;
 
-/** A channel's id, or why there is none. */
+/** The id of a user's direct channel, or the reason why it cannot be opened. */
 export type OpenResult = { readonly kind: "opened"; readonly id: string } | Failure;
 
 /**
- * Remembers the channels that a service has opened to its users: each is asked for once by this process, unless it is to be
- * forgotten. What keeps one from being opened is told as what it means for the message, of which nothing was sent yet.
+ * Creates a cache of direct channels, which a service opens to its users on request. `find` calls `open` once for each user
+ * until `forget` is called. A failure to open is converted to its meaning for the message, which has not been sent yet:
+ * `ambiguous` becomes `transient`; `content` and `refused` become `gone`.
  */
 export function createDirectChannelCache(open: (user: string, signal: AbortSignal) => Promise<OpenResult>) {
   const idByUser = new Map<string, string>();

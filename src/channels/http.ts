@@ -3,15 +3,15 @@ export interface ApiRequest {
   readonly method: "GET" | "POST";
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as JSON, or as a form where it is URLSearchParams. */
+  /** Sent as JSON, or as a form if it is a URLSearchParams. */
   readonly body?: object;
-  /** From the beginning to the end of the answer. */
+  /** Time limit for the whole request, including the response body. */
   readonly timeoutMs: number;
 }
 
 /**
- * `answer`: the service has answered, whatever it says; `json` is undefined where the body is no JSON. `unsent`: surely
- * nothing has reached it. `lost`: it may have; `reason` tells why.
+ * The result of a request. `response`: the service responded, with any status; `json` is undefined if the body is not JSON.
+ * `unsent`: the request certainly did not reach the service. `lost`: it may have reached it; `reason` explains.
  */
 export type ApiResult =
   | {
@@ -19,15 +19,15 @@ export type ApiResult =
       readonly status: number;
       readonly headers: Headers;
       readonly text: string;
-      /** The body broke off or did not end in time: `text` is empty, the status and the headers say what they say. */
+      /** Whether the body broke off or timed out. `text` is empty then; status and headers are valid. */
       readonly isTruncated: boolean;
-      // biome-ignore lint/suspicious/noExplicitAny: a service's answer has whatever shape it has; each channel looks with care
+      // biome-ignore lint/suspicious/noExplicitAny: a response can have any shape; each channel checks the fields it reads
       readonly json: any;
     }
   | { readonly kind: "unsent"; readonly reason: string }
   | { readonly kind: "lost"; readonly reason: string };
 
-/** What happens before anything of a request is on its way. */
+/** Error codes of failures that occur before any part of a request is sent. */
 const BEFORE_SENDING: readonly unknown[] = [
   "ECONNREFUSED",
   "ENOTFOUND",
@@ -36,14 +36,14 @@ const BEFORE_SENDING: readonly unknown[] = [
   "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
 ];
 
-/** What a TLS handshake says that found no version or cipher to agree on. */
+/** Error codes of a TLS handshake that found no common version or cipher. */
 const NO_HANDSHAKE = /^ERR_SSL_.*(_VERSION|_HANDSHAKE_FAILURE|_UNSUPPORTED_PROTOCOL)/;
 
 const MAX_RESPONSE_BYTES = 1024 * 1024;
 
 /**
- * Asks a service once. Redirects are not followed: a token goes nowhere but where it was configured to go. Never throws;
- * `reason` says the kind of failure and no address.
+ * Sends one request. Does not follow redirects, so that a token is sent only to the configured address. Never throws;
+ * `reason` names the kind of failure, but no address.
  */
 export async function sendRequest(request: ApiRequest, signal: AbortSignal): Promise<ApiResult> {
   const { method, url, body, timeoutMs } = request;
@@ -66,7 +66,7 @@ export async function sendRequest(request: ApiRequest, signal: AbortSignal): Pro
     const response = await fetch(prepared);
     const { status, headers } = response;
     const text = await readText(response).catch((error) => {
-      // Whether it took the request, only the body would have told.
+      // A success without its body does not show whether the service accepted the message.
       if (status < 300) throw error;
     });
     return {
@@ -82,7 +82,7 @@ export async function sendRequest(request: ApiRequest, signal: AbortSignal): Pro
     if (signal.aborted) return { kind: "lost", reason: "The worker stopped before there was an answer." };
     const cause = ((error as Error).cause ?? error) as NodeJS.ErrnoException;
     const { code } = cause;
-    // Of a name with several addresses: one for each that was tried.
+    // A host name with several addresses yields one error for each address tried.
     const faults: readonly NodeJS.ErrnoException[] = cause instanceof AggregateError ? cause.errors : [cause];
     return faults.every(isBeforeSending)
       ? { kind: "unsent", reason: `The service cannot be reached (${code ?? "network error"}).` }
@@ -97,7 +97,7 @@ export type ApiCaller = (
   signal: AbortSignal,
 ) => Promise<ApiResult>;
 
-/** Asks one service at an address, each time with these headers. */
+/** Returns a function that sends requests to paths below `address`, each with these headers and this time limit. */
 export const createApiCaller =
   (address: string, headers: Readonly<Record<string, string>>, timeoutMs: number): ApiCaller =>
   (method, path, body, signal) =>
@@ -128,7 +128,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** A service's own words for a reason: on one line, and not too many. */
+/** Returns a service's text on one line, cut to 300 characters, for use in a reason. */
 export const excerpt = (words: unknown): string =>
   String(words ?? "")
     .replace(/\s+/g, " ")

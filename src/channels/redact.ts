@@ -1,13 +1,12 @@
 import { excerpt } from "./http.ts";
 
-/** So many letters and digits in a row are no coincidence. */
+/** Number of consecutive letters and digits in common that counts as a quoted secret; shorter ones may be a coincidence. */
 const MIN_LEAK_LENGTH = 12;
 
 /**
- * A service's own words for a reason, where none of the secrets is in them: neither a password nor the text of a message, not
- * even a piece of it. BlueBubbles quotes the command that failed, with the message, and quotes it as a shell wants it: so
- * letters and digits are compared alone.
- * @returns nothing where there are no words, or none that can be shown
+ * Returns a service's text for use in a reason, or "" if the text contains a secret or a piece of one. Secrets are passwords
+ * and message texts. Only letters and digits are compared: BlueBubbles quotes the failed command, with the message escaped
+ * for the shell.
  */
 export function redact(words: unknown, ...secrets: readonly string[]): string {
   const shown = typeof words === "string" ? excerpt(words) : "";
@@ -15,9 +14,9 @@ export function redact(words: unknown, ...secrets: readonly string[]): string {
 }
 
 /**
- * The same of words about a recipient: what they are called by is left out, and where they are called otherwise by it, as a
- * number in another way of writing, all words are.
- * @param names longer ones that hold others first
+ * Like `redact`, but also replaces the recipient's names with "…". Returns "" if a name still occurs in another notation,
+ * such as a number written with spaces.
+ * @param names in an order in which a name comes before the names it contains
  */
 export function redactWithNames(names: readonly string[], words: unknown, ...secrets: readonly string[]): string {
   const recipientNames = names.filter((name) => name.trim() !== "");

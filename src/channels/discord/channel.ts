@@ -11,19 +11,19 @@ import { classifyResponse } from "./errors.ts";
 const TIMEOUT_MS = 30_000;
 const LIMIT = 2_000;
 
-/** A channel's or a thread's id, or a user's; all of them snowflakes, which no number holds. */
+/** The id of a channel, a thread or a user. Ids are snowflakes, which exceed the range of a JavaScript number. */
 const RECIPIENT = /^(user:)?(\d{5,20})$/;
 
-/** What becomes a link as it stands: a backslash in it would be taken for a part of the address. */
+/** Matches addresses and special characters. Addresses match as a whole: a backslash would become part of the link. */
 const SPECIAL = /https?:\/\/[^\s<]+|[\\*_~`|[<]|@(?=everyone|here)/g;
 
-/** Discord wants this form; without it, Cloudflare may block what comes. */
+/** Discord requires this form of user agent; Cloudflare may block requests with others. */
 const USER_AGENT = `DiscordBot (https://example.com/signalbox, ${version})`;
 
-/** The flag that keeps addresses from being opened by Discord's servers, whatever the agent was talked into putting in them. */
+/** Keeps Discord's servers from opening addresses in a message, which a manipulated agent could use to leak data. */
 const SUPPRESS_EMBEDS = 1 << 2;
 
-/** Discord, through its REST API. A message of the same nonce within a few minutes is answered with the one that is there. */
+/** Creates the channel for Discord's REST API, which returns the existing message for a nonce repeated within a few minutes. */
 export function discordChannel(settings: NonNullable<Config["channels"]["discord"]>): Channel {
   const headers = { Authorization: `Bot ${settings.botToken}`, "User-Agent": USER_AGENT };
   const callApi = createApiCaller(trimSlashes(settings.apiUrl), headers, TIMEOUT_MS);
@@ -67,12 +67,12 @@ export function discordChannel(settings: NonNullable<Config["channels"]["discord
   };
 }
 
-/** The key in the 25 characters that a nonce may have. */
+/** Returns a hash of the key, as a nonce has at most 25 characters. */
 const nonceOf = (key: string) => hash("sha256", key, "base64url").slice(0, 25);
 
 /**
- * The text such that Discord shows it letter by letter, without taking any of it for Markdown, mentions or emoji; as it is
- * where that would be longer than `limit`. A backslash before what is neither letter, digit nor space is not shown there.
+ * Escapes a text so that Discord shows it unchanged, without Markdown, mentions or emoji. Returns the text unescaped if the
+ * result would exceed `limit`. Discord hides a backslash before anything but letters, digits and spaces.
  */
 function escapeMarkdown(text: string, limit: number): string {
   const escaped = text

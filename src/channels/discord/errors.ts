@@ -3,7 +3,7 @@ import { type ApiResponse, classifyStatus, describeResponse, type Failure } from
 
 type Kind = Exclude<Failure["kind"], "rate-limited">;
 
-/** Limits whose status may be another than 429, and whom they are about. */
+/** Rate limits that may come with another status than 429, with their scope. */
 const RATE_LIMIT_CODES: Readonly<Record<number, readonly ["channel" | "recipient", string]>> = {
   20016: ["recipient", "the channel is in slow mode"],
   20028: ["recipient", "the channel takes no more for now"],
@@ -43,7 +43,7 @@ const CODES_BY_KIND: readonly (readonly [Kind, Readonly<Record<number, string>>]
     },
   ],
   [
-    // To escape the words and try again would only get around the filter.
+    // Not `content`: a retry as escaped plain text would only bypass the filter.
     "refused",
     {
       20009: "Discord does not let explicit content through to this recipient",
@@ -73,8 +73,8 @@ const CODES_BY_KIND: readonly (readonly [Kind, Readonly<Record<number, string>>]
 ];
 
 /**
- * What an answer of Discord says of a message, or of a channel that was to be opened. Only its code is told. What is refused
- * for good is not tried again: 10,000 refusals in ten minutes, and Discord blocks the whole address.
+ * Classifies a response of Discord to a message, or to a request to open a channel. The reason shows only Discord's code.
+ * Permanent refusals must not be retried: Discord blocks an IP address after 10,000 refusals in ten minutes.
  */
 export function classifyResponse(response: ApiResponse): Failure | { readonly kind: "sent"; readonly id: string } {
   const { status, json } = response;
@@ -83,7 +83,7 @@ export function classifyResponse(response: ApiResponse): Failure | { readonly ki
   const code: number | undefined = Number.isSafeInteger(json?.code) ? json.code : undefined;
   if (status === 429 || (code !== undefined && code in RATE_LIMIT_CODES)) return classifyRateLimit(response, code);
   const failure = classifyStatus("Discord", response, code || undefined);
-  // Without a code it is Cloudflare that speaks, or another server altogether.
+  // A response without a code comes from Cloudflare or from another server.
   if (code === undefined || status === 401 || status >= 500) return failure;
   const [kind, words] = CODES_BY_KIND.find(([, codes]) => code in codes) ?? [];
   const summary = describeResponse("Discord", status, code);
@@ -92,7 +92,10 @@ export function classifyResponse(response: ApiResponse): Failure | { readonly ki
   return status === 400 ? { kind: "content", reason: `${summary}: it does not take this message.` } : failure;
 }
 
-/** A limit is of all unless the answer says that it is of one resource, or of the bucket of one path, which names the channel. */
+/**
+ * Classifies a rate limit. Its scope is the whole channel unless the response says that it applies to one resource or to the
+ * bucket of one path, which contains the recipient's channel.
+ */
 function classifyRateLimit({ status, headers, json }: ApiResponse, code: number | undefined): Failure {
   const [about, words] = (code !== undefined && RATE_LIMIT_CODES[code]) || [];
   const reason = `${describeResponse("Discord", status, code || undefined)}${words ? `: ${words}` : ""}.`;

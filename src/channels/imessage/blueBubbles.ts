@@ -13,14 +13,14 @@ import { redactWithNames } from "../redact.ts";
 import { type ImessageRecipient, invalidRecipient, namesOf, readRecipient } from "./recipient.ts";
 
 const NAME = "BlueBubbles";
-/** It waits for the message to show up in Messages' own data: two minutes at most. */
+/** BlueBubbles waits up to two minutes for the message to appear in the database of Messages. */
 const SEND_TIMEOUT_MS = 150_000;
 const CHECK_TIMEOUT_MS = 10_000;
 
-/** Messages' code of an address that has no iMessage. */
+/** The code of Messages for an address without iMessage. */
 const NOT_REGISTERED = 22;
 
-/** Its own statuses; with another one, something before it speaks. */
+/** Statuses that BlueBubbles returns; any other comes from a proxy before it. */
 const OWN_STATUSES: readonly number[] = [400, 401, 403, 404, 500, 504];
 
 const ALREADY_QUEUED = /already queued/i;
@@ -32,7 +32,7 @@ interface BlueBubblesSettings {
   readonly method: "apple-script" | "private-api";
 }
 
-/** iMessage, through a BlueBubbles server. Its password goes in the address, and so must never be told. */
+/** Sends iMessages through a BlueBubbles server. Addresses contain its password, so that no address may be logged or returned. */
 export function blueBubbles({ apiUrl, password = "", method }: BlueBubblesSettings): Pick<Channel, "send" | "check"> {
   const endpoint = createEndpoints("channels.imessage.apiUrl", apiUrl);
   const query = { password };
@@ -76,7 +76,7 @@ function newChat(
   };
 }
 
-/** Where nothing was sent as there is no such chat yet. */
+/** Returns whether the message was not sent because the chat does not exist yet. */
 function isMissingChat(response: ApiResult): boolean {
   if (response.kind !== "response" || response.status < 400) return false;
   return isFromBlueBubbles(response) && (response.status === 404 || CHAT_NOT_FOUND.test(readErrorText(response).words));
@@ -85,7 +85,7 @@ function isMissingChat(response: ApiResult): boolean {
 const isFromBlueBubbles = ({ status, json }: ApiResponse) =>
   OWN_STATUSES.includes(status) && Boolean(json?.error?.type);
 
-/** What of BlueBubbles' words may not be told: what the recipient is called by, and the rest. */
+/** Texts to remove from BlueBubbles' error texts: the recipient's names, and secrets. */
 interface Redactions {
   readonly names: readonly string[];
   readonly secrets: readonly string[];
@@ -97,11 +97,11 @@ function classify(response: ApiResult, { names, secrets }: Redactions): SendResu
   if (status >= 200 && status < 300) {
     const { guid, messages } = json?.data ?? {};
     if (typeof guid !== "string") return classifyStatus(NAME, response);
-    // A new chat comes with its first message.
+    // The response to a new chat holds its first message.
     const id = Array.isArray(messages) ? messages[0]?.guid : guid;
     return { kind: "sent", id: typeof id === "string" ? id : null };
   }
-  // With this status it says of messages, too, that were sent.
+  // BlueBubbles also returns this status for messages that were sent.
   if (status === 500 && response.isTruncated)
     return { kind: "ambiguous", reason: `${describeResponse(NAME, status)}, cut off.` };
   if (!isFromBlueBubbles(response)) return classifyStatus(NAME, response);
@@ -114,14 +114,14 @@ function classify(response: ApiResult, { names, secrets }: Redactions): SendResu
   return { kind: classifyError(response, errorText, code), reason };
 }
 
-/** What BlueBubbles says in words. */
+/** The text of an error. */
 interface ErrorText {
   readonly words: string;
-  /** Whether AppleScript says it, which has refused then. */
+  /** Whether the text comes from AppleScript, which means that Messages refused the message. */
   readonly isRefusal: boolean;
 }
 
-/** Of a script that failed, the end alone: the beginning is the script, with the message in it. */
+/** Reads the text of an error. Of a failed script it keeps only the end, as the beginning is the script with the message. */
 function readErrorText({ json }: ApiResponse): ErrorText {
   const message = json?.error?.message;
   const errorText = typeof message === "string" ? message : "";
@@ -134,7 +134,7 @@ function readErrorText({ json }: ApiResponse): ErrorText {
   return { words: end, isRefusal: end !== "" && !/timed out|-1712/.test(end) };
 }
 
-/** Messages' own error of the message, where it has tried to send it. */
+/** Returns the error code of Messages if it tried to send the message. */
 function messageErrorCode({ json }: ApiResponse): number | undefined {
   const code = json?.data?.error;
   return typeof code === "number" && code !== 0 ? code : undefined;
@@ -146,13 +146,13 @@ function classifyError(
   code: number | undefined,
 ): Exclude<Failure["kind"], "rate-limited"> {
   if (status === 401 || status === 403) return "authentication";
-  // An earlier try of this very message is under way.
+  // An earlier attempt to send this message is still in progress.
   if (ALREADY_QUEUED.test(words)) return "ambiguous";
   if (status === 400) return "content";
   if (status === 404 || CHAT_NOT_FOUND.test(words)) return "gone";
   if (code !== undefined) return code === NOT_REGISTERED ? "gone" : "transient";
   if (isRefusal || json.error.type === "Database Error" || /Private API (Helper )?is not/.test(words))
     return "transient";
-  // It has waited for the message in vain, or failed after it: that it was sent is more likely than not.
+  // BlueBubbles waited for the message in vain or failed afterwards: the message was probably sent.
   return "ambiguous";
 }

@@ -5,36 +5,36 @@ import { type ImessageRecipient, invalidRecipient, namesOf, readRecipient } from
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Messages has two minutes for a script; then imsg looks for the message for some seconds. */
+/** Messages allows a script two minutes; afterwards imsg searches for the message for some seconds. */
 const SEND_TIMEOUT_MS = 150_000;
 const CHECK_TIMEOUT_MS = 20_000;
 const MAX_OUTPUT_BYTES = 1024 * 1024;
 
-/** What a program finds in its environment: no credentials but the way to those of SSH, and none of this service's settings. */
+/** Environment variables that the program receives: no credentials but the SSH agent, and none of this service's settings. */
 const PASSED_VARIABLES = /^(PATH|HOME|LANG|LC_\w+|TMPDIR|USER|LOGNAME|SHELL|TERM|SSH_AUTH_SOCK)$/;
 
-/** Without these nothing can be sent to anybody. */
+/** Matches errors about missing macOS permissions, without which no message can be sent. */
 const PERMISSION_ERROR = /Full Disk Access|not authori[sz]ed/i;
 
-/** What a code of an error says, but for what is said of the set-up. */
+/** Outcome by JSON-RPC error code, for errors that are not about permissions. */
 const KIND_BY_CODE: Readonly<Record<number, "gone" | "authentication">> = {
-  // The recipient: the rest of the parameters is always the same.
+  // Invalid parameters: only the recipient varies.
   [-32602]: "gone",
-  // It is another program than imsg, or one that is too old.
+  // The program is not imsg, or too old.
   [-32600]: "authentication",
   [-32601]: "authentication",
   [-32700]: "authentication",
 };
 
 type Outcome =
-  // biome-ignore lint/suspicious/noExplicitAny: an answer has whatever shape it has
+  // biome-ignore lint/suspicious/noExplicitAny: an answer can have any shape
   | { readonly kind: "answer"; readonly answer: any }
   | { readonly kind: "transient" | "authentication" | "ambiguous"; readonly reason: string };
 
 /**
- * iMessage, through the `imsg` command on a Mac: `imsg rpc`, asked once. Its `send` would take the message as an argument,
- * where other users of the Mac see it, where one that begins with `-` is refused, and where the shell behind an SSH wrapper
- * would carry out what is in it.
+ * Sends iMessages through the `imsg` command on a Mac, with one request to `imsg rpc`. `imsg send` is not used, as it takes
+ * the message as an argument: other users of the Mac could read it, one that begins with `-` would fail, and the shell behind
+ * an SSH wrapper would execute it.
  */
 export function imsg(
   settings: { readonly command: readonly string[] },
@@ -80,22 +80,22 @@ export function imsg(
   };
 }
 
-/** By address where there is one: a chat with them need not be there yet. */
+/** Returns the recipient's parameters: an address if there is one, since a chat with it may not exist yet. */
 function recipientParams(recipient: ImessageRecipient): object {
   if (recipient.kind === "chat") return { chat_guid: recipient.guid };
   const { address, service } = recipient;
   return { to: address, service: service === "any" ? "auto" : service.toLowerCase() };
 }
 
-/** The answer to the one request, on a line of its own. */
-// biome-ignore lint/suspicious/noExplicitAny: an answer has whatever shape it has
+/** Returns the answer to the request, which is one line of the output; undefined if there is none yet. */
+// biome-ignore lint/suspicious/noExplicitAny: an answer can have any shape
 function readAnswer(output: Buffer): any {
   for (const line of output.toString().split("\n")) {
     try {
       const message = JSON.parse(line);
       if (message?.id === 1 && (message.result || message.error)) return message;
     } catch {
-      // A banner of SSH, or a line that is not whole yet.
+      // The line is a banner of SSH, or incomplete.
     }
   }
   return undefined;
@@ -104,7 +104,7 @@ function readAnswer(output: Buffer): any {
 function withoutAnswer({ stopped, code, killedBy }: Awaited<ReturnType<typeof runProcessGroup>>): Outcome {
   if (stopped === "signal") return { kind: "ambiguous", reason: "imsg was stopped before it had answered." };
   if (stopped === "output") return { kind: "ambiguous", reason: "imsg printed far more than an answer." };
-  // So says a shell of a command that it does not find, or may not run.
+  // A shell returns these codes for a command that it cannot find or execute.
   const isMissing = code === 126 || code === 127;
   const how = killedBy ? `was ended by ${killedBy}` : `ended with exit code ${code}`;
   return {
@@ -126,7 +126,7 @@ function classify(outcome: Outcome, names: readonly string[], text: string): Sen
 }
 
 function classifyError(
-  // biome-ignore lint/suspicious/noExplicitAny: an answer has whatever shape it has
+  // biome-ignore lint/suspicious/noExplicitAny: an answer can have any shape
   { code, message, data }: any,
   names: readonly string[],
   text: string,
@@ -136,7 +136,7 @@ function classifyError(
   const label = Number.isInteger(code) ? `error ${code}` : "an error";
   const reason = `imsg answered ${label}${words && `: ${words}`}`;
   if (PERMISSION_ERROR.test(errorText)) return { kind: "authentication", reason };
-  // AppleScript has refused it; else it has waited too long, or the message is somewhere and not in the chat.
+  // Otherwise AppleScript timed out, or the message was sent but is missing from the chat.
   const isRefusal =
     errorText.startsWith("AppleScript failed") && !/timed out|-1712|accepted the chat send/.test(errorText);
   const kind = Number.isInteger(code) ? KIND_BY_CODE[code] : undefined;

@@ -8,12 +8,12 @@ import { classifyResponse } from "./errors.ts";
 import { escapeMarkdown } from "./escapeMarkdown.ts";
 import { createChannelFinder, readRecipient } from "./recipient.ts";
 
-/** Half as long as a key is remembered: a try that was given up is made again in time to be known. */
+/** Half the time for which Mattermost remembers a key, so that a retry after a time-out is still recognized. */
 const TIMEOUT_MS = 15_000;
 
 /**
- * Mattermost, through its REST API. A post of the same key (`pending_post_id`) within 30 seconds is answered with the one
- * that is there.
+ * Creates the channel for Mattermost's REST API. Mattermost returns the existing post for a key (`pending_post_id`) that is
+ * repeated within 30 seconds.
  */
 export function mattermostChannel(
   settings: NonNullable<Config["channels"]["mattermost"]>,

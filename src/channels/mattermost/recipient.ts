@@ -11,7 +11,7 @@ const RECIPIENT = new RegExp(`^(${ID}|user:${ID}|@\\w[\\w.-]*|[\\w-]+/[\\w-]+)(?
 const CACHE_TTL_MS = 60 * 60_000;
 const MAX_CACHED = 1_000;
 
-/** Where a post goes, and the thread it belongs to; undefined where `to` has none of the forms. */
+/** Parses a recipient into a target and an optional thread; returns undefined if `to` has none of the accepted forms. */
 export function readRecipient(
   to: string,
 ): { readonly target: string; readonly rootId?: string | undefined } | undefined {
@@ -19,12 +19,12 @@ export function readRecipient(
   return target === undefined ? undefined : { target, rootId };
 }
 
-/** Finds the channels that places stand for, and remembers them for an hour, or until they are to be forgotten. */
+/** Creates a finder that resolves targets to channel ids and caches them for an hour, or until `forget` is called. */
 export function createChannelFinder(callApi: ApiCaller, clock: Clock) {
   const cache = new Map<string, { readonly id: string; readonly until: number }>();
   let ownId: string | undefined;
 
-  /** Nothing is posted by these requests: none leaves it open whether the message was sent, and none is about its text. */
+  /** These requests post no message, so that `ambiguous` becomes `transient` and `content` becomes `gone`. */
   async function requestId(method: "GET" | "POST", path: string, body: object | undefined, signal: AbortSignal) {
     const response = await callApi(method, path, body, signal);
     if (response.kind !== "response") return { kind: "transient", reason: response.reason } satisfies Failure;

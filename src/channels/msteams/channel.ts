@@ -16,7 +16,7 @@ import { tokenSource } from "./token.ts";
 
 const TIMEOUT_MS = 30_000;
 
-/** Microsoft Teams, through the Bot Framework's connector, into conversations that the bot is part of already. */
+/** Creates the channel for Microsoft Teams, through the Bot Framework's connector. The bot must be part of a conversation. */
 export function msteamsChannel(
   settings: NonNullable<Config["channels"]["msteams"]>,
   clock: Clock = systemClock,
@@ -45,11 +45,11 @@ export function msteamsChannel(
     style: { dialect: "markdown", limit: 20_000, unit: "utf16" },
     idempotentForMs: 0,
     async send({ to, text, plain }, signal) {
-      // What is no well-formed text cannot be written into a path, and dots alone would lead out of it.
+      // Ill-formed text cannot be encoded into a path, and dots alone would change the path.
       if (!to.isWellFormed() || /^\.{0,2}$/.test(to)) return { kind: "gone", reason: "No id of a conversation." };
       const activity = { type: "message", text, textFormat: plain ? "plain" : "markdown" };
       let response = await post(to, activity, signal);
-      // Nothing was sent, and the token may only have been withdrawn before its time.
+      // The message was not sent, and the token may have been revoked early: retry once with a new one.
       if (isUnauthorized(response)) response = await post(to, activity, signal);
       if (response.kind === "response") return classify(response);
       return response.kind === "lost" || response.kind === "unsent" ? failureWithoutResponse(response) : response;
@@ -66,14 +66,14 @@ export function msteamsChannel(
 const isUnauthorized = (response: ApiResult | Failure): boolean =>
   response.kind === "response" && response.status === 401;
 
-/** What an answer of the connector says of a message. Only its code is shown: its words may quote the request. */
+/** Classifies a response of the connector. The reason shows only the code: the error's text may quote the request. */
 function classify(response: ApiResponse): SendResult {
   const { status, headers, json } = response;
   if (status >= 200 && status < 300 && typeof json?.id === "string") return { kind: "sent", id: json.id };
   const code = codeOf(json?.error?.code);
   const failure = classifyStatus("Microsoft Teams", response, code);
   if (failure.kind === "rate-limited") return { ...failure, retryAfterMs: retryAfterMs(headers), scope: "recipient" };
-  // Without a code it is not the connector that speaks, but a proxy before it, or another server altogether.
+  // A response without a code comes from a proxy or another server.
   if (!code || failure.kind !== "transient") return failure;
   const because = (words: string) => `${describeResponse("Microsoft Teams", status, code)}: ${words}.`;
   if (status === 400) return { kind: "content", reason: because("it does not take this message") };

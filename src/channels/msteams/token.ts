@@ -10,11 +10,11 @@ interface Token {
 }
 
 export interface TokenSource {
-  /** The token of the moment, or why there is none. One request serves all who ask while it is under way. */
+  /** Returns the cached token or requests one; concurrent callers share one request. */
   get(signal: AbortSignal): Promise<Token | Failure>;
-  /** The connector has refused it: not to be handed out again. */
+  /** Removes a token that the connector has refused from the cache. */
   discard(token: Token): void;
-  /** A new token, whatever there is. */
+  /** Requests a new token, whether or not one is cached. */
   request(signal: AbortSignal): Promise<Token | Failure>;
 }
 
@@ -22,15 +22,15 @@ const LOGIN = "Microsoft's login";
 const SCOPE = "https://api.botframework.com/.default";
 const TIMEOUT_MS = 30_000;
 
-/** So long before its end a token is no longer used: the clocks may differ, and a request takes its time. */
+/** How long before its expiry a token is replaced; allows for different clocks and slow requests. */
 const MARGIN_SECONDS = 300;
 
-/** Codes of the login that are no matter of what was configured. */
+/** Error codes of the login that have nothing to do with the configuration. */
 const TRANSIENT_CODES: readonly string[] = ["temporarily_unavailable", "server_error"];
 
 const STOPPED: Failure = { kind: "transient", reason: "The worker is stopping." };
 
-/** Tokens for the Bot Framework's connector, by the app's client credentials. */
+/** Creates a source of tokens for the Bot Framework's connector, obtained with the app's client credentials. */
 export function tokenSource(settings: NonNullable<Config["channels"]["msteams"]>, clock: Clock): TokenSource {
   const login = `${trimSlashes(settings.loginUrl)}/${encodeURIComponent(settings.tenantId)}/oauth2/v2.0/token`;
   let current: { readonly token: Token; readonly until: number } | undefined;
@@ -46,7 +46,7 @@ export function tokenSource(settings: NonNullable<Config["channels"]["msteams"]>
       scope: SCOPE,
     });
     const response = await sendRequest({ method: "POST", url: login, body, timeoutMs: TIMEOUT_MS }, signal);
-    // No message was in it: nothing can have been sent.
+    // Never `ambiguous`: the request contained no message.
     if (response.kind !== "response") return { kind: "transient", reason: `No token: ${response.reason}` };
     const { access_token: value, expires_in: seconds } = response.json ?? {};
     if (response.status !== 200 || typeof value !== "string" || !value) return classify(response);
@@ -83,7 +83,7 @@ export function tokenSource(settings: NonNullable<Config["channels"]["msteams"]>
   };
 }
 
-/** The answer, or that it was no longer waited for. */
+/** Resolves like `token`, or with `STOPPED` as soon as the signal is aborted. */
 function unlessAborted(token: Promise<Token | Failure>, signal: AbortSignal): Promise<Token | Failure> {
   return new Promise((resolve, reject) => {
     const stop = () => resolve(STOPPED);
@@ -92,7 +92,7 @@ function unlessAborted(token: Promise<Token | Failure>, signal: AbortSignal): Pr
   });
 }
 
-/** Only codes are shown: the login's words quote what was sent to it. */
+/** Classifies a failed request for a token. The reason shows only codes: the login's texts quote the request. */
 function classify(response: ApiResponse): Failure {
   const { error, error_codes: numbers } = response.json ?? {};
   const codes = [error, ...(Array.isArray(numbers) ? numbers : [])].map(codeOf).filter((code) => code !== undefined);

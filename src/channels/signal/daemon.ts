@@ -11,13 +11,13 @@ const NAME = "signal-cli";
 const SEND_TIMEOUT_MS = 150_000;
 const CHECK_TIMEOUT_MS = 10_000;
 
-/** What a code says where no results come with it. */
+/** Outcome by JSON-RPC error code, for errors without results. */
 const CODES: Readonly<Record<number, "gone" | "transient" | "authentication">> = {
-  // The user's fault: an unknown group, one that the account is not in, a number that is none.
+  // User error: an unknown group, a group without the account, or an invalid number.
   [-1]: "gone",
   [-3]: "transient",
   [-4]: "gone",
-  // It is asked for what it does not know, or for an account that it does not have: so it will be with each message.
+  // An unknown method or account: each message would fail.
   [-32600]: "authentication",
   [-32601]: "authentication",
   [-32602]: "authentication",
@@ -29,7 +29,7 @@ interface SignalSettings {
   readonly apiUrl: string;
 }
 
-/** Signal, through signal-cli's own `daemon --http`. */
+/** Sends Signal messages through signal-cli's own `daemon --http`. */
 export function signalDaemon({ account, apiUrl }: SignalSettings): Pick<Channel, "send" | "check"> {
   const endpoint = createEndpoints("channels.signal.apiUrl", apiUrl);
   const call = (id: string, method: string, params: object, timeoutMs: number, signal: AbortSignal) => {
@@ -48,7 +48,7 @@ export function signalDaemon({ account, apiUrl }: SignalSettings): Pick<Channel,
       const response = await call("check", "listAccounts", {}, CHECK_TIMEOUT_MS, signal);
       if (response.kind !== "response") return { ok: false, detail: response.reason };
       const { result, error } = response.json ?? {};
-      // One that was started for an account has no such list.
+      // A daemon that was started for a single account does not have this method.
       if (error?.code === -32601)
         return { ok: true, detail: "signal-cli is there, with the one account it was started for" };
       if (!Array.isArray(result)) {
@@ -87,7 +87,7 @@ function classify(response: ApiResult, names: readonly string[], text: string): 
   return classifyResults(results) ?? { kind: "sent", id: String(timestamp) };
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: an answer has whatever shape it has
+// biome-ignore lint/suspicious/noExplicitAny: a response can have any shape
 function classifyError({ code, message, data }: any, names: readonly string[], text: string): SendResult {
   const words = redactWithNames(names, message, text);
   const reason = `signal-cli answered error ${code}${words && `: ${words}`}`;
@@ -95,8 +95,8 @@ function classifyError({ code, message, data }: any, names: readonly string[], t
   const failure = Array.isArray(results) ? classifyResults(results) : undefined;
   if (failure) return failure;
   if (code === -5) return classifyRateLimit(false, null);
-  // Only for one that has just been submitted; but then there is a limit that it was to lift.
+  // The code of a rejected captcha, which implies an active rate limit.
   if (code === -6) return classifyRateLimit(true, null);
-  // -32603, an inner error, has been seen of messages that arrived.
+  // signal-cli returns -32603, an internal error, also for messages that arrive.
   return { kind: CODES[code] ?? "ambiguous", reason };
 }

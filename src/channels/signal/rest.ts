@@ -7,16 +7,16 @@ import { INVALID_RECIPIENT, readRecipient, type SignalRecipient } from "./recipi
 import { classifyRateLimit, classifyResults, type RecipientResult } from "./results.ts";
 
 const NAME = "signal-cli-rest-api";
-/** It gives signal-cli two minutes. */
+/** signal-cli-rest-api gives signal-cli two minutes. */
 const SEND_TIMEOUT_MS = 150_000;
 const CHECK_TIMEOUT_MS = 10_000;
 
 /**
- * What it says in the one status that it has for all errors, 400. What is not here is tried again a few times: most of it
- * passes, and the rest comes to the same end a little later.
+ * Outcome by error text: signal-cli-rest-api has status 400 for all errors. Any other text is `transient`, since most such
+ * errors are, and the rest fails after a few retries.
  */
 const ERROR_PATTERNS: readonly (readonly [RegExp, "gone" | "authentication" | "ambiguous"])[] = [
-  // It gave up waiting and killed signal-cli, which may have sent it; an inner error has been seen of messages that arrived.
+  // signal-cli was killed after a time-out, or failed internally; both also happen for messages that arrive.
   [/process killed as timeout reached|UnexpectedErrorException/, "ambiguous"],
   [/Specified account does not exist|^User \+\d+ is not registered/m, "authentication"],
   [/The user .{1,80} is not registered|Unregistered user/, "gone"],
@@ -28,7 +28,7 @@ interface SignalSettings {
   readonly apiUrl: string;
 }
 
-/** Signal, through bbernhard's signal-cli-rest-api. */
+/** Sends Signal messages through bbernhard's signal-cli-rest-api. */
 export function signalRest({ account, apiUrl }: SignalSettings): Pick<Channel, "send" | "check"> {
   const endpoint = createEndpoints("channels.signal.apiUrl", apiUrl);
   const get = (path: string, signal: AbortSignal) =>
@@ -37,7 +37,7 @@ export function signalRest({ account, apiUrl }: SignalSettings): Pick<Channel, "
     async send({ to, text, plain }, signal) {
       const recipient = readRecipient(to);
       if (!recipient) return INVALID_RECIPIENT;
-      // The mode is always named: a server may have `styled` for its default.
+      // The mode is always set, as a server's default may be `styled`.
       const body = {
         number: account,
         recipients: [toRestRecipient(recipient)],
@@ -58,7 +58,7 @@ export function signalRest({ account, apiUrl }: SignalSettings): Pick<Channel, "
         return { ok: false, detail: `GET /v1/about of channels.signal.apiUrl is answered with ${says}.` };
       }
       const accounts = await get("/v1/accounts", signal);
-      // Older ones have no such list: then nothing is said against the account.
+      // Older versions do not list accounts; the account counts as present then.
       const known = accounts.kind === "response" && Array.isArray(accounts.json) ? accounts.json : [account];
       return known.includes(account)
         ? { ok: true, detail: `it sends as ${account}` }
@@ -67,7 +67,7 @@ export function signalRest({ account, apiUrl }: SignalSettings): Pick<Channel, "
   };
 }
 
-/** A group's id is base64 of signal-cli's. */
+/** Returns the recipient in the server's notation, in which a group's id is the base64 of signal-cli's id. */
 function toRestRecipient({ kind, id }: SignalRecipient): string {
   return kind === "group" ? `group.${Buffer.from(id, "latin1").toString("base64")}` : id;
 }
@@ -76,7 +76,7 @@ function classify(response: ApiResult, { kind }: SignalRecipient, names: readonl
   if (response.kind !== "response") return failureWithoutResponse(response);
   const { status, json } = response;
   if (status >= 200 && status < 300) {
-    // Since July 2026 it is a list.
+    // Newer versions (since July 2026) return a list.
     const [sent] = [json].flat();
     const timestamp = sent?.timestamp;
     if (typeof timestamp !== "string" || timestamp === "") return classifyStatus(NAME, response);
@@ -87,7 +87,7 @@ function classify(response: ApiResult, { kind }: SignalRecipient, names: readonl
   const tokens = json?.challenge_tokens;
   if (status === 429 && Array.isArray(tokens)) return classifyRateLimit(tokens.some(Boolean), null);
   if (status === 400 && typeof json?.error === "string") return classifyErrorText(json.error, names, text);
-  // With this status it says of messages, too, that were sent.
+  // The server also returns this status for messages that were sent.
   if (status === 400 && response.isTruncated)
     return { kind: "ambiguous", reason: `${describeResponse(NAME, status)}, cut off.` };
   return classifyStatus(NAME, response);
@@ -104,7 +104,7 @@ function classifyErrorText(error: string, names: readonly string[], text: string
   return { kind, reason: `${NAME} answered 400${words && `: ${words}`}` };
 }
 
-/** A limit, as signal-cli told of it before its results came as JSON. */
+/** Reads a rate limit from the text of older versions of signal-cli, which do not print results as JSON. */
 function readRateLimit(error: string): Failure | undefined {
   const captcha = /CAPTCHA proof required.*?(?:wait "(\d+)"|$)/m.exec(error);
   const match = captcha ?? /Rate limit failure.*?(?:after (\d+) seconds|$)/m.exec(error);
@@ -113,7 +113,7 @@ function readRateLimit(error: string): Failure | undefined {
   return classifyRateLimit(captcha !== null, seconds > 0 ? seconds * 1_000 : null);
 }
 
-/** Where signal-cli is run for each message, the words are what it printed: its results as a line of JSON among them. */
+/** Reads results from the output of a signal-cli that is started for each message; one line of it is JSON. */
 function readResults(error: string): RecipientResult[] | undefined {
   for (const line of error.split("\n")) {
     if (!line.startsWith("{")) continue;
@@ -121,7 +121,7 @@ function readResults(error: string): RecipientResult[] | undefined {
       const { results } = JSON.parse(line);
       if (Array.isArray(results)) return results;
     } catch {
-      // Then it is in words.
+      // The line is ordinary text.
     }
   }
   return undefined;

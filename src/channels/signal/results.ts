@@ -1,14 +1,14 @@
 import { codeOf, type Failure } from "../httpStatus.ts";
 
-/** What signal-cli says of one recipient of a message; of a group, one for each member. */
+/** signal-cli's result for one recipient of a message; a group has one for each member. */
 export interface RecipientResult {
   readonly type?: unknown;
-  /** There is one where Signal asks for a captcha. */
+  /** Present if Signal demands a captcha. */
   readonly token?: unknown;
   readonly retryAfterSeconds?: unknown;
 }
 
-/** How long a captcha is given when signal-cli does not say. */
+/** Delay while a captcha is pending, if signal-cli names none. */
 const DEFAULT_CAPTCHA_WAIT_MS = 15 * 60_000;
 
 const GONE: Readonly<Record<string, string>> = {
@@ -17,9 +17,8 @@ const GONE: Readonly<Record<string, string>> = {
 };
 
 /**
- * What became of a message of which signal-cli says this. Once one member of a group has it, it is sent: again would be twice
- * for them.
- * @returns nothing where it is sent
+ * Classifies the results of a message; returns undefined if it was sent. A group message counts as sent once one member
+ * received it, as a retry would deliver it to that member twice.
  */
 export function classifyResults(results: readonly (RecipientResult | null)[]): Failure | undefined {
   const types = results.map((result) => codeOf(result?.type) ?? "no known result");
@@ -38,8 +37,8 @@ export function classifyResults(results: readonly (RecipientResult | null)[]): F
 }
 
 /**
- * A limit with a captcha is the account's, one without the recipient's. One that says neither a captcha nor how long is not
- * believed: signal-cli 0.14 has reported such ones of messages that arrived, and a limit is tried again for a day.
+ * Classifies a rate limit: one with a captcha applies to the account, one without to the recipient. One with neither a captcha
+ * nor a delay is `ambiguous`, because signal-cli 0.14 reports such limits also for messages that arrive.
  */
 export function classifyRateLimit(needsCaptcha: boolean, afterMs: number | null): Failure {
   if (needsCaptcha) {

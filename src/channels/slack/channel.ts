@@ -8,14 +8,14 @@ import { classifyRefusal, refusalCode } from "./errors.ts";
 
 const TIMEOUT_MS = 30_000;
 
-/** A channel's id or `#name`, or a user's id; and the thread in it. */
+/** The id or `#name` of a channel, or the id of a user; optionally with a thread. */
 const RECIPIENT = /^(#?[^\s:#]{1,80})(?::(\d{1,12}\.\d{1,12}))?$/;
 const USER = /^[UW][A-Z0-9]{2,}$/;
 
-/** Beyond this, Slack cuts a `text` off. */
+/** Slack truncates a longer `text`. */
 const MAX_TEXT = 40_000;
 
-/** Slack, through its Web API. It knows no idempotency keys: ours is in the message's metadata, for whoever looks after it. */
+/** Creates the channel for Slack's Web API. Slack has no idempotency keys; the key is stored in the message's metadata. */
 export function slackChannel(settings: NonNullable<Config["channels"]["slack"]>): Channel {
   const base = trimSlashes(settings.apiUrl);
   const callApi = (method: string, body: object, signal: AbortSignal) => {
@@ -29,7 +29,7 @@ export function slackChannel(settings: NonNullable<Config["channels"]["slack"]>)
     if (response.json?.ok === true && typeof id === "string") return { kind: "opened", id };
     const refusal = refusalCode(response);
     const failure = refusal ? classifyRefusal(response, refusal) : classifyStatus("Slack", response);
-    // It lacks im:write, say: no reason to stop what goes to channels.
+    // A missing im:write must not pause messages to channels.
     return refusal === "missing_scope" ? { kind: "gone", reason: failure.reason } : failure;
   });
   return {
@@ -48,7 +48,7 @@ export function slackChannel(settings: NonNullable<Config["channels"]["slack"]>)
         channel: opened.id,
         ...(thread && { thread_ts: thread }),
         ...(plain ? plainTextFields(text) : markdownFields(text, key)),
-        // To unfurl has Slack's servers open the address, whatever the agent was talked into putting in it.
+        // Unfurling makes Slack's servers open the address, which a manipulated agent could use to leak data.
         unfurl_links: false,
         unfurl_media: false,
       };
@@ -86,8 +86,8 @@ const markdownFields = (text: string, key: string) => ({
 });
 
 /**
- * Without metadata: a workspace that refuses those still gets the words. Where entities would make it too long, a space
- * without width keeps `<` and `&` from being the beginning of anything.
+ * Returns the fields of a plain-text message. They include no metadata, so that a workspace that refuses metadata still
+ * receives the text. If entities would make the text too long, zero-width spaces neutralize `<` and `&` instead.
  */
 function plainTextFields(text: string): object {
   const escaped = text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");

@@ -7,13 +7,13 @@ import { classifyResponse } from "./errors.ts";
 
 const TIMEOUT_MS = 30_000;
 
-/** A chat's id or a public name, and the topic in it. */
+/** The id or public name of a chat; optionally with a topic. */
 const RECIPIENT = /^(-?\d{1,20}|@\w{1,64})(?::(\d{1,15}))?$/;
 
-/** Telegram, through the Bot API, whose paths have the token in them: no path is ever told. */
+/** Creates the channel for Telegram's Bot API. Its paths contain the token, so that no path may be logged or returned. */
 export function telegramChannel(settings: NonNullable<Config["channels"]["telegram"]>): Channel {
   const endpoint = createEndpoints("channels.telegram.apiUrl", settings.apiUrl);
-  /** Where groups have gone that became supergroups. */
+  /** New ids of groups that became supergroups. */
   const movedChats = new Map<string, string>();
   const callApi = (method: "GET" | "POST", name: string, body: object | undefined, signal: AbortSignal) =>
     sendRequest(
@@ -36,7 +36,7 @@ export function telegramChannel(settings: NonNullable<Config["channels"]["telegr
           ...(topic && { message_thread_id: Number(topic) }),
           text,
           ...(!plain && { parse_mode: "HTML" }),
-          // A preview has Telegram's servers open the address, whatever the agent was talked into putting in it.
+          // A preview makes Telegram's servers open the address, which a manipulated agent could use to leak data.
           link_preview_options: { is_disabled: true },
         };
         const response = await callApi("POST", "sendMessage", message, signal);

@@ -9,8 +9,8 @@ import { classifyError } from "./errors.ts";
 const TIMEOUT_MS = 30_000;
 
 /**
- * WhatsApp, through Meta's Cloud API. `sent` says that it was accepted; whether it arrived, WhatsApp tells webhooks only.
- * There is no way to show its own marks (`*`, `_`, `~`) letter by letter: plain text goes as it is.
+ * Creates the channel for WhatsApp, through Meta's Cloud API. `sent` means accepted: WhatsApp reports the arrival of a message
+ * only to webhooks. Its marks (`*`, `_`, `~`) cannot be escaped, so that plain text is sent as it is.
  */
 export function whatsappChannel(settings: NonNullable<Config["channels"]["whatsapp"]>): Channel {
   const number = `${trimSlashes(settings.apiUrl)}/${settings.apiVersion}/${encodeURIComponent(settings.phoneNumberId)}`;
@@ -47,7 +47,7 @@ export function whatsappChannel(settings: NonNullable<Config["channels"]["whatsa
   };
 }
 
-/** An error is one whatever the status says, which Meta advises against deciding by. */
+/** Classifies a response. An `error` counts whatever the status: Meta advises against relying on the status. */
 function classify(response: ApiResponse): SendResult {
   const { status, json } = response;
   if (json?.error) return classifyError(response);
