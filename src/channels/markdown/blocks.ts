@@ -4,32 +4,32 @@ import { type Inline, plainInline, readInline } from "./inline.ts";
 import { parser } from "./parser.ts";
 import { layOutTable } from "./table.ts";
 
-/** A quote or an item of a list, around blocks. */
+/** A quote or a list item that contains blocks. */
 export interface Container {
   readonly kind: "quote" | "item";
-  /** Of a numbered item, as `3.`; empty for one with a bullet. */
+  /** The number of a numbered item, such as `3.`; empty for an item with a bullet and for a quote. */
   readonly number: string;
 }
 
-/** What stands by itself: a paragraph, a heading, code, a table, a rule. Lists and quotes are what it is within. */
+/** A paragraph, heading, code block, table or rule. Lists and quotes are not blocks but containers of blocks. */
 export interface Block extends Inline {
   readonly kind: "text" | "heading" | "code" | "table" | "rule";
-  /** From the outermost to the innermost. */
+  /** The containers around the block, outermost first. */
   readonly containers: readonly Container[];
-  /** Whether the author left a line free before it. */
+  /** Whether the author left a blank line before the block. */
   readonly hasBlankLineBefore: boolean;
-  /** Of a heading. */
+  /** Level of a heading, 1 to 6; 0 for other blocks. */
   readonly level: number;
-  /** Of code: its language. */
+  /** Language of a code block; empty if unknown. */
   readonly language: string;
-  /** Of a table: its rows, the first one the head. */
+  /** Rows of a table, beginning with the header row. */
   readonly rows: readonly (readonly Inline[])[];
 }
 
-/** One word alone; what is more is for people to read, from its first word on. */
+/** Matches an info string that is a single word. A longer one is text for readers and is shown above the code. */
 const LANGUAGE = /^[\w+#.-]{1,40}$/;
 
-/** Reads Markdown; each visible character of it that is no mark is in a block, in order. */
+/** Parses Markdown into blocks. They hold each visible character that is not markup, in order. */
 export function* readBlocks(markdown: string): Generator<Block> {
   const reader = new BlockReader();
   for (const token of parser.parse(markdown, {})) yield* reader.read(token);
@@ -39,12 +39,12 @@ class BlockReader {
   #containers: readonly Container[] = [];
   readonly #lists: { first: string | undefined; index: number }[] = [];
   readonly #items: Token[] = [];
-  /** The containers that hold a block. */
+  /** Containers in which a block has begun. */
   readonly #filled = new Set<Container>();
   #level = 0;
   #rows: Inline[][] | undefined;
   #table: Token | undefined;
-  /** The line behind the last block. */
+  /** The line after the last block. */
   #line = 0;
 
   *read(token: Token): Generator<Block> {
@@ -105,7 +105,7 @@ class BlockReader {
     }
   }
 
-  /** An item without anything in it has its number all the same, which may be all there is: `42.` */
+  /** Closes a list item. An empty one becomes an empty block, since its number may be the whole text, as in `42.` */
   *#closeItem(token: Token): Generator<Block> {
     const item = this.#containers.at(-1)!;
     if (!this.#filled.delete(item))
@@ -113,7 +113,7 @@ class BlockReader {
     this.#containers = this.#containers.slice(0, -1);
   }
 
-  /** Numbers stay as they were written; where each one is the same, they are counted. */
+  /** Returns the number of an item as written; items that all repeat the first number are counted up. */
   #numberOf({ info, markup }: Token): string {
     const list = this.#lists.at(-1);
     if (!list || info === "") return "";

@@ -1,15 +1,15 @@
 import { isPair } from "./measure.ts";
 
-/** Where a text may end and go on in the next message, the best first. */
+/** The kinds of places where a text may be split between messages, best first. */
 export type Boundary = "paragraph" | "line" | "sentence" | "word" | "grapheme" | "rune";
 
 const sentences = new Intl.Segmenter("en", { granularity: "sentence" });
 const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
 
-/** So much behind a place may decide whether it is a border: the rest of a sequence of emoji, the space after a full stop. */
+/** Number of UTF-16 units after a place that may decide whether it is a boundary: the rest of an emoji, a space after a stop. */
 const LOOKAHEAD = 64;
 
-/** The last border of that kind behind `from` and not behind `to`; undefined where there is none. */
+/** Returns the last boundary of a kind after `from` and at or before `to`; undefined if there is none. */
 export function lastBoundary(text: string, from: number, to: number, kind: Boundary): number | undefined {
   if (to >= text.length) return to;
   const boundary = FINDERS[kind](text, from, to);

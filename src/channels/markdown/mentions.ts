@@ -1,17 +1,17 @@
 import type { Dialect } from "./style.ts";
 
-/** Not to be seen, and no part of a name. */
+/** An invisible character that ends a name. */
 export const ZERO_WIDTH_SPACE = "\u200b";
 
-/** An underline is part of a name only where the name goes on behind it: it may be a mark around the word. */
+/** An underscore belongs to a name only if letters or digits follow; otherwise it may be markup around the word. */
 const EVERYBODY_MENTION = /@(?=(?:all|channel|everyone|here)(?!_*[a-z0-9]))/gi;
 const SLACK_TOKEN = /<(?=[!@#])/g;
 
 /**
- * Keeps what a model wrote from calling people: with a zero-width space behind it, the sign names nobody. In Mattermost (and
- * Teams, where it does no harm) that is `@all`, `@channel` and `@here`, in code too, as what counts is what the server takes
- * for code. In Slack it is `<!channel>`, `<@U…>` and their like as well. Discord is told with each message to call nobody
- * (`allowed_mentions`), the other services have no such words.
+ * Keeps a model's text from notifying people: inserts a zero-width space after the sign that begins a mention. For Mattermost
+ * (and Teams, where it does no harm) that is the `@` of `@all`, `@channel`, `@everyone` and `@here`, also in code, since the
+ * server's own parser decides what is code. For Slack it is also the `<` of `<!channel>`, `<@U…>` and the like. Messages to
+ * Discord disable mentions with `allowed_mentions`; the other services have no such mentions.
  */
 export function neutralizeMentions(text: string, dialect: Dialect): string {
   if (dialect !== "markdown" && dialect !== "slack") return text;

@@ -7,12 +7,12 @@ import { WRITERS } from "./writers.ts";
 
 const QUOTE = ["<blockquote>", "</blockquote>"] as const;
 
-/** One message in the making: pieces of blocks, one below the other. */
+/** Builds one message from pieces of blocks. */
 export class MessageBuilder {
   readonly #style: TextStyle;
   readonly #writer: Writer;
   readonly #pieces: Piece[] = [];
-  /** What stands before each of them. */
+  /** The separator before each piece. */
   readonly #gaps: Part[] = [];
   #sizes: Sizes = { text: 0, plain: 0 };
 
@@ -29,7 +29,7 @@ export class MessageBuilder {
     return fillOf(this.#sizes, this.#style) > 1 / 2;
   }
 
-  /** How full it would be with that piece; over 1, it does not fit. */
+  /** Returns the used share of the limits with that piece; it fits if that is at most 1. */
   fillWith(piece: Piece): number {
     return fillOf(this.#sizesWith(piece), this.#style);
   }
@@ -40,14 +40,14 @@ export class MessageBuilder {
     this.#pieces.push(piece);
   }
 
-  /** Takes away the heading at the end, which what follows is to go with; not where it is all there is. */
+  /** Removes and returns a heading at the end, to be moved to the next message; undefined if it is the only piece. */
   takeHeading(): Piece | undefined {
     const last = this.#pieces.at(-1)?.block;
     const isHeading = last?.kind === "heading" && last.containers.length === 0;
     return isHeading && this.#pieces.length > 1 ? this.#pieces.pop() : undefined;
   }
 
-  /** The whole of it; undefined where nothing is to be sent. A rule at its end would part it from nothing. */
+  /** Returns the message without rules at its end; undefined if nothing remains. */
   finish(): Part | undefined {
     while (this.#pieces.at(-1)?.block.kind === "rule") this.#pieces.pop();
     if (this.isEmpty) return undefined;
@@ -81,7 +81,7 @@ export class MessageBuilder {
     return { text: separatorBetween(last, piece, this.#writer), plain: separatorBetween(last, piece, PLAIN) };
   }
 
-  /** The quote that wraps a piece as a whole. */
+  /** Returns the outermost quote, if the dialect wraps quotes as a whole. */
   #quoteAround({ block }: Piece): Container | undefined {
     const [outermost] = block.containers;
     return this.#writer.wrapsQuotes && outermost?.kind === "quote" ? outermost : undefined;

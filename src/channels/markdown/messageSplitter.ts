@@ -12,15 +12,15 @@ import { WRITERS } from "./writers.ts";
 const TEXT_BOUNDARIES: readonly Boundary[] = ["sentence", "word", "grapheme", "rune"];
 const CODE_BOUNDARIES: readonly Boundary[] = ["line", "word", "grapheme", "rune"];
 
-/** Fills messages with blocks, one after the other. */
+/** Distributes blocks over messages. */
 export class MessageSplitter {
   readonly #style: TextStyle;
   readonly #maxUnits: number;
   readonly #parts: Part[] = [];
   #message: MessageBuilder;
-  /** Of the message in the making. */
+  /** Index of the current message. */
   #index = 0;
-  /** In which message an item of a list has its bullet or number. */
+  /** For each list item, the index of the message that shows its bullet or number. */
   readonly #shown = new Map<Container, number>();
 
   constructor(style: TextStyle) {
@@ -29,15 +29,15 @@ export class MessageSplitter {
     this.#message = new MessageBuilder(style);
   }
 
-  /** Ends the last message. */
+  /** Finishes the last message and returns all. */
   end(): Part[] {
     this.#finishMessage();
     return this.#parts;
   }
 
   /**
-   * A block that is too long for the rest of the message begins the next one. One that is too long for any message is cut;
-   * it begins in a message that is not yet half full, if a sentence or a line of it fits there.
+   * Adds a block. One that does not fit into the rest of the message begins the next message. One that is too long for any
+   * message is split; it begins in the current message if that is at most half full and a sentence or line fits.
    */
   add(block: Block): void {
     const { text, kind } = block;
@@ -101,7 +101,7 @@ export class MessageSplitter {
     for (const container of block.containers) if (!this.#shown.has(container)) this.#shown.set(container, this.#index);
   }
 
-  /** Begins the next message, with the heading that would be the last of this one. */
+  /** Starts the next message and moves a heading at the end of the current one into it. */
   #startNext(): void {
     const heading = this.#message.takeHeading();
     this.#finishMessage();
@@ -115,7 +115,7 @@ export class MessageSplitter {
     this.#index += 1;
   }
 
-  /** Not even one character of it fits with the marks around it: it goes without them. */
+  /** Adds a piece without its formatting, with which not even one character would fit. */
   #addUnformatted(piece: Piece): void {
     for (const part of splitPlainText(piece.plain, this.#style, WRITERS[this.#style.dialect])) this.#parts.push(part);
     this.#markShown(piece);

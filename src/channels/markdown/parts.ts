@@ -5,15 +5,15 @@ import { splitPlainText } from "./splitPlainText.ts";
 import type { Part, TextStyle } from "./style.ts";
 import { WRITERS } from "./writers.ts";
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is taken out
+// biome-ignore lint/suspicious/noControlCharactersInRegex: matches the control characters to remove
 const CONTROLS = /[\0-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]/g;
 
-/** What is longer is sent as it was written: to read it as Markdown can take hundreds of times its memory. */
+/** A longer reply is sent as source text, since parsing Markdown can take hundreds of times its memory. */
 const MAX_MARKDOWN_UNITS = 512 * 1024;
 
 /**
- * The messages that say an agent's reply, none of them blank; none at all where the reply shows nothing. Each visible
- * character is in their `plain`, in order. A part is over the limit only where a single code point is.
+ * Splits an agent's reply into messages. None is blank; there are none if the reply has no visible character. Their `plain`
+ * texts hold each visible character in order. A part exceeds the limit only if a single code point does.
  */
 export function toParts(markdown: string, style: TextStyle): Part[] {
   const source = sanitizeText(markdown);
@@ -25,8 +25,8 @@ export function toParts(markdown: string, style: TextStyle): Part[] {
 }
 
 /**
- * The text with `\n` for every line end, without control characters, which no service shows and some refuse, and with the
- * replacement character for what is no Unicode: half of a surrogate pair.
+ * Normalizes a text: each line end becomes `\n`, half a surrogate pair becomes U+FFFD, and control characters are removed,
+ * which no service shows and some refuse.
  */
 export function sanitizeText(text: string): string {
   return text

@@ -4,17 +4,17 @@ import type { Dialect } from "./style.ts";
 import { PLAIN, type Writer, writeInline } from "./writer.ts";
 import { WRITERS } from "./writers.ts";
 
-/** A stretch of a block as a message shows it. */
+/** A range of a block, written in a dialect and plain. */
 export interface Piece {
   readonly block: Block;
   readonly text: string;
   readonly plain: string;
 }
 
-/** Which items of lists have their bullet or number in a message already, and in which one. */
+/** For each list item whose bullet or number has been written, the index of the message. */
 export type Shown = ReadonlyMap<Container, number>;
 
-/** The stretch from `from` to `to` of a block, in the message of that index. */
+/** Renders the range from `from` to `to` of a block for the message with that index. */
 export function render(block: Block, from: number, to: number, dialect: Dialect, shown: Shown, index: number): Piece {
   const writer = WRITERS[dialect];
   const body = block.text.slice(from, to).trimEnd();
@@ -41,7 +41,7 @@ function writeBody(block: Block, body: string, from: number, end: number, writer
   return heading ?? writeInline(block, from, end, writer, true);
 }
 
-/** What the first line and the further ones of a block begin with. */
+/** Returns the prefixes of a block's first line and of its other lines: quote marks, bullets and indentation. */
 function prefixOf({ containers, kind }: Block, writer: Writer, shown: Shown, index: number): [string, string] {
   let first = "";
   let rest = "";
@@ -55,7 +55,7 @@ function prefixOf({ containers, kind }: Block, writer: Writer, shown: Shown, ind
     const marker = `${container.number || writer.bullet} `;
     const indent = kind === "code" && !writer.indentsCode ? "" : " ".repeat(marker.length);
     const at = shown.get(container);
-    // Of an item that goes on in another message, nothing is to be indented.
+    // An item that continues in another message is not indented there.
     if (at === undefined) first += marker;
     else if (at === index) first += indent;
     if (at === undefined || at === index) rest += indent;
@@ -64,8 +64,8 @@ function prefixOf({ containers, kind }: Block, writer: Writer, shown: Shown, ind
 }
 
 /**
- * What stands between two pieces of a message: a line end, and an empty line where the author left one, or where a
- * paragraph would else go on with the next one.
+ * Returns the separator between two pieces of a message: a line end, plus a blank line if the author left one or if two
+ * paragraphs would otherwise merge.
  */
 export function separatorBetween(before: Piece, after: Piece, writer: Writer): string {
   const isParagraph = before.block.kind === "text" && after.block.kind === "text";

@@ -9,8 +9,8 @@ import type { Writer } from "./writer.ts";
 const BOUNDARIES: readonly Boundary[] = ["paragraph", "sentence", "word", "grapheme", "rune"];
 
 /**
- * The messages for a text that is no Markdown. Where not even one character fits as the dialect writes it, it is written
- * as it is; a code point that is over the limit by itself is sent all the same.
+ * Splits a text without Markdown into messages. If not even one character fits once escaped for the dialect, it is sent
+ * unescaped. A single code point that exceeds the limit is sent all the same.
  */
 export function* splitPlainText(text: string, style: TextStyle, writer: Writer): Generator<Part> {
   const maxUnits = maxUtf16Units(style.limit, style.unit);

@@ -1,13 +1,12 @@
 import { type Boundary, isSpace, lastBoundary } from "./boundaries.ts";
 
-/** How much of a message the stretch up to `to` takes; it fits where that is 1 or less. */
+/** Returns the used share of a message's limits for a text up to `to`; it fits if that is at most 1. */
 export type FillAt = (to: number) => number;
 
 /**
- * Where a stretch of a text that begins at `from` and fits may end: at the last border of the first of these kinds that
- * there is. The white space behind it counts for nothing.
- * @param most so many UTF-16 units may fit at most
- * @returns undefined where nothing fits that ends at such a border
+ * Returns where a text that begins at `from` should be split so that it fits: at the last boundary of the first kind that
+ * yields one. White space after the boundary is ignored. Returns undefined if no such boundary fits.
+ * @param maxUnits maximum number of UTF-16 units that can fit
  */
 export function findSplitPoint(
   text: string,
@@ -26,17 +25,20 @@ export function findSplitPoint(
   return undefined;
 }
 
-/** After so many tries a message need not be fuller than this. */
+/** After this many tries, a message that is 98 % full is accepted. */
 const MAX_TRIES = 4;
 const FULL_ENOUGH = 0.98;
 
-/** The furthest place that fits, or nearly. Each try writes the whole stretch, so the next one is guessed from the last. */
-function furthestFit(from: number, maxUnits: number, fill: FillAt): number {
+/**
+ * Returns the furthest place that fits, or one near it. Each try renders the whole range, so that the next one is interpolated
+ * from the last to save tries.
+ */
+function furthestFit(from: number, end: number, fill: FillAt): number {
   let low = from;
   let lowFill = 0;
-  let high = maxUnits;
-  let highFill = fill(maxUnits);
-  if (highFill <= 1) return maxUnits;
+  let high = end;
+  let highFill = fill(end);
+  if (highFill <= 1) return end;
   for (let tries = 0; high - low > 1 && (tries < MAX_TRIES || lowFill < FULL_ENOUGH); tries += 1) {
     const guess = low + Math.floor((high - low) * ((1 - lowFill) / (highFill - lowFill)));
     const next = tries % 4 === 3 ? (low + high) >> 1 : Math.min(Math.max(guess, low + 1), high - 1);
@@ -47,7 +49,7 @@ function furthestFit(from: number, maxUnits: number, fill: FillAt): number {
   return low;
 }
 
-/** Where a text goes on behind white space; the indentation of a line may be kept. */
+/** Returns where a text continues after white space, optionally before the indentation of its line. */
 export function skipSpace(text: string, from: number, keepsIndent: boolean): number {
   let start = from === 0 || text[from - 1] === "\n" ? from : undefined;
   let at = from;

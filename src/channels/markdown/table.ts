@@ -1,10 +1,10 @@
 import type { Inline } from "./inline.ts";
 
-/** Spaces that make the columns straight may be so many times the text, and a few: else one long cell makes all rows long. */
+/** Columns are aligned only while the result is at most 3 times the text plus 2,000: one long cell would pad all rows. */
 const MAX_PADDING_FACTOR = 3;
 const PADDING_ALLOWANCE = 2_000;
 
-/** The rows as lines of text, with ` | ` between the cells, below each other where that does not take too much room. */
+/** Returns rows as lines of text with ` | ` between cells, aligned in columns unless that takes too much space. */
 export function layOutTable(rows: readonly (readonly Inline[])[]): string {
   const cells = rows.map((row) => row.map(({ text }) => text.replaceAll("\n", " ")));
   const widths: number[] = [];

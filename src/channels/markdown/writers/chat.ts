@@ -5,7 +5,7 @@ import { PLAIN, type Writer } from "../writer.ts";
 const WHATSAPP: Partial<Record<Mark["kind"], string>> = { bold: "*", italic: "_", strike: "~" };
 const SIGNAL: Partial<Record<Mark["kind"], string>> = { bold: "**", italic: "*", strike: "~" };
 
-/** WhatsApp's marks. It has no way to escape one: text that looks marked is shown so. Marks reach no further than a line. */
+/** WhatsApp's markup. Marks cannot be escaped, so that text that looks like markup is formatted; they cannot span lines. */
 export const whatsapp: Writer = {
   ...PLAIN,
   code: (code) => `\`${code}\``,
@@ -20,9 +20,9 @@ export const whatsapp: Writer = {
 };
 
 /**
- * The marks of signal-cli-rest-api's `text_mode: "styled"` (its textstyleparser.go): a backslash shows a mark, in code too;
- * several stars in a row are one mark, and a backslash in the text keeps what follows from being one, wherefore something
- * invisible is put between them.
+ * The markup of signal-cli-rest-api's `text_mode: "styled"` (its textstyleparser.go). A backslash escapes a mark, in code too.
+ * Several asterisks in a row are one mark, and a backslash at the end of a text would escape a mark after it; a zero-width
+ * space separates both cases.
  */
 export const signal: Writer = {
   ...PLAIN,
