@@ -2,24 +2,24 @@ import { AppError } from "../../shared/errors.ts";
 import { StartError } from "../../shared/lifecycle.ts";
 import { GoogleError } from "./googleError.ts";
 
-/** Why an act of the listener failed. */
+/** The cause of a failed action of the listener, and when to retry it. */
 export interface Failure {
   readonly reason: string;
-  /** It does not pass by itself. */
+  /** Whether the failure persists until somebody fixes its cause. */
   readonly isLasting: boolean;
-  /** When it may be tried again at the earliest, where Google says so. */
+  /** Minimum delay before the next try, if Google names one. */
   readonly retryAfterMs?: number | undefined;
-  /** When it is tried again at the latest; else the pauses grow to five minutes. */
+  /** Maximum delay before the next try (default five minutes). */
   readonly retryWithinMs?: number;
-  /** Nobody has foreseen it: the log has to say more. */
+  /** Whether the error is of an unexpected kind, so that the log must include it. */
   readonly isUnexpected?: boolean;
 }
 
 const FIRST_RETRY_MS = 1_000;
-/** What does not pass by itself is tried slowly from the first. */
+/** First delay after a lasting failure, which is retried slowly from the start. */
 const FIRST_LASTING_RETRY_MS = 60_000;
 const MAX_RETRY_MS = 300_000;
-/** A server of our own is there for us alone. */
+/** Maximum delay after a failure of our own servers, which serve no other clients. */
 const MAX_OWN_RETRY_MS = 15_000;
 const MAX_RATE_LIMIT_MS = 24 * 3_600_000;
 
@@ -37,7 +37,7 @@ export function toFailure(thrown: unknown): Failure {
   };
 }
 
-/** How long to wait before the next try. @param failures in a row, this one included */
+/** Returns the delay in milliseconds before the next try. @param failures consecutive failures, including this one */
 export function retryDelayMs(failure: Failure, failures: number): number {
   const { isLasting, retryAfterMs = 0, retryWithinMs = MAX_RETRY_MS } = failure;
   const first = isLasting ? FIRST_LASTING_RETRY_MS : FIRST_RETRY_MS;

@@ -5,18 +5,18 @@ import { fromResponse, GoogleError } from "./googleError.ts";
 export interface GoogleRequest {
   readonly method: "GET" | "POST" | "PUT" | "PATCH";
   readonly url: string;
-  /** Sent as JSON. */
+  /** Request body, sent as JSON. */
   readonly body?: object;
-  /** From the beginning to the end of the answer. */
+  /** Time limit for the request including its response. */
   readonly timeoutMs: number;
-  /** Whether no answer in time is an empty one. */
+  /** Whether a time-out counts as an empty response, as for a long poll. */
   readonly isEmptyOnTimeout?: boolean;
 }
 
 /**
- * Asks one of Google's REST services once, for its JSON object. Redirects are not followed: a token goes nowhere but where it
- * was configured to go.
- * @throws GoogleError; the signal's reason when it is aborted
+ * Sends one request to a REST service of Google and returns the JSON object of its response. Does not follow redirects, so
+ * that a token is sent only to the configured address.
+ * @throws GoogleError; the reason of an aborted signal
  */
 export function googleFetch(
   auth: GoogleAuth,

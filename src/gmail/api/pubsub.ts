@@ -3,7 +3,7 @@ import type { GoogleAuth } from "../auth/googleAuth.ts";
 import { asArray, asText } from "./coerce.ts";
 import { googleFetch } from "./googleFetch.ts";
 
-/** What Gmail tells of a change. Its history id is newer than the change: listings begin at the stored one. */
+/** Gmail's notification of a change. Its history id is newer than the change, so that listings begin at the stored one. */
 interface MailboxNotification {
   readonly emailAddress: string;
   readonly historyId: string;
@@ -11,24 +11,24 @@ interface MailboxNotification {
 
 interface PulledNotification {
   readonly ackId: string;
-  /** Null where it is none of Gmail's: acknowledge it all the same, or it comes again. */
+  /** Null if Gmail did not send it. It must be acknowledged all the same, or Pub/Sub delivers it again. */
   readonly notification: MailboxNotification | null;
 }
 
 /** A pull subscription, named `projects/p/subscriptions/s`. Calls throw GoogleError, or the reason of an aborted signal. */
 export interface PubSub {
-  /** Waits for notices; [] when none came for a while. */
+  /** Waits for notifications; returns [] if none arrive for a while. */
   pull(subscription: string, max: number, signal: AbortSignal): Promise<PulledNotification[]>;
-  /** Those that are not acknowledged come again. */
+  /** Acknowledges notifications; Pub/Sub delivers the others again. */
   acknowledge(subscription: string, ackIds: readonly string[], signal: AbortSignal): Promise<void>;
 }
 
 export interface PubSubOptions {
-  /** Instead of https://pubsub.googleapis.com. */
+  /** Replaces https://pubsub.googleapis.com. */
   readonly url?: string | undefined;
-  /** For one request but a pull; half a minute unless told. */
+  /** Time limit for a request other than a pull (default 30 s). */
   readonly timeoutMs?: number;
-  /** Pub/Sub answers an empty pull by itself after a time that it does not tell; a minute and a half unless told. */
+  /** Time limit for a pull (default 90 s). Pub/Sub ends an empty pull itself, after an undocumented time. */
   readonly pullTimeoutMs?: number;
 }
 
@@ -60,10 +60,10 @@ export function createPubSub(auth: GoogleAuth, options: PubSubOptions = {}): Pub
   };
 }
 
-/** Without a slash too many; resource names are checked where they are configured. */
+/** Returns the URL of a resource path. The configuration has validated resource names. */
 export const pubSubUrl = (root: string, path: string): string => `${trimSlashes(root)}/v1/${encodeURI(path)}`;
 
-/** Base64 of JSON; the history id is a number or a string of digits. */
+/** Parses a notification, which is base64 of JSON; its history id is a number or a string of digits. */
 function readNotification(data: unknown): MailboxNotification | null {
   let notification: { emailAddress?: unknown; historyId?: unknown } | null;
   try {

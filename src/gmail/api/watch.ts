@@ -10,15 +10,15 @@ export interface WatchDeps {
   readonly clock: Clock;
 }
 
-/** It is looked at again so soon at the least, and so late at the most: the clock may be set, and the machine asleep. */
+/** Limits of the pause between checks. The upper one covers clock changes and suspended machines. */
 const MIN_PAUSE_MS = 60_000;
 const MAX_PAUSE_MS = 600_000;
-/** Gmail gives a week. However seldom it is to be renewed, there is time left for trying again. */
+/** Time before the expiry of a watch (a week, by Gmail) that is reserved for retries, however rarely it is renewed. */
 const RETRY_MARGIN_MS = 24 * 3_600_000;
 
 /**
- * Has Gmail send notices, and goes on having it: renews the watch when its time has come, long before Gmail ends it.
- * @returns how long to wait before the next look
+ * Starts the watch by which Gmail sends notifications, or renews it when that is due, long before it expires.
+ * @returns the delay in milliseconds before the next check
  */
 export async function renewWatch(deps: WatchDeps, gmail: GmailApi, signal: AbortSignal): Promise<number> {
   const { mailbox, topic, label, clock } = deps;
@@ -33,7 +33,7 @@ function renewalDueAt({ mailbox, topic, label, renewEveryMinutes, clock }: Watch
   const { watch } = mailbox.state;
   if (watch?.topic !== topic || watch.label !== label) return 0;
   const renewedAt = watch.renewedAt.getTime();
-  // The clock was ahead then: nothing is known of when that was.
+  // The clock was ahead at the last renewal, so that its time is unknown.
   if (renewedAt > clock.now().getTime() + MIN_PAUSE_MS) return 0;
   const durationMs = watch.expiresAt.getTime() - renewedAt;
   return renewedAt + Math.min(renewEveryMinutes * 60_000, Math.max(durationMs - RETRY_MARGIN_MS, durationMs / 2));

@@ -7,7 +7,7 @@ import {
   type GoogleResponse,
 } from "../api/googleError.ts";
 
-/** As Google's own tools write them: a user's consent, or the key of a service account. */
+/** Credentials in the format of Google's own tools: a user's consent, or the key of a service account. */
 export type GoogleCredentials =
   | {
       readonly type: "authorized_user";
@@ -19,22 +19,22 @@ export type GoogleCredentials =
 
 export interface GoogleAuthOptions {
   readonly credentials: GoogleCredentials;
-  /** What a service account asks for; a user's consent has its scopes already. */
+  /** Scopes that a service account requests; those of a user's consent are fixed. */
   readonly scopes: readonly string[];
-  /** For whom a service account acts, by domain-wide delegation; without it, for itself. */
+  /** The user that a service account impersonates by domain-wide delegation (default: none). */
   readonly subject?: string | undefined;
-  /** Where tokens come from, when not from Google. */
+  /** Replaces Google's token endpoint. */
   readonly tokenUrl?: string | undefined;
-  /** For one request of a token; half a minute unless told. */
+  /** Time limit for one request for a token (default 30 s). */
   readonly timeoutMs?: number;
 }
 
 export interface GoogleAuth {
-  /** Puts the current token on the requests of @googleapis/gmail; only within `call` is it a fresh one. */
+  /** Adds the token to requests of @googleapis/gmail; use it only inside `call`, which keeps the token valid. */
   readonly client: OAuth2Client;
   /**
-   * Lets `request` ask with a token, and once more with a new one where that answers 401.
-   * @throws GoogleError; the signal's reason when it is aborted
+   * Calls `request` with a token, and once more with a new token if the response is 401.
+   * @throws GoogleError; the reason of an aborted signal
    */
   call<T>(service: string, request: (token: string) => Promise<T>, signal: AbortSignal): Promise<T>;
 }
@@ -45,7 +45,7 @@ export const PUBSUB_SCOPE = "https://www.googleapis.com/auth/pubsub";
 const TOKEN_URL = "https://oauth2.googleapis.com/token";
 const LOGIN = "Google's login";
 
-/** Asks nothing yet. @param options.credentials as `readCredentials` has found them to be usable */
+/** Creates the authentication without sending a request. @param options.credentials validated by `readCredentials` */
 export function createGoogleAuth(options: GoogleAuthOptions): GoogleAuth {
   const client = createClient(options);
   const { refresh_token: refreshToken } = client.credentials;
@@ -61,7 +61,7 @@ export function createGoogleAuth(options: GoogleAuthOptions): GoogleAuth {
     throw missingTokenError();
   }
 
-  /** The client takes it for one that has ended. */
+  /** Marks a token as expired, so that the client requests a new one. */
   function discard(value: string): void {
     if (client.credentials.access_token !== value) return;
     client.credentials = { refresh_token: refreshToken ?? null, expiry_date: 1 };
@@ -94,7 +94,7 @@ export function createGoogleAuth(options: GoogleAuthOptions): GoogleAuth {
 function createClient({ credentials, scopes, subject, tokenUrl, timeoutMs = 30_000 }: GoogleAuthOptions): OAuth2Client {
   const shared = {
     transporter: createTransporter(tokenUrl, timeoutMs),
-    // These would log tokens where the environment asks for the library's logs.
+    // Otherwise the library would log tokens if the environment enables its logs.
     useAuthRequestParameters: false,
   };
   if (credentials.type === "authorized_user") {
@@ -110,14 +110,14 @@ function createClient({ credentials, scopes, subject, tokenUrl, timeoutMs = 30_0
   return new JWT({ ...shared, email, key, scopes: [...scopes], ...(subject !== undefined && { subject }) });
 }
 
-/** Asks once, through Node's own fetch, and nowhere but where it was told to. */
+/** Creates a transporter that uses Node's fetch, without retries or redirects, and sends token requests to `tokenUrl`. */
 export function createTransporter(tokenUrl = TOKEN_URL, timeout = 30_000): gaxios.Gaxios {
   const transporter = new gaxios.Gaxios({ fetchImplementation: fetch, redirect: "manual", timeout });
   transporter.interceptors.request.add({
     async resolved(request) {
       request.retry = false;
       delete request.retryConfig;
-      // A service account's client knows no other address than this.
+      // The client of a service account has no option for another token endpoint.
       if (request.url.href === TOKEN_URL) request.url = new URL(tokenUrl);
       return request;
     },
@@ -131,7 +131,7 @@ interface GaxiosResponse {
   readonly data: unknown;
 }
 
-/** What was thrown by a client that asked for a token. */
+/** Converts an error thrown by a client's request for a token. */
 export function toLoginError(thrown: unknown): GoogleError {
   const { response, config } = thrown as { response?: GaxiosResponse; config?: unknown };
   if (response) return fromTokenResponse(LOGIN, toGoogleResponse(response));

@@ -11,18 +11,17 @@ export interface CatchUpDeps {
   readonly label: string;
   readonly clock: Clock;
   readonly log: Logger;
-  /** How many mails a full sync lists at a time. */
+  /** Number of mails that a full sync lists at a time (default 10,000). */
   readonly batch?: number;
 }
 
 const BATCH_SIZE = 10_000;
-/** Mails may become visible later than others that were received after them. */
+/** How far back a full sync looks before the newest imported mail: mails may become visible out of order. */
 const OUT_OF_ORDER_MS = 24 * 3_600_000;
 
 /**
- * Makes runs of all mails since the cursor, which moves behind them: first the runs are written, then the cursor. Whatever
- * ends it in between, the next one finds the runs and goes on from there. The first time of all nothing but the cursor is
- * set: mails that were there before become no runs.
+ * Imports all mails since the cursor and advances it. Runs are stored before the cursor, so that after an interruption the
+ * next call finds the runs and continues from there. The first call only sets the cursor: existing mails become no runs.
  * @throws GoogleError; LeaseLost; AppError unavailable; the reason of an aborted signal
  */
 export async function catchUp(deps: CatchUpDeps, gmail: GmailApi, signal: AbortSignal): Promise<void> {
@@ -33,7 +32,8 @@ export async function catchUp(deps: CatchUpDeps, gmail: GmailApi, signal: AbortS
   for (;;) {
     const history = await gmail.listHistory(cursor, label, signal);
     if (history === "too-old") {
-      if (hasSynced) throw new GoogleError("transient", "Gmail does not know the history id that it has just told.");
+      if (hasSynced)
+        throw new GoogleError("transient", "Gmail does not know the history id that it has just returned.");
       cursor = await fullSync(deps, gmail, cursor, signal);
       hasSynced = true;
       continue;
@@ -56,13 +56,13 @@ async function startFromNow(
   const newest = id === undefined ? null : await gmail.getMessage(id, { includeBody: false }, signal);
   const { historyId: cursor } = await gmail.getProfile(signal);
   await mailbox.update({ cursor, oldUntil: (newest && receivedAtOrNow(clock.now(), newest)) ?? null });
-  log.info("the mailbox is listened to from now on; mails that are there already become no runs");
+  log.info("listening to the mailbox for the first time; existing mails become no runs");
   return cursor;
 }
 
 /**
- * For a cursor of which Gmail has forgotten what came after it: looks through the mails that came since then. Their history
- * ids tell those that the cursor has passed; those that have become runs are known.
+ * Imports mails by listing the mailbox, for a cursor whose history Gmail no longer stores. Skips mails whose history id is not
+ * after the cursor, and mails that already have runs.
  * @returns the new cursor
  */
 async function fullSync(deps: CatchUpDeps, gmail: GmailApi, cursor: string, signal: AbortSignal): Promise<string> {
@@ -72,13 +72,13 @@ async function fullSync(deps: CatchUpDeps, gmail: GmailApi, cursor: string, sign
   const since = Math.floor(sinceMs / 1_000) - 1;
   log.warn(
     { since: new Date(sinceMs) },
-    "Gmail has forgotten the history since the last look; the mails are looked through",
+    "Gmail no longer stores the history since the last listing; starting a full sync",
   );
   const isWanted = (position: MessagePosition) => {
     const at = receivedAt(position);
     return !isBeforeCursor(position, cursor) && (!at || !oldUntil || at > oldUntil);
   };
-  // What comes from now on is in the history after this id, or in both.
+  // Changes made during the sync are in the history after this id, and possibly in the listing as well.
   const { historyId } = await gmail.getProfile(signal);
   let newest: Date | undefined;
   let max = deps.batch ?? BATCH_SIZE;
@@ -92,20 +92,20 @@ async function fullSync(deps: CatchUpDeps, gmail: GmailApi, cursor: string, sign
     if (imported.newestMailAt && imported.newestMailAt > (newest ?? 0)) newest = imported.newestMailAt;
     if (!more) break;
     const next = await secondAfterOldest(gmail, messageIds, signal);
-    if (next >= before) max *= 2; // all of one second
+    if (next >= before) max *= 2; // all mails of this page were received in the same second
     before = Math.min(before, next);
   }
-  // Not before: a sync that is begun anew would look no further back than to the newest.
+  // Not stored earlier: after an interruption, the next sync would look back only from this newest mail.
   await mailbox.update({ cursor: historyId }, newest);
   return historyId;
 }
 
-/** Whether nothing has become of a mail since the cursor: then it was there before. */
+/** Returns whether a mail has not changed since the cursor, which means that it existed before. */
 function isBeforeCursor({ historyId }: MessagePosition, cursor: string): boolean {
   return /^\d+$/.test(historyId ?? "") && BigInt(historyId ?? 0) <= BigInt(cursor);
 }
 
-/** In seconds; where all of them are gone by now, there is no such bound. */
+/** Returns the second after the oldest mail was received, as a Unix time; infinity if none of the mails exists any more. */
 async function secondAfterOldest(gmail: GmailApi, ids: readonly string[], signal: AbortSignal): Promise<number> {
   for (const id of ids.toReversed()) {
     const message = await gmail.getMessage(id, { includeBody: false }, signal);

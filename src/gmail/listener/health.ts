@@ -8,7 +8,7 @@ import type { LeasedMailbox } from "./leasedMailbox.ts";
 
 const REMEDY = "run `signalbox webhooks gmail setup` again";
 
-/** What a lasting fault of a part means. */
+/** Consequence of a lasting fault, by part. */
 const FAULT_TEXTS: Readonly<Record<MailboxPart, string>> = {
   mails: "No new mail comes in",
   notices: "The notices of new mails cannot be pulled, so that mails come in late or not at all",
@@ -29,8 +29,8 @@ export interface HealthDeps {
 }
 
 /**
- * What works and what does not, on the mailbox's record. Of a fault that does not pass by itself the main session is told
- * once, and once of its end, however many processes see it and how often they are started anew.
+ * Records in the mailbox's document which parts of the listener work. Notifies the main session once of each lasting fault and
+ * once of its end, however many processes observe it and however often they restart.
  */
 export class Health {
   readonly #mailbox: LeasedMailbox;
@@ -42,12 +42,12 @@ export class Health {
     this.#deps = deps;
   }
 
-  /** @throws LeaseLost; AppError unavailable */
+  /** Clears the fault of a part. @throws LeaseLost; AppError unavailable */
   reportSuccess(part: MailboxPart): Promise<void> {
     return this.#serialize(async () => {
       const fault = this.#mailbox.state.faults[part];
       if (!fault) return;
-      this.#deps.log.info({ part, since: fault.since }, "it works again");
+      this.#deps.log.info({ part, since: fault.since }, "a part of the Gmail listener works again");
       if (fault.toldAs !== null) {
         const text = `${RECOVERY_TEXTS[part]} again.`;
         await this.#deps.stores.events.add([{ _id: `${fault.toldAs}-over`, text, source: "gmail", wake: false }]);
@@ -56,17 +56,17 @@ export class Health {
     });
   }
 
-  /** @throws LeaseLost; AppError unavailable */
+  /** Records the fault of a part. @throws LeaseLost; AppError unavailable */
   reportFailure(part: MailboxPart, { reason, isLasting }: Failure): Promise<void> {
     return this.#serialize(async () => {
       const { clock, log, stores, triggerHeartbeat } = this.#deps;
       const { _id, faults } = this.#mailbox.state;
       const earlier = faults[part] ?? { since: clock.now(), toldAs: null, isLasting: false };
       const fault = { ...earlier, reason, isLasting: isLasting || earlier.isLasting };
-      // First the fault, so that one who comes after a crash tells of the same.
+      // Stored before the event, so that after a crash the next process reports the same fault under the same id.
       await this.#mailbox.setFault(part, fault);
       if (!isLasting || fault.toldAs !== null) return;
-      log.error({ part, reason }, `${FAULT_TEXTS[part]}: ${REMEDY}; the listener goes on trying`);
+      log.error({ part, reason }, `${FAULT_TEXTS[part]}: ${REMEDY}; the listener continues to retry`);
       const same = Object.values(faults).find((other) => other?.reason === reason && other.toldAs !== null);
       const toldAs = same?.toldAs ?? eventId(_id, part, fault.since);
       const text = `${FAULT_TEXTS[part]}: ${reason} To mend it, ${REMEDY}.`;
@@ -75,7 +75,7 @@ export class Health {
     });
   }
 
-  /** The parts fail side by side, and of one cause that they share is told once. */
+  /** Runs actions one after the other: parts fail concurrently, and a cause that they share must be reported once. */
   #serialize(act: () => Promise<void>): Promise<void> {
     const turn = this.#last.then(act);
     this.#last = turn.catch(() => {});
@@ -83,7 +83,7 @@ export class Health {
   }
 }
 
-/** The same for all who see the same fault, and without the address. */
+/** Returns an event id that is the same in each process that observes the fault, and that does not contain the address. */
 function eventId(account: string, part: MailboxPart, since: Date): string {
   const mailbox = hash("sha256", account, "hex").slice(0, 12);
   return `gmail-${mailbox}-${part}-${since.getTime()}`;

@@ -1,11 +1,11 @@
 import type { GmailMailboxes, MailboxDoc, MailboxFault, MailboxPart } from "../../models/gmailMailbox.ts";
 
-/** Another process listens now. */
+/** Thrown when another process has acquired the mailbox. */
 export class LeaseLost extends Error {
   override name = "LeaseLost";
 }
 
-/** A mailbox's record in the hands of the one who listens: what is written is also kept here. Writes throw LeaseLost. */
+/** The document of a mailbox whose lease this process holds. Keeps a current copy in `state`. Writes throw LeaseLost. */
 export class LeasedMailbox {
   readonly #mailboxes: GmailMailboxes;
   readonly #token: string;

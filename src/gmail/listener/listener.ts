@@ -28,16 +28,16 @@ export interface ListenerDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly lease: Timings["lease"];
-  /** Resolves after a time, or when the signal fires. */
+  /** Resolves after the delay, or as soon as the signal is aborted. Tests replace it. */
   readonly pause?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
 export interface Listener {
-  /** Ends what is under way, so that it can be done again, and lets another listen. */
+  /** Stops the work in progress, which can be repeated safely, and releases the mailbox. */
   close(): Promise<void>;
 }
 
-/** Listens to a mailbox, as soon as no other process does. Closed by whoever started it. */
+/** Starts to listen to a mailbox, as soon as no other process does. The caller closes the listener. */
 export function startListener(hooks: Config["hooks"], settings: GmailConfig, deps: ListenerDeps): Listener {
   const stopping = new AbortController();
   const listening = new MailboxListener(hooks, settings, deps).run(stopping.signal);
@@ -56,7 +56,7 @@ class MailboxListener {
   readonly #settings: GmailConfig;
   readonly #deps: ListenerDeps;
   readonly #pause: NonNullable<ListenerDeps["pause"]>;
-  /** Anew after a lasting failure: the credentials may be other ones by then. */
+  /** Recreated after a lasting failure, as the credentials file may have changed. */
   #google: Google | undefined;
   #isRightMailbox = false;
 
@@ -77,7 +77,7 @@ class MailboxListener {
         const isOurs = await stores.gmailMailboxes.take(account, { token, holder }, lease.durationMs);
         if (isOurs) await this.#runWithLease(token, stopping);
       } catch (error) {
-        log.warn({ err: error }, "the mailbox cannot be listened to; trying again");
+        log.warn({ err: error }, "listening to the mailbox failed; trying again");
       }
       await this.#pause(lease.acquireEveryMs, stopping);
     }
@@ -92,13 +92,13 @@ class MailboxListener {
       const leaseClient = { renew, now: () => clock.now() };
       await withLease(leaseClient, lease, (lost) => this.#listen(token, AbortSignal.any([lost, stopping])));
     } finally {
-      // MongoDB may be away: then the lease ends by itself.
+      // If MongoDB is unavailable, the lease expires by itself.
       await stores.gmailMailboxes.release(account, token).catch(() => {});
-      log.info("this process listens to the mailbox no longer");
+      log.info("this process no longer listens to the mailbox");
     }
   }
 
-  /** Until the signal fires or another process listens. @throws AppError unavailable, where it cannot begin */
+  /** Runs all parts until the signal is aborted or the lease is lost. @throws AppError unavailable if it cannot start */
   async #listen(token: string, signal: AbortSignal): Promise<void> {
     const { stores, queues, clock, log } = this.#deps;
     const { account, topic, subscription, label, renewEveryMinutes, pollEveryMinutes } = this.#settings;
@@ -144,7 +144,7 @@ class MailboxListener {
     await Promise.all(Object.values(parts).map((part) => part()));
   }
 
-  /** Does an act again and again, each time after as long as it says; after failures longer and longer. */
+  /** Repeats an action. Each call returns the delay before the next one; failures lead to growing delays. */
   async #repeat(
     part: MailboxPart,
     act: (google: Google) => Promise<number>,
@@ -167,7 +167,7 @@ class MailboxListener {
         const retryInMs = retryDelayMs(failure, failures);
         this.#deps.log.warn(
           { part, reason: failure.reason, failures, retryInMs, ...(failure.isUnexpected && { err: error }) },
-          "trying again",
+          "a part of the Gmail listener failed; trying again",
         );
         if (failure.isLasting) this.#google = undefined;
         const isLost = await health
@@ -184,7 +184,7 @@ class MailboxListener {
     return connectGoogle(this.#settings);
   }
 
-  /** @throws GoogleError where the credentials lead to another one */
+  /** Checks that the credentials belong to the configured mailbox. @throws GoogleError if they do not */
   async #checkMailbox({ gmail }: Google, signal: AbortSignal): Promise<void> {
     if (this.#isRightMailbox) return;
     const { emailAddress } = await gmail.getProfile(signal);

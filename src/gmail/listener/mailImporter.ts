@@ -13,13 +13,13 @@ import { isSkippedMail, type Mail, readMail } from "../mail/mail.ts";
 import { acceptMail, mailRunId } from "./acceptMail.ts";
 import type { LeasedMailbox } from "./leasedMailbox.ts";
 
-/** Where a message stands in the mailbox. */
+/** The position of a message in the mailbox's history and time. */
 export interface MessagePosition {
   readonly historyId?: string | null | undefined;
   readonly internalDate?: string | null | undefined;
 }
 
-/** What is kept of a message: the whole of it may have many megabytes. */
+/** The parts of a message that are kept in memory, as the whole may have many megabytes. */
 interface Fetched extends MessagePosition {
   readonly id: string;
   readonly mail: Mail;
@@ -36,25 +36,25 @@ export interface MailImporterDeps {
   readonly mailbox: LeasedMailbox;
 }
 
-/** What became of some mails. */
+/** The result of importing mails. */
 export interface ImportResult {
   readonly runs: number;
-  /** When Gmail received the newest of those that became runs. */
+  /** When Gmail received the newest mail that became a run. */
   readonly newestMailAt: Date | undefined;
 }
 
-/** Fetched side by side. */
+/** Number of mails fetched concurrently. */
 const FETCH_CONCURRENCY = 4;
 /**
- * A mail that Gmail cannot hand out so many times in a row, each time while it hands out another, is passed over; so is one
- * that cannot be worked with.
+ * Consecutive failures after which a mail is skipped. Failures to fetch count only while Gmail returns other mails; failures
+ * to process always count.
  */
 const MAX_FAILURES = 10;
 
-/** Makes runs of mails. One that is a run already is not fetched again. */
+/** Creates runs from mails. Does not fetch mails that already have runs. */
 export class MailImporter {
   readonly #deps: MailImporterDeps;
-  /** Of mails that failed the last time, how often in a row it was their own fault. */
+  /** Consecutive failures caused by the mail itself, by id of the mail. */
   readonly #failures = new Map<string, number>();
 
   constructor(deps: MailImporterDeps) {
@@ -62,8 +62,8 @@ export class MailImporter {
   }
 
   /**
-   * Fetches mails and writes their runs down, in their order; what cannot become a run for what it is is told and passed over.
-   * @param counts of those that are no spam and such
+   * Fetches mails, stores their runs in order and enqueues them. Reports and skips mails that can never become runs.
+   * @param isWanted applied before spam, drafts and the like are excluded
    * @throws GoogleError; AppError unavailable; the reason of an aborted signal
    */
   async importMails(
@@ -97,7 +97,7 @@ export class MailImporter {
     return { runs, newestMailAt };
   }
 
-  /** @returns the runIds; none for spam and such, and for what is passed over */
+  /** Stores the runs of a mail and returns their ids; none for spam, drafts and the like, and for a skipped mail. */
   async #accept({ id, mail }: Fetched): Promise<string[]> {
     const { settings, clock } = this.#deps;
     try {
@@ -108,21 +108,21 @@ export class MailImporter {
     }
   }
 
-  /** @throws the error, where that may pass */
+  /** Skips a mail that cannot be processed. @throws the error if it may be transient */
   async #skipUnlessTransient(id: string, error: unknown): Promise<void> {
     const isKnown = error instanceof AppError;
     if (isKnown ? error.retry : this.#countFailure(id) < MAX_FAILURES) throw error;
     await this.#skip(id, isKnown ? error.message : "It could not be read; the listener's log says why.");
   }
 
-  /** @returns how often in a row that has been */
+  /** Counts a failure and returns the number of consecutive ones. */
   #countFailure(id: string): number {
     const failures = (this.#failures.get(id) ?? 0) + 1;
     this.#failures.set(id, failures);
     return failures;
   }
 
-  /** Null for one that is gone, or cannot be had. */
+  /** Fetches a mail; returns null if it no longer exists or is skipped. */
   async #fetch(gmail: GmailApi, id: string, others: readonly string[], signal: AbortSignal): Promise<Fetched | null> {
     const { settings } = this.#deps;
     try {
@@ -139,7 +139,7 @@ export class MailImporter {
     }
   }
 
-  /** Whether it is this one mail that Gmail does not hand out, while all else works. */
+  /** Returns whether Gmail fails for this mail only, so that the mail should be skipped. */
   async #isOwnFault(
     gmail: GmailApi,
     id: string,
@@ -155,7 +155,7 @@ export class MailImporter {
     this.#failures.set(id, this.#failures.get(id) ?? 0);
     const other = others.find((one) => !this.#failures.has(one));
     if (other === undefined) return false;
-    // While all of Gmail is away, or comes back little by little, nothing counts against a mail.
+    // This throws during an outage of Gmail, so that failures do not count against the mail.
     await gmail.getMessage(other, { includeBody: false }, signal);
     return this.#countFailure(id) >= MAX_FAILURES;
   }
@@ -163,7 +163,7 @@ export class MailImporter {
   async #skip(message: string, reason: string): Promise<void> {
     this.#failures.delete(message);
     const { stores, clock, log, mailbox, settings } = this.#deps;
-    log.error({ message, reason }, "a mail cannot become a run and is passed over");
+    log.error({ message, reason }, "skipping a mail that cannot become a run");
     const text = `The mail with Gmail's id ${message} could not be taken and is passed over: ${reason}`;
     const _id = `gmail-mail-${mailRunId(settings.account, message)}`;
     await stores.events.add([{ _id, text, source: "gmail", wake: false }]);
@@ -171,13 +171,13 @@ export class MailImporter {
   }
 }
 
-/** When Gmail received a mail; undefined where that cannot be read. */
+/** Returns when Gmail received a mail; undefined if the date is invalid. */
 export function receivedAt({ internalDate }: MessagePosition): Date | undefined {
   const at = new Date(Number(internalDate ?? Number.NaN));
   return Number.isNaN(at.getTime()) ? undefined : at;
 }
 
-/** The same, but never later: mails that were brought from elsewhere may be dated in the future, for years to come. */
+/** Like `receivedAt`, but never later than `now`: imported mails may be dated years in the future. */
 export function receivedAtOrNow(now: Date, position: MessagePosition): Date | undefined {
   const at = receivedAt(position);
   return at && at > now ? now : at;

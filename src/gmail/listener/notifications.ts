@@ -6,7 +6,7 @@ import type { LeasedMailbox } from "./leasedMailbox.ts";
 type Pulled = Awaited<ReturnType<PubSub["pull"]>>[number];
 
 const MAX_MESSAGES = 100;
-/** Pub/Sub answers an empty pull when it likes; it is not to be asked without end. */
+/** Minimum duration of an empty pull including the pause after it; Pub/Sub may end empty pulls at once. */
 const MIN_EMPTY_PULL_MS = 1_000;
 
 export interface PullDeps {
@@ -17,9 +17,9 @@ export interface PullDeps {
 }
 
 /**
- * Waits for notices, has the mailbox listed for those that are news, and acknowledges what the cursor covers by then, and what
- * is none of this mailbox's. What is not acknowledged comes again.
- * @returns how long to wait before the next pull
+ * Pulls notifications, requests a listing if one is newer than the cursor, and acknowledges those that the cursor covers
+ * afterwards and those of other mailboxes. Pub/Sub delivers the others again.
+ * @returns the delay in milliseconds before the next pull
  */
 export async function pullNotifications(deps: PullDeps, pubsub: PubSub, signal: AbortSignal): Promise<number> {
   const { mailbox, subscription, listings, clock } = deps;

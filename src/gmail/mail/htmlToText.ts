@@ -1,6 +1,6 @@
 import { Tokenizer } from "htmlparser2";
 
-/** After and before these a new line begins; with an empty line between, where `true`. */
+/** Elements that begin and end a line; `true` adds a blank line. */
 const BLOCK_ELEMENTS: Readonly<Record<string, boolean>> = {
   ...Object.fromEntries(
     ["br", "div", "tr", "li", "dt", "dd", "option", "section", "article", "header", "footer"].map((name) => [
@@ -16,15 +16,15 @@ const BLOCK_ELEMENTS: Readonly<Record<string, boolean>> = {
   ),
 };
 
-/** Their content is not for readers. The tokenizer takes it as one text up to the closing tag. */
+/** Elements whose content readers do not see. The tokenizer returns it as one text up to the closing tag. */
 const HIDDEN_ELEMENTS: readonly string[] = ["script", "style", "title", "iframe", "noembed", "noframes"];
 
-/** Filling that newsletters put after their first line. */
+/** Invisible characters, which newsletters use as filler after their first line. */
 const INVISIBLE = /\u00ad|\u034f|\u200b|\ufeff/g;
 
 /**
- * What a reader sees of an HTML mail: lines and words, no links, no pictures. From the tokenizer alone, without a tree, so
- * that no nesting makes it slow.
+ * Returns the text of an HTML mail without links and images. Uses only the tokenizer and builds no tree, so that deep nesting
+ * does not slow it down.
  */
 export function htmlToText(html: string): string {
   const lines: string[] = [];
@@ -62,7 +62,7 @@ export function htmlToText(html: string): string {
 
   const nothing = () => {};
   const tokenizer = new Tokenizer(
-    // A browser goes on to hide the rest behind <title/>; whoever wrote it meant an empty one.
+    // A browser would hide everything after <title/>; its author meant an empty element.
     { decodeEntities: true, recognizeSelfClosing: true },
     {
       onopentagname(start, end) {
