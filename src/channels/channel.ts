@@ -1,29 +1,29 @@
 import type { TextStyle } from "./markdown/style.ts";
 
 /**
- * What became of one message handed to a service; each kind has one behaviour, whichever channel it comes from:
+ * The outcome of sending one message. Each kind has one consequence, whichever channel returns it:
  *
- * | kind | what it says | what follows |
+ * | kind | meaning | consequence |
  * |---|---|---|
- * | `sent` | the service has it | the next part |
- * | `rate-limited` | too many, of all or of this recipient | again when the service says, or after a while; counts as no try |
- * | `transient` | it was not taken, and may be another time | again, ever later, a few times |
- * | `authentication` | the credentials are not good | the channel stops for a while; it is told in the log and the metrics |
- * | `gone` | this recipient cannot be reached so | the delivery fails, and all others to the recipient |
- * | `content` | the service does not take this text | once more as plain text, then the delivery fails |
- * | `refused` | the service does not let this message through, however it is written: a filter, say | the delivery fails |
- * | `ambiguous` | it may have been sent | again: with an idempotency key nobody sees it twice, without one it may arrive twice, which the delivery then says |
+ * | `sent` | the service accepted the message | the next part is sent |
+ * | `rate-limited` | too many messages, overall or to this recipient | retried when the service allows it; not counted as an attempt |
+ * | `transient` | not accepted now, may be accepted later | retried a few times with growing delays |
+ * | `authentication` | the credentials are not valid | the channel pauses; the log and the metrics report it |
+ * | `gone` | the recipient cannot be reached | this delivery and all others to the recipient fail |
+ * | `content` | the service rejects this text | retried once as plain text, then the delivery fails |
+ * | `refused` | a filter or the like blocks the message, however it is written | the delivery fails |
+ * | `ambiguous` | the message may have been sent | retried; without an idempotency key it may arrive twice, which the delivery records |
  *
- * `reason` is a sentence for the operator: the service's own code and words, never the token, the recipient's text or an
- * address with credentials in it.
+ * `reason` is a sentence for the operator. It holds the service's own code and words, but never the token, the message's
+ * text, the recipient or an address with credentials.
  */
 export type SendResult =
-  | { readonly kind: "sent" /** The service's own id of the message. */; readonly id: string | null }
+  | { readonly kind: "sent" /** The service's own id of the message, if it returns one. */; readonly id: string | null }
   | {
       readonly kind: "rate-limited";
-      /** Milliseconds until when nothing more may be sent; null where the service does not say. */
+      /** Delay in milliseconds before the next message may be sent; null if the service names none. */
       readonly retryAfterMs: number | null;
-      /** Whom the limit is about. */
+      /** Whether the limit applies to the whole channel or to this recipient only. */
       readonly scope: "channel" | "recipient";
       readonly reason: string;
     }
@@ -32,27 +32,27 @@ export type SendResult =
       readonly reason: string;
     };
 
-/** One message: a reply, or one part of a long one. */
+/** One message: a whole reply, or one part of a long one. */
 export interface OutgoingMessage {
-  /** The recipient, as the channel names it. */
+  /** The recipient, in the channel's own notation. */
   readonly to: string;
   readonly text: string;
-  /** Without any formatting: the service is to show it letter by letter. */
+  /** Whether `text` has no formatting, so that the service must show each character as it is. */
   readonly plain: boolean;
-  /** The same for each try to send this part, of no other one; at most 64 letters, digits and `-`. */
+  /** Idempotency key: the same for each attempt to send this part, unique to it; at most 64 letters, digits and `-`. */
   readonly key: string;
 }
 
-/** One service that takes messages. Made once for each process, used by many deliveries at a time. */
+/** One messaging service. Created once per process and used by many deliveries concurrently. */
 export interface Channel {
   readonly style: TextStyle;
-  /** Milliseconds for which the service itself sees to it that a message of the same key is there once; 0 where it does not. */
+  /** How long in milliseconds the service itself drops repeated messages with the same key; 0 if it does not. */
   readonly idempotentForMs: number;
   /**
-   * Hands one message over. Settles soon after the signal fires, then as ambiguous, or transient where surely nothing was
-   * sent. Never throws for what a service or a network does.
+   * Sends one message. Resolves soon after the signal is aborted: as `ambiguous`, or as `transient` if nothing was sent.
+   * Never throws because of the service or the network.
    */
   send(message: OutgoingMessage, signal: AbortSignal): Promise<SendResult>;
-  /** Tries the credentials without sending anything. `detail`: who one is there, or what is wrong. */
+  /** Checks the credentials without sending a message. `detail` names the account, or what is wrong. */
   check(signal: AbortSignal): Promise<{ readonly ok: boolean; readonly detail: string }>;
 }

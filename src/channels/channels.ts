@@ -15,13 +15,15 @@ type Settings = Config["channels"];
 
 export interface ChannelDeps {
   readonly log: Logger;
-  /** For the program that sends iMessages; without the service's own secrets. */
+  /** Environment for the program that sends iMessages; holds none of this service's secrets. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-type Kinds = { readonly [K in keyof Settings]-?: (settings: NonNullable<Settings[K]>, deps: ChannelDeps) => Channel };
+type Factories = {
+  readonly [K in keyof Settings]-?: (settings: NonNullable<Settings[K]>, deps: ChannelDeps) => Channel;
+};
 
-const KINDS: Kinds = {
+const FACTORIES: Factories = {
   telegram: (settings) => telegramChannel(settings),
   slack: (settings) => slackChannel(settings),
   discord: (settings) => discordChannel(settings),
@@ -33,11 +35,11 @@ const KINDS: Kinds = {
   log: (_settings, { log }) => logChannel(log),
 };
 
-/** The channels that are configured, by name. */
+/** Creates the configured channels and returns them by name. */
 export function openChannels(config: Settings, deps: ChannelDeps): ReadonlyMap<string, Channel> {
-  const open = Object.entries(KINDS).flatMap(([name, make]): [string, Channel][] => {
+  const open = Object.entries(FACTORIES).flatMap(([name, make]): [string, Channel][] => {
     const settings = config[name as keyof Settings];
-    // each kind takes the settings of its own name
+    // TypeScript cannot see that each factory receives the settings of its own name.
     return settings ? [[name, (make as (settings: object, deps: ChannelDeps) => Channel)(settings, deps)]] : [];
   });
   return new Map(open);

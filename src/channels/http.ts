@@ -3,31 +3,31 @@ export interface ApiRequest {
   readonly method: "GET" | "POST";
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as JSON, or as a form where it is URLSearchParams. */
+  /** Sent as JSON, or as a form if it is a URLSearchParams. */
   readonly body?: object;
-  /** From the beginning to the end of the answer. */
+  /** Time limit for the whole request, including the response body. */
   readonly timeoutMs: number;
 }
 
 /**
- * `answer`: the service has answered, whatever it says; `json` is undefined where the body is no JSON. `unsent`: surely
- * nothing has reached it. `lost`: it may have; `reason` tells why.
+ * The result of a request. `response`: the service responded, with any status; `json` is undefined if the body is not JSON.
+ * `unsent`: the request certainly did not reach the service. `lost`: it may have reached it; `reason` explains.
  */
-export type ApiAnswer =
+export type ApiResult =
   | {
-      readonly kind: "answer";
+      readonly kind: "response";
       readonly status: number;
       readonly headers: Headers;
       readonly text: string;
-      /** The body broke off or did not end in time: `text` is empty, the status and the headers say what they say. */
-      readonly isCut: boolean;
-      // biome-ignore lint/suspicious/noExplicitAny: a service's answer has whatever shape it has; each channel looks with care
+      /** Whether the body broke off or timed out. `text` is empty then; status and headers are valid. */
+      readonly isTruncated: boolean;
+      // biome-ignore lint/suspicious/noExplicitAny: a response can have any shape; each channel checks the fields it reads
       readonly json: any;
     }
   | { readonly kind: "unsent"; readonly reason: string }
   | { readonly kind: "lost"; readonly reason: string };
 
-/** What happens before anything of a request is on its way. */
+/** Error codes of failures that occur before any part of a request is sent. */
 const BEFORE_SENDING: readonly unknown[] = [
   "ECONNREFUSED",
   "ENOTFOUND",
@@ -36,16 +36,16 @@ const BEFORE_SENDING: readonly unknown[] = [
   "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
 ];
 
-/** What a TLS handshake says that found no version or cipher to agree on. */
+/** Error codes of a TLS handshake that found no common version or cipher. */
 const NO_HANDSHAKE = /^ERR_SSL_.*(_VERSION|_HANDSHAKE_FAILURE|_UNSUPPORTED_PROTOCOL)/;
 
-const MAX_ANSWER_BYTES = 1024 * 1024;
+const MAX_RESPONSE_BYTES = 1024 * 1024;
 
 /**
- * Asks a service once. Redirects are not followed: a token goes nowhere but where it was configured to go. Never throws;
- * `reason` says the kind of failure and no address.
+ * Sends one request. Does not follow redirects, so that a token is sent only to the configured address. Never throws;
+ * `reason` names the kind of failure, but no address.
  */
-export async function askApi(request: ApiRequest, signal: AbortSignal): Promise<ApiAnswer> {
+export async function sendRequest(request: ApiRequest, signal: AbortSignal): Promise<ApiResult> {
   const { method, url, body, timeoutMs } = request;
   if (signal.aborted) return { kind: "unsent", reason: "The worker is stopping." };
   const timeout = AbortSignal.timeout(timeoutMs);
@@ -66,16 +66,23 @@ export async function askApi(request: ApiRequest, signal: AbortSignal): Promise<
     const response = await fetch(prepared);
     const { status, headers } = response;
     const text = await readText(response).catch((error) => {
-      // Whether it took the request, only the body would have told.
+      // A success without its body does not show whether the service accepted the message.
       if (status < 300) throw error;
     });
-    return { kind: "answer", status, headers, text: text ?? "", isCut: text === undefined, json: parse(text ?? "") };
+    return {
+      kind: "response",
+      status,
+      headers,
+      text: text ?? "",
+      isTruncated: text === undefined,
+      json: parse(text ?? ""),
+    };
   } catch (error) {
     if (timeout.aborted) return { kind: "lost", reason: `There was no answer within ${timeoutMs / 1_000} seconds.` };
     if (signal.aborted) return { kind: "lost", reason: "The worker stopped before there was an answer." };
     const cause = ((error as Error).cause ?? error) as NodeJS.ErrnoException;
     const { code } = cause;
-    // Of a name with several addresses: one for each that was tried.
+    // A host name with several addresses yields one error for each address tried.
     const faults: readonly NodeJS.ErrnoException[] = cause instanceof AggregateError ? cause.errors : [cause];
     return faults.every(isBeforeSending)
       ? { kind: "unsent", reason: `The service cannot be reached (${code ?? "network error"}).` }
@@ -83,18 +90,18 @@ export async function askApi(request: ApiRequest, signal: AbortSignal): Promise<
   }
 }
 
-export type Ask = (
+export type ApiCaller = (
   method: ApiRequest["method"],
   path: string,
   body: object | undefined,
   signal: AbortSignal,
-) => Promise<ApiAnswer>;
+) => Promise<ApiResult>;
 
-/** Asks one service at an address, each time with these headers. */
-export const asker =
-  (address: string, headers: Readonly<Record<string, string>>, timeoutMs: number): Ask =>
+/** Returns a function that sends requests to paths below `address`, each with these headers and this time limit. */
+export const createApiCaller =
+  (address: string, headers: Readonly<Record<string, string>>, timeoutMs: number): ApiCaller =>
   (method, path, body, signal) =>
-    askApi({ method, url: address + path, headers, ...(body && { body }), timeoutMs }, signal);
+    sendRequest({ method, url: address + path, headers, ...(body && { body }), timeoutMs }, signal);
 
 function isBeforeSending({ code, syscall }: NodeJS.ErrnoException): boolean {
   if (syscall === "connect" || BEFORE_SENDING.includes(code)) return true;
@@ -108,7 +115,7 @@ async function readText(response: Response): Promise<string> {
   for await (const chunk of response.body ?? []) {
     bytes += chunk.length;
     text += decoder.decode(chunk, { stream: true });
-    if (bytes > MAX_ANSWER_BYTES) break;
+    if (bytes > MAX_RESPONSE_BYTES) break;
   }
   return text + decoder.decode();
 }
@@ -121,8 +128,8 @@ function parse(text: string): unknown {
   }
 }
 
-/** A service's own words for a reason: on one line, and not too many. */
-export const inWords = (words: unknown): string =>
+/** Returns a service's text on one line, cut to 300 characters, for use in a reason. */
+export const excerpt = (words: unknown): string =>
   String(words ?? "")
     .replace(/\s+/g, " ")
     .trim()

@@ -1,7 +1,7 @@
 import type { Logger } from "../shared/logger.ts";
 import type { Channel } from "./channel.ts";
 
-/** For development: notes in the log that a message was sent, to whom, and how long it was. */
+/** Creates a channel for development. It logs the recipient and the length of each message and sends nothing. */
 export const logChannel = (log: Logger): Channel => ({
   style: { dialect: "markdown", limit: 100_000, unit: "utf16" },
   idempotentForMs: Number.POSITIVE_INFINITY,

@@ -1,4 +1,7 @@
-/** Whether a number has a zero in brackets, which most countries dial only within and some also from abroad: none to guess at. */
+/**
+ * Returns whether a number has a zero in brackets, the trunk prefix. Most countries drop it in calls from abroad and some keep
+ * it, so that the number is ambiguous.
+ */
 export const hasTrunkZero = (number: string): boolean => /\(\s*0\s*\)/.test(number);
 
 export const WITH_TRUNK_ZERO = {

@@ -1,7 +1,7 @@
 import dns from "node:dns";
 import { expect } from "chai";
 import sinon from "sinon";
-import { type ApiRequest, askApi, inWords } from "../../src/channels/http.ts";
+import { type ApiRequest, excerpt, sendRequest } from "../../src/channels/http.ts";
 import { retryAfterMs } from "../../src/shared/retryAfter.ts";
 import {
   answers,
@@ -26,12 +26,12 @@ describe("the HTTP layer of the channels", () => {
   after(() => server.close());
   beforeEach(() => server.script());
   const ask = (request: Partial<ApiRequest> = {}, signal = new AbortController().signal) =>
-    askApi({ method: "POST", url: `${server.url}/${SECRET}`, timeoutMs: 20_000, ...request }, signal);
+    sendRequest({ method: "POST", url: `${server.url}/${SECRET}`, timeoutMs: 20_000, ...request }, signal);
 
   it("sends JSON, with its length", async () => {
     const answer = await ask({ body: { text: "ü" }, headers: { Authorization: "Bearer t" } });
 
-    expect(answer).to.include({ kind: "answer", status: 200, text: '{"ok":true}' });
+    expect(answer).to.include({ kind: "response", status: 200, text: '{"ok":true}' });
     expect(answer).to.have.deep.property("json", { ok: true });
     const [{ method, text, headers } = expect.fail("nothing was sent")] = server.requests;
     expect({ method, text }).to.deep.equal({ method: "POST", text: '{"text":"ü"}' });
@@ -140,8 +140,8 @@ describe("the HTTP layer of the channels", () => {
 
       const answer = await ask({ body: { text: "t" } });
 
-      expect(answer).to.include({ kind: "answer", status, text: "", json: undefined, isCut: true });
-      expect(answer.kind === "answer" && retryAfterMs(answer.headers)).to.equal(3_000);
+      expect(answer).to.include({ kind: "response", status, text: "", json: undefined, isTruncated: true });
+      expect(answer.kind === "response" && retryAfterMs(answer.headers)).to.equal(3_000);
     });
   }
 
@@ -153,7 +153,7 @@ describe("the HTTP layer of the channels", () => {
 
     const answer = await ask({ timeoutMs: 200 });
 
-    expect(answer).to.include({ kind: "answer", status: 429, isCut: true });
+    expect(answer).to.include({ kind: "response", status: 429, isTruncated: true });
     await eventually(() => server.requests[0]?.cancelled, "the request to be cancelled");
   });
 
@@ -177,7 +177,7 @@ describe("the HTTP layer of the channels", () => {
 
     const answer = await ask();
 
-    expect(answer).to.include({ kind: "answer", json: undefined });
+    expect(answer).to.include({ kind: "response", json: undefined });
     expect(answer)
       .to.have.property("text")
       .with.length.below(2 * 1024 * 1024);
@@ -202,8 +202,8 @@ describe("the HTTP layer of the channels", () => {
   }
 
   it("puts words on one line, and not too many", () => {
-    expect(inWords(" a\n b\t")).to.equal("a b");
-    expect(inWords(undefined)).to.equal("");
-    expect(inWords("x".repeat(1_000))).to.have.length(300);
+    expect(excerpt(" a\n b\t")).to.equal("a b");
+    expect(excerpt(undefined)).to.equal("");
+    expect(excerpt("x".repeat(1_000))).to.have.length(300);
   });
 });

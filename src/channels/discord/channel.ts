@@ -3,32 +3,34 @@ import type { Config } from "../../shared/config/schema/config.ts";
 import { trimSlashes } from "../../shared/trimSlashes.ts";
 import { version } from "../../shared/version.ts";
 import type { Channel } from "../channel.ts";
-import { directChannels } from "../directChannels.ts";
-import { asker, inWords } from "../http.ts";
-import { unanswered } from "../httpStatus.ts";
-import { judgeAnswer } from "./errors.ts";
-import { letterByLetter } from "./plain.ts";
+import { createDirectChannelCache } from "../directChannelCache.ts";
+import { createApiCaller, excerpt } from "../http.ts";
+import { failureWithoutResponse } from "../httpStatus.ts";
+import { classifyResponse } from "./errors.ts";
 
 const TIMEOUT_MS = 30_000;
 const LIMIT = 2_000;
 
-/** A channel's or a thread's id, or a user's; all of them snowflakes, which no number holds. */
+/** The id of a channel, a thread or a user. Ids are snowflakes, which exceed the range of a JavaScript number. */
 const RECIPIENT = /^(user:)?(\d{5,20})$/;
 
-/** Discord wants this form; without it, Cloudflare may block what comes. */
+/** Matches addresses and special characters. Addresses match as a whole: a backslash would become part of the link. */
+const SPECIAL = /https?:\/\/[^\s<]+|[\\*_~`|[<]|@(?=everyone|here)/g;
+
+/** Discord requires this form of user agent; Cloudflare may block requests with others. */
 const USER_AGENT = `DiscordBot (https://example.com/signalbox, ${version})`;
 
-/** The flag that keeps addresses from being opened by Discord's servers, whatever the agent was talked into putting in them. */
+/** Keeps Discord's servers from opening addresses in a message, which a manipulated agent could use to leak data. */
 const SUPPRESS_EMBEDS = 1 << 2;
 
-/** Discord, through its REST API. A message of the same nonce within a few minutes is answered with the one that is there. */
+/** Creates the channel for Discord's REST API, which returns the existing message for a nonce repeated within a few minutes. */
 export function discordChannel(settings: NonNullable<Config["channels"]["discord"]>): Channel {
   const headers = { Authorization: `Bot ${settings.botToken}`, "User-Agent": USER_AGENT };
-  const ask = asker(trimSlashes(settings.apiUrl), headers, TIMEOUT_MS);
-  const direct = directChannels(async (user, signal) => {
-    const answer = await ask("POST", "/users/@me/channels", { recipient_id: user }, signal);
-    if (answer.kind !== "answer") return unanswered(answer);
-    const result = judgeAnswer(answer);
+  const callApi = createApiCaller(trimSlashes(settings.apiUrl), headers, TIMEOUT_MS);
+  const direct = createDirectChannelCache(async (user, signal) => {
+    const response = await callApi("POST", "/users/@me/channels", { recipient_id: user }, signal);
+    if (response.kind !== "response") return failureWithoutResponse(response);
+    const result = classifyResponse(response);
     return result.kind === "sent" ? { kind: "opened", id: result.id } : result;
   });
   return {
@@ -40,30 +42,42 @@ export function discordChannel(settings: NonNullable<Config["channels"]["discord
       const opened = isUser ? await direct.find(id, signal) : ({ kind: "opened", id } as const);
       if (opened.kind !== "opened") return opened;
       const message = {
-        content: plain ? letterByLetter(text, LIMIT) : text,
+        content: plain ? escapeMarkdown(text, LIMIT) : text,
         nonce: nonceOf(key),
         enforce_nonce: true,
         allowed_mentions: { parse: [] },
         flags: SUPPRESS_EMBEDS,
       };
-      const answer = await ask("POST", `/channels/${opened.id}/messages`, message, signal);
-      if (answer.kind !== "answer") return unanswered(answer);
-      const result = judgeAnswer(answer);
+      const response = await callApi("POST", `/channels/${opened.id}/messages`, message, signal);
+      if (response.kind !== "response") return failureWithoutResponse(response);
+      const result = classifyResponse(response);
       if (isUser && result.kind === "gone") direct.forget(id);
       return result;
     },
     async check(signal) {
-      const answer = await ask("GET", "/users/@me", undefined, signal);
-      if (answer.kind !== "answer") return { ok: false, detail: answer.reason };
-      const { username } = answer.json ?? {};
-      if (answer.status === 200 && typeof username === "string") {
-        return { ok: true, detail: `it posts as ${inWords(username)}` };
+      const response = await callApi("GET", "/users/@me", undefined, signal);
+      if (response.kind !== "response") return { ok: false, detail: response.reason };
+      const { username } = response.json ?? {};
+      if (response.status === 200 && typeof username === "string") {
+        return { ok: true, detail: `it posts as ${excerpt(username)}` };
       }
-      const result = judgeAnswer(answer);
+      const result = classifyResponse(response);
       return { ok: false, detail: "reason" in result ? result.reason : "Discord's answer names no user." };
     },
   };
 }
 
-/** The key in the 25 characters that a nonce may have. */
+/** Returns a hash of the key, as a nonce has at most 25 characters. */
 const nonceOf = (key: string) => hash("sha256", key, "base64url").slice(0, 25);
+
+/**
+ * Escapes a text so that Discord shows it unchanged, without Markdown, mentions or emoji. Returns the text unescaped if the
+ * result would exceed `limit`. Discord hides a backslash before anything but letters, digits and spaces.
+ */
+function escapeMarkdown(text: string, limit: number): string {
+  const escaped = text
+    .replace(SPECIAL, (found) => (found.length > 1 ? found : `\\${found}`))
+    .replace(/^([^\S\n\r\u2028\u2029]*)([#>+-])/gm, "$1\\$2")
+    .replace(/^([^\S\n\r\u2028\u2029]*\d+)([.)])/gm, "$1\\$2");
+  return escaped.length > limit ? text : escaped;
+}

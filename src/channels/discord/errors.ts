@@ -1,10 +1,10 @@
 import { retryAfterMs } from "../../shared/retryAfter.ts";
-import { type Answered, answered, type Failure, judgeStatus } from "../httpStatus.ts";
+import { type ApiResponse, classifyStatus, describeResponse, type Failure } from "../httpStatus.ts";
 
 type Kind = Exclude<Failure["kind"], "rate-limited">;
 
-/** Limits whose status may be another than 429, and whom they are about. */
-const LIMITS: Readonly<Record<number, readonly ["channel" | "recipient", string]>> = {
+/** Rate limits that may come with another status than 429, with their scope. */
+const RATE_LIMIT_CODES: Readonly<Record<number, readonly ["channel" | "recipient", string]>> = {
   20016: ["recipient", "the channel is in slow mode"],
   20028: ["recipient", "the channel takes no more for now"],
   20029: ["recipient", "the server takes no more for now"],
@@ -12,7 +12,7 @@ const LIMITS: Readonly<Record<number, readonly ["channel" | "recipient", string]
   40062: ["channel", "the service is being limited"],
 };
 
-const KINDS: readonly (readonly [Kind, Readonly<Record<number, string>>])[] = [
+const CODES_BY_KIND: readonly (readonly [Kind, Readonly<Record<number, string>>])[] = [
   [
     "authentication",
     {
@@ -43,7 +43,7 @@ const KINDS: readonly (readonly [Kind, Readonly<Record<number, string>>])[] = [
     },
   ],
   [
-    // To escape the words and try again would only get around the filter.
+    // Not `content`: a retry as escaped plain text would only bypass the filter.
     "refused",
     {
       20009: "Discord does not let explicit content through to this recipient",
@@ -73,34 +73,37 @@ const KINDS: readonly (readonly [Kind, Readonly<Record<number, string>>])[] = [
 ];
 
 /**
- * What an answer of Discord says of a message, or of a channel that was to be opened. Only its code is told. What is refused
- * for good is not tried again: 10,000 refusals in ten minutes, and Discord blocks the whole address.
+ * Classifies a response of Discord to a message, or to a request to open a channel. The reason shows only Discord's code.
+ * Permanent refusals must not be retried: Discord blocks an IP address after 10,000 refusals in ten minutes.
  */
-export function judgeAnswer(answer: Answered): Failure | { readonly kind: "sent"; readonly id: string } {
-  const { status, json } = answer;
+export function classifyResponse(response: ApiResponse): Failure | { readonly kind: "sent"; readonly id: string } {
+  const { status, json } = response;
   const id = json?.id;
   if (status >= 200 && status < 300 && typeof id === "string" && /^\d+$/.test(id)) return { kind: "sent", id };
   const code: number | undefined = Number.isSafeInteger(json?.code) ? json.code : undefined;
-  if (status === 429 || (code !== undefined && code in LIMITS)) return judgeLimit(answer, code);
-  const failure = judgeStatus("Discord", answer, code || undefined);
-  // Without a code it is Cloudflare that speaks, or another server altogether.
+  if (status === 429 || (code !== undefined && code in RATE_LIMIT_CODES)) return classifyRateLimit(response, code);
+  const failure = classifyStatus("Discord", response, code || undefined);
+  // A response without a code comes from Cloudflare or from another server.
   if (code === undefined || status === 401 || status >= 500) return failure;
-  const [kind, words] = KINDS.find(([, codes]) => code in codes) ?? [];
-  const said = answered("Discord", status, code);
-  if (kind && status >= 400) return { kind, reason: `${said}: ${words?.[code]}.` };
-  if (status === 403 || (status === 404 && code !== 0)) return { kind: "gone", reason: `${said}.` };
-  return status === 400 ? { kind: "content", reason: `${said}: it does not take this message.` } : failure;
+  const [kind, words] = CODES_BY_KIND.find(([, codes]) => code in codes) ?? [];
+  const summary = describeResponse("Discord", status, code);
+  if (kind && status >= 400) return { kind, reason: `${summary}: ${words?.[code]}.` };
+  if (status === 403 || (status === 404 && code !== 0)) return { kind: "gone", reason: `${summary}.` };
+  return status === 400 ? { kind: "content", reason: `${summary}: it does not take this message.` } : failure;
 }
 
-/** A limit is of all unless the answer says that it is of one resource, or of the bucket of one path, which names the channel. */
-function judgeLimit({ status, headers, json }: Answered, code: number | undefined): Failure {
-  const [about, words] = (code !== undefined && LIMITS[code]) || [];
-  const reason = `${answered("Discord", status, code || undefined)}${words ? `: ${words}` : ""}.`;
+/**
+ * Classifies a rate limit. Its scope is the whole channel unless the response says that it applies to one resource or to the
+ * bucket of one path, which contains the recipient's channel.
+ */
+function classifyRateLimit({ status, headers, json }: ApiResponse, code: number | undefined): Failure {
+  const [about, words] = (code !== undefined && RATE_LIMIT_CODES[code]) || [];
+  const reason = `${describeResponse("Discord", status, code || undefined)}${words ? `: ${words}` : ""}.`;
   const seconds = json?.retry_after;
-  const told = typeof seconds === "number" ? Math.ceil(Math.max(0, seconds) * 1_000) : retryAfterMs(headers);
+  const waitMs = typeof seconds === "number" ? Math.ceil(Math.max(0, seconds) * 1_000) : retryAfterMs(headers);
   const isGlobal =
     json?.global === true || headers.has("X-RateLimit-Global") || headers.get("X-RateLimit-Scope") === "global";
   const isOfOne = headers.get("X-RateLimit-Scope") === "shared" || headers.has("X-RateLimit-Bucket");
   const scope = isGlobal ? "channel" : (about ?? (isOfOne ? "recipient" : "channel"));
-  return { kind: "rate-limited", retryAfterMs: told, scope, reason };
+  return { kind: "rate-limited", retryAfterMs: waitMs, scope, reason };
 }

@@ -1,23 +1,30 @@
 import type { Channel, OutgoingMessage, SendResult } from "../channel.ts";
-import { type ApiAnswer, askApi } from "../http.ts";
-import { type Answered, answered, codeOf, type Failure, judgeStatus, unanswered } from "../httpStatus.ts";
-import { serviceAt } from "../serviceAt.ts";
-import { wordsAbout } from "../wordsWithout.ts";
-import { type ImessageRecipient, namesOf, noRecipient, readRecipient } from "./recipient.ts";
+import { createEndpoints } from "../endpoint.ts";
+import { type ApiResult, sendRequest } from "../http.ts";
+import {
+  type ApiResponse,
+  classifyStatus,
+  codeOf,
+  describeResponse,
+  type Failure,
+  failureWithoutResponse,
+} from "../httpStatus.ts";
+import { redactWithNames } from "../redact.ts";
+import { type ImessageRecipient, invalidRecipient, namesOf, readRecipient } from "./recipient.ts";
 
 const NAME = "BlueBubbles";
-/** It waits for the message to show up in Messages' own data: two minutes at most. */
+/** BlueBubbles waits up to two minutes for the message to appear in the database of Messages. */
 const SEND_TIMEOUT_MS = 150_000;
 const CHECK_TIMEOUT_MS = 10_000;
 
-/** Messages' code of an address that has no iMessage. */
+/** The code of Messages for an address without iMessage. */
 const NOT_REGISTERED = 22;
 
-/** Its own statuses; with another one, something before it speaks. */
-const STATUSES: readonly number[] = [400, 401, 403, 404, 500, 504];
+/** Statuses that BlueBubbles returns; any other comes from a proxy before it. */
+const OWN_STATUSES: readonly number[] = [400, 401, 403, 404, 500, 504];
 
-const QUEUED = /already queued/i;
-const NO_CHAT = /chat (does not exist|not found)/i;
+const ALREADY_QUEUED = /already queued/i;
+const CHAT_NOT_FOUND = /chat (does not exist|not found)/i;
 
 interface BlueBubblesSettings {
   readonly apiUrl: string;
@@ -25,30 +32,33 @@ interface BlueBubblesSettings {
   readonly method: "apple-script" | "private-api";
 }
 
-/** iMessage, through a BlueBubbles server. Its password goes in the address, and so must never be told. */
+/** Sends iMessages through a BlueBubbles server. Addresses contain its password, so that no address may be logged or returned. */
 export function blueBubbles({ apiUrl, password = "", method }: BlueBubblesSettings): Pick<Channel, "send" | "check"> {
-  const at = serviceAt("channels.imessage.apiUrl", apiUrl);
+  const endpoint = createEndpoints("channels.imessage.apiUrl", apiUrl);
   const query = { password };
-  const forms = [password, encodeURIComponent(password), `${new URLSearchParams({ "": password })}`.slice(1)];
+  const passwordForms = [password, encodeURIComponent(password), `${new URLSearchParams({ "": password })}`.slice(1)];
   const post = (path: string, body: object, signal: AbortSignal) =>
-    askApi({ method: "POST", ...at(`/api/v1${path}`, query), body, timeoutMs: SEND_TIMEOUT_MS }, signal);
+    sendRequest({ method: "POST", ...endpoint(`/api/v1${path}`, query), body, timeoutMs: SEND_TIMEOUT_MS }, signal);
   return {
     async send(message, signal) {
       const recipient = readRecipient(message.to);
-      if (!recipient) return noRecipient(message.to);
+      if (!recipient) return invalidRecipient(message.to);
       const { text, key: tempGuid } = message;
-      const untold = { names: namesOf(recipient), secrets: [...forms, text] };
+      const redactions = { names: namesOf(recipient), secrets: [...passwordForms, text] };
       const body = { chatGuid: recipient.guid, tempGuid, message: text, method };
-      const answer = await post("/message/text", body, signal);
-      if (recipient.kind === "chat" || !isWithoutChat(answer)) return judge(answer, untold);
+      const response = await post("/message/text", body, signal);
+      if (recipient.kind === "chat" || !isMissingChat(response)) return classify(response, redactions);
       const chat = { ...newChat(recipient, message), method };
-      return judge(await post("/chat/new", chat, signal), untold);
+      return classify(await post("/chat/new", chat, signal), redactions);
     },
     async check(signal) {
-      const answer = await askApi({ method: "GET", ...at("/api/v1/ping", query), timeoutMs: CHECK_TIMEOUT_MS }, signal);
-      if (answer.kind !== "answer") return { ok: false, detail: answer.reason };
-      if (answer.status === 200 && answer.json?.data === "pong") return { ok: true, detail: "BlueBubbles answers" };
-      const result = judge(answer, { names: [], secrets: forms });
+      const response = await sendRequest(
+        { method: "GET", ...endpoint("/api/v1/ping", query), timeoutMs: CHECK_TIMEOUT_MS },
+        signal,
+      );
+      if (response.kind !== "response") return { ok: false, detail: response.reason };
+      if (response.status === 200 && response.json?.data === "pong") return { ok: true, detail: "BlueBubbles answers" };
+      const result = classify(response, { names: [], secrets: passwordForms });
       return { ok: false, detail: result.kind === "sent" ? "It is no BlueBubbles that answers." : result.reason };
     },
   };
@@ -66,81 +76,83 @@ function newChat(
   };
 }
 
-/** Where nothing was sent as there is no such chat yet. */
-function isWithoutChat(answer: ApiAnswer): boolean {
-  if (answer.kind !== "answer" || answer.status < 400) return false;
-  return isOwn(answer) && (answer.status === 404 || NO_CHAT.test(readWords(answer).words));
+/** Returns whether the message was not sent because the chat does not exist yet. */
+function isMissingChat(response: ApiResult): boolean {
+  if (response.kind !== "response" || response.status < 400) return false;
+  return isFromBlueBubbles(response) && (response.status === 404 || CHAT_NOT_FOUND.test(readErrorText(response).words));
 }
 
-const isOwn = ({ status, json }: Answered) => STATUSES.includes(status) && Boolean(json?.error?.type);
+const isFromBlueBubbles = ({ status, json }: ApiResponse) =>
+  OWN_STATUSES.includes(status) && Boolean(json?.error?.type);
 
-/** What of BlueBubbles' words may not be told: what the recipient is called by, and the rest. */
-interface Untold {
+/** Texts to remove from BlueBubbles' error texts: the recipient's names, and secrets. */
+interface Redactions {
   readonly names: readonly string[];
   readonly secrets: readonly string[];
 }
 
-function judge(answer: ApiAnswer, { names, secrets }: Untold): SendResult {
-  if (answer.kind !== "answer") return unanswered(answer);
-  const { status, json } = answer;
+function classify(response: ApiResult, { names, secrets }: Redactions): SendResult {
+  if (response.kind !== "response") return failureWithoutResponse(response);
+  const { status, json } = response;
   if (status >= 200 && status < 300) {
     const { guid, messages } = json?.data ?? {};
-    if (typeof guid !== "string") return judgeStatus(NAME, answer);
-    // A new chat comes with its first message.
+    if (typeof guid !== "string") return classifyStatus(NAME, response);
+    // The response to a new chat holds its first message.
     const id = Array.isArray(messages) ? messages[0]?.guid : guid;
     return { kind: "sent", id: typeof id === "string" ? id : null };
   }
-  // With this status it says of messages, too, that were sent.
-  if (status === 500 && answer.isCut) return { kind: "ambiguous", reason: `${answered(NAME, status)}, cut off.` };
-  if (!isOwn(answer)) return judgeStatus(NAME, answer);
-  const said = readWords(answer);
-  const code = messageError(answer);
-  const words = [wordsAbout(names, said.words, ...secrets), code && `Messages' error ${code}`]
+  // BlueBubbles also returns this status for messages that were sent.
+  if (status === 500 && response.isTruncated)
+    return { kind: "ambiguous", reason: `${describeResponse(NAME, status)}, cut off.` };
+  if (!isFromBlueBubbles(response)) return classifyStatus(NAME, response);
+  const errorText = readErrorText(response);
+  const code = messageErrorCode(response);
+  const words = [redactWithNames(names, errorText.words, ...secrets), code && `Messages' error ${code}`]
     .filter(Boolean)
     .join("; ");
-  const reason = `${answered(NAME, status, codeOf(json.error.type))}${words && `: ${words}`}`;
-  return { kind: judgeError(answer, said, code), reason };
+  const reason = `${describeResponse(NAME, status, codeOf(json.error.type))}${words && `: ${words}`}`;
+  return { kind: classifyError(response, errorText, code), reason };
 }
 
-/** What BlueBubbles says in words. */
-interface Said {
+/** The text of an error. */
+interface ErrorText {
   readonly words: string;
-  /** Whether AppleScript says it, which has refused then. */
+  /** Whether the text comes from AppleScript, which means that Messages refused the message. */
   readonly isRefusal: boolean;
 }
 
-/** Of a script that failed, the end alone: the beginning is the script, with the message in it. */
-function readWords({ json }: Answered): Said {
+/** Reads the text of an error. Of a failed script it keeps only the end, as the beginning is the script with the message. */
+function readErrorText({ json }: ApiResponse): ErrorText {
   const message = json?.error?.message;
-  const said = typeof message === "string" ? message : "";
-  if (!said.startsWith("Command failed")) return { words: said, isRefusal: false };
+  const errorText = typeof message === "string" ? message : "";
+  if (!errorText.startsWith("Command failed")) return { words: errorText, isRefusal: false };
   const end =
-    said
+    errorText
       .split(/(?:execution|syntax) error: /)
       .slice(1)
       .at(-1) ?? "";
   return { words: end, isRefusal: end !== "" && !/timed out|-1712/.test(end) };
 }
 
-/** Messages' own error of the message, where it has tried to send it. */
-function messageError({ json }: Answered): number | undefined {
+/** Returns the error code of Messages if it tried to send the message. */
+function messageErrorCode({ json }: ApiResponse): number | undefined {
   const code = json?.data?.error;
   return typeof code === "number" && code !== 0 ? code : undefined;
 }
 
-function judgeError(
-  { status, json }: Answered,
-  { words, isRefusal }: Said,
+function classifyError(
+  { status, json }: ApiResponse,
+  { words, isRefusal }: ErrorText,
   code: number | undefined,
 ): Exclude<Failure["kind"], "rate-limited"> {
   if (status === 401 || status === 403) return "authentication";
-  // An earlier try of this very message is under way.
-  if (QUEUED.test(words)) return "ambiguous";
+  // An earlier attempt to send this message is still in progress.
+  if (ALREADY_QUEUED.test(words)) return "ambiguous";
   if (status === 400) return "content";
-  if (status === 404 || NO_CHAT.test(words)) return "gone";
+  if (status === 404 || CHAT_NOT_FOUND.test(words)) return "gone";
   if (code !== undefined) return code === NOT_REGISTERED ? "gone" : "transient";
   if (isRefusal || json.error.type === "Database Error" || /Private API (Helper )?is not/.test(words))
     return "transient";
-  // It has waited for the message in vain, or failed after it: that it was sent is more likely than not.
+  // BlueBubbles waited for the message in vain or failed afterwards: the message was probably sent.
   return "ambiguous";
 }

@@ -6,8 +6,9 @@ import { type Environment, imsg } from "./imsg.ts";
 type ImessageSettings = NonNullable<Config["channels"]["imessage"]>;
 
 /**
- * iMessage, through a BlueBubbles server or the `imsg` command. It has no idempotency key, and no limit of its own.
- * @param environment of this process; a few variables of it are for the command
+ * Creates the channel for iMessage, through a BlueBubbles server or the `imsg` command. iMessage has no idempotency key and no
+ * rate limit.
+ * @param environment of this process; the command receives a few of its variables
  */
 export function imessageChannel(settings: ImessageSettings, environment: Environment): Channel {
   return {

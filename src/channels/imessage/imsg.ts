@@ -1,47 +1,47 @@
 import { isTransientStartError, runProcessGroup } from "../../shared/processGroup.ts";
 import type { Channel, SendResult } from "../channel.ts";
-import { wordsAbout } from "../wordsWithout.ts";
-import { type ImessageRecipient, namesOf, noRecipient, readRecipient } from "./recipient.ts";
+import { redactWithNames } from "../redact.ts";
+import { type ImessageRecipient, invalidRecipient, namesOf, readRecipient } from "./recipient.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Messages has two minutes for a script; then imsg looks for the message for some seconds. */
+/** Messages allows a script two minutes; afterwards imsg searches for the message for some seconds. */
 const SEND_TIMEOUT_MS = 150_000;
 const CHECK_TIMEOUT_MS = 20_000;
 const MAX_OUTPUT_BYTES = 1024 * 1024;
 
-/** What a program finds in its environment: no credentials but the way to those of SSH, and none of this service's settings. */
-const PASSED = /^(PATH|HOME|LANG|LC_\w+|TMPDIR|USER|LOGNAME|SHELL|TERM|SSH_AUTH_SOCK)$/;
+/** Environment variables that the program receives: no credentials but the SSH agent, and none of this service's settings. */
+const PASSED_VARIABLES = /^(PATH|HOME|LANG|LC_\w+|TMPDIR|USER|LOGNAME|SHELL|TERM|SSH_AUTH_SOCK)$/;
 
-/** Without these nothing can be sent to anybody. */
-const NOT_ALLOWED = /Full Disk Access|not authori[sz]ed/i;
+/** Matches errors about missing macOS permissions, without which no message can be sent. */
+const PERMISSION_ERROR = /Full Disk Access|not authori[sz]ed/i;
 
-/** What a code of an error says, but for what is said of the set-up. */
-const CODES: Readonly<Record<number, "gone" | "authentication">> = {
-  // The recipient: the rest of the parameters is always the same.
+/** Outcome by JSON-RPC error code, for errors that are not about permissions. */
+const KIND_BY_CODE: Readonly<Record<number, "gone" | "authentication">> = {
+  // Invalid parameters: only the recipient varies.
   [-32602]: "gone",
-  // It is another program than imsg, or one that is too old.
+  // The program is not imsg, or too old.
   [-32600]: "authentication",
   [-32601]: "authentication",
   [-32700]: "authentication",
 };
 
 type Outcome =
-  // biome-ignore lint/suspicious/noExplicitAny: an answer has whatever shape it has
+  // biome-ignore lint/suspicious/noExplicitAny: an answer can have any shape
   | { readonly kind: "answer"; readonly answer: any }
   | { readonly kind: "transient" | "authentication" | "ambiguous"; readonly reason: string };
 
 /**
- * iMessage, through the `imsg` command on a Mac: `imsg rpc`, asked once. Its `send` would take the message as an argument,
- * where other users of the Mac see it, where one that begins with `-` is refused, and where the shell behind an SSH wrapper
- * would carry out what is in it.
+ * Sends iMessages through the `imsg` command on a Mac, with one request to `imsg rpc`. `imsg send` is not used, as it takes
+ * the message as an argument: other users of the Mac could read it, one that begins with `-` would fail, and the shell behind
+ * an SSH wrapper would execute it.
  */
 export function imsg(
   settings: { readonly command: readonly string[] },
   environment: Environment,
 ): Pick<Channel, "send" | "check"> {
   const [name = "imsg", ...args] = settings.command;
-  const env = Object.fromEntries(Object.entries(environment).filter(([key]) => PASSED.test(key)));
+  const env = Object.fromEntries(Object.entries(environment).filter(([key]) => PASSED_VARIABLES.test(key)));
   async function call(method: string, params: object, timeoutMs: number, signal: AbortSignal): Promise<Outcome> {
     if (signal.aborted) return { kind: "transient", reason: "The worker is stopping." };
     const program = {
@@ -55,7 +55,7 @@ export function imsg(
     try {
       const ended = await runProcessGroup(program, AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]));
       const answer = readAnswer(ended.output);
-      return answer === undefined ? unanswered(ended) : { kind: "answer", answer };
+      return answer === undefined ? withoutAnswer(ended) : { kind: "answer", answer };
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       const reason = `The program of channels.imessage.command cannot be started (${code}): is it there?`;
@@ -65,46 +65,46 @@ export function imsg(
   return {
     async send({ to, text }, signal) {
       const recipient = readRecipient(to);
-      if (!recipient) return noRecipient(to);
-      const outcome = await call("send", { ...toWhom(recipient), text }, SEND_TIMEOUT_MS, signal);
-      return judge(outcome, namesOf(recipient), text);
+      if (!recipient) return invalidRecipient(to);
+      const outcome = await call("send", { ...recipientParams(recipient), text }, SEND_TIMEOUT_MS, signal);
+      return classify(outcome, namesOf(recipient), text);
     },
     async check(signal) {
       const outcome = await call("chats.list", { limit: 1 }, CHECK_TIMEOUT_MS, signal);
       if (outcome.kind === "answer" && Array.isArray(outcome.answer.result?.chats)) {
         return { ok: true, detail: "imsg answers, and may read Messages" };
       }
-      const result = judge(outcome, [], "");
+      const result = classify(outcome, [], "");
       return { ok: false, detail: result.kind === "sent" ? "It is no imsg that answers." : result.reason };
     },
   };
 }
 
-/** By address where there is one: a chat with them need not be there yet. */
-function toWhom(recipient: ImessageRecipient): object {
+/** Returns the recipient's parameters: an address if there is one, since a chat with it may not exist yet. */
+function recipientParams(recipient: ImessageRecipient): object {
   if (recipient.kind === "chat") return { chat_guid: recipient.guid };
   const { address, service } = recipient;
   return { to: address, service: service === "any" ? "auto" : service.toLowerCase() };
 }
 
-/** The answer to the one request, on a line of its own. */
-// biome-ignore lint/suspicious/noExplicitAny: an answer has whatever shape it has
+/** Returns the answer to the request, which is one line of the output; undefined if there is none yet. */
+// biome-ignore lint/suspicious/noExplicitAny: an answer can have any shape
 function readAnswer(output: Buffer): any {
   for (const line of output.toString().split("\n")) {
     try {
       const message = JSON.parse(line);
       if (message?.id === 1 && (message.result || message.error)) return message;
     } catch {
-      // A banner of SSH, or a line that is not whole yet.
+      // The line is a banner of SSH, or incomplete.
     }
   }
   return undefined;
 }
 
-function unanswered({ stopped, code, killedBy }: Awaited<ReturnType<typeof runProcessGroup>>): Outcome {
+function withoutAnswer({ stopped, code, killedBy }: Awaited<ReturnType<typeof runProcessGroup>>): Outcome {
   if (stopped === "signal") return { kind: "ambiguous", reason: "imsg was stopped before it had answered." };
   if (stopped === "output") return { kind: "ambiguous", reason: "imsg printed far more than an answer." };
-  // So says a shell of a command that it does not find, or may not run.
+  // A shell returns these codes for a command that it cannot find or execute.
   const isMissing = code === 126 || code === 127;
   const how = killedBy ? `was ended by ${killedBy}` : `ended with exit code ${code}`;
   return {
@@ -113,10 +113,10 @@ function unanswered({ stopped, code, killedBy }: Awaited<ReturnType<typeof runPr
   };
 }
 
-function judge(outcome: Outcome, names: readonly string[], text: string): SendResult {
+function classify(outcome: Outcome, names: readonly string[], text: string): SendResult {
   if (outcome.kind !== "answer") return outcome;
   const { result, error } = outcome.answer;
-  if (error) return judgeError(error, names, text);
+  if (error) return classifyError(error, names, text);
   const { ok, status, guid, id } = result;
   const shown = [guid, id].find((value) => typeof value === "string" || typeof value === "number");
   if (ok !== true && status !== "sent" && shown === undefined) {
@@ -125,19 +125,20 @@ function judge(outcome: Outcome, names: readonly string[], text: string): SendRe
   return { kind: "sent", id: shown === undefined ? null : String(shown) };
 }
 
-function judgeError(
-  // biome-ignore lint/suspicious/noExplicitAny: an answer has whatever shape it has
+function classifyError(
+  // biome-ignore lint/suspicious/noExplicitAny: an answer can have any shape
   { code, message, data }: any,
   names: readonly string[],
   text: string,
 ): Exclude<SendResult, { kind: "sent" }> {
-  const said = [data, message].find((words) => typeof words === "string") ?? "";
-  const words = wordsAbout(names, said, text);
-  const known = Number.isInteger(code) ? `error ${code}` : "an error";
-  const reason = `imsg answered ${known}${words && `: ${words}`}`;
-  if (NOT_ALLOWED.test(said)) return { kind: "authentication", reason };
-  // AppleScript has refused it; else it has waited too long, or the message is somewhere and not in the chat.
-  const isRefusal = said.startsWith("AppleScript failed") && !/timed out|-1712|accepted the chat send/.test(said);
-  const kind = Number.isInteger(code) ? CODES[code] : undefined;
+  const errorText = [data, message].find((words) => typeof words === "string") ?? "";
+  const words = redactWithNames(names, errorText, text);
+  const label = Number.isInteger(code) ? `error ${code}` : "an error";
+  const reason = `imsg answered ${label}${words && `: ${words}`}`;
+  if (PERMISSION_ERROR.test(errorText)) return { kind: "authentication", reason };
+  // Otherwise AppleScript timed out, or the message was sent but is missing from the chat.
+  const isRefusal =
+    errorText.startsWith("AppleScript failed") && !/timed out|-1712|accepted the chat send/.test(errorText);
+  const kind = Number.isInteger(code) ? KIND_BY_CODE[code] : undefined;
   return { kind: kind ?? (isRefusal ? "transient" : "ambiguous"), reason };
 }

@@ -1,6 +1,6 @@
 import { hasTrunkZero, WITH_TRUNK_ZERO } from "../trunkZero.ts";
 
-/** Somebody, or a chat that is there already. */
+/** The address of a person, or an existing chat. */
 export type ImessageRecipient =
   | {
       readonly kind: "address";
@@ -10,14 +10,14 @@ export type ImessageRecipient =
     }
   | { readonly kind: "chat"; readonly guid: string };
 
-/** None of a shell's or AppleScript's: BlueBubbles puts a chat's guid in a script, and that in a command, as it is. */
+/** Excludes special characters of shells and AppleScript: BlueBubbles inserts a guid unescaped into a script and a command. */
 const GUID = /^(?<service>iMessage|SMS|RCS|any);(?<kind>[-+]);(?<id>[^\s"$`\\;]+)$/i;
 const MAIL = /^[^\s"$`\\;@]+@[^\s"$`\\;@]+$/;
 const NUMBER = /^\+?\d{3,15}$/;
 
 /**
- * A chat's guid such as `iMessage;-;+491…` (with one) or `iMessage;+;chat1…` (a group), a number, or a mail address.
- * @returns nothing for anything else, above all a name: Messages would look in the contacts for whom it may mean
+ * Parses a recipient: a chat's guid such as `iMessage;-;+491…` (one person) or `iMessage;+;chat1…` (a group), a number, or a
+ * mail address. Returns undefined for anything else. Names are not accepted, as Messages would guess among the contacts.
  */
 export function readRecipient(to: string): ImessageRecipient | undefined {
   const trimmed = to.trim();
@@ -27,14 +27,14 @@ export function readRecipient(to: string): ImessageRecipient | undefined {
     if (kind === "+") return { kind: "chat", guid: trimmed };
     return { kind: "address", address: id, service: serviceOf(service), guid: trimmed };
   }
-  // Of a mail address nothing may be left out: it would be somebody else's.
+  // Characters are removed from numbers only: a mail address without them would belong to another person.
   const number = hasTrunkZero(trimmed) ? "" : trimmed.replace(/[\s().-]/g, "");
   const address = MAIL.test(trimmed) ? trimmed : NUMBER.test(number) ? number : undefined;
   if (address === undefined) return undefined;
   return { kind: "address", address, service: "any", guid: `iMessage;-;${address}` };
 }
 
-/** What a service may call a recipient by. */
+/** Returns the names that a service may use for a recipient, longer ones first. */
 export const namesOf = (recipient: ImessageRecipient): readonly string[] =>
   recipient.kind === "address" ? [recipient.guid, recipient.address] : [recipient.guid];
 
@@ -44,10 +44,10 @@ function serviceOf(prefix: string): "iMessage" | "SMS" | "any" {
   return name === "sms" ? "SMS" : "any";
 }
 
-const NO_RECIPIENT = {
+const INVALID_RECIPIENT = {
   kind: "gone",
   reason: "No recipient of iMessage: give a number with its country code (+…), a mail address, or a chat's guid.",
 } as const;
 
-/** Why `readRecipient` makes nothing of it. */
-export const noRecipient = (to: string) => (hasTrunkZero(to) ? WITH_TRUNK_ZERO : NO_RECIPIENT);
+/** Returns the result for a recipient that `readRecipient` rejects. */
+export const invalidRecipient = (to: string) => (hasTrunkZero(to) ? WITH_TRUNK_ZERO : INVALID_RECIPIENT);

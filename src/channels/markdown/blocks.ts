@@ -1,56 +1,56 @@
 import type { Token } from "markdown-it";
 import { isVisible } from "../../shared/visible.ts";
-import { type Inline, literally, readInline } from "./inline.ts";
+import { type Inline, plainInline, readInline } from "./inline.ts";
 import { parser } from "./parser.ts";
-import { layTable } from "./table.ts";
+import { layOutTable } from "./table.ts";
 
-/** A quote or an item of a list, around blocks. */
+/** A quote or a list item that contains blocks. */
 export interface Container {
   readonly kind: "quote" | "item";
-  /** Of a numbered item, as `3.`; empty for one with a bullet. */
+  /** The number of a numbered item, such as `3.`; empty for an item with a bullet and for a quote. */
   readonly number: string;
 }
 
-/** What stands by itself: a paragraph, a heading, code, a table, a rule. Lists and quotes are what it is within. */
+/** A paragraph, heading, code block, table or rule. Lists and quotes are not blocks but containers of blocks. */
 export interface Block extends Inline {
   readonly kind: "text" | "heading" | "code" | "table" | "rule";
-  /** From the outermost to the innermost. */
-  readonly within: readonly Container[];
-  /** Whether the author left a line free before it. */
-  readonly isApart: boolean;
-  /** Of a heading. */
+  /** The containers around the block, outermost first. */
+  readonly containers: readonly Container[];
+  /** Whether the author left a blank line before the block. */
+  readonly hasBlankLineBefore: boolean;
+  /** Level of a heading, 1 to 6; 0 for other blocks. */
   readonly level: number;
-  /** Of code: its language. */
+  /** Language of a code block; empty if unknown. */
   readonly language: string;
-  /** Of a table: its rows, the first one the head. */
+  /** Rows of a table, beginning with the header row. */
   readonly rows: readonly (readonly Inline[])[];
 }
 
-/** One word alone; what is more is for people to read, from its first word on. */
+/** Matches an info string that is a single word. A longer one is text for readers and is shown above the code. */
 const LANGUAGE = /^[\w+#.-]{1,40}$/;
 
-/** Reads Markdown; each visible character of it that is no mark is in a block, in order. */
+/** Parses Markdown into blocks. They hold each visible character that is not markup, in order. */
 export function* readBlocks(markdown: string): Generator<Block> {
   const reader = new BlockReader();
   for (const token of parser.parse(markdown, {})) yield* reader.read(token);
 }
 
 class BlockReader {
-  #within: readonly Container[] = [];
+  #containers: readonly Container[] = [];
   readonly #lists: { first: string | undefined; index: number }[] = [];
   readonly #items: Token[] = [];
-  /** The containers that hold a block. */
+  /** Containers in which a block has begun. */
   readonly #filled = new Set<Container>();
   #level = 0;
   #rows: Inline[][] | undefined;
   #table: Token | undefined;
-  /** The line behind the last block. */
+  /** The line after the last block. */
   #line = 0;
 
   *read(token: Token): Generator<Block> {
     switch (token.type) {
       case "blockquote_open":
-        this.#within = [...this.#within, { kind: "quote", number: "" }];
+        this.#containers = [...this.#containers, { kind: "quote", number: "" }];
         break;
       case "bullet_list_open":
       case "ordered_list_open":
@@ -61,14 +61,14 @@ class BlockReader {
         this.#lists.pop();
         break;
       case "list_item_open":
-        this.#within = [...this.#within, { kind: "item", number: this.#numberOf(token) }];
+        this.#containers = [...this.#containers, { kind: "item", number: this.#numberOf(token) }];
         this.#items.push(token);
         break;
       case "list_item_close":
-        yield* this.#endItem(this.#items.pop() ?? token);
+        yield* this.#closeItem(this.#items.pop() ?? token);
         break;
       case "blockquote_close":
-        this.#within = this.#within.slice(0, -1);
+        this.#containers = this.#containers.slice(0, -1);
         break;
       case "heading_open":
         this.#level = Number(token.tag.slice(1));
@@ -87,16 +87,16 @@ class BlockReader {
         this.#level = 0;
         break;
       case "table_close":
-        yield this.#block("table", literally(layTable(this.#rows ?? [])), this.#table ?? token, {
+        yield this.#block("table", plainInline(layOutTable(this.#rows ?? [])), this.#table ?? token, {
           rows: this.#rows ?? [],
         });
         this.#rows = undefined;
         break;
       case "raw":
-        yield this.#block("text", literally(token.content), token);
+        yield this.#block("text", plainInline(token.content), token);
         break;
       case "hr":
-        yield this.#block("rule", literally("———"), token);
+        yield this.#block("rule", plainInline("———"), token);
         break;
       case "code_block":
       case "fence":
@@ -105,14 +105,15 @@ class BlockReader {
     }
   }
 
-  /** An item without anything in it has its number all the same, which may be all there is: `42.` */
-  *#endItem(token: Token): Generator<Block> {
-    const item = this.#within.at(-1)!;
-    if (!this.#filled.delete(item)) yield this.#block("text", literally(""), token, { isApart: item.number === "" });
-    this.#within = this.#within.slice(0, -1);
+  /** Closes a list item. An empty one becomes an empty block, since its number may be the whole text, as in `42.` */
+  *#closeItem(token: Token): Generator<Block> {
+    const item = this.#containers.at(-1)!;
+    if (!this.#filled.delete(item))
+      yield this.#block("text", plainInline(""), token, { hasBlankLineBefore: item.number === "" });
+    this.#containers = this.#containers.slice(0, -1);
   }
 
-  /** Numbers stay as they were written; where each one is the same, they are counted. */
+  /** Returns the number of an item as written; items that all repeat the first number are counted up. */
   #numberOf({ info, markup }: Token): string {
     const list = this.#lists.at(-1);
     if (!list || info === "") return "";
@@ -127,16 +128,25 @@ class BlockReader {
     const language = LANGUAGE.exec(info)?.[0] ?? "";
     const isEmpty = !isVisible(token.content);
     const words = isEmpty || language === "" ? info : "";
-    if (words !== "") yield this.#block("text", literally(words), token, { isApart: true });
-    if (!isEmpty) yield this.#block("code", literally(token.content.replace(/\n$/, "")), token, { language });
+    if (words !== "") yield this.#block("text", plainInline(words), token, { hasBlankLineBefore: true });
+    if (!isEmpty) yield this.#block("code", plainInline(token.content.replace(/\n$/, "")), token, { language });
   }
 
   #block(kind: Block["kind"], inline: Inline, token: Token, more: Partial<Block> = {}): Block {
     const [start, end] = token.map ?? [this.#line, this.#line];
-    const isApart = start > this.#line || kind === "rule";
+    const hasBlankLineBefore = start > this.#line || kind === "rule";
     this.#line = Math.max(this.#line, end);
-    for (const container of this.#within) this.#filled.add(container);
+    for (const container of this.#containers) this.#filled.add(container);
     const level = this.#level;
-    return { kind, ...inline, within: this.#within, isApart, level, language: "", rows: [], ...more };
+    return {
+      kind,
+      ...inline,
+      containers: this.#containers,
+      hasBlankLineBefore,
+      level,
+      language: "",
+      rows: [],
+      ...more,
+    };
   }
 }

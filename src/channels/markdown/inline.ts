@@ -1,39 +1,39 @@
 import type { Token } from "markdown-it";
 import { isVisible } from "../../shared/visible.ts";
-import { bidiEncoded, isHonest, withoutBidi } from "./linkLabel.ts";
+import { bidiEncoded, mayHideAddress, withoutBidi } from "./linkLabel.ts";
 import { parser } from "./parser.ts";
 
-/** What a piece of text is marked with; `start` and `end` say where in the text, a link's address included. */
+/** Formatting of a range of text, from `start` to `end`. The range of a link includes the address shown after its label. */
 export interface Mark {
   readonly kind: "bold" | "italic" | "strike" | "link";
-  /** As the author wrote it. */
+  /** The markup as the author wrote it, such as `**`. */
   readonly markup: string;
-  /** Of a link, which an image is too: no one's program is to open by itself what a model has written. */
+  /** Address of a link. Images become links, so that no program loads an address from a model by itself. */
   readonly href: string;
   readonly title: string;
   readonly start: number;
   end: number;
-  /** Of a link: whether its label is its address. Services make links of addresses by themselves. */
-  isBare: boolean;
-  /** Of a link: whether it may stand for its address, which else is shown behind the label. */
-  isHonest: boolean;
+  /** Whether the label of a link is its address; services turn addresses into links by themselves. */
+  isLabelAddress: boolean;
+  /** Whether the label of a link may replace its address, which is otherwise shown after the label. */
+  mayHideAddress: boolean;
 }
 
 /**
- * A piece of text in one manner. `escaped`: what is not to be taken for a mark, as what the
- * author has escaped. `address`: a link's address behind its label, ` (https://…)`. `line` and `hardLine`: a line end.
+ * A piece of text with the same formatting. `escaped` is text that must not be read as markup, such as characters that the
+ * author escaped. `address` is a link's address after its label, ` (https://…)`. `line` and `hardLine` are line ends.
  */
 export interface Run {
   readonly kind: "text" | "escaped" | "code" | "address" | "line" | "hardLine";
   readonly text: string;
   readonly start: number;
-  /** Of code: the marks around it. */
+  /** The backticks around code. */
   readonly markup: string;
-  /** From the outermost to the innermost. */
+  /** The marks around the run, outermost first. */
   readonly marks: readonly Mark[];
 }
 
-/** The text of a paragraph, a heading or a cell; the texts of its runs are, one after the other, `text`. */
+/** The content of a paragraph, a heading or a table cell. `text` is the concatenation of the texts of `runs`. */
 export interface Inline {
   readonly text: string;
   readonly runs: readonly Run[];
@@ -46,12 +46,12 @@ export function readInline(markdown: string): Inline {
   parser.inline.parse(markdown, parser, {}, tokens);
   const reader = new InlineReader();
   for (const token of tokens) reader.read(token);
-  reader.judgeLinks();
+  reader.resolveLinks();
   return { text: reader.texts.join(""), runs: reader.runs };
 }
 
-/** Text that is no Markdown. */
-export function literally(text: string): Inline {
+/** Returns text without any formatting. */
+export function plainInline(text: string): Inline {
   return { text, runs: [{ kind: "escaped", text, start: 0, markup: "", marks: [] }] };
 }
 
@@ -59,11 +59,11 @@ class InlineReader {
   readonly runs: Run[] = [];
   readonly texts: string[] = [];
   #length = 0;
-  /** The text without the addresses behind labels: what is seen if all of them are hidden. */
+  /** The text without addresses after labels: what a reader sees if all addresses are hidden. */
   #seen = "";
   readonly #links: { readonly mark: Mark; readonly start: number; readonly end: number }[] = [];
   #marks: readonly Mark[] = [];
-  /** Where each open mark begins: in the runs, and in the text that is seen. */
+  /** Start of each open mark: its index in `runs` and its offset in `#seen`. */
   readonly #starts: { readonly run: number; readonly seen: number }[] = [];
 
   read(token: Token): void {
@@ -76,15 +76,16 @@ class InlineReader {
     else if (token.type === "code_inline") this.#add("code", token.content, token.markup);
     else if (token.type === "softbreak") this.#add("line", "\n");
     else if (token.type === "hardbreak") this.#add("hardLine", "\n");
-    // A backslash before what needs none is there to be seen.
+    // A backslash before a character that needs no escape is ordinary text.
     else if (token.type === "text" || (token.content === token.markup && token.content !== "\\"))
       this.#add("text", token.content);
     else this.#add("escaped", token.content.replace(/[\r\n]/g, " "));
   }
 
   /** Decides which links may hide their addresses. */
-  judgeLinks(): void {
-    for (const { mark, start, end } of this.#links) mark.isHonest = isHonest(this.#seen, start, end, mark.href);
+  resolveLinks(): void {
+    for (const { mark, start, end } of this.#links)
+      mark.mayHideAddress = mayHideAddress(this.#seen, start, end, mark.href);
   }
 
   #add(kind: Run["kind"], given: string, markup = ""): void {
@@ -101,7 +102,7 @@ class InlineReader {
     const title = String(token.attrGet("title") ?? "");
     const { markup } = token;
     const [start, end] = [this.#length, this.#length];
-    const mark = { kind, markup, href, title, start, end, isBare: false, isHonest: false };
+    const mark = { kind, markup, href, title, start, end, isLabelAddress: false, mayHideAddress: false };
     this.#marks = [...this.#marks, mark];
     this.#starts.push({ run: this.runs.length, seen: this.#seen.length });
   }
@@ -115,9 +116,9 @@ class InlineReader {
       const label = this.texts.slice(from.run).join("");
       const isLabelled = isVisible(label);
       if (!isLabelled) this.#add("text", href);
-      mark.isBare = !isLabelled || label === href || `mailto:${label}` === href;
+      mark.isLabelAddress = !isLabelled || label === href || `mailto:${label}` === href;
       this.#links.push({ mark, start: from.seen, end: this.#seen.length });
-      if (!mark.isBare) this.#add("address", ` (${href})`);
+      if (!mark.isLabelAddress) this.#add("address", ` (${href})`);
     }
     mark.end = this.#length;
     this.#marks = this.#marks.slice(0, -1);
@@ -125,7 +126,7 @@ class InlineReader {
   }
 }
 
-/** What stands for an image: its words, as they were written where they have addresses of their own. */
+/** Returns the alternative text of an image; its source if that contains links or images. */
 function alternative({ children, content }: Token): string {
   const isNested = children?.some(({ type }) => type === "link_open" || type === "image");
   const text = isNested ? content : children?.map((child) => (child.tag === "br" ? " " : child.content)).join("");

@@ -1,17 +1,17 @@
-/** Schemes of addresses that are made links of. Others are shown as text: they start programs of the reader's. */
-const LINKED = new Set(["http:", "https:", "mailto:"]);
+/** Schemes of addresses that become links. Others are shown as text, since they start programs on the reader's device. */
+const LINKED_SCHEMES = new Set(["http:", "https:", "mailto:"]);
 
-/** Signs that reorder what is shown behind them (Unicode Standard Annex 9). */
+/** Control characters that reorder the text after them (Unicode Standard Annex 9). */
 const BIDI = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
-/** Removes the signs that would have a label, or what stands behind it, shown in another order. */
+/** Removes bidirectional controls, which would reorder a label or the text after it. */
 export const withoutBidi = (text: string): string => text.replace(BIDI, "");
 
-/** Percent-encodes such signs in an address, which stays the same address. */
+/** Percent-encodes bidirectional controls in an address, which keeps its meaning. */
 export const bidiEncoded = (address: string): string => address.replace(BIDI, encodeURIComponent);
 
-/** Endings that files have and hosts do not: a label such as `package.json` names no host. */
-const FILES = new Set(
+/** File extensions that are not top-level domains in use: a label such as `package.json` names no host. */
+const FILE_EXTENSIONS = new Set(
   "c cc cpp css csv cxx h hpp html htm ini java jpeg jpg js json jsx kt lock log mjs cjs pdf php png rb sql svg swift toml ts tsx txt vue xml yaml yml".split(
     " ",
   ),
@@ -22,40 +22,40 @@ const SLASHES = /[\u2044\u2215\u29f8]/g;
 const COLONS = /[\u02d0\u2236\ua789]/g;
 
 /**
- * What reads as an address or a host: with a scheme any host, else one with a dot before letters, or four numbers. Each part
- * begins where the one before ends, so that it is read in linear time.
+ * Matches candidates for addresses and hosts; `hostIn` decides whether a candidate is one. No two parts of the pattern can
+ * match the same text, so that matching takes linear time.
  */
 const ADDRESS =
   /(?<scheme>[a-z][a-z\d+.-]{0,20}:[\\/]{1,3})?(?<authority>[\p{L}\p{N}\p{M}[\]@:%_.-]+)(?<path>[\\/?#][^\s)>\]]*)?/giu;
 
-/** A word around a label and a bracket behind it are read with the label, up to this many characters on each side. */
+/** Maximum characters before and after a label that are read with it: the rest of its word and a bracket after it. */
 const MAX_AROUND = 300;
 
-/** What ends a word. */
-const STOP = /[\s,;"'<>()[\]{}|]/;
-/** The rest of the word that the label begins, and what stands in a bracket behind it as an address would. */
+/** Matches a character that ends a word. */
+const WORD_END = /[\s,;"'<>()[\]{}|]/;
+/** Matches the rest of the label's word and a bracket after it, which looks like the place of an address. */
 const WORD_AFTER = /^[^\s,;"'<>()[\]{}|]*(?:\s*[([{<][^)\]}>]*)?/;
 
 /**
- * Returns whether a link may hide its address: its scheme is linked, and its label, read together with the text that touches
- * it, names no other address. Too long a word is no honest label.
+ * Returns whether a link may hide its address: its scheme is linked, and its label, together with the adjacent text, names no
+ * other address. A label in too long a word may not.
  *
- * @param text what the reader sees if all addresses are hidden; the label is `text.slice(start, end)`
+ * @param text the text that the reader sees if all addresses are hidden; the label is `text.slice(start, end)`
  */
-export function isHonest(text: string, start: number, end: number, href: string): boolean {
+export function mayHideAddress(text: string, start: number, end: number, href: string): boolean {
   const target = URL.parse(href.trim());
-  if (!target || !(LINKED.has(target.protocol) || target.protocol === "tg:")) return false;
+  if (!target || !(LINKED_SCHEMES.has(target.protocol) || target.protocol === "tg:")) return false;
   const before =
-    readable(text.slice(Math.max(0, start - MAX_AROUND), start))
-      .split(STOP)
+    foldLookalikes(text.slice(Math.max(0, start - MAX_AROUND), start))
+      .split(WORD_END)
       .at(-1) ?? "";
-  const after = WORD_AFTER.exec(readable(text.slice(end, end + MAX_AROUND)))?.[0] ?? "";
+  const after = WORD_AFTER.exec(foldLookalikes(text.slice(end, end + MAX_AROUND)))?.[0] ?? "";
   if (before.length >= MAX_AROUND || after.length >= MAX_AROUND) return false;
-  return !misleads(`${before}${readable(text.slice(start, end))}${after}`, target);
+  return !namesOtherAddress(`${before}${foldLookalikes(text.slice(start, end))}${after}`, target);
 }
 
-/** Folds characters that look like others, and removes those that are not seen. */
-const readable = (text: string): string =>
+/** Replaces look-alike characters by the ones they imitate, and removes invisible characters. */
+const foldLookalikes = (text: string): string =>
   text
     .normalize("NFKC")
     .replace(/\p{Cf}|\p{Variation_Selector}/gu, "")
@@ -63,31 +63,31 @@ const readable = (text: string): string =>
     .replace(SLASHES, "/")
     .replace(COLONS, ":");
 
-function misleads(text: string, target: URL): boolean {
+function namesOtherAddress(text: string, target: URL): boolean {
   for (const { groups } of text.matchAll(ADDRESS)) {
     const { scheme, authority = "", path = "" } = groups ?? {};
     const named = hostIn(authority, scheme !== undefined);
-    if (named !== null && !leadsTo(target, named, authority, path)) return true;
+    if (named !== null && !matchesTarget(target, named, authority, path)) return true;
   }
   return false;
 }
 
-/** The host that a text names; null where it reads as none. */
+/** Returns the host that a text names; null if it does not look like one. */
 function hostIn(authority: string, hasScheme: boolean): string | null {
   const place = authority.slice(authority.lastIndexOf("@") + 1);
   const name = place.startsWith("[") ? place.slice(0, place.indexOf("]") + 1) : (place.split(":", 1)[0] ?? "");
   const host = name.endsWith(".") ? name.slice(0, -1) : name;
   if (host === "") return null;
   const end = /\.([^.]+)$/.exec(host)?.[1] ?? "";
-  const reads =
+  const isHost =
     hasScheme ||
     host.startsWith("[") ||
     /^\d{1,3}(?:\.\d{1,3}){3}$/.test(host) ||
-    (/^(?:\p{L}{2,}|xn--.+)$/iu.test(end) && !FILES.has(end.toLowerCase()));
-  return reads ? host : null;
+    (/^(?:\p{L}{2,}|xn--.+)$/iu.test(end) && !FILE_EXTENSIONS.has(end.toLowerCase()));
+  return isHost ? host : null;
 }
 
-function leadsTo(target: URL, host: string, authority: string, path: string): boolean {
+function matchesTarget(target: URL, host: string, authority: string, path: string): boolean {
   if (target.protocol === "mailto:") {
     return path === "" && decoded(target.pathname).toLowerCase() === authority.toLowerCase();
   }

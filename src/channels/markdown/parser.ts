@@ -1,17 +1,17 @@
 import MarkdownIt, { type StateBlock } from "markdown-it";
 
-/** Quotes and lists within each other, a list counted twice; what is deeper is shown as it was written. */
+/** Maximum nesting of quotes and lists (a list counts twice). Deeper blocks are shown as source text. */
 const MAX_LEVELS = 16;
 
 /**
- * Reads CommonMark with GFM's tables and strike-through, such that nothing written is dropped:
- * - raw HTML is text, and so are reference links, their definitions and footnotes: as they were written, in their places
- * - too deep a nesting is text
- * - cells beyond the columns of a table are kept in its last column
- * - the underlines and stars in an address are no marks.
+ * Parses CommonMark with GFM's tables and strike-through, without dropping any text:
+ * - Raw HTML, reference links, their definitions and footnotes remain as source text.
+ * - Blocks that are nested too deeply remain as source text.
+ * - Surplus cells of a table row are appended to the last column.
+ * - Underscores and asterisks in an address are not markup.
  *
- * Addresses are left as they were written. Which of them become links is decided where they are read: what the parser
- * refused would be handed on as Markdown, of which a service might make a link.
+ * Addresses stay as written. `mayHideAddress` decides later which become links: a link that the parser rejected would remain
+ * as Markdown, which a service might turn into a link.
  */
 export const parser = new MarkdownIt({ html: false, linkify: false, maxNesting: MAX_LEVELS + 4 });
 parser.disable(["reference", "html_block", "html_inline"]);
@@ -33,7 +33,7 @@ parser.block.ruler.before("table", "tooDeep", (state, startLine, endLine) => {
 
 const ADDRESS = /:\/\/(?:[^\s<>[\]()`\\|&]|&(?!#?\w{1,31};))+/y;
 
-/** What is no part of an address at its end, by GFM. */
+/** Characters that do not belong to an address at its end (GFM, extended autolinks). */
 const AFTER_ADDRESS = "?!.,:;*_~'\"";
 
 parser.inline.ruler.after("text", "address", (state, silent) => {

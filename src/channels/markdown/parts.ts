@@ -1,23 +1,36 @@
 import { isVisible } from "../../shared/visible.ts";
 import { readBlocks } from "./blocks.ts";
-import { clean } from "./clean.ts";
-import { Messages } from "./messages.ts";
-import { spread } from "./spread.ts";
+import { MessageSplitter } from "./messageSplitter.ts";
+import { splitPlainText } from "./splitPlainText.ts";
 import type { Part, TextStyle } from "./style.ts";
 import { WRITERS } from "./writers.ts";
 
-/** What is longer is sent as it was written: to read it as Markdown can take hundreds of times its memory. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: matches the control characters to remove
+const CONTROLS = /[\0-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]/g;
+
+/** A longer reply is sent as source text, since parsing Markdown can take hundreds of times its memory. */
 const MAX_MARKDOWN_UNITS = 512 * 1024;
 
 /**
- * The messages that say an agent's reply, none of them blank; none at all where the reply shows nothing. Each visible
- * character is in their `plain`, in order. A part is over the limit only where a single code point is.
+ * Splits an agent's reply into messages. None is blank; there are none if the reply has no visible character. Their `plain`
+ * texts hold each visible character in order. A part exceeds the limit only if a single code point does.
  */
 export function toParts(markdown: string, style: TextStyle): Part[] {
-  const source = clean(markdown);
+  const source = sanitizeText(markdown);
   if (!isVisible(source)) return [];
-  if (source.length > MAX_MARKDOWN_UNITS) return [...spread(source, style, WRITERS[style.dialect])];
-  const messages = new Messages(style);
-  for (const block of readBlocks(source)) messages.add(block);
-  return messages.end();
+  if (source.length > MAX_MARKDOWN_UNITS) return [...splitPlainText(source, style, WRITERS[style.dialect])];
+  const splitter = new MessageSplitter(style);
+  for (const block of readBlocks(source)) splitter.add(block);
+  return splitter.end();
+}
+
+/**
+ * Normalizes a text: each line end becomes `\n`, half a surrogate pair becomes U+FFFD, and control characters are removed,
+ * which no service shows and some refuse.
+ */
+export function sanitizeText(text: string): string {
+  return text
+    .toWellFormed()
+    .replace(/\r\n?|[\v\f\x85]/g, "\n")
+    .replace(CONTROLS, "");
 }

@@ -1,20 +1,20 @@
 import type { Block, Container } from "./blocks.ts";
-import { defuse } from "./pings.ts";
+import { neutralizeMentions } from "./mentions.ts";
 import type { Dialect } from "./style.ts";
 import { PLAIN, type Writer, writeInline } from "./writer.ts";
 import { WRITERS } from "./writers.ts";
 
-/** A stretch of a block as a message shows it. */
+/** A range of a block, written in a dialect and plain. */
 export interface Piece {
   readonly block: Block;
   readonly text: string;
   readonly plain: string;
 }
 
-/** Which items of lists have their bullet or number in a message already, and in which one. */
+/** For each list item whose bullet or number has been written, the index of the message. */
 export type Shown = ReadonlyMap<Container, number>;
 
-/** The stretch from `from` to `to` of a block, in the message of that index. */
+/** Renders the range from `from` to `to` of a block for the message with that index. */
 export function render(block: Block, from: number, to: number, dialect: Dialect, shown: Shown, index: number): Piece {
   const writer = WRITERS[dialect];
   const body = block.text.slice(from, to).trimEnd();
@@ -23,7 +23,7 @@ export function render(block: Block, from: number, to: number, dialect: Dialect,
     const [first, rest] = prefixOf(block, by, shown, index);
     const lines =
       rest === "" ? text : text.replace(/\n(.?)/g, (_, next) => `\n${next === "" ? rest.trimEnd() : rest + next}`);
-    return defuse((first + lines).trimEnd(), dialect);
+    return neutralizeMentions((first + lines).trimEnd(), dialect);
   };
   const plain = write(body, PLAIN);
   return { block, plain, text: dialect === "plain" ? plain : write(writeBody(block, body, from, end, writer), writer) };
@@ -41,11 +41,11 @@ function writeBody(block: Block, body: string, from: number, end: number, writer
   return heading ?? writeInline(block, from, end, writer, true);
 }
 
-/** What the first line and the further ones of a block begin with. */
-function prefixOf({ within, kind }: Block, writer: Writer, shown: Shown, index: number): [string, string] {
+/** Returns the prefixes of a block's first line and of its other lines: quote marks, bullets and indentation. */
+function prefixOf({ containers, kind }: Block, writer: Writer, shown: Shown, index: number): [string, string] {
   let first = "";
   let rest = "";
-  for (const [depth, container] of within.entries()) {
+  for (const [depth, container] of containers.entries()) {
     if (container.kind === "quote") {
       const mark = depth === 0 && writer.wrapsQuotes ? "" : writer.quote;
       first += mark;
@@ -55,7 +55,7 @@ function prefixOf({ within, kind }: Block, writer: Writer, shown: Shown, index: 
     const marker = `${container.number || writer.bullet} `;
     const indent = kind === "code" && !writer.indentsCode ? "" : " ".repeat(marker.length);
     const at = shown.get(container);
-    // Of an item that goes on in another message, nothing is to be indented.
+    // An item that continues in another message is not indented there.
     if (at === undefined) first += marker;
     else if (at === index) first += indent;
     if (at === undefined || at === index) rest += indent;
@@ -64,17 +64,17 @@ function prefixOf({ within, kind }: Block, writer: Writer, shown: Shown, index: 
 }
 
 /**
- * What stands between two pieces of a message: a line end, and an empty line where the author left one, or where a
- * paragraph would else go on with the next one.
+ * Returns the separator between two pieces of a message: a line end, plus a blank line if the author left one or if two
+ * paragraphs would otherwise merge.
  */
-export function between(before: Piece, after: Piece, writer: Writer): string {
+export function separatorBetween(before: Piece, after: Piece, writer: Writer): string {
   const isParagraph = before.block.kind === "text" && after.block.kind === "text";
   const isSame =
-    isParagraph && after.block.within.every((container, depth) => container === before.block.within[depth]);
-  if (!after.block.isApart && !isSame) return "\n";
+    isParagraph && after.block.containers.every((container, depth) => container === before.block.containers[depth]);
+  if (!after.block.hasBlankLineBefore && !isSame) return "\n";
   let marks = "";
-  for (const [depth, container] of before.block.within.entries()) {
-    if (after.block.within[depth] !== container) break;
+  for (const [depth, container] of before.block.containers.entries()) {
+    if (after.block.containers[depth] !== container) break;
     if (container.kind === "quote") marks += depth === 0 && writer.wrapsQuotes ? "" : writer.quote;
     else if (marks !== "") marks += "  ";
   }

@@ -1,15 +1,15 @@
-/** How a channel writes what Markdown says. */
+/** The markup language of a channel. */
 export type Dialect = "telegram-html" | "slack" | "discord" | "markdown" | "whatsapp" | "signal" | "plain";
 
-/** What a channel takes in one message. */
+/** The format and maximum length of a channel's messages. */
 export interface TextStyle {
   readonly dialect: Dialect;
-  /** How long one message may be, in `unit`. Where the dialect is telegram-html, what counts is the text that is shown. */
+  /** Maximum length of a message in `unit`. For telegram-html it applies to the text without tags. */
   readonly limit: number;
   readonly unit: "utf16" | "runes" | "bytes";
 }
 
-/** One message of a reply: as the dialect writes it, and without any formatting; neither is over the limit. */
+/** One message of a reply, in the dialect and without formatting; both are within the limit. */
 export interface Part {
   readonly text: string;
   readonly plain: string;

@@ -1,11 +1,11 @@
 import type { Inline } from "./inline.ts";
 
-/** Spaces that make the columns straight may be so many times the text, and a few: else one long cell makes all rows long. */
-const MOST_TIMES = 3;
-const FEW = 2_000;
+/** Columns are aligned only while the result is at most 3 times the text plus 2,000: one long cell would pad all rows. */
+const MAX_PADDING_FACTOR = 3;
+const PADDING_ALLOWANCE = 2_000;
 
-/** The rows as lines of text, with ` | ` between the cells, below each other where that does not take too much room. */
-export function layTable(rows: readonly (readonly Inline[])[]): string {
+/** Returns rows as lines of text with ` | ` between cells, aligned in columns unless that takes too much space. */
+export function layOutTable(rows: readonly (readonly Inline[])[]): string {
   const cells = rows.map((row) => row.map(({ text }) => text.replaceAll("\n", " ")));
   const widths: number[] = [];
   let written = 0;
@@ -16,9 +16,9 @@ export function layTable(rows: readonly (readonly Inline[])[]): string {
     }
   }
   const width = widths.reduce((sum, one) => sum + one + 3, 0);
-  const isStraight = width * cells.length <= MOST_TIMES * written + FEW;
+  const isAligned = width * cells.length <= MAX_PADDING_FACTOR * written + PADDING_ALLOWANCE;
   return cells
-    .map((row) => row.map((cell, column) => (isStraight ? pad(cell, widths[column] ?? 0) : cell)))
+    .map((row) => row.map((cell, column) => (isAligned ? pad(cell, widths[column] ?? 0) : cell)))
     .map((row) => row.join(" | ").trimEnd())
     .join("\n");
 }

@@ -1,45 +1,45 @@
 import type { Inline, Mark, Run } from "./inline.ts";
 
-/** How a dialect writes. None of it changes the order of the visible characters. */
+/** Writes formatted text in a dialect. No method changes the order of the visible characters. */
 export interface Writer {
-  /** Ordinary text; `*` and the like may be in it, of which the author's parser made nothing. */
+  /** Writes ordinary text. It may contain characters such as `*` that were not markup in the source. */
   text(text: string): string;
-  /** Text in which nothing is to be taken for a mark. */
+  /** Writes text of which nothing may be read as markup. */
   escaped(text: string): string;
-  /** @param markup the marks that the author has put around it, which surely suit it */
+  /** Writes inline code. @param markup the author's backticks, which are known to suit the code */
   code(code: string, markup: string): string;
-  /** A block of code. */
+  /** Writes a code block. */
   fence(code: string, language: string): string;
   open(mark: Mark): string;
   close(mark: Mark): string;
-  /** Whether a link is made of this mark, with the address out of sight; else it is text behind the label. */
-  hides(mark: Mark): boolean;
-  /** A link's address behind its label, where it is not hidden. */
+  /** Returns whether this mark is written as a link with a hidden address; otherwise the address follows the label as text. */
+  hidesAddress(mark: Mark): boolean;
+  /** Writes a link's visible address after its label. */
   address(address: string): string;
-  /** A heading, of a text in the dialect; undefined: it is bold. */
+  /** Writes a heading from text in the dialect; undefined if headings are written in bold. */
   heading(text: string, level: number): string | undefined;
-  /** The pieces of a text, one after the other. */
+  /** Joins the pieces of a text. */
   join(pieces: readonly string[]): string;
-  /** Makes a text that is no list, heading and so on where a line of it begins like one. */
+  /** Escapes lines that begin like a list, a heading or another block. */
   lineStarts(text: string): string;
-  /** A whole table; undefined: as code. */
+  /** Writes a whole table; undefined if tables are written as code. */
   table(rows: readonly (readonly Inline[])[]): string | undefined;
   readonly bullet: string;
-  /** What each line of a quote begins with. */
+  /** Prefix of each line of a quote. */
   readonly quote: string;
   readonly rule: string;
   readonly hardLine: string;
-  /** Whether marks end with the line. */
-  readonly endsAtLines: boolean;
-  /** Whether code has no other marks around it. */
-  readonly bareCode: boolean;
-  /** Whether code within an item of a list is indented like its text. */
+  /** Whether marks cannot span lines. */
+  readonly marksEndAtLine: boolean;
+  /** Whether code must not be inside other marks. */
+  readonly excludesMarksFromCode: boolean;
+  /** Whether a code block in a list item is indented like the item's text. */
   readonly indentsCode: boolean;
-  /** Whether the outermost quote is wrapped as a whole, instead of by line. */
+  /** Whether the outermost quote is wrapped as a whole instead of line by line. */
   readonly wrapsQuotes: boolean;
 }
 
-/** What most dialects have in common: the text as it is, addresses shown, nothing bold. */
+/** Writes plain text, with visible addresses and without marks. The other writers are based on it. */
 export const PLAIN: Writer = {
   text: (text) => text,
   escaped: (text) => text,
@@ -47,7 +47,7 @@ export const PLAIN: Writer = {
   fence: (code) => code,
   open: () => "",
   close: () => "",
-  hides: () => false,
+  hidesAddress: () => false,
   address: (address) => ` (${address})`,
   heading: (text) => text,
   join: (pieces) => pieces.join(""),
@@ -57,8 +57,8 @@ export const PLAIN: Writer = {
   quote: "> ",
   rule: "———",
   hardLine: "\n",
-  endsAtLines: false,
-  bareCode: false,
+  marksEndAtLine: false,
+  excludesMarksFromCode: false,
   indentsCode: false,
   wrapsQuotes: false,
 };
@@ -70,15 +70,18 @@ const BOLD: Mark = {
   title: "",
   start: 0,
   end: 0,
-  isBare: false,
-  isHonest: false,
+  isLabelAddress: false,
+  mayHideAddress: false,
 };
 
-/** Writes a stretch of a text. Marks that begin before it or end behind it are opened and closed anew; links need their all. */
+/**
+ * Writes a range of a text. Marks that extend beyond the range are closed at its end or opened at its start; a link is written
+ * only if it lies in the range as a whole.
+ */
 export function writeInline(inline: Inline, from: number, to: number, writer: Writer, isBold = false): string {
   const pieces: string[] = [];
   let open: readonly Mark[] = [];
-  const turnTo = (marks: readonly Mark[]) => {
+  const switchTo = (marks: readonly Mark[]) => {
     let same = 0;
     while (same < open.length && open[same] === marks[same]) same += 1;
     for (const mark of open.slice(same).reverse()) pieces.push(writer.close(mark));
@@ -92,10 +95,10 @@ export function writeInline(inline: Inline, from: number, to: number, writer: Wr
     const text = run.text.slice(Math.max(0, from - run.start), to - run.start);
     const written = writeRun(run, text, marks, writer);
     if (written === "") continue;
-    turnTo(marks);
+    switchTo(marks);
     pieces.push(written);
   }
-  turnTo([]);
+  switchTo([]);
   return writer.join(pieces.filter((piece) => piece !== ""));
 }
 
@@ -103,24 +106,24 @@ function writeRun(run: Run, text: string, marks: readonly Mark[], writer: Writer
   if (run.kind === "hardLine") return writer.hardLine;
   if (run.kind === "escaped") return writer.escaped(text);
   if (run.kind === "code")
-    return writer.bareCode && marks.some(isLink) ? writer.text(text) : writer.code(text, run.markup);
+    return writer.excludesMarksFromCode && marks.some(isLink) ? writer.text(text) : writer.code(text, run.markup);
   if (run.kind !== "address" || text !== run.text) return writer.text(text);
   const link = run.marks.findLast(isLink);
   return link && marks.includes(link) ? "" : writer.text(writer.address(text.slice(2, -1)));
 }
 
 function shownMarks(marks: readonly Mark[], run: Run, from: number, to: number, writer: Writer): readonly Mark[] {
-  if (writer.endsAtLines && (run.kind === "line" || run.kind === "hardLine")) return [];
+  if (writer.marksEndAtLine && (run.kind === "line" || run.kind === "hardLine")) return [];
   if (marks.length === 0) return marks;
   const shown: Mark[] = [];
   for (const mark of marks) {
     const isWhole = from <= mark.start && mark.end <= to;
     if (isLink(mark)) {
-      if (isWhole && mark.isHonest && writer.hides(mark) && !shown.some(isLink)) shown.push(mark);
+      if (isWhole && mark.mayHideAddress && writer.hidesAddress(mark) && !shown.some(isLink)) shown.push(mark);
     } else if (!shown.some(({ kind }) => kind === mark.kind)) shown.push(mark);
   }
-  // Code in a link is written as text.
-  if (writer.bareCode && run.kind === "code" && !shown.some(isLink)) return [];
+  // Code in a link is written as text, so that it may keep its marks.
+  if (writer.excludesMarksFromCode && run.kind === "code" && !shown.some(isLink)) return [];
   return shown;
 }
 
@@ -128,7 +131,7 @@ function isLink({ kind }: Mark): boolean {
   return kind === "link";
 }
 
-/** The run that holds a place. */
+/** Returns the index of the run that contains a place. */
 function runAt(runs: readonly Run[], place: number): number {
   let low = 0;
   let high = runs.length;

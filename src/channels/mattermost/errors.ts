@@ -1,24 +1,27 @@
 import { retryAfterMs } from "../../shared/retryAfter.ts";
 import type { SendResult } from "../channel.ts";
-import { type Answered, answered, codeOf, judgeStatus } from "../httpStatus.ts";
+import { type ApiResponse, classifyStatus, codeOf, describeResponse } from "../httpStatus.ts";
 
-/** An earlier try of the same post is still being saved. */
+/** The id of the error for a post whose earlier attempt is still being saved. */
 const PENDING = "api.post.deduplicate_create_post.pending";
 
-/** Ids of a 400 that is about where the post was to go, not about what is in it. */
-const NOWHERE = /channel_id|root_id|invalid_(url_)?param|can_not_post|shared_dm/;
+/** Matches ids of a 400 that is about the post's channel or thread, not about its content. */
+const CHANNEL_ERROR = /channel_id|root_id|invalid_(url_)?param|can_not_post|shared_dm/;
 
-/** What an answer of Mattermost says of a post. Only its id is shown: plugins write the message, and may quote the post. */
-export function judgeAnswer(answer: Answered): SendResult {
-  const { status, headers, json } = answer;
+/**
+ * Classifies a response of Mattermost. The reason shows only the id of the error: plugins write its message, which may quote
+ * the post.
+ */
+export function classifyResponse(response: ApiResponse): SendResult {
+  const { status, headers, json } = response;
   const id: unknown = json?.id;
-  const isOwn = typeof id === "string" && id !== "";
-  if (status >= 200 && status < 300 && isOwn) return { kind: "sent", id };
-  const failure = judgeStatus("Mattermost", answer, codeOf(id));
+  const isFromMattermost = typeof id === "string" && id !== "";
+  if (status >= 200 && status < 300 && isFromMattermost) return { kind: "sent", id };
+  const failure = classifyStatus("Mattermost", response, codeOf(id));
   if (failure.kind === "rate-limited") return { ...failure, retryAfterMs: retryAfterMs(headers) ?? resetMs(headers) };
-  // Without an id it is not Mattermost that speaks, but a proxy before it, or another server altogether.
-  if (!isOwn || failure.kind !== "transient") return failure;
-  const because = (words: string) => `${answered("Mattermost", status, codeOf(id))}: ${words}.`;
+  // A response without an id comes from a proxy or another server.
+  if (!isFromMattermost || failure.kind !== "transient") return failure;
+  const because = (words: string) => `${describeResponse("Mattermost", status, codeOf(id))}: ${words}.`;
   if (id === PENDING) {
     const reason = because("an earlier try of this message is still being saved");
     return { kind: "rate-limited", retryAfterMs: 1_000, scope: "recipient", reason };
@@ -26,12 +29,12 @@ export function judgeAnswer(answer: Answered): SendResult {
   if (status === 403) return { kind: "gone", reason: because("the bot may not write there") };
   if (status === 404) return { kind: "gone", reason: because("there is no such channel, team or user for the bot") };
   if (status !== 400) return failure;
-  return NOWHERE.test(id)
+  return CHANNEL_ERROR.test(id)
     ? { kind: "gone", reason: because("the channel or the thread cannot be written to") }
     : { kind: "content", reason: because("it does not take this message") };
 }
 
-/** In whole seconds to go; no point in time. */
+/** Returns the delay in milliseconds. The header holds seconds from now, not a point in time. */
 function resetMs(headers: Headers): number | null {
   const value = headers.get("X-RateLimit-Reset") ?? "";
   return /^\d+$/.test(value) ? Number(value) * 1_000 : null;

@@ -6,8 +6,8 @@ import { signalRest } from "./rest.ts";
 type SignalSettings = NonNullable<Config["channels"]["signal"]>;
 
 /**
- * Signal, through signal-cli behind either of its servers. It has no idempotency key. What is longer than 2,000 bytes goes as
- * an attachment, which clients show only in part.
+ * Creates the channel for Signal, through signal-cli behind either of its servers. Signal has no idempotency key. Its limit is
+ * 2,000 bytes, as longer texts are sent as attachments, of which clients show only a part.
  */
 export function signalChannel(settings: SignalSettings): Channel {
   return {

@@ -1,23 +1,23 @@
 import type { Channel, OutgoingMessage, SendResult } from "../channel.ts";
-import { type ApiAnswer, askApi } from "../http.ts";
-import { judgeStatus, unanswered } from "../httpStatus.ts";
-import { serviceAt } from "../serviceAt.ts";
-import { wordsAbout } from "../wordsWithout.ts";
-import { NO_RECIPIENT, readRecipient, type SignalRecipient } from "./recipient.ts";
-import { judgeLimit, judgeResults } from "./results.ts";
+import { createEndpoints } from "../endpoint.ts";
+import { type ApiResult, sendRequest } from "../http.ts";
+import { classifyStatus, failureWithoutResponse } from "../httpStatus.ts";
+import { redactWithNames } from "../redact.ts";
+import { INVALID_RECIPIENT, readRecipient, type SignalRecipient } from "./recipient.ts";
+import { classifyRateLimit, classifyResults } from "./results.ts";
 import { readStyles } from "./styles.ts";
 
 const NAME = "signal-cli";
 const SEND_TIMEOUT_MS = 150_000;
 const CHECK_TIMEOUT_MS = 10_000;
 
-/** What a code says where no results come with it. */
+/** Outcome by JSON-RPC error code, for errors without results. */
 const CODES: Readonly<Record<number, "gone" | "transient" | "authentication">> = {
-  // The user's fault: an unknown group, one that the account is not in, a number that is none.
+  // User error: an unknown group, a group without the account, or an invalid number.
   [-1]: "gone",
   [-3]: "transient",
   [-4]: "gone",
-  // It is asked for what it does not know, or for an account that it does not have: so it will be with each message.
+  // An unknown method or account: each message would fail.
   [-32600]: "authentication",
   [-32601]: "authentication",
   [-32602]: "authentication",
@@ -29,31 +29,31 @@ interface SignalSettings {
   readonly apiUrl: string;
 }
 
-/** Signal, through signal-cli's own `daemon --http`. */
+/** Sends Signal messages through signal-cli's own `daemon --http`. */
 export function signalDaemon({ account, apiUrl }: SignalSettings): Pick<Channel, "send" | "check"> {
-  const at = serviceAt("channels.signal.apiUrl", apiUrl);
+  const endpoint = createEndpoints("channels.signal.apiUrl", apiUrl);
   const call = (id: string, method: string, params: object, timeoutMs: number, signal: AbortSignal) => {
     const body = { jsonrpc: "2.0", id, method, params };
-    return askApi({ method: "POST", ...at("/api/v1/rpc"), body, timeoutMs }, signal);
+    return sendRequest({ method: "POST", ...endpoint("/api/v1/rpc"), body, timeoutMs }, signal);
   };
   return {
     async send(message, signal) {
       const recipient = readRecipient(message.to);
-      if (!recipient) return NO_RECIPIENT;
-      const params = { account, ...toWhom(recipient), ...toWhat(message) };
-      const answer = await call(message.key, "send", params, SEND_TIMEOUT_MS, signal);
-      return judge(answer, [message.to, recipient.id], message.text);
+      if (!recipient) return INVALID_RECIPIENT;
+      const params = { account, ...recipientParams(recipient), ...textParams(message) };
+      const response = await call(message.key, "send", params, SEND_TIMEOUT_MS, signal);
+      return classify(response, [message.to, recipient.id], message.text);
     },
     async check(signal) {
-      const answer = await call("check", "listAccounts", {}, CHECK_TIMEOUT_MS, signal);
-      if (answer.kind !== "answer") return { ok: false, detail: answer.reason };
-      const { result, error } = answer.json ?? {};
-      // One that was started for an account has no such list.
+      const response = await call("check", "listAccounts", {}, CHECK_TIMEOUT_MS, signal);
+      if (response.kind !== "response") return { ok: false, detail: response.reason };
+      const { result, error } = response.json ?? {};
+      // A daemon that was started for a single account does not have this method.
       if (error?.code === -32601)
         return { ok: true, detail: "signal-cli is there, with the one account it was started for" };
       if (!Array.isArray(result)) {
-        const judged = judge(answer, [], "");
-        return { ok: false, detail: judged.kind === "sent" ? "signal-cli lists no accounts." : judged.reason };
+        const classified = classify(response, [], "");
+        return { ok: false, detail: classified.kind === "sent" ? "signal-cli lists no accounts." : classified.reason };
       }
       return result.some((known) => known?.number === account)
         ? { ok: true, detail: `it sends as ${account}` }
@@ -62,41 +62,41 @@ export function signalDaemon({ account, apiUrl }: SignalSettings): Pick<Channel,
   };
 }
 
-function toWhom({ kind, id }: SignalRecipient): object {
+function recipientParams({ kind, id }: SignalRecipient): object {
   if (kind === "group") return { groupId: id };
   return kind === "username" ? { username: [id] } : { recipient: [id] };
 }
 
-function toWhat({ text, plain }: OutgoingMessage): object {
+function textParams({ text, plain }: OutgoingMessage): object {
   if (plain) return { message: text };
   const styled = readStyles(text);
   return { message: styled.text, ...(styled.styles.length > 0 && { textStyle: styled.styles }) };
 }
 
-function judge(answer: ApiAnswer, names: readonly string[], text: string): SendResult {
-  if (answer.kind !== "answer") return unanswered(answer);
-  const { status, json } = answer;
+function classify(response: ApiResult, names: readonly string[], text: string): SendResult {
+  if (response.kind !== "response") return failureWithoutResponse(response);
+  const { status, json } = response;
   if (status === 421) {
     const reason = "signal-cli answered 421: it wants to be asked by the name it listens at, or as localhost.";
     return { kind: "authentication", reason };
   }
-  if (status !== 200) return judgeStatus(NAME, answer);
-  if (Number.isInteger(json?.error?.code)) return judgeError(json.error, names, text);
+  if (status !== 200) return classifyStatus(NAME, response);
+  if (Number.isInteger(json?.error?.code)) return classifyError(json.error, names, text);
   const { timestamp, results = [] } = json?.result ?? {};
-  if (!Number.isInteger(timestamp) || !Array.isArray(results)) return judgeStatus(NAME, answer);
-  return judgeResults(results) ?? { kind: "sent", id: String(timestamp) };
+  if (!Number.isInteger(timestamp) || !Array.isArray(results)) return classifyStatus(NAME, response);
+  return classifyResults(results) ?? { kind: "sent", id: String(timestamp) };
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: an answer has whatever shape it has
-function judgeError({ code, message, data }: any, names: readonly string[], text: string): SendResult {
-  const words = wordsAbout(names, message, text);
+// biome-ignore lint/suspicious/noExplicitAny: a response can have any shape
+function classifyError({ code, message, data }: any, names: readonly string[], text: string): SendResult {
+  const words = redactWithNames(names, message, text);
   const reason = `signal-cli answered error ${code}${words && `: ${words}`}`;
   const results = data?.response?.results;
-  const failure = Array.isArray(results) ? judgeResults(results) : undefined;
+  const failure = Array.isArray(results) ? classifyResults(results) : undefined;
   if (failure) return failure;
-  if (code === -5) return judgeLimit(false, null);
-  // Only for one that has just been submitted; but then there is a limit that it was to lift.
-  if (code === -6) return judgeLimit(true, null);
-  // -32603, an inner error, has been seen of messages that arrived.
+  if (code === -5) return classifyRateLimit(false, null);
+  // The code of a rejected captcha, which implies an active rate limit.
+  if (code === -6) return classifyRateLimit(true, null);
+  // signal-cli returns -32603, an internal error, also for messages that arrive.
   return { kind: CODES[code] ?? "ambiguous", reason };
 }

@@ -1,22 +1,22 @@
 import type { Channel, SendResult } from "../channel.ts";
-import { type ApiAnswer, askApi } from "../http.ts";
-import { answered, type Failure, judgeStatus, unanswered } from "../httpStatus.ts";
-import { serviceAt } from "../serviceAt.ts";
-import { wordsAbout } from "../wordsWithout.ts";
-import { NO_RECIPIENT, readRecipient, type SignalRecipient } from "./recipient.ts";
-import { judgeLimit, judgeResults, type RecipientResult } from "./results.ts";
+import { createEndpoints } from "../endpoint.ts";
+import { type ApiResult, sendRequest } from "../http.ts";
+import { classifyStatus, describeResponse, type Failure, failureWithoutResponse } from "../httpStatus.ts";
+import { redactWithNames } from "../redact.ts";
+import { INVALID_RECIPIENT, readRecipient, type SignalRecipient } from "./recipient.ts";
+import { classifyRateLimit, classifyResults, type RecipientResult } from "./results.ts";
 
 const NAME = "signal-cli-rest-api";
-/** It gives signal-cli two minutes. */
+/** signal-cli-rest-api gives signal-cli two minutes. */
 const SEND_TIMEOUT_MS = 150_000;
 const CHECK_TIMEOUT_MS = 10_000;
 
 /**
- * What it says in the one status that it has for all errors, 400. What is not here is tried again a few times: most of it
- * passes, and the rest comes to the same end a little later.
+ * Outcome by error text: signal-cli-rest-api has status 400 for all errors. Any other text is `transient`, since most such
+ * errors are, and the rest fails after a few retries.
  */
-const SAID: readonly (readonly [RegExp, "gone" | "authentication" | "ambiguous"])[] = [
-  // It gave up waiting and killed signal-cli, which may have sent it; an inner error has been seen of messages that arrived.
+const ERROR_PATTERNS: readonly (readonly [RegExp, "gone" | "authentication" | "ambiguous"])[] = [
+  // signal-cli was killed after a time-out, or failed internally; both also happen for messages that arrive.
   [/process killed as timeout reached|UnexpectedErrorException/, "ambiguous"],
   [/Specified account does not exist|^User \+\d+ is not registered/m, "authentication"],
   [/The user .{1,80} is not registered|Unregistered user/, "gone"],
@@ -28,35 +28,38 @@ interface SignalSettings {
   readonly apiUrl: string;
 }
 
-/** Signal, through bbernhard's signal-cli-rest-api. */
+/** Sends Signal messages through bbernhard's signal-cli-rest-api. */
 export function signalRest({ account, apiUrl }: SignalSettings): Pick<Channel, "send" | "check"> {
-  const at = serviceAt("channels.signal.apiUrl", apiUrl);
+  const endpoint = createEndpoints("channels.signal.apiUrl", apiUrl);
   const get = (path: string, signal: AbortSignal) =>
-    askApi({ method: "GET", ...at(path), timeoutMs: CHECK_TIMEOUT_MS }, signal);
+    sendRequest({ method: "GET", ...endpoint(path), timeoutMs: CHECK_TIMEOUT_MS }, signal);
   return {
     async send({ to, text, plain }, signal) {
       const recipient = readRecipient(to);
-      if (!recipient) return NO_RECIPIENT;
-      // The mode is always named: a server may have `styled` for its default.
+      if (!recipient) return INVALID_RECIPIENT;
+      // The mode is always set, as a server's default may be `styled`.
       const body = {
         number: account,
-        recipients: [asItsOwn(recipient)],
+        recipients: [toRestRecipient(recipient)],
         message: text,
         text_mode: plain ? "normal" : "styled",
       };
-      const answer = await askApi({ method: "POST", ...at("/v2/send"), body, timeoutMs: SEND_TIMEOUT_MS }, signal);
-      return judge(answer, recipient, [to, recipient.id], text);
+      const response = await sendRequest(
+        { method: "POST", ...endpoint("/v2/send"), body, timeoutMs: SEND_TIMEOUT_MS },
+        signal,
+      );
+      return classify(response, recipient, [to, recipient.id], text);
     },
     async check(signal) {
       const about = await get("/v1/about", signal);
-      if (about.kind !== "answer") return { ok: false, detail: about.reason };
+      if (about.kind !== "response") return { ok: false, detail: about.reason };
       if (about.status !== 200 || !about.json?.versions) {
         const says = about.status === 200 ? "no signal-cli-rest-api's answer" : `${about.status}`;
         return { ok: false, detail: `GET /v1/about of channels.signal.apiUrl is answered with ${says}.` };
       }
       const accounts = await get("/v1/accounts", signal);
-      // Older ones have no such list: then nothing is said against the account.
-      const known = accounts.kind === "answer" && Array.isArray(accounts.json) ? accounts.json : [account];
+      // Older versions do not list accounts; the account counts as present then.
+      const known = accounts.kind === "response" && Array.isArray(accounts.json) ? accounts.json : [account];
       return known.includes(account)
         ? { ok: true, detail: `it sends as ${account}` }
         : { ok: false, detail: `${NAME} has no account ${account}.` };
@@ -64,52 +67,53 @@ export function signalRest({ account, apiUrl }: SignalSettings): Pick<Channel, "
   };
 }
 
-/** A group's id is base64 of signal-cli's. */
-function asItsOwn({ kind, id }: SignalRecipient): string {
+/** Returns the recipient in the server's notation, in which a group's id is the base64 of signal-cli's id. */
+function toRestRecipient({ kind, id }: SignalRecipient): string {
   return kind === "group" ? `group.${Buffer.from(id, "latin1").toString("base64")}` : id;
 }
 
-function judge(answer: ApiAnswer, { kind }: SignalRecipient, names: readonly string[], text: string): SendResult {
-  if (answer.kind !== "answer") return unanswered(answer);
-  const { status, json } = answer;
+function classify(response: ApiResult, { kind }: SignalRecipient, names: readonly string[], text: string): SendResult {
+  if (response.kind !== "response") return failureWithoutResponse(response);
+  const { status, json } = response;
   if (status >= 200 && status < 300) {
-    // Since July 2026 it is a list.
-    const [response] = [json].flat();
-    const timestamp = response?.timestamp;
-    if (typeof timestamp !== "string" || timestamp === "") return judgeStatus(NAME, answer);
-    const failed = response.errors?.recipients;
-    const failure = kind !== "group" && Array.isArray(failed) ? judgeResults(failed.map(toResult)) : undefined;
+    // Newer versions (since July 2026) return a list.
+    const [sent] = [json].flat();
+    const timestamp = sent?.timestamp;
+    if (typeof timestamp !== "string" || timestamp === "") return classifyStatus(NAME, response);
+    const failed = sent.errors?.recipients;
+    const failure = kind !== "group" && Array.isArray(failed) ? classifyResults(failed.map(toResult)) : undefined;
     return failure ?? { kind: "sent", id: timestamp };
   }
   const tokens = json?.challenge_tokens;
-  if (status === 429 && Array.isArray(tokens)) return judgeLimit(tokens.some(Boolean), null);
-  if (status === 400 && typeof json?.error === "string") return judgeWords(json.error, names, text);
-  // With this status it says of messages, too, that were sent.
-  if (status === 400 && answer.isCut) return { kind: "ambiguous", reason: `${answered(NAME, status)}, cut off.` };
-  return judgeStatus(NAME, answer);
+  if (status === 429 && Array.isArray(tokens)) return classifyRateLimit(tokens.some(Boolean), null);
+  if (status === 400 && typeof json?.error === "string") return classifyErrorText(json.error, names, text);
+  // The server also returns this status for messages that were sent.
+  if (status === 400 && response.isTruncated)
+    return { kind: "ambiguous", reason: `${describeResponse(NAME, status)}, cut off.` };
+  return classifyStatus(NAME, response);
 }
 
 const toResult = (failed: { reason?: unknown } | null): RecipientResult => ({ type: failed?.reason });
 
-function judgeWords(error: string, names: readonly string[], text: string): Failure {
+function classifyErrorText(error: string, names: readonly string[], text: string): Failure {
   const results = readResults(error);
-  const failure = results ? judgeResults(results) : readLimit(error);
+  const failure = results ? classifyResults(results) : readRateLimit(error);
   if (failure) return failure;
-  const words = wordsAbout(names, error, text);
-  const kind = SAID.find(([pattern]) => pattern.test(error))?.[1] ?? "transient";
+  const words = redactWithNames(names, error, text);
+  const kind = ERROR_PATTERNS.find(([pattern]) => pattern.test(error))?.[1] ?? "transient";
   return { kind, reason: `${NAME} answered 400${words && `: ${words}`}` };
 }
 
-/** A limit, as signal-cli told of it before its results came as JSON. */
-function readLimit(error: string): Failure | undefined {
+/** Reads a rate limit from the text of older versions of signal-cli, which do not print results as JSON. */
+function readRateLimit(error: string): Failure | undefined {
   const captcha = /CAPTCHA proof required.*?(?:wait "(\d+)"|$)/m.exec(error);
-  const said = captcha ?? /Rate limit failure.*?(?:after (\d+) seconds|$)/m.exec(error);
-  if (!said) return undefined;
-  const seconds = Number(said[1]);
-  return judgeLimit(captcha !== null, seconds > 0 ? seconds * 1_000 : null);
+  const match = captcha ?? /Rate limit failure.*?(?:after (\d+) seconds|$)/m.exec(error);
+  if (!match) return undefined;
+  const seconds = Number(match[1]);
+  return classifyRateLimit(captcha !== null, seconds > 0 ? seconds * 1_000 : null);
 }
 
-/** Where signal-cli is run for each message, the words are what it printed: its results as a line of JSON among them. */
+/** Reads results from the output of a signal-cli that is started for each message; one line of it is JSON. */
 function readResults(error: string): RecipientResult[] | undefined {
   for (const line of error.split("\n")) {
     if (!line.startsWith("{")) continue;
@@ -117,7 +121,7 @@ function readResults(error: string): RecipientResult[] | undefined {
       const { results } = JSON.parse(line);
       if (Array.isArray(results)) return results;
     } catch {
-      // Then it is in words.
+      // The line is ordinary text.
     }
   }
   return undefined;

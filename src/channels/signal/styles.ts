@@ -1,7 +1,7 @@
-/** A text as Signal shows it. */
+/** A text without marks, and its styles. */
 export interface StyledText {
   readonly text: string;
-  /** As signal-cli takes them: `start:length:STYLE`, counted in UTF-16 units. */
+  /** Styles in signal-cli's notation: `start:length:STYLE`, in UTF-16 units. */
   readonly styles: readonly string[];
 }
 
@@ -14,32 +14,33 @@ const STYLES: Readonly<Record<string, readonly string[]>> = {
   "||": ["SPOILER"],
 };
 
-/** A mark, after a backslash if it is to be seen, or what is between marks. */
+/** Matches a mark, a mark escaped with a backslash, or the text between marks. */
 const TOKENS = /(?<escape>\\?)(?<mark>\*{1,3}|~|`|\|\|)|\\\||[^*~`|\\]+|[|\\]/g;
 
 interface Token {
   readonly text: string;
-  /** The mark that this one begins or ends a style with. */
+  /** The mark, if this token may begin or end a style. */
   readonly mark?: string;
-  /** Of one that begins: which ends it. */
+  /** Index of the token that ends the style which this one begins. */
   end?: number;
+  /** Whether this token ends a style. */
   ends?: true;
 }
 
 /**
- * Reads the marks of the `signal` dialect, as signal-cli-rest-api does for its `styled` texts; but a mark that stands alone,
- * which that one swallows, is kept.
+ * Parses the marks of the `signal` dialect as signal-cli-rest-api does for its `styled` texts, except that an unpaired mark is
+ * kept instead of removed.
  */
 export function readStyles(source: string): StyledText {
   const tokens = pair([...source.matchAll(TOKENS)].map(toToken));
   let text = "";
-  const begun = new Map<number, number>();
+  const openedAt = new Map<number, number>();
   const styles: { readonly start: number; readonly style: string }[] = [];
   for (const [index, { text: literal, mark = "", end, ends }] of tokens.entries()) {
-    if (end !== undefined) begun.set(end, text.length);
+    if (end !== undefined) openedAt.set(end, text.length);
     else if (!ends) text += literal;
     else {
-      const start = begun.get(index) ?? 0;
+      const start = openedAt.get(index) ?? 0;
       for (const style of STYLES[mark] ?? []) {
         styles.push({ start, style: `${start}:${text.length - start}:${style}` });
       }
@@ -54,7 +55,10 @@ function toToken({ 0: whole, groups }: RegExpMatchArray): Token {
   return groups?.escape ? { text: mark } : { text: mark, mark };
 }
 
-/** Each mark ends the last one like it that is open; what was opened since stands alone. So do two with nothing between. */
+/**
+ * Pairs marks: each ends the last open mark of its kind, and marks opened in between remain unpaired. Two marks without text
+ * between them remain unpaired as well.
+ */
 function pair(tokens: Token[]): Token[] {
   const open: number[] = [];
   for (const [index, token] of tokens.entries()) {

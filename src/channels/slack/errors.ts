@@ -1,7 +1,7 @@
 import { retryAfterMs } from "../../shared/retryAfter.ts";
-import { type Answered, answered, codeOf, type Failure, judgeStatus } from "../httpStatus.ts";
+import { type ApiResponse, classifyStatus, codeOf, describeResponse, type Failure } from "../httpStatus.ts";
 
-/** What the codes of Slack's refusals say of a message, and where the code alone does not tell it, what can be done. */
+/** Slack's error codes by kind, with a hint where the code alone does not explain the problem. */
 const REFUSALS: readonly (readonly [Failure["kind"], Readonly<Record<string, string>>])[] = [
   ["rate-limited", { ratelimited: "", rate_limited: "", message_limit_exceeded: "" }],
   ["ambiguous", { fatal_error: "a part of it may have been done", internal_error: "a part of it may have been done" }],
@@ -56,21 +56,22 @@ const REFUSALS: readonly (readonly [Failure["kind"], Readonly<Record<string, str
   ],
 ];
 
-/** The code of a refusal, which may come with any status, 200 above all; undefined where the answer is none of Slack's. */
-export function refusalOf({ json }: Answered): string | undefined {
+/** Returns the error code of a refusal, which may have any status, mostly 200; undefined if the response is not Slack's. */
+export function refusalCode({ json }: ApiResponse): string | undefined {
   return json?.ok === false ? (codeOf(json.error) ?? "unknown_error") : undefined;
 }
 
-/** What a refusal says of a message. A code that is not known is taken for one about its content: refused is refused. */
-export function judgeRefusal(answer: Answered, code: string): Failure {
-  const { status, headers, json } = answer;
-  const known = REFUSALS.find(([, codes]) => Object.hasOwn(codes, code));
-  const said = answered("Slack", status, code);
-  if (!known) return status === 200 ? { kind: "content", reason: `${said}.` } : judgeStatus("Slack", answer, code);
-  const [kind, hints] = known;
+/** Classifies a refusal. An unknown code with status 200 counts as `content`, since Slack would refuse the message again. */
+export function classifyRefusal(response: ApiResponse, code: string): Failure {
+  const { status, headers, json } = response;
+  const entry = REFUSALS.find(([, codes]) => Object.hasOwn(codes, code));
+  const summary = describeResponse("Slack", status, code);
+  if (!entry)
+    return status === 200 ? { kind: "content", reason: `${summary}.` } : classifyStatus("Slack", response, code);
+  const [kind, hints] = entry;
   const hint = hints[code] ? `: ${hints[code]}` : "";
   const needed = typeof json.needed === "string" && /^[\w:.,-]{1,100}$/.test(json.needed) ? ` (${json.needed})` : "";
-  const reason = `${said}${hint}${needed}.`;
+  const reason = `${summary}${hint}${needed}.`;
   return kind === "rate-limited"
     ? { kind, retryAfterMs: retryAfterMs(headers), scope: "channel", reason }
     : { kind, reason };

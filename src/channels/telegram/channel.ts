@@ -1,24 +1,27 @@
 import type { Config } from "../../shared/config/schema/config.ts";
 import type { Channel, SendResult } from "../channel.ts";
-import { askApi, inWords } from "../http.ts";
-import { type Answered, unanswered } from "../httpStatus.ts";
-import { serviceAt } from "../serviceAt.ts";
-import { judgeAnswer } from "./errors.ts";
+import { createEndpoints } from "../endpoint.ts";
+import { excerpt, sendRequest } from "../http.ts";
+import { type ApiResponse, failureWithoutResponse } from "../httpStatus.ts";
+import { classifyResponse } from "./errors.ts";
 
 const TIMEOUT_MS = 30_000;
 
-/** A chat's id or a public name, and the topic in it. */
+/** The id or public name of a chat; optionally with a topic. */
 const RECIPIENT = /^(-?\d{1,20}|@\w{1,64})(?::(\d{1,15}))?$/;
 
-/** Telegram, through the Bot API, whose paths have the token in them: no path is ever told. */
+/** Creates the channel for Telegram's Bot API. Its paths contain the token, so that no path may be logged or returned. */
 export function telegramChannel(settings: NonNullable<Config["channels"]["telegram"]>): Channel {
-  const at = serviceAt("channels.telegram.apiUrl", settings.apiUrl);
-  /** Where groups have gone that became supergroups. */
-  const moved = new Map<string, string>();
-  const ask = (method: "GET" | "POST", name: string, body: object | undefined, signal: AbortSignal) =>
-    askApi({ method, ...at(`/bot${settings.botToken}/${name}`), ...(body && { body }), timeoutMs: TIMEOUT_MS }, signal);
-  const judge = (answer: Answered, chat: string, text: string) =>
-    judgeAnswer(answer, { isGroup: !/^\d/.test(chat), names: [chat], secrets: [settings.botToken, text] });
+  const endpoint = createEndpoints("channels.telegram.apiUrl", settings.apiUrl);
+  /** New ids of groups that became supergroups. */
+  const movedChats = new Map<string, string>();
+  const callApi = (method: "GET" | "POST", name: string, body: object | undefined, signal: AbortSignal) =>
+    sendRequest(
+      { method, ...endpoint(`/bot${settings.botToken}/${name}`), ...(body && { body }), timeoutMs: TIMEOUT_MS },
+      signal,
+    );
+  const classify = (response: ApiResponse, chat: string, text: string) =>
+    classifyResponse(response, { isGroup: !/^\d/.test(chat), names: [chat], secrets: [settings.botToken, text] });
   return {
     style: { dialect: "telegram-html", limit: 4_096, unit: "utf16" },
     idempotentForMs: 0,
@@ -33,26 +36,26 @@ export function telegramChannel(settings: NonNullable<Config["channels"]["telegr
           ...(topic && { message_thread_id: Number(topic) }),
           text,
           ...(!plain && { parse_mode: "HTML" }),
-          // A preview has Telegram's servers open the address, whatever the agent was talked into putting in it.
+          // A preview makes Telegram's servers open the address, which a manipulated agent could use to leak data.
           link_preview_options: { is_disabled: true },
         };
-        const answer = await ask("POST", "sendMessage", message, signal);
-        return answer.kind === "answer" ? judge(answer, chatId, text) : unanswered(answer);
+        const response = await callApi("POST", "sendMessage", message, signal);
+        return response.kind === "response" ? classify(response, chatId, text) : failureWithoutResponse(response);
       };
-      const result = await post(moved.get(chat) ?? chat);
+      const result = await post(movedChats.get(chat) ?? chat);
       if (result.kind !== "moved") return result;
-      moved.set(chat, result.to);
+      movedChats.set(chat, result.to);
       const again = await post(result.to);
       return again.kind === "moved" ? { kind: "gone", reason: "Telegram says that the group moved twice." } : again;
     },
     async check(signal) {
-      const answer = await ask("GET", "getMe", undefined, signal);
-      if (answer.kind !== "answer") return { ok: false, detail: answer.reason };
-      const { username } = answer.json?.result ?? {};
-      if (answer.json?.ok === true && typeof username === "string") {
-        return { ok: true, detail: `it sends as @${inWords(username)}` };
+      const response = await callApi("GET", "getMe", undefined, signal);
+      if (response.kind !== "response") return { ok: false, detail: response.reason };
+      const { username } = response.json?.result ?? {};
+      if (response.json?.ok === true && typeof username === "string") {
+        return { ok: true, detail: `it sends as @${excerpt(username)}` };
       }
-      const result = judge(answer, "", "");
+      const result = classify(response, "", "");
       return { ok: false, detail: "reason" in result ? result.reason : "Telegram's answer names no bot." };
     },
   };

@@ -1,20 +1,20 @@
 import type { Config } from "../../shared/config/schema/config.ts";
 import { trimSlashes } from "../../shared/trimSlashes.ts";
 import type { Channel, SendResult } from "../channel.ts";
-import { asker, inWords } from "../http.ts";
-import { type Answered, judgeStatus, unanswered } from "../httpStatus.ts";
+import { createApiCaller, excerpt } from "../http.ts";
+import { type ApiResponse, classifyStatus, failureWithoutResponse } from "../httpStatus.ts";
 import { hasTrunkZero, WITH_TRUNK_ZERO } from "../trunkZero.ts";
-import { judgeError } from "./errors.ts";
+import { classifyError } from "./errors.ts";
 
 const TIMEOUT_MS = 30_000;
 
 /**
- * WhatsApp, through Meta's Cloud API. `sent` says that it was accepted; whether it arrived, WhatsApp tells webhooks only.
- * There is no way to show its own marks (`*`, `_`, `~`) letter by letter: plain text goes as it is.
+ * Creates the channel for WhatsApp, through Meta's Cloud API. `sent` means accepted: WhatsApp reports the arrival of a message
+ * only to webhooks. Its marks (`*`, `_`, `~`) cannot be escaped, so that plain text is sent as it is.
  */
 export function whatsappChannel(settings: NonNullable<Config["channels"]["whatsapp"]>): Channel {
   const number = `${trimSlashes(settings.apiUrl)}/${settings.apiVersion}/${encodeURIComponent(settings.phoneNumberId)}`;
-  const ask = asker(number, { Authorization: `Bearer ${settings.accessToken}` }, TIMEOUT_MS);
+  const callApi = createApiCaller(number, { Authorization: `Bearer ${settings.accessToken}` }, TIMEOUT_MS);
   return {
     style: { dialect: "whatsapp", limit: 4_096, unit: "utf16" },
     idempotentForMs: 0,
@@ -32,26 +32,26 @@ export function whatsappChannel(settings: NonNullable<Config["channels"]["whatsa
         text: { body: text, preview_url: false },
         biz_opaque_callback_data: key,
       };
-      const answer = await ask("POST", "/messages", message, signal);
-      return answer.kind === "answer" ? judge(answer) : unanswered(answer);
+      const response = await callApi("POST", "/messages", message, signal);
+      return response.kind === "response" ? classify(response) : failureWithoutResponse(response);
     },
     async check(signal) {
-      const answer = await ask("GET", "?fields=display_phone_number", undefined, signal);
-      if (answer.kind !== "answer") return { ok: false, detail: answer.reason };
-      const { display_phone_number: shown } = answer.json ?? {};
-      if (answer.status === 200 && typeof shown === "string")
-        return { ok: true, detail: `it sends as ${inWords(shown)}` };
-      const result = judge(answer);
+      const response = await callApi("GET", "?fields=display_phone_number", undefined, signal);
+      if (response.kind !== "response") return { ok: false, detail: response.reason };
+      const { display_phone_number: shown } = response.json ?? {};
+      if (response.status === 200 && typeof shown === "string")
+        return { ok: true, detail: `it sends as ${excerpt(shown)}` };
+      const result = classify(response);
       return { ok: false, detail: result.kind === "sent" ? "WhatsApp's answer names no number." : result.reason };
     },
   };
 }
 
-/** An error is one whatever the status says, which Meta advises against deciding by. */
-function judge(answer: Answered): SendResult {
-  const { status, json } = answer;
-  if (json?.error) return judgeError(answer);
+/** Classifies a response. An `error` counts whatever the status: Meta advises against relying on the status. */
+function classify(response: ApiResponse): SendResult {
+  const { status, json } = response;
+  if (json?.error) return classifyError(response);
   const id = json?.messages?.[0]?.id;
   if (status >= 200 && status < 300 && typeof id === "string") return { kind: "sent", id };
-  return judgeStatus("WhatsApp", answer);
+  return classifyStatus("WhatsApp", response);
 }

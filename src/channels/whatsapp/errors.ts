@@ -1,19 +1,22 @@
 import { retryAfterMs } from "../../shared/retryAfter.ts";
-import { type Answered, answered, type Failure, judgeStatus } from "../httpStatus.ts";
+import { type ApiResponse, classifyStatus, describeResponse, type Failure } from "../httpStatus.ts";
 
 type Kind = Exclude<Failure["kind"], "rate-limited">;
 
 const HOUR_MS = 60 * 60_000;
 
-/** Of whom there is too much, and how long to wait where the answer does not say; null: WhatsApp's documents do not either. */
-const LIMITS: Readonly<
+/**
+ * Rate limits by code: their scope, and the delay to use if the response names none; null if WhatsApp's documentation names
+ * none either.
+ */
+const RATE_LIMIT_CODES: Readonly<
   Record<number, readonly [scope: "channel" | "recipient", waitMs: number | null, words: string]>
 > = {
   4: ["channel", null, "the app has made too many calls"],
   80007: ["channel", null, "the business account has made too many calls"],
   130429: ["channel", null, "the number sends too fast"],
   131056: ["recipient", 6_000, "too many messages to this number in a short time"],
-  // Whoever is next fares no better, and to go on makes it worse.
+  // Messages to others would fail as well and make the restriction worse.
   131048: [
     "channel",
     HOUR_MS,
@@ -21,7 +24,7 @@ const LIMITS: Readonly<
   ],
 };
 
-const KINDS: readonly (readonly [Kind, Readonly<Record<number, string>>])[] = [
+const CODES_BY_KIND: readonly (readonly [Kind, Readonly<Record<number, string>>])[] = [
   [
     "authentication",
     {
@@ -48,7 +51,7 @@ const KINDS: readonly (readonly [Kind, Readonly<Record<number, string>>])[] = [
       131026: "it cannot be delivered: the number may not be on WhatsApp, or with a version too old",
       131030: "the number is not in the list of numbers that a test account may write to",
       131047: "more than 24 hours have passed since the recipient last wrote, after which only a template may be sent",
-      // Meta says to wait for a day at least, and that trying again sooner is refused again: too late for a reply.
+      // Meta demands a delay of at least a day and refuses earlier retries, which is too late for a reply.
       131049: "Meta keeps it back, as this number gets too many messages of businesses",
       131050: "the recipient wants no such messages",
     },
@@ -75,27 +78,27 @@ const KINDS: readonly (readonly [Kind, Readonly<Record<number, string>>])[] = [
   ],
 ];
 
-/** What an answer with an `error` says of a message. Only its code is shown: Meta's words quote tokens and parameters. */
-export function judgeError(answer: Answered): Failure {
-  const { status, headers, json } = answer;
+/** Classifies a response with an `error`. The reason shows only the code: Meta's texts quote tokens and parameters. */
+export function classifyError(response: ApiResponse): Failure {
+  const { status, headers, json } = response;
   const { code, error_subcode: subcode } = json.error;
-  if (!Number.isInteger(code)) return judgeStatus("WhatsApp", answer);
-  const because = (words: string) => `${answered("WhatsApp", status, code)}: ${words}.`;
-  const limit = LIMITS[code];
+  if (!Number.isInteger(code)) return classifyStatus("WhatsApp", response);
+  const because = (words: string) => `${describeResponse("WhatsApp", status, code)}: ${words}.`;
+  const limit = RATE_LIMIT_CODES[code];
   if (limit) {
     const [scope, waitMs, words] = limit;
     return { kind: "rate-limited", retryAfterMs: retryAfterMs(headers) ?? waitMs, scope, reason: because(words) };
   }
-  // How the Graph API says that it knows no such object, which is the number that sends: not a matter of the text.
+  // The Graph API reports an unknown object this way: here the sending number, not the text.
   if (code === 100 && subcode === 33) {
     return { kind: "authentication", reason: because("there is no such phoneNumberId, or none for this token") };
   }
-  const [kind, words] = KINDS.find(([, codes]) => code in codes) ?? [];
+  const [kind, words] = CODES_BY_KIND.find(([, codes]) => code in codes) ?? [];
   if (kind) return { kind, reason: because(words?.[code] ?? "") };
   if (code >= 200 && code <= 299) return { kind: "authentication", reason: because("a permission is missing") };
   if (status < 300) return { kind: "transient", reason: because("an error within an answer that is well") };
-  const failure = judgeStatus("WhatsApp", answer, code);
-  // Refused is refused, whatever the code means: with 408 alone it may be taken the next time.
+  const failure = classifyStatus("WhatsApp", response, code);
+  // An unknown code of a 4xx is permanent, except for 408, a time-out.
   return failure.kind === "transient" && status >= 400 && status < 500 && status !== 408
     ? { kind: "content", reason: because("it does not take this message") }
     : failure;

@@ -1,7 +1,7 @@
 import { createGmailApi, type GmailApi } from "../../gmail/api/gmailApi.ts";
 import { authorize, type GmailConfig } from "../../gmail/api/google.ts";
 import { GoogleError } from "../../gmail/api/googleError.ts";
-import { askConsent } from "../../gmail/auth/consent.ts";
+import { requestConsent } from "../../gmail/auth/consent.ts";
 import { isOpenToOthers } from "../../gmail/auth/credentials.ts";
 import { GMAIL_SCOPE, type GoogleAuth, PUBSUB_SCOPE } from "../../gmail/auth/googleAuth.ts";
 import { StartError } from "../../shared/lifecycle.ts";
@@ -183,7 +183,7 @@ function open({ credentials, clientId }: KnownCredentials, { settings, project }
 async function consent(client: Client, scopes: readonly string[], request: AccessRequest): Promise<KnownCredentials> {
   const { account, consentUrl, tokenUrl } = request.settings;
   const { port, browser } = request.options;
-  const given = await askConsent({
+  const given = await requestConsent({
     ...{ client, account, scopes, port, consentUrl, tokenUrl },
     timeoutMs: CONSENT_WITHIN_MS,
     show(address) {

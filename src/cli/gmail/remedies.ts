@@ -34,8 +34,8 @@ function remedy(step: StepName, error: GoogleError, names: SetupNames): string {
   const { project } = names;
   const place = project ? `the project ${project}` : "the Google Cloud project of the OAuth client";
   if (has(error, "SERVICE_DISABLED", "accessNotConfigured")) return enable(step, place, project);
-  if (error.kind === "limited") return "A quota is used up for now: run again later.";
-  if (error.kind === "passing") return "That passes by itself: run again later.";
+  if (error.kind === "rate-limited") return "A quota is used up for now: run again later.";
+  if (error.kind === "transient") return "That passes by itself: run again later.";
   if (error.kind === "authorization") return authorize(error, names);
   const who = names.serviceAccount?.email ?? names.account;
   if (error.status === 403 && step === "account")

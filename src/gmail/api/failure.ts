@@ -2,42 +2,45 @@ import { AppError } from "../../shared/errors.ts";
 import { StartError } from "../../shared/lifecycle.ts";
 import { GoogleError } from "./googleError.ts";
 
-/** Why an act of the listener failed. */
+/** The cause of a failed action of the listener, and when to retry it. */
 export interface Failure {
   readonly reason: string;
-  /** It does not pass by itself. */
+  /** Whether the failure persists until somebody fixes its cause. */
   readonly isLasting: boolean;
-  /** When it may be tried again at the earliest, where Google says so. */
+  /** Minimum delay before the next try, if Google names one. */
   readonly retryAfterMs?: number | undefined;
-  /** When it is tried again at the latest; else the pauses grow to five minutes. */
+  /** Maximum delay before the next try (default five minutes). */
   readonly retryWithinMs?: number;
-  /** Nobody has foreseen it: the log has to say more. */
-  readonly isUnnamed?: boolean;
+  /** Whether the error is of an unexpected kind, so that the log must include it. */
+  readonly isUnexpected?: boolean;
 }
 
 const FIRST_RETRY_MS = 1_000;
-/** What does not pass by itself is tried slowly from the first. */
+/** First delay after a lasting failure, which is retried slowly from the start. */
 const FIRST_LASTING_RETRY_MS = 60_000;
-const LONGEST_RETRY_MS = 300_000;
-/** A server of our own is there for us alone. */
-const LONGEST_OWN_RETRY_MS = 15_000;
-const LONGEST_LIMIT_MS = 24 * 3_600_000;
+const MAX_RETRY_MS = 300_000;
+/** Maximum delay after a failure of our own servers, which serve no other clients. */
+const MAX_OWN_RETRY_MS = 15_000;
+const MAX_RATE_LIMIT_MS = 24 * 3_600_000;
 
-export function failureOf(thrown: unknown): Failure {
+export function toFailure(thrown: unknown): Failure {
   if (thrown instanceof GoogleError) {
     const { reason, kind, retryAfterMs } = thrown;
     return { reason, isLasting: kind === "authorization" || kind === "refused", retryAfterMs };
   }
   if (thrown instanceof StartError) return { reason: thrown.message, isLasting: true };
-  if (thrown instanceof AppError)
-    return { reason: thrown.message, isLasting: false, retryWithinMs: LONGEST_OWN_RETRY_MS };
-  return { reason: "Something went wrong inside the listener; its log says what.", isLasting: false, isUnnamed: true };
+  if (thrown instanceof AppError) return { reason: thrown.message, isLasting: false, retryWithinMs: MAX_OWN_RETRY_MS };
+  return {
+    reason: "Something went wrong inside the listener; its log says what.",
+    isLasting: false,
+    isUnexpected: true,
+  };
 }
 
-/** How long to wait before the next try. @param failures in a row, this one included */
-export function retryInMsOf(failure: Failure, failures: number): number {
-  const { isLasting, retryAfterMs = 0, retryWithinMs = LONGEST_RETRY_MS } = failure;
+/** Returns the delay in milliseconds before the next try. @param failures consecutive failures, including this one */
+export function retryDelayMs(failure: Failure, failures: number): number {
+  const { isLasting, retryAfterMs = 0, retryWithinMs = MAX_RETRY_MS } = failure;
   const first = isLasting ? FIRST_LASTING_RETRY_MS : FIRST_RETRY_MS;
-  const growing = Math.min(first * 2 ** Math.min(failures - 1, 20), retryWithinMs);
-  return Math.max(growing, Math.min(retryAfterMs, LONGEST_LIMIT_MS));
+  const backoffMs = Math.min(first * 2 ** Math.min(failures - 1, 20), retryWithinMs);
+  return Math.max(backoffMs, Math.min(retryAfterMs, MAX_RATE_LIMIT_MS));
 }

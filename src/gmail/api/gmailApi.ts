@@ -4,61 +4,61 @@ import { GoogleError } from "./googleError.ts";
 
 type GmailMessage = gmail_v1.Schema$Message;
 
-/** What became of the mailbox since a history id. */
+/** The changes of a mailbox since a history id. */
 interface History {
-  /** Mails that were added, each once, in their order. */
+  /** Ids of added mails in order, without duplicates. */
   readonly messageIds: readonly string[];
-  /** Up to here everything is in `messageIds`: where the next listing begins. */
+  /** The history id up to which `messageIds` is complete; the next listing begins here. */
   readonly historyId: string;
-  /** Whether a bound ended the listing, so that there is more after `historyId` already. */
+  /** Whether `maxPages` ended the listing, so that there are more changes after `historyId`. */
   readonly more: boolean;
 }
 
-/** One mailbox. Every call is asked once and throws GoogleError, or the signal's reason when that is aborted. */
+/** One mailbox. Each method sends its requests without retries; it throws GoogleError, or the reason of an aborted signal. */
 export interface GmailApi {
   getProfile(signal: AbortSignal): Promise<{ emailAddress: string; historyId: string }>;
-  /** Begins or renews the notices; Gmail ends them by itself after `expiresAt`. */
+  /** Starts or renews notifications, which Gmail ends at `expiresAt`. */
   watch(
     options: { topic: string; labelIds: readonly string[] },
     signal: AbortSignal,
   ): Promise<{ historyId: string; expiresAt: Date }>;
-  /** Ends the notices of this mailbox, on all topics. */
+  /** Ends the notifications of this mailbox on all topics. */
   stop(signal: AbortSignal): Promise<void>;
-  /** `too-old`: Gmail no longer knows what came after this id. */
+  /** Lists the changes since a history id; returns `too-old` if Gmail no longer stores them. */
   listHistory(startHistoryId: string, labelId: string | undefined, signal: AbortSignal): Promise<History | "too-old">;
-  /** The newest first, at most `max`; `more` when there are others. Not SPAM and TRASH. */
+  /** Lists at most `max` mails, newest first, without SPAM and TRASH; `more` tells whether there are others. */
   listMessages(
     options: { query?: string | undefined; labelIds?: readonly string[]; max: number },
     signal: AbortSignal,
   ): Promise<{ messageIds: string[]; more: boolean }>;
-  /** Null when it is gone. Without its body where that is not wanted: headers, labels and snippet come all the same. */
+  /** Returns a mail, or null if it no longer exists. Headers, labels and snippet are included with or without the body. */
   getMessage(id: string, options: { includeBody: boolean }, signal: AbortSignal): Promise<GmailMessage | null>;
 }
 
 export interface GmailApiOptions {
-  /** Instead of https://gmail.googleapis.com; only its origin counts. */
+  /** Replaces https://gmail.googleapis.com; only its origin is used. */
   readonly url?: string | undefined;
-  /** For one request, from its beginning to the end of its answer; a minute unless told. */
+  /** Time limit for one request including its response (default one minute). */
   readonly timeoutMs?: number;
-  /** For one `listHistory`: so many pages of 500 at most. */
+  /** Maximum number of pages of 500 that one `listHistory` fetches. */
   readonly maxPages?: number;
 }
 
 const SERVICE = "Gmail";
 const ME = { userId: "me" } as const;
-const PAGE = 500;
+const PAGE_SIZE = 500;
 
 export function createGmailApi(auth: GoogleAuth, options: GmailApiOptions = {}): GmailApi {
   const { url, timeoutMs = 60_000, maxPages = 20 } = options;
   const { users } = gmail({ version: "v1", auth: auth.client, retry: false, ...(url && { rootUrl: url }) });
 
-  /** One request; an answer that is no JSON object is none of Gmail's. */
-  function ask<T>(request: (options: object) => Promise<{ data: T }>, signal: AbortSignal): Promise<T> {
+  /** Sends one request. Throws a transient GoogleError if the response is not a JSON object, as Gmail always returns one. */
+  function request<T>(send: (options: object) => Promise<{ data: T }>, signal: AbortSignal): Promise<T> {
     return auth.call(
       SERVICE,
       async () => {
-        const { data } = await request({ signal, timeout: timeoutMs });
-        if (typeof data !== "object" || data === null) throw unreadable();
+        const { data } = await send({ signal, timeout: timeoutMs });
+        if (typeof data !== "object" || data === null) throw unreadableResponse();
         return data;
       },
       signal,
@@ -67,22 +67,22 @@ export function createGmailApi(auth: GoogleAuth, options: GmailApiOptions = {}):
 
   return {
     async getProfile(signal) {
-      const { emailAddress, historyId } = await ask((o) => users.getProfile(ME, o), signal);
-      if (!emailAddress || !historyId) throw unreadable();
+      const { emailAddress, historyId } = await request((o) => users.getProfile(ME, o), signal);
+      if (!emailAddress || !historyId) throw unreadableResponse();
       return { emailAddress, historyId: String(historyId) };
     },
 
     async watch({ topic: topicName, labelIds }, signal) {
       const labels = labelIds.length > 0 && { labelIds: [...labelIds], labelFilterBehavior: "INCLUDE" };
       const requestBody = { topicName, ...labels };
-      const { historyId, expiration } = await ask((o) => users.watch({ ...ME, requestBody }, o), signal);
+      const { historyId, expiration } = await request((o) => users.watch({ ...ME, requestBody }, o), signal);
       const expiresAt = new Date(Number(expiration));
-      if (!historyId || !expiration || Number.isNaN(expiresAt.getTime())) throw unreadable();
+      if (!historyId || !expiration || Number.isNaN(expiresAt.getTime())) throw unreadableResponse();
       return { historyId: String(historyId), expiresAt };
     },
 
     async stop(signal) {
-      // Answered with 204 and nothing.
+      // Not through `request`: the response is an empty 204.
       await auth.call(SERVICE, () => users.stop(ME, { signal, timeout: timeoutMs }), signal);
     },
 
@@ -92,36 +92,44 @@ export function createGmailApi(auth: GoogleAuth, options: GmailApiOptions = {}):
         ...ME,
         startHistoryId,
         historyTypes: ["messageAdded"],
-        maxResults: PAGE,
+        maxResults: PAGE_SIZE,
         ...(labelId && { labelId }),
       };
-      let last = startHistoryId;
-      let mailbox = startHistoryId;
+      let lastHistoryId = startHistoryId;
+      let mailboxHistoryId = startHistoryId;
       let pageToken: string | undefined;
-      // A bound without a record would leave the cursor where it is, and the next listing at the same pages.
-      for (let page = 1; page <= maxPages || last === startHistoryId; page++) {
+      // Stopping before the first record would not advance the cursor, so that the next listing would read the same pages.
+      for (let page = 1; page <= maxPages || lastHistoryId === startHistoryId; page++) {
         const pageParams = { ...params, ...(pageToken && { pageToken }) };
-        const found = await orNull(ask((o) => users.history.list(pageParams, o), signal));
+        const found = await nullIfNotFound(request((o) => users.history.list(pageParams, o), signal));
         if (!found) return "too-old";
         for (const { id, messagesAdded } of found.history ?? []) {
-          last = later(last, id);
+          lastHistoryId = laterHistoryId(lastHistoryId, id);
           for (const { message } of messagesAdded ?? []) if (message?.id) messageIds.add(message.id);
         }
-        // Of the first page: what came while the others were fetched may be in none of them.
-        if (page === 1) mailbox = later(startHistoryId, found.historyId);
+        // Taken from the first page: changes made while later pages are fetched may be in none of them.
+        if (page === 1) mailboxHistoryId = laterHistoryId(startHistoryId, found.historyId);
         pageToken = found.nextPageToken ?? undefined;
-        if (!pageToken) return { messageIds: [...messageIds], historyId: later(last, mailbox), more: false };
+        if (!pageToken)
+          return {
+            messageIds: [...messageIds],
+            historyId: laterHistoryId(lastHistoryId, mailboxHistoryId),
+            more: false,
+          };
       }
-      return { messageIds: [...messageIds], historyId: last, more: true };
+      return { messageIds: [...messageIds], historyId: lastHistoryId, more: true };
     },
 
     async listMessages({ query: q, labelIds = [], max }, signal) {
       const messageIds: string[] = [];
       let pageToken: string | undefined;
       do {
-        const maxResults = Math.min(PAGE, max - messageIds.length);
+        const maxResults = Math.min(PAGE_SIZE, max - messageIds.length);
         const params = { ...ME, maxResults, ...(q && { q }), ...(labelIds.length > 0 && { labelIds: [...labelIds] }) };
-        const found = await ask((o) => users.messages.list({ ...params, ...(pageToken && { pageToken }) }, o), signal);
+        const found = await request(
+          (o) => users.messages.list({ ...params, ...(pageToken && { pageToken }) }, o),
+          signal,
+        );
         messageIds.push(...(found.messages ?? []).flatMap(({ id }) => id ?? []));
         pageToken = found.nextPageToken ?? undefined;
       } while (pageToken && messageIds.length < max);
@@ -130,12 +138,12 @@ export function createGmailApi(auth: GoogleAuth, options: GmailApiOptions = {}):
 
     async getMessage(id, { includeBody }, signal) {
       const params = { ...ME, id, format: includeBody ? "full" : "metadata" };
-      return orNull(ask((o) => users.messages.get(params, o), signal));
+      return nullIfNotFound(request((o) => users.messages.get(params, o), signal));
     },
   };
 }
 
-async function orNull<T>(answer: Promise<T>): Promise<T | null> {
+async function nullIfNotFound<T>(answer: Promise<T>): Promise<T | null> {
   try {
     return await answer;
   } catch (error) {
@@ -144,10 +152,10 @@ async function orNull<T>(answer: Promise<T>): Promise<T | null> {
   }
 }
 
-/** History ids grow, beyond what a number can hold. */
-function later(id: string, other: unknown): string {
+/** Returns the later of two history ids. They exceed the range of a number. */
+function laterHistoryId(id: string, other: unknown): string {
   const text = String(other ?? "");
   return /^\d+$/.test(text) && /^\d+$/.test(id) && BigInt(text) > BigInt(id) ? text : id;
 }
 
-const unreadable = () => new GoogleError("passing", `${SERVICE}'s answer could not be read.`);
+const unreadableResponse = () => new GoogleError("transient", `${SERVICE}'s answer could not be read.`);

@@ -12,27 +12,30 @@ import { createPubSub, type PubSub } from "./pubsub.ts";
 
 export type GmailConfig = NonNullable<Config["hooks"]["gmail"]>;
 
-/** What a listener asks. */
+/** The Google services that a listener uses. */
 export interface Google {
   readonly gmail: GmailApi;
   readonly pubsub: PubSub;
 }
 
 /**
- * Reads the credentials; nothing is asked yet.
- * @throws StartError when the file cannot be used
+ * Reads the credentials and creates the clients. Sends no request.
+ * @throws StartError if the credentials file is not usable
  */
 export function connectGoogle(settings: GmailConfig): Google {
   const { credentialsFile, apiUrl, pubsubUrl } = settings;
   const auth = authorize(readCredentials(credentialsFile), settings);
   return {
-    // One page a listing, so that the cursor moves with each of them.
+    // One page per listing, so that the cursor advances with each page.
     gmail: createGmailApi(auth.gmail, { url: apiUrl, maxPages: 1 }),
     pubsub: createPubSub(auth.pubsub, pubsubUrl === undefined ? {} : { url: pubsubUrl }),
   };
 }
 
-/** As whom each is asked: a service account reads the mailbox in its owner's name, a consent is the owner's already. */
+/**
+ * Creates the authentication for Gmail and Pub/Sub. A service account impersonates the mailbox's owner for Gmail; a consent
+ * is the owner's own.
+ */
 export function authorize(
   credentials: GoogleCredentials,
   { account, tokenUrl }: GmailConfig,

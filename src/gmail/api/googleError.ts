@@ -1,20 +1,20 @@
 import { retryAfterMs } from "../../shared/retryAfter.ts";
 
 /**
- * `authorization`: the consent or the key is dead, or lacks a scope; nobody but its owner can mend it. `limited`: a quota is
- * used up for now. `passing`: nothing was wrong with the request. `refused`: the same request would be refused again.
+ * `authorization`: the consent or the key is invalid or lacks a scope, which only its owner can fix. `rate-limited`: a quota
+ * is used up for now. `transient`: the request was valid and may succeed later. `refused`: the same request would fail again.
  */
-export type GoogleFailure = "authorization" | "limited" | "passing" | "refused";
+export type GoogleFailure = "authorization" | "rate-limited" | "transient" | "refused";
 
-/** Why Google did not do what it was asked. Its words are Google's codes and ours: no token, no address, no mail. */
+/** A failed request to Google. The message holds only Google's codes and our own text: no token, address or mail. */
 export class GoogleError extends Error {
   readonly kind: GoogleFailure;
   readonly reason: string;
-  /** Of the answer, where there was one. */
+  /** HTTP status, if there was a response. */
   readonly status: number | undefined;
-  /** Google's own words for it, such as `SERVICE_DISABLED` or `invalid_grant`. */
+  /** Google's error codes, such as `SERVICE_DISABLED` or `invalid_grant`. */
   readonly codes: readonly string[];
-  /** When the same may be asked again, where a limit tells it. */
+  /** Delay before the same request may be sent again, if a rate limit names one. */
   readonly retryAfterMs: number | undefined;
 
   constructor(
@@ -32,15 +32,15 @@ export class GoogleError extends Error {
   }
 }
 
-/** The parts of an answer that are looked at; `body` is parsed JSON, or anything else where it was none. */
-export interface GoogleAnswer {
+/** The parts of a response that determine the error. `body` is parsed JSON, or any other value if the body was not JSON. */
+export interface GoogleResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly body: unknown;
 }
 
-/** Gmail says most of them with a 403, Pub/Sub with a 429. */
-const LIMITS: readonly string[] = [
+/** Codes of rate limits. Gmail returns most of them with status 403, Pub/Sub with 429. */
+const RATE_LIMIT_CODES: readonly string[] = [
   "rateLimitExceeded",
   "userRateLimitExceeded",
   "concurrentLimitExceeded",
@@ -51,10 +51,10 @@ const LIMITS: readonly string[] = [
   "rate_limit_exceeded",
 ];
 
-/** Of a 403: the token is good, and was not given for this. */
-const WITHOUT_SCOPE: readonly string[] = ["insufficientPermissions", "ACCESS_TOKEN_SCOPE_INSUFFICIENT"];
+/** Codes of a 403 for a valid token without the required scope. */
+const MISSING_SCOPE_CODES: readonly string[] = ["insufficientPermissions", "ACCESS_TOKEN_SCOPE_INSUFFICIENT"];
 
-const PASSING: readonly string[] = [
+const TRANSIENT_CODES: readonly string[] = [
   "ABORTED",
   "CANCELLED",
   "DEADLINE_EXCEEDED",
@@ -65,48 +65,54 @@ const PASSING: readonly string[] = [
   "internal_failure",
 ];
 
-/** An answer of Gmail or Pub/Sub that is no success, by its status and the reasons in it. */
-export function fromAnswer(service: string, answer: GoogleAnswer): GoogleError {
+/** Creates the error for a failed response of Gmail or Pub/Sub, from its status and codes. */
+export function fromResponse(service: string, answer: GoogleResponse): GoogleError {
   const { status } = answer;
   const codes = codesOf(answer.body);
   const kind =
-    passingKind(status, codes) ?? (status === 401 || has(codes, WITHOUT_SCOPE) ? "authorization" : "refused");
+    transientKind(status, codes) ??
+    (status === 401 || includesAny(codes, MISSING_SCOPE_CODES) ? "authorization" : "refused");
   return failure(service, kind, answer, codes);
 }
 
-/** An answer of the token endpoint. OAuth has a code for each refusal; a refusal without one is not Google's. */
-export function fromTokenAnswer(service: string, answer: GoogleAnswer): GoogleError {
+/**
+ * Creates the error for a response of the token endpoint. OAuth defines a code for each refusal; one without a code does not
+ * come from Google.
+ */
+export function fromTokenResponse(service: string, answer: GoogleResponse): GoogleError {
   const { status, body } = answer;
   const codes = codesOf(body);
   const isOAuth = status >= 400 && status < 500 && codes.length > 0;
-  return failure(service, passingKind(status, codes) ?? (isOAuth ? "authorization" : "refused"), answer, codes);
+  return failure(service, transientKind(status, codes) ?? (isOAuth ? "authorization" : "refused"), answer, codes);
 }
 
-/** No answer: the network, a certificate, a time-out. */
-export function fromNetwork(service: string, thrown: unknown): GoogleError {
+/** Creates the error for a request without a response: a network failure, an invalid certificate or a time-out. */
+export function fromNetworkError(service: string, thrown: unknown): GoogleError {
   const faults = causes(thrown);
   if (faults.some(({ name }) => name === "TimeoutError")) {
-    return new GoogleError("passing", `${service} did not answer in time.`);
+    return new GoogleError("transient", `${service} did not answer in time.`);
   }
   const code = faults.map((fault) => fault.code).find(isCode);
-  return new GoogleError("passing", `${service} cannot be reached (${code ?? "network error"}).`);
+  return new GoogleError("transient", `${service} cannot be reached (${code ?? "network error"}).`);
 }
 
-function failure(service: string, kind: GoogleFailure, answer: GoogleAnswer, codes: readonly string[]): GoogleError {
+function failure(service: string, kind: GoogleFailure, answer: GoogleResponse, codes: readonly string[]): GoogleError {
   const { status } = answer;
   const names = codes.length > 0 ? ` (${codes.join(", ")})` : "";
   return new GoogleError(kind, `${service} answered ${status}${names}.`, {
-    ...{ status, codes, retryAfterMs: kind === "limited" ? retryAfter(answer) : undefined },
+    ...{ status, codes, retryAfterMs: kind === "rate-limited" ? retryAfter(answer) : undefined },
   });
 }
 
-function passingKind(status: number, codes: readonly string[]): "limited" | "passing" | undefined {
-  if (status === 429 || has(codes, LIMITS)) return "limited";
-  // A success that is told as a failure is one that could not be read: something between us and Google wrote it.
-  return status < 300 || status === 408 || status >= 499 || has(codes, PASSING) ? "passing" : undefined;
+function transientKind(status: number, codes: readonly string[]): "rate-limited" | "transient" | undefined {
+  if (status === 429 || includesAny(codes, RATE_LIMIT_CODES)) return "rate-limited";
+  // A success that arrives here could not be parsed: a proxy between us and Google wrote it.
+  return status < 300 || status === 408 || status >= 499 || includesAny(codes, TRANSIENT_CODES)
+    ? "transient"
+    : undefined;
 }
 
-/** `error` as OAuth has it, or `error.status`, `error.errors[].reason` and `error.details[].reason` as the other APIs do. */
+/** Returns OAuth's `error`, or `error.status`, `error.errors[].reason` and `error.details[].reason` of the other APIs. */
 function codesOf(body: unknown): string[] {
   const error = (body as { error?: unknown } | null | undefined)?.error;
   const { status, errors, details } = (error ?? {}) as { status?: unknown; errors?: unknown; details?: unknown };
@@ -114,13 +120,13 @@ function codesOf(body: unknown): string[] {
   return [...new Set([error, status, ...reasons].filter(isCode))];
 }
 
-/** What has another form may quote anything. */
+/** Returns whether a value has the form of a code; any other text may quote anything and is not shown. */
 const isCode = (value: unknown): value is string => typeof value === "string" && /^[\w.:-]{1,64}$/.test(value);
 
-const has = (codes: readonly string[], known: readonly string[]) => codes.some((code) => known.includes(code));
+const includesAny = (codes: readonly string[], known: readonly string[]) => codes.some((code) => known.includes(code));
 
-/** What `Retry-After` asks for, else the `retryDelay` ("3.5s") of a RetryInfo; in milliseconds. */
-function retryAfter({ headers, body }: GoogleAnswer): number | undefined {
+/** Returns the delay of `Retry-After`, else the `retryDelay` ("3.5s") of a RetryInfo, in milliseconds. */
+function retryAfter({ headers, body }: GoogleResponse): number | undefined {
   const details = (body as { error?: { details?: unknown } } | null | undefined)?.error?.details;
   const delays = (Array.isArray(details) ? details : []).map((detail) => detail?.retryDelay);
   const delay = delays.map((value) => /^(\d+(?:\.\d+)?)s$/.exec(String(value))?.[1]).find((seconds) => seconds);

@@ -1,27 +1,27 @@
 import { withDeadline } from "../../shared/withDeadline.ts";
 import type { GoogleAuth } from "../auth/googleAuth.ts";
-import { fromAnswer, GoogleError } from "./googleError.ts";
+import { fromResponse, GoogleError } from "./googleError.ts";
 
 export interface GoogleRequest {
   readonly method: "GET" | "POST" | "PUT" | "PATCH";
   readonly url: string;
-  /** Sent as JSON. */
+  /** Request body, sent as JSON. */
   readonly body?: object;
-  /** From the beginning to the end of the answer. */
+  /** Time limit for the request including its response. */
   readonly timeoutMs: number;
-  /** Whether no answer in time is an empty one. */
-  readonly mayWait?: boolean;
+  /** Whether a time-out counts as an empty response, as for a long poll. */
+  readonly isEmptyOnTimeout?: boolean;
 }
 
 /**
- * Asks one of Google's REST services once, for its JSON object. Redirects are not followed: a token goes nowhere but where it
- * was configured to go.
- * @throws GoogleError; the signal's reason when it is aborted
+ * Sends one request to a REST service of Google and returns the JSON object of its response. Does not follow redirects, so
+ * that a token is sent only to the configured address.
+ * @throws GoogleError; the reason of an aborted signal
  */
 export function googleFetch(
   auth: GoogleAuth,
   service: string,
-  { method, url, body, timeoutMs, mayWait }: GoogleRequest,
+  { method, url, body, timeoutMs, isEmptyOnTimeout }: GoogleRequest,
   signal: AbortSignal,
 ): Promise<Record<string, unknown>> {
   return auth.call(
@@ -38,7 +38,7 @@ export function googleFetch(
           });
           return read(service, response, await response.text());
         } catch (thrown) {
-          if (mayWait && bounded.aborted && !signal.aborted) return {};
+          if (isEmptyOnTimeout && bounded.aborted && !signal.aborted) return {};
           throw thrown;
         }
       }),
@@ -48,9 +48,9 @@ export function googleFetch(
 
 function read(service: string, { ok, status, headers }: Response, text: string): Record<string, unknown> {
   const body = parse(text);
-  if (!ok) throw fromAnswer(service, { status, headers, body });
+  if (!ok) throw fromResponse(service, { status, headers, body });
   if (typeof body === "object" && body) return body as Record<string, unknown>;
-  throw new GoogleError("passing", `${service}'s answer could not be read.`);
+  throw new GoogleError("transient", `${service}'s answer could not be read.`);
 }
 
 function parse(text: string): unknown {

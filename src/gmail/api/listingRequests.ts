@@ -1,10 +1,10 @@
-/** Who wants the mailbox listed. Those who ask while one listing is under way are all served by the next. */
+/** Collects requests to list the mailbox. All requests made during a listing share the next one. */
 export class ListingRequests {
   #waiting: (() => void)[] = [];
   #wake = new AbortController();
 
-  /** Resolves when a listing that began after this call has succeeded. Rejects with the signal's reason. */
-  made(signal: AbortSignal): Promise<void> {
+  /** Requests a listing and resolves once one that began after this call has succeeded. Rejects with the signal's reason. */
+  requestListing(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     return new Promise((resolve, reject) => {
       const stop = () => reject(signal.reason);
@@ -17,13 +17,13 @@ export class ListingRequests {
     });
   }
 
-  /** Fires when somebody asks; at once while somebody waits. */
-  get wanted(): AbortSignal {
+  /** A signal that is aborted as soon as a request is waiting. */
+  get requested(): AbortSignal {
     return this.#wake.signal;
   }
 
-  /** Lists, and tells those who asked before. When it fails they wait on. */
-  async serve(list: () => Promise<void>): Promise<void> {
+  /** Runs a listing and resolves the requests made before it. If it fails, they wait for the next one. */
+  async run(list: () => Promise<void>): Promise<void> {
     const served = this.#waiting;
     this.#waiting = [];
     this.#wake = new AbortController();

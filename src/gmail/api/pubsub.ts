@@ -1,34 +1,34 @@
 import { trimSlashes } from "../../shared/trimSlashes.ts";
 import type { GoogleAuth } from "../auth/googleAuth.ts";
+import { asArray, asText } from "./coerce.ts";
 import { googleFetch } from "./googleFetch.ts";
-import { asList, asText } from "./lenient.ts";
 
-/** What Gmail tells of a change. Its history id is newer than the change: listings begin at the stored one. */
-interface Notice {
+/** Gmail's notification of a change. Its history id is newer than the change, so that listings begin at the stored one. */
+interface MailboxNotification {
   readonly emailAddress: string;
   readonly historyId: string;
 }
 
-interface PulledNotice {
+interface PulledNotification {
   readonly ackId: string;
-  /** Null where it is none of Gmail's: acknowledge it all the same, or it comes again. */
-  readonly notice: Notice | null;
+  /** Null if Gmail did not send it. It must be acknowledged all the same, or Pub/Sub delivers it again. */
+  readonly notification: MailboxNotification | null;
 }
 
 /** A pull subscription, named `projects/p/subscriptions/s`. Calls throw GoogleError, or the reason of an aborted signal. */
 export interface PubSub {
-  /** Waits for notices; [] when none came for a while. */
-  pull(subscription: string, max: number, signal: AbortSignal): Promise<PulledNotice[]>;
-  /** Those that are not acknowledged come again. */
+  /** Waits for notifications; returns [] if none arrive for a while. */
+  pull(subscription: string, max: number, signal: AbortSignal): Promise<PulledNotification[]>;
+  /** Acknowledges notifications; Pub/Sub delivers the others again. */
   acknowledge(subscription: string, ackIds: readonly string[], signal: AbortSignal): Promise<void>;
 }
 
 export interface PubSubOptions {
-  /** Instead of https://pubsub.googleapis.com. */
+  /** Replaces https://pubsub.googleapis.com. */
   readonly url?: string | undefined;
-  /** For one request but a pull; half a minute unless told. */
+  /** Time limit for a request other than a pull (default 30 s). */
   readonly timeoutMs?: number;
-  /** Pub/Sub answers an empty pull by itself after a time that it does not tell; a minute and a half unless told. */
+  /** Time limit for a pull (default 90 s). Pub/Sub ends an empty pull itself, after an undocumented time. */
   readonly pullTimeoutMs?: number;
 }
 
@@ -37,16 +37,20 @@ export const PUBSUB_URL = "https://pubsub.googleapis.com";
 
 export function createPubSub(auth: GoogleAuth, options: PubSubOptions = {}): PubSub {
   const { url = PUBSUB_URL, timeoutMs = 30_000, pullTimeoutMs = 90_000 } = options;
-  const post = (path: string, body: object, waiting: { timeoutMs: number; mayWait?: boolean }, signal: AbortSignal) =>
-    googleFetch(auth, PUBSUB, { method: "POST", url: pubSubUrl(url, path), body, ...waiting }, signal);
+  const post = (
+    path: string,
+    body: object,
+    pullOptions: { timeoutMs: number; isEmptyOnTimeout?: boolean },
+    signal: AbortSignal,
+  ) => googleFetch(auth, PUBSUB, { method: "POST", url: pubSubUrl(url, path), body, ...pullOptions }, signal);
 
   return {
     async pull(subscription, max, signal) {
-      const waiting = { timeoutMs: pullTimeoutMs, mayWait: true };
-      const answer = await post(`${subscription}:pull`, { maxMessages: max }, waiting, signal);
-      return asList(answer.receivedMessages).flatMap((received) => {
+      const pullOptions = { timeoutMs: pullTimeoutMs, isEmptyOnTimeout: true };
+      const answer = await post(`${subscription}:pull`, { maxMessages: max }, pullOptions, signal);
+      return asArray(answer.receivedMessages).flatMap((received) => {
         const ackId = asText(received?.ackId);
-        return ackId ? [{ ackId, notice: readNotice(received?.message?.data) }] : [];
+        return ackId ? [{ ackId, notification: readNotification(received?.message?.data) }] : [];
       });
     },
     async acknowledge(subscription, ackIds, signal) {
@@ -56,18 +60,18 @@ export function createPubSub(auth: GoogleAuth, options: PubSubOptions = {}): Pub
   };
 }
 
-/** Without a slash too many; resource names are checked where they are configured. */
+/** Returns the URL of a resource path. The configuration has validated resource names. */
 export const pubSubUrl = (root: string, path: string): string => `${trimSlashes(root)}/v1/${encodeURI(path)}`;
 
-/** Base64 of JSON; the history id is a number or a string of digits. */
-function readNotice(data: unknown): Notice | null {
-  let notice: { emailAddress?: unknown; historyId?: unknown } | null;
+/** Parses a notification, which is base64 of JSON; its history id is a number or a string of digits. */
+function readNotification(data: unknown): MailboxNotification | null {
+  let notification: { emailAddress?: unknown; historyId?: unknown } | null;
   try {
-    notice = JSON.parse(Buffer.from(asText(data), "base64").toString());
+    notification = JSON.parse(Buffer.from(asText(data), "base64").toString());
   } catch {
     return null;
   }
-  const emailAddress = asText(notice?.emailAddress);
-  const historyId = asText(notice?.historyId);
+  const emailAddress = asText(notification?.emailAddress);
+  const historyId = asText(notification?.historyId);
   return emailAddress && /^\d+$/.test(historyId) ? { emailAddress, historyId } : null;
 }

@@ -5,9 +5,9 @@ import type { AddressInfo } from "node:net";
 import { createInterface } from "node:readline";
 import { CodeChallengeMethod, OAuth2Client } from "google-auth-library";
 import { StartError } from "../../shared/lifecycle.ts";
-import { createTransporter, loginError } from "./googleAuth.ts";
+import { createTransporter, toLoginError } from "./googleAuth.ts";
 
-/** Of the JSON that Google's console gives out for an OAuth client. */
+/** Fields of the JSON file that Google's console creates for an OAuth client. */
 export interface ConsentClient {
   readonly client_id: string;
   readonly client_secret: string;
@@ -15,21 +15,21 @@ export interface ConsentClient {
 
 export interface ConsentRequest {
   readonly client: ConsentClient;
-  /** Who Google's page suggests. Who has consented is told by Gmail alone. */
+  /** The account that Google's page suggests. The person may choose another one, which only Gmail's profile reveals. */
   readonly account: string;
   readonly scopes: readonly string[];
-  /** Where the browser comes back to, on 127.0.0.1; 0 takes a free one. */
+  /** Port on 127.0.0.1 for the redirect; 0 picks a free one. */
   readonly port: number;
   readonly timeoutMs: number;
-  /** Instead of Google's page. */
+  /** Replaces the address of Google's consent page. */
   readonly consentUrl?: string | undefined;
-  /** Instead of Google's token endpoint. */
+  /** Replaces Google's token endpoint. */
   readonly tokenUrl?: string | undefined;
-  /** Is given the address of Google's page, once the way back is open. */
+  /** Called with the address of Google's page once the server for the redirect is listening. */
   readonly show: (address: string) => void;
-  /** Where a person may paste the address that the browser was sent to, when that runs on another machine. */
+  /** Input for pasting the address of the redirect, if the browser runs on another machine. */
   readonly pasted?: NodeJS.ReadableStream | undefined;
-  /** Is told that what was pasted is no such address, or that an answer came which is not to this question. */
+  /** Called if a pasted line is not such an address (`unreadable`), or if a redirect belongs to another request (`foreign`). */
   readonly onRefused?: (what: "unreadable" | "foreign") => void;
 }
 
@@ -45,11 +45,11 @@ const PAGE = "You can close this window. What came of it is told in the terminal
 const FOREIGN_PAGE = "This is not the answer that is waited for. Open the address that the terminal shows.\n";
 
 /**
- * Has a person consent on Google's page, and exchanges what that gives: authorization code with PKCE, over a redirect to
- * this machine.
- * @throws StartError where there is no consent, or not the whole of it; GoogleError where the login refuses the exchange
+ * Asks a person for consent on Google's page and exchanges the resulting code for tokens: authorization code flow with PKCE,
+ * with a redirect to this machine.
+ * @throws StartError if consent is missing or incomplete; GoogleError if the login refuses the exchange
  */
-export async function askConsent(request: ConsentRequest): Promise<Consent> {
+export async function requestConsent(request: ConsentRequest): Promise<Consent> {
   const { client, scopes, account, show } = request;
   const oauth = new OAuth2Client({
     clientId: client.client_id,
@@ -61,7 +61,7 @@ export async function askConsent(request: ConsentRequest): Promise<Consent> {
   const { codeVerifier, codeChallenge = "" } = await oauth.generateCodeVerifierAsync();
   const state = randomBytes(24).toString("base64url");
   let redirectUri = "";
-  const answer = await redirected(request, state, (uri) => {
+  const answer = await waitForRedirect(request, state, (uri) => {
     redirectUri = uri;
     show(
       oauth.generateAuthUrl({
@@ -78,9 +78,9 @@ export async function askConsent(request: ConsentRequest): Promise<Consent> {
   });
   const code = readCode(answer);
   const { tokens } = await oauth.getToken({ code, codeVerifier, redirect_uri: redirectUri }).catch((thrown) => {
-    throw loginError(thrown);
+    throw toLoginError(thrown);
   });
-  // Without the field, all that was asked for.
+  // A response without `scope` grants all requested scopes (RFC 6749, section 5.1).
   const granted = tokens.scope?.split(" ") ?? scopes;
   const missing = scopes.filter((scope) => !granted.includes(scope));
   if (missing.length > 0) {
@@ -93,26 +93,26 @@ export async function askConsent(request: ConsentRequest): Promise<Consent> {
 }
 
 /**
- * Waits for the browser to come back, or for the address to be pasted; the first answer with the state counts. Any program or
- * page on this machine may send another one: that changes nothing.
+ * Waits for the redirect, or for its address to be pasted. The first one with the right state counts; others are ignored,
+ * since any program or page on this machine may send them.
  */
-async function redirected(
+async function waitForRedirect(
   request: ConsentRequest,
   state: string,
-  isOpen: (uri: string) => void,
+  onListening: (uri: string) => void,
 ): Promise<URLSearchParams> {
   const { port, timeoutMs, pasted, onRefused } = request;
   const { promise, resolve, reject } = Promise.withResolvers<URLSearchParams>();
   const isForeign = (query: URLSearchParams) => query.get("state") !== state;
   let isTaken = false;
-  let isForeignTold = false;
+  let hasReportedForeign = false;
   const server = createServer((incoming, response) => {
     const query = incoming.method === "GET" ? readQuery(`http://${HOST}${incoming.url}`) : undefined;
     if (!query || isTaken) return void response.writeHead(404).end();
     const headers = { "Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store", Connection: "close" };
     if (isForeign(query)) {
-      if (!isForeignTold) onRefused?.("foreign");
-      isForeignTold = true;
+      if (!hasReportedForeign) onRefused?.("foreign");
+      hasReportedForeign = true;
       return void response.writeHead(400, headers).end(FOREIGN_PAGE);
     }
     isTaken = true;
@@ -127,11 +127,11 @@ async function redirected(
     else if (line.trim()) onRefused?.(query ? "foreign" : "unreadable");
   });
   const minutes = Math.ceil(timeoutMs / 60_000);
-  const late = () => reject(new StartError(`There was no consent within ${minutes} minutes: run again.`));
-  const timer = setTimeout(late, timeoutMs);
+  const onTimeout = () => reject(new StartError(`There was no consent within ${minutes} minutes: run again.`));
+  const timer = setTimeout(onTimeout, timeoutMs);
   try {
     await once(server, "listening");
-    isOpen(`http://${HOST}:${(server.address() as AddressInfo).port}${PATH}`);
+    onListening(`http://${HOST}:${(server.address() as AddressInfo).port}${PATH}`);
     return await promise;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
@@ -145,7 +145,7 @@ async function redirected(
   }
 }
 
-/** Of an address that Google's page leads back to; undefined for any other text. */
+/** Returns the query of a redirect's address; undefined for any other text. */
 function readQuery(address: string): URLSearchParams | undefined {
   const url = URL.parse(address);
   if (url?.pathname !== PATH) return undefined;

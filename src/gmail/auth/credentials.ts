@@ -6,15 +6,15 @@ import type { GoogleCredentials } from "./googleAuth.ts";
 
 const REMEDY = "run `signalbox webhooks gmail setup`, or name another file in hooks.gmail.credentialsFile";
 
-/** What each kind must have, each of it a text. */
+/** Required fields of each kind; all are strings. */
 const FIELDS = {
   authorized_user: ["client_id", "client_secret", "refresh_token"],
   service_account: ["client_email", "private_key"],
 } as const satisfies Record<GoogleCredentials["type"], readonly string[]>;
 
 /**
- * Reads a credentials file: the consent that the set-up wrote, or a service account's key as Google hands it out.
- * @throws StartError one sentence that names the file and what is wrong with it, and no value in it
+ * Reads a credentials file: the consent written by the set-up, or a service account's key as downloaded from Google.
+ * @throws StartError one sentence that names the file and the problem, but none of its values
  */
 export function readCredentials(path: string): GoogleCredentials {
   const value = parse(path, readText(path));
@@ -29,7 +29,7 @@ export function readCredentials(path: string): GoogleCredentials {
   return { type, ...Object.fromEntries(fields) } as GoogleCredentials;
 }
 
-/** Whether others on this machine may read or change the file. */
+/** Returns whether other users of this machine may read or change the file. Always false on Windows. */
 export function isOpenToOthers(path: string): boolean {
   return process.platform !== "win32" && (statSync(path).mode & 0o077) !== 0;
 }
@@ -48,7 +48,7 @@ function parse(path: string, text: string): Record<string, unknown> {
   try {
     value = JSON.parse(text);
   } catch {
-    throw unusable(path, "is not valid JSON"); // what the parser says would quote it
+    throw unusable(path, "is not valid JSON"); // the parser's message would quote the file
   }
   if (isObject(value)) return value;
   throw unusable(path, "holds no JSON object");

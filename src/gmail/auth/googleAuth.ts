@@ -1,7 +1,13 @@
 import { gaxios, JWT, OAuth2Client } from "google-auth-library";
-import { fromAnswer, fromNetwork, fromTokenAnswer, type GoogleAnswer, GoogleError } from "../api/googleError.ts";
+import {
+  fromNetworkError,
+  fromResponse,
+  fromTokenResponse,
+  GoogleError,
+  type GoogleResponse,
+} from "../api/googleError.ts";
 
-/** As Google's own tools write them: a user's consent, or the key of a service account. */
+/** Credentials in the format of Google's own tools: a user's consent, or the key of a service account. */
 export type GoogleCredentials =
   | {
       readonly type: "authorized_user";
@@ -13,24 +19,24 @@ export type GoogleCredentials =
 
 export interface GoogleAuthOptions {
   readonly credentials: GoogleCredentials;
-  /** What a service account asks for; a user's consent has its scopes already. */
+  /** Scopes that a service account requests; those of a user's consent are fixed. */
   readonly scopes: readonly string[];
-  /** For whom a service account acts, by domain-wide delegation; without it, for itself. */
+  /** The user that a service account impersonates by domain-wide delegation (default: none). */
   readonly subject?: string | undefined;
-  /** Where tokens come from, when not from Google. */
+  /** Replaces Google's token endpoint. */
   readonly tokenUrl?: string | undefined;
-  /** For one request of a token; half a minute unless told. */
+  /** Time limit for one request for a token (default 30 s). */
   readonly timeoutMs?: number;
 }
 
 export interface GoogleAuth {
-  /** Puts the current token on the requests of @googleapis/gmail; only within `call` is it a fresh one. */
+  /** Adds the token to requests of @googleapis/gmail; use it only inside `call`, which keeps the token valid. */
   readonly client: OAuth2Client;
   /**
-   * Lets `ask` ask with a token, and once more with a new one where that answers 401.
-   * @throws GoogleError; the signal's reason when it is aborted
+   * Calls `request` with a token, and once more with a new token if the response is 401.
+   * @throws GoogleError; the reason of an aborted signal
    */
-  call<T>(service: string, ask: (token: string) => Promise<T>, signal: AbortSignal): Promise<T>;
+  call<T>(service: string, request: (token: string) => Promise<T>, signal: AbortSignal): Promise<T>;
 }
 
 export const GMAIL_SCOPE = "https://www.googleapis.com/auth/gmail.readonly";
@@ -39,23 +45,23 @@ export const PUBSUB_SCOPE = "https://www.googleapis.com/auth/pubsub";
 const TOKEN_URL = "https://oauth2.googleapis.com/token";
 const LOGIN = "Google's login";
 
-/** Asks nothing yet. @param options.credentials as `readCredentials` has found them to be usable */
+/** Creates the authentication without sending a request. @param options.credentials validated by `readCredentials` */
 export function createGoogleAuth(options: GoogleAuthOptions): GoogleAuth {
   const client = createClient(options);
   const { refresh_token: refreshToken } = client.credentials;
 
   async function token(signal: AbortSignal): Promise<string> {
     try {
-      const { token: value } = await orAborted(client.getAccessToken(), signal);
+      const { token: value } = await unlessAborted(client.getAccessToken(), signal);
       if (typeof value === "string" && value) return value;
     } catch (thrown) {
       signal.throwIfAborted();
-      throw loginError(thrown);
+      throw toLoginError(thrown);
     }
-    throw withoutToken();
+    throw missingTokenError();
   }
 
-  /** The client takes it for one that has ended. */
+  /** Marks a token as expired, so that the client requests a new one. */
   function discard(value: string): void {
     if (client.credentials.access_token !== value) return;
     client.credentials = { refresh_token: refreshToken ?? null, expiry_date: 1 };
@@ -63,11 +69,11 @@ export function createGoogleAuth(options: GoogleAuthOptions): GoogleAuth {
 
   return {
     client,
-    async call(service, ask, signal) {
+    async call(service, request, signal) {
       signal.throwIfAborted();
       const first = await token(signal);
       try {
-        return await ask(first);
+        return await request(first);
       } catch (thrown) {
         signal.throwIfAborted();
         const error = toGoogleError(service, thrown);
@@ -76,7 +82,7 @@ export function createGoogleAuth(options: GoogleAuthOptions): GoogleAuth {
       }
       const second = await token(signal);
       try {
-        return await ask(second);
+        return await request(second);
       } catch (thrown) {
         signal.throwIfAborted();
         throw toGoogleError(service, thrown);
@@ -88,7 +94,7 @@ export function createGoogleAuth(options: GoogleAuthOptions): GoogleAuth {
 function createClient({ credentials, scopes, subject, tokenUrl, timeoutMs = 30_000 }: GoogleAuthOptions): OAuth2Client {
   const shared = {
     transporter: createTransporter(tokenUrl, timeoutMs),
-    // These would log tokens where the environment asks for the library's logs.
+    // Otherwise the library would log tokens if the environment enables its logs.
     useAuthRequestParameters: false,
   };
   if (credentials.type === "authorized_user") {
@@ -104,14 +110,14 @@ function createClient({ credentials, scopes, subject, tokenUrl, timeoutMs = 30_0
   return new JWT({ ...shared, email, key, scopes: [...scopes], ...(subject !== undefined && { subject }) });
 }
 
-/** Asks once, through Node's own fetch, and nowhere but where it was told to. */
+/** Creates a transporter that uses Node's fetch, without retries or redirects, and sends token requests to `tokenUrl`. */
 export function createTransporter(tokenUrl = TOKEN_URL, timeout = 30_000): gaxios.Gaxios {
   const transporter = new gaxios.Gaxios({ fetchImplementation: fetch, redirect: "manual", timeout });
   transporter.interceptors.request.add({
     async resolved(request) {
       request.retry = false;
       delete request.retryConfig;
-      // A service account's client knows no other address than this.
+      // The client of a service account has no option for another token endpoint.
       if (request.url.href === TOKEN_URL) request.url = new URL(tokenUrl);
       return request;
     },
@@ -119,30 +125,34 @@ export function createTransporter(tokenUrl = TOKEN_URL, timeout = 30_000): gaxio
   return transporter;
 }
 
-interface GaxiosAnswer {
+interface GaxiosResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly data: unknown;
 }
 
-/** What was thrown by a client that asked for a token. */
-export function loginError(thrown: unknown): GoogleError {
-  const { response, config } = thrown as { response?: GaxiosAnswer; config?: unknown };
-  if (response) return fromTokenAnswer(LOGIN, answerOf(response));
-  return config ? fromNetwork(LOGIN, thrown) : withoutToken();
+/** Converts an error thrown by a client's request for a token. */
+export function toLoginError(thrown: unknown): GoogleError {
+  const { response, config } = thrown as { response?: GaxiosResponse; config?: unknown };
+  if (response) return fromTokenResponse(LOGIN, toGoogleResponse(response));
+  return config ? fromNetworkError(LOGIN, thrown) : missingTokenError();
 }
 
 function toGoogleError(service: string, thrown: unknown): GoogleError {
   if (thrown instanceof GoogleError) return thrown;
-  const { response } = thrown as { response?: GaxiosAnswer };
-  return response ? fromAnswer(service, answerOf(response)) : fromNetwork(service, thrown);
+  const { response } = thrown as { response?: GaxiosResponse };
+  return response ? fromResponse(service, toGoogleResponse(response)) : fromNetworkError(service, thrown);
 }
 
-const answerOf = ({ status, headers, data }: GaxiosAnswer): GoogleAnswer => ({ status, headers, body: data });
+const toGoogleResponse = ({ status, headers, data }: GaxiosResponse): GoogleResponse => ({
+  status,
+  headers,
+  body: data,
+});
 
-const withoutToken = () => new GoogleError("passing", `${LOGIN} answered without a token.`);
+const missingTokenError = () => new GoogleError("transient", `${LOGIN} answered without a token.`);
 
-function orAborted<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
+function unlessAborted<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason);
     signal.addEventListener("abort", stop);

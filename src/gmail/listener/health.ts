@@ -4,18 +4,18 @@ import type { Stores } from "../../models/stores.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Logger } from "../../shared/logger.ts";
 import type { Failure } from "../api/failure.ts";
-import type { HeldMailbox } from "./heldMailbox.ts";
+import type { LeasedMailbox } from "./leasedMailbox.ts";
 
 const REMEDY = "run `signalbox webhooks gmail setup` again";
 
-/** What a lasting fault of a part means. */
-const MEANS: Readonly<Record<MailboxPart, string>> = {
+/** Consequence of a lasting fault, by part. */
+const FAULT_TEXTS: Readonly<Record<MailboxPart, string>> = {
   mails: "No new mail comes in",
   notices: "The notices of new mails cannot be pulled, so that mails come in late or not at all",
   watch: "Gmail cannot be told to send notices, so that new mails come in late or not at all",
 };
 
-const WORKS: Readonly<Record<MailboxPart, string>> = {
+const RECOVERY_TEXTS: Readonly<Record<MailboxPart, string>> = {
   mails: "New mails come in",
   notices: "The notices of new mails come in",
   watch: "Gmail sends notices",
@@ -29,61 +29,61 @@ export interface HealthDeps {
 }
 
 /**
- * What works and what does not, on the mailbox's record. Of a fault that does not pass by itself the main session is told
- * once, and once of its end, however many processes see it and how often they are started anew.
+ * Records in the mailbox's document which parts of the listener work. Notifies the main session once of each lasting fault and
+ * once of its end, however many processes observe it and however often they restart.
  */
 export class Health {
-  readonly #mailbox: HeldMailbox;
+  readonly #mailbox: LeasedMailbox;
   readonly #deps: HealthDeps;
   #last: Promise<void> = Promise.resolve();
 
-  constructor(mailbox: HeldMailbox, deps: HealthDeps) {
+  constructor(mailbox: LeasedMailbox, deps: HealthDeps) {
     this.#mailbox = mailbox;
     this.#deps = deps;
   }
 
-  /** @throws LeaseLost; AppError unavailable */
-  works(part: MailboxPart): Promise<void> {
-    return this.#inTurn(async () => {
+  /** Clears the fault of a part. @throws LeaseLost; AppError unavailable */
+  reportSuccess(part: MailboxPart): Promise<void> {
+    return this.#serialize(async () => {
       const fault = this.#mailbox.state.faults[part];
       if (!fault) return;
-      this.#deps.log.info({ part, since: fault.since }, "it works again");
+      this.#deps.log.info({ part, since: fault.since }, "a part of the Gmail listener works again");
       if (fault.toldAs !== null) {
-        const text = `${WORKS[part]} again.`;
+        const text = `${RECOVERY_TEXTS[part]} again.`;
         await this.#deps.stores.events.add([{ _id: `${fault.toldAs}-over`, text, source: "gmail", wake: false }]);
       }
-      await this.#mailbox.noteFault(part, null);
+      await this.#mailbox.setFault(part, null);
     });
   }
 
-  /** @throws LeaseLost; AppError unavailable */
-  fails(part: MailboxPart, { reason, isLasting }: Failure): Promise<void> {
-    return this.#inTurn(async () => {
+  /** Records the fault of a part. @throws LeaseLost; AppError unavailable */
+  reportFailure(part: MailboxPart, { reason, isLasting }: Failure): Promise<void> {
+    return this.#serialize(async () => {
       const { clock, log, stores, triggerHeartbeat } = this.#deps;
       const { _id, faults } = this.#mailbox.state;
       const earlier = faults[part] ?? { since: clock.now(), toldAs: null, isLasting: false };
       const fault = { ...earlier, reason, isLasting: isLasting || earlier.isLasting };
-      // First the fault, so that one who comes after a crash tells of the same.
-      await this.#mailbox.noteFault(part, fault);
+      // Stored before the event, so that after a crash the next process reports the same fault under the same id.
+      await this.#mailbox.setFault(part, fault);
       if (!isLasting || fault.toldAs !== null) return;
-      log.error({ part, reason }, `${MEANS[part]}: ${REMEDY}; the listener goes on trying`);
+      log.error({ part, reason }, `${FAULT_TEXTS[part]}: ${REMEDY}; the listener continues to retry`);
       const same = Object.values(faults).find((other) => other?.reason === reason && other.toldAs !== null);
       const toldAs = same?.toldAs ?? eventId(_id, part, fault.since);
-      const text = `${MEANS[part]}: ${reason} To mend it, ${REMEDY}.`;
+      const text = `${FAULT_TEXTS[part]}: ${reason} To mend it, ${REMEDY}.`;
       if ((await stores.events.add([{ _id: toldAs, text, source: "gmail", wake: true }])) > 0) await triggerHeartbeat();
-      await this.#mailbox.noteFault(part, { ...fault, toldAs });
+      await this.#mailbox.setFault(part, { ...fault, toldAs });
     });
   }
 
-  /** The parts fail side by side, and of one cause that they share is told once. */
-  #inTurn(act: () => Promise<void>): Promise<void> {
+  /** Runs actions one after the other: parts fail concurrently, and a cause that they share must be reported once. */
+  #serialize(act: () => Promise<void>): Promise<void> {
     const turn = this.#last.then(act);
     this.#last = turn.catch(() => {});
     return turn;
   }
 }
 
-/** The same for all who see the same fault, and without the address. */
+/** Returns an event id that is the same in each process that observes the fault, and that does not contain the address. */
 function eventId(account: string, part: MailboxPart, since: Date): string {
   const mailbox = hash("sha256", account, "hex").slice(0, 12);
   return `gmail-${mailbox}-${part}-${since.getTime()}`;

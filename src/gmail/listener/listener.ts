@@ -11,16 +11,16 @@ import type { Logger } from "../../shared/logger.ts";
 import type { Queues } from "../../shared/queue/producer.ts";
 import type { Timings } from "../../shared/timings.ts";
 import { withDeadline } from "../../shared/withDeadline.ts";
-import { failureOf, retryInMsOf } from "../api/failure.ts";
+import { retryDelayMs, toFailure } from "../api/failure.ts";
 import { connectGoogle, type GmailConfig, type Google } from "../api/google.ts";
 import { GoogleError } from "../api/googleError.ts";
 import { ListingRequests } from "../api/listingRequests.ts";
-import { keepWatch } from "../api/watch.ts";
+import { renewWatch } from "../api/watch.ts";
 import { catchUp } from "./catchUp.ts";
 import { Health } from "./health.ts";
-import { HeldMailbox, LeaseLost } from "./heldMailbox.ts";
-import { Intake } from "./intake.ts";
-import { takeNotices } from "./notices.ts";
+import { LeasedMailbox, LeaseLost } from "./leasedMailbox.ts";
+import { MailImporter } from "./mailImporter.ts";
+import { pullNotifications } from "./notifications.ts";
 
 export interface ListenerDeps {
   readonly stores: Stores;
@@ -28,16 +28,16 @@ export interface ListenerDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly lease: Timings["lease"];
-  /** Resolves after a time, or when the signal fires. */
+  /** Resolves after the delay, or as soon as the signal is aborted. Tests replace it. */
   readonly pause?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
 export interface Listener {
-  /** Ends what is under way, so that it can be done again, and lets another listen. */
+  /** Stops the work in progress, which can be repeated safely, and releases the mailbox. */
   close(): Promise<void>;
 }
 
-/** Listens to a mailbox, as soon as no other process does. Closed by whoever started it. */
+/** Starts to listen to a mailbox, as soon as no other process does. The caller closes the listener. */
 export function startListener(hooks: Config["hooks"], settings: GmailConfig, deps: ListenerDeps): Listener {
   const stopping = new AbortController();
   const listening = new MailboxListener(hooks, settings, deps).run(stopping.signal);
@@ -56,7 +56,7 @@ class MailboxListener {
   readonly #settings: GmailConfig;
   readonly #deps: ListenerDeps;
   readonly #pause: NonNullable<ListenerDeps["pause"]>;
-  /** Anew after a lasting failure: the credentials may be other ones by then. */
+  /** Recreated after a lasting failure, as the credentials file may have changed. */
   #google: Google | undefined;
   #isRightMailbox = false;
 
@@ -75,69 +75,77 @@ class MailboxListener {
       const token = randomUUID();
       try {
         const isOurs = await stores.gmailMailboxes.take(account, { token, holder }, lease.durationMs);
-        if (isOurs) await this.#hold(token, stopping);
+        if (isOurs) await this.#runWithLease(token, stopping);
       } catch (error) {
-        log.warn({ err: error }, "the mailbox cannot be listened to; trying again");
+        log.warn({ err: error }, "listening to the mailbox failed; trying again");
       }
       await this.#pause(lease.acquireEveryMs, stopping);
     }
   }
 
-  async #hold(token: string, stopping: AbortSignal): Promise<void> {
+  async #runWithLease(token: string, stopping: AbortSignal): Promise<void> {
     const { stores, clock, log, lease } = this.#deps;
     const { account } = this.#settings;
     log.info("this process listens to the mailbox");
     const renew = (until: Date) => stores.gmailMailboxes.renew(account, token, until);
     try {
-      const claim = { renew, now: () => clock.now() };
-      await withLease(claim, lease, (lost) => this.#listen(token, AbortSignal.any([lost, stopping])));
+      const leaseClient = { renew, now: () => clock.now() };
+      await withLease(leaseClient, lease, (lost) => this.#listen(token, AbortSignal.any([lost, stopping])));
     } finally {
-      // MongoDB may be away: then the lease ends by itself.
+      // If MongoDB is unavailable, the lease expires by itself.
       await stores.gmailMailboxes.release(account, token).catch(() => {});
-      log.info("this process listens to the mailbox no longer");
+      log.info("this process no longer listens to the mailbox");
     }
   }
 
-  /** Until the signal fires or another process listens. @throws AppError unavailable, where it cannot begin */
+  /** Runs all parts until the signal is aborted or the lease is lost. @throws AppError unavailable if it cannot start */
   async #listen(token: string, signal: AbortSignal): Promise<void> {
     const { stores, queues, clock, log } = this.#deps;
     const { account, topic, subscription, label, renewEveryMinutes, pollEveryMinutes } = this.#settings;
     const state = await stores.gmailMailboxes.find(account);
     if (!state) return;
-    const mailbox = new HeldMailbox(stores.gmailMailboxes, token, state);
+    const mailbox = new LeasedMailbox(stores.gmailMailboxes, token, state);
     const health = new Health(mailbox, { stores, clock, log, triggerHeartbeat: () => queues.triggerHeartbeat() });
     const mappings = compileMappings(this.#hooks);
-    const intake = new Intake({ ...this.#deps, hooks: this.#hooks, mappings, settings: this.#settings, mailbox });
+    const importer = new MailImporter({
+      ...this.#deps,
+      hooks: this.#hooks,
+      mappings,
+      settings: this.#settings,
+      mailbox,
+    });
     const listings = new ListingRequests();
-    const over = new AbortController();
-    const until = AbortSignal.any([signal, over.signal]);
-    const keep = (part: MailboxPart, act: (google: Google) => Promise<number>, wake?: () => AbortSignal) =>
-      this.#keepDoing(part, act, health, until, wake).finally(() => over.abort());
+    const ended = new AbortController();
+    const until = AbortSignal.any([signal, ended.signal]);
+    const repeatPart = (part: MailboxPart, act: (google: Google) => Promise<number>, wake?: () => AbortSignal) =>
+      this.#repeat(part, act, health, until, wake).finally(() => ended.abort());
 
-    const list = async (google: Google) => {
+    const listMails = async (google: Google) => {
       await this.#checkMailbox(google, until);
-      await listings.serve(() => catchUp({ mailbox, intake, label, clock, log }, google.gmail, until));
+      await listings.run(() => catchUp({ mailbox, importer, label, clock, log }, google.gmail, until));
       return pollEveryMinutes * 60_000;
     };
     const watch = async (google: Google, topic: string) => {
       await this.#checkMailbox(google, until);
-      return keepWatch({ mailbox, topic, label, renewEveryMinutes, clock }, google.gmail, until);
+      return renewWatch({ mailbox, topic, label, renewEveryMinutes, clock }, google.gmail, until);
     };
     const parts: Partial<Record<MailboxPart, () => Promise<void>>> = {
-      mails: () => keep("mails", list, () => listings.wanted),
+      mails: () => repeatPart("mails", listMails, () => listings.requested),
       ...(subscription !== undefined && {
         notices: () =>
-          keep("notices", ({ pubsub }) => takeNotices({ mailbox, subscription, listings, clock }, pubsub, until)),
+          repeatPart("notices", ({ pubsub }) =>
+            pullNotifications({ mailbox, subscription, listings, clock }, pubsub, until),
+          ),
       }),
-      ...(topic !== undefined && { watch: () => keep("watch", (google) => watch(google, topic)) }),
+      ...(topic !== undefined && { watch: () => repeatPart("watch", (google) => watch(google, topic)) }),
     };
-    for (const part of MAILBOX_PARTS) if (!parts[part]) await mailbox.noteFault(part, null);
-    if (topic === undefined) await mailbox.note({ watch: null });
+    for (const part of MAILBOX_PARTS) if (!parts[part]) await mailbox.setFault(part, null);
+    if (topic === undefined) await mailbox.update({ watch: null });
     await Promise.all(Object.values(parts).map((part) => part()));
   }
 
-  /** Does an act again and again, each time after as long as it says; after failures longer and longer. */
-  async #keepDoing(
+  /** Repeats an action. Each call returns the delay before the next one; failures lead to growing delays. */
+  async #repeat(
     part: MailboxPart,
     act: (google: Google) => Promise<number>,
     health: Health,
@@ -150,19 +158,21 @@ class MailboxListener {
         this.#google ??= this.#connect();
         const pauseMs = await act(this.#google);
         failures = 0;
-        await health.works(part);
+        await health.reportSuccess(part);
         await withDeadline([signal, wake()], undefined, (woken) => this.#pause(pauseMs, woken));
       } catch (error) {
         if (signal.aborted || error instanceof LeaseLost) return;
-        const failure = failureOf(error);
+        const failure = toFailure(error);
         failures++;
-        const retryInMs = retryInMsOf(failure, failures);
+        const retryInMs = retryDelayMs(failure, failures);
         this.#deps.log.warn(
-          { part, reason: failure.reason, failures, retryInMs, ...(failure.isUnnamed && { err: error }) },
-          "trying again",
+          { part, reason: failure.reason, failures, retryInMs, ...(failure.isUnexpected && { err: error }) },
+          "a part of the Gmail listener failed; trying again",
         );
         if (failure.isLasting) this.#google = undefined;
-        const isLost = await health.fails(part, failure).catch((thrown: unknown) => thrown instanceof LeaseLost);
+        const isLost = await health
+          .reportFailure(part, failure)
+          .catch((thrown: unknown) => thrown instanceof LeaseLost);
         if (isLost) return;
         await this.#pause(retryInMs, signal);
       }
@@ -174,7 +184,7 @@ class MailboxListener {
     return connectGoogle(this.#settings);
   }
 
-  /** @throws GoogleError where the credentials lead to another one */
+  /** Checks that the credentials belong to the configured mailbox. @throws GoogleError if they do not */
   async #checkMailbox({ gmail }: Google, signal: AbortSignal): Promise<void> {
     if (this.#isRightMailbox) return;
     const { emailAddress } = await gmail.getProfile(signal);

@@ -1,25 +1,25 @@
 import { isHeld, type MailboxDoc, type MailboxPart } from "../../models/gmailMailbox.ts";
 import type { GmailConfig } from "../api/google.ts";
 
-/** How listening to a mailbox goes. Times are null where there has been none yet. */
+/** The state of listening to a mailbox. Times are null if the event has not happened yet. */
 export interface MailboxStatus {
-  /** One sentence for each thing that is wrong, with what to do; none while all is well. */
+  /** One sentence for each problem, with its remedy; empty if there are none. */
   readonly problems: readonly string[];
   readonly account: string;
-  /** The process that listens, as `host:pid`. */
+  /** The listening process as `host:pid`. */
   readonly listener: string | null;
-  /** A mail that came longer ago than this is a run. */
+  /** Seconds since the last complete listing: each mail received earlier has become a run. */
   readonly lagSeconds: number | null;
   readonly listedAt: Date | null;
   readonly lastMailAt: Date | null;
   readonly lastNoticeAt: Date | null;
-  /** Until when Gmail sends notices. */
+  /** When Gmail stops sending notifications. */
   readonly watchExpiresAt: Date | null;
   readonly faults: Readonly<Record<MailboxPart, { readonly since: Date; readonly reason: string } | null>>;
   readonly lastError: MailboxDoc["lastError"];
 }
 
-/** What passes by itself is no problem before it has lasted so long. */
+/** How long a transient fault may last before it counts as a problem. */
 const PATIENCE_MS = 10 * 60_000;
 
 const START =
@@ -32,7 +32,7 @@ const FAILING: Readonly<Record<MailboxPart, string>> = {
   watch: "The watch on the mailbox cannot be renewed",
 };
 
-/** @param found the mailbox's record; null where nobody has listened yet */
+/** Returns the state of a mailbox. @param found the mailbox's document; null if no process has listened yet */
 export function mailboxStatus(settings: GmailConfig, found: MailboxDoc | null, now: Date): MailboxStatus {
   const { account } = settings;
   const listener = found?.claim && isHeld(found, now) ? found.claim.holder : null;

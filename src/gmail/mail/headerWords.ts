@@ -1,9 +1,9 @@
 import { decodeText } from "./charset.ts";
 
-/** `=?charset?B?…?=` or `=?charset?Q?…?=`; a language may follow the charset. */
-const WORD = /=\?([^?\s*]{1,64})(?:\*[^?\s]{0,64})?\?([bq])\?([^?\r\n]*)\?=/gi;
+/** Matches an encoded word, `=?charset?B?…?=` or `=?charset?Q?…?=`; a language may follow the charset (RFC 2231). */
+const ENCODED_WORD = /=\?([^?\s*]{1,64})(?:\*[^?\s]{0,64})?\?([bq])\?([^?\r\n]*)\?=/gi;
 
-/** A header's value as it is read: encoded words (RFC 2047) decoded, on one line. */
+/** Decodes the encoded words (RFC 2047) of a header's value and returns it on one line. */
 export function decodeHeader(value: string): string {
   let text = "";
   let end = 0;
@@ -12,11 +12,11 @@ export function decodeHeader(value: string): string {
     if (run) text += decodeText(Buffer.concat(run.bytes), run.charset);
     run = undefined;
   };
-  for (const match of value.matchAll(WORD)) {
+  for (const match of value.matchAll(ENCODED_WORD)) {
     const [word, label = "", encoding = "", content = ""] = match;
     const between = value.slice(end, match.index);
     const charset = label.toLowerCase();
-    // Nothing but space between two words is no space; a character may begin in the first and end in the second.
+    // White space between two encoded words is dropped, and a character may span both (bytes are decoded together).
     if (!run || run.charset !== charset || between.trim()) {
       const isBetweenWords = run !== undefined && !between.trim();
       close();
@@ -33,7 +33,7 @@ export function decodeHeader(value: string): string {
     .toWellFormed();
 }
 
-/** `_` is a space and `=` begins two hexadecimal digits. */
+/** Decodes the Q encoding, in which `_` is a space and `=` begins two hexadecimal digits. */
 function unquote(content: string): Buffer {
   const pieces = content.replaceAll("_", " ").split(/=([0-9a-f]{2})/i);
   return Buffer.concat(pieces.map((piece, index) => Buffer.from(piece, index % 2 === 1 ? "hex" : "utf8")));

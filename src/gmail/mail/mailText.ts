@@ -1,9 +1,9 @@
 import { isVisible } from "../../shared/visible.ts";
-import { asList, asText } from "../api/lenient.ts";
+import { asArray, asText } from "../api/coerce.ts";
 import { decodeText } from "./charset.ts";
-import { htmlText } from "./htmlText.ts";
+import { htmlToText } from "./htmlToText.ts";
 
-/** What there is to read in a part, and the bytes that its text has elsewhere: Gmail keeps very large ones apart. */
+/** The text of a part, and the number of bytes that are missing from it: Gmail stores very large texts as attachments. */
 interface Found {
   readonly text: string;
   readonly missingBytes: number;
@@ -11,13 +11,13 @@ interface Found {
 
 const NONE: Found = { text: "", missingBytes: 0 };
 
-/** Nobody who writes to be read nests deeper. */
+/** Maximum nesting of parts; no ordinary mail exceeds it. */
 const MAX_DEPTH = 50;
 
-/** Of one text no more is decoded, as base64: enough for the largest `maxBytes` also where most of it is HTML's marks. */
+/** Maximum base64 characters decoded of one text: enough for the largest `maxBytes`, even if most of it is HTML markup. */
 const MAX_CHARACTERS = 4 * 1024 * 1024;
 
-// biome-ignore lint/suspicious/noExplicitAny: a part of a mail may have any shape; each field is looked at with care
+// biome-ignore lint/suspicious/noExplicitAny: a part of a mail can have any shape; each field is checked
 type Part = any;
 
 const PLAIN = /^text\/plain$/;
@@ -26,34 +26,34 @@ const PLAIN_OR_HTML = /^text\/(?:plain|html)$/;
 const ANY_TEXT = /^text\//;
 
 /**
- * All text that is not an attachment; of alternatives the plain one, or what an HTML one says. Text of other types, such as a
- * calendar's, only where there is nothing else to read.
+ * Returns all text of a mail that is not an attachment. Of alternatives it takes plain text, else HTML converted to text.
+ * Text of other types, such as a calendar, is used only if there is no other.
  */
 export function textOf(part: Part): Found {
-  const found = ordinaryText(part, 0);
-  return saysSomething(found) ? found : textOfType(ANY_TEXT, part, 0);
+  const found = mainText(part, 0);
+  return hasContent(found) ? found : textOfType(ANY_TEXT, part, 0);
 }
 
-function ordinaryText(part: Part, depth: number): Found {
+function mainText(part: Part, depth: number): Found {
   if (depth > MAX_DEPTH || isAttachment(part)) return NONE;
   if (typeOf(part) === "multipart/alternative") {
     const plain = textOfType(PLAIN, part, depth);
-    return saysSomething(plain) ? plain : textOfType(HTML, part, depth);
+    return hasContent(plain) ? plain : textOfType(HTML, part, depth);
   }
-  const parts = asList(part?.parts);
-  if (parts.length > 0) return joined(parts.map((child) => ordinaryText(child, depth + 1)));
+  const parts = asArray(part?.parts);
+  if (parts.length > 0) return join(parts.map((child) => mainText(child, depth + 1)));
   return textOfType(PLAIN_OR_HTML, part, depth);
 }
 
 function textOfType(wanted: RegExp, part: Part, depth: number): Found {
   if (depth > MAX_DEPTH || isAttachment(part)) return NONE;
-  const parts = asList(part?.parts);
-  if (parts.length > 0) return joined(parts.map((child) => textOfType(wanted, child, depth + 1)));
+  const parts = asArray(part?.parts);
+  if (parts.length > 0) return join(parts.map((child) => textOfType(wanted, child, depth + 1)));
   const type = typeOf(part);
   return wanted.test(type) ? leafText(part, type) : NONE;
 }
 
-const saysSomething = ({ text, missingBytes }: Found): boolean => isVisible(text) || missingBytes > 0;
+const hasContent = ({ text, missingBytes }: Found): boolean => isVisible(text) || missingBytes > 0;
 
 function leafText(part: Part, type: string): Found {
   const { data, size, attachmentId } = part?.body ?? {};
@@ -63,10 +63,10 @@ function leafText(part: Part, type: string): Found {
   const bytes = Buffer.from(data.slice(0, MAX_CHARACTERS), "base64url");
   const missingBytes = data.length > MAX_CHARACTERS ? Buffer.byteLength(data, "base64url") - bytes.length : 0;
   const text = decodeText(bytes, charsetOf(part), missingBytes > 0);
-  return { text: type.endsWith("html") ? htmlText(text) : text, missingBytes }; // text/x-amp-html, say
+  return { text: type.endsWith("html") ? htmlToText(text) : text, missingBytes }; // also text/x-amp-html
 }
 
-function joined(found: readonly Found[]): Found {
+function join(found: readonly Found[]): Found {
   const texts = found.map(({ text }) => text).filter(isVisible);
   return {
     text: texts.length === 1 ? texts[0]! : texts.map((text) => text.trim()).join("\n\n"),
@@ -74,7 +74,7 @@ function joined(found: readonly Found[]): Found {
   };
 }
 
-/** A part that says nothing about itself is plain text (RFC 2045). */
+/** Returns the media type of a part; `text/plain` if it names none (RFC 2045). */
 function typeOf(part: Part): string {
   const written = asText(part?.mimeType) || (headerOf(part, "content-type").split(";")[0] ?? "");
   return written.trim().toLowerCase() || "text/plain";
@@ -88,8 +88,8 @@ function charsetOf(part: Part): string | undefined {
   return /;\s*charset\s*=\s*["']?([^"';\s]{1,64})/i.exec(headerOf(part, "content-type"))?.[1];
 }
 
-/** The first header of this name; "" where there is none. */
+/** Returns the value of the first header with this lower-case name; "" if there is none. */
 export function headerOf(part: Part, name: string): string {
-  const header = asList(part?.headers).find((one) => asText(one?.name).toLowerCase() === name);
+  const header = asArray(part?.headers).find((one) => asText(one?.name).toLowerCase() === name);
   return asText(header?.value);
 }

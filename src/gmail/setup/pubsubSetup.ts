@@ -1,97 +1,103 @@
+import { asArray, asText } from "../api/coerce.ts";
 import { GoogleError } from "../api/googleError.ts";
 import { googleFetch } from "../api/googleFetch.ts";
-import { asList, asText } from "../api/lenient.ts";
 import { PUBSUB, PUBSUB_URL, pubSubUrl } from "../api/pubsub.ts";
 import type { GoogleAuth } from "../auth/googleAuth.ts";
 
 /**
- * `mended`: it was there, and was not as it must be. `unseen`: only others may look. On a dry run, what would have been done.
+ * The outcome of a step. `mended`: the resource existed with wrong settings. `unseen`: the credentials may not read it. A dry
+ * run returns what would have been done.
  */
 type Ensured = "made" | "mended" | "was there" | "unseen";
 
 /**
- * Sees to what notices need, and changes nothing that is right already. Calls throw GoogleError, or the reason of an aborted
- * signal.
+ * Creates the Pub/Sub resources that notifications need and corrects existing ones. All methods are idempotent; they throw
+ * GoogleError, or the reason of an aborted signal.
  */
 export interface PubSubSetup {
-  /** @param topic `projects/p/topics/t` */
+  /** Creates the topic. @param topic `projects/p/topics/t` */
   ensureTopic(topic: string, signal: AbortSignal): Promise<Ensured>;
   /**
-   * Where the policy may not even be looked at, somebody else may have granted it: a watch fails while nobody has.
+   * Grants a member the right to publish to the topic. Returns `unseen` if the policy may not be read: somebody else may have
+   * granted the right, without which a watch fails.
    * @param member such as `GMAIL_PUBLISHER`
    */
   ensurePublisher(topic: string, member: string, signal: AbortSignal): Promise<Ensured>;
   /**
-   * A pull subscription that does not expire.
+   * Creates a pull subscription that does not expire.
    * @param subscription `projects/p/subscriptions/s`
    */
   ensureSubscription(subscription: string, topic: string, signal: AbortSignal): Promise<Ensured>;
 }
 
 export interface PubSubSetupOptions {
-  /** Instead of https://pubsub.googleapis.com. */
+  /** Replaces https://pubsub.googleapis.com. */
   readonly url?: string | undefined;
-  /** Looks, and changes nothing. */
+  /** Whether to read only, without changing anything. */
   readonly dryRun?: boolean;
   readonly timeoutMs?: number;
 }
 
-/** Who Gmail's notices come from. */
+/** The service account by which Gmail publishes notifications. */
 export const GMAIL_PUBLISHER = "serviceAccount:gmail-api-push@system.gserviceaccount.com";
 
 const PUBLISHER_ROLE = "roles/pubsub.publisher";
 const SUBSCRIPTION = { ackDeadlineSeconds: 60, messageRetentionDuration: "604800s", expirationPolicy: {} } as const;
 
-/** A policy that another changed in between is read and written again. */
+/** Maximum attempts to write a policy that others change at the same time. */
 const POLICY_ATTEMPTS = 3;
 
 export function createPubSubSetup(auth: GoogleAuth, options: PubSubSetupOptions = {}): PubSubSetup {
   const { url: root = PUBSUB_URL, dryRun = false, timeoutMs = 30_000 } = options;
 
-  const ask = (method: "GET" | "POST" | "PUT" | "PATCH", path: string, signal: AbortSignal, body?: object) =>
+  const request = (method: "GET" | "POST" | "PUT" | "PATCH", path: string, signal: AbortSignal, body?: object) =>
     googleFetch(auth, PUBSUB, { method, url: pubSubUrl(root, path), timeoutMs, ...(body && { body }) }, signal);
 
-  /** Null where there is none. */
-  const find = (path: string, signal: AbortSignal) => unless(404, ask("GET", path, signal));
+  /** Returns a resource, or null if it does not exist. */
+  const find = (path: string, signal: AbortSignal) => nullOnStatus(404, request("GET", path, signal));
 
-  /** Another who made it in the meantime has made it all the same. */
-  async function make(path: string, body: object, signal: AbortSignal): Promise<Ensured> {
+  /** Creates a resource; a conflict means that somebody else created it in the meantime. */
+  async function create(path: string, body: object, signal: AbortSignal): Promise<Ensured> {
     if (dryRun) return "made";
-    return (await unless(409, ask("PUT", path, signal, body))) ? "made" : "was there";
+    return (await nullOnStatus(409, request("PUT", path, signal, body))) ? "made" : "was there";
   }
 
   return {
     async ensureTopic(topic, signal) {
-      return (await find(topic, signal)) ? "was there" : make(topic, {}, signal);
+      return (await find(topic, signal)) ? "was there" : create(topic, {}, signal);
     },
 
     async ensurePublisher(topic, member, signal) {
       for (let attempt = 1; ; attempt++) {
-        // Version 3 is the one that shows conditions; written back without them, they would be lost.
+        // Only version 3 includes conditions, which would be lost when the policy is written back.
         const path = `${topic}:getIamPolicy?options.requestedPolicyVersion=3`;
-        // On a dry run there may be no topic yet.
-        const looked = dryRun ? find(path, signal) : ask("GET", path, signal);
+        // In a dry run the topic may not exist yet.
+        const looked = dryRun ? find(path, signal) : request("GET", path, signal);
         const policy = await looked.catch((error) => {
           if (error instanceof GoogleError && error.status === 403 && error.kind === "refused")
             return "unseen" as const;
           throw error;
         });
         if (policy === "unseen") return policy;
-        const bindings = asList(policy?.bindings);
+        const bindings = asArray(policy?.bindings);
         const own = bindings.find((binding) => binding?.role === PUBLISHER_ROLE && !binding.condition);
-        if (asList(own?.members).includes(member)) return "was there";
+        if (asArray(own?.members).includes(member)) return "was there";
         if (dryRun) return "made";
-        const members = [...asList(own?.members), member];
+        const members = [...asArray(own?.members), member];
         const others = bindings.filter((binding) => binding !== own);
         const body = { policy: { ...policy, bindings: [...others, { ...own, role: PUBLISHER_ROLE, members }] } };
-        const written = unless(409, ask("POST", `${topic}:setIamPolicy`, signal, body), attempt < POLICY_ATTEMPTS);
+        const written = nullOnStatus(
+          409,
+          request("POST", `${topic}:setIamPolicy`, signal, body),
+          attempt < POLICY_ATTEMPTS,
+        );
         if (await written) return "made";
       }
     },
 
     async ensureSubscription(subscription, topic, signal) {
       const found = await find(subscription, signal);
-      if (!found) return make(subscription, { topic, ...SUBSCRIPTION }, signal);
+      if (!found) return create(subscription, { topic, ...SUBSCRIPTION }, signal);
       const { pushConfig, expirationPolicy } = found as {
         pushConfig?: { pushEndpoint?: unknown };
         expirationPolicy?: { ttl?: unknown };
@@ -101,14 +107,14 @@ export function createPubSubSetup(auth: GoogleAuth, options: PubSubSetupOptions 
         throw new GoogleError("refused", "The subscription pushes: it cannot be pulled.");
       if (expirationPolicy && !expirationPolicy.ttl) return "was there";
       const body = { subscription: { name: subscription, expirationPolicy: {} }, updateMask: "expirationPolicy" };
-      if (!dryRun) await ask("PATCH", subscription, signal, body);
+      if (!dryRun) await request("PATCH", subscription, signal, body);
       return "mended";
     },
   };
 }
 
-/** Null for an answer with this status. */
-async function unless<T>(status: number, answer: Promise<T>, applies = true): Promise<T | null> {
+/** Returns null instead of throwing if the response has this status. */
+async function nullOnStatus<T>(status: number, answer: Promise<T>, applies = true): Promise<T | null> {
   try {
     return await answer;
   } catch (error) {

@@ -1,14 +1,8 @@
 import { expect } from "chai";
 import type { SendResult } from "../../../src/channels/channel.ts";
 import { discordChannel } from "../../../src/channels/discord/channel.ts";
-import {
-  answers,
-  type Behaviour,
-  breaks,
-  type ChannelServer,
-  startChannelServer,
-} from "../../support/channelServer.ts";
-import { type Bed, kindOf, send, TEXT, tellsNothing, withstandsTheNetwork } from "../network.ts";
+import { answers, type Behaviour, breaks } from "../../support/channelServer.ts";
+import { type ChannelScript, describeChannel, kindOf, send, TEXT } from "../describeChannel.ts";
 
 const TOKEN = "discord-secret-token";
 const CHANNEL = "1199999999999999999";
@@ -30,28 +24,25 @@ const ROUTES: Readonly<Record<string, Behaviour>> = {
 const refuses = (status: number, code: unknown, more: object = {}, headers = {}): Behaviour =>
   answers(status, { code, message: `${TEXT} ${TOKEN}`, errors: { content: { _errors: [TEXT] } }, ...more }, headers);
 
-describe("the discord channel", () => {
-  let server: ChannelServer;
-  let bed: Bed;
-  const channelAt = (apiUrl: string) => discordChannel({ apiUrl, botToken: TOKEN });
-  before(async () => {
-    server = await startChannelServer((response, request) =>
-      (ROUTES[`${request.method} ${request.path}`] ?? refuses(404, 0))(response, request),
-    );
-  });
-  after(() => server.close());
-  beforeEach(() => {
-    server.script();
-    bed = {
-      server,
-      channel: channelAt(server.url),
-      channelAt,
-      to: CHANNEL,
-      secrets: [TOKEN],
-      script: (...behaviours) => server.script(...behaviours),
-      messages: () => server.requests.filter(({ path }) => path.endsWith("/messages")),
-    };
-  });
+const SCRIPT: ChannelScript = {
+  title: "Discord channel",
+  usual: (response, request) => (ROUTES[`${request.method} ${request.path}`] ?? refuses(404, 0))(response, request),
+  channelAt: (apiUrl) => discordChannel({ apiUrl, botToken: TOKEN }),
+  to: CHANNEL,
+  secrets: [TOKEN],
+  isMessage: ({ path }) => path.endsWith("/messages"),
+  style: { dialect: "discord", limit: 2_000, unit: "utf16" },
+  idempotentForMs: 120_000,
+  invalidRecipients: ["", "general", "#general", "@anna", "user:", "user:anna", "12", "1/../2", `${CHANNEL}:1`],
+  failingChecks: [
+    ["a token that is no good", refuses(401, 0), /^Discord answered 401: the credentials/],
+    ["a server that is not Discord's", answers(404, "<html>"), /^Discord answered 404/],
+    ["an answer without a name", answers(200, { id: "5" }), /names no user/],
+  ],
+};
+
+describeChannel(SCRIPT, (bed) => {
+  const { server, channelAt } = bed;
   const asked = () => server.requests.map(({ method, path }) => `${method} ${path}`);
 
   it("sends the message with a nonce that is enforced, and pings nobody", async () => {
@@ -103,22 +94,10 @@ describe("the discord channel", () => {
     });
   }
 
-  it("is idempotent, and takes 2000 UTF-16 units", () => {
-    expect(bed.channel.idempotentForMs).to.equal(120_000);
-    expect(bed.channel.style).to.deep.equal({ dialect: "discord", limit: 2_000, unit: "utf16" });
-  });
-
   it("finds the API whether the address ends with a slash or not", async () => {
     expect(await send(bed, {}, { channel: channelAt(`${server.url}/`) })).to.include({ kind: "sent" });
     expect(asked()).to.deep.equal([POST]);
   });
-
-  for (const to of ["", "general", "#general", "@anna", "user:", "user:anna", "12", "1/../2", `${CHANNEL}:1`]) {
-    it(`has no recipient in "${to}"`, async () => {
-      expect(await send(bed, { to })).to.include({ kind: "gone" });
-      expect(server.requests).to.deep.equal([]);
-    });
-  }
 
   it("opens a user's channel once, and sends there", async () => {
     await send(bed, { to: `user:${USER}` });
@@ -246,8 +225,6 @@ describe("the discord channel", () => {
     });
   }
 
-  withstandsTheNetwork(() => bed);
-
   it("checks which bot it is, and sends nothing", async () => {
     const found = await bed.channel.check(new AbortController().signal);
 
@@ -255,21 +232,4 @@ describe("the discord channel", () => {
     expect(asked()).to.deep.equal(["GET /users/@me"]);
     expect(server.requests[0]?.headers.authorization).to.equal(`Bot ${TOKEN}`);
   });
-
-  const bad: [string, Behaviour, RegExp][] = [
-    ["a token that is no good", refuses(401, 0), /^Discord answered 401: the credentials/],
-    ["a server that is not Discord's", answers(404, "<html>"), /^Discord answered 404/],
-    ["an answer without a name", answers(200, { id: "5" }), /names no user/],
-  ];
-  for (const [title, behaviour, detail] of bad) {
-    it(`checks badly with ${title}`, async () => {
-      bed.script(behaviour);
-
-      const found = await bed.channel.check(new AbortController().signal);
-
-      expect(found.ok).to.equal(false);
-      expect(found.detail).to.match(detail);
-      tellsNothing(bed, found);
-    });
-  }
 });

@@ -1,15 +1,8 @@
 import { expect } from "chai";
 import type { SendResult } from "../../../src/channels/channel.ts";
 import { imessageChannel } from "../../../src/channels/imessage/channel.ts";
-import {
-  answers,
-  type Behaviour,
-  breaks,
-  breaksWithin,
-  type ChannelServer,
-  startChannelServer,
-} from "../../support/channelServer.ts";
-import { type Bed, KEY, kindOf, send, TEXT, tellsNothing, withstandsTheNetwork } from "../network.ts";
+import { answers, type Behaviour, breaks, breaksWithin } from "../../support/channelServer.ts";
+import { type ChannelScript, describeChannel, KEY, kindOf, send, TEXT, tellsNothing } from "../describeChannel.ts";
 
 const PASSWORD = "blue & bubbles/secret+word";
 const QUERY = "?password=blue+%26+bubbles%2Fsecret%2Bword";
@@ -34,36 +27,41 @@ const scriptFailed = (end: string) =>
     `Command failed: osascript -e "tell application \\"Messages\\"" -e "send \\"the \\\\*secret\\\\* text\\" to targetChat"\n${end}`,
   );
 
-describe("the imessage channel, through BlueBubbles,", () => {
-  let server: ChannelServer;
-  let bed: Bed;
-  const channelAt = (apiUrl: string, more: { method?: "apple-script" | "private-api"; password?: string } = {}) =>
-    imessageChannel(
-      { kind: "bluebubbles", apiUrl, password: PASSWORD, method: "apple-script", command: ["imsg"], ...more },
-      {},
-    );
+const imessageAt = (apiUrl: string, method: "apple-script" | "private-api" = "apple-script") =>
+  imessageChannel({ kind: "bluebubbles", apiUrl, password: PASSWORD, method, command: ["imsg"] }, {});
+
+const SCRIPT: ChannelScript = {
+  title: "iMessage channel through BlueBubbles",
+  usual: sent,
+  channelAt: (apiUrl) => imessageAt(apiUrl),
+  to: TO,
+  secrets: [PASSWORD, QUERY.slice(10), "bubbles", "secret"],
+  style: { dialect: "plain", limit: 4_000, unit: "utf16" },
+  idempotentForMs: 0,
+  // Some would be shell commands: BlueBubbles inserts a guid unescaped into one.
+  invalidRecipients: [
+    "",
+    "Anna",
+    "Anna Smith",
+    "12",
+    "chat1234567890",
+    "iMessage;-;",
+    "iMessage;-;$(id)",
+    'any;+;a"b',
+    "a`b@c.d",
+    "anna k.m@example.org",
+    "(anna) k@example.org",
+  ],
+};
+
+describeChannel(SCRIPT, (bed) => {
+  const { server, channelAt } = bed;
   const check = () => bed.channel.check(new AbortController().signal);
-  before(async () => {
-    server = await startChannelServer(sent);
-  });
-  after(() => server.close());
-  beforeEach(() => {
-    server.script();
-    bed = {
-      server,
-      channel: channelAt(server.url),
-      channelAt,
-      to: TO,
-      secrets: [PASSWORD, QUERY.slice(10), "bubbles", "secret"],
-      script: (...behaviours) => server.script(...behaviours),
-      messages: () => server.requests,
-    };
-  });
 
   for (const plain of [false, true]) {
     for (const method of ["apple-script", "private-api"] as const) {
       it(`sends a ${plain ? "plain " : ""}message by ${method}`, async () => {
-        const result = await send(bed, { plain }, { channel: channelAt(server.url, { method }) });
+        const result = await send(bed, { plain }, { channel: imessageAt(server.url, method) });
 
         expect(result).to.deep.equal({ kind: "sent", id: "p:0/message-1" });
         const [{ method: verb, path, headers, body } = expect.fail("nothing was sent")] = server.requests;
@@ -76,11 +74,6 @@ describe("the imessage channel, through BlueBubbles,", () => {
       });
     }
   }
-
-  it("takes 4,000 UTF-16 units of plain text, and has no idempotency key", () => {
-    expect(bed.channel.style).to.deep.equal({ dialect: "plain", limit: 4_000, unit: "utf16" });
-    expect(bed.channel.idempotentForMs).to.equal(0);
-  });
 
   it("is at a path of its own, and behind a proxy's password", async () => {
     const through = channelAt(server.url.replace("//", "//me:pass@").concat("/bb"));
@@ -109,29 +102,6 @@ describe("the imessage channel, through BlueBubbles,", () => {
 
       expect(result.kind).to.equal("sent");
       expect(server.requests[0]?.body.chatGuid).to.equal(guid);
-    });
-  }
-
-  // BlueBubbles puts a guid into a shell's command as it is.
-  const none = [
-    "",
-    "Anna",
-    "Anna Smith",
-    "12",
-    "chat1234567890",
-    "iMessage;-;",
-    "iMessage;-;$(id)",
-    'any;+;a"b',
-    "a`b@c.d",
-    "anna k.m@example.org",
-    "(anna) k@example.org",
-  ];
-  for (const to of none) {
-    it(`knows that ${JSON.stringify(to)} is no recipient, and asks nobody`, async () => {
-      const result = await send(bed, { to });
-
-      expect(kindOf(result)).to.deep.include({ kind: "gone" });
-      expect(server.requests).to.deep.equal([]);
     });
   }
 
@@ -316,6 +286,4 @@ describe("the imessage channel, through BlueBubbles,", () => {
       });
     }
   });
-
-  withstandsTheNetwork(() => bed);
 });

@@ -5,7 +5,7 @@ import { expect } from "chai";
 import type { OutgoingMessage, SendResult } from "../../../src/channels/channel.ts";
 import { imessageChannel } from "../../../src/channels/imessage/channel.ts";
 import { eventually } from "../../support/eventually.ts";
-import { inBriefTime, KEY, kindOf, TEXT } from "../network.ts";
+import { inBriefTime, KEY, kindOf, TEXT } from "../describeChannel.ts";
 
 const TO = "+4915111111111";
 const ENVIRONMENT = {

@@ -11,7 +11,7 @@ const write = (markdown: string, dialect: Dialect): string =>
     .join("");
 
 /** Whether a text of a dialect has a link whose address is out of sight. */
-const hides = (text: string): boolean => /<a href=|\]\((?!$)/.test(text);
+const hidesAddress = (text: string): boolean => /<a href=|\]\((?!$)/.test(text);
 
 describe("the label of a link in a reply", () => {
   const misleading = [
@@ -46,7 +46,7 @@ describe("the label of a link in a reply", () => {
       for (const dialect of LINKING) {
         const text = write(`[${label}](${EVIL})`, dialect);
 
-        expect(hides(text), `${dialect}: ${text}`).to.equal(false);
+        expect(hidesAddress(text), `${dialect}: ${text}`).to.equal(false);
         expect(text)
           .to.include(EVIL)
           .and.not.match(/[\u202a-\u202e]/);
@@ -68,7 +68,8 @@ describe("the label of a link in a reply", () => {
   ];
   for (const [label, href] of honest) {
     it(`that reads as no other address stands for its target: ${label}`, () => {
-      for (const dialect of LINKING) expect(hides(write(`[${label}](${href})`, dialect)), dialect).to.equal(true);
+      for (const dialect of LINKING)
+        expect(hidesAddress(write(`[${label}](${href})`, dialect)), dialect).to.equal(true);
     });
   }
 });
@@ -92,7 +93,7 @@ describe("the label of a link in a reply is read with what touches it", () => {
       for (const dialect of LINKING) {
         const text = write(markdown, dialect);
 
-        expect(hides(text), `${dialect}: ${text}`).to.equal(false);
+        expect(hidesAddress(text), `${dialect}: ${text}`).to.equal(false);
         expect(text).to.include(EVIL);
       }
     });
@@ -107,7 +108,7 @@ describe("the label of a link in a reply is read with what touches it", () => {
   ];
   for (const markdown of apart) {
     it(`and hides it where nothing else is named: ${markdown}`, () => {
-      for (const dialect of LINKING) expect(hides(write(markdown, dialect)), dialect).to.equal(true);
+      for (const dialect of LINKING) expect(hidesAddress(write(markdown, dialect)), dialect).to.equal(true);
     });
   }
 });
@@ -161,14 +162,14 @@ describe("the address of a link in a reply", () => {
         const text = write(`[y](${href})`, dialect);
         const bare = write(/^[a-z]+:/i.test(href) ? `<${href}>` : "", dialect);
 
-        expect(hides(text), `${dialect}: ${text}`).to.equal(false);
+        expect(hidesAddress(text), `${dialect}: ${text}`).to.equal(false);
         expect(bare).to.not.match(/<a href|<(?!\/)[a-z-]+:/i);
       }
     });
   }
 
   it("is a link to a part of Telegram in Telegram alone", () => {
-    const shown = LINKING.map((dialect) => hides(write("[y](tg://resolve?domain=a)", dialect)));
+    const shown = LINKING.map((dialect) => hidesAddress(write("[y](tg://resolve?domain=a)", dialect)));
 
     expect(shown).to.deep.equal([true, false, false, false]);
   });

@@ -127,7 +127,7 @@ describe("toParts in Markdown", () => {
 });
 
 describe("toParts and calling people", () => {
-  const quiet: [string, Dialect, string, string][] = [
+  const neutralized: [string, Dialect, string, string][] = [
     ["everybody", "markdown", "@all @here @channel", "@\u200ball @\u200bhere @\u200bchannel"],
     ["everybody in capitals", "markdown", "@ALL, (@Here)", "@\u200bALL, (@\u200bHere)"],
     ["everybody by an entity", "markdown", "&#64;all \\@all", "@\u200ball @\u200ball"],
@@ -140,7 +140,7 @@ describe("toParts and calling people", () => {
     ["a user in code", "slack", "`<@U123>`", "`<\u200b@U123>`"],
     ["what Discord is told not to call", "discord", "@everyone <@123>", "@everyone <@123>"],
   ];
-  for (const [what, dialect, markdown, expected] of quiet) {
+  for (const [what, dialect, markdown, expected] of neutralized) {
     it(`writes ${what} for ${dialect}`, () => {
       expect(write(markdown, dialect)).to.deep.equal([expected]);
     });

@@ -1,8 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { clean } from "../../../src/channels/markdown/clean.ts";
 import { sizeOf } from "../../../src/channels/markdown/measure.ts";
-import { toParts } from "../../../src/channels/markdown/parts.ts";
+import { sanitizeText, toParts } from "../../../src/channels/markdown/parts.ts";
 import type { Part, TextStyle } from "../../../src/channels/markdown/style.ts";
 import { readStyles } from "../../../src/channels/signal/styles.ts";
 import { runs } from "../../support/random.ts";
@@ -22,7 +21,7 @@ const isSmall = (text: string, { unit }: TextStyle) =>
 
 /** Letters that Markdown cannot take for anything but words: not a word alone behind a fence, which is a language. */
 function words(markdown: string): string {
-  return clean(markdown)
+  return sanitizeText(markdown)
     .replace(/(`{3,}|~{3,})[^\S\n]*[\w+#.-]+[^\S\n]*$/gmu, "")
     .replace(/[^\p{L}]/gu, "");
 }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
-import { clean } from "../../../src/channels/markdown/clean.ts";
 import { sizeOf } from "../../../src/channels/markdown/measure.ts";
-import { spread } from "../../../src/channels/markdown/spread.ts";
+import { sanitizeText } from "../../../src/channels/markdown/parts.ts";
+import { splitPlainText } from "../../../src/channels/markdown/splitPlainText.ts";
 import type { Dialect, Part, TextStyle } from "../../../src/channels/markdown/style.ts";
 import { PLAIN } from "../../../src/channels/markdown/writer.ts";
 
@@ -158,4 +158,4 @@ export function lengthOf({ text }: Part, { dialect, unit }: TextStyle): number {
 
 /** The messages that say a text as it is, without anything in it that is taken for Markdown. */
 export const plainTexts = (text: string, style: TextStyle): string[] =>
-  Array.from(spread(clean(text), style, PLAIN), ({ plain }) => plain);
+  Array.from(splitPlainText(sanitizeText(text), style, PLAIN), ({ plain }) => plain);

@@ -1,15 +1,8 @@
 import { expect } from "chai";
 import type { SendResult } from "../../../src/channels/channel.ts";
 import { mattermostChannel } from "../../../src/channels/mattermost/channel.ts";
-import {
-  answers,
-  type Behaviour,
-  breaks,
-  breaksWithin,
-  type ChannelServer,
-  startChannelServer,
-} from "../../support/channelServer.ts";
-import { type Bed, KEY, kindOf, send, TEXT, tellsNothing, withstandsTheNetwork } from "../network.ts";
+import { answers, type Behaviour, breaks, breaksWithin } from "../../support/channelServer.ts";
+import { type ChannelScript, describeChannel, KEY, kindOf, send, TEXT } from "../describeChannel.ts";
 
 const TOKEN = "mattermost-secret-token";
 
@@ -28,30 +21,33 @@ const ROUTES: Readonly<Record<string, Behaviour>> = {
 const refuses = (status: number, errorId: string): Behaviour =>
   answers(status, { id: errorId, message: `${TEXT} ${TOKEN}`, detailed_error: TEXT, status_code: status });
 
-describe("the mattermost channel", () => {
-  let server: ChannelServer;
-  let bed: Bed;
-  let now: Date;
-  const channelAt = (apiUrl: string, maxPostLength = 4_000) =>
-    mattermostChannel({ apiUrl, botToken: TOKEN, maxPostLength }, { now: () => now });
-  before(async () => {
-    server = await startChannelServer((response, request) =>
-      (ROUTES[`${request.method} ${request.path}`] ?? refuses(404, "api.context.404.app_error"))(response, request),
-    );
-  });
-  after(() => server.close());
+let now: Date;
+const mattermostAt = (apiUrl: string, maxPostLength: number) =>
+  mattermostChannel({ apiUrl, botToken: TOKEN, maxPostLength }, { now: () => now });
+
+const SCRIPT: ChannelScript = {
+  title: "Mattermost channel",
+  usual: (response, request) =>
+    (ROUTES[`${request.method} ${request.path}`] ?? refuses(404, "api.context.404.app_error"))(response, request),
+  channelAt: (apiUrl) => mattermostAt(apiUrl, 4_000),
+  to: id("town"),
+  secrets: [TOKEN],
+  isMessage: ({ path }) => path === "/api/v4/posts",
+  style: { dialect: "markdown", limit: 4_000, unit: "runes" },
+  idempotentForMs: 30_000,
+  invalidRecipients: ["", "town", "#town", id("town").toUpperCase(), "user:anna", "@..", "a/b/c", `${id("town")}:root`],
+  invalidRecipientReason: /team\/channel/,
+  failingChecks: [
+    ["a token that is no good", refuses(401, "api.context.session_expired.app_error"), /401 \(api.*credentials/],
+    ["a server that is no Mattermost", answers(200, "<html>"), /answered 200/],
+    ["an answer without a name", answers(200, { id: id("bot") }), /names no user/],
+  ],
+};
+
+describeChannel(SCRIPT, (bed) => {
+  const { server, channelAt } = bed;
   beforeEach(() => {
-    server.script();
     now = new Date("2026-11-21T12:00:00Z");
-    bed = {
-      server,
-      channel: channelAt(server.url),
-      channelAt,
-      to: id("town"),
-      secrets: [TOKEN],
-      script: (...behaviours) => server.script(...behaviours),
-      messages: () => server.requests.filter(({ path }) => path === "/api/v4/posts"),
-    };
   });
   const asked = () => server.requests.map(({ method, path }) => `${method} ${path}`);
 
@@ -69,9 +65,8 @@ describe("the mattermost channel", () => {
     expect(headers["content-type"]).to.match(/^application\/json/);
   });
 
-  it("is idempotent, and takes Markdown as long as the site does, in runes", () => {
-    expect(bed.channel.idempotentForMs).to.equal(30_000);
-    expect(channelAt(server.url, 16_383).style).to.deep.equal({ dialect: "markdown", limit: 16_383, unit: "runes" });
+  it("accepts posts as long as the site allows", () => {
+    expect(mattermostAt(server.url, 16_383).style).to.deep.equal({ dialect: "markdown", limit: 16_383, unit: "runes" });
   });
 
   it("finds the API whether the address ends with a slash or not", async () => {
@@ -101,8 +96,8 @@ describe("the mattermost channel", () => {
   it("escapes nothing where the post would become too long by it", async () => {
     const text = "*".repeat(60);
 
-    await send(bed, { text, plain: true }, { channel: channelAt(server.url, 120) });
-    await send(bed, { text, plain: true }, { channel: channelAt(server.url, 119) });
+    await send(bed, { text, plain: true }, { channel: mattermostAt(server.url, 120) });
+    await send(bed, { text, plain: true }, { channel: mattermostAt(server.url, 119) });
 
     expect(server.requests.map(({ body }) => body.message)).to.deep.equal(["\\*".repeat(60), text]);
   });
@@ -169,16 +164,6 @@ describe("the mattermost channel", () => {
       "POST /api/v4/posts",
     ]);
   });
-
-  for (const to of ["", "town", "#town", id("town").toUpperCase(), "user:anna", "@..", "a/b/c", `${id("town")}:root`]) {
-    it(`makes gone of the recipient ${JSON.stringify(to)}, and asks nobody`, async () => {
-      const result = await send(bed, { to });
-
-      expect(kindOf(result)).to.deep.include({ kind: "gone" });
-      expect(kindOf(result).reason).to.include("team/channel");
-      expect(server.requests).to.deep.equal([]);
-    });
-  }
 
   const answersToPosts: [string, Behaviour, object][] = [
     ["401", refuses(401, "api.context.session_expired.app_error"), { kind: "authentication" }],
@@ -265,8 +250,6 @@ describe("the mattermost channel", () => {
     });
   }
 
-  withstandsTheNetwork(() => bed);
-
   it("checks who the token belongs to", async () => {
     const found = await bed.channel.check(new AbortController().signal);
 
@@ -274,21 +257,4 @@ describe("the mattermost channel", () => {
     expect(asked()).to.deep.equal(["GET /api/v4/users/me"]);
     expect(server.requests[0]?.headers.authorization).to.equal(`Bearer ${TOKEN}`);
   });
-
-  const badChecks: [string, Behaviour, RegExp][] = [
-    ["a token that is no good", refuses(401, "api.context.session_expired.app_error"), /401 \(api.*credentials/],
-    ["a server that is no Mattermost", answers(200, "<html>"), /answered 200/],
-    ["an answer without a name", answers(200, { id: id("bot") }), /names no user/],
-  ];
-  for (const [title, behaviour, detail] of badChecks) {
-    it(`checks badly with ${title}`, async () => {
-      server.script(behaviour);
-
-      const found = await bed.channel.check(new AbortController().signal);
-
-      expect(found.ok).to.equal(false);
-      expect(found.detail).to.match(detail);
-      tellsNothing(bed, found);
-    });
-  }
 });

@@ -1,16 +1,9 @@
 import { expect } from "chai";
 import type { SendResult } from "../../../src/channels/channel.ts";
 import { msteamsChannel } from "../../../src/channels/msteams/channel.ts";
-import {
-  answers,
-  type Behaviour,
-  breaks,
-  type ChannelServer,
-  hangs,
-  startChannelServer,
-} from "../../support/channelServer.ts";
+import { answers, type Behaviour, breaks, hangs } from "../../support/channelServer.ts";
 import { eventually } from "../../support/eventually.ts";
-import { type Bed, kindOf, send, TEXT, tellsNothing, withstandsTheNetwork } from "../network.ts";
+import { type ChannelScript, describeChannel, kindOf, send, TEXT, tellsNothing } from "../describeChannel.ts";
 
 const SECRET = "msteams-app-secret";
 const TOKEN = "eyJ.msteams-access-token";
@@ -36,14 +29,21 @@ const deniesToken = (status: number, error: string, number: number): Behaviour =
 const givesToken = (expires: object = { expires_in: 3_599 }): Behaviour =>
   answers(200, { token_type: "Bearer", access_token: TOKEN, ...expires });
 
-describe("the msteams channel", () => {
-  let server: ChannelServer;
-  let bed: Bed;
-  let now: Date;
-  /** What becomes of the next requests for tokens, and of the next messages. */
-  let logins: Behaviour[];
-  let posts: Behaviour[];
-  const channelAt = (url: string) =>
+let now: Date;
+/** Answers to the next requests for tokens, and to the next messages. */
+let logins: Behaviour[];
+let posts: Behaviour[];
+
+const SCRIPT: ChannelScript = {
+  title: "Microsoft Teams channel",
+  usual(response, request) {
+    const behave =
+      request.path === LOGIN
+        ? (logins.shift() ?? givesToken())
+        : (posts.shift() ?? answers(201, { id: "1632474074231" }));
+    return behave(response, request);
+  },
+  channelAt: (url) =>
     msteamsChannel(
       {
         appId: APP,
@@ -53,33 +53,25 @@ describe("the msteams channel", () => {
         loginUrl: url,
       },
       { now: () => now },
-    );
-  before(async () => {
-    server = await startChannelServer((response, request) => {
-      const behave =
-        request.path === LOGIN
-          ? (logins.shift() ?? givesToken())
-          : (posts.shift() ?? answers(201, { id: "1632474074231" }));
-      return behave(response, request);
-    });
-  });
-  after(() => server.close());
+    ),
+  to: TO,
+  secrets: [SECRET, TOKEN],
+  script(...behaviours) {
+    posts = behaviours;
+  },
+  isMessage: ({ path }) => path === ACTIVITIES,
+  style: { dialect: "markdown", limit: 20_000, unit: "utf16" },
+  idempotentForMs: 0,
+  invalidRecipients: ["", ".", "..", "\ud800"],
+  invalidRecipientReason: /^No id of a conversation\.$/,
+};
+
+describeChannel(SCRIPT, (bed) => {
+  const { server } = bed;
   beforeEach(() => {
-    server.script();
     logins = [];
     posts = [];
     now = new Date("2026-11-21T12:00:00Z");
-    bed = {
-      server,
-      channel: channelAt(server.url),
-      channelAt,
-      to: TO,
-      secrets: [SECRET, TOKEN],
-      script: (...behaviours) => {
-        posts = behaviours;
-      },
-      messages: () => server.requests.filter(({ path }) => path === ACTIVITIES),
-    };
   });
   const asked = () => server.requests.map(({ path }) => (path === LOGIN ? "login" : "post"));
 
@@ -116,11 +108,6 @@ describe("the msteams channel", () => {
     expect(bed.messages()[0]?.body).to.deep.equal({ type: "message", text: TEXT, textFormat: "plain" });
   });
 
-  it("is not idempotent, and takes 20000 UTF-16 units", () => {
-    expect(bed.channel.idempotentForMs).to.equal(0);
-    expect(bed.channel.style).to.deep.equal({ dialect: "markdown", limit: 20_000, unit: "utf16" });
-  });
-
   it("takes 200 for sent as well", async () => {
     bed.script(answers(200, { id: "1" }));
 
@@ -139,15 +126,6 @@ describe("the msteams channel", () => {
 
       expect(result.kind).to.equal("sent");
       expect(server.requests.at(-1)?.path).to.equal(`/teams/v3/conversations/${segment}/activities`);
-    });
-  }
-
-  for (const to of ["", ".", "..", "\ud800"]) {
-    it(`makes gone of the recipient ${JSON.stringify(to)}, and asks nobody`, async () => {
-      const result = await send(bed, { to });
-
-      expect(result).to.deep.equal({ kind: "gone", reason: "No id of a conversation." });
-      expect(server.requests).to.deep.equal([]);
     });
   }
 
@@ -190,8 +168,6 @@ describe("the msteams channel", () => {
       expect(asked()).to.deep.equal(["login", "post"]);
     });
   }
-
-  withstandsTheNetwork(() => bed);
 
   describe("and its token", () => {
     it("uses one until five minutes before its end", async () => {

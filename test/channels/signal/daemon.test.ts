@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import type { SendResult } from "../../../src/channels/channel.ts";
 import { signalChannel } from "../../../src/channels/signal/channel.ts";
-import { answers, type Behaviour, type ChannelServer, startChannelServer } from "../../support/channelServer.ts";
-import { type Bed, KEY, kindOf, send, TEXT, tellsNothing, withstandsTheNetwork } from "../network.ts";
+import { answers, type Behaviour } from "../../support/channelServer.ts";
+import { type ChannelScript, describeChannel, KEY, kindOf, send, TEXT, tellsNothing } from "../describeChannel.ts";
 
 const ACCOUNT = "+4915100000000";
 const TO = "+4915111111111";
@@ -25,27 +25,20 @@ const refuses = (code: unknown, message: unknown, ...results: unknown[]): Behavi
   });
 const failed = (...results: unknown[]) => refuses(-1, "Failed to send message", ...results);
 
-describe("the signal channel, through signal-cli's daemon,", () => {
-  let server: ChannelServer;
-  let bed: Bed;
-  const channelAt = (apiUrl: string) => signalChannel({ kind: "daemon", account: ACCOUNT, apiUrl });
+const SCRIPT: ChannelScript = {
+  title: "Signal channel through signal-cli's daemon",
+  usual: delivered(one("SUCCESS")),
+  channelAt: (apiUrl) => signalChannel({ kind: "daemon", account: ACCOUNT, apiUrl }),
+  to: TO,
+  secrets: [SHOWN],
+  style: { dialect: "signal", limit: 2_000, unit: "bytes" },
+  idempotentForMs: 0,
+  invalidRecipients: ["anna"],
+};
+
+describeChannel(SCRIPT, (bed) => {
+  const { server } = bed;
   const check = () => bed.channel.check(new AbortController().signal);
-  before(async () => {
-    server = await startChannelServer(delivered(one("SUCCESS")));
-  });
-  after(() => server.close());
-  beforeEach(() => {
-    server.script();
-    bed = {
-      server,
-      channel: channelAt(server.url),
-      channelAt,
-      to: TO,
-      secrets: [SHOWN],
-      script: (...behaviours) => server.script(...behaviours),
-      messages: () => server.requests,
-    };
-  });
 
   it("sends a message with its styles", async () => {
     const result = await send(bed);
@@ -90,13 +83,6 @@ describe("the signal channel, through signal-cli's daemon,", () => {
       expect(server.requests[0]?.body.params).to.deep.equal({ account: ACCOUNT, ...expected, message: TEXT });
     });
   }
-
-  it("asks nobody for a recipient that is none", async () => {
-    const result = await send(bed, { to: "anna" });
-
-    expect(result.kind).to.equal("gone");
-    expect(server.requests).to.deep.equal([]);
-  });
 
   const CAPTCHA = "Signal limits the account until a captcha is solved: submitRateLimitChallenge of signal-cli.";
   const results: [string, Behaviour, SendResult | { kind: SendResult["kind"] }][] = [
@@ -244,6 +230,4 @@ describe("the signal channel, through signal-cli's daemon,", () => {
       });
     }
   });
-
-  withstandsTheNetwork(() => bed);
 });

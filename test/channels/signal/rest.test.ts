@@ -1,14 +1,8 @@
 import { expect } from "chai";
 import type { SendResult } from "../../../src/channels/channel.ts";
 import { signalChannel } from "../../../src/channels/signal/channel.ts";
-import {
-  answers,
-  type Behaviour,
-  breaksWithin,
-  type ChannelServer,
-  startChannelServer,
-} from "../../support/channelServer.ts";
-import { type Bed, kindOf, send, TEXT, tellsNothing, withstandsTheNetwork } from "../network.ts";
+import { answers, type Behaviour, breaksWithin } from "../../support/channelServer.ts";
+import { type ChannelScript, describeChannel, send, TEXT, tellsNothing } from "../describeChannel.ts";
 
 const ACCOUNT = "+4915100000000";
 const TO = "+4915111111111";
@@ -21,27 +15,20 @@ const ABOUT = answers(200, { versions: ["v1", "v2"], build: 2, mode: "json-rpc",
 const sent = (more: object = {}) => answers(201, { timestamp: "1732190400000", ...more });
 const refuses = (error: string): Behaviour => answers(400, { error });
 
-describe("the signal channel, through signal-cli-rest-api,", () => {
-  let server: ChannelServer;
-  let bed: Bed;
-  const channelAt = (apiUrl: string) => signalChannel({ kind: "rest", account: ACCOUNT, apiUrl });
+const SCRIPT: ChannelScript = {
+  title: "Signal channel through signal-cli-rest-api",
+  usual: sent(),
+  channelAt: (apiUrl) => signalChannel({ kind: "rest", account: ACCOUNT, apiUrl }),
+  to: TO,
+  secrets: [],
+  style: { dialect: "signal", limit: 2_000, unit: "bytes" },
+  idempotentForMs: 0,
+  invalidRecipients: ["", "anna", "4915111111111", "+49 151 1111", "group.", "group.anna", "u:", "--help"],
+};
+
+describeChannel(SCRIPT, (bed) => {
+  const { server, channelAt } = bed;
   const check = () => bed.channel.check(new AbortController().signal);
-  before(async () => {
-    server = await startChannelServer(sent());
-  });
-  after(() => server.close());
-  beforeEach(() => {
-    server.script();
-    bed = {
-      server,
-      channel: channelAt(server.url),
-      channelAt,
-      to: TO,
-      secrets: [],
-      script: (...behaviours) => server.script(...behaviours),
-      messages: () => server.requests,
-    };
-  });
 
   for (const [plain, mode] of [
     [false, "styled"],
@@ -61,11 +48,6 @@ describe("the signal channel, through signal-cli-rest-api,", () => {
       expect(headers.authorization).to.equal(undefined);
     });
   }
-
-  it("takes 2,000 bytes of styled text, and has no idempotency key", () => {
-    expect(bed.channel.style).to.deep.equal({ dialect: "signal", limit: 2_000, unit: "bytes" });
-    expect(bed.channel.idempotentForMs).to.equal(0);
-  });
 
   it("goes through a proxy at a path that asks for a user and a password", async () => {
     const through = channelAt(server.url.replace("//", "//me:p%40ss@").concat("/signal/"));
@@ -96,15 +78,6 @@ describe("the signal channel, through signal-cli-rest-api,", () => {
 
       expect(result.kind).to.equal("sent");
       expect(server.requests[0]?.body.recipients).to.deep.equal([expected]);
-    });
-  }
-
-  for (const to of ["", "anna", "4915111111111", "+49 151 1111", "group.", "group.anna", "u:", "--help"]) {
-    it(`knows that ${JSON.stringify(to)} is no recipient, and asks nobody`, async () => {
-      const result = await send(bed, { to });
-
-      expect(kindOf(result)).to.deep.include({ kind: "gone" });
-      expect(server.requests).to.deep.equal([]);
     });
   }
 
@@ -258,6 +231,4 @@ describe("the signal channel, through signal-cli-rest-api,", () => {
       });
     }
   });
-
-  withstandsTheNetwork(() => bed);
 });

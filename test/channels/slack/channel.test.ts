@@ -1,14 +1,8 @@
 import { expect } from "chai";
 import type { SendResult } from "../../../src/channels/channel.ts";
 import { slackChannel } from "../../../src/channels/slack/channel.ts";
-import {
-  answers,
-  type Behaviour,
-  breaks,
-  type ChannelServer,
-  startChannelServer,
-} from "../../support/channelServer.ts";
-import { type Bed, KEY, kindOf, send, TEXT, tellsNothing, withstandsTheNetwork } from "../network.ts";
+import { answers, type Behaviour, breaks } from "../../support/channelServer.ts";
+import { type ChannelScript, describeChannel, KEY, kindOf, send, TEXT } from "../describeChannel.ts";
 
 const TOKEN = "xoxb-slack-secret-token";
 const POST = "/chat.postMessage";
@@ -24,28 +18,25 @@ const ROUTES: Readonly<Record<string, Behaviour>> = {
 const refuses = (error: unknown, more: object = {}): Behaviour =>
   answers(200, { ok: false, error, response_metadata: { messages: [`${TEXT} ${TOKEN}`] }, ...more });
 
-describe("the slack channel", () => {
-  let server: ChannelServer;
-  let bed: Bed;
-  const channelAt = (apiUrl: string) => slackChannel({ apiUrl, botToken: TOKEN });
-  before(async () => {
-    server = await startChannelServer((response, request) =>
-      (ROUTES[request.path] ?? refuses("unknown_method"))(response, request),
-    );
-  });
-  after(() => server.close());
-  beforeEach(() => {
-    server.script();
-    bed = {
-      server,
-      channel: channelAt(server.url),
-      channelAt,
-      to: "C024BE91L",
-      secrets: [TOKEN],
-      script: (...behaviours) => server.script(...behaviours),
-      messages: () => server.requests.filter(({ path }) => path === POST),
-    };
-  });
+const SCRIPT: ChannelScript = {
+  title: "Slack channel",
+  usual: (response, request) => (ROUTES[request.path] ?? refuses("unknown_method"))(response, request),
+  channelAt: (apiUrl) => slackChannel({ apiUrl, botToken: TOKEN }),
+  to: "C024BE91L",
+  secrets: [TOKEN],
+  isMessage: ({ path }) => path === POST,
+  style: { dialect: "slack", limit: 12_000, unit: "utf16" },
+  idempotentForMs: 0,
+  invalidRecipients: ["", "#", "C024BE91L:thread", "the channel", "C1:2:3.4"],
+  failingChecks: [
+    ["a token that is no good", refuses("invalid_auth"), /^Slack answered 200 \(invalid_auth\)/],
+    ["a server that is not Slack's", answers(404, "<html>"), /^Slack answered 404/],
+    ["an answer without a name", answers(200, { ok: true }), /names no bot/],
+  ],
+};
+
+describeChannel(SCRIPT, (bed) => {
+  const { server, channelAt } = bed;
   const paths = () => server.requests.map(({ path }) => path);
 
   it("sends Markdown with its key, and has nothing unfurled", async () => {
@@ -92,11 +83,6 @@ describe("the slack channel", () => {
     expect(sent).to.not.match(/<!|&>/);
   });
 
-  it("is not idempotent, and takes 12,000 UTF-16 units of Markdown", () => {
-    expect(bed.channel.idempotentForMs).to.equal(0);
-    expect(bed.channel.style).to.deep.equal({ dialect: "slack", limit: 12_000, unit: "utf16" });
-  });
-
   it("finds the API whether the address ends with a slash or not", async () => {
     expect(await send(bed, {}, { channel: channelAt(`${server.url}/api/`) })).to.include({ kind: "content" });
     expect(paths()).to.deep.equal([`/api${POST}`]);
@@ -115,13 +101,6 @@ describe("the slack channel", () => {
       expect(await send(bed, { to })).to.include({ kind: "sent" });
       expect(paths()).to.deep.equal([POST]);
       expect(server.requests[0]?.body).to.include(expected);
-    });
-  }
-
-  for (const to of ["", "#", "C024BE91L:thread", "the channel", "C1:2:3.4"]) {
-    it(`has no recipient in "${to}"`, async () => {
-      expect(await send(bed, { to })).to.include({ kind: "gone" });
-      expect(server.requests).to.deep.equal([]);
     });
   }
 
@@ -231,8 +210,6 @@ describe("the slack channel", () => {
     });
   }
 
-  withstandsTheNetwork(() => bed);
-
   it("checks which bot it is, and sends nothing", async () => {
     const found = await bed.channel.check(new AbortController().signal);
 
@@ -240,21 +217,4 @@ describe("the slack channel", () => {
     expect(paths()).to.deep.equal(["/auth.test"]);
     expect(server.requests[0]?.headers.authorization).to.equal(`Bearer ${TOKEN}`);
   });
-
-  const bad: [string, Behaviour, RegExp][] = [
-    ["a token that is no good", refuses("invalid_auth"), /^Slack answered 200 \(invalid_auth\)/],
-    ["a server that is not Slack's", answers(404, "<html>"), /^Slack answered 404/],
-    ["an answer without a name", answers(200, { ok: true }), /names no bot/],
-  ];
-  for (const [title, behaviour, detail] of bad) {
-    it(`checks badly with ${title}`, async () => {
-      bed.script(behaviour);
-
-      const found = await bed.channel.check(new AbortController().signal);
-
-      expect(found.ok).to.equal(false);
-      expect(found.detail).to.match(detail);
-      tellsNothing(bed, found);
-    });
-  }
 });

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import type { SendResult } from "../../../src/channels/channel.ts";
 import { telegramChannel } from "../../../src/channels/telegram/channel.ts";
-import { answers, type Behaviour, type ChannelServer, startChannelServer } from "../../support/channelServer.ts";
-import { type Bed, kindOf, send, TEXT, tellsNothing, withstandsTheNetwork } from "../network.ts";
+import { answers, type Behaviour } from "../../support/channelServer.ts";
+import { type ChannelScript, describeChannel, kindOf, send, TEXT } from "../describeChannel.ts";
 
 /** Of a private chat. */
 const TO = "1234567890";
@@ -14,26 +14,25 @@ const sends = (messageId: unknown = 77): Behaviour =>
 const refuses = (status: number, description: unknown, parameters?: object): Behaviour =>
   answers(status, { ok: false, error_code: status, description, ...(parameters && { parameters }) });
 
-describe("the telegram channel", () => {
-  let server: ChannelServer;
-  let bed: Bed;
-  const channelAt = (apiUrl: string) => telegramChannel({ apiUrl, botToken: TOKEN });
-  before(async () => {
-    server = await startChannelServer(sends());
-  });
-  after(() => server.close());
-  beforeEach(() => {
-    server.script();
-    bed = {
-      server,
-      channel: channelAt(server.url),
-      channelAt,
-      to: TO,
-      secrets: [TOKEN, "telegram-secret"],
-      script: (...behaviours) => server.script(...behaviours),
-      messages: () => server.requests,
-    };
-  });
+const SCRIPT: ChannelScript = {
+  title: "Telegram channel",
+  usual: sends(),
+  channelAt: (apiUrl) => telegramChannel({ apiUrl, botToken: TOKEN }),
+  to: TO,
+  secrets: [TOKEN, "telegram-secret"],
+  style: { dialect: "telegram-html", limit: 4_096, unit: "utf16" },
+  idempotentForMs: 0,
+  invalidRecipients: ["", "Anna", "+49 151 1234", "42:", "42:topic", "@a b", "../getMe"],
+  failingChecks: [
+    ["a token that is revoked", refuses(401, "Unauthorized"), /^Telegram answered 401: Unauthorized/],
+    ["a token that is none", refuses(404, `Not Found: ${TOKEN}`), /^Telegram answered 404: the token is no bot's/],
+    ["a server that is not Telegram's", answers(200, "<html>"), /^Telegram answered 200, but/],
+    ["an answer without a name", answers(200, { ok: true, result: {} }), /^Telegram answered 200, but/],
+  ],
+};
+
+describeChannel(SCRIPT, (bed) => {
+  const { server, channelAt } = bed;
   const chats = () => server.requests.map(({ body }) => body.chat_id);
 
   it("sends HTML, without a preview of what it links to", async () => {
@@ -60,11 +59,6 @@ describe("the telegram channel", () => {
     });
   });
 
-  it("is not idempotent, and takes HTML whose text has 4096 UTF-16 units", () => {
-    expect(bed.channel.idempotentForMs).to.equal(0);
-    expect(bed.channel.style).to.deep.equal({ dialect: "telegram-html", limit: 4_096, unit: "utf16" });
-  });
-
   it("finds the API behind a path, and behind a proxy that asks for a password", async () => {
     const channel = channelAt(`${server.url.replace("//", "//me:p%40ss@")}/telegram/`);
 
@@ -84,13 +78,6 @@ describe("the telegram channel", () => {
     it(`sends to ${to}`, async () => {
       expect(await send(bed, { to })).to.include({ kind: "sent" });
       expect(server.requests[0]?.body).to.include(expected);
-    });
-  }
-
-  for (const to of ["", "Anna", "+49 151 1234", "42:", "42:topic", "@a b", "../getMe"]) {
-    it(`has no recipient in "${to}"`, async () => {
-      expect(await send(bed, { to })).to.include({ kind: "gone" });
-      expect(server.requests).to.deep.equal([]);
     });
   }
 
@@ -209,8 +196,6 @@ describe("the telegram channel", () => {
     });
   }
 
-  withstandsTheNetwork(() => bed);
-
   it("checks which bot it is, and sends nothing", async () => {
     bed.script(answers(200, { ok: true, result: { id: 1, is_bot: true, username: "signalbox_bot" } }));
 
@@ -220,22 +205,4 @@ describe("the telegram channel", () => {
     const [{ method, path, text } = expect.fail("nothing was asked")] = server.requests;
     expect({ method, path, text }).to.deep.equal({ method: "GET", path: `/bot${TOKEN}/getMe`, text: "" });
   });
-
-  const bad: [string, Behaviour, RegExp][] = [
-    ["a token that is revoked", refuses(401, "Unauthorized"), /^Telegram answered 401: Unauthorized/],
-    ["a token that is none", refuses(404, `Not Found: ${TOKEN}`), /^Telegram answered 404: the token is no bot's/],
-    ["a server that is not Telegram's", answers(200, "<html>"), /^Telegram answered 200, but/],
-    ["an answer without a name", answers(200, { ok: true, result: {} }), /^Telegram answered 200, but/],
-  ];
-  for (const [title, behaviour, detail] of bad) {
-    it(`checks badly with ${title}`, async () => {
-      bed.script(behaviour);
-
-      const found = await bed.channel.check(new AbortController().signal);
-
-      expect(found.ok).to.equal(false);
-      expect(found.detail).to.match(detail);
-      tellsNothing(bed, found);
-    });
-  }
 });

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import type { SendResult } from "../../../src/channels/channel.ts";
 import { whatsappChannel } from "../../../src/channels/whatsapp/channel.ts";
-import { answers, type Behaviour, type ChannelServer, startChannelServer } from "../../support/channelServer.ts";
-import { type Bed, KEY, kindOf, send, TEXT, tellsNothing, withstandsTheNetwork } from "../network.ts";
+import { answers, type Behaviour } from "../../support/channelServer.ts";
+import { type ChannelScript, describeChannel, KEY, kindOf, send, TEXT } from "../describeChannel.ts";
 
 const TOKEN = "EAAwhatsappSecretToken";
 const NUMBER = "106540352242922";
@@ -21,33 +21,29 @@ const refuses = (status: number, code: unknown, more: object = {}): Behaviour =>
     },
   });
 
-describe("the whatsapp channel", () => {
-  let server: ChannelServer;
-  let bed: Bed;
-  const channelAt = (apiUrl: string) =>
-    whatsappChannel({ apiUrl, accessToken: TOKEN, phoneNumberId: NUMBER, apiVersion: "v26.0" });
-  before(async () => {
-    server = await startChannelServer(
-      answers(200, {
-        messaging_product: "whatsapp",
-        contacts: [{ input: TO, wa_id: TO }],
-        messages: [{ id: "wamid.HBgN" }],
-      }),
-    );
-  });
-  after(() => server.close());
-  beforeEach(() => {
-    server.script();
-    bed = {
-      server,
-      channel: channelAt(server.url),
-      channelAt,
-      to: TO,
-      secrets: [TOKEN],
-      script: (...behaviours) => server.script(...behaviours),
-      messages: () => server.requests,
-    };
-  });
+const SCRIPT: ChannelScript = {
+  title: "WhatsApp channel",
+  usual: answers(200, {
+    messaging_product: "whatsapp",
+    contacts: [{ input: TO, wa_id: TO }],
+    messages: [{ id: "wamid.HBgN" }],
+  }),
+  channelAt: (apiUrl) => whatsappChannel({ apiUrl, accessToken: TOKEN, phoneNumberId: NUMBER, apiVersion: "v26.0" }),
+  to: TO,
+  secrets: [TOKEN],
+  style: { dialect: "whatsapp", limit: 4_096, unit: "utf16" },
+  idempotentForMs: 0,
+  invalidRecipients: ["", "anna", "0151 12345678", "+49", "1234567890123456", "me@example.com", "49151/12345678"],
+  invalidRecipientReason: /country code/,
+  failingChecks: [
+    ["a token that is no good", refuses(401, 190), /401 \(190\).*token/],
+    ["a server that is none of Meta's", answers(200, "<html>"), /answered 200/],
+    ["an answer without a number", answers(200, { messages: [{ id: "wamid.1" }] }), /names no number/],
+  ],
+};
+
+describeChannel(SCRIPT, (bed) => {
+  const { server } = bed;
 
   it("sends the message, and its key for webhooks", async () => {
     const result = await send(bed);
@@ -77,27 +73,12 @@ describe("the whatsapp channel", () => {
     expect(server.requests[0]?.body.text).to.deep.equal({ body: TEXT, preview_url: false });
   });
 
-  it("is not idempotent, and takes 4096 UTF-16 units", () => {
-    expect(bed.channel.idempotentForMs).to.equal(0);
-    expect(bed.channel.style).to.deep.equal({ dialect: "whatsapp", limit: 4_096, unit: "utf16" });
-  });
-
   for (const to of [TO, `+${TO}`, "+49 151 123-456-78", " +49 (151) 12345678 "]) {
     it(`writes to ${JSON.stringify(to)}`, async () => {
       const result = await send(bed, { to });
 
       expect(result.kind).to.equal("sent");
       expect(server.requests[0]?.body.to).to.equal(TO);
-    });
-  }
-
-  for (const to of ["", "anna", "0151 12345678", "+49", "1234567890123456", "me@example.com", "49151/12345678"]) {
-    it(`makes gone of the recipient ${JSON.stringify(to)}, and asks nobody`, async () => {
-      const result = await send(bed, { to });
-
-      expect(result.kind).to.equal("gone");
-      expect(kindOf(result).reason).to.include("country code");
-      expect(server.requests).to.deep.equal([]);
     });
   }
 
@@ -243,8 +224,6 @@ describe("the whatsapp channel", () => {
     expect(await send(bed)).to.deep.include({ kind: "rate-limited", retryAfterMs: 42_000 });
   });
 
-  withstandsTheNetwork(() => bed);
-
   it("checks which number it is", async () => {
     server.script(answers(200, { display_phone_number: "+49 151 00000000", id: NUMBER }));
 
@@ -259,21 +238,4 @@ describe("the whatsapp channel", () => {
     });
     expect(headers.authorization).to.equal(`Bearer ${TOKEN}`);
   });
-
-  const badChecks: [string, Behaviour, RegExp][] = [
-    ["a token that is no good", refuses(401, 190), /401 \(190\).*token/],
-    ["a server that is none of Meta's", answers(200, "<html>"), /answered 200/],
-    ["an answer without a number", answers(200, { messages: [{ id: "wamid.1" }] }), /names no number/],
-  ];
-  for (const [title, behaviour, detail] of badChecks) {
-    it(`checks badly with ${title}`, async () => {
-      server.script(behaviour);
-
-      const found = await bed.channel.check(new AbortController().signal);
-
-      expect(found.ok).to.equal(false);
-      expect(found.detail).to.match(detail);
-      tellsNothing(bed, found);
-    });
-  }
 });

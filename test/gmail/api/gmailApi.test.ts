@@ -51,12 +51,12 @@ describe("Gmail's interface", () => {
     expect(asked()[0]![1]).to.deep.equal({ topicName: "projects/p/topics/t" });
   });
 
-  it("says passing of a watch whose end is not told", async () => {
+  it("says transient of a watch whose end is not told", async () => {
     google.fail(/watch/, answers(200, { historyId: "1000" }));
 
     const error = await gmail.watch({ topic: "projects/p/topics/t", labelIds: [] }, never).catch((thrown) => thrown);
 
-    expect(error).to.include({ kind: "passing", reason: "Gmail's answer could not be read." });
+    expect(error).to.include({ kind: "transient", reason: "Gmail's answer could not be read." });
   });
 
   it("lists what was added, over all pages, each mail once and in order", async () => {

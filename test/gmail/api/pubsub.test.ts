@@ -101,7 +101,7 @@ describe("Pub/Sub", () => {
 
     const error = await setup.ensurePublisher(TOPIC, "user:ada@example.org", never).catch((thrown) => thrown);
 
-    expect(error).to.include({ kind: "passing", status: 409 });
+    expect(error).to.include({ kind: "transient", status: 409 });
     expect(changed()).to.have.length(6);
   });
 
@@ -148,9 +148,9 @@ describe("Pub/Sub", () => {
     );
     await pubsub.acknowledge(SUBSCRIPTION, [], never);
 
-    const notices = [...first, ...second].map(({ notice }) => notice);
-    expect(notices.map((notice) => notice?.historyId)).to.deep.equal(["1000", "9007199254740999"]);
-    expect(again.map(({ notice }) => notice)).to.deep.equal(notices);
+    const notices = [...first, ...second].map(({ notification }) => notification);
+    expect(notices.map((notification) => notification?.historyId)).to.deep.equal(["1000", "9007199254740999"]);
+    expect(again.map(({ notification }) => notification)).to.deep.equal(notices);
     expect(google.pubsub.outstanding(SUBSCRIPTION)).to.equal(0);
     const posts = google.asked(/:(pull|ack)/).map(({ path, body }) => [path, body]);
     expect(posts[0]).to.deep.equal([`/v1/${SUBSCRIPTION}:pull`, { maxMessages: 10 }]);
@@ -159,7 +159,7 @@ describe("Pub/Sub", () => {
 
   it("hands on what is no notice, to be acknowledged", async () => {
     await ensureAll();
-    for (const notice of [
+    for (const notification of [
       null,
       7,
       "words",
@@ -167,12 +167,12 @@ describe("Pub/Sub", () => {
       { emailAddress: "ada@example.org" },
       { emailAddress: 1, historyId: "x" },
     ]) {
-      google.pubsub.publish(notice ?? "null");
+      google.pubsub.publish(notification ?? "null");
     }
 
     const pulled = await pubsub.pull(SUBSCRIPTION, 10, never);
 
-    expect(pulled.map(({ notice }) => notice)).to.deep.equal([null, null, null, null, null, null]);
+    expect(pulled.map(({ notification }) => notification)).to.deep.equal([null, null, null, null, null, null]);
     expect(pulled.every(({ ackId }) => ackId.startsWith("ack-"))).to.equal(true);
   });
 

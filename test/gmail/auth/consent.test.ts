@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { PassThrough } from "node:stream";
 import { expect } from "chai";
 import { GoogleError } from "../../../src/gmail/api/googleError.ts";
-import { askConsent, type Consent } from "../../../src/gmail/auth/consent.ts";
+import { type Consent, requestConsent } from "../../../src/gmail/auth/consent.ts";
 import { GMAIL_SCOPE, PUBSUB_SCOPE } from "../../../src/gmail/auth/googleAuth.ts";
 import { StartError } from "../../../src/shared/lifecycle.ts";
 import { answers } from "../../support/channelServer.ts";
@@ -21,7 +21,7 @@ describe("askConsent", () => {
 
   /** Asks, and does with the address what the browser would. */
   async function ask(browse: (address: string) => unknown, options: object = {}): Promise<Consent> {
-    return askConsent({
+    return requestConsent({
       client: { client_id: "client", client_secret: "hidden-secret" },
       account: "ada@example.org",
       scopes: SCOPES,

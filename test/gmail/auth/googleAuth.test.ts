@@ -130,21 +130,21 @@ describe("Google's credentials and failures", () => {
     [
       "429",
       answers(429, { error: "rate_limit_exceeded" }, { "Retry-After": "7" }),
-      { kind: "limited", retryAfterMs: 7_000 },
+      { kind: "rate-limited", retryAfterMs: 7_000 },
     ],
-    ["403 rate_limit_exceeded", answers(403, { error: "rate_limit_exceeded" }), { kind: "limited" }],
-    ["500", answers(500, "hidden"), { kind: "passing", reason: "Google's login answered 500." }],
-    ["503 with JSON", answers(503, { error: "temporarily_unavailable" }), { kind: "passing" }],
-    ["400 server_error", answers(400, { error: "server_error" }), { kind: "passing" }],
+    ["403 rate_limit_exceeded", answers(403, { error: "rate_limit_exceeded" }), { kind: "rate-limited" }],
+    ["500", answers(500, "hidden"), { kind: "transient", reason: "Google's login answered 500." }],
+    ["503 with JSON", answers(503, { error: "temporarily_unavailable" }), { kind: "transient" }],
+    ["400 server_error", answers(400, { error: "server_error" }), { kind: "transient" }],
     ["403 of a proxy", answers(403, "<html>hidden"), { kind: "refused", reason: "Google's login answered 403." }],
     ["a redirect", answers(302, "", { Location: "http://127.0.0.1:1/hidden" }), { kind: "refused" }],
     [
       "200 of a proxy",
       answers(200, "<html>hidden"),
-      { kind: "passing", reason: "Google's login answered without a token." },
+      { kind: "transient", reason: "Google's login answered without a token." },
     ],
-    ["200 without a token", answers(200, { expires_in: 3_600 }), { kind: "passing" }],
-    ["a broken connection", breaks, { kind: "passing" }],
+    ["200 without a token", answers(200, { expires_in: 3_600 }), { kind: "transient" }],
+    ["a broken connection", breaks, { kind: "transient" }],
   ];
   for (const [what, behaviour, expected] of LOGIN_FAILURES) {
     it(`asks the login once, and tells what it says: ${what}`, async () => {
@@ -159,7 +159,7 @@ describe("Google's credentials and failures", () => {
     });
   }
 
-  it("says passing of a login that cannot be reached, and of one that does not answer", async () => {
+  it("says transient of a login that cannot be reached, and of one that does not answer", async () => {
     const nowhere = createGoogleAuth({ credentials: USER, scopes: [], tokenUrl: "http://127.0.0.1:1/token" });
     const hanging = createGoogleAuth({ credentials: USER, scopes: [], tokenUrl: google.tokenUrl, timeoutMs: 50 });
     google.fail(/token/, hangs);
@@ -167,9 +167,9 @@ describe("Google's credentials and failures", () => {
     const reached = await failureOf(nowhere.call("Gmail", async () => {}, never));
     const answered = await failureOf(hanging.call("Gmail", async () => {}, never));
 
-    expect(reached.kind).to.equal("passing");
+    expect(reached.kind).to.equal("transient");
     expect(reached.reason).to.match(/^Google's login cannot be reached \(/);
-    expect(answered).to.deep.include({ kind: "passing", reason: "Google's login did not answer in time." });
+    expect(answered).to.deep.include({ kind: "transient", reason: "Google's login did not answer in time." });
   });
 
   const refused = (reason: string) => googleError(403, "PERMISSION_DENIED", reason);
@@ -182,13 +182,13 @@ describe("Google's credentials and failures", () => {
       detailed(403, "PERMISSION_DENIED", { reason: "ACCESS_TOKEN_SCOPE_INSUFFICIENT" }),
       { kind: "authorization" },
     ],
-    ["403 rateLimitExceeded", refused("rateLimitExceeded"), { kind: "limited", retryAfterMs: undefined }],
-    ["403 userRateLimitExceeded", refused("userRateLimitExceeded"), { kind: "limited" }],
-    ["429", answers(429, "hidden", { "Retry-After": "1.5" }), { kind: "limited", retryAfterMs: 1_500 }],
+    ["403 rateLimitExceeded", refused("rateLimitExceeded"), { kind: "rate-limited", retryAfterMs: undefined }],
+    ["403 userRateLimitExceeded", refused("userRateLimitExceeded"), { kind: "rate-limited" }],
+    ["429", answers(429, "hidden", { "Retry-After": "1.5" }), { kind: "rate-limited", retryAfterMs: 1_500 }],
     [
       "429 with RetryInfo",
       detailed(429, "RESOURCE_EXHAUSTED", { "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "3.5s" }),
-      { kind: "limited", retryAfterMs: 3_500 },
+      { kind: "rate-limited", retryAfterMs: 3_500 },
     ],
     [
       "429 until a date gone by",
@@ -199,13 +199,13 @@ describe("Google's credentials and failures", () => {
     ["400", googleError(400, "INVALID_ARGUMENT", "badRequest"), { kind: "refused", status: 400 }],
     ["a code that is words", answers(400, { error: { status: "hidden words" } }), { kind: "refused" }],
     ["a redirect", answers(307, "", { Location: "http://127.0.0.1:1/hidden" }), { kind: "refused", status: 307 }],
-    ["408", answers(408, ""), { kind: "passing" }],
-    ["409 ABORTED", googleError(409, "ABORTED", "aborted"), { kind: "passing" }],
-    ["500", googleError(500, "INTERNAL", "backendError"), { kind: "passing" }],
-    ["503 of a proxy", answers(503, "<html>hidden"), { kind: "passing", status: 503 }],
-    ["200 of a proxy", answers(200, "<html>hidden"), { kind: "passing" }],
-    ["200 cut off", breaksMidway, { kind: "passing" }],
-    ["a broken connection", breaks, { kind: "passing" }],
+    ["408", answers(408, ""), { kind: "transient" }],
+    ["409 ABORTED", googleError(409, "ABORTED", "aborted"), { kind: "transient" }],
+    ["500", googleError(500, "INTERNAL", "backendError"), { kind: "transient" }],
+    ["503 of a proxy", answers(503, "<html>hidden"), { kind: "transient", status: 503 }],
+    ["200 of a proxy", answers(200, "<html>hidden"), { kind: "transient" }],
+    ["200 cut off", breaksMidway, { kind: "transient" }],
+    ["a broken connection", breaks, { kind: "transient" }],
   ];
   for (const [what, behaviour, expected] of FAILURES) {
     it(`tells of Gmail and of Pub/Sub alike, asked once: ${what}`, async () => {
@@ -226,17 +226,17 @@ describe("Google's credentials and failures", () => {
     });
   }
 
-  it("says passing of a service that does not answer in time, or at all", async () => {
+  it("says transient of a service that does not answer in time, or at all", async () => {
     const hanging = createGmailApi(auth, { url: google.url, timeoutMs: 50 });
     const nowhere = createGmailApi(auth, { url: "http://127.0.0.1:1" });
     await gmail.getProfile(never);
     google.fail(/profile/, hangs);
 
     expect(await failureOf(hanging.getProfile(never))).to.deep.include({
-      kind: "passing",
+      kind: "transient",
       reason: "Gmail did not answer in time.",
     });
-    expect((await failureOf(nowhere.getProfile(never))).kind).to.equal("passing");
+    expect((await failureOf(nowhere.getProfile(never))).kind).to.equal("transient");
   });
 
   for (const place of [/token/, /profile/]) {

@@ -3,8 +3,8 @@ import { expect } from "chai";
 import pino from "pino";
 import { connectGoogle } from "../../../src/gmail/api/google.ts";
 import { catchUp } from "../../../src/gmail/listener/catchUp.ts";
-import { HeldMailbox } from "../../../src/gmail/listener/heldMailbox.ts";
-import { Intake } from "../../../src/gmail/listener/intake.ts";
+import { LeasedMailbox } from "../../../src/gmail/listener/leasedMailbox.ts";
+import { MailImporter } from "../../../src/gmail/listener/mailImporter.ts";
 import { compileMappings } from "../../../src/hooks/mappings/mapping.ts";
 import { ACCOUNT, type GmailBed, startGmailBed } from "../../support/gmailBed.ts";
 
@@ -114,13 +114,22 @@ describe("a Gmail listener whose history is forgotten", () => {
       const settings = config.hooks.gmail!;
       const token = randomUUID();
       await stores.gmailMailboxes.take(ACCOUNT, { token, holder: "test" }, 60_000);
-      const mailbox = new HeldMailbox(stores.gmailMailboxes, token, await bed.mailbox());
+      const mailbox = new LeasedMailbox(stores.gmailMailboxes, token, await bed.mailbox());
       const log = pino({ level: "silent" });
       const mappings = compileMappings(config.hooks);
-      const intake = new Intake({ stores, queues, clock, log, mappings, settings, mailbox, hooks: config.hooks });
+      const importer = new MailImporter({
+        stores,
+        queues,
+        clock,
+        log,
+        mappings,
+        settings,
+        mailbox,
+        hooks: config.hooks,
+      });
       const { gmail } = connectGoogle(settings);
 
-      await catchUp({ mailbox, intake, clock, log, label: "INBOX", batch: 3 }, gmail, never);
+      await catchUp({ mailbox, importer, clock, log, label: "INBOX", batch: 3 }, gmail, never);
 
       expect((await bed.mailIds()).toSorted()).to.deep.equal(ids.toSorted());
       expect(await bed.mailbox()).to.deep.include({

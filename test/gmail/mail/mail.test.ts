@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { htmlText } from "../../../src/gmail/mail/htmlText.ts";
+import { htmlToText } from "../../../src/gmail/mail/htmlToText.ts";
 import { isSkippedMail, readMail } from "../../../src/gmail/mail/mail.ts";
 
 const WHOLE = { includeBody: true, maxBytes: 20_000 };
@@ -274,7 +274,7 @@ describe("A mail", () => {
     ["<constructor>a</__proto__>b", "ab"],
   ];
   for (const [page, expected] of PAGES) {
-    it(`has ${page} as ${JSON.stringify(expected)}`, () => expect(htmlText(page)).to.equal(expected));
+    it(`has ${page} as ${JSON.stringify(expected)}`, () => expect(htmlToText(page)).to.equal(expected));
   }
 
   it("is read from anything: never throws, never longer than it may be, always text that UTF-8 has", () => {

@@ -1,28 +1,28 @@
 import type { Mark } from "../inline.ts";
-import { BREAK } from "../pings.ts";
+import { ZERO_WIDTH_SPACE } from "../mentions.ts";
 import { PLAIN, type Writer } from "../writer.ts";
 
 const WHATSAPP: Partial<Record<Mark["kind"], string>> = { bold: "*", italic: "_", strike: "~" };
 const SIGNAL: Partial<Record<Mark["kind"], string>> = { bold: "**", italic: "*", strike: "~" };
 
-/** WhatsApp's marks. It has no way to escape one: text that looks marked is shown so. Marks reach no further than a line. */
+/** WhatsApp's markup. Marks cannot be escaped, so that text that looks like markup is formatted; they cannot span lines. */
 export const whatsapp: Writer = {
   ...PLAIN,
   code: (code) => `\`${code}\``,
-  fence: (code) => `\`\`\`\n${code.replace(/`(?=``)/g, `\`${BREAK}`)}\n\`\`\``,
+  fence: (code) => `\`\`\`\n${code.replace(/`(?=``)/g, `\`${ZERO_WIDTH_SPACE}`)}\n\`\`\``,
   open: ({ kind }) => WHATSAPP[kind] ?? "",
   close: ({ kind }) => WHATSAPP[kind] ?? "",
   address: (address) => `: ${address}`,
   heading: () => undefined,
   bullet: "-",
-  endsAtLines: true,
-  bareCode: true,
+  marksEndAtLine: true,
+  excludesMarksFromCode: true,
 };
 
 /**
- * The marks of signal-cli-rest-api's `text_mode: "styled"` (its textstyleparser.go): a backslash shows a mark, in code too;
- * several stars in a row are one mark, and a backslash in the text keeps what follows from being one, wherefore something
- * invisible is put between them.
+ * The markup of signal-cli-rest-api's `text_mode: "styled"` (its textstyleparser.go). A backslash escapes a mark, in code too.
+ * Several asterisks in a row are one mark, and a backslash at the end of a text would escape a mark after it; a zero-width
+ * space separates both cases.
  */
 export const signal: Writer = {
   ...PLAIN,
@@ -35,12 +35,14 @@ export const signal: Writer = {
   heading: () => undefined,
   join: (pieces) =>
     pieces
-      .map((piece, at) => (/^[*~`]/.test(piece) && /[\\*~`|]$/.test(pieces[at - 1] ?? "") ? BREAK + piece : piece))
+      .map((piece, at) =>
+        /^[*~`]/.test(piece) && /[\\*~`|]$/.test(pieces[at - 1] ?? "") ? ZERO_WIDTH_SPACE + piece : piece,
+      )
       .join(""),
 };
 
 function markCode(code: string): string {
-  return `\`${escapeStyles(code)}${code.endsWith("\\") ? BREAK : ""}\``;
+  return `\`${escapeStyles(code)}${code.endsWith("\\") ? ZERO_WIDTH_SPACE : ""}\``;
 }
 
 function escapeStyles(text: string): string {

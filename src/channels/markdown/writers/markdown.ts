@@ -1,19 +1,19 @@
 import type { Inline, Mark } from "../inline.ts";
-import { BREAK } from "../pings.ts";
+import { ZERO_WIDTH_SPACE } from "../mentions.ts";
 import { PLAIN, type Writer, writeInline } from "../writer.ts";
 
-/** What a backslash before it keeps from being a mark, wherever it is in a line. */
+/** Matches characters that need a backslash anywhere in a line. */
 const MARKS = /[\\`*_[\]~|]/g;
 
 /**
- * A bracket that may end a label or a reference in the service's reading, though it does not in ours. A reply's own links
- * are written by `close`.
+ * Matches a bracket that a service might read as the end of a link label or reference, although our parser did not. Actual
+ * links are written by `close`.
  */
 const LABEL_END = /\](?=[(:[]|$)/g;
 
 /**
- * Markdown for Mattermost and Teams, much as it was written. What looks like a tag is text, which `&lt;` says to both, and
- * an address is written such that nothing in it ends it.
+ * Markdown for Mattermost and Teams, close to the source. Both read `&lt;` as text, which escapes anything like a tag.
+ * Addresses are encoded so that no character in them ends the link.
  */
 export const markdown: Writer = {
   ...PLAIN,
@@ -27,13 +27,13 @@ export const markdown: Writer = {
     const ticks = "`".repeat(Math.max(3, longest(code, /`+/g) + 1));
     return `${ticks}${language}\n${code}\n${ticks}`;
   },
-  open: (mark) => (mark.isBare ? "<" : (OPEN[mark.kind] ?? mark.markup)),
+  open: (mark) => (mark.isLabelAddress ? "<" : (OPEN[mark.kind] ?? mark.markup)),
   close(mark) {
-    if (mark.isBare) return ">";
+    if (mark.isLabelAddress) return ">";
     return mark.kind === "link" ? `](${escapeAddress(mark.href)})` : (OPEN[mark.kind] ?? mark.markup);
   },
-  hides: ({ href, isBare, markup }) => (!isBare || markup === "autolink") && !/^tg:/i.test(href),
-  // A link behind it would be an image.
+  hidesAddress: ({ href, isLabelAddress, markup }) => (!isLabelAddress || markup === "autolink") && !/^tg:/i.test(href),
+  // An exclamation mark before a link would turn it into an image.
   join: (pieces) => pieces.map((piece, at) => (pieces[at + 1] === "[" ? piece.replace(/!$/, "\\!") : piece)).join(""),
   heading: (text, level) => `${"#".repeat(level)} ${text.replace(/(?<![^ ])#+$/, "\\$&")}`,
   lineStarts,
@@ -46,24 +46,24 @@ export const markdown: Writer = {
 
 const OPEN: Partial<Record<Mark["kind"], string>> = { link: "[", strike: "~~" };
 
-/** The same for Slack's field markdown_text. Slack reads `<…>` as its own there too: there is none in the text. */
+/** Markdown for Slack's field `markdown_text`, where Slack interprets `<…>` as well, so that both brackets are escaped. */
 export const slack: Writer = {
   ...markdown,
   text: (text) => text.replaceAll("<", "&lt;").replaceAll(">", "&gt;").replace(LABEL_END, "\\]"),
   escaped: (text) => markdown.escaped(text).replaceAll(">", "&gt;"),
-  hides: (mark) => !mark.isBare && markdown.hides(mark),
+  hidesAddress: (mark) => !mark.isLabelAddress && markdown.hidesAddress(mark),
   table: (rows) => writeTable(rows, slack),
 };
 
-/** The part of Markdown that Discord knows: three sizes of headings, no tables, no entities. */
+/** The subset of Markdown that Discord supports: three levels of headings, no tables, no entities. */
 export const discord: Writer = {
   ...markdown,
   text: (text) => text.replaceAll("||", "\\|\\|").replace(LABEL_END, "\\]"),
   escaped: (text) => text.replace(MARKS, "\\$&").replaceAll("<", "\\<"),
-  fence: (code, language) => `\`\`\`${language}\n${code.replace(/`(?=``)/g, `\`${BREAK}`)}\n\`\`\``,
+  fence: (code, language) => `\`\`\`${language}\n${code.replace(/`(?=``)/g, `\`${ZERO_WIDTH_SPACE}`)}\n\`\`\``,
   open: (mark) => (mark.kind === "bold" ? "**" : markdown.open(mark)),
   close: (mark) => (mark.kind === "bold" ? "**" : markdown.close(mark)),
-  hides: ({ href, isBare }) => !isBare && /^https?:\/\/./i.test(href),
+  hidesAddress: ({ href, isLabelAddress }) => !isLabelAddress && /^https?:\/\/./i.test(href),
   heading: (text, level) => (level <= 3 ? markdown.heading(text, level) : undefined),
   table: () => undefined,
   rule: "———",
@@ -71,7 +71,7 @@ export const discord: Writer = {
 };
 
 function longest(text: string, pattern: RegExp): number {
-  return (text.match(pattern) ?? []).reduce((most, { length }) => Math.max(most, length), 0);
+  return (text.match(pattern) ?? []).reduce((maxUnits, { length }) => Math.max(maxUnits, length), 0);
 }
 
 function escapeAddress(address: string): string {

@@ -6,8 +6,8 @@ const TAGS = { bold: "b", italic: "i", strike: "s", link: "a" } as const;
 const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;" };
 
 /**
- * Telegram's HTML: the few tags it knows, nested as it allows: no marks around code, no link within a link, no quote within
- * a quote. Tables are shown in letters of one width.
+ * Telegram's HTML, with its few tags and its rules of nesting: no marks around code, no links in links, no quotes in quotes.
+ * Tables are shown in a monospaced font.
  */
 export const telegram: Writer = {
   ...PLAIN,
@@ -21,10 +21,10 @@ export const telegram: Writer = {
   open: ({ kind, href }) =>
     href === "" ? `<${TAGS[kind]}>` : `<a href="${escapeHtml(href).replaceAll('"', "&quot;")}">`,
   close: (mark) => `</${TAGS[mark.kind]}>`,
-  hides: (mark) => !mark.isBare && isAddress(mark),
+  hidesAddress: (mark) => !mark.isLabelAddress && isAddress(mark),
   heading: () => undefined,
   quote: "&gt; ",
-  bareCode: true,
+  excludesMarksFromCode: true,
   wrapsQuotes: true,
 };
 
@@ -33,9 +33,9 @@ function escapeHtml(text: string): string {
 }
 
 /**
- * Telegram drops what is no address by its rules, which are for the web and for itself, and the host of a web address has a
- * dot: such an address is shown instead. Of its own addresses those are links that show something; one to a user would call
- * that user.
+ * Returns whether Telegram accepts an address as a link. It drops others, which are therefore shown as text: Telegram accepts
+ * web addresses whose host has a dot, and its own addresses. Of the latter only those that open something are links, as an
+ * address of a user would mention that user.
  */
 function isAddress({ href }: Mark): boolean {
   const url = /[\s\p{Cc}]/u.test(href) ? null : URL.parse(href);

@@ -11,21 +11,21 @@ import type { GmailConfig } from "../api/google.ts";
 import { GoogleError } from "../api/googleError.ts";
 import { isSkippedMail, type Mail, readMail } from "../mail/mail.ts";
 import { acceptMail, mailRunId } from "./acceptMail.ts";
-import type { HeldMailbox } from "./heldMailbox.ts";
+import type { LeasedMailbox } from "./leasedMailbox.ts";
 
-/** Where a message stands in the mailbox. */
-export interface Place {
+/** The position of a message in the mailbox's history and time. */
+export interface MessagePosition {
   readonly historyId?: string | null | undefined;
   readonly internalDate?: string | null | undefined;
 }
 
-/** What is kept of a message: the whole of it may have many megabytes. */
-interface Fetched extends Place {
+/** The parts of a message that are kept in memory, as the whole may have many megabytes. */
+interface Fetched extends MessagePosition {
   readonly id: string;
   readonly mail: Mail;
 }
 
-export interface IntakeDeps {
+export interface MailImporterDeps {
   readonly stores: Stores;
   readonly queues: Queues;
   readonly clock: Clock;
@@ -33,62 +33,62 @@ export interface IntakeDeps {
   readonly hooks: Config["hooks"];
   readonly mappings: readonly Mapping[];
   readonly settings: GmailConfig;
-  readonly mailbox: HeldMailbox;
+  readonly mailbox: LeasedMailbox;
 }
 
-/** What became of some mails. */
-export interface Taken {
+/** The result of importing mails. */
+export interface ImportResult {
   readonly runs: number;
-  /** When Gmail received the newest of those that became runs. */
+  /** When Gmail received the newest mail that became a run. */
   readonly newestMailAt: Date | undefined;
 }
 
-/** Fetched side by side. */
-const AT_ONCE = 4;
+/** Number of mails fetched concurrently. */
+const FETCH_CONCURRENCY = 4;
 /**
- * A mail that Gmail cannot hand out so many times in a row, each time while it hands out another, is passed over; so is one
- * that cannot be worked with.
+ * Consecutive failures after which a mail is skipped. Failures to fetch count only while Gmail returns other mails; failures
+ * to process always count.
  */
-const MOST_FAILURES = 10;
+const MAX_FAILURES = 10;
 
-/** Makes runs of mails. One that is a run already is not fetched again. */
-export class Intake {
-  readonly #deps: IntakeDeps;
-  /** Of mails that failed the last time, how often in a row it was their own fault. */
+/** Creates runs from mails. Does not fetch mails that already have runs. */
+export class MailImporter {
+  readonly #deps: MailImporterDeps;
+  /** Consecutive failures caused by the mail itself, by id of the mail. */
   readonly #failures = new Map<string, number>();
 
-  constructor(deps: IntakeDeps) {
+  constructor(deps: MailImporterDeps) {
     this.#deps = deps;
   }
 
   /**
-   * Fetches mails and writes their runs down, in their order; what cannot become a run for what it is is told and passed over.
-   * @param counts of those that are no spam and such
+   * Fetches mails, stores their runs in order and enqueues them. Reports and skips mails that can never become runs.
+   * @param isWanted applied before spam, drafts and the like are excluded
    * @throws GoogleError; AppError unavailable; the reason of an aborted signal
    */
-  async take(
+  async importMails(
     gmail: GmailApi,
     ids: readonly string[],
     signal: AbortSignal,
-    counts: (place: Place) => boolean = () => true,
-  ): Promise<Taken> {
+    isWanted: (position: MessagePosition) => boolean = () => true,
+  ): Promise<ImportResult> {
     const { stores, queues, settings } = this.#deps;
-    const known = await stores.runs.findKnown(ids.map((id) => mailRunId(settings.account, id)));
-    const fresh = ids.filter((id) => !known.has(mailRunId(settings.account, id)));
+    const importedIds = await stores.runs.findKnown(ids.map((id) => mailRunId(settings.account, id)));
+    const fresh = ids.filter((id) => !importedIds.has(mailRunId(settings.account, id)));
     let runs = 0;
     let newestMailAt: Date | undefined;
-    for (let i = 0; i < fresh.length; i += AT_ONCE) {
-      const group = fresh.slice(i, i + AT_ONCE);
+    for (let i = 0; i < fresh.length; i += FETCH_CONCURRENCY) {
+      const group = fresh.slice(i, i + FETCH_CONCURRENCY);
       const messages = await Promise.all(group.map((id) => this.#fetch(gmail, id, fresh, signal)));
       const accepted: string[] = [];
       for (const message of messages) {
         signal.throwIfAborted();
-        if (!message || !counts(message)) continue;
+        if (!message || !isWanted(message)) continue;
         const runIds = await this.#accept(message);
         this.#failures.delete(message.id);
         if (runIds.length === 0) continue;
         accepted.push(...runIds);
-        const at = receivedBy(this.#deps.clock.now(), message);
+        const at = receivedAtOrNow(this.#deps.clock.now(), message);
         if (at && at > (newestMailAt ?? 0)) newestMailAt = at;
       }
       await Promise.all(accepted.map((runId) => queues.add(mappedHook, { runId }, { jobId: runId })));
@@ -97,32 +97,32 @@ export class Intake {
     return { runs, newestMailAt };
   }
 
-  /** @returns the runIds; none for spam and such, and for what is passed over */
+  /** Stores the runs of a mail and returns their ids; none for spam, drafts and the like, and for a skipped mail. */
   async #accept({ id, mail }: Fetched): Promise<string[]> {
     const { settings, clock } = this.#deps;
     try {
       return isSkippedMail(mail.labelIds) ? [] : await acceptMail(this.#deps, settings.account, mail, clock.now());
     } catch (error) {
-      await this.#passOverFaulty(id, error);
+      await this.#skipUnlessTransient(id, error);
       return [];
     }
   }
 
-  /** @throws the error, where that may pass */
-  async #passOverFaulty(id: string, error: unknown): Promise<void> {
+  /** Skips a mail that cannot be processed. @throws the error if it may be transient */
+  async #skipUnlessTransient(id: string, error: unknown): Promise<void> {
     const isKnown = error instanceof AppError;
-    if (isKnown ? error.retry : this.#fail(id) < MOST_FAILURES) throw error;
-    await this.#passOver(id, isKnown ? error.message : "It could not be read; the listener's log says why.");
+    if (isKnown ? error.retry : this.#countFailure(id) < MAX_FAILURES) throw error;
+    await this.#skip(id, isKnown ? error.message : "It could not be read; the listener's log says why.");
   }
 
-  /** @returns how often in a row that has been */
-  #fail(id: string): number {
+  /** Counts a failure and returns the number of consecutive ones. */
+  #countFailure(id: string): number {
     const failures = (this.#failures.get(id) ?? 0) + 1;
     this.#failures.set(id, failures);
     return failures;
   }
 
-  /** Null for one that is gone, or cannot be had. */
+  /** Fetches a mail; returns null if it no longer exists or is skipped. */
   async #fetch(gmail: GmailApi, id: string, others: readonly string[], signal: AbortSignal): Promise<Fetched | null> {
     const { settings } = this.#deps;
     try {
@@ -132,14 +132,14 @@ export class Intake {
       return { id, ...{ historyId, internalDate }, mail: readMail(message, settings) };
     } catch (error) {
       signal.throwIfAborted();
-      if (!(error instanceof GoogleError)) await this.#passOverFaulty(id, error);
-      else if (await this.#isOwnFault(gmail, id, error, others, signal)) await this.#passOver(id, error.reason);
+      if (!(error instanceof GoogleError)) await this.#skipUnlessTransient(id, error);
+      else if (await this.#isOwnFault(gmail, id, error, others, signal)) await this.#skip(id, error.reason);
       else throw error;
       return null;
     }
   }
 
-  /** Whether it is this one mail that Gmail does not hand out, while all else works. */
+  /** Returns whether Gmail fails for this mail only, so that the mail should be skipped. */
   async #isOwnFault(
     gmail: GmailApi,
     id: string,
@@ -151,34 +151,34 @@ export class Intake {
       await gmail.getProfile(signal);
       return true;
     }
-    if (kind !== "passing" || status < 500) return false;
+    if (kind !== "transient" || status < 500) return false;
     this.#failures.set(id, this.#failures.get(id) ?? 0);
     const other = others.find((one) => !this.#failures.has(one));
     if (other === undefined) return false;
-    // While all of Gmail is away, or comes back little by little, nothing counts against a mail.
+    // This throws during an outage of Gmail, so that failures do not count against the mail.
     await gmail.getMessage(other, { includeBody: false }, signal);
-    return this.#fail(id) >= MOST_FAILURES;
+    return this.#countFailure(id) >= MAX_FAILURES;
   }
 
-  async #passOver(message: string, reason: string): Promise<void> {
+  async #skip(message: string, reason: string): Promise<void> {
     this.#failures.delete(message);
     const { stores, clock, log, mailbox, settings } = this.#deps;
-    log.error({ message, reason }, "a mail cannot become a run and is passed over");
+    log.error({ message, reason }, "skipping a mail that cannot become a run");
     const text = `The mail with Gmail's id ${message} could not be taken and is passed over: ${reason}`;
     const _id = `gmail-mail-${mailRunId(settings.account, message)}`;
     await stores.events.add([{ _id, text, source: "gmail", wake: false }]);
-    await mailbox.note({ lastError: { at: clock.now(), reason: `A mail was passed over: ${reason}` } });
+    await mailbox.update({ lastError: { at: clock.now(), reason: `A mail was passed over: ${reason}` } });
   }
 }
 
-/** When Gmail received a mail; undefined where that cannot be read. */
-export function receivedAt({ internalDate }: Place): Date | undefined {
+/** Returns when Gmail received a mail; undefined if the date is invalid. */
+export function receivedAt({ internalDate }: MessagePosition): Date | undefined {
   const at = new Date(Number(internalDate ?? Number.NaN));
   return Number.isNaN(at.getTime()) ? undefined : at;
 }
 
-/** The same, but never later: mails that were brought from elsewhere may be dated in the future, for years to come. */
-export function receivedBy(now: Date, place: Place): Date | undefined {
-  const at = receivedAt(place);
+/** Like `receivedAt`, but never later than `now`: imported mails may be dated years in the future. */
+export function receivedAtOrNow(now: Date, position: MessagePosition): Date | undefined {
+  const at = receivedAt(position);
   return at && at > now ? now : at;
 }

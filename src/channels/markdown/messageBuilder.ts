@@ -1,18 +1,18 @@
 import type { Container } from "./blocks.ts";
-import { type Sizes, shareOf, sizesOf } from "./measure.ts";
-import { between, type Piece } from "./render.ts";
+import { fillOf, type Sizes, sizesOf } from "./measure.ts";
+import { type Piece, separatorBetween } from "./render.ts";
 import type { Part, TextStyle } from "./style.ts";
 import { PLAIN, type Writer } from "./writer.ts";
 import { WRITERS } from "./writers.ts";
 
 const QUOTE = ["<blockquote>", "</blockquote>"] as const;
 
-/** One message in the making: pieces of blocks, one below the other. */
-export class Message {
+/** Builds one message from pieces of blocks. */
+export class MessageBuilder {
   readonly #style: TextStyle;
   readonly #writer: Writer;
   readonly #pieces: Piece[] = [];
-  /** What stands before each of them. */
+  /** The separator before each piece. */
   readonly #gaps: Part[] = [];
   #sizes: Sizes = { text: 0, plain: 0 };
 
@@ -26,12 +26,12 @@ export class Message {
   }
 
   get isHalfFull(): boolean {
-    return shareOf(this.#sizes, this.#style) > 1 / 2;
+    return fillOf(this.#sizes, this.#style) > 1 / 2;
   }
 
-  /** How full it would be with that piece; over 1, it does not fit. */
-  shareWith(piece: Piece): number {
-    return shareOf(this.#sizesWith(piece), this.#style);
+  /** Returns the used share of the limits with that piece; it fits if that is at most 1. */
+  fillWith(piece: Piece): number {
+    return fillOf(this.#sizesWith(piece), this.#style);
   }
 
   append(piece: Piece): void {
@@ -40,14 +40,14 @@ export class Message {
     this.#pieces.push(piece);
   }
 
-  /** Takes away the heading at the end, which what follows is to go with; not where it is all there is. */
+  /** Removes and returns a heading at the end, to be moved to the next message; undefined if it is the only piece. */
   takeHeading(): Piece | undefined {
     const last = this.#pieces.at(-1)?.block;
-    const isHeading = last?.kind === "heading" && last.within.length === 0;
+    const isHeading = last?.kind === "heading" && last.containers.length === 0;
     return isHeading && this.#pieces.length > 1 ? this.#pieces.pop() : undefined;
   }
 
-  /** The whole of it; undefined where nothing is to be sent. A rule at its end would part it from nothing. */
+  /** Returns the message without rules at its end; undefined if nothing remains. */
   finish(): Part | undefined {
     while (this.#pieces.at(-1)?.block.kind === "rule") this.#pieces.pop();
     if (this.isEmpty) return undefined;
@@ -78,12 +78,12 @@ export class Message {
   #gapBefore(piece: Piece): Part {
     const last = this.#pieces.at(-1);
     if (!last) return { text: "", plain: "" };
-    return { text: between(last, piece, this.#writer), plain: between(last, piece, PLAIN) };
+    return { text: separatorBetween(last, piece, this.#writer), plain: separatorBetween(last, piece, PLAIN) };
   }
 
-  /** The quote that wraps a piece as a whole. */
+  /** Returns the outermost quote, if the dialect wraps quotes as a whole. */
   #quoteAround({ block }: Piece): Container | undefined {
-    const [outermost] = block.within;
+    const [outermost] = block.containers;
     return this.#writer.wrapsQuotes && outermost?.kind === "quote" ? outermost : undefined;
   }
 }

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { wordsAbout, wordsWithout } from "../../src/channels/wordsWithout.ts";
+import { redact, redactWithNames } from "../../src/channels/redact.ts";
 
 describe("a service's own words", () => {
   const LONG = 'The deployment of shop-api failed: see the log for $HOME and "more".';
@@ -19,7 +19,7 @@ describe("a service's own words", () => {
   ];
   for (const [title, words, secrets, shown] of cases) {
     it(title, () => {
-      expect(wordsWithout(words, ...secrets)).to.equal(shown);
+      expect(redact(words, ...secrets)).to.equal(shown);
     });
   }
 
@@ -33,7 +33,7 @@ describe("a service's own words", () => {
   ];
   for (const [title, words, names, shown] of about) {
     it(`about a recipient ${title}`, () => {
-      expect(wordsAbout(names, words, LONG)).to.equal(shown);
+      expect(redactWithNames(names, words, LONG)).to.equal(shown);
     });
   }
 });

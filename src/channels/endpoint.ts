@@ -1,21 +1,21 @@
 import { unescape as percentDecoded } from "node:querystring";
 import { trimSlashes } from "../shared/trimSlashes.ts";
 
-/** Where to ask, and with which headers. */
-export interface Place {
+/** The address of a request and the headers it needs. */
+export interface Endpoint {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /**
- * The paths of a service at an address of the configuration, which may have a path of its own. fetch takes no address with a
- * user and a password in it, such as that of a proxy that asks for them: they go as a header.
- * @throws Error for what is no address; it names the key and not its value
+ * Returns a function that builds the endpoint of a path below a configured address, which may have a path itself. A user
+ * and a password in the address, such as those for a proxy, become an Authorization header, as fetch refuses such addresses.
+ * @throws Error if the address is invalid; it names the configuration key, not the value
  */
-export function serviceAt(
+export function createEndpoints(
   key: string,
   address: string,
-): (path: string, query?: Readonly<Record<string, string>>) => Place {
+): (path: string, query?: Readonly<Record<string, string>>) => Endpoint {
   const base = URL.parse(address);
   if (!base) throw new Error(`${key} is no address.`);
   const user = `${percentDecoded(base.username)}:${percentDecoded(base.password)}`;

@@ -1,7 +1,7 @@
 import { Tokenizer } from "htmlparser2";
 
-/** After and before these a new line begins; with an empty line between, where `true`. */
-const LINES: Readonly<Record<string, boolean>> = {
+/** Elements that begin and end a line; `true` adds a blank line. */
+const BLOCK_ELEMENTS: Readonly<Record<string, boolean>> = {
   ...Object.fromEntries(
     ["br", "div", "tr", "li", "dt", "dd", "option", "section", "article", "header", "footer"].map((name) => [
       name,
@@ -16,42 +16,42 @@ const LINES: Readonly<Record<string, boolean>> = {
   ),
 };
 
-/** Their content is not for readers. The tokenizer takes it as one text up to the closing tag. */
-const UNREAD: readonly string[] = ["script", "style", "title", "iframe", "noembed", "noframes"];
+/** Elements whose content readers do not see. The tokenizer returns it as one text up to the closing tag. */
+const HIDDEN_ELEMENTS: readonly string[] = ["script", "style", "title", "iframe", "noembed", "noframes"];
 
-/** Filling that newsletters put after their first line. */
+/** Invisible characters, which newsletters use as filler after their first line. */
 const INVISIBLE = /\u00ad|\u034f|\u200b|\ufeff/g;
 
 /**
- * What a reader sees of an HTML mail: lines and words, no links, no pictures. From the tokenizer alone, without a tree, so
- * that no nesting makes it slow.
+ * Returns the text of an HTML mail without links and images. Uses only the tokenizer and builds no tree, so that deep nesting
+ * does not slow it down.
  */
-export function htmlText(html: string): string {
+export function htmlToText(html: string): string {
   const lines: string[] = [];
   let line = "";
-  let isApart = false;
-  let unread: string | undefined;
+  let needsBlankLine = false;
+  let hiddenElement: string | undefined;
   let isPreformatted = false;
 
-  function endLine(withEmpty: boolean): void {
+  function endLine(withBlankLine: boolean): void {
     const words = line.replace(INVISIBLE, "").replace(/\s+/g, " ").trim();
     line = "";
     if (words) {
-      if (isApart && lines.length > 0) lines.push("");
+      if (needsBlankLine && lines.length > 0) lines.push("");
       lines.push(words);
-      isApart = false;
+      needsBlankLine = false;
     }
-    isApart ||= withEmpty;
+    needsBlankLine ||= withBlankLine;
   }
 
-  function border(name: string): void {
-    const withEmpty = Object.hasOwn(LINES, name) ? LINES[name] : undefined;
-    if (withEmpty !== undefined) endLine(withEmpty);
+  function breakAt(name: string): void {
+    const withBlankLine = Object.hasOwn(BLOCK_ELEMENTS, name) ? BLOCK_ELEMENTS[name] : undefined;
+    if (withBlankLine !== undefined) endLine(withBlankLine);
     else if (name === "td" || name === "th") line += " ";
   }
 
   function add(text: string): void {
-    if (unread) return;
+    if (hiddenElement) return;
     const [first = "", ...further] = isPreformatted ? text.split("\n") : [text];
     line += first;
     for (const next of further) {
@@ -62,21 +62,21 @@ export function htmlText(html: string): string {
 
   const nothing = () => {};
   const tokenizer = new Tokenizer(
-    // A browser goes on to hide the rest behind <title/>; whoever wrote it meant an empty one.
+    // A browser would hide everything after <title/>; its author meant an empty element.
     { decodeEntities: true, recognizeSelfClosing: true },
     {
       onopentagname(start, end) {
         const name = html.slice(start, end).toLowerCase();
-        if (UNREAD.includes(name)) unread = name;
+        if (HIDDEN_ELEMENTS.includes(name)) hiddenElement = name;
         if (name === "pre") isPreformatted = true;
-        border(name);
+        breakAt(name);
         if (name === "li") line += "- ";
       },
       onclosetag(start, end) {
         const name = html.slice(start, end).toLowerCase();
-        if (name === unread) unread = undefined;
+        if (name === hiddenElement) hiddenElement = undefined;
         if (name === "pre") isPreformatted = false;
-        border(name);
+        breakAt(name);
       },
       ontext(start, end) {
         add(html.slice(start, end));
@@ -85,7 +85,7 @@ export function htmlText(html: string): string {
         add(String.fromCodePoint(codepoint));
       },
       onselfclosingtag() {
-        unread = undefined;
+        hiddenElement = undefined;
       },
       onend: () => endLine(false),
       onattribdata: nothing,

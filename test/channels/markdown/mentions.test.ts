@@ -1,18 +1,18 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { toParts } from "../../../src/channels/markdown/parts.ts";
-import { letterByLetter } from "../../../src/channels/mattermost/plain.ts";
+import { escapeMarkdown } from "../../../src/channels/mattermost/escapeMarkdown.ts";
 import { runs } from "../../support/random.ts";
 import { anyMarkdown, style } from "./shown.ts";
 
-const EVERYBODY = ["@here", "@channel", "@all"];
+const EVERYBODY_MENTION = ["@here", "@channel", "@all"];
 
 /** Whether Mattermost calls everybody for this text: as its server's mention parser looks for it, word by word. */
 function rings(text: string): boolean {
   return text.split(/[^\p{L}\p{N}:.\-_@]+/u).some((piece) => {
     const word = piece.replace(/^[:.\-_]+/, "").toLowerCase();
-    if (EVERYBODY.includes(word.replace(/[.\-:_]+$/, ""))) return true;
-    return !word.startsWith("@") && word.split(/[.\-:]/).some((part) => EVERYBODY.includes(part));
+    if (EVERYBODY_MENTION.includes(word.replace(/[.\-:_]+$/, ""))) return true;
+    return !word.startsWith("@") && word.split(/[.\-:]/).some((part) => EVERYBODY_MENTION.includes(part));
   });
 }
 
@@ -22,7 +22,7 @@ const unescaped = (text: string) => text.replace(/\\([!-/:-@[-`{-~])/g, "$1");
 /** Everything that a post says may be: the text of a reply, and its plain form as it is escaped. */
 function postsOf(text: string, limit = 4_000): string[] {
   const parts = toParts(text, style("markdown", limit, "runes"));
-  return parts.flatMap((part) => [part.text, letterByLetter(part.plain, limit)]);
+  return parts.flatMap((part) => [part.text, escapeMarkdown(part.plain, limit)]);
 }
 
 const anyCall = fc

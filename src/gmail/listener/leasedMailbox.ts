@@ -1,12 +1,12 @@
 import type { GmailMailboxes, MailboxDoc, MailboxFault, MailboxPart } from "../../models/gmailMailbox.ts";
 
-/** Another process listens now. */
+/** Thrown when another process has acquired the mailbox. */
 export class LeaseLost extends Error {
   override name = "LeaseLost";
 }
 
-/** A mailbox's record in the hands of the one who listens: what is written is also kept here. Writes throw LeaseLost. */
-export class HeldMailbox {
+/** The document of a mailbox whose lease this process holds. Keeps a current copy in `state`. Writes throw LeaseLost. */
+export class LeasedMailbox {
   readonly #mailboxes: GmailMailboxes;
   readonly #token: string;
   #state: MailboxDoc;
@@ -21,13 +21,13 @@ export class HeldMailbox {
     return this.#state;
   }
 
-  async note(noted: Parameters<GmailMailboxes["note"]>[2], newestMailAt?: Date): Promise<void> {
-    if (!(await this.#mailboxes.note(this.#state._id, this.#token, noted, newestMailAt))) throw new LeaseLost();
+  async update(changes: Parameters<GmailMailboxes["note"]>[2], newestMailAt?: Date): Promise<void> {
+    if (!(await this.#mailboxes.note(this.#state._id, this.#token, changes, newestMailAt))) throw new LeaseLost();
     const newest = newestMailAt && newestMailAt > (this.#state.newestMailAt ?? 0) ? { newestMailAt } : {};
-    this.#state = { ...this.#state, ...noted, ...newest };
+    this.#state = { ...this.#state, ...changes, ...newest };
   }
 
-  async noteFault(part: MailboxPart, fault: MailboxFault | null): Promise<void> {
+  async setFault(part: MailboxPart, fault: MailboxFault | null): Promise<void> {
     if (!(await this.#mailboxes.noteFault(this.#state._id, this.#token, part, fault))) throw new LeaseLost();
     this.#state = { ...this.#state, faults: { ...this.#state.faults, [part]: fault } };
   }
