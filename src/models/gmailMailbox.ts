@@ -1,7 +1,8 @@
 import { type mongo, Schema } from "mongoose";
 import type { Clock } from "../shared/clock.ts";
 import { readFromCaughtUpPrimary } from "./db/caughtUpPrimary.ts";
-import { mapMongoErrors, takeIfFree } from "./db/mongoErrors.ts";
+import { acquireIfFree } from "./db/lease.ts";
+import { mapMongoErrors } from "./db/mongoErrors.ts";
 
 /** What a listener does: `mails` lists and fetches, `notices` are pulled, `watch` has Gmail send them. */
 export const MAILBOX_PARTS = ["mails", "notices", "watch"] as const;
@@ -22,7 +23,7 @@ export interface MailboxFault {
 const LONGEST_CLAIM_MS = 3_600_000;
 
 /** Whether a process holds the mailbox. */
-export function isHeld({ claim }: Pick<MailboxDoc, "claim">, now: Date): boolean {
+export function isLeased({ claim }: Pick<MailboxDoc, "claim">, now: Date): boolean {
   return claim !== null && claim.until > now && claim.until.getTime() <= now.getTime() + LONGEST_CLAIM_MS;
 }
 
@@ -105,13 +106,13 @@ export class GmailMailboxes {
   }
 
   /** Becomes the one who listens. @returns false while another does */
-  take(account: string, claim: { token: string; holder: string }, forMs: number): Promise<boolean> {
+  acquire(account: string, claim: { token: string; holder: string }, forMs: number): Promise<boolean> {
     const now = this.#clock.now();
     const tooLate = new Date(now.getTime() + LONGEST_CLAIM_MS);
     const isOver = [{ claim: null }, { "claim.until": { $lte: now } }, { "claim.until": { $gt: tooLate } }];
     const query = { _id: account.toLowerCase(), $or: [...isOver, { "claim.token": claim.token }] };
     const until = new Date(now.getTime() + forMs);
-    return takeIfFree(this.collection, query, { $set: { claim: { ...claim, until } }, $setOnInsert: NEW });
+    return acquireIfFree(this.collection, query, { $set: { claim: { ...claim, until } }, $setOnInsert: NEW });
   }
 
   /** @returns false when another listens */

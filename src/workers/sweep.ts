@@ -68,7 +68,7 @@ export function startSweep(deps: SweepDeps): { close(): Promise<void> } {
 async function sweep(deps: SweepDeps, holder: string): Promise<boolean> {
   const { stores, clock, timings } = deps;
   const durationMs = timings.everyMs * LEASE_INTERVALS;
-  const renew = () => stores.leases.take("sweep", holder, durationMs);
+  const renew = () => stores.leases.acquire("sweep", holder, durationMs);
   if (!(await renew())) return true;
   const lease = { durationMs, renewEveryMs: timings.everyMs };
   return withLease({ renew, now: () => clock.now() }, lease, async (lost) => {

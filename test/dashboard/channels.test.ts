@@ -28,7 +28,7 @@ describe("the dashboard's page of channels", function () {
     await page.getByText("Something is wrong").waitFor();
     await page.locator("p").getByText(`Nobody has listened to ${ACCOUNT} yet`).waitFor();
 
-    await gmailMailboxes.take(ACCOUNT, { token: "t", holder: "mailhost:7" }, 60_000);
+    await gmailMailboxes.acquire(ACCOUNT, { token: "t", holder: "mailhost:7" }, 60_000);
     const now = app.clock.now();
     await gmailMailboxes.note(ACCOUNT, "t", { cursor: "1", listedAt: now, lastMailAt: now });
 

@@ -231,13 +231,13 @@ describe("the sweep", () => {
   it("is one process's at a time", async () => {
     const { leases } = app.stores;
     const id = await acceptRun(app, "a");
-    await leases.take("sweep", "another process", 60_000);
-    const take = leases.take.bind(leases);
+    await leases.acquire("sweep", "another process", 60_000);
+    const acquire = leases.acquire.bind(leases);
     let refused = 0;
-    leases.take = async (...lease) => {
-      const isTaken = await take(...lease);
-      if (!isTaken) refused++;
-      return isTaken;
+    leases.acquire = async (...lease) => {
+      const isAcquired = await acquire(...lease);
+      if (!isAcquired) refused++;
+      return isAcquired;
     };
 
     await sweepUntil(() => refused > 1);

@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from "prom-client";
-import { isHeld, MAILBOX_PARTS, type MailboxDoc } from "../../models/gmailMailbox.ts";
+import { isLeased, MAILBOX_PARTS, type MailboxDoc } from "../../models/gmailMailbox.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { withTimeout } from "../../shared/withTimeout.ts";
 import { FIGURE_WITHIN_MS } from "./metrics.ts";
@@ -31,7 +31,7 @@ export function addGmailMetrics(registry: Registry, read: () => Promise<MailboxD
         if (value !== undefined) this.set(value);
       },
     });
-  add("listening", "1 while a process listens to the mailbox.", (mailbox) => Number(isHeld(mailbox, clock.now())));
+  add("listening", "1 while a process listens to the mailbox.", (mailbox) => Number(isLeased(mailbox, clock.now())));
   add("lag_seconds", "A mail that came longer ago than this is a run.", ({ listedAt }) =>
     listedAt ? Math.max(0, seconds(clock.now()) - seconds(listedAt)) : undefined,
   );

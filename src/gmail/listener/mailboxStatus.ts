@@ -1,4 +1,4 @@
-import { isHeld, type MailboxDoc, type MailboxPart } from "../../models/gmailMailbox.ts";
+import { isLeased, type MailboxDoc, type MailboxPart } from "../../models/gmailMailbox.ts";
 import type { GmailConfig } from "../api/google.ts";
 
 /** How listening to a mailbox goes. Times are null where there has been none yet. */
@@ -35,7 +35,7 @@ const FAILING: Readonly<Record<MailboxPart, string>> = {
 /** @param found the mailbox's record; null where nobody has listened yet */
 export function mailboxStatus(settings: GmailConfig, found: MailboxDoc | null, now: Date): MailboxStatus {
   const { account } = settings;
-  const listener = found?.claim && isHeld(found, now) ? found.claim.holder : null;
+  const listener = found?.claim && isLeased(found, now) ? found.claim.holder : null;
   const none = { mails: null, notices: null, watch: null };
   const { listedAt = null, lastMailAt = null, lastNoticeAt = null, lastError = null, faults = none } = found ?? {};
   return {

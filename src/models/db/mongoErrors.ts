@@ -18,12 +18,12 @@ export async function mapMongoErrors<T>(act: () => Promise<T>): Promise<T> {
   try {
     return await act();
   } catch (error) {
-    throw named(error);
+    throw mapError(error);
   }
 }
 
-function named(thrown: unknown): unknown {
-  const error = unwrapped(thrown);
+function mapError(thrown: unknown): unknown {
+  const error = unwrap(thrown);
   const isTooLarge =
     error instanceof mongo.MongoServerError
       ? TOO_LARGE.has(Number(error.code))
@@ -41,7 +41,7 @@ function named(thrown: unknown): unknown {
 const BROKEN = new Set(["ECONNRESET", "ECONNREFUSED", "EPIPE", "ETIMEDOUT"]);
 
 /** What the driver throws of a bulk write that failed as a whole is wrapped. */
-const unwrapped = (error: unknown): unknown =>
+const unwrap = (error: unknown): unknown =>
   error instanceof mongo.MongoBulkWriteError && (error.errorResponse as unknown) instanceof Error
     ? error.errorResponse
     : error;
@@ -72,42 +72,14 @@ export async function retryUpsert<T>(upsert: () => Promise<T>): Promise<T> {
 export const isDuplicateKey = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === 11000;
 
 /**
- * Does what may be done twice once more where MongoDB has not said what became of it.
+ * Runs an idempotent operation, and runs it once more if it fails with an error that passes by itself: MongoDB may have carried
+ * out the first one without its answer.
  */
-export async function onceMore<T>(act: () => Promise<T>): Promise<T> {
+export async function retryOnce<T>(operation: () => Promise<T>): Promise<T> {
   try {
-    return await act();
+    return await operation();
   } catch (error) {
-    if (!isTransient(unwrapped(error))) throw error;
-    return act();
+    if (!isTransient(unwrap(error))) throw error;
+    return operation();
   }
-}
-
-/**
- * Writes to a document when it is free, and makes it when it is not there.
- * @param query names the document by its _id and says when it is free, or already taken by who asks
- * @returns false when it is there and not free
- * @throws AppError unavailable
- */
-export async function takeIfFree<T extends mongo.Document>(
-  collection: mongo.Collection<T>,
-  query: mongo.Filter<T>,
-  change: mongo.UpdateFilter<T>,
-): Promise<boolean> {
-  try {
-    await mapMongoErrors(() => onceMore(() => collection.updateOne(query, change, { upsert: true })));
-    return true;
-  } catch (error) {
-    if (!isDuplicateKey(error)) throw error; // the upsert tried to make it again
-    return false;
-  }
-}
-
-/**
- * The places in a bulk write of what failed in it.
- * @returns undefined where anything failed otherwise than so
- */
-export function writeFaults(error: unknown, isSo: (fault: { code?: unknown }) => boolean): number[] | undefined {
-  const faults = error instanceof mongo.MongoBulkWriteError ? [error.writeErrors].flat() : [];
-  return faults.length > 0 && faults.every(isSo) ? faults.map(({ index }) => index) : undefined;
 }

@@ -1,5 +1,6 @@
 import { mongo, Schema } from "mongoose";
 import type { ErrorCode } from "../../shared/errors.ts";
+import type { StoredLease } from "../db/lease.ts";
 
 export type RunStatus = "queued" | "running" | "completed" | "failed" | "dropped";
 /** `wake`: an event of the main session. */
@@ -42,12 +43,6 @@ export interface MappedCall {
 export interface RunError {
   readonly code: ErrorCode;
   readonly message: string;
-}
-
-/** The exclusive right of one worker to carry out a run, until it expires. */
-export interface StoredLease {
-  readonly token: string;
-  readonly until: Date;
 }
 
 export interface RunDoc {

@@ -5,7 +5,8 @@ import { AppError } from "../../shared/errors.ts";
 import type { ChangeNotifier } from "../../shared/queue/changeStream.ts";
 import { exists, readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import { Inserting } from "../db/insertAll.ts";
-import { mapMongoErrors, onceMore } from "../db/mongoErrors.ts";
+import type { StoredLease } from "../db/lease.ts";
+import { mapMongoErrors, retryOnce } from "../db/mongoErrors.ts";
 import { readAll } from "../db/readAll.ts";
 import { listDue } from "./dueRuns.ts";
 import {
@@ -18,7 +19,6 @@ import {
   type RunDoc,
   type RunEnd,
   type RunError,
-  type StoredLease,
   WAITING_OF_MAPPING,
 } from "./run.ts";
 
@@ -133,7 +133,7 @@ export class Runs {
     // It may be written twice, so that a lost answer does not leave the run with a worker that is not aware of it.
     const query = { _id, $or: [free, { status: "running" as const, "claim.token": lease.token }] };
     const acquired = await mapMongoErrors(() =>
-      onceMore(() => this.collection.findOneAndUpdate(query, { $set: change }, { returnDocument: "after" })),
+      retryOnce(() => this.collection.findOneAndUpdate(query, { $set: change }, { returnDocument: "after" })),
     );
     return this.#noted(_id, acquired) as AgentRun | null;
   }

@@ -278,7 +278,7 @@ describe("retention", () => {
       const claim = { token: "t", holder: "h" };
       const mail = (account: string, name: string) => endedRun(mailRunId(account, name));
       for (const account of ["old@example.org", "now@example.org"]) {
-        await gmailMailboxes.take(account, claim, DAY_MS);
+        await gmailMailboxes.acquire(account, claim, DAY_MS);
         await mail(account, "long ago");
         app.clock.advance(10 * DAY_MS);
         await mail(account, "last");
