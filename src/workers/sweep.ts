@@ -151,7 +151,7 @@ async function failUnserved({ stores, clock, channels, metrics, log, timings }: 
 
 async function requeueDeliveries(deps: SweepDeps): Promise<void> {
   const { stores, queues, clock } = deps;
-  const due = stores.deliveries.findDue(clock.now(), before(deps));
+  const due = stores.deliveries.listDue(clock.now(), before(deps));
   const away = new Set<string>();
   await inBatches(due, ENQUEUE_CONCURRENCY, async ({ _id: deliveryId, channel, claim, notBefore }) => {
     if (away.has(channel)) return;

@@ -73,7 +73,7 @@ export class Intake {
     counts: (place: Place) => boolean = () => true,
   ): Promise<Taken> {
     const { stores, queues, settings } = this.#deps;
-    const known = await stores.runs.findKnown(ids.map((id) => mailRunId(settings.account, id)));
+    const known = await stores.runs.findExisting(ids.map((id) => mailRunId(settings.account, id)));
     const fresh = ids.filter((id) => !known.has(mailRunId(settings.account, id)));
     let runs = 0;
     let newestMailAt: Date | undefined;

@@ -6,7 +6,7 @@ import { isDuplicateKey, mapMongoErrors } from "./mongoErrors.ts";
  * Inserts documents that come at about the same time together; those whose key is there already stay as they are.
  * @param weightOf a document's size, roughly
  */
-export class Inserting<T extends mongo.Document> {
+export class BatchInserter<T extends mongo.Document> {
   readonly #batcher: Batcher<readonly mongo.OptionalUnlessRequiredId<T>[], number>;
 
   constructor(collection: mongo.Collection<T>, weightOf: (document: mongo.OptionalUnlessRequiredId<T>) => number) {

@@ -1,4 +1,4 @@
-import { addDelivery, type DeliverySettings, type NotedDelivery } from "../deliveries/addDelivery.ts";
+import { type AddedDelivery, addDelivery, type DeliverySettings } from "../deliveries/addDelivery.ts";
 import type { Stores } from "../stores.ts";
 import { turnOf } from "./acquireRun.ts";
 import type { RunDoc } from "./run.ts";
@@ -9,7 +9,7 @@ const SUMMARY_CHARS = 600;
 /** What is to be enqueued now that a run is finalized. */
 export interface Finalized {
   readonly nextRunId: string | null;
-  readonly delivery: NotedDelivery | null;
+  readonly delivery: AddedDelivery | null;
   /** Whether the main session is to take a turn at once. */
   readonly wake: boolean;
 }
@@ -38,7 +38,7 @@ const nameOf = ({ _id, round }: RunDoc): string => `${_id}-${round}`;
 const wantsTurn = ({ request, mapped }: RunDoc): boolean => (request ?? mapped)?.wakeMode === "now";
 
 /** The job ends first, so that whoever reads the summary finds it ended. */
-async function tell(stores: Stores, run: RunDoc, settings: FinalizeSettings): Promise<NotedDelivery | null> {
+async function tell(stores: Stores, run: RunDoc, settings: FinalizeSettings): Promise<AddedDelivery | null> {
   await trackEnded(stores, run);
   const event = { text: summary(run), source: `run ${run._id}`, wake: wantsTurn(run) };
   await stores.events.add([{ _id: `run-${nameOf(run)}`, ...event }]);
@@ -54,7 +54,7 @@ async function keep({ messages }: Stores, run: RunDoc): Promise<void> {
   await messages.addTurn(nameOf(run), turn);
 }
 
-async function deliver(stores: Stores, run: RunDoc, settings: FinalizeSettings): Promise<NotedDelivery | null> {
+async function deliver(stores: Stores, run: RunDoc, settings: FinalizeSettings): Promise<AddedDelivery | null> {
   const { _id: runId, request, reply, status } = run;
   if (status !== "completed" || !request?.deliver || reply === null || !settings.isWorthDelivering(reply)) return null;
   const { channel, to } = request;

@@ -151,7 +151,7 @@ export type AgentRun = RunDoc & {
 };
 
 /** What a mapping made of a run. */
-export type MappedTo =
+export type MappingOutcome =
   | ({ readonly kind: "agent" } & Pick<AgentRun, "name" | "sessionKey" | "singleUse" | "request">)
   | { readonly kind: "event"; readonly name: string | null }
   | { readonly kind: "dropped" }
@@ -170,7 +170,7 @@ export interface DueRun {
 }
 
 /** A run as it is written down first. */
-export const accepted = ({ fingerprint, ...run }: NewRun, createdAt: Date): RunDoc => ({
+export const newRunDoc = ({ fingerprint, ...run }: NewRun, createdAt: Date): RunDoc => ({
   ...run,
   ...(fingerprint !== undefined && { fingerprint }),
   stage: run.request ? "turn" : "mapping",

@@ -2,7 +2,7 @@ import { mongo, Schema } from "mongoose";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
 import { exists, readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
-import { Inserting } from "../db/insertAll.ts";
+import { BatchInserter } from "../db/insertAll.ts";
 import { mapMongoErrors } from "../db/mongoErrors.ts";
 import { takePage } from "../db/page.ts";
 
@@ -52,12 +52,12 @@ export type NewEvent = Pick<EventDoc, "_id" | "text" | "source" | "wake" | "fing
 
 export class Events {
   readonly collection: mongo.Collection<EventDoc>;
-  readonly #inserting: Inserting<EventDoc>;
+  readonly #inserter: BatchInserter<EventDoc>;
   readonly #clock: Clock;
 
   constructor(collection: mongo.Collection<EventDoc>, clock: Clock) {
     this.collection = collection;
-    this.#inserting = new Inserting(collection, ({ text }) => 500 + text.length);
+    this.#inserter = new BatchInserter(collection, ({ text }) => 500 + text.length);
     this.#clock = clock;
   }
 
@@ -68,7 +68,7 @@ export class Events {
    */
   add(events: readonly NewEvent[]): Promise<number> {
     const fresh = { createdAt: this.#clock.now(), waiting: true, takenAt: null };
-    return this.#inserting.add(
+    return this.#inserter.add(
       events.map(({ fingerprint, ...event }) => ({
         ...{ ...event, ...fresh, order: new mongo.Timestamp({ t: 0, i: 0 }) },
         ...(fingerprint !== undefined && { fingerprint }),

@@ -129,7 +129,7 @@ async function conclude(
   const { runs, sessions } = deps.stores;
   switch (end.kind) {
     case "stopped":
-      await runs.handBack(run);
+      await runs.release(run);
       await sessions.release(run.sessionKey, run.claim.token);
       await deps.requeue(run._id, run.claim.token, 0);
       return "requeued";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { AgentRunner } from "../../agents/runners/runner.ts";
-import { addDelivery, type DeliverySettings, type NotedDelivery } from "../../models/deliveries/addDelivery.ts";
+import { type AddedDelivery, addDelivery, type DeliverySettings } from "../../models/deliveries/addDelivery.ts";
 import type { EventDoc } from "../../models/sessions/event.ts";
 import type { Stores } from "../../models/stores.ts";
 import { MAIN_SESSION } from "../../shared/config/formats/sessionKey.ts";
@@ -30,7 +30,7 @@ export interface HeartbeatDeps {
   isWorthDelivering(reply: string): boolean;
   /** The prompt over the events. `told`: how much of the one behind those that it holds has been told with it. */
   prompt(events: readonly EventDoc[]): { readonly text: string; readonly taken: number; readonly told: number };
-  deliver(noted: NotedDelivery): Promise<void>;
+  deliver(noted: AddedDelivery): Promise<void>;
 }
 
 /**

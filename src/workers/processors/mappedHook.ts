@@ -4,7 +4,7 @@ import { defaultKeyOf, type HookCall, type Mapping } from "../../hooks/mappings/
 import { renderCall } from "../../hooks/templates/render.ts";
 import type { TransformOutcome, TransformRequest } from "../../hooks/transforms/transforms.ts";
 import { forgetCall, readCall } from "../../models/hooks/hookCalls.ts";
-import type { MappedTo, RunDoc } from "../../models/runs/run.ts";
+import type { MappingOutcome, RunDoc } from "../../models/runs/run.ts";
 import { trackAccepted } from "../../models/runs/trackRun.ts";
 import { contextOf, joinSession } from "../../models/sessions/sessionOwners.ts";
 import type { Stores } from "../../models/stores.ts";
@@ -64,7 +64,9 @@ export function mappedHookProcessor(deps: MappedHookDeps): Processor {
   };
 }
 
-type Made = Exclude<MappedTo, { kind: "event" }> | { kind: "event"; name: string | null; text: string; wake: boolean };
+type Made =
+  | Exclude<MappingOutcome, { kind: "event" }>
+  | { kind: "event"; name: string | null; text: string; wake: boolean };
 
 /** Of its own fault a run fails; while no thread can be had, for some tries, or this process is to stop, it waits. */
 function failed(thrown: unknown, lastTry: boolean, { signal, log }: RunContext): Made {
@@ -130,23 +132,23 @@ async function conclude(deps: MappedHookDeps, run: RunDoc, made: Made): Promise<
   const { _id, round, sessionKey, mapped } = run;
   switch (made.kind) {
     case "agent":
-      await runs.mapTo(_id, round, made);
+      await runs.applyMapping(_id, round, made);
       await beginTurn(deps, _id, round);
       break;
     case "event": {
       const { name, text, wake } = made;
       if (await runs.isUnmapped(_id, round)) {
         await events.add([{ _id: `hook-${_id}-${round}`, text, source: name ?? "wake hook", wake }]);
-        await runs.mapTo(_id, round, { kind: "event", name });
+        await runs.applyMapping(_id, round, { kind: "event", name });
       }
       if (wake) await deps.triggerHeartbeat();
       break;
     }
     case "dropped":
-      await runs.mapTo(_id, round, made);
+      await runs.applyMapping(_id, round, made);
       break;
     case "failed":
-      await runs.mapTo(_id, round, made);
+      await runs.applyMapping(_id, round, made);
       await deps.finalize(_id);
       return made;
   }
