@@ -220,7 +220,7 @@ export class LiveFeed {
     const logins = [...this.#listeners].flatMap(({ login }) => login ?? []);
     if (logins.length === 0) return;
     const now = this.#deps.clock.now();
-    const ended = await this.#stores.endedLogins.among([...new Set(logins.map(({ cookie }) => cookie))]);
+    const ended = await this.#stores.endedLogins.filterEnded([...new Set(logins.map(({ cookie }) => cookie))]);
     for (const { cookie, until } of logins) if (until <= now || ended.includes(cookie)) this.endLogin(cookie);
   }
 }

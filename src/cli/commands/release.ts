@@ -1,6 +1,6 @@
 import { connectDatabase } from "../../models/db/database.ts";
 import { foldSteps } from "../../models/jobs/foldSteps.ts";
-import { ownSessions } from "../../models/sessions/sessionOwners.ts";
+import { migrateSessionOwners } from "../../models/sessions/sessionOwners.ts";
 import { mappingKey } from "../../shared/config/checks/mappings.ts";
 import { readConfig } from "../../shared/config/load.ts";
 import type { Config } from "../../shared/config/schema/config.ts";
@@ -46,7 +46,7 @@ export async function prepareDatabase(
       key: mappingKey(mapping),
       sessionKey: mapping.sessionKey,
     }));
-    await ownSessions({ sessions: { collection: sessions }, runs: { collection: runs } }, named);
+    await migrateSessionOwners({ sessions: { collection: sessions }, runs: { collection: runs } }, named);
   } finally {
     await database.close();
   }

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { mappedRuns } from "../../hooks/mappings/mappedRuns.ts";
 import { type Mapping, mappingsAt, matchBody } from "../../hooks/mappings/mapping.ts";
 import { acceptMappedRuns } from "../../models/hooks/acceptHook.ts";
-import { GMAIL_LISTENER, keepOutOfOthers } from "../../models/sessions/sessionOwners.ts";
+import { GMAIL_LISTENER, withoutForeignSessions } from "../../models/sessions/sessionOwners.ts";
 import type { Stores } from "../../models/stores.ts";
 import type { Config } from "../../shared/config/schema/config.ts";
 import type { Mail } from "../mail/mail.ts";
@@ -36,7 +36,7 @@ export async function acceptMail(
   if (!mapping) throw new Error("no mapping takes mails"); // the configuration is checked for one
   const call = { headers: {}, url: `${hooks.path}/${GMAIL}`, path: GMAIL, query: {}, payload };
   const { runs: wanted, shared } = mappedRuns(mapping, call, hooks, now);
-  const runs = hooks.shareSessions ? wanted : await keepOutOfOthers(stores, wanted, GMAIL_LISTENER);
+  const runs = hooks.shareSessions ? wanted : await withoutForeignSessions(stores, wanted, GMAIL_LISTENER);
   const named = runs.map((run, index) => ({ ...run, runId: mailRunId(account, mail.id, index) }));
   return (await acceptMappedRuns(stores, { runs: named, shared })).runIds;
 }

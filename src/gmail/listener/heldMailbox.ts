@@ -21,14 +21,14 @@ export class HeldMailbox {
     return this.#state;
   }
 
-  async note(noted: Parameters<GmailMailboxes["note"]>[2], newestMailAt?: Date): Promise<void> {
-    if (!(await this.#mailboxes.note(this.#state._id, this.#token, noted, newestMailAt))) throw new LeaseLost();
+  async note(noted: Parameters<GmailMailboxes["update"]>[2], newestMailAt?: Date): Promise<void> {
+    if (!(await this.#mailboxes.update(this.#state._id, this.#token, noted, newestMailAt))) throw new LeaseLost();
     const newest = newestMailAt && newestMailAt > (this.#state.newestMailAt ?? 0) ? { newestMailAt } : {};
     this.#state = { ...this.#state, ...noted, ...newest };
   }
 
   async noteFault(part: MailboxPart, fault: MailboxFault | null): Promise<void> {
-    if (!(await this.#mailboxes.noteFault(this.#state._id, this.#token, part, fault))) throw new LeaseLost();
+    if (!(await this.#mailboxes.updateFault(this.#state._id, this.#token, part, fault))) throw new LeaseLost();
     this.#state = { ...this.#state, faults: { ...this.#state.faults, [part]: fault } };
   }
 }

@@ -113,23 +113,23 @@ export class Events {
   }
 
   /** Notes how much of an event turns were told that succeeded; it waits for the next one. */
-  async noteTold(id: string, told: number): Promise<void> {
+  async updateTold(id: string, told: number): Promise<void> {
     await mapMongoErrors(() => this.collection.updateOne({ _id: id }, { $max: { told } }));
   }
 
   /** Takes an event off the queue by hand; a turn that knows it already goes on. @throws AppError event_not_found, unavailable */
   async remove(id: string): Promise<void> {
-    if (await this.#takeOff({ _id: id, waiting: true })) return;
+    if (await this.#dequeue({ _id: id, waiting: true })) return;
     throw new AppError("event_not_found", { detail: `No event ${JSON.stringify(id)} waits for the main session.` });
   }
 
   /** Takes events off the queue: a turn that knew them has succeeded. */
   async take(ids: readonly string[]): Promise<void> {
-    await this.#takeOff({ _id: { $in: [...ids] } });
+    await this.#dequeue({ _id: { $in: [...ids] } });
   }
 
   /** @returns how many events a query fits */
-  async #takeOff(query: mongo.Filter<EventDoc>): Promise<number> {
+  async #dequeue(query: mongo.Filter<EventDoc>): Promise<number> {
     const change = { $set: { waiting: false, takenAt: this.#clock.now() } };
     return (await mapMongoErrors(() => this.collection.updateMany(query, change))).matchedCount;
   }

@@ -131,9 +131,9 @@ async function conclude(
 ): Promise<void> {
   const wanted = { _id: turnId, runId: null, channel: "last", to: null, text: reply };
   const noted = isWorthDelivering(reply) ? await addDelivery(stores, wanted, delivery) : null;
-  const turn = { sessionKey: MAIN_SESSION, told: prompt, outside: false, answered: reply, endedAt: clock.now() };
+  const turn = { sessionKey: MAIN_SESSION, prompt, outside: false, reply, endedAt: clock.now() };
   await stores.messages.addTurn(turnId, turn);
-  if (part) await stores.events.noteTold(part._id, told);
+  if (part) await stores.events.updateTold(part._id, told);
   else await stores.events.take(whole.map(({ _id }) => _id));
   if (noted) await deliver(noted);
 }
