@@ -9,7 +9,7 @@ import { jobNotFound, PAYLOAD_IDS } from "./jobs.ts";
 const BATCH = 500;
 
 /** A job that is to be deleted, with the ids of its stored payloads. */
-type Doomed = Pick<JobDoc, "_id" | "jobId"> & { readonly payloadIds: readonly mongo.ObjectId[] };
+type JobToDelete = Pick<JobDoc, "_id" | "jobId"> & { readonly payloadIds: readonly mongo.ObjectId[] };
 
 /** Deletes a job and its steps. @throws AppError job_not_found, unavailable */
 export async function deleteJob(stores: Stores, jobId: string): Promise<void> {
@@ -49,15 +49,19 @@ export async function deleteEndedBefore(
   return batch.length === 0 ? 0 : deleteBatch(stores, batch, query);
 }
 
-function findBatch({ jobs }: Stores, query: mongo.Filter<JobDoc>): Promise<Doomed[]> {
+function findBatch({ jobs }: Stores, query: mongo.Filter<JobDoc>): Promise<JobToDelete[]> {
   const projection = { jobId: 1, payloadIds: PAYLOAD_IDS };
   return readFromCaughtUpPrimary(jobs.collection, () =>
-    jobs.collection.find<Doomed>(query, { projection, limit: BATCH }).toArray(),
+    jobs.collection.find<JobToDelete>(query, { projection, limit: BATCH }).toArray(),
   );
 }
 
 /** Deletes jobs and then their payloads: a crash in between leaves nothing that a reader sees. */
-async function deleteBatch(stores: Stores, batch: readonly Doomed[], query: mongo.Filter<JobDoc>): Promise<number> {
+async function deleteBatch(
+  stores: Stores,
+  batch: readonly JobToDelete[],
+  query: mongo.Filter<JobDoc>,
+): Promise<number> {
   const deletedCount = await stores.jobs.delete(batch, query);
   const stored = batch.filter(({ payloadIds }) => payloadIds.length > 0);
   if (stored.length === 0) return deletedCount;

@@ -41,7 +41,7 @@ export interface JobDoc {
   endedBy?: mongo.ObjectId;
   /** Stored payloads that the last report with an output has replaced. */
   replaced?: mongo.ObjectId[];
-  /** The steps by `fieldOf` of their keys, in the order in which they were created; missing while there are none. */
+  /** The steps by `stepField` of their keys, in the order in which they were created; missing while there are none. */
   steps?: Record<string, StepDoc>;
 }
 

@@ -44,7 +44,7 @@ export type FilteredJob = Pick<
 >;
 
 /** Whether the query of the filter would find the job. */
-export function fitsFilter(job: FilteredJob, filter: JobFilter, now: Date): boolean {
+export function matchesFilter(job: FilteredJob, filter: JobFilter, now: Date): boolean {
   const { status, name, jobId, metadata = [], createdFrom, createdBefore, stale } = filter;
   const isStale = job.staleAt !== null && job.staleAt <= now;
   return (
@@ -61,7 +61,7 @@ export function fitsFilter(job: FilteredJob, filter: JobFilter, now: Date): bool
 }
 
 /** Whether a mere report, or time alone, may take a job out of what the filter fits. */
-export const isFleeting = (filter: JobFilter): boolean =>
+export const isVolatile = (filter: JobFilter): boolean =>
   [filter.stale, filter.updatedFrom, filter.updatedBefore].some((condition) => condition !== undefined);
 
 /** What comes after a position in a list that is newest first. The bound on createdAt is what the index uses. */

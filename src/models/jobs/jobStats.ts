@@ -17,15 +17,15 @@ const QUICK_MS = 50;
 /** … until so many times as long has passed as it took: however many jobs there are, counting is a small part of the time. */
 const SERVES_TIMES = 10;
 
-type CountedJobs = Pick<Jobs, "collection">;
+type JobCollection = Pick<Jobs, "collection">;
 
 /** Counts jobs for whoever asks. */
 export class JobStatistics {
-  readonly #jobs: CountedJobs;
+  readonly #jobs: JobCollection;
   readonly #clock: Clock;
   #serving: Promise<JobStats> | undefined;
 
-  constructor(jobs: CountedJobs, clock: Clock) {
+  constructor(jobs: JobCollection, clock: Clock) {
     this.#jobs = jobs;
     this.#clock = clock;
   }
@@ -57,7 +57,7 @@ export class JobStatistics {
   }
 }
 
-async function countJobs(jobs: CountedJobs, now: Date): Promise<JobStats> {
+async function countJobs(jobs: JobCollection, now: Date): Promise<JobStats> {
   const since = new Date(now.getTime() - HOUR_MS);
   const count = (query: mongo.Filter<JobDoc>) =>
     readFromCaughtUpPrimary(jobs.collection, () => jobs.collection.countDocuments(query));

@@ -31,7 +31,7 @@ export class Jobs {
   readonly #changes: ChangeNotifier;
   readonly #payloads: Payloads;
   readonly #staleAfterSeconds: number;
-  readonly #finding = new Batcher<string, JobHead>((jobIds) => this.#findAll(jobIds), EQUAL_WEIGHTS);
+  readonly #finder = new Batcher<string, JobHead>((jobIds) => this.#findAll(jobIds), EQUAL_WEIGHTS);
 
   constructor(
     collection: mongo.Collection<JobDoc>,
@@ -67,7 +67,7 @@ export class Jobs {
     );
     if (!job) throw new Error("an upsert answered without its document");
     // The sweep deletes what cannot be deleted here.
-    if (brings(change)) await this.#payloads.delete([jobId], job.replaced ?? []).catch(() => {});
+    if (changesPayloads(change)) await this.#payloads.delete([jobId], job.replaced ?? []).catch(() => {});
     this.#changes.note({ kind: "job", jobId, moved: true });
     const ended = job.endedAt?.getTime() === now.getTime() ? job.status : null;
     return { created: lastErrorObject?.updatedExisting === false, ended, job };
@@ -102,7 +102,7 @@ export class Jobs {
       endedAt: change.status === undefined ? or("$endedAt", null) : endedAt(change.status, "$$ROOT", now),
       current: or("$current", null),
       seq: or("$seq", 0),
-      ...(brings(change) && { replaced: replacedBy(change) }),
+      ...(changesPayloads(change) && { replaced: replacedBy(change) }),
     };
   }
 
@@ -112,7 +112,7 @@ export class Jobs {
   }
 
   /** Notes for readers of live events that a report was applied. */
-  noteReport(jobId: string, stepKey: string, hasEnded: boolean): void {
+  notifyReport(jobId: string, stepKey: string, hasEnded: boolean): void {
     this.#changes.note({ kind: "step", jobId, stepKey });
     this.#changes.note({ kind: "job", jobId, moved: hasEnded });
   }
@@ -129,7 +129,7 @@ export class Jobs {
 
   /** @throws AppError job_not_found, unavailable */
   find(jobId: string): Promise<JobHead> {
-    return this.#finding.add(jobId);
+    return this.#finder.add(jobId);
   }
 
   async #findAll(jobIds: readonly string[]): Promise<(JobHead | AppError)[]> {
@@ -180,7 +180,7 @@ export const PAYLOAD_FIELDS = ["input", "metadata", "output"] as const;
 export type PayloadField = (typeof PAYLOAD_FIELDS)[number];
 
 /** Whether a change may replace a stored payload. */
-const brings = (change: JobChange): boolean => PAYLOAD_FIELDS.some((field) => change[field] !== undefined);
+const changesPayloads = (change: JobChange): boolean => PAYLOAD_FIELDS.some((field) => change[field] !== undefined);
 
 /** The stored payloads that a change replaces. */
 function replacedBy(change: JobChange): Expression {

@@ -1,5 +1,5 @@
 import { decodeCursor, encodeCursor } from "../db/cursor.ts";
-import { takePage } from "../db/page.ts";
+import { readPage } from "../db/page.ts";
 import { readAll } from "../db/readAll.ts";
 import type { Stores } from "../stores.ts";
 import type { JobDoc } from "./job.ts";
@@ -61,7 +61,7 @@ export async function listJobs(
   };
   const find = () => jobs.collection.find<JobDoc>({ $and: query }, { projection }).sort({ createdAt: -1, _id: -1 });
   const bytesOf = (job: JobDoc) => PAYLOAD_FIELDS.reduce((sum, field) => sum + lengthOf(job[field]), 0);
-  const page = await takePage(jobs.collection, find, { limit, bytesOf });
+  const page = await readPage(jobs.collection, find, { limit, bytesOf });
   const rows = (await viewJobs(stores, page.rows)).filter((row) => row !== null);
   return {
     jobs: fields ? rows.map((row) => pick(row, ["jobId", ...fields])) : rows,
@@ -70,7 +70,7 @@ export async function listJobs(
 }
 
 /** Jobs as they are now, each with what lists show of it; those that are gone are missing. @throws AppError unavailable */
-export async function readRows(
+export async function readJobRows(
   stores: Stores,
   jobIds: readonly string[],
 ): Promise<{ job: JobDoc; row: Omit<JobWithStep, PayloadField> }[]> {

@@ -47,7 +47,7 @@ async function viewSteps(stores: Stores, job: JobHead, steps: readonly StepDoc[]
 /** Maximum reads of steps whose outputs are replaced while they are read. */
 const MAX_READS = 5;
 
-async function untilWhole<T>(read: () => Promise<T | null>): Promise<T> {
+async function readUntilComplete<T>(read: () => Promise<T | null>): Promise<T> {
   for (let reads = 1; reads <= MAX_READS; reads++) {
     const whole = await read();
     if (whole !== null) return whole;
@@ -68,7 +68,7 @@ export function readJobWithSteps(
     ...(stepKey !== undefined && { wanted: `$${stepPath(stepKey)}` }),
     ...(withSteps && { all: ALL_STEPS }),
   };
-  return untilWhole(async () => {
+  return readUntilComplete(async () => {
     const {
       wanted,
       all = [],
@@ -110,9 +110,9 @@ export function listSteps(
   jobId: string,
   { limit, cursor, fields }: StepListQuery,
 ): Promise<{ steps: Partial<StepView>[]; nextCursor: string | null }> {
-  const from = cursor === undefined ? 0 : placeOf(cursor);
+  const from = cursor === undefined ? 0 : indexOfCursor(cursor);
   const withOutput = !fields || fields.includes("output");
-  return untilWhole(async () => {
+  return readUntilComplete(async () => {
     const expressions = { page: { $slice: [ALL_STEPS, from, limit + 1] } };
     const { page, ...job } = await findWith<{ page: StepDoc[] }>(stores, jobId, expressions);
     const rows = takeRows(withOutput ? page : page.map((step) => ({ ...step, output: null })), limit);
@@ -141,12 +141,12 @@ const stepCursor = ({ createdAt }: StepDoc, place: number): string =>
   encodeCursor({ createdAt, _id: new mongo.ObjectId(place.toString(16).padStart(24, "0")) });
 
 /** More than the steps that one job can have. */
-const MAX_PLACE = 10_000_000;
+const MAX_INDEX = 10_000_000;
 
 /** Reads a cursor. One of an earlier version names no place: the list begins again, so that no step is left out. */
-function placeOf(cursor: string): number {
+function indexOfCursor(cursor: string): number {
   const place = Number.parseInt(decodeCursor(cursor)._id.toHexString(), 16);
-  return place <= MAX_PLACE ? place : 0;
+  return place <= MAX_INDEX ? place : 0;
 }
 
 /**
@@ -155,7 +155,7 @@ function placeOf(cursor: string): number {
  * @returns the steps by jobId; those that are gone are missing
  * @throws AppError unavailable
  */
-export async function readSummaries(
+export async function readStepSummaries(
   { jobs }: Stores,
   wanted: ReadonlyMap<string, ReadonlySet<string>>,
 ): Promise<Map<string, StepSummary[]>> {

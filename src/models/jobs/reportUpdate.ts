@@ -2,7 +2,7 @@ import type { mongo } from "mongoose";
 import type { JobDoc, Status } from "./job.ts";
 import { timeStages } from "./jobTimes.ts";
 import type { Payload, PayloadRef } from "./payloads.ts";
-import { fieldOf } from "./step.ts";
+import { stepField } from "./step.ts";
 
 /** One report, validated: what it changes of its step and of its job. A field that is undefined stays as it is. */
 export interface ReportChange {
@@ -32,7 +32,7 @@ export interface ReportChange {
 export const MAX_JOB_BYTES = 12 * 1024 * 1024;
 
 /** The path of a step in its job's document. */
-export const stepPath = (stepKey: string): string => `steps.${fieldOf(stepKey)}`;
+export const stepPath = (stepKey: string): string => `steps.${stepField(stepKey)}`;
 
 /** Matches the job if the report can be applied: a report without a name needs a step that exists already. */
 export function reportFilter({ jobId, stepKey, stepName }: ReportChange): mongo.Filter<JobDoc> {

@@ -23,7 +23,7 @@ export interface StepDoc {
 }
 
 /** The name of a step's field in `steps`: `.` and `$` have a meaning in MongoDB's paths, and `%` in this encoding. */
-export const fieldOf = (stepKey: string): string =>
+export const stepField = (stepKey: string): string =>
   stepKey.replace(/[%.$]/g, encodeURIComponent).replaceAll(".", "%2E");
 
 /** What the answer to a report shows of its step. Times are ISO 8601 UTC in milliseconds. */

@@ -6,7 +6,7 @@ import type { JobDoc, Status } from "./job.ts";
 import { type Jobs, jobNotFound } from "./jobs.ts";
 import type { PayloadDoc, Payloads } from "./payloads.ts";
 import { type ReportChange, reportFilter, stepPath } from "./reportUpdate.ts";
-import { fieldOf, type StepDoc } from "./step.ts";
+import { type StepDoc, stepField } from "./step.ts";
 
 /** A report with the payloads that it refers to. */
 export interface Report extends ReportChange {
@@ -135,13 +135,13 @@ async function applyAlone(stores: ReportStores, report: Report): Promise<Applied
 }
 
 const stepOf = ({ steps }: Pick<JobDoc, "steps">, { stepKey }: Report): StepDoc | undefined =>
-  steps?.[fieldOf(stepKey)];
+  steps?.[stepField(stepKey)];
 
 function outcomeOf(jobs: Jobs, report: Report, job: JobDoc): ReportOutcome {
   const { jobId, stepKey, stepId, ends, reportId, output } = report;
   const step = stepOf(job, report)!;
   const ended = ends && job.endedBy?.equals(reportId) ? ends.status : null;
-  jobs.noteReport(jobId, stepKey, ended !== null);
+  jobs.notifyReport(jobId, stepKey, ended !== null);
   return { step, created: step.stepId === stepId, ended, replaced: (output && job.replaced) ?? [] };
 }
 

@@ -4,7 +4,7 @@ import { MAIN_SESSION } from "../../shared/config/formats/sessionKey.ts";
 import { AppError } from "../../shared/errors.ts";
 import { exists } from "../db/caughtUpPrimary.ts";
 import { idCursor, olderThan } from "../db/idCursor.ts";
-import { PAGE_BYTES, takePage } from "../db/page.ts";
+import { PAGE_BYTES, readPage } from "../db/page.ts";
 import { readAll } from "../db/readAll.ts";
 import type { Deliveries } from "../deliveries/deliveries.ts";
 import type { DeliveryDoc } from "../deliveries/delivery.ts";
@@ -120,7 +120,7 @@ export async function listRuns(
     stores.runs.collection
       .find<RunDoc>(query, { projection: { request: 0, mapped: 0 } })
       .sort({ createdAt: -1, _id: -1 });
-  const { rows, last } = await takePage(stores.runs.collection, find, {
+  const { rows, last } = await readPage(stores.runs.collection, find, {
     limit,
     bytesOf: ({ reply }) => reply?.length ?? 0,
   });

@@ -4,7 +4,7 @@ import { AppError } from "../../shared/errors.ts";
 import { exists, readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import { BatchInserter } from "../db/insertAll.ts";
 import { mapMongoErrors } from "../db/mongoErrors.ts";
-import { takePage } from "../db/page.ts";
+import { readPage } from "../db/page.ts";
 
 /** Something that the main session is to be told with its next turn. */
 export interface EventDoc {
@@ -92,7 +92,7 @@ export class Events {
   async findWaiting(bounds: { limit: number; maxChars: number }): Promise<{ events: EventDoc[]; more: boolean }> {
     const { limit, maxChars: bytes } = bounds;
     const find = () => this.collection.find({ waiting: true }).sort({ order: 1 });
-    const { rows, last } = await takePage(this.collection, find, { limit, bytes, bytesOf: ({ text }) => text.length });
+    const { rows, last } = await readPage(this.collection, find, { limit, bytes, bytesOf: ({ text }) => text.length });
     return { events: rows, more: last !== null };
   }
 
