@@ -1,6 +1,7 @@
 import { type mongo, Schema } from "mongoose";
 import type { Clock } from "../../shared/clock.ts";
-import { isDuplicateKey, mapMongoErrors, retryOnce } from "./mongoErrors.ts";
+import { isDuplicateKey, mapMongoErrors } from "./mongoErrors.ts";
+import { retryOnce } from "./retry.ts";
 
 /** A lease as a record stores it: the exclusive right of one worker to work on the record, until it expires. */
 export interface StoredLease {

@@ -5,8 +5,9 @@ import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
 import { toJson } from "../../shared/json.ts";
 import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
-import { isDuplicateKey, mapMongoErrors, retryUpsert } from "../db/mongoErrors.ts";
+import { isDuplicateKey, mapMongoErrors } from "../db/mongoErrors.ts";
 import { readAll } from "../db/readAll.ts";
+import { retryUpsert } from "../db/retry.ts";
 
 /** How long a key stands for its first request. */
 const LIFETIME_SECONDS = 86_400;

@@ -6,8 +6,9 @@ import type { ChangeNotifier } from "../../shared/queue/changeStream.ts";
 import { exists, readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import { BatchInserter } from "../db/insertAll.ts";
 import type { StoredLease } from "../db/lease.ts";
-import { mapMongoErrors, retryOnce } from "../db/mongoErrors.ts";
+import { mapMongoErrors } from "../db/mongoErrors.ts";
 import { readAll } from "../db/readAll.ts";
+import { retryOnce } from "../db/retry.ts";
 import { listDue } from "./dueRuns.ts";
 import {
   type AgentRun,
