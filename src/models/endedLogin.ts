@@ -32,7 +32,7 @@ export class EndedLogins {
   }
 
   /** Returns those of some cookies that have been ended. @throws AppError unavailable */
-  async among(cookies: readonly string[]): Promise<string[]> {
+  async filterEnded(cookies: readonly string[]): Promise<string[]> {
     const byDigest = new Map(cookies.map((cookie) => [digest(cookie), cookie]));
     const found = this.collection.find({ _id: { $in: [...byDigest.keys()] } }, { projection: { _id: 1 } });
     const ended = await mapMongoErrors(() => found.toArray());

@@ -1,7 +1,8 @@
 import { type mongo, Schema } from "mongoose";
 import type { Clock } from "../shared/clock.ts";
 import { readFromCaughtUpPrimary } from "./db/caughtUpPrimary.ts";
-import { mapMongoErrors, takeIfFree } from "./db/mongoErrors.ts";
+import { acquireIfFree } from "./db/lease.ts";
+import { mapMongoErrors } from "./db/mongoErrors.ts";
 
 /** What a listener does: `mails` lists and fetches, `notices` are pulled, `watch` has Gmail send them. */
 export const MAILBOX_PARTS = ["mails", "notices", "watch"] as const;
@@ -19,11 +20,11 @@ export interface MailboxFault {
 }
 
 /** No claim lasts so long: one that does is of a clock that was ahead. */
-const LONGEST_CLAIM_MS = 3_600_000;
+const MAX_LEASE_MS = 3_600_000;
 
 /** Whether a process holds the mailbox. */
-export function isHeld({ claim }: Pick<MailboxDoc, "claim">, now: Date): boolean {
-  return claim !== null && claim.until > now && claim.until.getTime() <= now.getTime() + LONGEST_CLAIM_MS;
+export function isLeased({ claim }: Pick<MailboxDoc, "claim">, now: Date): boolean {
+  return claim !== null && claim.until > now && claim.until.getTime() <= now.getTime() + MAX_LEASE_MS;
 }
 
 /** A mailbox that is listened to, and how that goes. */
@@ -85,7 +86,7 @@ const NEW: Omit<MailboxDoc, "_id" | "claim"> = {
   lastError: null,
 };
 
-type Noted = Pick<
+type MailboxChange = Pick<
   MailboxDoc,
   "cursor" | "oldUntil" | "listedAt" | "lastMailAt" | "lastNoticeAt" | "watch" | "lastError"
 >;
@@ -105,22 +106,22 @@ export class GmailMailboxes {
   }
 
   /** Becomes the one who listens. @returns false while another does */
-  take(account: string, claim: { token: string; holder: string }, forMs: number): Promise<boolean> {
+  acquire(account: string, claim: { token: string; holder: string }, forMs: number): Promise<boolean> {
     const now = this.#clock.now();
-    const tooLate = new Date(now.getTime() + LONGEST_CLAIM_MS);
+    const tooLate = new Date(now.getTime() + MAX_LEASE_MS);
     const isOver = [{ claim: null }, { "claim.until": { $lte: now } }, { "claim.until": { $gt: tooLate } }];
     const query = { _id: account.toLowerCase(), $or: [...isOver, { "claim.token": claim.token }] };
     const until = new Date(now.getTime() + forMs);
-    return takeIfFree(this.collection, query, { $set: { claim: { ...claim, until } }, $setOnInsert: NEW });
+    return acquireIfFree(this.collection, query, { $set: { claim: { ...claim, until } }, $setOnInsert: NEW });
   }
 
   /** @returns false when another listens */
   renew(account: string, token: string, until: Date): Promise<boolean> {
-    return this.#change(account, token, { $set: { "claim.until": until } });
+    return this.#updateLeased(account, token, { $set: { "claim.until": until } });
   }
 
   async release(account: string, token: string): Promise<void> {
-    await this.#change(account, token, { $set: { claim: null } });
+    await this.#updateLeased(account, token, { $set: { claim: null } });
   }
 
   /**
@@ -128,17 +129,17 @@ export class GmailMailboxes {
    * @param newestMailAt moves forward only
    * @returns false, with nothing changed, when another listens
    */
-  note(account: string, token: string, noted: Partial<Noted>, newestMailAt?: Date): Promise<boolean> {
-    return this.#change(account, token, { $set: noted, ...(newestMailAt && { $max: { newestMailAt } }) });
+  update(account: string, token: string, change: Partial<MailboxChange>, newestMailAt?: Date): Promise<boolean> {
+    return this.#updateLeased(account, token, { $set: change, ...(newestMailAt && { $max: { newestMailAt } }) });
   }
 
   /** @param fault null: it works again. @returns false when another listens */
-  noteFault(account: string, token: string, part: MailboxPart, fault: MailboxFault | null): Promise<boolean> {
+  updateFault(account: string, token: string, part: MailboxPart, fault: MailboxFault | null): Promise<boolean> {
     const lastError = fault && { at: this.#clock.now(), reason: fault.reason };
-    return this.#change(account, token, { $set: { [`faults.${part}`]: fault, ...(lastError && { lastError }) } });
+    return this.#updateLeased(account, token, { $set: { [`faults.${part}`]: fault, ...(lastError && { lastError }) } });
   }
 
-  async #change(account: string, token: string, change: mongo.UpdateFilter<MailboxDoc>): Promise<boolean> {
+  async #updateLeased(account: string, token: string, change: mongo.UpdateFilter<MailboxDoc>): Promise<boolean> {
     const query = { _id: account.toLowerCase(), "claim.token": token };
     const { matchedCount } = await mapMongoErrors(() => this.collection.updateOne(query, change));
     return matchedCount === 1;

@@ -6,7 +6,7 @@ import { createRunner } from "../agents/runners/createRunner.ts";
 import { openChannels } from "../channels/channels.ts";
 import { compileMappings } from "../hooks/mappings/mapping.ts";
 import { Transforms } from "../hooks/transforms/transforms.ts";
-import type { NotedDelivery } from "../models/deliveries/addDelivery.ts";
+import type { AddedDelivery } from "../models/deliveries/addDelivery.ts";
 import type { Stores } from "../models/stores.ts";
 import type { Clock } from "../shared/clock.ts";
 import { durationMs } from "../shared/config/formats/duration.ts";
@@ -76,7 +76,7 @@ export function startService(config: Config, deps: ServiceDeps): Service {
   metrics.channelStopped.reset(); // nobody knows yet whether these credentials are good
   const isWorthDelivering = (reply: string) => isVisible(reply) && !isAcknowledgement(reply);
   const delivery = { firstRoute: session.main ?? null, channels: new Set(channels.keys()) };
-  const deliver = async ({ fault, channel, deliveryId }: NotedDelivery) => {
+  const deliver = async ({ fault, channel, deliveryId }: AddedDelivery) => {
     if (fault === null) await queues.deliver({ deliveryId, channel });
     else metrics.deliveries.inc({ channel, outcome: "failed" });
   };

@@ -68,7 +68,7 @@ export function startSweep(deps: SweepDeps): { close(): Promise<void> } {
 async function sweep(deps: SweepDeps, holder: string): Promise<boolean> {
   const { stores, clock, timings } = deps;
   const durationMs = timings.everyMs * LEASE_INTERVALS;
-  const renew = () => stores.leases.take("sweep", holder, durationMs);
+  const renew = () => stores.leases.acquire("sweep", holder, durationMs);
   if (!(await renew())) return true;
   const lease = { durationMs, renewEveryMs: timings.everyMs };
   return withLease({ renew, now: () => clock.now() }, lease, async (lost) => {
@@ -151,7 +151,7 @@ async function failUnserved({ stores, clock, channels, metrics, log, timings }: 
 
 async function requeueDeliveries(deps: SweepDeps): Promise<void> {
   const { stores, queues, clock } = deps;
-  const due = stores.deliveries.findDue(clock.now(), before(deps));
+  const due = stores.deliveries.listDue(clock.now(), before(deps));
   const away = new Set<string>();
   await inBatches(due, ENQUEUE_CONCURRENCY, async ({ _id: deliveryId, channel, claim, notBefore }) => {
     if (away.has(channel)) return;

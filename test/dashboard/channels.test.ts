@@ -28,9 +28,9 @@ describe("the dashboard's page of channels", function () {
     await page.getByText("Something is wrong").waitFor();
     await page.locator("p").getByText(`Nobody has listened to ${ACCOUNT} yet`).waitFor();
 
-    await gmailMailboxes.take(ACCOUNT, { token: "t", holder: "mailhost:7" }, 60_000);
+    await gmailMailboxes.acquire(ACCOUNT, { token: "t", holder: "mailhost:7" }, 60_000);
     const now = app.clock.now();
-    await gmailMailboxes.note(ACCOUNT, "t", { cursor: "1", listedAt: now, lastMailAt: now });
+    await gmailMailboxes.update(ACCOUNT, "t", { cursor: "1", listedAt: now, lastMailAt: now });
 
     await page.getByText("New mails become runs").waitFor();
     await page.getByText("mailhost:7", { exact: true }).waitFor();

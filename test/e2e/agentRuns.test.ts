@@ -391,7 +391,7 @@ describe("agent runs, carried out by a worker", () => {
     await app.stores.runs.collection.updateOne({ _id: other }, { $set: end });
     const add = app.stores.messages.addTurn.bind(app.stores.messages);
     app.stores.messages.addTurn = (id, turn) =>
-      turn.told === null ? Promise.reject(new Error("broken")) : add(id, turn);
+      turn.prompt === null ? Promise.reject(new Error("broken")) : add(id, turn);
 
     worker = await startWorker(app);
     await eventually(async () => (await app.stores.runs.find(other)).settled, "the other run to be finalized");

@@ -196,9 +196,9 @@ describe("the main session's turns", () => {
   it("tell a part again whose turn was not noted, as by a worker that died, and send what it said once", async () => {
     await start({ session: "maxChars: 5000" });
     const { events: queue } = app.stores;
-    const noteTold = queue.noteTold.bind(queue);
-    queue.noteTold = async () => {
-      queue.noteTold = noteTold;
+    const updateTold = queue.updateTold.bind(queue);
+    queue.updateTold = async () => {
+      queue.updateTold = updateTold;
       throw new Error("died");
     };
     model.script(says("The first."), says("Again."), says("The rest."));

@@ -8,8 +8,8 @@ import sinon from "sinon";
 import { startWebProcess } from "../../src/api/process.ts";
 import { prepareDatabase } from "../../src/cli/commands/release.ts";
 import { connectDatabase } from "../../src/models/db/database.ts";
-import { foldSteps } from "../../src/models/jobs/foldSteps.ts";
 import type { JobDoc } from "../../src/models/jobs/job.ts";
+import { migrateSteps } from "../../src/models/jobs/migrateSteps.ts";
 import type { PayloadDoc } from "../../src/models/jobs/payloads.ts";
 import { parseConfig } from "../../src/shared/config/load.ts";
 import { Lifecycle, StartError } from "../../src/shared/lifecycle.ts";
@@ -142,7 +142,7 @@ for (const [title, fixture] of VERSIONS)
         const payloads = db.collection<PayloadDoc>("payloads");
         const stub = sinon.stub(mongo.Collection.prototype, act as "drop").callThrough();
         stub.onCall(nth).rejects(new Error("interrupted"));
-        const folding = foldSteps(jobs, payloads, { staleAfterSeconds: 900, batchSize: 2 });
+        const folding = migrateSteps(jobs, payloads, { staleAfterSeconds: 900, batchSize: 2 });
         const interrupted = await folding.catch((error: Error) => error.message);
         stub.restore();
         await release();

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { forgetCalls } from "../../src/models/hooks/hookCalls.ts";
+import { deleteUnusedCalls } from "../../src/models/hooks/hookCall.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
 import { MappedBed } from "../support/mappedBed.ts";
@@ -76,7 +76,7 @@ describe("what a request with forEach takes, beside what was sent", () => {
     const old = new Date(Date.now() + 60_000);
     await app.stores.hookCalls.add("nobody", { forEach: "items", call: "{}", maxTold: 0 });
 
-    const deleted = await forgetCalls(app.stores, old);
+    const deleted = await deleteUnusedCalls(app.stores, old);
 
     expect(deleted).to.equal(1);
     expect(await app.stores.hookCalls.collection.countDocuments()).to.equal(2);

@@ -69,8 +69,8 @@ describe("the sweep over runs that wait for their mapping", () => {
   it("leaves out those that are over, or past their mapping", async () => {
     const ids = [await accept(), await accept(), await accept()] as const;
     await app.stores.runs.cancel(ids[0]);
-    await app.stores.runs.mapTo(ids[1], 0, { kind: "dropped" });
-    await app.stores.runs.mapTo(ids[2], 0, { kind: "failed", error: { code: "mapping_failed", message: "x" } });
+    await app.stores.runs.applyMapping(ids[1], 0, { kind: "dropped" });
+    await app.stores.runs.applyMapping(ids[2], 0, { kind: "failed", error: { code: "mapping_failed", message: "x" } });
 
     await sweepOnce();
 
@@ -97,7 +97,7 @@ describe("the sweep over runs that wait for their mapping", () => {
 
   it("makes no second entry of one that was begun anew by hand and is on the queue", async () => {
     const id = await accept();
-    await app.stores.runs.mapTo(id, 0, { kind: "failed", error: { code: "mapping_failed", message: "x" } });
+    await app.stores.runs.applyMapping(id, 0, { kind: "failed", error: { code: "mapping_failed", message: "x" } });
     await app.stores.runs.markFinalized({ _id: id, round: 0 });
     await app.call("POST", `/api/runs/${id}/retry`);
 
@@ -231,13 +231,13 @@ describe("the sweep", () => {
   it("is one process's at a time", async () => {
     const { leases } = app.stores;
     const id = await acceptRun(app, "a");
-    await leases.take("sweep", "another process", 60_000);
-    const take = leases.take.bind(leases);
+    await leases.acquire("sweep", "another process", 60_000);
+    const acquire = leases.acquire.bind(leases);
     let refused = 0;
-    leases.take = async (...lease) => {
-      const isTaken = await take(...lease);
-      if (!isTaken) refused++;
-      return isTaken;
+    leases.acquire = async (...lease) => {
+      const isAcquired = await acquire(...lease);
+      if (!isAcquired) refused++;
+      return isAcquired;
     };
 
     await sweepUntil(() => refused > 1);

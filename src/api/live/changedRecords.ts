@@ -1,7 +1,7 @@
 import { viewDelivery } from "../../models/deliveries/readDeliveries.ts";
-import { type FilteredJob, fitsFilter, isFleeting, type JobFilter } from "../../models/jobs/jobFilter.ts";
-import { readRows } from "../../models/jobs/readJobs.ts";
-import { readSummaries } from "../../models/jobs/readSteps.ts";
+import { type FilteredJob, isVolatile, type JobFilter, matchesFilter } from "../../models/jobs/jobFilter.ts";
+import { readJobRows } from "../../models/jobs/readJobs.ts";
+import { readStepSummaries } from "../../models/jobs/readSteps.ts";
 import { readRunHeads } from "../../models/runs/readRuns.ts";
 import type { Stores } from "../../models/stores.ts";
 import type { Change } from "../../shared/queue/changeStream.ts";
@@ -74,8 +74,8 @@ export class ChangedRecords {
 }
 
 function listEvents({ jobId, moved, current }: ChangedJob, filter: JobFilter, now: Date): string[] {
-  if (current && fitsFilter(current.job, filter, now)) return [current.text];
-  return !current || moved || isFleeting(filter) ? [removed(jobId)] : [];
+  if (current && matchesFilter(current.job, filter, now)) return [current.text];
+  return !current || moved || isVolatile(filter) ? [removed(jobId)] : [];
 }
 
 const removed = (jobId: string) => formatEvent("job_removed", { jobId });
@@ -98,7 +98,7 @@ async function readJobs(
     }
   }
   const jobIds = [...new Set([...moved.keys(), ...stepKeys.keys()])];
-  const [rows, steps] = await Promise.all([readRows(stores, jobIds), readSummaries(stores, stepKeys)]);
+  const [rows, steps] = await Promise.all([readJobRows(stores, jobIds), readStepSummaries(stores, stepKeys)]);
   const found = new Map(rows.map((row) => [row.job.jobId, row]));
   return jobIds.map((jobId) => {
     const row = found.get(jobId);

@@ -225,7 +225,7 @@ export class LiveFeed {
     const logins = [...this.#subscribers].flatMap(({ login }) => login ?? []);
     if (logins.length === 0) return;
     const now = this.#deps.clock.now();
-    const ended = await this.#stores.endedLogins.among([...new Set(logins.map(({ cookie }) => cookie))]);
+    const ended = await this.#stores.endedLogins.filterEnded([...new Set(logins.map(({ cookie }) => cookie))]);
     for (const { cookie, expiresAt } of logins) if (expiresAt <= now || ended.includes(cookie)) this.endLogin(cookie);
   }
 }

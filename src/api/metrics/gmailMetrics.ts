@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from "prom-client";
-import { isHeld, MAILBOX_PARTS, type MailboxDoc } from "../../models/gmailMailbox.ts";
+import { isLeased, MAILBOX_PARTS, type MailboxDoc } from "../../models/gmailMailbox.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { withTimeout } from "../../shared/withTimeout.ts";
 import { COLLECT_TIMEOUT_MS } from "./metrics.ts";
@@ -31,7 +31,9 @@ export function addGmailMetrics(registry: Registry, read: () => Promise<MailboxD
         if (value !== undefined) this.set(value);
       },
     });
-  addGauge("listening", "1 while a process listens to the mailbox.", (mailbox) => Number(isHeld(mailbox, clock.now())));
+  addGauge("listening", "1 while a process listens to the mailbox.", (mailbox) =>
+    Number(isLeased(mailbox, clock.now())),
+  );
   addGauge("lag_seconds", "A mail that came longer ago than this is a run.", ({ listedAt }) =>
     listedAt ? Math.max(0, seconds(clock.now()) - seconds(listedAt)) : undefined,
   );

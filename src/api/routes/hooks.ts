@@ -3,7 +3,7 @@ import { agentRequest } from "../../hooks/mappings/agentRequest.ts";
 import { agentFields, timeoutField, wakeFields } from "../../hooks/mappings/fields.ts";
 import { acceptAgentRun, acceptWake } from "../../models/hooks/acceptHook.ts";
 import type { Idempotency } from "../../models/hooks/reserveIds.ts";
-import { AGENT_HOOK, joinSession } from "../../models/sessions/sessionOwners.ts";
+import { AGENT_HOOK, assignSessionOwner } from "../../models/sessions/sessionOwners.ts";
 import { resolveModel } from "../../shared/config/formats/modelList.ts";
 import { sessionKeyFault } from "../../shared/config/formats/sessionKey.ts";
 import type { Config } from "../../shared/config/schema/config.ts";
@@ -93,7 +93,7 @@ export function hookRoutes({ enabled, path, maxBodyBytes, maxTimeoutSeconds }: H
       const request = agentRequest(body, checkModel(defaults, body.model), defaults);
       const sessionKey = checkSessionKey(hooks, body.sessionKey);
       const isNamed = sessionKey !== undefined && sessionKey !== hooks.defaultSessionKey;
-      if (isNamed && !hooks.shareSessions && !(await joinSession(stores, sessionKey, AGENT_HOOK))) {
+      if (isNamed && !hooks.shareSessions && !(await assignSessionOwner(stores, sessionKey, AGENT_HOOK))) {
         throw refusedField("sessionKey", "names a session that belongs to another hook: choose another key");
       }
       const idempotency = idempotencyOf(headers["idempotency-key"], "built-in", "agent", body);

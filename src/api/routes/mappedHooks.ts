@@ -1,7 +1,7 @@
 import Type from "typebox";
 import { mappedRuns } from "../../hooks/mappings/mappedRuns.ts";
 import { acceptMappedRuns } from "../../models/hooks/acceptHook.ts";
-import { keepOutOfOthers, mappingContext } from "../../models/sessions/sessionOwners.ts";
+import { mappingContext, withoutForeignSessions } from "../../models/sessions/sessionOwners.ts";
 import type { Config } from "../../shared/config/schema/config.ts";
 import { checkLevels } from "../../shared/json.ts";
 import { mappedHook } from "../../shared/queue/definitions.ts";
@@ -59,7 +59,7 @@ export const mappedHookRoute = ({ path, ...hooks }: Config["hooks"], maxBodyByte
       const message = replayKey === null ? undefined : joinKey("message", mapping.key, replayKey);
       const { runs: mapped, shared } = mappedRuns(mapping, call, hooks, clock.now());
       const context = mappingContext(mapping.key);
-      const runs = hooks.shareSessions ? mapped : await keepOutOfOthers(stores, mapped, context);
+      const runs = hooks.shareSessions ? mapped : await withoutForeignSessions(stores, mapped, context);
       const request = { runs, shared, maxWaiting: hooks.maxWaitingRuns };
       const { runIds, waiting } = await acceptMappedRuns(stores, request, { idempotency, message });
       // A run's priority is its position among the waiting runs of its mapping, so that mappings take turns.

@@ -1,6 +1,6 @@
 import { connectDatabase } from "../../models/db/database.ts";
-import { foldSteps } from "../../models/jobs/foldSteps.ts";
-import { ownSessions } from "../../models/sessions/sessionOwners.ts";
+import { migrateSteps } from "../../models/jobs/migrateSteps.ts";
+import { migrateSessionOwners } from "../../models/sessions/sessionOwners.ts";
 import { mappingKey } from "../../shared/config/checks/mappings.ts";
 import { readConfig } from "../../shared/config/load.ts";
 import type { Config } from "../../shared/config/schema/config.ts";
@@ -38,7 +38,7 @@ export async function prepareDatabase(
   const { sessions, runs, jobs, payloads } = database.collections;
   try {
     await database.createIndexes();
-    await foldSteps(jobs, payloads, {
+    await migrateSteps(jobs, payloads, {
       staleAfterSeconds: config.jobs.staleAfterSeconds,
       onProgress: everyFewSeconds(onProgress),
     });
@@ -46,7 +46,7 @@ export async function prepareDatabase(
       key: mappingKey(mapping),
       sessionKey: mapping.sessionKey,
     }));
-    await ownSessions({ sessions: { collection: sessions }, runs: { collection: runs } }, named);
+    await migrateSessionOwners({ sessions: { collection: sessions }, runs: { collection: runs } }, named);
   } finally {
     await database.close();
   }

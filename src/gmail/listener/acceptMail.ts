@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { mappedRuns } from "../../hooks/mappings/mappedRuns.ts";
 import { type Mapping, mappingsAt, matchBody } from "../../hooks/mappings/mapping.ts";
 import { acceptMappedRuns } from "../../models/hooks/acceptHook.ts";
-import { GMAIL_LISTENER, keepOutOfOthers } from "../../models/sessions/sessionOwners.ts";
+import { GMAIL_LISTENER, withoutForeignSessions } from "../../models/sessions/sessionOwners.ts";
 import type { Stores } from "../../models/stores.ts";
 import type { Config } from "../../shared/config/schema/config.ts";
 import type { Mail } from "../mail/mail.ts";
@@ -37,7 +37,7 @@ export async function acceptMail(
   if (!mapping) throw new Error("no mapping takes mails"); // the configuration guarantees one
   const call = { headers: {}, url: `${hooks.path}/${SOURCE}`, path: SOURCE, query: {}, payload };
   const { runs: mapped, shared } = mappedRuns(mapping, call, hooks, now);
-  const runs = hooks.shareSessions ? mapped : await keepOutOfOthers(stores, mapped, GMAIL_LISTENER);
+  const runs = hooks.shareSessions ? mapped : await withoutForeignSessions(stores, mapped, GMAIL_LISTENER);
   const named = runs.map((run, index) => ({ ...run, runId: mailRunId(account, mail.id, index) }));
   return (await acceptMappedRuns(stores, { runs: named, shared })).runIds;
 }

@@ -21,14 +21,14 @@ export class LeasedMailbox {
     return this.#state;
   }
 
-  async update(changes: Parameters<GmailMailboxes["note"]>[2], newestMailAt?: Date): Promise<void> {
-    if (!(await this.#mailboxes.note(this.#state._id, this.#token, changes, newestMailAt))) throw new LeaseLost();
+  async update(changes: Parameters<GmailMailboxes["update"]>[2], newestMailAt?: Date): Promise<void> {
+    if (!(await this.#mailboxes.update(this.#state._id, this.#token, changes, newestMailAt))) throw new LeaseLost();
     const newest = newestMailAt && newestMailAt > (this.#state.newestMailAt ?? 0) ? { newestMailAt } : {};
     this.#state = { ...this.#state, ...changes, ...newest };
   }
 
   async setFault(part: MailboxPart, fault: MailboxFault | null): Promise<void> {
-    if (!(await this.#mailboxes.noteFault(this.#state._id, this.#token, part, fault))) throw new LeaseLost();
+    if (!(await this.#mailboxes.updateFault(this.#state._id, this.#token, part, fault))) throw new LeaseLost();
     this.#state = { ...this.#state, faults: { ...this.#state.faults, [part]: fault } };
   }
 }

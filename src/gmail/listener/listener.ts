@@ -74,7 +74,7 @@ class MailboxListener {
     while (!stopping.aborted) {
       const token = randomUUID();
       try {
-        const isOurs = await stores.gmailMailboxes.take(account, { token, holder }, lease.durationMs);
+        const isOurs = await stores.gmailMailboxes.acquire(account, { token, holder }, lease.durationMs);
         if (isOurs) await this.#runWithLease(token, stopping);
       } catch (error) {
         log.warn({ err: error }, "listening to the mailbox failed; trying again");

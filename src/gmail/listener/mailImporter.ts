@@ -73,7 +73,7 @@ export class MailImporter {
     isWanted: (position: MessagePosition) => boolean = () => true,
   ): Promise<ImportResult> {
     const { stores, queues, settings } = this.#deps;
-    const importedIds = await stores.runs.findKnown(ids.map((id) => mailRunId(settings.account, id)));
+    const importedIds = await stores.runs.findExisting(ids.map((id) => mailRunId(settings.account, id)));
     const fresh = ids.filter((id) => !importedIds.has(mailRunId(settings.account, id)));
     let runs = 0;
     let newestMailAt: Date | undefined;

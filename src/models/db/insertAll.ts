@@ -1,12 +1,12 @@
-import type { mongo } from "mongoose";
+import { mongo } from "mongoose";
 import { Batcher } from "../../shared/batcher.ts";
-import { isDuplicateKey, mapMongoErrors, writeFaults } from "./mongoErrors.ts";
+import { isDuplicateKey, mapMongoErrors } from "./mongoErrors.ts";
 
 /**
  * Inserts documents that come at about the same time together; those whose key is there already stay as they are.
  * @param weightOf a document's size, roughly
  */
-export class Inserting<T extends mongo.Document> {
+export class BatchInserter<T extends mongo.Document> {
   readonly #batcher: Batcher<readonly mongo.OptionalUnlessRequiredId<T>[], number>;
 
   constructor(collection: mongo.Collection<T>, weightOf: (document: mongo.OptionalUnlessRequiredId<T>) => number) {
@@ -34,9 +34,15 @@ export async function insertAll<T extends mongo.Document>(
     if (all.length === 1) await collection.insertOne(all[0] as mongo.OptionalUnlessRequiredId<T>);
     else await collection.insertMany(all, { ordered: false });
   } catch (error) {
-    const twice = all.length === 1 && isDuplicateKey(error) ? [0] : writeFaults(error, isDuplicateKey);
-    if (!twice) throw error;
-    for (const index of twice) counts[owners[index] as number]!--;
+    const duplicates = all.length === 1 && isDuplicateKey(error) ? [0] : duplicateIndexes(error);
+    if (!duplicates) throw error;
+    for (const index of duplicates) counts[owners[index] as number]!--;
   }
   return counts;
+}
+
+/** Returns the indexes of the documents that exist already, or undefined if the insert failed for any other reason. */
+function duplicateIndexes(error: unknown): number[] | undefined {
+  const faults = error instanceof mongo.MongoBulkWriteError ? [error.writeErrors].flat() : [];
+  return faults.length > 0 && faults.every(isDuplicateKey) ? faults.map(({ index }) => index) : undefined;
 }

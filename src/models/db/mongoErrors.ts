@@ -1,33 +1,33 @@
 import { mongo } from "mongoose";
 import { AppError } from "../../shared/errors.ts";
 
-/** BSONObjectTooLarge, and an update whose result would be. */
+/** The codes of BSONObjectTooLarge, and of updates whose result would be too large. */
 const TOO_LARGE = new Set([10334, 17280, 17419]);
 
 /**
- * The server is stopping, stepping down, not yet primary, or short of members: it passes by itself.
+ * The codes of a server that is stopping, stepping down, not yet primary, or short of members.
  * Source: "retryable" errors of the MongoDB retryable reads and writes specifications, and WriteConcernTimeout (64).
  */
-const PASSING = new Set([6, 7, 50, 64, 89, 91, 134, 189, 262, 9001, 10107, 11600, 11601, 11602, 13435, 13436]);
+const TRANSIENT_CODES = new Set([6, 7, 50, 64, 89, 91, 134, 189, 262, 9001, 10107, 11600, 11601, 11602, 13435, 13436]);
 
 /**
- * Runs an act on the database and names what can go wrong with it.
- * @throws AppError unavailable, body_too_large; anything else as it was thrown
+ * Runs an operation on the database, and maps the driver's errors to those of the API.
+ * @throws AppError unavailable, body_too_large; any other error unchanged
  */
-export async function mapMongoErrors<T>(act: () => Promise<T>): Promise<T> {
+export async function mapMongoErrors<T>(operation: () => Promise<T>): Promise<T> {
   try {
-    return await act();
+    return await operation();
   } catch (error) {
-    throw named(error);
+    throw mapError(error);
   }
 }
 
-function named(thrown: unknown): unknown {
-  const error = unwrapped(thrown);
+function mapError(thrown: unknown): unknown {
+  const error = unwrap(thrown);
   const isTooLarge =
     error instanceof mongo.MongoServerError
       ? TOO_LARGE.has(Number(error.code))
-      : (error as NodeJS.ErrnoException)?.code === "ERR_OUT_OF_RANGE"; // the driver's own buffer is too small for it
+      : (error as NodeJS.ErrnoException)?.code === "ERR_OUT_OF_RANGE"; // The driver's buffer is too small for the document.
   if (isTooLarge) {
     const detail = "The document would pass MongoDB's 16 MiB: send less input, metadata or output.";
     return new AppError("body_too_large", { detail, cause: error });
@@ -37,77 +37,26 @@ function named(thrown: unknown): unknown {
   return new AppError("unavailable", { detail, retryAfterSeconds: 2, cause: error });
 }
 
-/** The connection broke under an act before the driver had made an error of its own of it. */
-const BROKEN = new Set(["ECONNRESET", "ECONNREFUSED", "EPIPE", "ETIMEDOUT"]);
+/** The codes of a broken connection that the driver has not wrapped in an error of its own. */
+const BROKEN_CONNECTION = new Set(["ECONNRESET", "ECONNREFUSED", "EPIPE", "ETIMEDOUT"]);
 
-/** What the driver throws of a bulk write that failed as a whole is wrapped. */
-const unwrapped = (error: unknown): unknown =>
+/** Returns the cause of a bulk write that failed as a whole, which the driver wraps, or the error itself. */
+const unwrap = (error: unknown): unknown =>
   error instanceof mongo.MongoBulkWriteError && (error.errorResponse as unknown) instanceof Error
     ? error.errorResponse
     : error;
 
-/** What a server answered counts by its code or label; what the driver says of its connections, sessions and pools passes. */
+/**
+ * Returns whether an error passes by itself. Errors of the server are classified by code or label. All errors of the driver about
+ * connections, sessions and pools pass.
+ */
 export function isTransient(error: unknown): boolean {
   if (error instanceof mongo.MongoServerError) {
-    return PASSING.has(Number(error.code)) || error.hasErrorLabel("RetryableWriteError");
+    return TRANSIENT_CODES.has(Number(error.code)) || error.hasErrorLabel("RetryableWriteError");
   }
   if (error instanceof mongo.MongoInvalidArgumentError) return false;
-  return error instanceof mongo.MongoError || BROKEN.has((error as NodeJS.ErrnoException)?.code ?? "");
+  return error instanceof mongo.MongoError || BROKEN_CONNECTION.has((error as NodeJS.ErrnoException)?.code ?? "");
 }
 
-const UPSERT_TRIES = 5;
-
-/** Runs an upsert again when a concurrent one made the document first; the second run then finds it. */
-export async function retryUpsert<T>(upsert: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await upsert();
-    } catch (error) {
-      if (!isDuplicateKey(error) || tries === UPSERT_TRIES) throw error;
-    }
-  }
-}
-
-/** Whether a write failed because another one made the same key first. */
+/** Returns whether a write failed because a document with the same unique key exists. */
 export const isDuplicateKey = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === 11000;
-
-/**
- * Does what may be done twice once more where MongoDB has not said what became of it.
- */
-export async function onceMore<T>(act: () => Promise<T>): Promise<T> {
-  try {
-    return await act();
-  } catch (error) {
-    if (!isTransient(unwrapped(error))) throw error;
-    return act();
-  }
-}
-
-/**
- * Writes to a document when it is free, and makes it when it is not there.
- * @param query names the document by its _id and says when it is free, or already taken by who asks
- * @returns false when it is there and not free
- * @throws AppError unavailable
- */
-export async function takeIfFree<T extends mongo.Document>(
-  collection: mongo.Collection<T>,
-  query: mongo.Filter<T>,
-  change: mongo.UpdateFilter<T>,
-): Promise<boolean> {
-  try {
-    await mapMongoErrors(() => onceMore(() => collection.updateOne(query, change, { upsert: true })));
-    return true;
-  } catch (error) {
-    if (!isDuplicateKey(error)) throw error; // the upsert tried to make it again
-    return false;
-  }
-}
-
-/**
- * The places in a bulk write of what failed in it.
- * @returns undefined where anything failed otherwise than so
- */
-export function writeFaults(error: unknown, isSo: (fault: { code?: unknown }) => boolean): number[] | undefined {
-  const faults = error instanceof mongo.MongoBulkWriteError ? [error.writeErrors].flat() : [];
-  return faults.length > 0 && faults.every(isSo) ? faults.map(({ index }) => index) : undefined;
-}

@@ -36,17 +36,17 @@ function limiterOf(db: mongo.Db): LimitFunction {
  * @param find makes the cursor; a cursor that is neither read to its end nor closed stays in the client's memory
  * @throws AppError unavailable
  */
-export async function takePage<T>(
+export async function readPage<T>(
   collection: Pick<mongo.Collection, "db">,
   find: () => mongo.FindCursor<T>,
   size: PageSize<T>,
 ): Promise<Page<T>> {
   const limit = limiterOf(collection.db);
-  let isBegun = false;
+  let hasStarted = false;
   const read = async () => {
-    isBegun = true;
+    hasStarted = true;
     try {
-      return await readFromCaughtUpPrimary(collection, () => readPage(find(), size));
+      return await readFromCaughtUpPrimary(collection, () => collectRows(find(), size));
     } catch (error) {
       if (error instanceof AppError && error.code === "unavailable") limit.clearQueue();
       throw error;
@@ -55,13 +55,13 @@ export async function takePage<T>(
   try {
     return await limit(read);
   } catch (error) {
-    throw isBegun ? error : new AppError("unavailable", { detail: UNAVAILABLE, retryAfterSeconds: 2 });
+    throw hasStarted ? error : new AppError("unavailable", { detail: UNAVAILABLE, retryAfterSeconds: 2 });
   }
 }
 
 const UNAVAILABLE = "MongoDB cannot be reached. Send the same request again.";
 
-async function readPage<T>(
+async function collectRows<T>(
   found: mongo.FindCursor<T>,
   { limit = Number.POSITIVE_INFINITY, bytes = PAGE_BYTES, bytesOf }: PageSize<T>,
 ): Promise<Page<T>> {

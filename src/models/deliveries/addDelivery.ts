@@ -24,7 +24,7 @@ export interface WantedDelivery {
 }
 
 /** A delivery that is to be put on the queue of its channel, or that has failed at once, with the reason. */
-export interface NotedDelivery {
+export interface AddedDelivery {
   readonly deliveryId: string;
   readonly channel: string;
   readonly fault: string | null;
@@ -39,7 +39,7 @@ export async function addDelivery(
   { deliveries, sessions }: Stores,
   wanted: WantedDelivery,
   settings: DeliverySettings,
-): Promise<NotedDelivery> {
+): Promise<AddedDelivery> {
   const route = (await sessions.route()) ?? settings.firstRoute;
   const channel = wanted.channel === "last" ? (route?.channel ?? FALLBACK_CHANNEL) : wanted.channel;
   const to = wanted.to?.trim() || recipientOn(channel, route);

@@ -3,7 +3,7 @@ import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { ChangeNotifier } from "../../shared/queue/changeStream.ts";
 import { exists, readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
-import { Inserting } from "../db/insertAll.ts";
+import { BatchInserter } from "../db/insertAll.ts";
 import { mapMongoErrors } from "../db/mongoErrors.ts";
 import { readAll } from "../db/readAll.ts";
 import {
@@ -18,18 +18,18 @@ import {
 
 export class Deliveries {
   readonly collection: mongo.Collection<DeliveryDoc>;
-  readonly #inserting: Inserting<DeliveryDoc>;
+  readonly #inserter: BatchInserter<DeliveryDoc>;
   readonly #clock: Clock;
   readonly #changes: ChangeNotifier;
 
   constructor(collection: mongo.Collection<DeliveryDoc>, clock: Clock, changes: ChangeNotifier) {
     this.collection = collection;
-    this.#inserting = new Inserting(collection, ({ text }) => 1_000 + text.length);
+    this.#inserter = new BatchInserter(collection, ({ text }) => 1_000 + text.length);
     this.#clock = clock;
     this.#changes = changes;
   }
 
-  #note(id: string): void {
+  #notify(id: string): void {
     this.#changes.note({ kind: "delivery", id });
   }
 
@@ -41,7 +41,7 @@ export class Deliveries {
   async add({ fault, ...delivery }: NewDelivery): Promise<boolean> {
     const open = fault === null;
     const createdAt = this.#clock.now();
-    const inserted = await this.#inserting.add([
+    const inserted = await this.#inserter.add([
       {
         ...delivery,
         ...{ lane: laneOf(delivery), parts: [], open, state: open ? "pending" : "failed", reason: fault },
@@ -50,7 +50,7 @@ export class Deliveries {
         order: new mongo.Timestamp({ t: 0, i: 0 }),
       },
     ]);
-    this.#note(delivery._id);
+    this.#notify(delivery._id);
     return inserted > 0;
   }
 
@@ -78,10 +78,10 @@ export class Deliveries {
   }
 
   /** Takes a delivery whose turn it is and that nobody holds. One whose worker has died has failed once more by that. */
-  claim(deliveryId: string, token: string, until: Date): Promise<DeliveryDoc | null> {
+  acquire(deliveryId: string, token: string, until: Date): Promise<DeliveryDoc | null> {
     const now = this.#clock.now();
     const free = {
-      $and: [{ $or: this.#unclaimed() }, { $or: [{ notBefore: null }, { notBefore: { $lte: now } }] }],
+      $and: [{ $or: this.#leaseIsFree() }, { $or: [{ notBefore: null }, { notBefore: { $lte: now } }] }],
     };
     const isTakenOver = { $gt: ["$claim", null] };
     const change = {
@@ -97,16 +97,16 @@ export class Deliveries {
 
   /** @returns false when it is no longer this worker's */
   renew(deliveryId: string, token: string, until: Date): Promise<boolean> {
-    return this.#changeClaim(deliveryId, token, { "claim.until": until });
+    return this.#change(deliveryId, token, { "claim.until": until });
   }
 
   /** Notes how far a delivery is. @returns false when it is no longer this worker's */
-  note(deliveryId: string, token: string, change: DeliveryChange): Promise<boolean> {
-    return this.#changeClaimed(deliveryId, token, change);
+  update(deliveryId: string, token: string, change: DeliveryChange): Promise<boolean> {
+    return this.#changeAndNotify(deliveryId, token, change);
   }
 
   /** The same of one part, without writing the others again. */
-  notePart(
+  updatePart(
     deliveryId: string,
     token: string,
     index: number,
@@ -114,12 +114,12 @@ export class Deliveries {
     change: DeliveryChange,
   ): Promise<boolean> {
     const ofPart = Object.entries(part).map(([field, value]) => [`parts.${index}.${field}`, value]);
-    return this.#changeClaimed(deliveryId, token, { ...change, ...Object.fromEntries(ofPart) });
+    return this.#changeAndNotify(deliveryId, token, { ...change, ...Object.fromEntries(ofPart) });
   }
 
   /** Gives a delivery back, to be tried again after a while. */
   retryLater(deliveryId: string, token: string, notBefore: Date | null, change: DeliveryChange = {}): Promise<boolean> {
-    return this.#changeClaimed(deliveryId, token, { ...change, claim: null, notBefore });
+    return this.#changeAndNotify(deliveryId, token, { ...change, claim: null, notBefore });
   }
 
   /** What was sent is not kept cut: the whole text is. @returns false when it is no longer this worker's */
@@ -127,18 +127,18 @@ export class Deliveries {
     const endedAt = this.#clock.now();
     const sent = { sentAt: endedAt, "parts.$[].text": "", "parts.$[].plain": "" };
     const ended = { state, reason, endedAt, open: false, claim: null, ...(state === "sent" && sent) };
-    if (await this.#changeClaimed(deliveryId, token, ended)) return true;
+    if (await this.#changeAndNotify(deliveryId, token, ended)) return true;
     // an earlier try may have ended it so, and MongoDB not have said so
     return exists(this.collection, { _id: deliveryId, state, reason, open: false });
   }
 
-  async #changeClaimed(deliveryId: string, token: string, set: object): Promise<boolean> {
-    const changed = await this.#changeClaim(deliveryId, token, set);
-    if (changed) this.#note(deliveryId);
+  async #changeAndNotify(deliveryId: string, token: string, set: object): Promise<boolean> {
+    const changed = await this.#change(deliveryId, token, set);
+    if (changed) this.#notify(deliveryId);
     return changed;
   }
 
-  async #changeClaim(deliveryId: string, token: string, set: object): Promise<boolean> {
+  async #change(deliveryId: string, token: string, set: object): Promise<boolean> {
     const held = { _id: deliveryId, open: true, "claim.token": token };
     const { matchedCount } = await mapMongoErrors(() => this.collection.updateOne(held, { $set: set }));
     return matchedCount === 1;
@@ -167,11 +167,11 @@ export class Deliveries {
         ...(state === "failed" && { $currentDate: { order: { $type: "timestamp" as const } } }),
       };
       // as it was read: another one may begin it anew in between, and send some of it
-      const asRead = { _id: deliveryId, state, since, order, $or: this.#unclaimed() };
+      const asRead = { _id: deliveryId, state, since, order, $or: this.#leaseIsFree() };
       const found = await mapMongoErrors(() =>
         this.collection.findOneAndUpdate(asRead, change, { returnDocument: "after" }),
       );
-      if (found) this.#note(deliveryId);
+      if (found) this.#notify(deliveryId);
       if (found) return found;
     }
   }
@@ -185,7 +185,7 @@ export class Deliveries {
     const found = await mapMongoErrors(() =>
       this.collection.findOneAndUpdate({ _id: deliveryId, open: true }, change, { returnDocument: "after" }),
     );
-    if (found) this.#note(deliveryId);
+    if (found) this.#notify(deliveryId);
     if (found) return found;
     const { state } = await this.find(deliveryId);
     throw conflict(`The delivery is over: it is ${state}.`);
@@ -193,7 +193,7 @@ export class Deliveries {
 
   /** Gives up what waits for a recipient. @returns how many these were */
   async failLane(lane: string, reason: string): Promise<number> {
-    return this.#failAll({ open: true, lane, $or: this.#unclaimed() }, reason);
+    return this.#failAll({ open: true, lane, $or: this.#leaseIsFree() }, reason);
   }
 
   /**
@@ -205,7 +205,7 @@ export class Deliveries {
     before: Date,
     reasonOf: (channel: string) => string,
   ): Promise<{ channel: string; count: number }[]> {
-    const waiting = { open: true, since: { $lt: before }, $or: this.#unclaimed() };
+    const waiting = { open: true, since: { $lt: before }, $or: this.#leaseIsFree() };
     const unserved = { ...waiting, channel: { $nin: [...served] } };
     const channels = await readFromCaughtUpPrimary(this.collection, () =>
       this.collection.distinct("channel", unserved),
@@ -236,12 +236,12 @@ export class Deliveries {
     return { state: "failed" as const, open: false, claim: null, notBefore: null, reason, endedAt };
   }
 
-  #unclaimed() {
+  #leaseIsFree() {
     return [{ claim: null }, { "claim.until": { $lte: this.#clock.now() } }];
   }
 
   /** Of each lane the delivery that comes next, where it waits since before a time. */
-  findDue(now: Date, before: Date): AsyncIterable<DueDelivery> {
+  listDue(now: Date, before: Date): AsyncIterable<DueDelivery> {
     const first = (field: string) => ({ $first: `$${field}` });
     const fields = { id: first("_id"), channel: first("channel"), claim: first("claim") };
     const pipeline = [

@@ -1,6 +1,6 @@
 import type { mongo } from "mongoose";
 import { idCursor, olderThan } from "../db/idCursor.ts";
-import { takePage } from "../db/page.ts";
+import { readPage } from "../db/page.ts";
 import type { Deliveries } from "./deliveries.ts";
 import { type DeliveryDoc, type DeliveryPart, type DeliveryState, WITHOUT_TEXT } from "./delivery.ts";
 
@@ -39,7 +39,7 @@ export async function listDeliveries(
   };
   const find = () =>
     deliveries.collection.find<DeliveryDoc>(query, { projection: WITHOUT_TEXT }).sort({ createdAt: -1, _id: -1 });
-  const { rows, last } = await takePage(deliveries.collection, find, {
+  const { rows, last } = await readPage(deliveries.collection, find, {
     limit,
     bytesOf: ({ parts }) => parts.length * 100,
   });

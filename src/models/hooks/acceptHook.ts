@@ -5,7 +5,7 @@ import type { AgentRequest, MappedCall, RunKind, WakeMode } from "../runs/run.ts
 import { trackAccepted } from "../runs/trackRun.ts";
 import type { Stores } from "../stores.ts";
 import type { NewHookCall } from "./hookCall.ts";
-import { type Idempotency, insertOnce, type Keyed, reserveIds, reserveMessageIds } from "./reserveIds.ts";
+import { type Idempotency, type InsertedRecord, insertOnce, reserveIds, reserveMessageIds } from "./reserveIds.ts";
 
 /**
  * Writes a run down, durably; the caller puts it on its queue.
@@ -75,7 +75,7 @@ export async function acceptMappedRuns(
   }: { readonly idempotency?: Idempotency | undefined; readonly message?: string | undefined } = {},
 ): Promise<{ runIds: string[]; waiting: number }> {
   const { runs, idempotencyKeys: keys } = stores;
-  const find = async (runId: string): Promise<Keyed<{ runIds: string[] }> | null> => {
+  const find = async (runId: string): Promise<InsertedRecord<{ runIds: string[] }> | null> => {
     const found = await runs.findAcceptance(runId);
     return found && { ...found, ids: { runIds: [runId] } };
   };
@@ -114,7 +114,7 @@ async function insertMapped(
   const waiting = maxWaiting === undefined ? 0 : await runs.countWaiting(mapped.mapping, maxWaiting);
   const isFull = maxWaiting !== undefined && waiting + wanted.length > maxWaiting;
   if (isFull || shared) {
-    const known = await runs.findKnown(runIds);
+    const known = await runs.findExisting(runIds);
     if (known.size === runIds.length) return { isNew: false, waiting }; // this request has come before
     if (isFull) throw full(mapped.mapping);
   }

@@ -5,8 +5,9 @@ import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
 import { toJson } from "../../shared/json.ts";
 import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
-import { isDuplicateKey, mapMongoErrors, retryUpsert } from "../db/mongoErrors.ts";
+import { isDuplicateKey, mapMongoErrors } from "../db/mongoErrors.ts";
 import { readAll } from "../db/readAll.ts";
+import { retryUpsert } from "../db/retry.ts";
 
 /** How long a key stands for its first request. */
 const LIFETIME_SECONDS = 86_400;
@@ -31,13 +32,13 @@ const SECRET = "secret";
 export class IdempotencyKeys {
   readonly collection: mongo.Collection<IdempotencyKeyDoc>;
   readonly #clock: Clock;
-  readonly #reading: Batcher<string, IdempotencyKeyDoc | null>;
+  readonly #reader: Batcher<string, IdempotencyKeyDoc | null>;
   #secret: Promise<string> | undefined;
 
   constructor(collection: mongo.Collection<IdempotencyKeyDoc>, clock: Clock) {
     this.collection = collection;
     this.#clock = clock;
-    this.#reading = new Batcher(async (ids) => {
+    this.#reader = new Batcher(async (ids) => {
       const found = new Map((await readAll(collection, { _id: { $in: [...ids] } })).map((doc) => [doc._id, doc]));
       return ids.map((id) => found.get(id) ?? null);
     }, EQUAL_WEIGHTS);
@@ -45,7 +46,7 @@ export class IdempotencyKeys {
 
   /** Returns the record of a key, or null when there is none. @throws AppError unavailable */
   find(key: string): Promise<IdempotencyKeyDoc | null> {
-    return this.#reading.add(digest(key));
+    return this.#reader.add(digest(key));
   }
 
   /**

@@ -14,19 +14,19 @@ export interface Idempotency {
 type Ids = Record<string, string | readonly string[]>;
 
 /** A record that was inserted under an id that is derived from its key. */
-export interface Keyed<T> {
+export interface InsertedRecord<T> {
   readonly ids: T;
   /** The fingerprint of the request that it was inserted for. */
   readonly fingerprint: string | undefined;
   readonly createdAt: Date;
 }
 
-interface Target<T> {
+interface InsertTarget<T> {
   /** The ids of a request whose run or event has this id. */
   idsOf(id: string): T;
   /** Inserts the run or event, with a fingerprint where it is to be found by its key. @returns false when it is there already */
   insert(ids: T, fingerprint?: string): Promise<boolean>;
-  find(ids: T): Promise<Keyed<T> | null>;
+  find(ids: T): Promise<InsertedRecord<T> | null>;
 }
 
 /**
@@ -38,7 +38,7 @@ interface Target<T> {
 export async function insertOnce<T extends Ids>(
   keys: IdempotencyKeys,
   idempotency: Idempotency | undefined,
-  target: Target<T>,
+  target: InsertTarget<T>,
 ): Promise<{ ids: T; isNew: boolean }> {
   const fresh = target.idsOf(randomUUID());
   const insertUnder = async (ids: T) => ({ ids, isNew: await target.insert(ids) });
@@ -83,7 +83,7 @@ export async function reserveIds<T extends Ids>(
   keys: IdempotencyKeys,
   fresh: T,
   idempotency: Idempotency | undefined,
-  findInserted?: (id: string) => Promise<Keyed<T> | null>,
+  findInserted?: (id: string) => Promise<InsertedRecord<T> | null>,
 ): Promise<T> {
   if (!idempotency) return fresh;
   const { key, request } = idempotency;

@@ -6,10 +6,11 @@ import type { JobDoc, Status } from "./job.ts";
 import { type JobFilter, jobQuery } from "./jobFilter.ts";
 import { jobNotFound, PAYLOAD_IDS } from "./jobs.ts";
 
-const BATCH = 500;
+/** Maximum records that one command reads or deletes. */
+const BATCH_SIZE = 500;
 
-/** A job that is to be deleted, with the ids of its stored payloads. */
-type Doomed = Pick<JobDoc, "_id" | "jobId"> & { readonly payloadIds: readonly mongo.ObjectId[] };
+/** A job to delete, with the ids of its stored payloads. */
+type JobToDelete = Pick<JobDoc, "_id" | "jobId"> & { readonly payloadIds: readonly mongo.ObjectId[] };
 
 /** Deletes a job and its steps. @throws AppError job_not_found, unavailable */
 export async function deleteJob(stores: Stores, jobId: string): Promise<void> {
@@ -18,15 +19,15 @@ export async function deleteJob(stores: Stores, jobId: string): Promise<void> {
 }
 
 /**
- * Deletes every job that the filter fits, and their steps. What is created meanwhile stays: it would have no end where jobs
- * are created all the time.
+ * Deletes every job that matches the filter, with its steps. Jobs that are created during the deletion stay, so that it ends
+ * even if clients create jobs all the time.
  * @throws AppError unavailable
  */
 export async function deleteJobs(stores: Stores, filter: JobFilter, now: Date): Promise<void> {
   const newest = { projection: { createdAt: 1 }, sort: { createdAt: -1 }, limit: 1 } as const;
   const [last] = await readAll(stores.jobs.collection, {}, newest);
   if (!last) return;
-  // not a time of this process: the clock of the one that created a job may be ahead
+  // The bound is the newest job's time, because the clock of the process that created it may be ahead of this one's.
   const query = { $and: [jobQuery(filter, now), { createdAt: { $lte: last.createdAt } }] };
   for (;;) {
     const batch = await findBatch(stores, query);
@@ -37,7 +38,7 @@ export async function deleteJobs(stores: Stores, filter: JobFilter, now: Date): 
 
 /**
  * Deletes one batch of jobs that ended in a status before a time.
- * @returns how many were deleted; 0 when there are none left
+ * @returns the number of deleted jobs; 0 if none are left
  */
 export async function deleteEndedBefore(
   stores: Stores,
@@ -49,38 +50,46 @@ export async function deleteEndedBefore(
   return batch.length === 0 ? 0 : deleteBatch(stores, batch, query);
 }
 
-function findBatch({ jobs }: Stores, query: mongo.Filter<JobDoc>): Promise<Doomed[]> {
+function findBatch({ jobs }: Stores, query: mongo.Filter<JobDoc>): Promise<JobToDelete[]> {
   const projection = { jobId: 1, payloadIds: PAYLOAD_IDS };
   return readFromCaughtUpPrimary(jobs.collection, () =>
-    jobs.collection.find<Doomed>(query, { projection, limit: BATCH }).toArray(),
+    jobs.collection.find<JobToDelete>(query, { projection, limit: BATCH_SIZE }).toArray(),
   );
 }
 
-/** Deletes jobs and then their payloads: a crash in between leaves nothing that a reader sees. */
-async function deleteBatch(stores: Stores, batch: readonly Doomed[], query: mongo.Filter<JobDoc>): Promise<number> {
+/** Deletes jobs before their payloads, so that a crash in between leaves only payloads, which no reader sees. */
+async function deleteBatch(
+  stores: Stores,
+  batch: readonly JobToDelete[],
+  query: mongo.Filter<JobDoc>,
+): Promise<number> {
   const deletedCount = await stores.jobs.delete(batch, query);
   const stored = batch.filter(({ payloadIds }) => payloadIds.length > 0);
   if (stored.length === 0) return deletedCount;
   const ids = stored.map(({ _id }) => _id);
   const left = await readAll(stores.jobs.collection, { _id: { $in: ids } }, { projection: { _id: 1 } });
-  const still = new Set(left.map(({ _id }) => _id.toHexString()));
-  const gone = stored.filter(({ _id }) => !still.has(_id.toHexString()));
+  const existing = new Set(left.map(({ _id }) => _id.toHexString()));
+  const deleted = stored.filter(({ _id }) => !existing.has(_id.toHexString()));
   await stores.payloads.delete(
-    gone.map(({ jobId }) => jobId),
-    gone.flatMap(({ payloadIds }) => payloadIds),
+    deleted.map(({ jobId }) => jobId),
+    deleted.flatMap(({ payloadIds }) => payloadIds),
   );
   return deletedCount;
 }
 
-/** How long before the sweep a payload must have been written: a report may still be about to refer to it. */
+/** Minimum age of a payload that may be deleted: a report writes its payloads before the job that refers to them. */
 const UNUSED_AFTER_MS = 10 * 60_000;
-/** How long payloads are compared with the steps of their jobs, which is dearer than to see that a job is gone. */
+/**
+ * Maximum age of payloads that are compared with the references in their jobs. Older ones are only checked for whether the job
+ * exists, which costs less.
+ */
 const YOUNG_MS = 3 * 3_600_000;
 
 /**
- * Deletes stored payloads that no job refers to: a process died between two writes, or a report came in the moment in which
- * its job was deleted. One that was replaced in the moment of a crash goes with its job.
- * @returns how many were deleted
+ * Deletes stored payloads that no job refers to. A process leaves them if it dies between two writes, a report if its job is
+ * deleted at the same time. An old payload that a report replaced just before a crash stays until its
+ * job is deleted.
+ * @returns the number of deleted payloads
  * @throws AppError unavailable
  */
 export async function deleteUnusedPayloads(stores: Stores, now: Date, signal?: AbortSignal): Promise<number> {
@@ -94,7 +103,7 @@ export async function deleteUnusedPayloads(stores: Stores, now: Date, signal?: A
       ? { $or: [{ jobId: after.jobId, _id: { $gt: after._id } }, { jobId: { $gt: after.jobId } }] }
       : {};
     const batch = await readAll(payloads.collection, next, {
-      ...{ projection: { jobId: 1 }, sort: { jobId: 1, _id: 1 }, limit: BATCH, hint: { jobId: 1, _id: 1 } },
+      ...{ projection: { jobId: 1 }, sort: { jobId: 1, _id: 1 }, limit: BATCH_SIZE, hint: { jobId: 1, _id: 1 } },
     });
     after = batch.at(-1);
     if (!after) break;
@@ -110,15 +119,15 @@ export async function deleteUnusedPayloads(stores: Stores, now: Date, signal?: A
   return deleted;
 }
 
-type Stored = { readonly jobId: string; readonly _id: mongo.ObjectId };
+type StoredPayload = { readonly jobId: string; readonly _id: mongo.ObjectId };
 
-/** Returns what tells whether a job refers to a payload. */
+/** Returns a predicate: whether the job of a payload still needs it. */
 async function usedPayloads(
   collection: mongo.Collection<JobDoc>,
-  batch: readonly Stored[],
+  batch: readonly StoredPayload[],
   young: string,
-): Promise<(one: Stored) => boolean> {
-  const isYoung = ({ _id }: Stored) => _id.toHexString() >= young;
+): Promise<(one: StoredPayload) => boolean> {
+  const isYoung = ({ _id }: StoredPayload) => _id.toHexString() >= young;
   const jobIds = [...new Set(batch.map(({ jobId }) => jobId))];
   const withYoung = [...new Set(batch.filter(isYoung).map(({ jobId }) => jobId))];
   const [found, referring] = await Promise.all([
@@ -137,5 +146,5 @@ async function usedPayloads(
   return (one) => existing.has(one.jobId) && (!isYoung(one) || ids.has(one._id.toHexString()));
 }
 
-/** The least id that MongoDB's driver makes at a time, in hexadecimal. */
+/** Returns the lowest ObjectId of a given second, in hexadecimal. */
 const idAt = (time: Date): string => mongo.ObjectId.createFromTime(Math.floor(time.getTime() / 1_000)).toHexString();

@@ -1,15 +1,15 @@
 import { AppError } from "../../shared/errors.ts";
 import { toJson } from "../../shared/json.ts";
 
-/** An object whose content is the caller's: input, metadata, output. */
+/** An object with any content: the input, metadata or output of a job. */
 export type FreeObject = Record<string, unknown>;
 
-/** Largest text of one free object: three of them and the rest of a job stay under MongoDB's 16 MiB for a document. */
+/** Maximum JSON text of one free object, in bytes: three of them and the rest of a job fit into MongoDB's 16 MiB for a document. */
 const MAX_BYTES = 5 * 1024 * 1024;
 
 /**
- * Free objects are kept as their JSON text: it holds any key (`$where`, `a.b`, `__proto__`, `_bsontype`) and any depth
- * as the caller sent it, and nothing in it can act as an operator.
+ * Returns the JSON text as which a free object is stored. Text holds any key (`$where`, `a.b`, `__proto__`, `_bsontype`) and
+ * any depth unchanged, and nothing in it can act as an operator.
  * @throws AppError body_too_large, invalid_body
  */
 export function packObject(field: string, value: FreeObject | null): string | null {
@@ -21,18 +21,19 @@ export function packObject(field: string, value: FreeObject | null): string | nu
   return text;
 }
 
-/** Null also for a field that a projection left out. */
+/** Returns the object of a stored text, or null if there is no text, also because a projection left it out. */
 export function unpackObject(text: string | null | undefined): FreeObject | null {
   return text == null ? null : JSON.parse(text);
 }
 
+/** Maximum search terms of one job, each an entry in an index. */
 const MAX_TERMS = 100;
 const MAX_TERM_LENGTH = 256;
 
 /**
- * What `metadata.KEY=value` finds: `key=value` for each string, number and boolean in the object, keys of nested
- * objects joined by dots, each item of an array under the array's key. The first 100 that are at most 256 characters
- * long; the rest is kept but cannot be searched for.
+ * Returns the terms that the search by `metadata.KEY=value` compares: `key=value` for each string, number and boolean in the
+ * object, with the keys of nested objects joined by dots, and each item of an array under the array's key. Returns the first 100
+ * terms of at most 256 characters; other values are stored but cannot be searched for.
  */
 export function searchTerms(metadata: FreeObject | null): string[] {
   const terms = new Set<string>();
@@ -51,6 +52,7 @@ export function searchTerms(metadata: FreeObject | null): string[] {
   return [...terms];
 }
 
+/** Returns the term of one key and value. */
 export function searchTerm(key: string, value: string): string {
   return `${key}=${value}`;
 }

@@ -3,11 +3,11 @@ import type { FreeObject } from "./freeObject.ts";
 import type { Payload } from "./payloads.ts";
 import type { StepDoc } from "./step.ts";
 
-/** A job has the statuses of its steps. */
+/** The status of a job or a step. */
 export type Status = StepDoc["status"];
 
 export interface JobDoc {
-  /** The internal id; a job deleted and made again under the same jobId has another. */
+  /** The internal id. A job that is created again under the same jobId has another one. */
   _id: mongo.ObjectId;
   jobId: string;
   name: string | null;
@@ -23,25 +23,25 @@ export interface JobDoc {
   output: Payload | null;
   createdAt: Date;
   updatedAt: Date;
-  /** The minute of `updatedAt`, for the index: see jobTimes.ts. */
+  /** `updatedAt` truncated to the minute, for the index: see jobTimes.ts. */
   updatedMinute: Date;
   endedAt: Date | null;
   lastReportAt: Date | null;
-  /** The job's own time to stale, in seconds; null takes the configuration's. */
+  /** Seconds without a report after which the job is stale; null for the configured default. */
   staleAfterSeconds: number | null;
-  /** From when on a running job is stale; null once it has ended. */
+  /** The time from which a running job is stale; null once it has ended. */
   staleAt: Date | null;
-  /** The minute of `staleAt`, for the index. */
+  /** `staleAt` truncated to the minute, for the index. */
   staleMinute: Date | null;
-  /** A copy of the running step that was reported last. */
+  /** A copy of the running step with the newest report; null while no step is running. */
   current: StepDoc | null;
-  /** How many reports the job has had. Orders the reports on its steps. */
+  /** The number of reports on the job's steps. Orders these reports. */
   seq: number;
-  /** The report that ended the job in its status; missing where no report did. */
+  /** The report that brought the job to its final status; missing if no report did. */
   endedBy?: mongo.ObjectId;
-  /** Stored payloads that the last report with an output has replaced. */
+  /** Stored payloads that the newest report with an output replaced. */
   replaced?: mongo.ObjectId[];
-  /** The steps by `fieldOf` of their keys, in the order in which they were created; missing while there are none. */
+  /** The steps under the `stepField` of their keys, in the order of creation; missing while there are none. */
   steps?: Record<string, StepDoc>;
 }
 
@@ -83,7 +83,7 @@ jobSchema.index({ updatedMinute: -1 });
 jobSchema.index({ status: 1, endedAt: 1 });
 jobSchema.index({ staleMinute: 1 }, { partialFilterExpression: { status: "running" } });
 
-/** What PUT /api/jobs/:jobId may set; a field that is not there stays as it is, null clears it. */
+/** The fields that PUT /api/jobs/:jobId sets. A missing field stays unchanged, and null clears a field. */
 export interface JobChange {
   readonly name?: string | null;
   readonly description?: string | null;
@@ -96,7 +96,7 @@ export interface JobChange {
   readonly output?: FreeObject | null;
 }
 
-/** The job as clients read it, without what its steps add. Times are ISO 8601 UTC in milliseconds. */
+/** A job as clients read it, without its steps. Times are ISO 8601 UTC with milliseconds. */
 export interface JobView {
   jobId: string;
   name: string | null;

@@ -5,12 +5,12 @@ import type { JobDoc, Status } from "./job.ts";
 import { nameKey } from "./jobs.ts";
 import { staleJobs, updatedBefore, updatedFrom } from "./jobTimes.ts";
 
-/** What a list of jobs, or a deletion, is narrowed to; all that is given must hold. */
+/** Conditions for a list or a deletion of jobs. A job matches if it fulfils all that are given. */
 export interface JobFilter {
   readonly status?: readonly Status[];
-  /** The beginning of the name; upper and lower case are the same. */
+  /** A prefix of the name, in upper or lower case. */
   readonly name?: string;
-  /** The beginning of the jobId, to the letter. */
+  /** A prefix of the jobId, case-sensitive. */
   readonly jobId?: string;
   /** Pairs of a key in `metadata` (nested keys joined by dots) and its value as text. */
   readonly metadata?: readonly (readonly [key: string, value: string])[];
@@ -21,7 +21,7 @@ export interface JobFilter {
   readonly stale?: boolean;
 }
 
-/** The filter as a query. Each condition on its own has an index that finds its jobs (job.ts). */
+/** Returns the query for a filter. Each condition has an index of its own (job.ts). */
 export function jobQuery(filter: JobFilter, now: Date): mongo.Filter<JobDoc> {
   const all: mongo.Filter<JobDoc>[] = [];
   if (filter.status) all.push({ status: { $in: [...filter.status] } });
@@ -37,14 +37,14 @@ export function jobQuery(filter: JobFilter, now: Date): mongo.Filter<JobDoc> {
   return all.length > 0 ? { $and: all } : {};
 }
 
-/** What the filter looks at. */
+/** The fields that a filter compares. */
 export type FilteredJob = Pick<
   JobDoc,
   "jobId" | "nameKey" | "metadataTerms" | "status" | "createdAt" | "updatedAt" | "staleAt"
 >;
 
-/** Whether the query of the filter would find the job. */
-export function fitsFilter(job: FilteredJob, filter: JobFilter, now: Date): boolean {
+/** Returns whether a job matches a filter. Agrees with `jobQuery`. */
+export function matchesFilter(job: FilteredJob, filter: JobFilter, now: Date): boolean {
   const { status, name, jobId, metadata = [], createdFrom, createdBefore, stale } = filter;
   const isStale = job.staleAt !== null && job.staleAt <= now;
   return (
@@ -60,21 +60,21 @@ export function fitsFilter(job: FilteredJob, filter: JobFilter, now: Date): bool
   );
 }
 
-/** Whether a mere report, or time alone, may take a job out of what the filter fits. */
-export const isFleeting = (filter: JobFilter): boolean =>
+/** Returns whether a job may stop matching the filter by time alone, or by a report that does not end it. */
+export const isVolatile = (filter: JobFilter): boolean =>
   [filter.stale, filter.updatedFrom, filter.updatedBefore].some((condition) => condition !== undefined);
 
-/** What comes after a position in a list that is newest first. The bound on createdAt is what the index uses. */
+/** Returns the query for the rows after a position in a list, newest first. The index uses its bound on createdAt. */
 export function olderThan({ createdAt, _id }: Position): mongo.Filter<JobDoc> {
   return { createdAt: { $lte: createdAt }, $or: [{ createdAt: { $lt: createdAt } }, { _id: { $lt: _id } }] };
 }
 
-/** The range of all strings that begin with a text: from it up to the least string that is greater than them all. */
+/** Returns the range of all strings with a prefix: from the prefix up to the lowest string that is greater than all of them. */
 export function beginsWith(prefix: string): { $gte: string; $lt?: string } {
   const points = Array.from(prefix, (character) => character.codePointAt(0) as number);
   for (let last = points.pop(); last !== undefined; last = points.pop()) {
     if (last === 0x10ffff) continue;
-    const next = last === 0xd7ff ? 0xe000 : last + 1; // surrogates are no characters
+    const next = last === 0xd7ff ? 0xe000 : last + 1; // Surrogates are not characters.
     return { $gte: prefix, $lt: String.fromCodePoint(...points, next) };
   }
   return { $gte: prefix };

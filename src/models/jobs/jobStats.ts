@@ -12,52 +12,55 @@ export interface JobStats {
   lastHour: { created: number; completed: number; failed: number };
 }
 
-/** A count that takes longer than this serves whoever asks, … */
-const QUICK_MS = 50;
-/** … until so many times as long has passed as it took: however many jobs there are, counting is a small part of the time. */
-const SERVES_TIMES = 10;
+/** Maximum time that counting may take, in milliseconds, without its result being cached. */
+const MAX_UNCACHED_MS = 50;
+/**
+ * How long a result is cached, as a multiple of the time that counting took. Counting thus takes at most a tenth of the time,
+ * however many jobs there are.
+ */
+const CACHE_FACTOR = 10;
 
-type CountedJobs = Pick<Jobs, "collection">;
+type JobCollection = Pick<Jobs, "collection">;
 
-/** Counts jobs for whoever asks. */
+/** Counts jobs, and caches the result if counting was slow. Concurrent callers share one slow count. */
 export class JobStatistics {
-  readonly #jobs: CountedJobs;
+  readonly #jobs: JobCollection;
   readonly #clock: Clock;
-  #serving: Promise<JobStats> | undefined;
+  #cached: Promise<JobStats> | undefined;
 
-  constructor(jobs: CountedJobs, clock: Clock) {
+  constructor(jobs: JobCollection, clock: Clock) {
     this.#jobs = jobs;
     this.#clock = clock;
   }
 
-  /** How many jobs there are in each status, and what happened in the last hour. @throws AppError unavailable */
+  /** Returns the number of jobs in each status, and what happened in the last hour. @throws AppError unavailable */
   read(): Promise<JobStats> {
-    return this.#serving ?? this.#count();
+    return this.#cached ?? this.#count();
   }
 
   async #count(): Promise<JobStats> {
     const started = performance.now();
     const counting = countJobs(this.#jobs, this.#clock.now());
-    const isSlow = setTimeout(() => {
-      this.#serving ??= counting;
-    }, QUICK_MS);
+    const cacheTimer = setTimeout(() => {
+      this.#cached ??= counting;
+    }, MAX_UNCACHED_MS);
     const forget = () => {
-      if (this.#serving === counting) this.#serving = undefined;
+      if (this.#cached === counting) this.#cached = undefined;
     };
     try {
       const stats = await counting;
-      setTimeout(forget, (performance.now() - started) * SERVES_TIMES).unref();
+      setTimeout(forget, (performance.now() - started) * CACHE_FACTOR).unref();
       return stats;
     } catch (error) {
       forget();
       throw error;
     } finally {
-      clearTimeout(isSlow);
+      clearTimeout(cacheTimer);
     }
   }
 }
 
-async function countJobs(jobs: CountedJobs, now: Date): Promise<JobStats> {
+async function countJobs(jobs: JobCollection, now: Date): Promise<JobStats> {
   const since = new Date(now.getTime() - HOUR_MS);
   const count = (query: mongo.Filter<JobDoc>) =>
     readFromCaughtUpPrimary(jobs.collection, () => jobs.collection.countDocuments(query));

@@ -2,25 +2,26 @@ import type { mongo } from "mongoose";
 import type { JobDoc } from "./job.ts";
 
 /**
- * Every report moves `updatedAt` and `staleAt`. Indexes are on their minutes, because an update that changes no indexed field
- * costs MongoDB a fifth less, and a third of it for a job of 10,000 steps, whose document it then does not write anew.
+ * Every report changes `updatedAt` and `staleAt`. The indexes use these times truncated to the minute, because an update that
+ * changes no indexed field costs MongoDB less, above all for jobs of thousands of steps, whose documents it then does not
+ * rewrite.
  */
 const MINUTE_MS = 60_000;
 
-/** How long a running job or step of this job may go without a report before it is stale, in milliseconds. */
+/** Returns how long a job or one of its steps may run without a report before it is stale, in milliseconds. */
 export const staleAfterMs = (
   { staleAfterSeconds }: Pick<JobDoc, "staleAfterSeconds">,
   defaultSeconds: number,
 ): number => (staleAfterSeconds ?? defaultSeconds) * 1_000;
 
-/** The minute of a time. */
+/** Returns a time truncated to the minute. */
 export const minuteOf = (time: Date): Date => new Date(Math.floor(time.getTime() / MINUTE_MS) * MINUTE_MS);
 
 const minuteExpression = (field: string) => ({ $dateTrunc: { date: field, unit: "minute" } });
 
 /**
- * The last stages of every update of a job: they set what depends on its times.
- * @param defaultSeconds for jobs that have no `staleAfterSeconds` of their own
+ * Returns the last stages of every update of a job. They set the fields that depend on its times.
+ * @param defaultSeconds the `staleAfterSeconds` of jobs that have none of their own
  */
 export const timeStages = (defaultSeconds: number): mongo.Document[] => {
   const silentMs = { $multiply: [{ $ifNull: ["$staleAfterSeconds", defaultSeconds] }, 1_000] };
@@ -31,18 +32,20 @@ export const timeStages = (defaultSeconds: number): mongo.Document[] => {
   ];
 };
 
-/** Running jobs that have gone without a report for too long. */
+/** Returns the query for stale jobs: running ones without a report for too long. */
 export const staleJobs = (now: Date): mongo.Filter<JobDoc> => ({
   status: "running",
   staleMinute: { $lte: minuteOf(now) },
   staleAt: { $lte: now },
 });
 
+/** Returns the query for jobs that changed at a time or later. */
 export const updatedFrom = (time: Date): mongo.Filter<JobDoc> => ({
   updatedMinute: { $gte: minuteOf(time) },
   updatedAt: { $gte: time },
 });
 
+/** Returns the query for jobs that last changed before a time. */
 export const updatedBefore = (time: Date): mongo.Filter<JobDoc> => ({
   updatedMinute: { $lte: minuteOf(time) },
   updatedAt: { $lt: time },

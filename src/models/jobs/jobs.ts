@@ -4,8 +4,9 @@ import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { ChangeNotifier } from "../../shared/queue/changeStream.ts";
 import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
-import { mapMongoErrors, retryUpsert } from "../db/mongoErrors.ts";
+import { mapMongoErrors } from "../db/mongoErrors.ts";
 import { readAll } from "../db/readAll.ts";
+import { retryUpsert } from "../db/retry.ts";
 import { type FreeObject, packObject, searchTerms } from "./freeObject.ts";
 import type { JobChange, JobDoc, JobView, Status } from "./job.ts";
 import { staleAfterMs, timeStages } from "./jobTimes.ts";
@@ -15,13 +16,13 @@ import { type StepDoc, type StepSummary, stepSummary } from "./step.ts";
 
 type Expression = Record<string, unknown>;
 
-/** A job without its steps, as most readers want it: the steps may take megabytes. */
+/** A job without its steps, which may take megabytes. */
 export type JobHead = Omit<JobDoc, "steps">;
 
-/** Leaves out what only reports look at. */
+/** The projection that leaves out steps and the fields that only reports use. */
 export const WITHOUT_STEPS = { steps: 0, replaced: 0, endedBy: 0, updatedMinute: 0, staleMinute: 0 } as const;
 
-/** A value as it is, whatever it looks like: without it `$`-strings would be read as expressions. */
+/** Returns a value unchanged to MongoDB, which would otherwise interpret strings with `$` as expressions. */
 const literal = (value: unknown): Expression => ({ $literal: value });
 const or = (field: string, fallback: unknown): Expression => ({ $ifNull: [field, literal(fallback)] });
 
@@ -31,7 +32,7 @@ export class Jobs {
   readonly #changes: ChangeNotifier;
   readonly #payloads: Payloads;
   readonly #staleAfterSeconds: number;
-  readonly #finding = new Batcher<string, JobHead>((jobIds) => this.#findAll(jobIds), EQUAL_WEIGHTS);
+  readonly #finder = new Batcher<string, JobHead>((jobIds) => this.#findAll(jobIds), EQUAL_WEIGHTS);
 
   constructor(
     collection: mongo.Collection<JobDoc>,
@@ -48,15 +49,15 @@ export class Jobs {
   }
 
   /**
-   * Creates the job or changes the fields given. Progress only goes forward; `status: "completed"` brings it to 100.
-   * A change of status, progress, message or output counts as a report.
-   * @returns the job, whether it is new, and the status in which this change ended it
+   * Creates a job or changes the fields given. Progress never decreases, and `status: "completed"` sets it to 100. A change of
+   * status, progress, message or output counts as a report.
+   * @returns the job, whether it is new, and its final status if this change ended it
    * @throws AppError unavailable, body_too_large
    */
   async put(jobId: string, change: JobChange): Promise<{ created: boolean; ended: Status | null; job: JobHead }> {
     const now = this.#clock.now();
     const writes = new PayloadWrites();
-    const set = this.#changed(jobId, change, writes, now);
+    const set = this.#fieldsFor(jobId, change, writes, now);
     await this.#payloads.write(writes.docs);
     const pipeline = [{ $set: set }, ...timeStages(this.#staleAfterSeconds)];
     const options = { upsert: true, returnDocument: "after", includeResultMetadata: true } as const;
@@ -65,15 +66,15 @@ export class Jobs {
         this.collection.findOneAndUpdate({ jobId }, pipeline, { ...options, projection: { steps: 0, endedBy: 0 } }),
       ),
     );
-    if (!job) throw new Error("an upsert answered without its document");
-    // The sweep deletes what cannot be deleted here.
-    if (brings(change)) await this.#payloads.delete([jobId], job.replaced ?? []).catch(() => {});
+    if (!job) throw new Error("an upsert returned no document");
+    // If this fails, the sweep deletes them.
+    if (changesPayloads(change)) await this.#payloads.delete([jobId], job.replaced ?? []).catch(() => {});
     this.#changes.note({ kind: "job", jobId, moved: true });
     const ended = job.endedAt?.getTime() === now.getTime() ? job.status : null;
     return { created: lastErrorObject?.updatedExisting === false, ended, job };
   }
 
-  #changed(jobId: string, change: JobChange, writes: PayloadWrites, now: Date): Expression {
+  #fieldsFor(jobId: string, change: JobChange, writes: PayloadWrites, now: Date): Expression {
     const isReport = ["status", "progress", "message", "output"].some((field) => field in change);
     const given = (field: keyof JobChange, value: unknown = change[field]) =>
       change[field] === undefined ? or(`$${field}`, null) : literal(value);
@@ -102,22 +103,22 @@ export class Jobs {
       endedAt: change.status === undefined ? or("$endedAt", null) : endedAt(change.status, "$$ROOT", now),
       current: or("$current", null),
       seq: or("$seq", 0),
-      ...(brings(change) && { replaced: replacedBy(change) }),
+      ...(changesPayloads(change) && { replaced: replacedBy(change) }),
     };
   }
 
-  /** The update of a job's document that applies a report now. */
+  /** Returns the update of a job's document that applies a report now. */
   reportUpdate(report: ReportChange): mongo.Document[] {
     return reportUpdate(report, this.#clock.now(), this.#staleAfterSeconds);
   }
 
-  /** Notes for readers of live events that a report was applied. */
-  noteReport(jobId: string, stepKey: string, hasEnded: boolean): void {
+  /** Notifies readers of live events that a report was applied. */
+  notifyReport(jobId: string, stepKey: string, hasEnded: boolean): void {
     this.#changes.note({ kind: "step", jobId, stepKey });
     this.#changes.note({ kind: "job", jobId, moved: hasEnded });
   }
 
-  /** Deletes those of the jobs that a query fits. @returns how many these were */
+  /** Deletes the given jobs as far as they match a query. @returns the number of deleted jobs @throws AppError unavailable */
   async delete(jobs: readonly Pick<JobDoc, "_id" | "jobId">[], query: mongo.Filter<JobDoc>): Promise<number> {
     const ids = jobs.map(({ _id }) => _id);
     const { deletedCount } = await mapMongoErrors(() =>
@@ -127,9 +128,9 @@ export class Jobs {
     return deletedCount;
   }
 
-  /** @throws AppError job_not_found, unavailable */
+  /** Reads a job, in one query with concurrent calls. @throws AppError job_not_found, unavailable */
   find(jobId: string): Promise<JobHead> {
-    return this.#finding.add(jobId);
+    return this.#finder.add(jobId);
   }
 
   async #findAll(jobIds: readonly string[]): Promise<(JobHead | AppError)[]> {
@@ -139,7 +140,7 @@ export class Jobs {
     return jobIds.map((jobId) => byId.get(jobId) ?? jobNotFound(jobId));
   }
 
-  /** The internal id alone. @throws AppError job_not_found, unavailable */
+  /** Reads only the internal id of a job. @throws AppError job_not_found, unavailable */
   async findId(jobId: string): Promise<mongo.ObjectId> {
     const job = await readFromCaughtUpPrimary(this.collection, () =>
       this.collection.findOne({ jobId }, { projection: { _id: 1 } }),
@@ -148,7 +149,10 @@ export class Jobs {
     return job._id;
   }
 
-  /** @param free its free objects, read already */
+  /**
+   * Returns a job as clients read it.
+   * @param free its free objects
+   */
   view(job: JobHead, free: Record<PayloadField, FreeObject | null>): JobView {
     return {
       jobId: job.jobId,
@@ -169,26 +173,26 @@ export class Jobs {
     };
   }
 
-  /** A step of a job, without its output. */
+  /** Returns a step of a job without its output. */
   stepSummary(job: Pick<JobDoc, "jobId" | "staleAfterSeconds">, step: StepDoc): StepSummary {
     return stepSummary(job.jobId, step, this.#clock.now(), staleAfterMs(job, this.#staleAfterSeconds));
   }
 }
 
-/** The fields that hold free objects. */
+/** The fields of a job that hold free objects. */
 export const PAYLOAD_FIELDS = ["input", "metadata", "output"] as const;
 export type PayloadField = (typeof PAYLOAD_FIELDS)[number];
 
-/** Whether a change may replace a stored payload. */
-const brings = (change: JobChange): boolean => PAYLOAD_FIELDS.some((field) => change[field] !== undefined);
+/** Returns whether a change may replace stored payloads. */
+const changesPayloads = (change: JobChange): boolean => PAYLOAD_FIELDS.some((field) => change[field] !== undefined);
 
-/** The stored payloads that a change replaces. */
+/** Returns the expression for the stored payloads that a change replaces. */
 function replacedBy(change: JobChange): Expression {
   const fields = PAYLOAD_FIELDS.filter((field) => change[field] !== undefined);
   return { $setDifference: [fields.map((field) => `$${field}.payload`), [null]] };
 }
 
-/** Every stored payload that a job refers to, as an expression. */
+/** The expression for every stored payload that a job refers to. */
 export const PAYLOAD_IDS = {
   $setDifference: [
     {
@@ -204,7 +208,7 @@ export const PAYLOAD_IDS = {
   ],
 };
 
-/** What the search by name compares: lower case, so that it does not matter how the name was typed. */
+/** Returns the lower-case name that the search by name compares. */
 export const nameKey = (name: string): string => name.toLowerCase();
 
 export function jobNotFound(jobId: string): AppError {

@@ -2,16 +2,16 @@ import { mongo, Schema } from "mongoose";
 import { mapMongoErrors } from "../db/mongoErrors.ts";
 import { readAll } from "../db/readAll.ts";
 
-/** JSON text that is too large for the record it belongs to, or an output of a step. Never changed once it is written. */
+/** JSON text that is too large for the record that refers to it, or the output of a step. It never changes. */
 export interface PayloadDoc {
   _id: mongo.ObjectId;
-  /** The job that it was written for. */
+  /** The jobId of the job that it belongs to. */
   jobId: string;
   text: string;
 }
 
 export const payloadSchema = new Schema<PayloadDoc>({ jobId: String, text: String }, { versionKey: false });
-/** Covers the sweep, which looks for payloads of jobs that are gone. */
+/** Covers the sweep for payloads of deleted jobs. */
 payloadSchema.index({ jobId: 1, _id: 1 });
 
 /** A reference to a stored payload, with the length of its text in characters. */
@@ -20,31 +20,31 @@ export interface PayloadRef {
   readonly length: number;
 }
 
-/** A free object as a record holds it: its JSON text, or a reference to it. */
+/** A free object as a record stores it: its JSON text, or a reference to the stored text. */
 export type Payload = string | PayloadRef;
 
-/** Texts up to this many characters stay in the record, so that reading a usual job is one read of one document. */
+/** Maximum characters of a text that is stored inside its record, so that most jobs are read with one query. */
 const MAX_INLINE_LENGTH = 32 * 1024;
 
-/** Characters of a payload, wherever it is kept. */
+/** Returns the length of a payload's text in characters. */
 export const lengthOf = (payload: Payload | null | undefined): number => payload?.length ?? 0;
 
 export const isStored = (payload: Payload | null | undefined): payload is PayloadRef =>
   payload !== null && typeof payload === "object";
 
 /**
- * Decides where texts are kept, and collects those that must be written before the record that refers to them. A record
- * changes together with its reference, because each text gets a fresh id.
+ * Decides where texts are stored, and collects those that must be written before the record that refers to them. Each text gets
+ * a new id, so that a record and its reference change together.
  */
 export class PayloadWrites {
   readonly docs: PayloadDoc[] = [];
 
-  /** Keeps a text in the record if it is short. */
+  /** Returns a short text itself, to be stored in the record, and a reference to a longer one. */
   keep(jobId: string, text: string): Payload {
     return text.length <= MAX_INLINE_LENGTH ? text : this.store(jobId, text);
   }
 
-  /** Keeps a text outside of the record, whatever its length. */
+  /** Returns a reference to a text of any length. */
   store(jobId: string, text: string): PayloadRef {
     const _id = new mongo.ObjectId();
     this.docs.push({ _id, jobId, text });
@@ -67,7 +67,7 @@ export class Payloads {
 
   /**
    * Reads the texts of stored payloads.
-   * @returns them by their ids in hexadecimal; one that a newer write has replaced meanwhile is missing
+   * @returns texts by the hexadecimal ids of their payloads, without payloads that a newer write has replaced
    * @throws AppError unavailable
    */
   async read(
@@ -79,7 +79,7 @@ export class Payloads {
     return new Map(found.map(({ _id, text }) => [_id.toHexString(), text]));
   }
 
-  /** Deletes payloads that no record refers to any more. @throws AppError unavailable */
+  /** Deletes payloads that no record refers to. @throws AppError unavailable */
   async delete(jobIds: readonly string[], ids: readonly mongo.ObjectId[]): Promise<void> {
     if (ids.length === 0) return;
     await mapMongoErrors(() => this.collection.deleteMany({ jobId: { $in: [...jobIds] }, _id: { $in: [...ids] } }));

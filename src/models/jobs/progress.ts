@@ -1,4 +1,4 @@
-/** The numbers of a report: the step's own progress and the range that the step covers in its job, each 0–100. */
+/** The numbers of a report: the step's own progress, and the range of the job's progress that the step covers, each 0–100. */
 export interface ReportedProgress {
   readonly progress?: number | undefined;
   readonly jobProgressStart?: number | undefined;
@@ -6,8 +6,8 @@ export interface ReportedProgress {
 }
 
 /**
- * The job's progress that a report stands for, 0–100, or undefined when one of the three numbers is missing.
- * Rounded to nine decimals, so that floating point never decides whether 100 is reached: 33.3 + 100/100 × 66.7 is 100.
+ * Returns the job's progress after a report, 0–100, or undefined if one of the three numbers is missing. The result is rounded to
+ * nine decimals, so that floating point never decides whether 100 is reached: 33.3 + 100/100 × 66.7 is 100.
  */
 export function calculateJobProgress(report: ReportedProgress): number | undefined {
   const { progress, jobProgressStart: start, jobProgressEnd: end } = report;

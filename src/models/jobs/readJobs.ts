@@ -1,5 +1,5 @@
 import { decodeCursor, encodeCursor } from "../db/cursor.ts";
-import { takePage } from "../db/page.ts";
+import { readPage } from "../db/page.ts";
 import { readAll } from "../db/readAll.ts";
 import type { Stores } from "../stores.ts";
 import type { JobDoc } from "./job.ts";
@@ -17,7 +17,7 @@ export interface JobRead extends JobWithStep {
 
 type JobField = keyof JobWithStep;
 
-/** The job with its current step. @throws AppError job_not_found (it was deleted meanwhile), unavailable */
+/** Returns a job with its current step. @throws AppError job_not_found (it has been deleted since it was read), unavailable */
 export async function viewJob(stores: Stores, job: JobHead): Promise<JobWithStep> {
   const [view] = await viewJobs(stores, [job]);
   if (!view) throw jobNotFound(job.jobId);
@@ -25,8 +25,9 @@ export async function viewJob(stores: Stores, job: JobHead): Promise<JobWithStep
 }
 
 /**
- * One job, with one of its steps (null when it has none of that key) and with all of them where asked for.
- * @throws AppError job_not_found, invalid_query (all steps are too large for one answer), unavailable
+ * Reads a job, with one of its steps if `stepKey` is given, and with all of them if `withSteps` is set.
+ * @returns `step` is null if the job has no step of that key
+ * @throws AppError job_not_found, invalid_query (all steps are too large for one response), unavailable
  */
 export async function readJob(
   stores: Stores,
@@ -42,11 +43,11 @@ export interface JobListQuery {
   readonly filter: JobFilter;
   readonly limit: number;
   readonly cursor?: string | undefined;
-  /** The fields of a row, besides jobId; all of them when absent. */
+  /** The fields of a row besides jobId. Without it, a row has all fields. */
   readonly fields?: readonly JobField[] | undefined;
 }
 
-/** A page of jobs, newest first by creation. @throws AppError unavailable */
+/** Returns a page of jobs, the newest first by creation. @throws AppError unavailable */
 export async function listJobs(
   stores: Stores,
   { filter, limit, cursor, fields }: JobListQuery,
@@ -61,7 +62,7 @@ export async function listJobs(
   };
   const find = () => jobs.collection.find<JobDoc>({ $and: query }, { projection }).sort({ createdAt: -1, _id: -1 });
   const bytesOf = (job: JobDoc) => PAYLOAD_FIELDS.reduce((sum, field) => sum + lengthOf(job[field]), 0);
-  const page = await takePage(jobs.collection, find, { limit, bytesOf });
+  const page = await readPage(jobs.collection, find, { limit, bytesOf });
   const rows = (await viewJobs(stores, page.rows)).filter((row) => row !== null);
   return {
     jobs: fields ? rows.map((row) => pick(row, ["jobId", ...fields])) : rows,
@@ -69,8 +70,8 @@ export async function listJobs(
   };
 }
 
-/** Jobs as they are now, each with what lists show of it; those that are gone are missing. @throws AppError unavailable */
-export async function readRows(
+/** Reads jobs, each with its row in lists. Jobs that no longer exist are left out. @throws AppError unavailable */
+export async function readJobRows(
   stores: Stores,
   jobIds: readonly string[],
 ): Promise<{ job: JobDoc; row: Omit<JobWithStep, PayloadField> }[]> {

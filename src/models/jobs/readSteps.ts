@@ -10,17 +10,20 @@ import { type JobHead, jobNotFound, WITHOUT_STEPS } from "./jobs.ts";
 import { lengthOf } from "./payloads.ts";
 import { stepPath } from "./reportUpdate.ts";
 import { type SingleStepView, type StepDoc, type StepSummary, type StepView, singleStep } from "./step.ts";
-import { pick, unpackPayload } from "./viewJobs.ts";
+import { pick, readUntilComplete, unpackPayload } from "./viewJobs.ts";
 
-/** Maximum characters of all outputs of a job in one answer, which has no next page. */
+/** Maximum characters of all outputs of a job in one response, which has no next page. */
 const MAX_INCLUDED_LENGTH = 64 * 1024 * 1024;
 
 /** The steps of a job in the order in which they were created, as an expression. */
 const ALL_STEPS = { $map: { input: { $objectToArray: { $ifNull: ["$steps", {}] } }, in: "$$this.v" } };
 
+/** The detail of the error that is thrown when reports keep replacing outputs while they are read. */
+const TOO_FAST = "The steps change too fast.";
+
 type Found<T> = JobHead & T;
 
-/** Reads a job together with what expressions say of its steps. @throws AppError job_not_found, unavailable */
+/** Reads a job, with one field more for each expression over its steps. @throws AppError job_not_found, unavailable */
 async function findWith<T>({ jobs }: Stores, jobId: string, expressions: mongo.Document): Promise<Found<T>> {
   const pipeline = [{ $match: { jobId } }, { $set: expressions }, { $project: WITHOUT_STEPS }];
   const [job] = await readFromCaughtUpPrimary(jobs.collection, () =>
@@ -32,32 +35,22 @@ async function findWith<T>({ jobs }: Stores, jobId: string, expressions: mongo.D
 
 /**
  * Adds outputs to steps.
- * @returns null where one of the outputs has been replaced meanwhile: the steps are read again
+ * @returns undefined if a report has replaced one of the outputs since the steps were read
  */
-async function viewSteps(stores: Stores, job: JobHead, steps: readonly StepDoc[]): Promise<StepView[] | null> {
+async function viewSteps(stores: Stores, job: JobHead, steps: readonly StepDoc[]): Promise<StepView[] | undefined> {
   const { jobId } = job;
   const texts = await stores.payloads.read(steps.flatMap(({ output }) => (output ? [{ jobId, ref: output }] : [])));
   const views = steps.map((step) => ({
     ...stores.jobs.stepSummary(job, step),
     output: unpackPayload(step.output, texts),
   }));
-  return views.every((view): view is StepView => view.output !== undefined) ? views : null;
-}
-
-/** Maximum reads of steps whose outputs are replaced while they are read. */
-const MAX_READS = 5;
-
-async function untilWhole<T>(read: () => Promise<T | null>): Promise<T> {
-  for (let reads = 1; reads <= MAX_READS; reads++) {
-    const whole = await read();
-    if (whole !== null) return whole;
-  }
-  throw new AppError("unavailable", { detail: "The steps change too fast.", retryAfterSeconds: 1 });
+  return views.every((view): view is StepView => view.output !== undefined) ? views : undefined;
 }
 
 /**
- * One job with one of its steps (null when it has none of that key), with all of them, or with both.
- * @throws AppError job_not_found, invalid_query (all steps are too large for one answer), unavailable
+ * Reads a job with one of its steps, with all of them, or with both.
+ * @returns `step` is null if the job has no step of that key
+ * @throws AppError job_not_found, invalid_query (all steps are too large for one response), unavailable
  */
 export function readJobWithSteps(
   stores: Stores,
@@ -68,7 +61,7 @@ export function readJobWithSteps(
     ...(stepKey !== undefined && { wanted: `$${stepPath(stepKey)}` }),
     ...(withSteps && { all: ALL_STEPS }),
   };
-  return untilWhole(async () => {
+  const read = async () => {
     const {
       wanted,
       all = [],
@@ -76,10 +69,11 @@ export function readJobWithSteps(
     } = await findWith<{ wanted?: StepDoc; all?: StepDoc[] }>(stores, jobId, expressions);
     if (all.reduce((sum, { output }) => sum + lengthOf(output), 0) > MAX_INCLUDED_LENGTH) throw stepsTooLarge();
     const views = await viewSteps(stores, job, [...all, ...(wanted ? [wanted] : [])]);
-    if (!views) return null;
+    if (!views) return undefined;
     const step = wanted ? singleStep(views.at(-1)!, wanted) : null;
     return { job, ...(stepKey !== undefined && { step }), ...(withSteps && { steps: views.slice(0, all.length) }) };
-  });
+  };
+  return readUntilComplete(read, TOO_FAST);
 }
 
 function stepsTooLarge(): AppError {
@@ -88,7 +82,7 @@ function stepsTooLarge(): AppError {
   return new AppError("invalid_query", { detail: `include ${detail}.`, errors: [{ parameter: "include", detail }] });
 }
 
-/** One step. @throws AppError job_not_found, step_not_found, unavailable */
+/** Reads one step. @throws AppError job_not_found, step_not_found, unavailable */
 export async function readStep(stores: Stores, jobId: string, stepKey: string): Promise<SingleStepView> {
   const { step } = await readJobWithSteps(stores, jobId, { stepKey, withSteps: false });
   if (step) return step;
@@ -100,33 +94,34 @@ export async function readStep(stores: Stores, jobId: string, stepKey: string): 
 interface StepListQuery {
   readonly limit: number;
   readonly cursor?: string | undefined;
-  /** The fields of a row, besides stepKey; all of them when absent. */
+  /** The fields of a row besides stepKey. Without it, a row has all fields. */
   readonly fields?: readonly (keyof StepView)[] | undefined;
 }
 
-/** A page of a job's steps, oldest first. @throws AppError job_not_found, unavailable */
+/** Returns a page of a job's steps, oldest first. @throws AppError job_not_found, unavailable */
 export function listSteps(
   stores: Stores,
   jobId: string,
   { limit, cursor, fields }: StepListQuery,
 ): Promise<{ steps: Partial<StepView>[]; nextCursor: string | null }> {
-  const from = cursor === undefined ? 0 : placeOf(cursor);
+  const from = cursor === undefined ? 0 : indexOfCursor(cursor);
   const withOutput = !fields || fields.includes("output");
-  return untilWhole(async () => {
+  const read = async () => {
     const expressions = { page: { $slice: [ALL_STEPS, from, limit + 1] } };
     const { page, ...job } = await findWith<{ page: StepDoc[] }>(stores, jobId, expressions);
     const rows = takeRows(withOutput ? page : page.map((step) => ({ ...step, output: null })), limit);
     const steps = await viewSteps(stores, job, rows);
-    if (!steps) return null;
+    if (!steps) return undefined;
     const last = page.length > rows.length ? rows.at(-1) : undefined;
     return {
       steps: fields ? steps.map((step) => pick(step, ["stepKey", ...fields])) : steps,
       nextCursor: last ? stepCursor(last, from + rows.length) : null,
     };
-  });
+  };
+  return readUntilComplete(read, TOO_FAST);
 }
 
-/** Ends a page with the row that passes `PAGE_BYTES`. */
+/** Takes rows up to the limit, and none after the row that exceeds `PAGE_BYTES`. */
 function takeRows(page: readonly StepDoc[], limit: number): StepDoc[] {
   let length = 0;
   const fits = page.slice(0, limit).findIndex(({ output }) => {
@@ -136,26 +131,29 @@ function takeRows(page: readonly StepDoc[], limit: number): StepDoc[] {
   return page.slice(0, fits === -1 ? limit : fits + 1);
 }
 
-/** A cursor looks as in other lists; what stands for the internal id is the place of the next step. */
-const stepCursor = ({ createdAt }: StepDoc, place: number): string =>
-  encodeCursor({ createdAt, _id: new mongo.ObjectId(place.toString(16).padStart(24, "0")) });
+/** Returns a cursor in the format of other lists. Its internal id encodes the index of the next step. */
+const stepCursor = ({ createdAt }: StepDoc, index: number): string =>
+  encodeCursor({ createdAt, _id: new mongo.ObjectId(index.toString(16).padStart(24, "0")) });
 
-/** More than the steps that one job can have. */
-const MAX_PLACE = 10_000_000;
+/** More than the number of steps that fit into a job's 12 MB. */
+const MAX_INDEX = 10_000_000;
 
-/** Reads a cursor. One of an earlier version names no place: the list begins again, so that no step is left out. */
-function placeOf(cursor: string): number {
-  const place = Number.parseInt(decodeCursor(cursor)._id.toHexString(), 16);
-  return place <= MAX_PLACE ? place : 0;
+/**
+ * Returns the index of the next step. A cursor of an earlier version holds no index: the list begins again then, so that no step
+ * is left out.
+ */
+function indexOfCursor(cursor: string): number {
+  const index = Number.parseInt(decodeCursor(cursor)._id.toHexString(), 16);
+  return index <= MAX_INDEX ? index : 0;
 }
 
 /**
- * Reads some steps of several jobs, without their outputs.
+ * Reads given steps of several jobs, without their outputs.
  * @param wanted the keys of the steps by jobId
- * @returns the steps by jobId; those that are gone are missing
+ * @returns the steps by jobId, without those that no longer exist
  * @throws AppError unavailable
  */
-export async function readSummaries(
+export async function readStepSummaries(
   { jobs }: Stores,
   wanted: ReadonlyMap<string, ReadonlySet<string>>,
 ): Promise<Map<string, StepSummary[]>> {

@@ -9,17 +9,18 @@ import { calculateJobProgress } from "./progress.ts";
 import type { ReportChange } from "./reportUpdate.ts";
 import { type StepReceipt, stepReceipt } from "./step.ts";
 
-/** One report: what it changes of the step, where the step lies in the job, and whether its failure fails the job. */
+/** A report on a step, with the range of the job's progress that the step covers. */
 export interface StepReport extends Pick<ReportChange, "stepName" | "status" | "progress" | "message"> {
   readonly output?: FreeObject | undefined;
   readonly jobProgressStart?: number | undefined;
   readonly jobProgressEnd?: number | undefined;
+  /** Whether the step's failure fails the job too. */
   readonly failJob?: boolean | undefined;
 }
 
 /**
- * Applies a report to a step and its job, together with reports that arrive at the same time.
- * @returns the step as the reporter sees it, whether it is new, and the status in which the report ended the job, if it did
+ * Applies a report to a step and its job, in one batch with concurrent reports.
+ * @returns the step as the reporter reads it, whether it is new, and the job's final status if the report ended the job
  * @throws AppError output_required, body_too_large, job_not_found, invalid_body (a new step without stepName),
  *   too_many_steps, unavailable
  */
@@ -42,7 +43,10 @@ export async function reportStep(
   return { created, step: stepReceipt(jobId, step), ended };
 }
 
-/** @param keep stores the output as the job's own */
+/**
+ * Returns what a report changes of its job.
+ * @param keep stores the output as the job's own
+ */
 function effectOnJob(
   report: StepReport,
   output: string | undefined,
@@ -57,10 +61,10 @@ function effectOnJob(
     };
   }
   if (progress === undefined || progress < 100) return { jobProgress: progress };
-  return { jobProgress: 100, ends: { status: "completed", output: keep(required(output)) } };
+  return { jobProgress: 100, ends: { status: "completed", output: keep(requireOutput(output)) } };
 }
 
-function required(output: string | undefined): string {
+function requireOutput(output: string | undefined): string {
   if (output !== undefined) return output;
   const detail = "is required: this report brings the job to 100 %, so it must carry the job's output, an object";
   throw new AppError("output_required", { detail: `output ${detail}.`, errors: [{ pointer: "/output", detail }] });

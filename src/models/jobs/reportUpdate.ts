@@ -2,21 +2,21 @@ import type { mongo } from "mongoose";
 import type { JobDoc, Status } from "./job.ts";
 import { timeStages } from "./jobTimes.ts";
 import type { Payload, PayloadRef } from "./payloads.ts";
-import { fieldOf } from "./step.ts";
+import { stepField } from "./step.ts";
 
-/** One report, validated: what it changes of its step and of its job. A field that is undefined stays as it is. */
+/** A validated report: what it changes of its step and its job. An undefined field stays unchanged. */
 export interface ReportChange {
   readonly reportId: mongo.ObjectId;
   readonly jobId: string;
   readonly stepKey: string;
-  /** The id that the step gets if this report creates it. */
+  /** The id of the step if this report creates it. */
   readonly stepId: string;
   readonly stepName?: string | undefined;
   readonly status?: Status | undefined;
   readonly progress?: number | undefined;
   readonly message?: string | undefined;
   readonly output?: PayloadRef | undefined;
-  /** The job's progress, if the report moves it. */
+  /** The job's new progress, if the report changes it. */
   readonly jobProgress?: number | undefined;
   /** Set if the report ends the job. */
   readonly ends?:
@@ -31,10 +31,13 @@ export interface ReportChange {
  */
 export const MAX_JOB_BYTES = 12 * 1024 * 1024;
 
-/** The path of a step in its job's document. */
-export const stepPath = (stepKey: string): string => `steps.${fieldOf(stepKey)}`;
+/** Returns the path of a step in its job's document. */
+export const stepPath = (stepKey: string): string => `steps.${stepField(stepKey)}`;
 
-/** Matches the job if the report can be applied: a report without a name needs a step that exists already. */
+/**
+ * Returns a query that matches the job if the report can be applied. A report without a stepName needs an existing step, and a
+ * new step needs room in the document.
+ */
 export function reportFilter({ jobId, stepKey, stepName }: ReportChange): mongo.Filter<JobDoc> {
   const exists = { [stepPath(stepKey)]: { $exists: true } };
   if (stepName === undefined) return { jobId, ...exists };
@@ -42,9 +45,9 @@ export function reportFilter({ jobId, stepKey, stepName }: ReportChange): mongo.
 }
 
 /**
- * Returns the update of a job's document that applies a report: the step, the job, and which step is the current one. It
- * reads everything that it depends on from the document itself, so reports take effect one after the other in any number of
- * processes.
+ * Returns the update of a job's document that applies a report to the step, the job, and the copy of the current step. The update
+ * computes all values from the stored document, so that concurrent reports of any number of processes take effect one after the
+ * other.
  */
 export function reportUpdate(report: ReportChange, now: Date, staleAfterSeconds: number): mongo.Document[] {
   const path = stepPath(report.stepKey);
@@ -64,7 +67,7 @@ export function reportUpdate(report: ReportChange, now: Date, staleAfterSeconds:
   ];
 }
 
-/** What a step is before its first report. */
+/** Returns a step before its first report. */
 function newStep({ stepId, stepKey }: ReportChange, now: Date): mongo.Document {
   return {
     $literal: {
@@ -113,19 +116,19 @@ function changedJob(
   };
 }
 
-/** What depends on the step and the job as the first stage leaves them. */
+/** Returns the fields of the second stage, which depend on the step as the first stage leaves it. */
 function changedCurrent({ status, stepKey, message, ends }: ReportChange, step: string): mongo.Document {
   const isCurrent = { $eq: ["$current.stepKey", { $literal: stepKey }] };
   const ifNotRunning = { $cond: [isCurrent, LAST_REPORTED, { $ifNull: ["$current", null] }] };
   return {
     current: status === "running" ? step : { $cond: [{ $eq: [`${step}.status`, "running"] }, step, ifNotRunning] },
-    // A failed job takes the message of its step, also one that an earlier report left there.
+    // A failed job takes over the message of its step, also that of an earlier report.
     ...(ends?.status === "failed" &&
       message === undefined && { message: { $ifNull: [`${step}.message`, "$message"] } }),
   };
 }
 
-/** The running step that was reported last; null where none is running. */
+/** The expression for the running step with the newest report, or null if no step is running. */
 const LAST_REPORTED = {
   $reduce: {
     input: { $objectToArray: "$steps" },
@@ -143,7 +146,7 @@ const LAST_REPORTED = {
 };
 
 /**
- * When a step or a job has ended: a status that is reported again keeps the time of its first report.
+ * Returns the expression for the end of a step or a job. A status that is reported again keeps the time of its first report.
  * @param record the path of the step or the job
  */
 export function endedAt(status: Status, record: string, now: Date): unknown {

@@ -2,7 +2,7 @@ import type { mongo } from "mongoose";
 import type { FreeObject } from "./freeObject.ts";
 import type { PayloadRef } from "./payloads.ts";
 
-/** A step, as its job's document holds it. */
+/** A step as its job's document stores it. */
 export interface StepDoc {
   stepId: string;
   stepKey: string;
@@ -16,17 +16,17 @@ export interface StepDoc {
   startedAt: Date;
   endedAt: Date | null;
   attempts: number;
-  /** The job's `seq` after the last report on this step. */
+  /** The job's `seq` after the newest report on this step. */
   seq: number;
-  /** The last report on this step; missing where an earlier version wrote it. */
+  /** The newest report on this step; missing if an earlier version wrote the step. */
   reportId?: mongo.ObjectId;
 }
 
-/** The name of a step's field in `steps`: `.` and `$` have a meaning in MongoDB's paths, and `%` in this encoding. */
-export const fieldOf = (stepKey: string): string =>
+/** Returns the name of a step's field in `steps`. It encodes `.` and `$`, which have a meaning in MongoDB's paths, and `%`. */
+export const stepField = (stepKey: string): string =>
   stepKey.replace(/[%.$]/g, encodeURIComponent).replaceAll(".", "%2E");
 
-/** What the answer to a report shows of its step. Times are ISO 8601 UTC in milliseconds. */
+/** A step in the response to a report. Times are ISO 8601 UTC with milliseconds. */
 export interface StepReceipt {
   stepId: string;
   jobId: string;
@@ -40,7 +40,7 @@ export interface StepReceipt {
   startedAt: string;
 }
 
-/** The step without its output, as `currentStep` shows it. */
+/** A step without its output, as `currentStep` shows it. */
 export interface StepSummary extends StepReceipt {
   attempts: number;
   lastReportAt: string;
@@ -51,11 +51,12 @@ export interface StepView extends StepSummary {
   output: FreeObject | null;
 }
 
-/** One step read on its own; durationMs once it is completed. */
+/** A step read on its own. A completed one has `durationMs`. */
 export interface SingleStepView extends StepView {
   durationMs?: number;
 }
 
+/** Returns a step as the response to a report shows it. */
 export function stepReceipt(jobId: string, step: StepDoc): StepReceipt {
   return {
     stepId: step.stepId,
@@ -71,7 +72,10 @@ export function stepReceipt(jobId: string, step: StepDoc): StepReceipt {
   };
 }
 
-/** @param staleAfterMs how long a running step may go without a report */
+/**
+ * Returns a step without its output.
+ * @param staleAfterMs how long a running step may go without a report before it is stale
+ */
 export function stepSummary(jobId: string, step: StepDoc, now: Date, staleAfterMs: number): StepSummary {
   const silentMs = now.getTime() - step.updatedAt.getTime();
   return {
@@ -82,7 +86,7 @@ export function stepSummary(jobId: string, step: StepDoc, now: Date, staleAfterM
   };
 }
 
-/** Adds the duration of a completed step to its view. */
+/** Returns the view of a step, with the duration of a completed one. */
 export function singleStep(view: StepView, { status, endedAt, updatedAt, startedAt }: StepDoc): SingleStepView {
   if (status !== "completed") return view;
   return { ...view, durationMs: Math.max(0, (endedAt ?? updatedAt).getTime() - startedAt.getTime()) };

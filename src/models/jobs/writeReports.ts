@@ -6,23 +6,23 @@ import type { JobDoc, Status } from "./job.ts";
 import { type Jobs, jobNotFound } from "./jobs.ts";
 import type { PayloadDoc, Payloads } from "./payloads.ts";
 import { type ReportChange, reportFilter, stepPath } from "./reportUpdate.ts";
-import { fieldOf, type StepDoc } from "./step.ts";
+import { type StepDoc, stepField } from "./step.ts";
 
-/** A report with the payloads that it refers to. */
+/** A report with the payloads that must be written for it. */
 export interface Report extends ReportChange {
   readonly payloads: readonly PayloadDoc[];
 }
 
-/** The step after a report, whether the report created it, and the status in which the report ended the job, if it did. */
+/** The step after a report, whether the report created it, and the job's final status if the report ended the job. */
 export interface ReportOutcome {
   readonly step: StepDoc;
   readonly created: boolean;
   readonly ended: Status | null;
-  /** Stored payloads that nothing refers to any more. */
+  /** Stored payloads that the report replaced. */
   readonly replaced: readonly mongo.ObjectId[];
 }
 
-/** Limits for one batch of reports. A character takes up to three bytes; a message is stored in three places. */
+/** Limits for a batch of reports. A character takes up to three bytes, and a message is stored in three places. */
 export const REPORT_BATCHES = {
   maxBatchSize: 500,
   maxBatchWeight: 8 * 1024 * 1024,
@@ -37,16 +37,16 @@ interface ReportStores {
   readonly payloads: Payloads;
 }
 
-/** The fields of a job that tell what a report did. */
+/** The fields of a job that show what a report did. */
 const OUTCOME = { jobId: 1, endedBy: 1, replaced: 1 } as const;
 
 type Applied = ReportOutcome | AppError;
 
 /**
- * Applies reports in the order in which they arrived. Each is one atomic update of its job's document; a batch is one command
- * and one read for the answers.
- * @returns for each report its outcome, or the error that refuses it: AppError job_not_found, invalid_body (a new step
- *   without stepName), too_many_steps
+ * Applies reports in the order in which they arrived. Each report is one atomic update of its job's document. A batch takes one
+ * command, and one read for the responses.
+ * @returns the outcome of each report, or the AppError that rejects it: job_not_found, invalid_body (a new step without
+ *   stepName), too_many_steps
  * @throws AppError unavailable
  */
 export async function writeReports(stores: ReportStores, reports: readonly Report[]): Promise<Applied[]> {
@@ -54,8 +54,8 @@ export async function writeReports(stores: ReportStores, reports: readonly Repor
   const applied = new Map<Report, Applied>();
   for (let open = reports; open.length > 0; ) {
     const { batch, rest } = takeDistinct(open);
-    const results = batch.length > 1 ? await applyTogether(stores, batch) : [await applyAlone(stores, batch[0]!)];
-    for (const [i, report] of batch.entries()) applied.set(report, results[i]!);
+    const results = batch.length > 1 ? await applyBatch(stores, batch) : [];
+    for (const [i, report] of batch.entries()) applied.set(report, results[i] ?? (await applyOne(stores, report)));
     open = rest;
   }
   await deleteUnused(stores, applied);
@@ -63,8 +63,8 @@ export async function writeReports(stores: ReportStores, reports: readonly Repor
 }
 
 /**
- * Takes reports that one command may apply. Two on one step may not be among them: the answer to the first would show the
- * second. What follows such a report on the same job waits too, which keeps their order.
+ * Splits reports into a batch that one command may apply, and the rest. A batch has at most one report on a step, because the
+ * response to the first would show the second. Later reports on the same job wait too, which keeps their order.
  */
 function takeDistinct(reports: readonly Report[]): { batch: Report[]; rest: Report[] } {
   const batch: Report[] = [];
@@ -85,14 +85,13 @@ function takeDistinct(reports: readonly Report[]): { batch: Report[]; rest: Repo
   return { batch, rest };
 }
 
-/** Maximum attempts to apply a report whose step another process creates between the update and the read. */
-const MAX_ATTEMPTS = 3;
-
 /**
- * Updates jobs and reads what the answers show. An update that returns the document as well would save a round trip, but
- * MongoDB takes twice as long for it where a job has thousands of steps.
+ * Updates jobs, and reads what the responses show. `findOneAndUpdate` would save a round trip, but takes MongoDB twice as long for
+ * jobs of thousands of steps.
+ * @returns null for each report that must be applied again, alone: MongoDB does not return which updates of a batch matched
+ *   nothing, and stops at an update that makes a document too large
  */
-async function apply({ jobs }: ReportStores, reports: readonly Report[]) {
+async function applyBatch({ jobs }: ReportStores, reports: readonly Report[]): Promise<(Applied | null)[]> {
   const { collection } = jobs;
   const updates = reports.map((report) => ({
     updateOne: { filter: reportFilter(report), update: jobs.reportUpdate(report) },
@@ -101,51 +100,43 @@ async function apply({ jobs }: ReportStores, reports: readonly Report[]) {
   const steps = Object.fromEntries(reports.map(({ stepKey }) => [stepPath(stepKey), 1]));
   const query = { jobId: { $in: [...new Set(reports.map(({ jobId }) => jobId))] } };
   const found = await readAll<JobDoc, JobDoc>(collection, query, { projection: { ...OUTCOME, ...steps } });
-  return {
-    isTooLarge: written === "too large",
-    areAllApplied: written !== "too large" && written.matchedCount === reports.length,
-    found: new Map(found.map((job) => [job.jobId, job])),
-  };
-}
-
-async function applyTogether(stores: ReportStores, reports: readonly Report[]): Promise<Applied[]> {
-  const { areAllApplied, found } = await apply(stores, reports);
-  const results: Applied[] = [];
-  for (const report of reports) {
-    const job = found.get(report.jobId);
+  const byId = new Map(found.map((job) => [job.jobId, job]));
+  const areAllApplied = written?.matchedCount === reports.length;
+  return reports.map((report) => {
+    const job = byId.get(report.jobId);
     const step = job && stepOf(job, report);
-    const isApplied = step && (areAllApplied || step.reportId?.equals(report.reportId));
-    // MongoDB does not say which of the updates matched nothing, and stops at one that makes a document too large.
-    results.push(isApplied ? outcomeOf(stores.jobs, report, job) : await applyAlone(stores, report));
-  }
-  return results;
+    if (step && (areAllApplied || step.reportId?.equals(report.reportId))) return outcomeOf(jobs, report, job);
+    if (reports.length > 1) return null;
+    if (!written) return tooManySteps();
+    if (!job) return jobNotFound(report.jobId);
+    if (!step) return report.stepName === undefined ? stepNameRequired() : tooManySteps();
+    return null;
+  });
 }
 
-async function applyAlone(stores: ReportStores, report: Report): Promise<Applied> {
+/** Maximum attempts to apply a report whose step another process creates between the update and the read. */
+const MAX_ATTEMPTS = 3;
+
+async function applyOne(stores: ReportStores, report: Report): Promise<Applied> {
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-    const { isTooLarge, areAllApplied, found } = await apply(stores, [report]);
-    if (isTooLarge) return tooManySteps();
-    const job = found.get(report.jobId);
-    if (!job) return jobNotFound(report.jobId);
-    const step = stepOf(job, report);
-    if (step && areAllApplied) return outcomeOf(stores.jobs, report, job);
-    if (!step) return report.stepName === undefined ? stepNameRequired() : tooManySteps();
+    const [applied] = await applyBatch(stores, [report]);
+    if (applied) return applied;
   }
-  throw new Error("a report is not applied, though its step exists");
+  throw new Error("the report was not applied although its step exists");
 }
 
 const stepOf = ({ steps }: Pick<JobDoc, "steps">, { stepKey }: Report): StepDoc | undefined =>
-  steps?.[fieldOf(stepKey)];
+  steps?.[stepField(stepKey)];
 
 function outcomeOf(jobs: Jobs, report: Report, job: JobDoc): ReportOutcome {
   const { jobId, stepKey, stepId, ends, reportId, output } = report;
   const step = stepOf(job, report)!;
   const ended = ends && job.endedBy?.equals(reportId) ? ends.status : null;
-  jobs.noteReport(jobId, stepKey, ended !== null);
+  jobs.notifyReport(jobId, stepKey, ended !== null);
   return { step, created: step.stepId === stepId, ended, replaced: (output && job.replaced) ?? [] };
 }
 
-/** Deletes what refused reports brought, and what others replaced. The sweep deletes what is left here. */
+/** Deletes payloads of rejected reports and payloads that reports replaced. If this fails, the sweep deletes them. */
 async function deleteUnused({ payloads }: ReportStores, applied: ReadonlyMap<Report, Applied>): Promise<void> {
   const unused = [...applied].flatMap(([{ jobId, payloads: own }, result]) => {
     const ids = result instanceof AppError ? own.map(({ _id }) => _id) : result.replaced;
@@ -159,8 +150,8 @@ async function deleteUnused({ payloads }: ReportStores, applied: ReadonlyMap<Rep
     .catch(() => {});
 }
 
-function ifTooLarge(error: unknown): "too large" {
-  if (error instanceof AppError && error.code === "body_too_large") return "too large";
+function ifTooLarge(error: unknown): null {
+  if (error instanceof AppError && error.code === "body_too_large") return null;
   throw error;
 }
 

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../../shared/clock.ts";
+import type { StoredLease } from "../db/lease.ts";
 import type { SessionTurn } from "../sessions/session.ts";
 import type { Stores } from "../stores.ts";
-import type { AgentRun, RunDoc, StoredLease } from "./run.ts";
+import type { AgentRun, RunDoc } from "./run.ts";
 
 /**
  * How many leases long a session waits until its last run is finalized. The sweep finalizes it as soon as MongoDB is back; a

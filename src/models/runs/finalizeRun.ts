@@ -1,4 +1,4 @@
-import { addDelivery, type DeliverySettings, type NotedDelivery } from "../deliveries/addDelivery.ts";
+import { type AddedDelivery, addDelivery, type DeliverySettings } from "../deliveries/addDelivery.ts";
 import type { Stores } from "../stores.ts";
 import { turnOf } from "./acquireRun.ts";
 import type { RunDoc } from "./run.ts";
@@ -9,7 +9,7 @@ const SUMMARY_CHARS = 600;
 /** What is to be enqueued now that a run is finalized. */
 export interface Finalized {
   readonly nextRunId: string | null;
-  readonly delivery: NotedDelivery | null;
+  readonly delivery: AddedDelivery | null;
   /** Whether the main session is to take a turn at once. */
   readonly wake: boolean;
 }
@@ -26,39 +26,39 @@ export interface FinalizeSettings extends DeliverySettings {
  */
 export async function finalizeRun(stores: Stores, run: RunDoc, settings: FinalizeSettings): Promise<Finalized> {
   const { sessions, runs } = stores;
-  const [delivery] = await Promise.all([tell(stores, run, settings), keep(stores, run)]);
+  const [delivery] = await Promise.all([reportEnd(stores, run, settings), addToTranscript(stores, run)]);
   await Promise.all([sessions.releaseTurn(turnOf(run)), runs.markFinalized(run)]);
   const next = await runs.findNext(run.sessionKey);
-  return { nextRunId: next?._id ?? null, delivery, wake: wantsTurn(run) };
+  return { nextRunId: next?._id ?? null, delivery, wake: wakesMain(run) };
 }
 
 /** Names what follows from this end of the run. */
-const nameOf = ({ _id, round }: RunDoc): string => `${_id}-${round}`;
+const recordId = ({ _id, round }: RunDoc): string => `${_id}-${round}`;
 
-const wantsTurn = ({ request, mapped }: RunDoc): boolean => (request ?? mapped)?.wakeMode === "now";
+const wakesMain = ({ request, mapped }: RunDoc): boolean => (request ?? mapped)?.wakeMode === "now";
 
 /** The job ends first, so that whoever reads the summary finds it ended. */
-async function tell(stores: Stores, run: RunDoc, settings: FinalizeSettings): Promise<NotedDelivery | null> {
+async function reportEnd(stores: Stores, run: RunDoc, settings: FinalizeSettings): Promise<AddedDelivery | null> {
   await trackEnded(stores, run);
-  const event = { text: summary(run), source: `run ${run._id}`, wake: wantsTurn(run) };
-  await stores.events.add([{ _id: `run-${nameOf(run)}`, ...event }]);
+  const event = { text: summary(run), source: `run ${run._id}`, wake: wakesMain(run) };
+  await stores.events.add([{ _id: `run-${recordId(run)}`, ...event }]);
   return deliver(stores, run, settings);
 }
 
 /** Writes what was said into the session's transcript. */
-async function keep({ messages }: Stores, run: RunDoc): Promise<void> {
-  const { sessionKey, status, reply: answered, request, endedAt } = run;
-  if (status !== "completed" || answered === null || !request) return;
-  const { message: told, allowUnsafe } = request;
-  const turn = { sessionKey, told, outside: !allowUnsafe, answered, endedAt: endedAt ?? run.createdAt };
-  await messages.addTurn(nameOf(run), turn);
+async function addToTranscript({ messages }: Stores, run: RunDoc): Promise<void> {
+  const { sessionKey, status, reply, request, endedAt } = run;
+  if (status !== "completed" || reply === null || !request) return;
+  const { message: prompt, allowUnsafe } = request;
+  const turn = { sessionKey, prompt, outside: !allowUnsafe, reply, endedAt: endedAt ?? run.createdAt };
+  await messages.addTurn(recordId(run), turn);
 }
 
-async function deliver(stores: Stores, run: RunDoc, settings: FinalizeSettings): Promise<NotedDelivery | null> {
+async function deliver(stores: Stores, run: RunDoc, settings: FinalizeSettings): Promise<AddedDelivery | null> {
   const { _id: runId, request, reply, status } = run;
   if (status !== "completed" || !request?.deliver || reply === null || !settings.isWorthDelivering(reply)) return null;
   const { channel, to } = request;
-  return addDelivery(stores, { _id: nameOf(run), runId, channel, to, text: reply }, settings);
+  return addDelivery(stores, { _id: recordId(run), runId, channel, to, text: reply }, settings);
 }
 
 /** What the main session is told of a run: its name, how it ended, and how its reply begins. */

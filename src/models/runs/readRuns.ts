@@ -4,13 +4,13 @@ import { MAIN_SESSION } from "../../shared/config/formats/sessionKey.ts";
 import { AppError } from "../../shared/errors.ts";
 import { exists } from "../db/caughtUpPrimary.ts";
 import { idCursor, olderThan } from "../db/idCursor.ts";
-import { PAGE_BYTES, takePage } from "../db/page.ts";
+import { PAGE_BYTES, readPage } from "../db/page.ts";
 import { readAll } from "../db/readAll.ts";
 import type { Deliveries } from "../deliveries/deliveries.ts";
 import type { DeliveryDoc } from "../deliveries/delivery.ts";
 import { type DeliveryView, viewDelivery } from "../deliveries/readDeliveries.ts";
 import type { HookCalls } from "../hooks/hookCall.ts";
-import { readCall } from "../hooks/hookCalls.ts";
+import { readHookCall } from "../hooks/hookCall.ts";
 import type { MessageDoc, Messages } from "../sessions/message.ts";
 import type { AgentRequest, RunDoc, RunError, RunKind, RunStatus } from "./run.ts";
 import { type Runs, runNotFound } from "./runs.ts";
@@ -82,7 +82,7 @@ export async function readRunViews(
 /** What came for a run, and what the agent was asked. @throws AppError run_not_found, unavailable */
 export async function readRequest(stores: RunStores, runId: string): Promise<RunRequestView> {
   const { request, mapped } = await stores.runs.find(runId);
-  const text = mapped && (await readCall(stores, mapped));
+  const text = mapped && (await readHookCall(stores, mapped));
   const call = text ? (JSON.parse(text) as { path: string; payload: unknown }) : null;
   return {
     request,
@@ -120,7 +120,7 @@ export async function listRuns(
     stores.runs.collection
       .find<RunDoc>(query, { projection: { request: 0, mapped: 0 } })
       .sort({ createdAt: -1, _id: -1 });
-  const { rows, last } = await takePage(stores.runs.collection, find, {
+  const { rows, last } = await readPage(stores.runs.collection, find, {
     limit,
     bytesOf: ({ reply }) => reply?.length ?? 0,
   });

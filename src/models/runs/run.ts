@@ -1,5 +1,6 @@
 import { mongo, Schema } from "mongoose";
 import type { ErrorCode } from "../../shared/errors.ts";
+import type { StoredLease } from "../db/lease.ts";
 
 export type RunStatus = "queued" | "running" | "completed" | "failed" | "dropped";
 /** `wake`: an event of the main session. */
@@ -42,12 +43,6 @@ export interface MappedCall {
 export interface RunError {
   readonly code: ErrorCode;
   readonly message: string;
-}
-
-/** The exclusive right of one worker to carry out a run, until it expires. */
-export interface StoredLease {
-  readonly token: string;
-  readonly until: Date;
 }
 
 export interface RunDoc {
@@ -156,7 +151,7 @@ export type AgentRun = RunDoc & {
 };
 
 /** What a mapping made of a run. */
-export type MappedTo =
+export type MappingOutcome =
   | ({ readonly kind: "agent" } & Pick<AgentRun, "name" | "sessionKey" | "singleUse" | "request">)
   | { readonly kind: "event"; readonly name: string | null }
   | { readonly kind: "dropped" }
@@ -175,7 +170,7 @@ export interface DueRun {
 }
 
 /** A run as it is written down first. */
-export const accepted = ({ fingerprint, ...run }: NewRun, createdAt: Date): RunDoc => ({
+export const newRunDoc = ({ fingerprint, ...run }: NewRun, createdAt: Date): RunDoc => ({
   ...run,
   ...(fingerprint !== undefined && { fingerprint }),
   stage: run.request ? "turn" : "mapping",

@@ -4,21 +4,22 @@ import { MAIN_SESSION } from "../../shared/config/formats/sessionKey.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { ChangeNotifier } from "../../shared/queue/changeStream.ts";
 import { exists, readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
-import { Inserting } from "../db/insertAll.ts";
-import { mapMongoErrors, onceMore } from "../db/mongoErrors.ts";
+import { BatchInserter } from "../db/insertAll.ts";
+import type { StoredLease } from "../db/lease.ts";
+import { mapMongoErrors } from "../db/mongoErrors.ts";
 import { readAll } from "../db/readAll.ts";
+import { retryOnce } from "../db/retry.ts";
 import { listDue } from "./dueRuns.ts";
 import {
   type AgentRun,
-  accepted,
   type DueRun,
-  type MappedTo,
+  type MappingOutcome,
   type NewRun,
   NOT_FINALIZED,
+  newRunDoc,
   type RunDoc,
   type RunEnd,
   type RunError,
-  type StoredLease,
   WAITING_OF_MAPPING,
 } from "./run.ts";
 
@@ -27,13 +28,13 @@ type UnmappedRun = Pick<RunDoc, "_id" | "round"> & { readonly mapped: { readonly
 
 export class Runs {
   readonly collection: mongo.Collection<RunDoc>;
-  readonly #inserting: Inserting<RunDoc>;
+  readonly #inserter: BatchInserter<RunDoc>;
   readonly #clock: Clock;
   readonly #changes: ChangeNotifier;
 
   constructor(collection: mongo.Collection<RunDoc>, clock: Clock, changes: ChangeNotifier) {
     this.collection = collection;
-    this.#inserting = new Inserting(
+    this.#inserter = new BatchInserter(
       collection,
       ({ mapped, request }) =>
         1_000 + (mapped?.call?.length ?? 0) + (mapped?.item?.json.length ?? 0) + (request?.message.length ?? 0),
@@ -43,7 +44,7 @@ export class Runs {
   }
 
   /** Tells of a change, if there was one. */
-  #noted<T>(runId: string, changed: T): T {
+  #notifyIf<T>(runId: string, changed: T): T {
     if (changed) this.#changes.note({ kind: "run", id: runId });
     return changed;
   }
@@ -55,8 +56,8 @@ export class Runs {
    */
   async accept(runs: readonly NewRun[]): Promise<number> {
     const now = this.#clock.now();
-    const inserted = await this.#inserting.add(runs.map((run) => accepted(run, now)));
-    for (const { _id } of runs) this.#noted(_id, inserted > 0);
+    const inserted = await this.#inserter.add(runs.map((run) => newRunDoc(run, now)));
+    for (const { _id } of runs) this.#notifyIf(_id, inserted > 0);
     return inserted;
   }
 
@@ -93,7 +94,7 @@ export class Runs {
   }
 
   /** Those of the ids that are runs. @throws AppError unavailable */
-  async findKnown(runIds: readonly string[]): Promise<Set<string>> {
+  async findExisting(runIds: readonly string[]): Promise<Set<string>> {
     const query = { _id: { $in: [...runIds] } };
     const found = await readAll(this.collection, query, { projection: { _id: 1 } });
     return new Set(found.map(({ _id }) => _id));
@@ -133,9 +134,9 @@ export class Runs {
     // It may be written twice, so that a lost answer does not leave the run with a worker that is not aware of it.
     const query = { _id, $or: [free, { status: "running" as const, "claim.token": lease.token }] };
     const acquired = await mapMongoErrors(() =>
-      onceMore(() => this.collection.findOneAndUpdate(query, { $set: change }, { returnDocument: "after" })),
+      retryOnce(() => this.collection.findOneAndUpdate(query, { $set: change }, { returnDocument: "after" })),
     );
-    return this.#noted(_id, acquired) as AgentRun | null;
+    return this.#notifyIf(_id, acquired) as AgentRun | null;
   }
 
   /** Whether a run still waits for its mapping. */
@@ -147,16 +148,16 @@ export class Runs {
    * Notes what the mapping made of a run that waits for that.
    * @returns false when it waits no longer: cancelled, or seen to by another worker
    */
-  async mapTo(runId: string, round: number, mapped: MappedTo): Promise<boolean> {
+  async applyMapping(runId: string, round: number, mapped: MappingOutcome): Promise<boolean> {
     const { modifiedCount } = await mapMongoErrors(() =>
       this.collection.updateOne(unmapped(runId, round), {
-        $set: { stage: "turn" as const, ...this.#mappedTo(mapped) },
+        $set: { stage: "turn" as const, ...this.#fieldsOf(mapped) },
       }),
     );
-    return this.#noted(runId, modifiedCount === 1);
+    return this.#notifyIf(runId, modifiedCount === 1);
   }
 
-  #mappedTo(mapped: MappedTo): Partial<RunDoc> {
+  #fieldsOf(mapped: MappingOutcome): Partial<RunDoc> {
     const over = { open: false, endedAt: this.#clock.now() };
     const used = { "mapped.call": null, "mapped.item": null };
     switch (mapped.kind) {
@@ -176,7 +177,7 @@ export class Runs {
 
   /** @returns false when the run is no longer this worker's: cancelled, or acquired by another */
   renew(runId: string, { token, until }: StoredLease): Promise<boolean> {
-    return this.#changeHeld(runId, token, { "claim.until": until });
+    return this.#changeLeased(runId, token, { "claim.until": until });
   }
 
   /**
@@ -184,22 +185,22 @@ export class Runs {
    * @throws AppError unavailable, body_too_large
    */
   async end({ _id, claim }: AgentRun, end: RunEnd): Promise<void> {
-    this.#noted(_id, await this.#changeHeld(_id, claim.token, ended(end, this.#clock.now())));
+    this.#notifyIf(_id, await this.#changeLeased(_id, claim.token, ended(end, this.#clock.now())));
   }
 
   /** Gives the run back, to be tried again after a while. @returns false when it is no longer this worker's */
   async retryLater({ _id, claim }: AgentRun, notBefore: Date, error: RunError): Promise<boolean> {
     const waiting = { status: "queued", claim: null, notBefore, error };
-    return this.#noted(_id, await this.#changeHeld(_id, claim.token, waiting));
+    return this.#notifyIf(_id, await this.#changeLeased(_id, claim.token, waiting));
   }
 
   /** Gives the run back as if it had never been acquired. Does nothing when it is no longer this worker's. */
-  async handBack({ _id, claim }: AgentRun): Promise<void> {
+  async release({ _id, claim }: AgentRun): Promise<void> {
     const waiting = { status: "queued", claim: null };
-    this.#noted(_id, await this.#changeHeld(_id, claim.token, waiting, { $inc: { attempts: -1 } }));
+    this.#notifyIf(_id, await this.#changeLeased(_id, claim.token, waiting, { $inc: { attempts: -1 } }));
   }
 
-  async #changeHeld(runId: string, token: string, set: object, more: object = {}): Promise<boolean> {
+  async #changeLeased(runId: string, token: string, set: object, more: object = {}): Promise<boolean> {
     const { modifiedCount } = await mapMongoErrors(() =>
       this.collection.updateOne({ _id: runId, status: "running", "claim.token": token }, { $set: set, ...more }),
     );
@@ -216,7 +217,7 @@ export class Runs {
     const change = { $set: ended({ status: "failed", error }, this.#clock.now()) };
     const waiting = { _id: runId, status: "queued" as const };
     const { modifiedCount } = await mapMongoErrors(() => this.collection.updateOne(waiting, change));
-    if (this.#noted(runId, modifiedCount === 1)) return { wasRunning: false };
+    if (this.#notifyIf(runId, modifiedCount === 1)) return { wasRunning: false };
     await this.#changeIn(runId, { open: true }, change, "has ended already");
     return { wasRunning: true };
   }
@@ -244,7 +245,7 @@ export class Runs {
     const changed = await mapMongoErrors(() =>
       this.collection.findOneAndUpdate({ ...state, _id: runId }, change, { returnDocument: "after" }),
     );
-    if (this.#noted(runId, changed)) return changed as RunDoc;
+    if (this.#notifyIf(runId, changed)) return changed as RunDoc;
     await this.find(runId);
     throw new AppError("run_state_conflict", { detail: `The run ${otherwise}.` });
   }

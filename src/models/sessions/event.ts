@@ -2,9 +2,9 @@ import { mongo, Schema } from "mongoose";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
 import { exists, readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
-import { Inserting } from "../db/insertAll.ts";
+import { BatchInserter } from "../db/insertAll.ts";
 import { mapMongoErrors } from "../db/mongoErrors.ts";
-import { takePage } from "../db/page.ts";
+import { readPage } from "../db/page.ts";
 
 /** Something that the main session is to be told with its next turn. */
 export interface EventDoc {
@@ -52,12 +52,12 @@ export type NewEvent = Pick<EventDoc, "_id" | "text" | "source" | "wake" | "fing
 
 export class Events {
   readonly collection: mongo.Collection<EventDoc>;
-  readonly #inserting: Inserting<EventDoc>;
+  readonly #inserter: BatchInserter<EventDoc>;
   readonly #clock: Clock;
 
   constructor(collection: mongo.Collection<EventDoc>, clock: Clock) {
     this.collection = collection;
-    this.#inserting = new Inserting(collection, ({ text }) => 500 + text.length);
+    this.#inserter = new BatchInserter(collection, ({ text }) => 500 + text.length);
     this.#clock = clock;
   }
 
@@ -68,7 +68,7 @@ export class Events {
    */
   add(events: readonly NewEvent[]): Promise<number> {
     const fresh = { createdAt: this.#clock.now(), waiting: true, takenAt: null };
-    return this.#inserting.add(
+    return this.#inserter.add(
       events.map(({ fingerprint, ...event }) => ({
         ...{ ...event, ...fresh, order: new mongo.Timestamp({ t: 0, i: 0 }) },
         ...(fingerprint !== undefined && { fingerprint }),
@@ -92,7 +92,7 @@ export class Events {
   async findWaiting(bounds: { limit: number; maxChars: number }): Promise<{ events: EventDoc[]; more: boolean }> {
     const { limit, maxChars: bytes } = bounds;
     const find = () => this.collection.find({ waiting: true }).sort({ order: 1 });
-    const { rows, last } = await takePage(this.collection, find, { limit, bytes, bytesOf: ({ text }) => text.length });
+    const { rows, last } = await readPage(this.collection, find, { limit, bytes, bytesOf: ({ text }) => text.length });
     return { events: rows, more: last !== null };
   }
 
@@ -113,23 +113,23 @@ export class Events {
   }
 
   /** Notes how much of an event turns were told that succeeded; it waits for the next one. */
-  async noteTold(id: string, told: number): Promise<void> {
+  async updateTold(id: string, told: number): Promise<void> {
     await mapMongoErrors(() => this.collection.updateOne({ _id: id }, { $max: { told } }));
   }
 
   /** Takes an event off the queue by hand; a turn that knows it already goes on. @throws AppError event_not_found, unavailable */
   async remove(id: string): Promise<void> {
-    if (await this.#takeOff({ _id: id, waiting: true })) return;
+    if (await this.#dequeue({ _id: id, waiting: true })) return;
     throw new AppError("event_not_found", { detail: `No event ${JSON.stringify(id)} waits for the main session.` });
   }
 
   /** Takes events off the queue: a turn that knew them has succeeded. */
   async take(ids: readonly string[]): Promise<void> {
-    await this.#takeOff({ _id: { $in: [...ids] } });
+    await this.#dequeue({ _id: { $in: [...ids] } });
   }
 
   /** @returns how many events a query fits */
-  async #takeOff(query: mongo.Filter<EventDoc>): Promise<number> {
+  async #dequeue(query: mongo.Filter<EventDoc>): Promise<number> {
     const change = { $set: { waiting: false, takenAt: this.#clock.now() } };
     return (await mapMongoErrors(() => this.collection.updateMany(query, change))).matchedCount;
   }

@@ -35,10 +35,10 @@ messageSchema.index({ sessionKey: 1, order: -1 });
 /** What one turn adds to a transcript. */
 export interface Turn {
   readonly sessionKey: string;
-  readonly told: string;
-  /** Whether `told` came from outside as it is. */
+  readonly prompt: string;
+  /** Whether the prompt is text from outside, unchanged. */
   readonly outside: boolean;
-  readonly answered: string;
+  readonly reply: string;
   readonly endedAt: Date;
 }
 
@@ -50,12 +50,12 @@ export class Messages {
   }
 
   /** Adds a turn to the transcript; one that is there already is left alone. @throws AppError unavailable */
-  async addTurn(turnId: string, { sessionKey, told, outside, answered, endedAt }: Turn): Promise<void> {
+  async addTurn(turnId: string, { sessionKey, prompt, outside, reply, endedAt }: Turn): Promise<void> {
     // MongoDB puts its own time into an empty time stamp, a later one into the second.
     const common = () => ({ sessionKey, createdAt: endedAt, order: new mongo.Timestamp({ t: 0, i: 0 }) });
     const messages: MessageDoc[] = [
-      { ...common(), _id: `${turnId}-0`, role: "user", content: told, outside },
-      { ...common(), _id: `${turnId}-1`, role: "assistant", content: answered, outside: false },
+      { ...common(), _id: `${turnId}-0`, role: "user", content: prompt, outside },
+      { ...common(), _id: `${turnId}-1`, role: "assistant", content: reply, outside: false },
     ];
     await mapMongoErrors(() => insertAll(this.collection, [messages]));
   }

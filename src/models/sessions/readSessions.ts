@@ -1,6 +1,6 @@
 import type { mongo } from "mongoose";
 import { idCursor, olderThan } from "../db/idCursor.ts";
-import { takePage } from "../db/page.ts";
+import { readPage } from "../db/page.ts";
 import type { Stores } from "../stores.ts";
 import type { SessionDoc } from "./session.ts";
 
@@ -19,7 +19,7 @@ export async function listSessions(
 ): Promise<{ sessions: SessionView[]; nextCursor: string | null }> {
   const query: mongo.Filter<SessionDoc> = cursor === undefined ? {} : olderThan(cursor, "lastUsedAt");
   const find = () => sessions.collection.find(query).sort({ lastUsedAt: -1, _id: -1 });
-  const { rows, last } = await takePage(sessions.collection, find, { limit, bytesOf: () => 0 });
+  const { rows, last } = await readPage(sessions.collection, find, { limit, bytesOf: () => 0 });
   return {
     sessions: rows.map(({ _id, lastUsedAt, active }) => ({
       ...{ sessionKey: _id, lastUsedAt: lastUsedAt.toISOString(), busy: active !== null && active.until > now },

@@ -2,8 +2,8 @@ import { type mongo, Schema } from "mongoose";
 import type { Clock } from "../../shared/clock.ts";
 import { MAIN_SESSION } from "../../shared/config/formats/sessionKey.ts";
 import { exists, readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
-import { mapMongoErrors, takeIfFree } from "../db/mongoErrors.ts";
-import type { StoredLease } from "../runs/run.ts";
+import { acquireIfFree, type StoredLease } from "../db/lease.ts";
+import { mapMongoErrors } from "../db/mongoErrors.ts";
 
 /** Where replies of the main session go. */
 export interface ReplyTarget {
@@ -63,7 +63,7 @@ export class Sessions {
     const now = this.#clock.now();
     const free = [{ active: null }, { "active.until": { $lte: now } }, { "active.token": token }];
     const change = { $set: { active: { holder, token, until }, lastUsedAt: now } };
-    return takeIfFree(this.collection, { _id, $or: free }, change);
+    return acquireIfFree(this.collection, { _id, $or: free }, change);
   }
 
   /** @returns false when another turn holds the session */

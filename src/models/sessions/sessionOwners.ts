@@ -15,7 +15,7 @@ interface Deps {
 }
 
 /** Returns the hook context that a run comes from: `/hooks/agent`, one mapping, or the Gmail listener. */
-export function contextOf({
+export function hookContextOf({
   _id,
   mapped,
 }: Pick<RunDoc, "_id"> & { readonly mapped: { readonly mapping: string } | null }) {
@@ -31,7 +31,7 @@ export const mappingContext = (mapping: string): string => `mapping ${mapping}`;
  * @returns whether the session belongs to this context
  * @throws AppError unavailable
  */
-export async function joinSession({ sessions, runs }: Deps, key: string, context: string): Promise<boolean> {
+export async function assignSessionOwner({ sessions, runs }: Deps, key: string, context: string): Promise<boolean> {
   for (;;) {
     const known = await readFromCaughtUpPrimary(sessions.collection, () =>
       sessions.collection.findOne({ _id: key }, { projection: { owner: 1 } }),
@@ -47,7 +47,7 @@ export async function joinSession({ sessions, runs }: Deps, key: string, context
  * their own, and fail once their mapping is applied.
  * @throws AppError unavailable
  */
-export async function keepOutOfOthers<T extends { readonly sessionKey: string | undefined }>(
+export async function withoutForeignSessions<T extends { readonly sessionKey: string | undefined }>(
   { sessions }: Pick<Stores, "sessions">,
   wanted: readonly T[],
   context: string,
@@ -69,7 +69,7 @@ export async function keepOutOfOthers<T extends { readonly sessionKey: string | 
  * @param mappings of the configuration, with the text of their sessionKey
  * @throws AppError unavailable
  */
-export async function ownSessions(
+export async function migrateSessionOwners(
   stores: Deps,
   mappings: readonly { readonly key: string; readonly sessionKey: string | undefined }[],
 ): Promise<void> {
@@ -89,7 +89,7 @@ async function makerOf({ runs }: Pick<Deps, "runs">, sessionKey: string): Promis
       { projection: { "mapped.mapping": 1 }, sort: { createdAt: 1, _id: 1 } },
     ),
   );
-  return oldest ? contextOf({ _id: oldest._id, mapped: oldest.mapped ?? null }) : undefined;
+  return oldest ? hookContextOf({ _id: oldest._id, mapped: oldest.mapped ?? null }) : undefined;
 }
 
 /** Names the owner of a session that has none; one that has keeps it. */
@@ -105,7 +105,7 @@ async function setOwner({ sessions }: Pick<Deps, "sessions">, key: string, owner
   }
 }
 
-function likelyOwner(key: string, mappings: Parameters<typeof ownSessions>[1]): string {
+function likelyOwner(key: string, mappings: Parameters<typeof migrateSessionOwners>[1]): string {
   if (key.startsWith(GMAIL_SESSIONS)) return GMAIL_LISTENER;
   const likely = mappings.filter(({ sessionKey }) => {
     const [prefix, ...values] = sessionKey?.split("{{") ?? [];

@@ -107,7 +107,7 @@ export class Sending {
       if (length === 0) return { kind: "failed", reason: "The reply shows nothing." };
       if (length > MOST_PARTS) return { kind: "failed", reason: tooLong(length) };
       const { deliveries } = this.#deps.stores;
-      if (!(await deliveries.note(this.#delivery._id, this.#token, { parts: this.#parts }))) return { kind: "lost" };
+      if (!(await deliveries.update(this.#delivery._id, this.#token, { parts: this.#parts }))) return { kind: "lost" };
     }
     for (let index = this.#parts.findIndex(({ state }) => state !== "sent"); index >= 0; ) {
       const pass = await this.#gate.pass(this.#signal, this.#askedAt());
@@ -252,7 +252,7 @@ export class Sending {
   /** Notes what is known of a part. @returns false when the delivery is no longer this worker's */
   #note(index: number, part: PartChange, change: DeliveryChange = {}): Promise<boolean> {
     this.#parts[index] = { ...(this.#parts[index] as DeliveryPart), ...part };
-    return this.#deps.stores.deliveries.notePart(this.#delivery._id, this.#token, index, part, change);
+    return this.#deps.stores.deliveries.updatePart(this.#delivery._id, this.#token, index, part, change);
   }
 }
 

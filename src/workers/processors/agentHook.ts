@@ -2,7 +2,7 @@ import type { AgentMessage, AgentRunner } from "../../agents/runners/runner.ts";
 import { acquireRun, renewRun } from "../../models/runs/acquireRun.ts";
 import type { AgentRun, RunError } from "../../models/runs/run.ts";
 import { trackRetry, trackStarted } from "../../models/runs/trackRun.ts";
-import { contextOf } from "../../models/sessions/sessionOwners.ts";
+import { hookContextOf } from "../../models/sessions/sessionOwners.ts";
 import type { Stores } from "../../models/stores.ts";
 import { AppError } from "../../shared/errors.ts";
 import { withLease } from "../../shared/lease.ts";
@@ -47,7 +47,7 @@ export function agentHookProcessor(deps: AgentHookDeps): Processor {
     const { runId } = payload as { runId: string };
     const sender = await deps.stores.runs.findSender(runId);
     if (sender === null) return { kind: "done", result: { run: "over" } };
-    const leave = await deps.turns.enter(contextOf(sender), context.signal);
+    const leave = await deps.turns.enter(hookContextOf(sender), context.signal);
     if (typeof leave === "number") return { kind: "delay", ms: leave };
     try {
       return { kind: "done", result: { run: await carryOut(deps, runId, context) } };
@@ -129,7 +129,7 @@ async function conclude(
   const { runs, sessions } = deps.stores;
   switch (end.kind) {
     case "stopped":
-      await runs.handBack(run);
+      await runs.release(run);
       await sessions.release(run.sessionKey, run.claim.token);
       await deps.requeue(run._id, run.claim.token, 0);
       return "requeued";

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { claimDelivery } from "../../models/deliveries/claimDelivery.ts";
+import { acquireDelivery } from "../../models/deliveries/acquireDelivery.ts";
 import type { DeliveryDoc } from "../../models/deliveries/delivery.ts";
 import { withLease } from "../../shared/lease.ts";
 import { ChannelGate } from "../deliveries/channelGate.ts";
@@ -23,7 +23,7 @@ export function deliverProcessor(deps: DeliverDeps, gate = new ChannelGate()): P
     const { lease } = context.timings;
     const now = context.clock.now();
     const leaseEnd = new Date(now.getTime() + lease.durationMs);
-    const delivery = await claimDelivery(deps.stores, deliveryId, token, leaseEnd, now);
+    const delivery = await acquireDelivery(deps.stores, deliveryId, token, leaseEnd, now);
     if (typeof delivery === "string") return { kind: "done", result: { delivery } };
     const claim = {
       renew: (until: Date) => deliveries.renew(deliveryId, token, until),

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { AgentRunner } from "../../agents/runners/runner.ts";
-import { addDelivery, type DeliverySettings, type NotedDelivery } from "../../models/deliveries/addDelivery.ts";
+import { type AddedDelivery, addDelivery, type DeliverySettings } from "../../models/deliveries/addDelivery.ts";
 import type { EventDoc } from "../../models/sessions/event.ts";
 import type { Stores } from "../../models/stores.ts";
 import { MAIN_SESSION } from "../../shared/config/formats/sessionKey.ts";
@@ -30,7 +30,7 @@ export interface HeartbeatDeps {
   isWorthDelivering(reply: string): boolean;
   /** The prompt over the events. `told`: how much of the one behind those that it holds has been told with it. */
   prompt(events: readonly EventDoc[]): { readonly text: string; readonly taken: number; readonly told: number };
-  deliver(noted: NotedDelivery): Promise<void>;
+  deliver(noted: AddedDelivery): Promise<void>;
 }
 
 /**
@@ -131,9 +131,9 @@ async function conclude(
 ): Promise<void> {
   const wanted = { _id: turnId, runId: null, channel: "last", to: null, text: reply };
   const noted = isWorthDelivering(reply) ? await addDelivery(stores, wanted, delivery) : null;
-  const turn = { sessionKey: MAIN_SESSION, told: prompt, outside: false, answered: reply, endedAt: clock.now() };
+  const turn = { sessionKey: MAIN_SESSION, prompt, outside: false, reply, endedAt: clock.now() };
   await stores.messages.addTurn(turnId, turn);
-  if (part) await stores.events.noteTold(part._id, told);
+  if (part) await stores.events.updateTold(part._id, told);
   else await stores.events.take(whole.map(({ _id }) => _id));
   if (noted) await deliver(noted);
 }

@@ -3,10 +3,10 @@ import type { MappedAgent } from "../../hooks/mappings/fields.ts";
 import { defaultKeyOf, type HookCall, type Mapping } from "../../hooks/mappings/mapping.ts";
 import { renderCall } from "../../hooks/templates/render.ts";
 import type { TransformOutcome, TransformRequest } from "../../hooks/transforms/transforms.ts";
-import { forgetCall, readCall } from "../../models/hooks/hookCalls.ts";
-import type { MappedTo, RunDoc } from "../../models/runs/run.ts";
+import { deleteUnusedCall, readHookCall } from "../../models/hooks/hookCall.ts";
+import type { MappingOutcome, RunDoc } from "../../models/runs/run.ts";
 import { trackAccepted } from "../../models/runs/trackRun.ts";
-import { contextOf, joinSession } from "../../models/sessions/sessionOwners.ts";
+import { assignSessionOwner, hookContextOf } from "../../models/sessions/sessionOwners.ts";
 import type { Stores } from "../../models/stores.ts";
 import { randomSessionKey } from "../../shared/config/formats/sessionKey.ts";
 import type { Config } from "../../shared/config/schema/config.ts";
@@ -64,7 +64,9 @@ export function mappedHookProcessor(deps: MappedHookDeps): Processor {
   };
 }
 
-type Made = Exclude<MappedTo, { kind: "event" }> | { kind: "event"; name: string | null; text: string; wake: boolean };
+type Made =
+  | Exclude<MappingOutcome, { kind: "event" }>
+  | { kind: "event"; name: string | null; text: string; wake: boolean };
 
 /** Of its own fault a run fails; while no thread can be had, for some tries, or this process is to stop, it waits. */
 function failed(thrown: unknown, lastTry: boolean, { signal, log }: RunContext): Made {
@@ -85,13 +87,13 @@ async function make(
     throw new AppError("mapping_failed", { detail });
   }
   const { item } = run.mapped ?? {};
-  const call = JSON.parse((run.mapped && (await readCall(deps.stores, run.mapped))) ?? "") as HookCall;
+  const call = JSON.parse((run.mapped && (await readHookCall(deps.stores, run.mapped))) ?? "") as HookCall;
   const request = mapping.transform && { ...mapping.transform, input: call, label: run._id };
   const transformed: TransformOutcome = request ? await deps.transform(request, signal) : { kind: "kept" };
   const made = renderCall(mapping, call, run.createdAt, transformed);
   if (made === null) return { kind: "dropped" };
   const { length } = made.kind === "agent" ? made.message : made.text;
-  if (item && !(await deps.stores.hookCalls.tell(item.call, length))) {
+  if (item && !(await deps.stores.hookCalls.reservePromptChars(item.call, length))) {
     const field = made.kind === "agent" ? "message" : "text";
     const detail = `${field} repeats the request in too many of its runs: have the template name the item alone.`;
     throw new AppError("mapping_failed", { detail });
@@ -108,7 +110,7 @@ async function make(
 /** The default session is open to a mapping that would be in it without a word. @throws AppError mapping_failed */
 async function checkOwner({ stores, hooks }: MappedHookDeps, run: RunDoc, mapping: Mapping, key: string | undefined) {
   if (key === undefined || hooks.shareSessions || key === defaultKeyOf(mapping, hooks)) return;
-  if (key !== hooks.defaultSessionKey && (await joinSession(stores, key, contextOf(run)))) return;
+  if (key !== hooks.defaultSessionKey && (await assignSessionOwner(stores, key, hookContextOf(run)))) return;
   const detail = "sessionKey names a session that belongs to another hook (hooks.shareSessions).";
   throw new AppError("mapping_failed", { detail });
 }
@@ -130,28 +132,28 @@ async function conclude(deps: MappedHookDeps, run: RunDoc, made: Made): Promise<
   const { _id, round, sessionKey, mapped } = run;
   switch (made.kind) {
     case "agent":
-      await runs.mapTo(_id, round, made);
+      await runs.applyMapping(_id, round, made);
       await beginTurn(deps, _id, round);
       break;
     case "event": {
       const { name, text, wake } = made;
       if (await runs.isUnmapped(_id, round)) {
         await events.add([{ _id: `hook-${_id}-${round}`, text, source: name ?? "wake hook", wake }]);
-        await runs.mapTo(_id, round, { kind: "event", name });
+        await runs.applyMapping(_id, round, { kind: "event", name });
       }
       if (wake) await deps.triggerHeartbeat();
       break;
     }
     case "dropped":
-      await runs.mapTo(_id, round, made);
+      await runs.applyMapping(_id, round, made);
       break;
     case "failed":
-      await runs.mapTo(_id, round, made);
+      await runs.applyMapping(_id, round, made);
       await deps.finalize(_id);
       return made;
   }
   if (made.kind !== "agent" || made.sessionKey !== sessionKey) await passOn(deps, run);
-  if (mapped?.item) await forgetCall({ hookCalls, runs }, mapped.item.call);
+  if (mapped?.item) await deleteUnusedCall({ hookCalls, runs }, mapped.item.call);
   return made;
 }
 

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { forgetCalls } from "../../models/hooks/hookCalls.ts";
+import { deleteUnusedCalls } from "../../models/hooks/hookCall.ts";
 import { deleteEndedBefore, deleteUnusedPayloads } from "../../models/jobs/deleteJobs.ts";
 import { deleteEndedDeliveries, deleteEndedRuns } from "../../models/runs/deleteEndedRuns.ts";
-import { forgetSingleUse } from "../../models/sessions/forgetSessions.ts";
+import { deleteSingleUseSessions } from "../../models/sessions/deleteSingleUseSessions.ts";
 import type { Stores } from "../../models/stores.ts";
 import { durationMs } from "../../shared/config/formats/duration.ts";
 import type { Processor, RunContext } from "../run.ts";
@@ -33,8 +33,8 @@ export function retentionProcessor(
     const completed = await expire("completed", completedAfter);
     const failed = await expire("failed", failedAfter);
     const payloads = await deleteUnusedPayloads(stores, context.clock.now(), context.signal);
-    const sessions = await inBatches(context, () => forgetSingleUse(stores, ago(durationMs(retainSingleUse))));
-    const calls = await forgetCalls(stores, ago(CALL_SETTLED_MS), context.signal);
+    const sessions = await inBatches(context, () => deleteSingleUseSessions(stores, ago(durationMs(retainSingleUse))));
+    const calls = await deleteUnusedCalls(stores, ago(CALL_SETTLED_MS), context.signal);
     const end = (deleteBefore: typeof deleteEndedRuns) =>
       runsAfter === undefined ? 0 : inBatches(context, () => deleteBefore(stores, ago(durationMs(runsAfter))));
     const deliveries = await end(deleteEndedDeliveries);

@@ -1,4 +1,4 @@
-import type { NotedDelivery } from "../../models/deliveries/addDelivery.ts";
+import type { AddedDelivery } from "../../models/deliveries/addDelivery.ts";
 import { type FinalizeSettings, finalizeRun } from "../../models/runs/finalizeRun.ts";
 import type { Stores } from "../../models/stores.ts";
 import { agentHook } from "../../shared/queue/definitions.ts";
@@ -11,7 +11,7 @@ export function finalizer(
   stores: Stores,
   queues: Pick<Queues, "add" | "triggerHeartbeat">,
   settings: FinalizeSettings,
-  deliver: (noted: NotedDelivery) => Promise<void>,
+  deliver: (noted: AddedDelivery) => Promise<void>,
 ): Finalize {
   return async (runId) => {
     const run = await stores.runs.findUnfinalized(runId);

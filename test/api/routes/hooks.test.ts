@@ -261,8 +261,8 @@ describe("POST /hooks/agent and /hooks/wake", () => {
   });
 
   it("reads the latest messages of a session, up to the limit", async () => {
-    const turn = { sessionKey: "s", told: "q", outside: false, answered: "a", endedAt: new Date() };
-    for (let i = 0; i < 3; i++) await app.stores.messages.addTurn(`turn-${i}`, { ...turn, told: `q${i}` });
+    const turn = { sessionKey: "s", prompt: "q", outside: false, reply: "a", endedAt: new Date() };
+    for (let i = 0; i < 3; i++) await app.stores.messages.addTurn(`turn-${i}`, { ...turn, prompt: `q${i}` });
 
     const { body } = await app.call("GET", "/api/sessions/s/messages?limit=3");
 

@@ -113,7 +113,7 @@ describe("a Gmail listener whose history is forgotten", () => {
       const { stores, queues, clock, config } = app;
       const settings = config.hooks.gmail!;
       const token = randomUUID();
-      await stores.gmailMailboxes.take(ACCOUNT, { token, holder: "test" }, 60_000);
+      await stores.gmailMailboxes.acquire(ACCOUNT, { token, holder: "test" }, 60_000);
       const mailbox = new LeasedMailbox(stores.gmailMailboxes, token, await bed.mailbox());
       const log = pino({ level: "silent" });
       const mappings = compileMappings(config.hooks);

@@ -294,7 +294,7 @@ describe("the Gmail listener", () => {
   it("begins where one that was killed had its clock a year ahead", async () => {
     const { app } = await start();
     app.clock.advance(365 * 24 * 3_600_000);
-    await app.stores.gmailMailboxes.take(ACCOUNT, { token: "killed", holder: "here:1" }, 15_000);
+    await app.stores.gmailMailboxes.acquire(ACCOUNT, { token: "killed", holder: "here:1" }, 15_000);
     app.clock.advance(-365 * 24 * 3_600_000);
 
     const before = mailboxStatus(app.config.hooks.gmail!, await bed.mailbox(), app.clock.now());

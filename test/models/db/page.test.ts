@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { mongo } from "mongoose";
-import { takePage } from "../../../src/models/db/page.ts";
+import { readPage } from "../../../src/models/db/page.ts";
 import { AppError } from "../../../src/shared/errors.ts";
 import { eventually } from "../../support/eventually.ts";
 
@@ -35,7 +35,7 @@ const asCursor = (held: ReturnType<typeof heldCursor>) => () => {
 describe("pages that are read at the same time", () => {
   it("leave connections to all else: sixteen at a time, the others in their turn", async () => {
     const cursors = Array.from({ length: MANY }, heldCursor);
-    const pages = cursors.map((held) => takePage(ANYWHERE, asCursor(held), ONE_ROW));
+    const pages = cursors.map((held) => readPage(ANYWHERE, asCursor(held), ONE_ROW));
     const begun = () => cursors.filter(({ isBegun }) => isBegun).length;
     const mostBegun: number[] = [];
 
@@ -52,7 +52,7 @@ describe("pages that are read at the same time", () => {
   it("make a cursor only where it is read: the client remembers each until it has been", async () => {
     const before = made;
     const cursors = Array.from({ length: MANY }, heldCursor);
-    const pages = Promise.allSettled(cursors.map((held) => takePage(ANYWHERE, asCursor(held), ONE_ROW)));
+    const pages = Promise.allSettled(cursors.map((held) => readPage(ANYWHERE, asCursor(held), ONE_ROW)));
     await eventually(() => cursors.filter(({ isBegun }) => isBegun).length === AT_ONCE, "the first to begin");
 
     for (const held of cursors) held.fail();
@@ -63,7 +63,7 @@ describe("pages that are read at the same time", () => {
 
   it("fail together while MongoDB is away, and do not wait for it one after the other", async () => {
     const cursors = Array.from({ length: MANY }, heldCursor);
-    const pages = Promise.allSettled(cursors.map((held) => takePage(ANYWHERE, asCursor(held), ONE_ROW)));
+    const pages = Promise.allSettled(cursors.map((held) => readPage(ANYWHERE, asCursor(held), ONE_ROW)));
     await eventually(() => cursors.filter(({ isBegun }) => isBegun).length === AT_ONCE, "the first to begin");
 
     for (const held of cursors.slice(0, AT_ONCE)) held.fail();
@@ -78,17 +78,17 @@ describe("pages that are read at the same time", () => {
         .with.property("code", "unavailable");
     }
     expect(cursors.filter(({ isBegun }) => isBegun)).to.have.lengthOf(AT_ONCE);
-    expect((await takePage(ANYWHERE, asCursor(after), ONE_ROW)).rows).to.deep.equal([{ row: 1 }]);
+    expect((await readPage(ANYWHERE, asCursor(after), ONE_ROW)).rows).to.deep.equal([{ row: 1 }]);
   });
 
-  it("takePage: pages that wait for one database do not fail because another is unavailable", async () => {
+  it("readPage: pages that wait for one database do not fail because another is unavailable", async () => {
     const cursors = Array.from({ length: AT_ONCE + 1 }, heldCursor);
-    const pages = Promise.all(cursors.map((held) => takePage(ANYWHERE, asCursor(held), ONE_ROW)));
+    const pages = Promise.all(cursors.map((held) => readPage(ANYWHERE, asCursor(held), ONE_ROW)));
     await eventually(() => cursors.filter(({ isBegun }) => isBegun).length === AT_ONCE, "the first to begin");
     const failing = heldCursor();
 
     failing.fail();
-    const failed = await takePage(inDatabase(), asCursor(failing), ONE_ROW).catch((error: unknown) => error);
+    const failed = await readPage(inDatabase(), asCursor(failing), ONE_ROW).catch((error: unknown) => error);
     for (const held of cursors) held.letGo();
 
     expect(failed).to.be.instanceOf(AppError).with.property("code", "unavailable");

@@ -107,7 +107,7 @@ describe("acquireRun", () => {
   it("gives a run again that was handed back", async () => {
     const { runs, sessions } = app.stores;
     const run = await acquired(await accept("a", true));
-    await runs.handBack(run);
+    await runs.release(run);
     await sessions.release("a", run.claim.token);
 
     const again = await acquired(run._id);
@@ -118,7 +118,7 @@ describe("acquireRun", () => {
 
   it("gives a run once the lease of its session has expired, where its worker died as it gave the run back", async () => {
     const run = await acquired(await accept("a"));
-    await app.stores.runs.handBack(run);
+    await app.stores.runs.release(run);
 
     const early = await result(run._id);
     app.clock.advance(LEASE_MS + 1);

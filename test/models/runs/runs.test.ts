@@ -69,7 +69,7 @@ describe("a transcript", () => {
     const app = await startApp();
     const { messages } = app.stores;
     const turn = (n: number, endedAt: Date) =>
-      messages.addTurn(`t${n}`, { sessionKey: "s", told: `q${n}`, outside: false, answered: `a${n}`, endedAt });
+      messages.addTurn(`t${n}`, { sessionKey: "s", prompt: `q${n}`, outside: false, reply: `a${n}`, endedAt });
 
     await turn(1, new Date("2026-06-01T00:00:10Z"));
     await turn(2, new Date("2026-06-01T00:00:00Z"));

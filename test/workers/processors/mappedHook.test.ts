@@ -132,7 +132,7 @@ describe("a mapped run that MongoDB is lost in the middle of", () => {
   it("is put on its queue by the next worker, where its own died once it was mapped", async () => {
     const { _id, carry, enqueued } = await carryOut("ci");
     const made = { kind: "agent" as const, name: "x", sessionKey: "s", singleUse: false, request: {} as AgentRequest };
-    await app.stores.runs.mapTo(_id, 0, made);
+    await app.stores.runs.applyMapping(_id, 0, made);
 
     await carry();
 
@@ -142,10 +142,10 @@ describe("a mapped run that MongoDB is lost in the middle of", () => {
   it("is not put on its queue where it was cancelled meanwhile", async () => {
     const { _id, carry, enqueued } = await carryOut("ci");
     const { runs } = app.stores;
-    const mapTo = runs.mapTo.bind(runs);
-    sinon.stub(runs, "mapTo").callsFake(async (...args) => {
+    const applyMapping = runs.applyMapping.bind(runs);
+    sinon.stub(runs, "applyMapping").callsFake(async (...args) => {
       await runs.cancel(_id);
-      return mapTo(...args);
+      return applyMapping(...args);
     });
 
     await carry();

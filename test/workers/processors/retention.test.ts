@@ -143,7 +143,7 @@ describe("retention", () => {
     await app.stores.runs.accept(runs);
     await app.stores.runs.collection.updateMany({}, { $set: { endedAt: app.clock.now(), open: false, settled: true } });
     for (const key of ["hook:a", "hook:b", "constant"]) {
-      const turn = { sessionKey: key, told: "asked", outside: true, answered: "answered", endedAt: app.clock.now() };
+      const turn = { sessionKey: key, prompt: "asked", outside: true, reply: "answered", endedAt: app.clock.now() };
       await app.stores.messages.addTurn(key, turn);
     }
 
@@ -234,7 +234,7 @@ describe("retention", () => {
 
     it("takes a run of a session of its own when that has been forgotten", async () => {
       await endedRun("single", { singleUse: true, sessionKey: "hook:single" });
-      const turn = { sessionKey: "hook:single", told: "asked", outside: true, answered: "x", endedAt: app.clock.now() };
+      const turn = { sessionKey: "hook:single", prompt: "asked", outside: true, reply: "x", endedAt: app.clock.now() };
       await app.stores.messages.addTurn("single-0", turn);
 
       await afterDays(8, { runsAfter: "7d", retainSingleUse: "30d" });
@@ -278,12 +278,12 @@ describe("retention", () => {
       const claim = { token: "t", holder: "h" };
       const mail = (account: string, name: string) => endedRun(mailRunId(account, name));
       for (const account of ["old@example.org", "now@example.org"]) {
-        await gmailMailboxes.take(account, claim, DAY_MS);
+        await gmailMailboxes.acquire(account, claim, DAY_MS);
         await mail(account, "long ago");
         app.clock.advance(10 * DAY_MS);
         await mail(account, "last");
         const now = app.clock.now();
-        await gmailMailboxes.note(account, "t", { lastMailAt: now, listedAt: now }, now);
+        await gmailMailboxes.update(account, "t", { lastMailAt: now, listedAt: now }, now);
         app.clock.advance(10 * DAY_MS);
       }
       // written down, and not told to the mailbox any more

@@ -5,7 +5,7 @@ import type { JobDoc, Status } from "./job.ts";
 import { minuteOf, staleAfterMs } from "./jobTimes.ts";
 import { isStored, type Payload, type PayloadDoc, PayloadWrites } from "./payloads.ts";
 import { MAX_JOB_BYTES } from "./reportUpdate.ts";
-import { fieldOf, type StepDoc } from "./step.ts";
+import { type StepDoc, stepField } from "./step.ts";
 
 /** A step as versions before 2 stored it, in a collection of its own. */
 interface OldStepDoc {
@@ -50,7 +50,7 @@ export async function hasOldSteps(db: mongo.Db): Promise<boolean> {
   return (await db.listCollections({ name: "steps" }, { nameOnly: true }).toArray()).length > 0;
 }
 
-export interface FoldOptions {
+export interface MigrationOptions {
   /** For jobs that have none of their own. */
   readonly staleAfterSeconds: number;
   readonly batchSize?: number;
@@ -63,10 +63,10 @@ export interface FoldOptions {
  * version before must be stopped. It may be interrupted and repeated: a job that has `seq` has been moved.
  * @throws StartError if the steps of a job take too much for its document; nothing has been changed then
  */
-export async function foldSteps(
+export async function migrateSteps(
   jobs: mongo.Collection<JobDoc>,
   payloads: mongo.Collection<PayloadDoc>,
-  { staleAfterSeconds, onProgress, batchSize = BATCH_SIZE }: FoldOptions,
+  { staleAfterSeconds, onProgress, batchSize = BATCH_SIZE }: MigrationOptions,
 ): Promise<void> {
   const { db } = jobs;
   if (!(await hasOldSteps(db))) return;
@@ -82,7 +82,7 @@ export async function foldSteps(
     const last = batch.at(-1);
     if (!last) break;
     after = { _id: { $gt: last._id } };
-    await foldJobs(batch, { old, steps, payloads, staleAfterSeconds });
+    await migrateJobs(batch, { old, steps, payloads, staleAfterSeconds });
     done += batch.length;
     onProgress?.(done, total);
   }
@@ -109,14 +109,14 @@ async function refuseLargeJobs(steps: mongo.Collection<OldStepDoc>): Promise<voi
   );
 }
 
-interface Folding {
+interface Migration {
   readonly old: mongo.Collection<OldJobDoc>;
   readonly steps: mongo.Collection<OldStepDoc>;
   readonly payloads: mongo.Collection<PayloadDoc>;
   readonly staleAfterSeconds: number;
 }
 
-async function foldJobs(batch: readonly mongo.WithId<OldJobDoc>[], to: Folding): Promise<void> {
+async function migrateJobs(batch: readonly mongo.WithId<OldJobDoc>[], to: Migration): Promise<void> {
   const { old, steps, payloads, staleAfterSeconds } = to;
   const job = { $in: batch.map(({ _id }) => _id) };
   const found = await steps
@@ -131,7 +131,7 @@ async function foldJobs(batch: readonly mongo.WithId<OldJobDoc>[], to: Folding):
   const byJob = Map.groupBy(found, (step) => step.job.toHexString());
   const writes = new PayloadWrites();
   const updates = batch.map((one) => {
-    const folded = foldJob(one, byJob.get(one._id.toHexString()) ?? [], writes, staleAfterSeconds);
+    const folded = migrateJob(one, byJob.get(one._id.toHexString()) ?? [], writes, staleAfterSeconds);
     return { updateOne: { filter: { _id: one._id, seq: { $exists: false } }, update: folded } };
   });
   if (writes.docs.length > 0) await payloads.insertMany(writes.docs);
@@ -139,7 +139,7 @@ async function foldJobs(batch: readonly mongo.WithId<OldJobDoc>[], to: Folding):
 }
 
 /** Copies the outputs of steps under the ids of their steps, so that a repetition does not copy them twice. */
-async function copyOutputs(job: { $in: mongo.ObjectId[] }, { steps, payloads }: Folding): Promise<void> {
+async function copyOutputs(job: { $in: mongo.ObjectId[] }, { steps, payloads }: Migration): Promise<void> {
   let docs: PayloadDoc[] = [];
   let length = 0;
   const copy = async () => {
@@ -157,7 +157,7 @@ async function copyOutputs(job: { $in: mongo.ObjectId[] }, { steps, payloads }: 
 }
 
 /** @returns the update that turns a job of versions before 2 into one of this version */
-function foldJob(
+function migrateJob(
   job: mongo.WithId<OldJobDoc>,
   found: readonly WithoutOutput[],
   writes: PayloadWrites,
@@ -182,7 +182,7 @@ function foldJob(
     ...{ updatedAt, updatedMinute: minuteOf(updatedAt), staleAt, staleMinute: staleAt && minuteOf(staleAt) },
     ...{ current, seq: folded.length },
     // A Map keeps its order, also where keys look like numbers.
-    ...(folded.length > 0 && { steps: new Map(folded.map((step) => [fieldOf(step.stepKey), step])) }),
+    ...(folded.length > 0 && { steps: new Map(folded.map((step) => [stepField(step.stepKey), step])) }),
   };
   return { $set: set, $unset: { currentKnown: 1, rev: 1 } } as unknown as mongo.UpdateFilter<OldJobDoc>;
 }

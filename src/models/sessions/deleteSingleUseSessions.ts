@@ -10,7 +10,7 @@ const BATCH = 200;
  * stay. A session that a later run goes on with is no longer of single use.
  * @returns how many sessions were forgotten; 0 when there are none left
  */
-export async function forgetSingleUse({ runs, messages, sessions }: Stores, before: Date): Promise<number> {
+export async function deleteSingleUseSessions({ runs, messages, sessions }: Stores, before: Date): Promise<number> {
   const idle = { singleUse: true, forgotten: false, endedAt: { $lt: before } };
   const old = await readAll(runs.collection, idle, { projection: { sessionKey: 1 }, limit: BATCH });
   if (old.length === 0) return 0;

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { fitsFilter, type JobFilter, jobQuery } from "../../../src/models/jobs/jobFilter.ts";
+import { type JobFilter, jobQuery, matchesFilter } from "../../../src/models/jobs/jobFilter.ts";
 import { minuteOf } from "../../../src/models/jobs/jobTimes.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { runs } from "../../support/random.ts";
@@ -48,7 +48,7 @@ function stored({ updatedAt, lastReportAt, ...given }: typeof anyJob extends fc.
   };
 }
 
-describe("fitsFilter", () => {
+describe("matchesFilter", () => {
   let app: TestApp;
   before(async () => {
     app = await startApp({ staleAfterSeconds: STALE_AFTER_SECONDS });
@@ -68,7 +68,7 @@ describe("fitsFilter", () => {
 
         for (const filter of filters) {
           const found = await jobs.collection.countDocuments(jobQuery(filter, NOW));
-          expect(fitsFilter(job, filter, NOW), JSON.stringify({ given, filter })).to.equal(found === 1);
+          expect(matchesFilter(job, filter, NOW), JSON.stringify({ given, filter })).to.equal(found === 1);
         }
       }),
       runs(50),

@@ -16,8 +16,8 @@ describe("what one at a time may take", () => {
   /** Each takes it for somebody of that name. */
   const kinds: [string, (name: string) => Promise<boolean>][] = [
     ["a session", (name) => app.stores.sessions.acquire({ key: "s", holder: name }, { token: name, until: soon() })],
-    ["a lease", (name) => app.stores.leases.take("l", name, 60_000)],
-    ["a mailbox", (name) => app.stores.gmailMailboxes.take("m@example.org", { token: name, holder: name }, 60_000)],
+    ["a lease", (name) => app.stores.leases.acquire("l", name, 60_000)],
+    ["a mailbox", (name) => app.stores.gmailMailboxes.acquire("m@example.org", { token: name, holder: name }, 60_000)],
   ];
   for (const [kind, take] of kinds) {
     for (const [title, how] of LOST) {
