@@ -1,5 +1,5 @@
+import type { ClientContext } from "./clientContext.ts";
 import type { Connection } from "./connection.ts";
-import type { Desk } from "./desk.ts";
 import type { SignalboxError } from "./error.ts";
 import { LATE, leash, type Signals, whenFired } from "./leash.ts";
 
@@ -36,7 +36,7 @@ export async function pause(ms: number, signals: Signals): Promise<void> {
  * @throws the last error, or the request's signal's reason
  */
 export async function patiently<T>(
-  { connection, closed, onError }: Desk,
+  { connection, closed, onError }: ClientContext,
   forMs: number,
   ...[method, path, request]: Parameters<Connection["call"]>
 ): Promise<T> {

@@ -1,8 +1,8 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { type Api, apiCalls, type Call, type CallOptions, type HookAccess } from "./api.ts";
 import { patiently } from "./backoff.ts";
+import type { ClientContext } from "./clientContext.ts";
 import { type ConnectionOptions, connect } from "./connection.ts";
-import type { Desk } from "./desk.ts";
 import { SignalboxError } from "./error.ts";
 import { JobReporter } from "./job.ts";
 import { LATE, leash } from "./leash.ts";
@@ -56,34 +56,34 @@ export function createClient(options: ClientOptions): Client {
   const { retryForMs, onError = () => {} } = options;
   const closing = new AbortController();
   const closed = closing.signal;
-  const desk: Desk = {
+  const context: ClientContext = {
     connection: connect(options, closed),
     closed,
     retryForMs: retryForMs ?? Number.POSITIVE_INFINITY,
     // On a stack of its own: what it throws must not disturb the reports that follow.
     onError: (error) => queueMicrotask(() => onError(error)),
-    busy: new Set(),
+    pending: new Set(),
   };
   const call: Call = (method, path, request) =>
-    patiently(desk, method === "POST" ? 0 : (retryForMs ?? 0), method, path, request);
+    patiently(context, method === "POST" ? 0 : (retryForMs ?? 0), method, path, request);
 
   const close = async ({ timeoutMs = CLOSE_MS } = {}) => {
     const limit = leash(timeoutMs, []);
-    const ends = await Promise.allSettled([...desk.busy].map((reports) => reports.flush(limit.signal)));
+    const ends = await Promise.allSettled([...context.pending].map((reports) => reports.flush(limit.signal)));
     limit.end();
     const reason = new SignalboxError(0, "closed", "The client was closed.");
     closing.abort(reason);
-    for (const reports of desk.busy) reports.end(reason);
+    for (const reports of context.pending) reports.end(reason);
     const failed = ends.find((end) => end.status === "rejected")?.reason;
     if (failed) throw failed === LATE ? reason : failed;
   };
 
   return {
     ...apiCalls(call, options),
-    job: (jobId) => new JobReporter(jobId, desk),
-    step: (assignment) => new StepReporter(assignment, desk),
-    watch: (what = {}) => watch(desk, what),
-    watchJob: (jobId, what = {}) => watchJob(desk, jobId, what),
+    job: (jobId) => new JobReporter(jobId, context),
+    step: (assignment) => new StepReporter(assignment, context),
+    watch: (what = {}) => watch(context, what),
+    watchJob: (jobId, what = {}) => watchJob(context, jobId, what),
     close,
     [Symbol.asyncDispose]: close,
   };

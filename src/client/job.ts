@@ -1,7 +1,7 @@
 import type { CallOptions } from "./api.ts";
 import { patiently } from "./backoff.ts";
+import type { ClientContext } from "./clientContext.ts";
 import { segment } from "./connection.ts";
-import type { Desk } from "./desk.ts";
 import type { Job, JobFields } from "./records.ts";
 import { Reporter } from "./reporter.ts";
 import { StepReporter } from "./step.ts";
@@ -23,21 +23,21 @@ export class JobReporter extends Reporter {
   readonly #path: string;
 
   /** @throws SignalboxError for a jobId that no URL can carry */
-  constructor(jobId: string, desk: Desk) {
+  constructor(jobId: string, context: ClientContext) {
     const path = `/api/jobs${segment(jobId)}`;
-    super(path, desk, true);
+    super(path, context, true);
     this.jobId = jobId;
     this.#path = path;
   }
 
   /** Makes the job, or changes the fields given. Tries for as long as the service is away, or until the signal fires. */
   create(fields: JobFields = {}, { signal }: CallOptions = {}): Promise<Job> {
-    return patiently(this.desk, this.desk.retryForMs, "PUT", this.#path, { body: fields, signal });
+    return patiently(this.context, this.context.retryForMs, "PUT", this.#path, { body: fields, signal });
   }
 
   /** @throws SignalboxError for a stepKey that no URL can carry */
   step(stepKey: string, { name, from, to }: StepPlace): StepReporter {
     const assignment = { jobId: this.jobId, stepKey, stepName: name, jobProgressStart: from, jobProgressEnd: to };
-    return new StepReporter(assignment, this.desk);
+    return new StepReporter(assignment, this.context);
   }
 }

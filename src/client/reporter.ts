@@ -1,6 +1,6 @@
 import type { CallOptions } from "./api.ts";
 import { isTransient } from "./backoff.ts";
-import type { Desk } from "./desk.ts";
+import type { ClientContext } from "./clientContext.ts";
 import { SignalboxError } from "./error.ts";
 import { openReports, type Report, type Reports } from "./reports.ts";
 
@@ -47,18 +47,18 @@ const LONGEST_MESSAGE = 65_536;
 export abstract class Reporter {
   readonly #reports: Reports;
   readonly #needsOutput: boolean;
-  protected readonly desk: Desk;
+  protected readonly context: ClientContext;
 
   /**
    * @param path where its reports go
    * @param needsOutput whether its completion is that of the job
    * @param toBody what is sent of a report that is one of a step; a job's goes as it is, and does not say that the job runs
    */
-  constructor(path: string, desk: Desk, needsOutput: boolean, toBody?: (report: Report) => object) {
-    const send = (report: Report) => desk.connection.call("PUT", path, { body: toBody ? toBody(report) : report });
-    this.#reports = openReports(send, desk, Boolean(toBody));
+  constructor(path: string, context: ClientContext, needsOutput: boolean, toBody?: (report: Report) => object) {
+    const send = (report: Report) => context.connection.call("PUT", path, { body: toBody ? toBody(report) : report });
+    this.#reports = openReports(send, context, Boolean(toBody));
     this.#needsOutput = needsOutput;
-    this.desk = desk;
+    this.context = context;
   }
 
   /** It begins, or begins again, at 0 or where an earlier attempt has left it. @throws SignalboxError when it is refused */
@@ -115,7 +115,7 @@ export abstract class Reporter {
   ): Promise<Output> {
     signal.throwIfAborted();
     const end = (error: unknown) =>
-      this.fail(signal.aborted ? `Aborted: ${inWords(signal.reason)}` : error, { failJob }).catch(this.desk.onError);
+      this.fail(signal.aborted ? `Aborted: ${inWords(signal.reason)}` : error, { failJob }).catch(this.context.onError);
     let isDone = false;
     try {
       await this.start(startMessage, { signal });

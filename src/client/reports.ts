@@ -1,5 +1,5 @@
 import { backoffMs, isTransient } from "./backoff.ts";
-import type { Desk } from "./desk.ts";
+import type { ClientContext } from "./clientContext.ts";
 import { firedOf, LONGEST_MS, whenFired } from "./leash.ts";
 import type { Status } from "./records.ts";
 
@@ -60,7 +60,7 @@ export interface Reports {
  */
 export function openReports(
   send: (report: Report) => Promise<unknown>,
-  { closed, retryForMs, onError, busy }: Desk,
+  { closed, retryForMs, onError, pending }: ClientContext,
   reopens: boolean,
 ): Reports {
   const queue: Entry[] = [];
@@ -103,8 +103,8 @@ export function openReports(
       if (joined) queue.pop();
       queue.push(joined ?? entry);
     } else {
-      const pending = last ?? underWay;
-      if (pending) pending.waiters.push(...waiters);
+      const previous = last ?? underWay;
+      if (previous) previous.waiters.push(...waiters);
       else for (const { resolve } of waiters) resolve();
     }
     schedule();
@@ -130,7 +130,7 @@ export function openReports(
     clearTimeout(timer);
     const [next] = queue;
     if (underWay || !next) return;
-    busy.add(reports);
+    pending.add(reports);
     const isAwaited = queue.some(hasWaiter);
     const dueAt = Math.max(notBefore, isAwaited || queue[1] ? 0 : sentAt + next.paceMs);
     const waitMs = dueAt - performance.now();
@@ -155,7 +155,7 @@ export function openReports(
       failed(entry, error);
     }
     underWay = undefined;
-    if (queue.length === 0) busy.delete(reports);
+    if (queue.length === 0) pending.delete(reports);
     schedule();
   };
 
@@ -198,7 +198,7 @@ export function openReports(
     end(reason) {
       clearTimeout(timer);
       for (const entry of queue.splice(0)) refuse(entry, reason);
-      busy.delete(reports);
+      pending.delete(reports);
     },
   };
   return reports;

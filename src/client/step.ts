@@ -1,5 +1,5 @@
+import type { ClientContext } from "./clientContext.ts";
 import { segment } from "./connection.ts";
-import type { Desk } from "./desk.ts";
 import { Reporter } from "./reporter.ts";
 import type { Report } from "./reports.ts";
 
@@ -21,9 +21,9 @@ export class StepReporter extends Reporter {
   readonly #assignment: Assignment;
 
   /** @throws SignalboxError for a jobId or stepKey that no URL can carry */
-  constructor(assignment: Assignment, desk: Desk) {
+  constructor(assignment: Assignment, context: ClientContext) {
     const path = `/api/jobs${segment(assignment.jobId)}/steps${segment(assignment.stepKey)}`;
-    super(path, desk, endsJob(assignment, 100), (report) => toBody(assignment, report));
+    super(path, context, endsJob(assignment, 100), (report) => toBody(assignment, report));
     this.#assignment = assignment;
   }
 

@@ -1,7 +1,7 @@
 import { filterQuery } from "./api.ts";
 import { backoffMs, pause } from "./backoff.ts";
+import type { ClientContext } from "./clientContext.ts";
 import { segment, toError } from "./connection.ts";
-import type { Desk } from "./desk.ts";
 import { SignalboxError } from "./error.ts";
 import { readEvents } from "./events.ts";
 import { firedOf, leash } from "./leash.ts";
@@ -47,7 +47,7 @@ const RETRY_MS = 2_000;
  * @throws SignalboxError when the stream is refused (unauthorized, job_not_found), or comes from something else
  */
 export async function* watch(
-  { connection, closed, onError }: Desk,
+  { connection, closed, onError }: ClientContext,
   { topics, filter = {}, job, signal }: WatchOptions,
   silenceMs = SILENCE_MS,
 ): AsyncGenerator<LiveEvent, void, undefined> {

@@ -1,7 +1,7 @@
 import type { CallOptions } from "./api.ts";
 import { patiently } from "./backoff.ts";
+import type { ClientContext } from "./clientContext.ts";
 import { segment } from "./connection.ts";
-import type { Desk } from "./desk.ts";
 import { SignalboxError } from "./error.ts";
 import { firedOf } from "./leash.ts";
 import type { Job, StepSummary } from "./records.ts";
@@ -16,16 +16,16 @@ export type WatchedJob = Job & Required<Pick<Job, "steps">>;
  * @throws SignalboxError job_not_found, also when it is deleted meanwhile; unauthorized
  */
 export async function* watchJob(
-  desk: Desk,
+  context: ClientContext,
   jobId: string,
   { signal }: CallOptions,
 ): AsyncGenerator<WatchedJob, void, undefined> {
   const request = { query: { include: "steps" }, signal };
   const read = () =>
-    patiently<WatchedJob>(desk, Number.POSITIVE_INFINITY, "GET", `/api/jobs${segment(jobId)}`, request);
+    patiently<WatchedJob>(context, Number.POSITIVE_INFINITY, "GET", `/api/jobs${segment(jobId)}`, request);
   let job: WatchedJob | undefined;
   try {
-    for await (const event of watch(desk, { job: jobId, signal })) {
+    for await (const event of watch(context, { job: jobId, signal })) {
       const changed = apply(job, event);
       if (!changed) continue;
       // What an event says of the end is without the output.
@@ -34,7 +34,7 @@ export async function* watchJob(
       if (job.status !== "running") return;
     }
   } catch (error) {
-    if (!firedOf([signal, desk.closed])) throw error;
+    if (!firedOf([signal, context.closed])) throw error;
   }
 }
 

@@ -97,9 +97,9 @@ describe("signalbox/client: watch()", () => {
     server.script(streams(`${QUICK}${live}`), streams(event("state", { live: true }, "2")));
     const closing = new AbortController();
     const connection = connect({ url: server.url }, closing.signal);
-    const desk = { connection, closed: closing.signal, retryForMs: 0, onError: () => {}, busy: new Set<never>() };
+    const context = { connection, closed: closing.signal, retryForMs: 0, onError: () => {}, pending: new Set<never>() };
 
-    const events = await take(watch(desk, {}, 100), 3);
+    const events = await take(watch(context, {}, 100), 3);
 
     expect(events.map(({ data }) => (data as { live: boolean }).live)).to.deep.equal([true, false, true]);
     expect(server.requests.map(({ headers }) => headers["last-event-id"])).to.deep.equal([undefined, "1"]);

@@ -1,7 +1,7 @@
 import type { Connection } from "./connection.ts";
 
 /** What all parts of one client share. */
-export interface Desk {
+export interface ClientContext {
   readonly connection: Connection;
   /** Fires when the client is closed. */
   readonly closed: AbortSignal;
@@ -9,10 +9,10 @@ export interface Desk {
   /** Hears of tries in vain, and of reports that were refused, or given up, while nobody waited for them. */
   readonly onError: (error: unknown) => void;
   /** Those that have something to send. */
-  readonly busy: Set<Busy>;
+  readonly pending: Set<PendingReports>;
 }
 
-interface Busy {
+interface PendingReports {
   /** Sends it now. */
   flush(signal: AbortSignal): Promise<void>;
   /** Gives it up. */
