@@ -1,7 +1,7 @@
 import type { ClientContext } from "./clientContext.ts";
 import type { Connection } from "./connection.ts";
+import { onAbort, type Signals, startDeadline, TIMED_OUT } from "./deadline.ts";
 import type { SignalboxError } from "./error.ts";
-import { LATE, leash, type Signals, whenFired } from "./leash.ts";
 
 let firstPauseMs = 200;
 const LONGEST_PAUSE_MS = 10_000;
@@ -25,10 +25,10 @@ export function backoffMs(tries: number, error: unknown, firstMs = firstPauseMs)
 
 /** @throws the signal's reason */
 export async function pause(ms: number, signals: Signals): Promise<void> {
-  const { signal, end } = leash(ms, signals);
-  if (!signal.aborted) await new Promise<void>((resolve) => whenFired(signal, resolve));
+  const { signal, end } = startDeadline(ms, signals);
+  if (!signal.aborted) await new Promise<void>((resolve) => onAbort(signal, resolve));
   end();
-  if (signal.reason !== LATE) throw signal.reason;
+  if (signal.reason !== TIMED_OUT) throw signal.reason;
 }
 
 /**

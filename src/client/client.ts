@@ -3,9 +3,9 @@ import { type Api, apiCalls, type Call, type CallOptions, type HookAccess } from
 import { patiently } from "./backoff.ts";
 import type { ClientContext } from "./clientContext.ts";
 import { type ConnectionOptions, connect } from "./connection.ts";
+import { startDeadline, TIMED_OUT } from "./deadline.ts";
 import { SignalboxError } from "./error.ts";
 import { JobReporter } from "./job.ts";
-import { LATE, leash } from "./leash.ts";
 import { type Assignment, StepReporter } from "./step.ts";
 import { type LiveEvent, type WatchOptions, watch } from "./watch.ts";
 import { type WatchedJob, watchJob } from "./watchJob.ts";
@@ -68,14 +68,14 @@ export function createClient(options: ClientOptions): Client {
     patiently(context, method === "POST" ? 0 : (retryForMs ?? 0), method, path, request);
 
   const close = async ({ timeoutMs = CLOSE_MS } = {}) => {
-    const limit = leash(timeoutMs, []);
-    const ends = await Promise.allSettled([...context.pending].map((reports) => reports.flush(limit.signal)));
-    limit.end();
+    const deadline = startDeadline(timeoutMs, []);
+    const ends = await Promise.allSettled([...context.pending].map((reports) => reports.flush(deadline.signal)));
+    deadline.end();
     const reason = new SignalboxError(0, "closed", "The client was closed.");
     closing.abort(reason);
     for (const reports of context.pending) reports.end(reason);
     const failed = ends.find((end) => end.status === "rejected")?.reason;
-    if (failed) throw failed === LATE ? reason : failed;
+    if (failed) throw failed === TIMED_OUT ? reason : failed;
   };
 
   return {

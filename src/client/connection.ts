@@ -1,5 +1,5 @@
+import { abortedOf, startDeadline, TIMED_OUT } from "./deadline.ts";
 import { type Fault, SignalboxError } from "./error.ts";
-import { firedOf, LATE, leash } from "./leash.ts";
 
 export interface ConnectionOptions {
   /** Where the service is, such as `http://127.0.0.1:3000`; in a browser `""` is the page's own origin. */
@@ -37,7 +37,7 @@ export function connect(
   const base = url.replace(/(?<!\/)\/+$/, "");
   if (base && !/^(https?:\/)?\//.test(base)) throw new TypeError("url must begin with http:// or https://.");
   const unreachable = (cause: Error): never => {
-    const why = cause === LATE ? `no answer within ${timeoutMs / 1000} s` : whyNot(cause);
+    const why = cause === TIMED_OUT ? `no answer within ${timeoutMs / 1000} s` : whyNot(cause);
     throw new SignalboxError(0, "unreachable", `The service at ${base} cannot be reached (${why}).`, { cause });
   };
 
@@ -56,16 +56,16 @@ export function connect(
 
   const call = async <T>(method: string, path: string, request: Request = {}): Promise<T> => {
     const signals = [request.signal, closed];
-    const limit = leash(timeoutMs, signals);
+    const deadline = startDeadline(timeoutMs, signals);
     try {
-      const response = await open(method, path, { ...request, signal: limit.signal });
+      const response = await open(method, path, { ...request, signal: deadline.signal });
       const text = await response.text().catch(unreachable);
       return text && parse(response, text);
     } catch (error) {
       // Whoever has ended it hears his own reason.
-      throw firedOf(signals)?.reason ?? error;
+      throw abortedOf(signals)?.reason ?? error;
     } finally {
-      limit.end();
+      deadline.end();
     }
   };
   return { open, call };

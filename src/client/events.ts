@@ -1,4 +1,4 @@
-import type { Leash } from "./leash.ts";
+import type { Deadline } from "./deadline.ts";
 
 /** One event of a stream of server-sent events; without `data` it is only an id or a retry. */
 export interface ServerEvent {
@@ -15,15 +15,15 @@ export interface ServerEvent {
  */
 export async function* readEvents(
   body: ReadableStream<Uint8Array>,
-  patience: Pick<Leash, "restart" | "hold">,
+  deadline: Pick<Deadline, "restart" | "suspend">,
 ): AsyncGenerator<ServerEvent> {
   const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
   let rest = "";
   let event: ServerEvent = {};
   for (;;) {
-    patience.restart();
+    deadline.restart();
     const { done, value } = await reader.read();
-    patience.hold();
+    deadline.suspend();
     if (done) return;
     const lines = (rest + value).split(/\r?\n/);
     rest = lines.pop() as string;

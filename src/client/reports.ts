@@ -1,6 +1,6 @@
 import { backoffMs, isTransient } from "./backoff.ts";
 import type { ClientContext } from "./clientContext.ts";
-import { firedOf, LONGEST_MS, whenFired } from "./leash.ts";
+import { abortedOf, MAX_TIMER_MS, onAbort } from "./deadline.ts";
 import type { Status } from "./records.ts";
 
 /** A state to be brought to the service; what is left out stays as it is there. */
@@ -78,12 +78,12 @@ export function openReports(
 
   /** The signal ends the waiting, not the report. */
   const wait = async (report: Said, isFinal: boolean, signal: AbortSignal | undefined): Promise<void> => {
-    const fired = firedOf([signal, closed]);
-    if (fired) throw fired.reason;
+    const aborted = abortedOf([signal, closed]);
+    if (aborted) throw aborted.reason;
     let letGo = () => {};
     await new Promise<void>((resolve, reject) => {
       const waiter: Waiter = { isGone: false, resolve, reject };
-      letGo = whenFired(signal, () => {
+      letGo = onAbort(signal, () => {
         waiter.isGone = true;
         reject(signal?.reason);
         schedule();
@@ -135,7 +135,7 @@ export function openReports(
     const dueAt = Math.max(notBefore, isAwaited || queue[1] ? 0 : sentAt + next.paceMs);
     const waitMs = dueAt - performance.now();
     if (waitMs <= 0) return void sendNext(next);
-    timer = setTimeout(schedule, Math.min(waitMs, LONGEST_MS));
+    timer = setTimeout(schedule, Math.min(waitMs, MAX_TIMER_MS));
     // In Node a program may end while nothing is left but a report that nobody waits for.
     if (!isAwaited) (timer as { unref?(): void }).unref?.();
   };

@@ -2,9 +2,9 @@ import { filterQuery } from "./api.ts";
 import { backoffMs, pause } from "./backoff.ts";
 import type { ClientContext } from "./clientContext.ts";
 import { segment, toError } from "./connection.ts";
+import { abortedOf, startDeadline } from "./deadline.ts";
 import { SignalboxError } from "./error.ts";
 import { readEvents } from "./events.ts";
-import { firedOf, leash } from "./leash.ts";
 import type { Delivery, JobFilter, JobSummary, RunSummary, StepSummary } from "./records.ts";
 
 /** What happens, as it happens. */
@@ -56,29 +56,32 @@ export async function* watch(
   const signals = [signal, closed];
   let lastEventId: string | undefined;
   let retryMs = RETRY_MS;
-  for (let tries = 0; !firedOf(signals); tries++) {
-    const limit = leash(silenceMs, signals);
+  for (let tries = 0; !abortedOf(signals); tries++) {
+    const deadline = startDeadline(silenceMs, signals);
     let failure: unknown;
     try {
       const headers = { Accept: "text/event-stream", "Last-Event-ID": lastEventId };
-      const response = await connection.open("GET", path, { query, headers, signal: limit.signal });
+      const response = await connection.open("GET", path, { query, headers, signal: deadline.signal });
       if (!response.headers.get("Content-Type")?.includes("event-stream")) throw toError(response);
-      for await (const { event, data, id, retry } of readEvents(response.body as ReadableStream<Uint8Array>, limit)) {
+      for await (const { event, data, id, retry } of readEvents(
+        response.body as ReadableStream<Uint8Array>,
+        deadline,
+      )) {
         tries = 0;
         retryMs = Number(retry) || retryMs;
         lastEventId = id ?? lastEventId;
         if (data !== undefined) yield { type: event, data: JSON.parse(data) } as LiveEvent;
       }
     } catch (error) {
-      if (error instanceof SignalboxError && !firedOf(signals)) {
+      if (error instanceof SignalboxError && !abortedOf(signals)) {
         if (!error.isTransient) throw error;
         onError(error);
       }
       failure = error;
     } finally {
-      limit.end();
+      deadline.end();
     }
-    if (tries === 0 && !firedOf(signals)) yield { type: "state", data: { live: false, reason: "disconnected" } };
+    if (tries === 0 && !abortedOf(signals)) yield { type: "state", data: { live: false, reason: "disconnected" } };
     await pause(backoffMs(tries, failure, retryMs), signals).catch(() => {}); // the loop looks
   }
 }

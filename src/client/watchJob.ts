@@ -2,8 +2,8 @@ import type { CallOptions } from "./api.ts";
 import { patiently } from "./backoff.ts";
 import type { ClientContext } from "./clientContext.ts";
 import { segment } from "./connection.ts";
+import { abortedOf } from "./deadline.ts";
 import { SignalboxError } from "./error.ts";
-import { firedOf } from "./leash.ts";
 import type { Job, StepSummary } from "./records.ts";
 import { type LiveEvent, watch } from "./watch.ts";
 
@@ -34,7 +34,7 @@ export async function* watchJob(
       if (job.status !== "running") return;
     }
   } catch (error) {
-    if (!firedOf([signal, context.closed])) throw error;
+    if (!abortedOf([signal, context.closed])) throw error;
   }
 }
 
