@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { type Api, apiCalls, type Call, type CallOptions, type HookAccess } from "./api.ts";
-import { patiently } from "./backoff.ts";
+import { withRetry } from "./backoff.ts";
 import type { ClientContext } from "./clientContext.ts";
 import { type ConnectionOptions, connect } from "./connection.ts";
 import { startDeadline, TIMED_OUT } from "./deadline.ts";
@@ -65,7 +65,7 @@ export function createClient(options: ClientOptions): Client {
     pending: new Set(),
   };
   const call: Call = (method, path, request) =>
-    patiently(context, method === "POST" ? 0 : (retryForMs ?? 0), method, path, request);
+    withRetry(context, method === "POST" ? 0 : (retryForMs ?? 0), method, path, request);
 
   const close = async ({ timeoutMs = CLOSE_MS } = {}) => {
     const deadline = startDeadline(timeoutMs, []);

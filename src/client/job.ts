@@ -1,5 +1,5 @@
 import type { CallOptions } from "./api.ts";
-import { patiently } from "./backoff.ts";
+import { withRetry } from "./backoff.ts";
 import type { ClientContext } from "./clientContext.ts";
 import { segment } from "./connection.ts";
 import type { Job, JobFields } from "./records.ts";
@@ -32,7 +32,7 @@ export class JobReporter extends Reporter {
 
   /** Makes the job, or changes the fields given. Tries for as long as the service is away, or until the signal fires. */
   create(fields: JobFields = {}, { signal }: CallOptions = {}): Promise<Job> {
-    return patiently(this.context, this.context.retryForMs, "PUT", this.#path, { body: fields, signal });
+    return withRetry(this.context, this.context.retryForMs, "PUT", this.#path, { body: fields, signal });
   }
 
   /** @throws SignalboxError for a stepKey that no URL can carry */

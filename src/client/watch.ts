@@ -1,5 +1,5 @@
 import { filterQuery } from "./api.ts";
-import { backoffMs, pause } from "./backoff.ts";
+import { backoffMs, sleep } from "./backoff.ts";
 import type { ClientContext } from "./clientContext.ts";
 import { segment, toError } from "./connection.ts";
 import { abortedOf, startDeadline } from "./deadline.ts";
@@ -82,6 +82,6 @@ export async function* watch(
       deadline.end();
     }
     if (tries === 0 && !abortedOf(signals)) yield { type: "state", data: { live: false, reason: "disconnected" } };
-    await pause(backoffMs(tries, failure, retryMs), signals).catch(() => {}); // the loop looks
+    await sleep(backoffMs(tries, failure, retryMs), signals).catch(() => {}); // the loop looks
   }
 }

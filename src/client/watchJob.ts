@@ -1,5 +1,5 @@
 import type { CallOptions } from "./api.ts";
-import { patiently } from "./backoff.ts";
+import { withRetry } from "./backoff.ts";
 import type { ClientContext } from "./clientContext.ts";
 import { segment } from "./connection.ts";
 import { abortedOf } from "./deadline.ts";
@@ -22,7 +22,7 @@ export async function* watchJob(
 ): AsyncGenerator<WatchedJob, void, undefined> {
   const request = { query: { include: "steps" }, signal };
   const read = () =>
-    patiently<WatchedJob>(context, Number.POSITIVE_INFINITY, "GET", `/api/jobs${segment(jobId)}`, request);
+    withRetry<WatchedJob>(context, Number.POSITIVE_INFINITY, "GET", `/api/jobs${segment(jobId)}`, request);
   let job: WatchedJob | undefined;
   try {
     for await (const event of watch(context, { job: jobId, signal })) {

@@ -8,7 +8,7 @@ import { answers, type Behaviour, breaks, breaksMidway, hangs, startChannelServe
 import { eventually } from "../support/eventually.ts";
 import { freePort } from "../support/servers.ts";
 import { recordingClient, type Sent } from "./recording.ts";
-import { useShortPauses } from "./shortPauses.ts";
+import { useShortBackoff } from "./shortBackoff.ts";
 
 /** What a promise is rejected with. */
 const thrown = (promise: Promise<unknown>): Promise<SignalboxError> =>
@@ -251,7 +251,7 @@ describe("signalbox/client: reports", () => {
 });
 
 describe("signalbox/client: while the service is away", () => {
-  useShortPauses();
+  useShortBackoff();
   const passing: [string, Behaviour][] = [
     ["answers 503 with Retry-After", answers(503, {}, { "Retry-After": "0" })],
     ["answers 429 with a date in Retry-After", answers(429, {}, { "Retry-After": new Date(0).toUTCString() })],

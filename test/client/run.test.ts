@@ -4,10 +4,10 @@ import { type Client, createClient, SignalboxError } from "../../src/client/clie
 import { startApp, type TestApp } from "../support/app.ts";
 import { answers, breaks, startChannelServer } from "../support/channelServer.ts";
 import { eventually } from "../support/eventually.ts";
-import { useShortPauses } from "./shortPauses.ts";
+import { useShortBackoff } from "./shortBackoff.ts";
 
 describe("signalbox/client: run()", () => {
-  useShortPauses();
+  useShortBackoff();
   let app: TestApp;
   let client: Client;
   before(async () => {

@@ -12,7 +12,7 @@ import { runs } from "../support/random.ts";
 import { freePort, mongoUri, redisUrl } from "../support/servers.ts";
 import { RestartingApp } from "./restarting.ts";
 import { anySequence, perform, stateAfter } from "./sequence.ts";
-import { useShortPauses } from "./shortPauses.ts";
+import { useShortBackoff } from "./shortBackoff.ts";
 
 const RANGE = { name: "A step", from: 10, to: 60 };
 /** How long the work of a step takes for one thing: far more often than a request is worth, and without keeping a core busy. */
@@ -20,7 +20,7 @@ const THING_MS = 1;
 
 describe("signalbox/client: any sequence of reports", function () {
   this.timeout(180_000);
-  useShortPauses();
+  useShortBackoff();
   let app: TestApp;
   before(async () => {
     app = await startApp();

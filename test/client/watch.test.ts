@@ -23,7 +23,7 @@ import {
 } from "../support/channelServer.ts";
 import { eventually } from "../support/eventually.ts";
 import { RestartingApp } from "./restarting.ts";
-import { useShortPauses } from "./shortPauses.ts";
+import { useShortBackoff } from "./shortBackoff.ts";
 
 /** Begins a stream with these lines, and ends it or lets it stand. */
 const streams =
@@ -289,7 +289,7 @@ describe("signalbox/client: watchJob()", () => {
   });
 
   describe("over the real service", () => {
-    useShortPauses();
+    useShortBackoff();
     let app: TestApp;
     before(async () => {
       app = await startApp();
