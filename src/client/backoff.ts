@@ -6,24 +6,24 @@ import type { SignalboxError } from "./error.ts";
 let initialBackoffMs = 200;
 const MAX_BACKOFF_MS = 10_000;
 
-/** Sets the longest sleep after the first try in vain, for tests of the client. @returns what it was */
+/** Sets the maximum delay after the first failed try, for tests of the client, and returns the previous value. */
 export function setInitialBackoff(ms: number): number {
   const before = initialBackoffMs;
   initialBackoffMs = ms;
   return before;
 }
 
-/** Whether it passes: the service is away, overloaded or not ready. */
+/** Whether the error may pass without a change: the service is unreachable, overloaded or not ready. */
 export const isTransient = (error: unknown): boolean =>
   (error as Partial<SignalboxError> | undefined)?.isTransient === true;
 
-/** How long to wait after so many tries in vain: full jitter, on top of what the service asks for. */
+/** Returns the delay before the next try: exponential with full jitter, added to the service's `Retry-After`. */
 export function backoffMs(tries: number, error: unknown, initialMs = initialBackoffMs): number {
-  const asked = (error as Partial<SignalboxError> | undefined)?.retryAfterMs ?? 0;
-  return asked + Math.random() * Math.min(MAX_BACKOFF_MS, initialMs * 2 ** tries);
+  const retryAfterMs = (error as Partial<SignalboxError> | undefined)?.retryAfterMs ?? 0;
+  return retryAfterMs + Math.random() * Math.min(MAX_BACKOFF_MS, initialMs * 2 ** tries);
 }
 
-/** @throws the signal's reason */
+/** @throws the reason of the first aborted signal */
 export async function sleep(ms: number, signals: Signals): Promise<void> {
   const { signal, end } = startDeadline(ms, signals);
   if (!signal.aborted) await new Promise<void>((resolve) => onAbort(signal, resolve));
@@ -32,21 +32,21 @@ export async function sleep(ms: number, signals: Signals): Promise<void> {
 }
 
 /**
- * Asks again, for so long, what fails for a reason that passes; it must be harmless to ask it twice.
- * @throws the last error, or the request's signal's reason
+ * Sends a request and repeats it after transient errors, for at most `retryForMs`. The request must be idempotent.
+ * @throws the last error, or the reason of the request's signal
  */
 export async function withRetry<T>(
   { connection, closed, onError }: ClientContext,
-  forMs: number,
+  retryForMs: number,
   ...[method, path, request]: Parameters<Connection["call"]>
 ): Promise<T> {
-  const begunAt = performance.now();
+  const startedAt = performance.now();
   for (let tries = 0; ; tries++) {
     try {
       return await connection.call(method, path, request);
     } catch (error) {
       const waitMs = backoffMs(tries, error);
-      if (!isTransient(error) || performance.now() + waitMs - begunAt > forMs) throw error;
+      if (!isTransient(error) || performance.now() + waitMs - startedAt > retryForMs) throw error;
       onError(error);
       await sleep(waitMs, [request?.signal, closed]);
     }

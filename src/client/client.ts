@@ -73,7 +73,7 @@ export function createClient(options: ClientOptions): Client {
     deadline.end();
     const reason = new SignalboxError(0, "closed", "The client was closed.");
     closing.abort(reason);
-    for (const reports of context.pending) reports.end(reason);
+    for (const reports of context.pending) reports.discard(reason);
     const failed = ends.find((end) => end.status === "rejected")?.reason;
     if (failed) throw failed === TIMED_OUT ? reason : failed;
   };

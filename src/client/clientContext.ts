@@ -1,20 +1,20 @@
 import type { Connection } from "./connection.ts";
 
-/** What all parts of one client share. */
+/** The state that all parts of one client share. */
 export interface ClientContext {
   readonly connection: Connection;
-  /** Fires when the client is closed. */
+  /** Aborted when the client is closed. */
   readonly closed: AbortSignal;
   readonly retryForMs: number;
-  /** Hears of tries in vain, and of reports that were refused, or given up, while nobody waited for them. */
+  /** Receives the errors of retried requests, and of rejected reports that nobody waited for. */
   readonly onError: (error: unknown) => void;
-  /** Those that have something to send. */
+  /** The queues that have reports to send. */
   readonly pending: Set<PendingReports>;
 }
 
 interface PendingReports {
-  /** Sends it now. */
+  /** Sends all reports now. */
   flush(signal: AbortSignal): Promise<void>;
-  /** Gives it up. */
-  end(reason: unknown): void;
+  /** Rejects all queued reports with the reason. */
+  discard(reason: unknown): void;
 }

@@ -1,43 +1,43 @@
-/** A signal that fires with any of some others, or, with the reason LATE, once its time is over. */
+/** A time limit whose signal is also aborted by other signals. After the time limit its reason is TIMED_OUT. */
 export interface Deadline {
   readonly signal: AbortSignal;
-  /** The time begins anew. */
+  /** Starts the time anew. */
   restart(): void;
-  /** The time does not count until the next restart. */
+  /** Stops the time until the next restart. */
   suspend(): void;
-  /** Lets go of the other signals, and ends whatever is still under way. */
+  /** Removes the listeners of the other signals and aborts whatever still uses the signal. */
   end(): void;
 }
 
 export type Signals = readonly (AbortSignal | undefined)[];
 
-/** The one of them that has fired. */
+/** Returns the first aborted signal. */
 export const abortedOf = (signals: Signals): AbortSignal | undefined => signals.find((signal) => signal?.aborted);
 
-export const TIMED_OUT = new Error("late");
+export const TIMED_OUT = new Error("timed out");
 
-/** The longest that a timer can be set to: with more it fires at once. */
+/** The maximum delay of a timer; a longer one would fire at once. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
 
-const waiting = new WeakMap<AbortSignal, Set<() => void>>();
+const listeners = new WeakMap<AbortSignal, Set<() => void>>();
 
 /**
- * Does it once the signal fires. Each signal has one listener, however many wait for it: Node 20 takes more than ten for a leak.
- * @returns takes it back
+ * Calls the listener when the signal is aborted, and returns a function that removes the listener. Each signal gets only
+ * one event listener, because Node 20 warns of a leak above ten.
  */
-export function onAbort(signal: AbortSignal | undefined, act: () => void): () => void {
+export function onAbort(signal: AbortSignal | undefined, listener: () => void): () => void {
   if (!signal) return () => {};
-  const acts = waiting.get(signal) ?? new Set();
-  if (!waiting.has(signal)) {
+  const ofSignal = listeners.get(signal) ?? new Set();
+  if (!listeners.has(signal)) {
     signal.addEventListener("abort", () => {
-      for (const one of acts) one();
+      for (const one of ofSignal) one();
     });
   }
-  waiting.set(signal, acts.add(act));
-  return () => acts.delete(act);
+  listeners.set(signal, ofSignal.add(listener));
+  return () => ofSignal.delete(listener);
 }
 
-/** AbortSignal.any would keep memory in signals that outlive the request: on Node 22 some 2 KB for each call. */
+/** Starts a deadline. AbortSignal.any would leak memory in signals that outlive the request. */
 export function startDeadline(ms: number, signals: Signals): Deadline {
   const controller = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -50,7 +50,7 @@ export function startDeadline(ms: number, signals: Signals): Deadline {
     const aborted = abortedOf(signals);
     if (aborted) controller.abort(aborted.reason);
   };
-  const ends = signals.map((signal) => onAbort(signal, follow));
+  const removers = signals.map((signal) => onAbort(signal, follow));
   follow();
   restart();
   return {
@@ -59,7 +59,7 @@ export function startDeadline(ms: number, signals: Signals): Deadline {
     suspend,
     end() {
       suspend();
-      for (const letGo of ends) letGo();
+      for (const remove of removers) remove();
       controller.abort();
     },
   };

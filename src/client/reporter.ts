@@ -2,7 +2,7 @@ import type { CallOptions } from "./api.ts";
 import { isTransient } from "./backoff.ts";
 import type { ClientContext } from "./clientContext.ts";
 import { SignalboxError } from "./error.ts";
-import { openReports, type Report, type Reports } from "./reports.ts";
+import { createReportQueue, type Report, type ReportQueue } from "./reportQueue.ts";
 
 /** What there is to say while it runs. */
 export interface Update {
@@ -36,16 +36,16 @@ export interface RunOptions extends CallOptions {
   readonly failJob?: boolean | undefined;
 }
 
-const LONGEST_REASON = 1_000;
+const MAX_REASON_CHARS = 1_000;
 /** With a longer one the service refuses the whole report, and the completion that goes with it. */
-const LONGEST_MESSAGE = 65_536;
+const MAX_MESSAGE_CHARS = 65_536;
 
 /**
  * Reports on one job or step. start, complete and fail are to be awaited: they resolve once the service has taken the
  * report, and try for as long as it is away. The others return at once and never throw.
  */
 export abstract class Reporter {
-  readonly #reports: Reports;
+  readonly #reports: ReportQueue;
   readonly #needsOutput: boolean;
   protected readonly context: ClientContext;
 
@@ -56,14 +56,14 @@ export abstract class Reporter {
    */
   constructor(path: string, context: ClientContext, needsOutput: boolean, toBody?: (report: Report) => object) {
     const send = (report: Report) => context.connection.call("PUT", path, { body: toBody ? toBody(report) : report });
-    this.#reports = openReports(send, context, Boolean(toBody));
+    this.#reports = createReportQueue(send, context, Boolean(toBody));
     this.#needsOutput = needsOutput;
     this.context = context;
   }
 
   /** It begins, or begins again, at 0 or where an earlier attempt has left it. @throws SignalboxError when it is refused */
   start(message?: string, { progress = 0, signal }: Start = {}): Promise<void> {
-    return this.#reports.settle({ status: "running", progress, message }, false, signal);
+    return this.#reports.send({ status: "running", progress, message }, false, signal);
   }
 
   /** How far it is, 0–100. May be called for every item: sent every five points, or after some seconds. */
@@ -78,7 +78,7 @@ export abstract class Reporter {
 
   update({ progress = Number.NaN, message, output }: Update): void {
     const points = Number.isNaN(progress) ? undefined : Math.min(100, Math.max(0, progress));
-    this.#reports.note({ progress: points, message: message?.slice?.(0, LONGEST_MESSAGE), output });
+    this.#reports.enqueue({ progress: points, message: message?.slice?.(0, MAX_MESSAGE_CHARS), output });
   }
 
   /**
@@ -90,12 +90,12 @@ export abstract class Reporter {
       const detail = "output is required: this completes the job.";
       throw new SignalboxError(400, "output_required", detail);
     }
-    await this.#reports.settle({ status: "completed", progress: 100, message, output }, true, signal);
+    await this.#reports.send({ status: "completed", progress: 100, message, output }, true, signal);
   }
 
   /** It has failed, at the progress it had reached. @param reason an error, of which the message is told, or the message */
   async fail(reason: unknown, { output, failJob, signal }: Failure = {}): Promise<void> {
-    await this.#reports.settle({ status: "failed", message: inWords(reason), output, failJob }, true, signal);
+    await this.#reports.send({ status: "failed", message: errorText(reason), output, failJob }, true, signal);
   }
 
   /** @returns once the service has taken all reports so far. @throws SignalboxError when the last one was refused */
@@ -115,7 +115,9 @@ export abstract class Reporter {
   ): Promise<Output> {
     signal.throwIfAborted();
     const end = (error: unknown) =>
-      this.fail(signal.aborted ? `Aborted: ${inWords(signal.reason)}` : error, { failJob }).catch(this.context.onError);
+      this.fail(signal.aborted ? `Aborted: ${errorText(signal.reason)}` : error, { failJob }).catch(
+        this.context.onError,
+      );
     let isDone = false;
     try {
       await this.start(startMessage, { signal });
@@ -138,7 +140,7 @@ export abstract class Reporter {
 }
 
 /** For people: no stack, and not too long. */
-function inWords(reason: unknown): string {
+function errorText(reason: unknown): string {
   const { message, name } = (reason ?? {}) as Partial<Error>;
-  return String(message || name || reason).slice(0, LONGEST_REASON);
+  return String(message || name || reason).slice(0, MAX_REASON_CHARS);
 }

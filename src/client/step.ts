@@ -1,7 +1,7 @@
 import type { ClientContext } from "./clientContext.ts";
 import { segment } from "./connection.ts";
 import { Reporter } from "./reporter.ts";
-import type { Report } from "./reports.ts";
+import type { Report } from "./reportQueue.ts";
 
 /**
  * What an orchestrator hands to the code that does the work, as plain JSON. It stays the same on retry and recovery, so
