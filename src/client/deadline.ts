@@ -22,8 +22,8 @@ export const MAX_TIMER_MS = 2 ** 31 - 1;
 const listeners = new WeakMap<AbortSignal, Set<() => void>>();
 
 /**
- * Calls the listener when the signal is aborted, and returns a function that removes the listener. Each signal gets only
- * one event listener, because Node 20 warns of a leak above ten.
+ * Calls the listener when the signal is aborted, and returns a function that removes the listener. Each signal gets
+ * only one event listener, because Node 20 warns of a leak above ten.
  */
 export function onAbort(signal: AbortSignal | undefined, listener: () => void): () => void {
   if (!signal) return () => {};

@@ -1,8 +1,8 @@
 /**
  * The queue of reports of one job or step. A report is in one of these states:
  *
- * - queued: waits in `queue` for its turn and for its minimum interval; later reports are merged into it where that loses
- *   no status;
+ * - queued: waits in `queue` for its turn and for its minimum interval; later reports are merged into it where that
+ *   loses no status;
  * - in flight: its request is under way; there is at most one, `inFlight`;
  * - accepted: the service has stored it; its waiters are resolved;
  * - rejected: the service refused it, retries ran out, or the client was closed; its waiters are rejected.
@@ -70,10 +70,10 @@ export interface ReportQueue {
 }
 
 /**
- * Creates a queue that sends one report at a time. While a report is in flight or the service is away, later reports are
- * merged into one that holds the newest value of each field. Final reports are never merged away, not even repeated ones,
- * and are sent after everything before them. Reports after a final one are dropped until one sets `status` again. The
- * queue holds at most one report besides the final ones.
+ * Creates a queue that sends one report at a time. While a report is in flight or the service is away, later reports
+ * are merged into one that holds the newest value of each field. Final reports are never merged away, not even repeated
+ * ones, and are sent after everything before them. Reports after a final one are dropped until one sets `status` again.
+ * The queue holds at most one report besides the final ones.
  * @param request sends one report to the service
  * @param startsRunning whether the first report is given the status `running` if it has none
  */
