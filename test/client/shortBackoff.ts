@@ -1,6 +1,6 @@
 import { setInitialBackoff } from "../../src/client/backoff.ts";
 
-/** Gives clients in this process pauses of a tenth after tries in vain, for the tests of the calling suite. */
+/** Divides the backoff of the clients in this process by ten, for the tests of the calling suite. */
 export function useShortBackoff(): void {
   let usual: number;
   before(() => {
