@@ -1,9 +1,9 @@
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { type JobSummary, SignalboxError, type Step, type StepSummary } from "../../client/client.ts";
 import { now } from "../clock.ts";
-import { gently } from "../data/gently.ts";
 import { type Loaded, useLoaded } from "../data/loaded.ts";
 import { service } from "../data/service.ts";
+import { throttle } from "../data/throttle.ts";
 import { barOf, endOf, isStepStale } from "../data/timeline.ts";
 import { useStore } from "../data/useStore.ts";
 import { absolute, duration } from "../time.ts";
@@ -94,7 +94,7 @@ function NoStep({ error, retry }: { error: unknown; retry: () => void }) {
 
 /** News are without outputs: reads the step again when they tell of it, no more than once in a while. */
 function useReadAfter(known: StepSummary | undefined, { value, error, reload }: Loaded<Step>): void {
-  const readSoon = useMemo(() => gently(reload, READ_EVERY_MS), []);
+  const readSoon = useMemo(() => throttle(reload, READ_EVERY_MS), []);
   useEffect(() => readSoon.stop, []);
   useEffect(() => {
     if (known && (value ? known.updatedAt > value.updatedAt : error !== null)) readSoon();

@@ -5,11 +5,11 @@ import { Icon } from "../components/icon.tsx";
 import { JsonBlock } from "../components/json.tsx";
 import { Failure } from "../components/notice.tsx";
 import { When } from "../components/when.tsx";
-import { gently } from "../data/gently.ts";
 import { followLive } from "../data/live.ts";
 import { useLoaded } from "../data/loaded.ts";
 import { useReloadEvery } from "../data/reloadEvery.ts";
 import { service } from "../data/service.ts";
+import { throttle } from "../data/throttle.ts";
 import { count } from "../time.ts";
 import { useTitle } from "../title.ts";
 
@@ -25,7 +25,7 @@ export function ChannelsPage() {
     gmail.reload();
   };
   useEffect(() => {
-    const reloadSoon = gently(channels.reload, RELOAD_EVERY_MS);
+    const reloadSoon = throttle(channels.reload, RELOAD_EVERY_MS);
     const stop = followLive({ topics: ["deliveries"] }, { onStart: reload, delivery: reloadSoon });
     return () => {
       stop();

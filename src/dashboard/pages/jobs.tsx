@@ -6,12 +6,12 @@ import { Notice } from "../components/notice.tsx";
 import { ProgressBar } from "../components/progress.tsx";
 import { StatusMark } from "../components/status.tsx";
 import { When } from "../components/when.tsx";
-import { gently } from "../data/gently.ts";
 import { isStale, jobList, titleOf } from "../data/jobRows.ts";
 import { isNarrowed, SPANS, searchText, spanBeginning, toFilter, withSearch } from "../data/jobSearch.ts";
 import { followLive, liveState } from "../data/live.ts";
 import type { LiveList } from "../data/liveList.ts";
 import { service } from "../data/service.ts";
+import { throttle } from "../data/throttle.ts";
 import { useStore } from "../data/useStore.ts";
 import { address, place as here, navigate, type Place, withQuery } from "../router.ts";
 import { count } from "../time.ts";
@@ -256,7 +256,7 @@ function useStats(): { stats: Stats | null; readSoon: () => void } {
       service.stats().then(setStats, () => {
         // the list tells of it; the next change brings the counts
       });
-    return gently(read, STATS_EVERY_MS);
+    return throttle(read, STATS_EVERY_MS);
   }, []);
   useEffect(() => {
     readSoon();

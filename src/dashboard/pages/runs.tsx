@@ -5,10 +5,10 @@ import { List } from "../components/list.tsx";
 import { Notice } from "../components/notice.tsx";
 import { StatusMark } from "../components/status.tsx";
 import { When } from "../components/when.tsx";
-import { gently } from "../data/gently.ts";
 import { followLive } from "../data/live.ts";
 import { LiveList } from "../data/liveList.ts";
 import { service } from "../data/service.ts";
+import { throttle } from "../data/throttle.ts";
 import { useStore } from "../data/useStore.ts";
 import { address, type Place, withQuery } from "../router.ts";
 import { duration } from "../time.ts";
@@ -134,7 +134,7 @@ function useLiveRuns(status: RunStatus | null, sessionKey: string | null): LiveL
   );
   useEffect(() => {
     void list.reload();
-    const readSoon = gently(() => void list.reload(), READ_EVERY_MS);
+    const readSoon = throttle(() => void list.reload(), READ_EVERY_MS);
     const stop = followLive(
       { topics: ["runs"] },
       {

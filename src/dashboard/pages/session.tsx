@@ -4,10 +4,10 @@ import { Icon } from "../components/icon.tsx";
 import { Failure, Notice } from "../components/notice.tsx";
 import { WaitingEvents } from "../components/waitingEvents.tsx";
 import { When } from "../components/when.tsx";
-import { gently } from "../data/gently.ts";
 import { followLive } from "../data/live.ts";
 import { useLoaded } from "../data/loaded.ts";
 import { service } from "../data/service.ts";
+import { throttle } from "../data/throttle.ts";
 import type { Place } from "../router.ts";
 import { useTitle } from "../title.ts";
 
@@ -24,7 +24,7 @@ export function SessionPage({ place: { id: sessionKey } }: { place: Place }) {
     sessionKey,
   );
   useEffect(() => {
-    const reloadSoon = gently(reload, RELOAD_EVERY_MS);
+    const reloadSoon = throttle(reload, RELOAD_EVERY_MS);
     const stop = followLive(
       { topics: ["runs"] },
       {

@@ -1,11 +1,11 @@
 /** Calls something soon after it is asked for, and however often that is, no more than once in a while. */
-export interface Gently {
+export interface Throttled {
   (): void;
   /** Forgets what was asked for. */
   stop(): void;
 }
 
-export function gently(act: () => void, everyMs: number): Gently {
+export function throttle(act: () => void, everyMs: number): Throttled {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let last = Number.NEGATIVE_INFINITY;
   const ask = () => {
