@@ -1,7 +1,7 @@
 import type { Delivery } from "../../client/client.ts";
 import { service } from "../data/service.ts";
 import { access, mayChange } from "../data/session.ts";
-import { useAct } from "../data/useAct.ts";
+import { useMutation } from "../data/useMutation.ts";
 import { useStore } from "../data/useStore.ts";
 import { Facts } from "./facts.tsx";
 import { Icon } from "./icon.tsx";
@@ -49,7 +49,7 @@ export function partsOf({ parts }: Delivery): string {
 
 /** What can be done about a delivery, for those who may. What becomes of it comes as live news. */
 export function DeliveryActs({ delivery: { deliveryId, state } }: { delivery: Delivery }) {
-  const { isBusy, act } = useAct(deliveryId);
+  const { isBusy, act } = useMutation(deliveryId);
   if (!mayChange(useStore(access)) || state === "sent") return null;
   return (
     <span class="acts">

@@ -1,10 +1,10 @@
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { type JobSummary, SignalboxError, type Step, type StepSummary } from "../../client/client.ts";
 import { now } from "../clock.ts";
-import { type Loaded, useLoaded } from "../data/loaded.ts";
 import { service } from "../data/service.ts";
 import { throttle } from "../data/throttle.ts";
 import { barOf, endOf, isStepStale } from "../data/timeline.ts";
+import { type Query, useQuery } from "../data/useQuery.ts";
 import { useStore } from "../data/useStore.ts";
 import { absolute, duration } from "../time.ts";
 import { Facts } from "./facts.tsx";
@@ -29,12 +29,12 @@ interface StepPanelProps {
 export function StepPanel({ job, stepKey, known, onClose }: StepPanelProps) {
   const { jobId } = job;
   const dialog = useRef<HTMLDialogElement>(null);
-  const loaded = useLoaded(
+  const query = useQuery(
     (signal) => service.jobs.step(jobId, stepKey, { signal }),
     `${job.createdAt} ${stepKey}`, // another job may come under the same name
   );
-  useReadAfter(known, loaded);
-  const { value, error, reload } = loaded;
+  useReadAfter(known, query);
+  const { value, error, reload } = query;
   useEffect(() => dialog.current?.showModal(), []);
   const present = useStore(now);
   const end = endOf(job, present);
@@ -93,7 +93,7 @@ function NoStep({ error, retry }: { error: unknown; retry: () => void }) {
 }
 
 /** News are without outputs: reads the step again when they tell of it, no more than once in a while. */
-function useReadAfter(known: StepSummary | undefined, { value, error, reload }: Loaded<Step>): void {
+function useReadAfter(known: StepSummary | undefined, { value, error, reload }: Query<Step>): void {
   const readSoon = useMemo(() => throttle(reload, READ_EVERY_MS), []);
   useEffect(() => readSoon.stop, []);
   useEffect(() => {

@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
-import { useLoaded } from "../data/loaded.ts";
 import { useReloadEvery } from "../data/reloadEvery.ts";
 import { service } from "../data/service.ts";
 import { access, mayChange } from "../data/session.ts";
-import { useAct } from "../data/useAct.ts";
+import { useMutation } from "../data/useMutation.ts";
+import { useQuery } from "../data/useQuery.ts";
 import { useStore } from "../data/useStore.ts";
 import { count } from "../time.ts";
 import { Confirm } from "./confirm.tsx";
@@ -15,7 +15,7 @@ const EVERY_MS = 5_000;
 
 /** What waits for the main session's next heartbeat. No live news tell of it: it is read again every few seconds. */
 export function WaitingEvents() {
-  const { value, error, reload } = useLoaded((signal) => service.sessions.waitingEvents({}, { signal }));
+  const { value, error, reload } = useQuery((signal) => service.sessions.waitingEvents({}, { signal }));
   useReloadEvery(reload, EVERY_MS);
   if (error !== null && value === null) return <Failure error={error} retry={reload} />;
   if (value === null) return null;
@@ -48,7 +48,7 @@ export function WaitingEvents() {
 /** Takes an event off the queue that no turn gets past, for those who may. */
 function Removal({ eventId, onEnd }: { eventId: string; onEnd: () => void }) {
   const [isAsked, setAsked] = useState(false);
-  const { isBusy, act } = useAct(eventId, onEnd);
+  const { isBusy, act } = useMutation(eventId, onEnd);
   if (!mayChange(useStore(access))) return null;
   return (
     <>

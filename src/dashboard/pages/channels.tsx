@@ -6,10 +6,10 @@ import { JsonBlock } from "../components/json.tsx";
 import { Failure } from "../components/notice.tsx";
 import { When } from "../components/when.tsx";
 import { followLive } from "../data/live.ts";
-import { useLoaded } from "../data/loaded.ts";
 import { useReloadEvery } from "../data/reloadEvery.ts";
 import { service } from "../data/service.ts";
 import { throttle } from "../data/throttle.ts";
+import { useQuery } from "../data/useQuery.ts";
 import { count } from "../time.ts";
 import { useTitle } from "../title.ts";
 
@@ -18,8 +18,8 @@ const EVERY_MS = 5_000;
 
 export function ChannelsPage() {
   useTitle("Channels");
-  const channels = useLoaded((signal) => service.channels({ signal }));
-  const gmail = useLoaded((signal) => service.gmail({ signal }));
+  const channels = useQuery((signal) => service.channels({ signal }));
+  const gmail = useQuery((signal) => service.gmail({ signal }));
   const reload = () => {
     channels.reload();
     gmail.reload();

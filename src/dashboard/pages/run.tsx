@@ -9,18 +9,18 @@ import { Failure, Notice } from "../components/notice.tsx";
 import { StatusMark } from "../components/status.tsx";
 import { When } from "../components/when.tsx";
 import { followLive } from "../data/live.ts";
-import { useLoaded } from "../data/loaded.ts";
 import { service } from "../data/service.ts";
 import { access, mayChange } from "../data/session.ts";
-import { useAct } from "../data/useAct.ts";
+import { useMutation } from "../data/useMutation.ts";
+import { useQuery } from "../data/useQuery.ts";
 import { useStore } from "../data/useStore.ts";
 import { address, type Place } from "../router.ts";
 import { duration } from "../time.ts";
 import { useTitle } from "../title.ts";
 
 export function RunPage({ place: { id: runId } }: { place: Place }) {
-  const run = useLoaded((signal) => service.runs.get(runId, { signal }), runId);
-  const asked = useLoaded((signal) => service.runs.request(runId, { signal }), runId);
+  const run = useQuery((signal) => service.runs.get(runId, { signal }), runId);
+  const asked = useQuery((signal) => service.runs.request(runId, { signal }), runId);
   useTitle(run.value?.name || "Run");
   const reload = () => {
     run.reload();
@@ -165,7 +165,7 @@ function Asked({ runId, asked: { request, call } }: { runId: string; asked: RunR
 }
 
 function Acts({ run: { runId, status }, onChange }: { run: Run; onChange: () => void }) {
-  const { isBusy, act } = useAct(runId, onChange);
+  const { isBusy, act } = useMutation(runId, onChange);
   if (!mayChange(useStore(access))) return null;
   return (
     <div class="acts">

@@ -5,9 +5,9 @@ import { Failure, Notice } from "../components/notice.tsx";
 import { WaitingEvents } from "../components/waitingEvents.tsx";
 import { When } from "../components/when.tsx";
 import { followLive } from "../data/live.ts";
-import { useLoaded } from "../data/loaded.ts";
 import { service } from "../data/service.ts";
 import { throttle } from "../data/throttle.ts";
+import { useQuery } from "../data/useQuery.ts";
 import type { Place } from "../router.ts";
 import { useTitle } from "../title.ts";
 
@@ -19,7 +19,7 @@ const HEAD_CHARS = 4_000;
 
 export function SessionPage({ place: { id: sessionKey } }: { place: Place }) {
   useTitle(sessionKey);
-  const { value, error, reload } = useLoaded(
+  const { value, error, reload } = useQuery(
     (signal) => service.sessions.messages(sessionKey, {}, { signal }),
     sessionKey,
   );

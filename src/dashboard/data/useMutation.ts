@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { say, sayError } from "../components/toasts.tsx";
 
 /** Does something about what has the id, and says how it went. `isBusy` while it is under way. */
-export function useAct(id: string, onEnd = () => {}) {
+export function useMutation(id: string, onEnd = () => {}) {
   const [isBusy, setBusy] = useState(false);
   const act = async (what: (id: string) => Promise<unknown>, text: string) => {
     setBusy(true);

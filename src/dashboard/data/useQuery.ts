@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { checkAccess } from "./session.ts";
 
-export interface Loaded<T> {
+export interface Query<T> {
   /** Null until it is there; what was there stays while it is read again. */
   readonly value: T | null;
   /** Why the latest attempt failed; null when it did not. */
@@ -11,7 +11,7 @@ export interface Loaded<T> {
 }
 
 /** What a call of the service answers, for as long as the key stays the same. */
-export function useLoaded<T>(load: (signal: AbortSignal) => Promise<T>, key = ""): Loaded<T> {
+export function useQuery<T>(load: (signal: AbortSignal) => Promise<T>, key = ""): Query<T> {
   const [state, setState] = useState<{ key: string; value: T | null; error: unknown }>({
     key,
     value: null,
