@@ -1,4 +1,4 @@
-import { segment } from "./connection.ts";
+import { pathSegment } from "./connection.ts";
 import type {
   Access,
   AgentHook,
@@ -23,18 +23,18 @@ import type {
 } from "./records.ts";
 
 export interface CallOptions {
-  /** Ends the call, which then throws the signal's reason. */
+  /** Aborts the call, which then throws the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface HookOptions extends CallOptions {
-  /** The same key and body within 24 hours have one effect. */
+  /** A repeated call with the same key and body within 24 hours has no further effect. */
   readonly idempotencyKey?: string | undefined;
-  /** More headers, such as a sender's signature. */
+  /** Additional headers, such as a sender's signature. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Where the hooks are and what opens them. */
+/** The path and the token of the service's hooks. */
 export interface HookAccess {
   /** The service's `hooks.token`. */
   readonly hookToken?: string | undefined;
@@ -54,7 +54,7 @@ export type Call = <T>(
 
 type List<Name extends string, Row> = Record<Name, Row[]> & { nextCursor: string | null };
 
-/** Besides the fields of a job what is for correction by hand. */
+/** The fields of a job, and those that only a manual correction sets. */
 export type JobChange = JobFields & {
   status?: Status;
   progress?: number;
@@ -74,43 +74,43 @@ interface HookBodies {
   agent: AgentHook;
 }
 
-interface HookAnswers {
+interface HookResponses {
   wake: { ok: true; mode: WakeMode; eventId: string };
   agent: { ok: true; runId: string; sessionKey: string };
 }
 
-/** One function for each call of the API: one request, its answer, and a SignalboxError for anything else. */
+/** Returns one function for each API call. Each sends one request and throws a SignalboxError unless it succeeds. */
 export function apiCalls(call: Call, { hookToken, hooksPath = "/hooks" }: HookAccess) {
   const read =
-    <Answer>(path: string) =>
+    <Body>(path: string) =>
     (options?: CallOptions) =>
-      call<Answer>("GET", path, options);
-  const search =
-    <Filter extends object, Answer>(path: string) =>
-    (query?: Filter, options?: CallOptions) =>
-      call<Answer>("GET", path, { ...options, query });
-  /** What there is below the one of this name. */
-  const below =
-    <Filter extends object, Answer>(path: string, part = "") =>
-    (id: string, query?: Filter, options?: CallOptions) =>
-      call<Answer>("GET", path + segment(id) + part, { ...options, query });
-  /** Of each row only the fields that are named, where some are. */
-  const rows = <Answer>(path: string, { fields, ...query }: Fields<never>, options?: CallOptions) =>
-    call<Answer>("GET", path, { ...options, query: { ...query, fields: fields?.join() } });
-  /** What is done to the one of this name. */
-  const act =
-    <Answer>(method: "GET" | "POST" | "DELETE", path: string, doing = "") =>
+      call<Body>("GET", path, options);
+  const list =
+    <Query extends object, Body>(path: string) =>
+    (query?: Query, options?: CallOptions) =>
+      call<Body>("GET", path, { ...options, query });
+  /** Reads one resource by its id, or the sub-resource at `subPath`. */
+  const readOne =
+    <Query extends object, Body>(path: string, subPath = "") =>
+    (id: string, query?: Query, options?: CallOptions) =>
+      call<Body>("GET", path + pathSegment(id) + subPath, { ...options, query });
+  /** Lists rows with the given `fields` only, or with all of them. */
+  const listFields = <Body>(path: string, { fields, ...query }: Fields<never>, options?: CallOptions) =>
+    call<Body>("GET", path, { ...options, query: { ...query, fields: fields?.join() } });
+  /** Sends a request without query and body to one resource. */
+  const callOne =
+    <Body>(method: "GET" | "POST" | "DELETE", path: string, subPath = "") =>
     (id: string, options?: CallOptions) =>
-      call<Answer>(method, path + segment(id) + doing, options);
-  /** Any hook, by its path behind the base path, such as `github`. */
+      call<Body>(method, path + pathSegment(id) + subPath, options);
+  /** Calls any hook by its path below `hooks.path`, such as `github`. */
   const sendHook = <Name extends string>(
     name: Name,
     body: Name extends keyof HookBodies ? HookBodies[Name] : object,
     { idempotencyKey, headers, ...options }: HookOptions = {},
   ) =>
-    call<Name extends keyof HookAnswers ? HookAnswers[Name] : FreeObject>(
+    call<Name extends keyof HookResponses ? HookResponses[Name] : FreeObject>(
       "POST",
-      hooksPath + name.split("/").map(segment).join(""),
+      hooksPath + name.split("/").map(pathSegment).join(""),
       {
         ...options,
         body,
@@ -129,49 +129,49 @@ export function apiCalls(call: Call, { hookToken, hooksPath = "/hooks" }: HookAc
   return {
     jobs: {
       list: (query: JobFilter & Page & Fields<Job> = {}, options?: CallOptions) =>
-        rows<List<"jobs", Job>>(jobs, filterQuery(query), options),
-      get: below<{ stepKey?: string; include?: "steps" }, Job>(jobs),
-      /** Creates the job, or changes the fields given. */
+        listFields<List<"jobs", Job>>(jobs, filterQuery(query), options),
+      get: readOne<{ stepKey?: string; include?: "steps" }, Job>(jobs),
+      /** Creates the job, or updates the given fields of an existing one. */
       put: (jobId: string, change: JobChange, options?: CallOptions) =>
-        call<Job>("PUT", jobs + segment(jobId), { ...options, body: change }),
-      delete: act<{ ok: true }>("DELETE", jobs),
-      /** Deletes every job that the filter fits; an empty one fits all. */
+        call<Job>("PUT", jobs + pathSegment(jobId), { ...options, body: change }),
+      delete: callOne<{ ok: true }>("DELETE", jobs),
+      /** Deletes all jobs that match the filter; an empty filter matches every job. */
       deleteAll: (filter: JobFilter, options?: CallOptions) =>
         call<{ ok: true }>("DELETE", jobs, { ...options, query: filterQuery(filter) }),
       steps: (jobId: string, query: Page & Fields<Step> = {}, options?: CallOptions) =>
-        rows<List<"steps", Step>>(`${jobs + segment(jobId)}/steps`, query, options),
+        listFields<List<"steps", Step>>(`${jobs + pathSegment(jobId)}/steps`, query, options),
       step: (jobId: string, stepKey: string, options?: CallOptions) =>
-        call<Step>("GET", `${jobs + segment(jobId)}/steps${segment(stepKey)}`, options),
+        call<Step>("GET", `${jobs + pathSegment(jobId)}/steps${pathSegment(stepKey)}`, options),
     },
     stats: read<Stats>("/api/stats"),
     runs: {
-      list: search<RunQuery, List<"runs", Run>>(runs),
-      get: act<Run>("GET", runs),
-      /** What came and what was asked. */
-      request: act<RunRequest>("GET", runs, "/request"),
-      retry: act<Run>("POST", runs, "/retry"),
-      cancel: act<Run>("POST", runs, "/cancel"),
+      list: list<RunQuery, List<"runs", Run>>(runs),
+      get: callOne<Run>("GET", runs),
+      /** Returns the call of the hook and the request to the agent. */
+      request: callOne<RunRequest>("GET", runs, "/request"),
+      retry: callOne<Run>("POST", runs, "/retry"),
+      cancel: callOne<Run>("POST", runs, "/cancel"),
     },
     deliveries: {
-      list: search<DeliveryQuery, List<"deliveries", Delivery>>(deliveries),
-      retry: act<Delivery>("POST", deliveries, "/retry"),
-      cancel: act<Delivery>("POST", deliveries, "/cancel"),
+      list: list<DeliveryQuery, List<"deliveries", Delivery>>(deliveries),
+      retry: callOne<Delivery>("POST", deliveries, "/retry"),
+      cancel: callOne<Delivery>("POST", deliveries, "/cancel"),
     },
     sessions: {
-      /** Newest use first. */
-      list: search<Page, List<"sessions", Session>>(sessions),
-      /** The latest messages, oldest first; `main` is the main session. */
-      messages: below<Limit, { messages: Message[] }>(sessions, "/messages"),
-      /** What waits for the main session's next heartbeat, oldest first. */
-      waitingEvents: search<Limit, { events: WaitingEvent[]; waiting: number }>(`${sessions}/main/events`),
-      /** Takes an event off the main session's queue. */
-      deleteEvent: act<{ ok: true }>("DELETE", `${sessions}/main/events`),
+      /** Lists the most recently used sessions first. */
+      list: list<Page, List<"sessions", Session>>(sessions),
+      /** Returns the latest messages, oldest first; `main` is the main session. */
+      messages: readOne<Limit, { messages: Message[] }>(sessions, "/messages"),
+      /** Lists the events that wait for the main session's next heartbeat, oldest first. */
+      waitingEvents: list<Limit, { events: WaitingEvent[]; waiting: number }>(`${sessions}/main/events`),
+      /** Removes an event from the main session's queue. */
+      deleteEvent: callOne<{ ok: true }>("DELETE", `${sessions}/main/events`),
     },
     channels: read<{ channels: Channel[]; route: { channel: string; to: string } | null }>("/api/channels"),
-    /** The health of the Gmail listener; null where none is configured. */
+    /** Returns the health of the Gmail listener, or null if none is configured. */
     gmail: read<{ gmail: FreeObject | null }>("/api/gmail"),
     hooks: { send: sendHook },
-    /** The cookie of a browser that stands for the token. */
+    /** A browser's login: a cookie that replaces the token. */
     access: {
       get: read<Access>("/session"),
       logIn: (token: string, options?: CallOptions) => call<void>("POST", "/session", { ...options, body: { token } }),
@@ -180,7 +180,7 @@ export function apiCalls(call: Call, { hookToken, hooksPath = "/hooks" }: HookAc
   };
 }
 
-/** As parameters of a URL. */
+/** Converts a filter to query parameters. */
 export const filterQuery = <Filter extends JobFilter>({ metadata = {}, ...filter }: Filter) => ({
   ...filter,
   ...Object.fromEntries(Object.entries(metadata).map(([key, value]) => [`metadata.${key}`, value])),

@@ -1,54 +1,54 @@
+import type { ClientContext } from "./clientContext.ts";
 import type { Connection } from "./connection.ts";
-import type { Desk } from "./desk.ts";
+import { onAbort, type Signals, startDeadline, TIMED_OUT } from "./deadline.ts";
 import type { SignalboxError } from "./error.ts";
-import { LATE, leash, type Signals, whenFired } from "./leash.ts";
 
-let firstPauseMs = 200;
-const LONGEST_PAUSE_MS = 10_000;
+let initialBackoffMs = 200;
+const MAX_BACKOFF_MS = 10_000;
 
-/** Sets the longest pause after the first try in vain, for tests of the client. @returns what it was */
-export function setFirstPause(ms: number): number {
-  const before = firstPauseMs;
-  firstPauseMs = ms;
+/** Sets the maximum delay after the first failed try, for tests of the client, and returns the previous value. */
+export function setInitialBackoff(ms: number): number {
+  const before = initialBackoffMs;
+  initialBackoffMs = ms;
   return before;
 }
 
-/** Whether it passes: the service is away, overloaded or not ready. */
+/** Whether the error may pass without a change: the service is unreachable, overloaded or not ready. */
 export const isTransient = (error: unknown): boolean =>
   (error as Partial<SignalboxError> | undefined)?.isTransient === true;
 
-/** How long to wait after so many tries in vain: full jitter, on top of what the service asks for. */
-export function backoffMs(tries: number, error: unknown, firstMs = firstPauseMs): number {
-  const asked = (error as Partial<SignalboxError> | undefined)?.retryAfterMs ?? 0;
-  return asked + Math.random() * Math.min(LONGEST_PAUSE_MS, firstMs * 2 ** tries);
+/** Returns the delay before the next try: exponential with full jitter, added to the service's `Retry-After`. */
+export function backoffMs(tries: number, error: unknown, initialMs = initialBackoffMs): number {
+  const retryAfterMs = (error as Partial<SignalboxError> | undefined)?.retryAfterMs ?? 0;
+  return retryAfterMs + Math.random() * Math.min(MAX_BACKOFF_MS, initialMs * 2 ** tries);
 }
 
-/** @throws the signal's reason */
-export async function pause(ms: number, signals: Signals): Promise<void> {
-  const { signal, end } = leash(ms, signals);
-  if (!signal.aborted) await new Promise<void>((resolve) => whenFired(signal, resolve));
+/** @throws the reason of the first aborted signal */
+export async function sleep(ms: number, signals: Signals): Promise<void> {
+  const { signal, end } = startDeadline(ms, signals);
+  if (!signal.aborted) await new Promise<void>((resolve) => onAbort(signal, resolve));
   end();
-  if (signal.reason !== LATE) throw signal.reason;
+  if (signal.reason !== TIMED_OUT) throw signal.reason;
 }
 
 /**
- * Asks again, for so long, what fails for a reason that passes; it must be harmless to ask it twice.
- * @throws the last error, or the request's signal's reason
+ * Sends a request and repeats it after transient errors, for at most `retryForMs`. The request must be idempotent.
+ * @throws the last error, or the reason of the request's signal
  */
-export async function patiently<T>(
-  { connection, closed, onError }: Desk,
-  forMs: number,
+export async function withRetry<T>(
+  { connection, closed, onError }: ClientContext,
+  retryForMs: number,
   ...[method, path, request]: Parameters<Connection["call"]>
 ): Promise<T> {
-  const begunAt = performance.now();
+  const startedAt = performance.now();
   for (let tries = 0; ; tries++) {
     try {
       return await connection.call(method, path, request);
     } catch (error) {
       const waitMs = backoffMs(tries, error);
-      if (!isTransient(error) || performance.now() + waitMs - begunAt > forMs) throw error;
+      if (!isTransient(error) || performance.now() + waitMs - startedAt > retryForMs) throw error;
       onError(error);
-      await pause(waitMs, [request?.signal, closed]);
+      await sleep(waitMs, [request?.signal, closed]);
     }
   }
 }

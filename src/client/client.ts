@@ -1,11 +1,11 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { type Api, apiCalls, type Call, type CallOptions, type HookAccess } from "./api.ts";
-import { patiently } from "./backoff.ts";
+import { withRetry } from "./backoff.ts";
+import type { ClientContext } from "./clientContext.ts";
 import { type ConnectionOptions, connect } from "./connection.ts";
-import type { Desk } from "./desk.ts";
+import { startDeadline, TIMED_OUT } from "./deadline.ts";
 import { SignalboxError } from "./error.ts";
 import { JobReporter } from "./job.ts";
-import { LATE, leash } from "./leash.ts";
 import { type Assignment, StepReporter } from "./step.ts";
 import { type LiveEvent, type WatchOptions, watch } from "./watch.ts";
 import { type WatchedJob, watchJob } from "./watchJob.ts";
@@ -21,29 +21,29 @@ export type { WatchedJob } from "./watchJob.ts";
 
 export interface ClientOptions extends ConnectionOptions, HookAccess {
   /**
-   * How long something is tried again while the service is away. By default reports and the creation of jobs are tried
-   * until they succeed, all other calls once. A POST is never sent again.
+   * How long a failed request is retried while the service is unavailable. By default reports and the creation of jobs
+   * are retried until they succeed, and other calls are not retried. A POST is never retried.
    */
   readonly retryForMs?: number | undefined;
   /**
-   * Hears what nobody is thrown: each try in vain while the service is away (`isTransient`), and why a report was refused
-   * for which nobody waited, such as one of progress.
+   * Receives the errors that no call throws: those of retried requests (`isTransient`), and those of rejected reports
+   * that nobody waited for, such as progress.
    */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 
 export interface Client extends Api {
-  /** Makes a job and reports on it. Nothing is sent until something is reported. */
+  /** Returns a reporter that creates a job and reports on it. Sends nothing by itself. */
   job(jobId: string): JobReporter;
-  /** Reports on a step that an orchestrator has assigned, in this process or in another. */
+  /** Returns a reporter for a step that an orchestrator assigned, in this process or in another. */
   step(assignment: Assignment): StepReporter;
-  /** What happens, as it happens. */
+  /** Yields live events. */
   watch(options?: WatchOptions): AsyncGenerator<LiveEvent, void, undefined>;
-  /** The states of a job until it ends. */
+  /** Yields the states of a job until it ends. */
   watchJob(jobId: string, options?: CallOptions): AsyncGenerator<WatchedJob, void, undefined>;
   /**
-   * Waits for reports on their way, so long (10 s by default), then gives up those that remain, and ends what watches.
-   * @throws SignalboxError when a report was refused or given up
+   * Waits at most `timeoutMs` (10 s by default) for unsent reports, discards the rest, and ends all watches.
+   * @throws SignalboxError when a report was rejected or discarded
    */
   close(options?: { timeoutMs?: number }): Promise<void>;
   /** The same as `close()`, for `await using`. */
@@ -56,34 +56,34 @@ export function createClient(options: ClientOptions): Client {
   const { retryForMs, onError = () => {} } = options;
   const closing = new AbortController();
   const closed = closing.signal;
-  const desk: Desk = {
+  const context: ClientContext = {
     connection: connect(options, closed),
     closed,
     retryForMs: retryForMs ?? Number.POSITIVE_INFINITY,
-    // On a stack of its own: what it throws must not disturb the reports that follow.
+    // Runs in its own microtask: an exception in it must not stop the reports that follow.
     onError: (error) => queueMicrotask(() => onError(error)),
-    busy: new Set(),
+    pending: new Set(),
   };
   const call: Call = (method, path, request) =>
-    patiently(desk, method === "POST" ? 0 : (retryForMs ?? 0), method, path, request);
+    withRetry(context, method === "POST" ? 0 : (retryForMs ?? 0), method, path, request);
 
   const close = async ({ timeoutMs = CLOSE_MS } = {}) => {
-    const limit = leash(timeoutMs, []);
-    const ends = await Promise.allSettled([...desk.busy].map((reports) => reports.flush(limit.signal)));
-    limit.end();
+    const deadline = startDeadline(timeoutMs, []);
+    const results = await Promise.allSettled([...context.pending].map((reports) => reports.flush(deadline.signal)));
+    deadline.end();
     const reason = new SignalboxError(0, "closed", "The client was closed.");
     closing.abort(reason);
-    for (const reports of desk.busy) reports.end(reason);
-    const failed = ends.find((end) => end.status === "rejected")?.reason;
-    if (failed) throw failed === LATE ? reason : failed;
+    for (const reports of context.pending) reports.discard(reason);
+    const error = results.find((result) => result.status === "rejected")?.reason;
+    if (error) throw error === TIMED_OUT ? reason : error;
   };
 
   return {
     ...apiCalls(call, options),
-    job: (jobId) => new JobReporter(jobId, desk),
-    step: (assignment) => new StepReporter(assignment, desk),
-    watch: (what = {}) => watch(desk, what),
-    watchJob: (jobId, what = {}) => watchJob(desk, jobId, what),
+    job: (jobId) => new JobReporter(jobId, context),
+    step: (assignment) => new StepReporter(assignment, context),
+    watch: (watchOptions = {}) => watch(context, watchOptions),
+    watchJob: (jobId, callOptions = {}) => watchJob(context, jobId, callOptions),
     close,
     [Symbol.asyncDispose]: close,
   };

@@ -1,90 +1,96 @@
+import { abortedOf, startDeadline, TIMED_OUT } from "./deadline.ts";
 import { type Fault, SignalboxError } from "./error.ts";
-import { firedOf, LATE, leash } from "./leash.ts";
 
 export interface ConnectionOptions {
-  /** Where the service is, such as `http://127.0.0.1:3000`; in a browser `""` is the page's own origin. */
+  /** The service's base URL, such as `http://127.0.0.1:3000`; in a browser `""` is the page's own origin. */
   readonly url: string;
-  /** The service's `server.apiToken`, where it has one. */
+  /** The service's `server.apiToken`, if one is configured. */
   readonly token?: string | undefined;
-  /** What sends the requests; the platform's fetch by default. */
+  /** The function that sends the requests; the platform's fetch by default. */
   readonly fetch?: typeof globalThis.fetch | undefined;
-  /** How long one request may take, 30 s by default. */
+  /** Maximum duration of one request; 30 s by default. */
   readonly timeoutMs?: number | undefined;
 }
 
 interface Request {
-  /** Its parameters: a list is repeated, undefined left out. */
+  /** The query parameters: arrays are repeated, undefined values are left out. */
   readonly query?: object | undefined;
-  /** Sent as JSON. */
+  /** The body, which is sent as JSON. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string | undefined>> | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** One request and its answer, without patience. */
+/** Sends single requests, without retries. */
 export interface Connection {
-  /** @returns the answer, which is a good one. @throws SignalboxError */
+  /**
+   * Returns the response as soon as its headers have arrived.
+   * @throws SignalboxError unless its status is 2xx
+   */
   open(method: string, path: string, request: Request & { signal: AbortSignal }): Promise<Response>;
-  /** @returns the JSON of the answer, empty text for an empty one. @throws SignalboxError, or the signal's reason */
+  /**
+   * Returns the parsed JSON of the response, or an empty string for an empty body.
+   * @throws SignalboxError, or the signal's reason
+   */
   call<T>(method: string, path: string, request?: Request): Promise<T>;
 }
 
-/** @param closed ends all calls */
+/** @param closed aborts all calls */
 export function connect(
   { url, token, fetch = globalThis.fetch, timeoutMs = 30_000 }: ConnectionOptions,
   closed: AbortSignal,
 ): Connection {
   const base = url.replace(/(?<!\/)\/+$/, "");
   if (base && !/^(https?:\/)?\//.test(base)) throw new TypeError("url must begin with http:// or https://.");
-  const unreachable = (cause: Error): never => {
-    const why = cause === LATE ? `no answer within ${timeoutMs / 1000} s` : whyNot(cause);
+  const throwUnreachable = (cause: Error): never => {
+    const why = cause === TIMED_OUT ? `no answer within ${timeoutMs / 1000} s` : networkErrorCode(cause);
     throw new SignalboxError(0, "unreachable", `The service at ${base} cannot be reached (${why}).`, { cause });
   };
 
   const open: Connection["open"] = async (method, path, { query, body, headers, signal }) => {
-    const known = { Authorization: token && `Bearer ${token}`, "Content-Type": body && "application/json", ...headers };
-    // The last of one name counts, however it is written: fetch would send both in one.
-    const named = new Map(Object.entries(known).map(([name, value]) => [name.toLowerCase(), value]));
-    const sent = [...named].filter(([, value]) => value) as [string, string][];
-    const json = JSON.stringify(body) as string; // of none it is none
-    const response = await fetch(base + path + search(query), { method, signal, headers: sent, body: json }).catch(
-      unreachable,
-    );
+    const all = { Authorization: token && `Bearer ${token}`, "Content-Type": body && "application/json", ...headers };
+    // Later headers replace earlier ones regardless of case: fetch would join both values into one header.
+    const byName = new Map(Object.entries(all).map(([name, value]) => [name.toLowerCase(), value]));
+    const sent = [...byName].filter(([, value]) => value) as [string, string][];
+    const json = JSON.stringify(body) as string; // undefined without a body
+    const url = base + path + queryString(query);
+    const response = await fetch(url, { method, signal, headers: sent, body: json }).catch(throwUnreachable);
     if (!response.ok) throw toError(response, (await response.json().catch(() => {})) ?? {});
     return response;
   };
 
   const call = async <T>(method: string, path: string, request: Request = {}): Promise<T> => {
     const signals = [request.signal, closed];
-    const limit = leash(timeoutMs, signals);
+    const deadline = startDeadline(timeoutMs, signals);
     try {
-      const response = await open(method, path, { ...request, signal: limit.signal });
-      const text = await response.text().catch(unreachable);
+      const response = await open(method, path, { ...request, signal: deadline.signal });
+      const text = await response.text().catch(throwUnreachable);
       return text && parse(response, text);
     } catch (error) {
-      // Whoever has ended it hears his own reason.
-      throw firedOf(signals)?.reason ?? error;
+      // An aborted call throws the reason of its own signal.
+      throw abortedOf(signals)?.reason ?? error;
     } finally {
-      limit.end();
+      deadline.end();
     }
   };
   return { open, call };
 }
 
 /**
- * An identifier as a part of a path.
- * @throws SignalboxError for those that no URL can carry: the platform would make another path of them
+ * Encodes an identifier as one pathSegment of a path, with its leading slash.
+ * @throws SignalboxError for "", "." and "..", which the URL parser would resolve to another path
  */
-export function segment(id: string): string {
+export function pathSegment(id: string): string {
   if (/^\.{0,2}$/.test(id)) throw new SignalboxError(400, "invalid_query", `No URL can carry "${id}".`);
   return `/${encodeURIComponent(id)}`;
 }
 
-function search(query: object = {}): string {
+function queryString(query: object = {}): string {
   const pairs = Object.entries(query).flatMap(([name, value]: [string, unknown]) =>
     value === undefined ? [] : [value].flat().map((one) => [name, one]),
   );
-  return pairs[0] ? `?${new URLSearchParams(pairs as [string, string][])}` : ""; // which makes text of numbers and booleans
+  // URLSearchParams converts numbers and booleans to text.
+  return pairs[0] ? `?${new URLSearchParams(pairs as [string, string][])}` : "";
 }
 
 function parse(response: Response, text: string) {
@@ -97,14 +103,14 @@ function parse(response: Response, text: string) {
 
 type Problem = Partial<Record<"code" | "title" | "detail", string>> & { errors?: Fault[] };
 
-/** What says nothing comes from something else at this address. */
+/** Converts an error response. A response without a problem's `code` comes from another server at this address. */
 export function toError({ status, headers }: Response, problem: Problem = {}): SignalboxError {
   const { code = "unexpected_answer", title = `No answer of this service (${status}): check the URL.` } = problem;
   const { detail = title, errors } = problem;
   return new SignalboxError(status, code, detail, { errors, retryAfterMs: retryAfterMs(headers) });
 }
 
-/** Seconds, or a date. */
+/** Parses `Retry-After`, which holds seconds or a date. */
 function retryAfterMs(headers: Headers): number | undefined {
   const value = headers.get("Retry-After");
   if (!value) return undefined;
@@ -112,7 +118,7 @@ function retryAfterMs(headers: Headers): number | undefined {
   return Math.max(0, Number.isNaN(ms) ? Date.parse(value) - Date.now() : ms) || 0;
 }
 
-/** In no words of fetch's own: where a header cannot be sent they hold it, and it may be the token. */
-function whyNot({ cause }: Error): string {
+/** Returns the error's code only: the message of fetch quotes an invalid header, which may hold the token. */
+function networkErrorCode({ cause }: Error): string {
   return (cause as { code?: string } | undefined)?.code ?? "fetch failed";
 }

@@ -1,32 +1,32 @@
-/** One fault in a body (`pointer`, a JSON Pointer) or in a URL (`parameter`). */
+/** One validation error of a body (`pointer`, a JSON Pointer) or of a URL (`parameter`). */
 export interface Fault {
   readonly pointer?: string;
   readonly parameter?: string;
   readonly detail: string;
 }
 
-interface More {
+interface ErrorDetails {
   readonly errors?: readonly Fault[] | undefined;
   readonly retryAfterMs?: number | undefined;
   readonly cause?: unknown;
 }
 
 /**
- * Whatever the service refuses (an RFC 9457 problem), and that it cannot be reached. `code` is stable: those of the
- * service, and three of this library's own, `unreachable` (no answer), `unexpected_answer` (not one of this service) and
- * `closed` (the client was closed first).
+ * An error response of the service (an RFC 9457 problem), or an error of this library. `code` is stable: a code of the
+ * service, or `unreachable` (no response), `unexpected_answer` (a response of another server) or `closed` (the client
+ * was closed first).
  */
 export class SignalboxError extends Error {
-  /** The answer's, 0 when there was none. */
+  /** The HTTP status, or 0 without a response. */
   declare readonly status: number;
   declare readonly code: string;
-  /** For people; the same as `message`. */
+  /** A description for people; the same as `message`. */
   declare readonly detail: string;
   declare readonly errors: readonly Fault[];
-  /** How long the service wants to be left alone, where it said so. */
+  /** The delay before the next request that the service asks for in `Retry-After`. */
   declare readonly retryAfterMs: number | undefined;
 
-  constructor(status: number, code: string, detail: string, { errors = [], retryAfterMs, cause }: More = {}) {
+  constructor(status: number, code: string, detail: string, { errors = [], retryAfterMs, cause }: ErrorDetails = {}) {
     super(detail, { cause });
     Object.assign(this, { name: "SignalboxError", status, code, detail, errors, retryAfterMs });
   }

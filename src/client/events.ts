@@ -1,35 +1,36 @@
-import type { Leash } from "./leash.ts";
+import type { Deadline } from "./deadline.ts";
 
-/** One event of a stream of server-sent events; without `data` it is only an id or a retry. */
+/** One server-sent event. An event without `data` only sets the id or the retry time. */
 export interface ServerEvent {
   event?: string;
   data?: string;
   id?: string;
-  /** Milliseconds to wait before a reconnect. */
+  /** Delay before a reconnect, in milliseconds. */
   retry?: string;
 }
 
 /**
- * Reads a stream of server-sent events (WHATWG HTML, 9.2). Lines end with a line feed, as those of this service do.
- * @param patience restarted before each wait, and held once something, be it a comment, has come
+ * Parses a stream of server-sent events (WHATWG HTML, 9.2). Lines may end with LF or CRLF, but not with CR alone, which
+ * this service never sends.
+ * @param deadline restarted before each read and suspended after it; comments count as data
  */
 export async function* readEvents(
   body: ReadableStream<Uint8Array>,
-  patience: Pick<Leash, "restart" | "hold">,
+  deadline: Pick<Deadline, "restart" | "suspend">,
 ): AsyncGenerator<ServerEvent> {
   const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
   let rest = "";
   let event: ServerEvent = {};
   for (;;) {
-    patience.restart();
+    deadline.restart();
     const { done, value } = await reader.read();
-    patience.hold();
+    deadline.suspend();
     if (done) return;
     const lines = (rest + value).split(/\r?\n/);
     rest = lines.pop() as string;
     for (const line of lines) {
       if (line) {
-        take(event, line);
+        setField(event, line);
         continue;
       }
       yield event;
@@ -38,8 +39,8 @@ export async function* readEvents(
   }
 }
 
-/** Of a comment the name is empty; what has a name that nobody knows stays unread. */
-function take(event: ServerEvent, line: string): void {
+/** Sets the field that the line holds. A comment sets the field with an empty name, which is never read. */
+function setField(event: ServerEvent, line: string): void {
   const [, name = "", value = ""] = /^([^:]*)(?:: ?(.*))?$/s.exec(line) ?? [];
   const before = name === "data" && event.data !== undefined ? `${event.data}\n` : "";
   event[name as keyof ServerEvent] = before + value;

@@ -1,13 +1,13 @@
 import type { CallOptions } from "./api.ts";
-import { patiently } from "./backoff.ts";
-import { segment } from "./connection.ts";
-import type { Desk } from "./desk.ts";
+import { withRetry } from "./backoff.ts";
+import type { ClientContext } from "./clientContext.ts";
+import { pathSegment } from "./connection.ts";
 import type { Job, JobFields } from "./records.ts";
 import { Reporter } from "./reporter.ts";
 import { StepReporter } from "./step.ts";
 
 export interface StepPlace {
-  /** For people. */
+  /** The title that people see. */
   readonly name: string;
   /** The share of the job's progress that the step covers, 0–100. */
   readonly from?: number | undefined;
@@ -15,29 +15,32 @@ export interface StepPlace {
 }
 
 /**
- * One job: makes it and its steps, and reports on it where it has none. Steps bring the job forward and complete it by
- * themselves; complete and fail are for a job without steps, and for the orchestrator's own word.
+ * Creates a job and its steps, and reports on a job without steps. Steps advance and complete their job by themselves;
+ * complete and fail are for a job without steps, or to override its steps.
  */
 export class JobReporter extends Reporter {
   readonly jobId: string;
   readonly #path: string;
 
-  /** @throws SignalboxError for a jobId that no URL can carry */
-  constructor(jobId: string, desk: Desk) {
-    const path = `/api/jobs${segment(jobId)}`;
-    super(path, desk, true);
+  /** @throws SignalboxError for a jobId that cannot be part of a URL */
+  constructor(jobId: string, context: ClientContext) {
+    const path = `/api/jobs${pathSegment(jobId)}`;
+    super(path, context, true);
     this.jobId = jobId;
     this.#path = path;
   }
 
-  /** Makes the job, or changes the fields given. Tries for as long as the service is away, or until the signal fires. */
+  /**
+   * Creates the job, or updates the given fields. Retries while the service is unavailable, until the signal is
+   * aborted.
+   */
   create(fields: JobFields = {}, { signal }: CallOptions = {}): Promise<Job> {
-    return patiently(this.desk, this.desk.retryForMs, "PUT", this.#path, { body: fields, signal });
+    return withRetry(this.context, this.context.retryForMs, "PUT", this.#path, { body: fields, signal });
   }
 
-  /** @throws SignalboxError for a stepKey that no URL can carry */
+  /** @throws SignalboxError for a stepKey that cannot be part of a URL */
   step(stepKey: string, { name, from, to }: StepPlace): StepReporter {
     const assignment = { jobId: this.jobId, stepKey, stepName: name, jobProgressStart: from, jobProgressEnd: to };
-    return new StepReporter(assignment, this.desk);
+    return new StepReporter(assignment, this.context);
   }
 }

@@ -1,22 +1,22 @@
-/** What the service answers with. Times are ISO 8601 UTC in milliseconds. */
+/** The types of the service's requests and responses. Times are ISO 8601 in UTC with milliseconds. */
 
 export type Status = "running" | "completed" | "failed";
 export type FreeObject = Record<string, unknown>;
 
-/** A step as live events and `currentStep` show it. */
+/** A step as in live events and in `currentStep`. */
 export interface StepSummary {
-  /** Given by the service. */
+  /** Assigned by the service. */
   stepId: string;
   jobId: string;
   stepKey: string;
   stepName: string;
   status: Status;
-  /** The step's own, 0–100. */
+  /** The step's own progress, 0–100. */
   progress: number;
   message: string | null;
   createdAt: string;
   updatedAt: string;
-  /** When the present attempt began. */
+  /** When the current attempt began. */
   startedAt: string;
   attempts: number;
   lastReportAt: string;
@@ -25,28 +25,28 @@ export interface StepSummary {
 
 export interface Step extends StepSummary {
   output: FreeObject | null;
-  /** Of the present attempt, once it is completed; only where a step is read on its own. */
+  /** The duration of the current attempt once it is completed; only in the response for a single step. */
   durationMs?: number;
 }
 
-/** A job as live events show it. */
+/** A job as in live events. */
 export interface JobSummary {
   jobId: string;
   name: string | null;
   description: string | null;
   status: Status;
-  /** Overall, 0–100; never goes back. */
+  /** The overall progress, 0–100; never decreases. */
   progress: number;
   message: string | null;
   createdAt: string;
   updatedAt: string;
   lastReportAt: string | null;
-  /** Running, and silent for too long. */
+  /** Whether the job is running without a report for too long. */
   stale: boolean;
-  /** From when on it counts as stale without another report; null once it has ended. */
+  /** When the job becomes stale without another report; null once it has ended. */
   staleAt: string | null;
   staleAfterSeconds: number | null;
-  /** Of the steps still running the one most recently reported. */
+  /** The running step with the most recent report. */
   currentStep: StepSummary | null;
 }
 
@@ -54,13 +54,13 @@ export interface Job extends JobSummary {
   input: FreeObject | null;
   metadata: FreeObject | null;
   output: FreeObject | null;
-  /** Where it was asked for by its key; null when there is none. */
+  /** Present if the request names a step by its key; null if there is no such step. */
   step?: Step | null;
-  /** Where they were asked for; oldest first. */
+  /** Present if the request includes the steps; oldest first. */
   steps?: Step[];
 }
 
-/** What PUT /api/jobs/:jobId may set; what is left out stays as it is, null clears it. */
+/** The fields of PUT /api/jobs/:jobId. Absent fields stay as they are; null clears a field. */
 export interface JobFields {
   name?: string | null;
   description?: string | null;
@@ -71,23 +71,23 @@ export interface JobFields {
 
 export interface JobFilter {
   status?: Status | readonly Status[] | undefined;
-  /** How the name begins; case does not matter. */
+  /** A prefix of the name, case-insensitive. */
   name?: string | undefined;
-  /** How the jobId begins. */
+  /** A prefix of the jobId. */
   jobId?: string | undefined;
   createdFrom?: string | undefined;
   createdBefore?: string | undefined;
   updatedFrom?: string | undefined;
   updatedBefore?: string | undefined;
   stale?: boolean | undefined;
-  /** Values that the metadata must have; keys of what is nested are joined by dots. */
+  /** Values that the metadata must have; the keys of nested values are joined with dots. */
   metadata?: Readonly<Record<string, string | readonly string[]>> | undefined;
 }
 
 export interface Page {
-  /** Most rows; 100 by default. */
+  /** Maximum number of rows; 100 by default. */
   limit?: number | undefined;
-  /** The nextCursor of the page before. */
+  /** The nextCursor of the previous page. */
   cursor?: string | undefined;
 }
 
@@ -98,10 +98,10 @@ export interface Stats {
 
 export type RunStatus = "queued" | "running" | "completed" | "failed" | "dropped";
 
-/** A run of a hook as live events show it. */
+/** A run of a hook as in live events. */
 export interface RunSummary {
   runId: string;
-  /** `wake`: an event of the main session. */
+  /** `wake` is an event of the main session. */
   kind: "agent" | "wake";
   name: string | null;
   sessionKey: string;
@@ -118,11 +118,11 @@ export interface Run extends RunSummary {
   deliveries: Delivery[];
 }
 
-/** What was asked of the agent, and what came: the call of a mapped hook. */
+/** The request to the agent, and the call of a mapped hook that caused it. */
 export interface RunRequest {
   request: {
     message: string;
-    /** The operator's own words before the message. */
+    /** The operator's instructions, which precede the message. */
     instructions?: string;
     model: string | null;
     thinking: string | null;
@@ -132,10 +132,10 @@ export interface RunRequest {
     to: string | null;
     wakeMode: WakeMode;
     trackAsJob: boolean;
-    /** The message is the prompt as it is. */
+    /** Whether the message is the prompt itself, without the fence around untrusted text. */
     allowUnsafe?: boolean;
   } | null;
-  /** Its path and payload are null once the mapping has made a request of it. */
+  /** The path and the payload are null once the mapping has been applied. */
   call: { mapping: string; path: string | null; payload: unknown } | null;
 }
 
@@ -143,16 +143,16 @@ export type DeliveryState = "pending" | "sent" | "failed";
 
 export interface Delivery {
   deliveryId: string;
-  /** Null for a turn of the main session. */
+  /** The run; null for a turn of the main session. */
   runId: string | null;
   channel: string;
   to: string | null;
   state: DeliveryState;
   attempts: number;
   parts: { state: "pending" | "sending" | "sent"; id: string | null }[];
-  /** A part may have arrived twice. */
+  /** Whether a part may have arrived twice. */
   maybeTwice: boolean;
-  /** Why it failed, or why it waits. */
+  /** Why the delivery failed or waits. */
   reason: string | null;
   notBefore: string | null;
   createdAt: string;
@@ -182,7 +182,7 @@ export interface Channel {
   channel: string;
   configured: boolean;
   pending: number;
-  /** In the last 24 hours. */
+  /** Failed deliveries of the last 24 hours. */
   failed: number;
   lastSentAt: string | null;
   lastFailure: string | null;
@@ -203,7 +203,7 @@ export interface AgentHook {
   timeoutSeconds?: number;
 }
 
-/** What a browser may do: `needsToken` while it has to log in. */
+/** The access of a browser; `needsToken` tells whether the service requires a login. */
 export interface Access {
   needsToken: boolean;
   access: "full" | "read" | null;

@@ -1,14 +1,14 @@
 import type { CallOptions } from "./api.ts";
 import { isTransient } from "./backoff.ts";
-import type { Desk } from "./desk.ts";
+import type { ClientContext } from "./clientContext.ts";
 import { SignalboxError } from "./error.ts";
-import { openReports, type Report, type Reports } from "./reports.ts";
+import { createReportQueue, type Report, type ReportQueue } from "./reportQueue.ts";
 
-/** What there is to say while it runs. */
+/** A change of the state while the work runs. */
 export interface Update {
-  /** 0–100. What lies outside is brought to the nearer end, what is no number is left out. */
+  /** The progress, 0–100. Values outside are clamped; NaN is ignored. */
   readonly progress?: number | undefined;
-  /** Cut to what the service takes, 65,536 characters; what is no text is left out. */
+  /** Truncated to the service's limit of 65,536 characters; a value that is not a string is ignored. */
   readonly message?: string | undefined;
   readonly output?: object | undefined;
 }
@@ -23,90 +23,101 @@ export interface Completion extends CallOptions {
 }
 
 export interface Failure extends CallOptions {
-  /** What a failed attempt leaves behind for the next one. */
+  /** The results that a failed attempt leaves for the next one. */
   readonly output?: object | undefined;
-  /** Of a step: the job has failed, too. */
+  /** Whether the failure of a step also fails its job. */
   readonly failJob?: boolean | undefined;
 }
 
 export interface RunOptions extends CallOptions {
-  /** Said when it begins, and when it is completed. */
+  /** The message of the start. */
   readonly startMessage?: string | undefined;
+  /** The message of the completion. */
   readonly message?: string | undefined;
   readonly failJob?: boolean | undefined;
 }
 
-const LONGEST_REASON = 1_000;
-/** With a longer one the service refuses the whole report, and the completion that goes with it. */
-const LONGEST_MESSAGE = 65_536;
+const MAX_REASON_CHARS = 1_000;
+/** The service's limit: it rejects the whole report, including a completion, if the message is longer. */
+const MAX_MESSAGE_CHARS = 65_536;
 
 /**
- * Reports on one job or step. start, complete and fail are to be awaited: they resolve once the service has taken the
- * report, and try for as long as it is away. The others return at once and never throw.
+ * Reports on one job or step. Await start, complete and fail: they resolve once the service has accepted the report,
+ * and retry while the service is unavailable. The other methods return at once and never throw.
  */
 export abstract class Reporter {
-  readonly #reports: Reports;
+  readonly #reports: ReportQueue;
   readonly #needsOutput: boolean;
-  protected readonly desk: Desk;
+  protected readonly context: ClientContext;
 
   /**
-   * @param path where its reports go
-   * @param needsOutput whether its completion is that of the job
-   * @param toBody what is sent of a report that is one of a step; a job's goes as it is, and does not say that the job runs
+   * @param path the path that its reports are sent to
+   * @param needsOutput whether its completion also completes the job
+   * @param toBody converts a step's report to a request body, and makes the first report set the status `running`;
+   *   absent for a job, whose reports are the bodies
    */
-  constructor(path: string, desk: Desk, needsOutput: boolean, toBody?: (report: Report) => object) {
-    const send = (report: Report) => desk.connection.call("PUT", path, { body: toBody ? toBody(report) : report });
-    this.#reports = openReports(send, desk, Boolean(toBody));
+  constructor(path: string, context: ClientContext, needsOutput: boolean, toBody?: (report: Report) => object) {
+    const put = (report: Report) => context.connection.call("PUT", path, { body: toBody ? toBody(report) : report });
+    this.#reports = createReportQueue(put, context, Boolean(toBody));
     this.#needsOutput = needsOutput;
-    this.desk = desk;
+    this.context = context;
   }
 
-  /** It begins, or begins again, at 0 or where an earlier attempt has left it. @throws SignalboxError when it is refused */
+  /**
+   * Reports the start, or the restart, of the work at `progress`, 0 by default.
+   * @throws SignalboxError when the service rejects the report
+   */
   start(message?: string, { progress = 0, signal }: Start = {}): Promise<void> {
-    return this.#reports.settle({ status: "running", progress, message }, false, signal);
+    return this.#reports.send({ status: "running", progress, message }, false, signal);
   }
 
-  /** How far it is, 0–100. May be called for every item: sent every five points, or after some seconds. */
+  /** Reports the progress, 0–100. Call it for every item: it is sent at every five points or after some seconds. */
   progress(progress: number, message?: string): void {
     this.update({ progress, message });
   }
 
-  /** What it is at. Sent at once, or within a second of the report before. */
+  /** Reports what is being done. Sent at once, or within a second of the previous report. */
   message(message: string): void {
     this.update({ message });
   }
 
   update({ progress = Number.NaN, message, output }: Update): void {
     const points = Number.isNaN(progress) ? undefined : Math.min(100, Math.max(0, progress));
-    this.#reports.note({ progress: points, message: message?.slice?.(0, LONGEST_MESSAGE), output });
+    this.#reports.enqueue({ progress: points, message: message?.slice?.(0, MAX_MESSAGE_CHARS), output });
   }
 
   /**
-   * It is done. The output of a job, and of the step that ends at 100 of it, is needed.
-   * @throws SignalboxError when it is refused
+   * Reports the completion. A job, and the step whose range ends at 100, require an output.
+   * @throws SignalboxError when the service rejects the report
    */
   async complete({ output, message, signal }: Completion = {}): Promise<void> {
     if (this.#needsOutput && !output) {
       const detail = "output is required: this completes the job.";
       throw new SignalboxError(400, "output_required", detail);
     }
-    await this.#reports.settle({ status: "completed", progress: 100, message, output }, true, signal);
+    await this.#reports.send({ status: "completed", progress: 100, message, output }, true, signal);
   }
 
-  /** It has failed, at the progress it had reached. @param reason an error, of which the message is told, or the message */
+  /**
+   * Reports the failure; the progress stays as it is.
+   * @param reason the message, or an error with a message
+   */
   async fail(reason: unknown, { output, failJob, signal }: Failure = {}): Promise<void> {
-    await this.#reports.settle({ status: "failed", message: inWords(reason), output, failJob }, true, signal);
+    await this.#reports.send({ status: "failed", message: errorText(reason), output, failJob }, true, signal);
   }
 
-  /** @returns once the service has taken all reports so far. @throws SignalboxError when the last one was refused */
+  /**
+   * Resolves once the service has accepted all reports so far.
+   * @throws SignalboxError when the service rejected the last one
+   */
   flush({ signal }: CallOptions = {}): Promise<void> {
     return this.#reports.flush(signal);
   }
 
   /**
-   * Starts it, does the work, and reports its completion with the output that the work returned, or its failure with the
-   * message of what it threw, which is thrown again. The signal is handed on to the work, and a failure after it has
-   * fired says that it was aborted.
+   * Reports the start, does the work, and reports the completion with the output that the work returned. If the work
+   * throws, reports the failure with the error's message and throws the error again. The signal is passed to the work;
+   * a failure after its abort is reported as "Aborted: …".
    */
   // biome-ignore lint/suspicious/noConfusingVoidType: work may return nothing
   async run<Output extends object | undefined | void>(
@@ -114,14 +125,16 @@ export abstract class Reporter {
     { startMessage, message, failJob, signal = new AbortController().signal }: RunOptions = {},
   ): Promise<Output> {
     signal.throwIfAborted();
-    const end = (error: unknown) =>
-      this.fail(signal.aborted ? `Aborted: ${inWords(signal.reason)}` : error, { failJob }).catch(this.desk.onError);
+    const reportFailure = (error: unknown) =>
+      this.fail(signal.aborted ? `Aborted: ${errorText(signal.reason)}` : error, { failJob }).catch(
+        this.context.onError,
+      );
     let isDone = false;
     try {
       await this.start(startMessage, { signal });
     } catch (error) {
-      // The beginning still goes out, and must not be the last that is heard.
-      if (signal.aborted) void end(error);
+      // The report of the start is still sent, and must not be the last one.
+      if (signal.aborted) void reportFailure(error);
       throw error;
     }
     try {
@@ -130,15 +143,15 @@ export abstract class Reporter {
       await this.complete({ output: output ?? undefined, message });
       return output;
     } catch (error) {
-      // What is done has not failed because the service is away.
-      if (!isDone || !isTransient(error)) await end(error);
+      // Work that is done has not failed because the service is unavailable.
+      if (!isDone || !isTransient(error)) await reportFailure(error);
       throw error;
     }
   }
 }
 
-/** For people: no stack, and not too long. */
-function inWords(reason: unknown): string {
+/** Returns the error's message without its stack, truncated. */
+function errorText(reason: unknown): string {
   const { message, name } = (reason ?? {}) as Partial<Error>;
-  return String(message || name || reason).slice(0, LONGEST_REASON);
+  return String(message || name || reason).slice(0, MAX_REASON_CHARS);
 }

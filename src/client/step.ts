@@ -1,11 +1,11 @@
-import { segment } from "./connection.ts";
-import type { Desk } from "./desk.ts";
+import type { ClientContext } from "./clientContext.ts";
+import { pathSegment } from "./connection.ts";
 import { Reporter } from "./reporter.ts";
-import type { Report } from "./reports.ts";
+import type { Report } from "./reportQueue.ts";
 
 /**
- * What an orchestrator hands to the code that does the work, as plain JSON. It stays the same on retry and recovery, so
- * that every report of the step lands on the same record.
+ * The identity of a step, as plain JSON, which an orchestrator passes to the code that does the work. It stays the same
+ * after a retry or a recovery, so that every report updates the same record.
  */
 export interface Assignment {
   readonly jobId: string;
@@ -16,24 +16,24 @@ export interface Assignment {
   readonly jobProgressEnd?: number | undefined;
 }
 
-/** Reports on one step. Make one for each step, and keep it: what it knows of earlier reports makes it frugal. */
+/** Reports on one step. Keep one instance for each step: it uses earlier reports to leave out redundant requests. */
 export class StepReporter extends Reporter {
   readonly #assignment: Assignment;
 
-  /** @throws SignalboxError for a jobId or stepKey that no URL can carry */
-  constructor(assignment: Assignment, desk: Desk) {
-    const path = `/api/jobs${segment(assignment.jobId)}/steps${segment(assignment.stepKey)}`;
-    super(path, desk, endsJob(assignment, 100), (report) => toBody(assignment, report));
+  /** @throws SignalboxError for a jobId or stepKey that cannot be part of a URL */
+  constructor(assignment: Assignment, context: ClientContext) {
+    const path = `/api/jobs${pathSegment(assignment.jobId)}/steps${pathSegment(assignment.stepKey)}`;
+    super(path, context, endsJob(assignment, 100), (report) => toBody(assignment, report));
     this.#assignment = assignment;
   }
 
-  /** For `client.step()` in another process. */
+  /** Returns the assignment, for `client.step()` in another process. */
   toJSON(): Assignment {
     return this.#assignment;
   }
 }
 
-/** Only a completion may bring the job to 100: without the range nothing is calculated. */
+/** Builds the body. Leaves the range out of a report that would bring the job to 100 before the step is completed. */
 function toBody(assignment: Assignment, report: Report): object {
   const { stepName, jobProgressStart, jobProgressEnd } = assignment;
   const { status, progress } = report;
@@ -41,7 +41,7 @@ function toBody(assignment: Assignment, report: Report): object {
   return { stepName, ...(progress !== undefined && !isEarly && { jobProgressStart, jobProgressEnd }), ...report };
 }
 
-/** As the service calculates it, which is not at all without a range. */
+/** Whether the step's progress brings the job to 100, calculated as the service does; false without a range. */
 function endsJob(
   { jobProgressStart: start = Number.NaN, jobProgressEnd: end = Number.NaN }: Assignment,
   progress = 0,

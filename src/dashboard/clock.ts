@@ -1,21 +1,24 @@
 import { Store } from "./data/store.ts";
 
-/** Smaller differences are of the way and of the seconds that an answer counts in. */
-const SAME_MS = 2_000;
+/** Differences up to this value come from network delay and from the header's resolution of one second. */
+const TOLERANCE_MS = 2_000;
 
-/** How far the service's clock is ahead of the browser's, which may be wrong by hours: ages and silence are told by its own. */
-let aheadMs = 0;
+/** Difference of the service's clock to the browser's, which may be wrong by hours. Ages use the service's clock. */
+let serverOffsetMs = 0;
 
-const present = (): number => Date.now() + aheadMs;
+const present = (): number => Date.now() + serverOffsetMs;
 
-/** The present by the service's clock, moved on once a second while the page is looked at. */
+/**
+ * The current time of the service's clock, in milliseconds since the epoch; updated every second while the page is
+ * visible.
+ */
 export const now = new Store(present());
 
-/** Takes the time that an answer was sent at, its header `Date`. */
-export function hearTime(date: string | null): void {
-  const ahead = Date.parse(date ?? "") - Date.now();
-  if (Number.isNaN(ahead) || Math.abs(ahead - aheadMs) <= SAME_MS) return;
-  aheadMs = Math.abs(ahead) <= SAME_MS ? 0 : ahead;
+/** Adjusts the clock to a response's `Date` header. */
+export function setServerTime(date: string | null): void {
+  const offset = Date.parse(date ?? "") - Date.now();
+  if (Number.isNaN(offset) || Math.abs(offset - serverOffsetMs) <= TOLERANCE_MS) return;
+  serverOffsetMs = Math.abs(offset) <= TOLERANCE_MS ? 0 : offset;
   now.set(present());
 }
 

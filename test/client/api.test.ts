@@ -25,7 +25,7 @@ const CONFIG = `{
   session: { main: { channel: "log", to: "ops" } },
 }`;
 
-/** The fields that the library's types have: what is too much or too little here does not compile. */
+/** Returns the names of a type's fields; a missing or an additional field does not compile. */
 const keysOf = <Known extends object>(fields: Record<keyof Required<Known>, boolean>) => Object.keys(fields).sort();
 const STEP = {
   ...{ stepId: true, jobId: true, stepKey: true, stepName: true, status: true, progress: true, message: true },
@@ -42,7 +42,7 @@ const DELIVERY = {
   ...{ maybeTwice: true, reason: true, notBefore: true, createdAt: true, sentAt: true },
 } as const;
 
-describe("signalbox/client: the other calls", () => {
+describe("signalbox/client API calls", () => {
   let app: TestApp;
   let client: Client;
   before(async () => {
@@ -51,13 +51,13 @@ describe("signalbox/client: the other calls", () => {
   });
   after(() => app.close());
 
-  it("have types with the fields that the service serves", () => {
+  it("declare exactly the fields that the service returns for jobs, steps and deliveries", () => {
     const served = [JobRead, SingleStep, ServedDelivery].map(({ properties }) => Object.keys(properties).sort());
 
     expect(served).to.deep.equal([keysOf<Job>(JOB), keysOf<Step>(STEP), keysOf<Delivery>(DELIVERY)]);
   });
 
-  it("make, find, page through, read and delete jobs", async () => {
+  it("create, filter, page through, read and delete jobs", async () => {
     const team = randomUUID();
     const ids = Array.from({ length: 3 }, (_, i) => `${team}/job ${i} ü`);
     for (const jobId of ids) await client.jobs.put(jobId, { name: jobId, metadata: { team, tags: ["a", "b c"] } });
@@ -90,13 +90,13 @@ describe("signalbox/client: the other calls", () => {
     expect((await client.jobs.list({ metadata: { team } })).jobs).to.deep.equal([]);
   });
 
-  it("count", async () => {
+  it("return the counts of jobs", async () => {
     const { jobs } = await client.stats();
 
     expect(jobs).to.have.all.keys("total", "running", "completed", "failed", "stale");
   });
 
-  it("ring hooks with the hooks' own token, and follow what becomes of it", async () => {
+  it("call hooks with the hook token, and read and cancel the run that follows", async () => {
     const idempotencyKey = randomUUID();
     const request = { message: "Hello", name: "Test", deliver: false };
 
@@ -118,7 +118,7 @@ describe("signalbox/client: the other calls", () => {
     expect(missing).to.include({ status: 404, code: "delivery_not_found" });
   });
 
-  it("send a mapped hook to its path, with a sender's headers", async () => {
+  it("send a mapped hook to its path with the sender's headers", async () => {
     const server = await startChannelServer();
     const { client, sent } = recordingClient({ url: server.url, hooksPath: "/in", token: API_TOKEN });
 
@@ -131,7 +131,7 @@ describe("signalbox/client: the other calls", () => {
     await server.close();
   });
 
-  it("send a header that the caller names in place of their own, however it is written", async () => {
+  it("let the caller's headers replace the default ones regardless of case", async () => {
     const server = await startChannelServer();
     const { client, sent } = recordingClient({ url: server.url, hookToken: HOOK_TOKEN });
     const headers = { authorization: "Bearer another", "content-type": "application/json; charset=utf-8" };
@@ -142,7 +142,7 @@ describe("signalbox/client: the other calls", () => {
     await server.close();
   });
 
-  it("read what came and was asked, sessions, what waits, channels and the mailbox, from the real service", async () => {
+  it("read a run's request, sessions, waiting events, channels and the mailbox", async () => {
     const { runId, sessionKey } = await client.hooks.send("agent", { message: "Look.", sessionKey: "hook:it" });
     const mapped = (await client.hooks.send("ci", { build: 7 })) as { runId: string };
     const { eventId } = await client.hooks.send("wake", { text: "Now", mode: "next-heartbeat" });
@@ -168,7 +168,7 @@ describe("signalbox/client: the other calls", () => {
     expect(gmail).to.include({ account: "ada@example.org", ok: false });
   });
 
-  it("log a browser in and out: the cookie takes the token's place", async () => {
+  it("log a browser in and out with a cookie in place of the token", async () => {
     let cookie = "";
     /** Keeps the service's cookie, as a browser does for its page. */
     const fetchWithCookie: typeof fetch = async (input, init) => {
@@ -197,7 +197,7 @@ describe("signalbox/client: the other calls", () => {
     expect(jobs.total).to.be.a("number");
   });
 
-  it("throw one kind of error: what the service refuses, what is none of its answers, and that it is away", async () => {
+  it("throw a SignalboxError for a refused request, an unexpected answer and an unreachable service", async () => {
     const server = await startChannelServer(answers(200, "<h1>Welcome</h1>"));
     const thrown = (promise: Promise<unknown>) =>
       promise.then(
@@ -206,7 +206,7 @@ describe("signalbox/client: the other calls", () => {
       );
 
     const over = AbortSignal.timeout(0);
-    await once(over, "abort"); // a quick answer would come before it
+    await once(over, "abort"); // otherwise a quick response would arrive first
     const errors = [
       await thrown(createClient({ url: app.url, token: "not the token, but as long" }).stats()),
       await thrown(client.jobs.list({ status: "done" as "failed" })),
@@ -228,7 +228,7 @@ describe("signalbox/client: the other calls", () => {
   });
 
   for (const hidden of ["sec\nret", "secret\u0100"]) {
-    it(`do not show a token that no header can carry: ${JSON.stringify(hidden)}`, async () => {
+    it(`do not disclose a token that is invalid in a header: ${JSON.stringify(hidden)}`, async () => {
       const error = await createClient({ url: app.url, token: hidden })
         .stats()
         .catch((thrown: unknown) => thrown);
@@ -238,7 +238,7 @@ describe("signalbox/client: the other calls", () => {
     });
   }
 
-  it("want a URL that is one", () => {
+  it("reject a URL without http:// or https://", () => {
     expect(() => createClient({ url: "localhost:3000" })).to.throw("must begin with http:// or https://");
   });
 });

@@ -10,7 +10,7 @@ import { startApp } from "../support/app.ts";
 
 const run = promisify(execFile);
 
-/** The machine's own programs, not those that npm puts before them: others have another Node than ours. */
+/** Without the directories that npm adds to PATH: users of the package run the Node of their machine. */
 const env = {
   ...process.env,
   PATH: (process.env.PATH ?? "")
@@ -24,7 +24,7 @@ import { createClient, SignalboxError } from "signalbox/client";
 await using client = createClient({ url: process.argv[2] });
 `;
 
-/** Without \`await using\`, which Node 20 does not know. */
+/** Without \`await using\`, which Node 20 does not support. */
 const JAVASCRIPT = `
 import { createClient, SignalboxError } from "signalbox/client";
 const client = createClient({ url: process.argv[2] });
@@ -62,7 +62,7 @@ export const all: unknown[] = [names, nextCursor, runId.length, new SignalboxErr
 await client.job("j").create({ nmae: "A job" });
 `;
 
-describe("the npm package of signalbox/client", function () {
+describe("npm package of signalbox/client", function () {
   this.timeout(120_000);
   let room: string;
   let project: string;
@@ -77,7 +77,7 @@ describe("the npm package of signalbox/client", function () {
   });
   after(() => rmSync(room, { recursive: true }));
 
-  it("has no dependencies, and the version of the service", () => {
+  it("has no dependencies and the version of the service", () => {
     const manifest = JSON.parse(readFileSync(join(project, "node_modules/signalbox/package.json"), "utf8"));
     const ours = JSON.parse(readFileSync("package.json", "utf8"));
 
@@ -86,7 +86,7 @@ describe("the npm package of signalbox/client", function () {
     expect(manifest).not.to.have.property("private");
   });
 
-  it("works in plain JavaScript on the machine's own Node, which warns of nothing", async () => {
+  it("works in plain JavaScript on the Node of the machine, without warnings", async () => {
     const app = await startApp();
     writeFileSync(join(project, "main.js"), JAVASCRIPT);
 
@@ -101,7 +101,7 @@ describe("the npm package of signalbox/client", function () {
     ["nodenext", "nodenext"],
     ["esnext", "bundler"],
   ])
-    it(`type-checks in strict TypeScript without the types of Node, with ${moduleResolution}`, async () => {
+    it(`type-checks in strict TypeScript without Node's types, with module resolution ${moduleResolution}`, async () => {
       const compilerOptions = {
         ...{ module, moduleResolution, target: "es2022", lib: ["es2022", "dom"], types: [], strict: true },
         ...{ noEmit: true, skipLibCheck: false, exactOptionalPropertyTypes: true },
@@ -116,7 +116,7 @@ describe("the npm package of signalbox/client", function () {
       expect(stdout).to.equal("");
     });
 
-  it("is under 5 kB gzipped, all of it bundled and minified", async () => {
+  it("is smaller than 5 kB bundled, minified and gzipped", async () => {
     const built = await build({
       ...{ configFile: false, logLevel: "silent", root: project },
       build: {

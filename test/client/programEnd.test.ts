@@ -9,7 +9,7 @@ import { type Program, runProgram } from "../examples/program.ts";
 import { startApp } from "../support/app.ts";
 import { freePort } from "../support/servers.ts";
 
-describe("signalbox/client: a program that comes to its end while the service is away", () => {
+describe("signalbox/client: a program that ends while the service is unavailable", () => {
   let room: string;
   const started: Program[] = [];
   before(() => {
@@ -33,7 +33,7 @@ describe("signalbox/client: a program that comes to its end while the service is
     return program;
   };
 
-  it("ends where only progress is left that nobody waits for", async () => {
+  it("exits when only progress is unsent", async () => {
     const { code, stdout } = await program(
       await freePort(),
       `const step = client.job("j").step("s", { name: "S" });
@@ -43,7 +43,7 @@ describe("signalbox/client: a program that comes to its end while the service is
     expect({ code, stdout }).to.deep.equal({ code: 0, stdout: "at the end" });
   });
 
-  it("stays for a completion, though the program does not wait for it", async () => {
+  it("stays alive until a completion is accepted, even if it is not awaited", async () => {
     const port = await freePort();
     const away = createServer((socket) => socket.destroy()).listen(port, "127.0.0.1");
     const { ended } = program(

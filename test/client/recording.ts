@@ -1,6 +1,6 @@
 import { createClient } from "../../src/client/client.ts";
 
-/** What was asked of the service, and with which body. */
+/** A request that was sent to the service. */
 export interface Sent {
   readonly method: string;
   readonly path: string;
@@ -9,7 +9,7 @@ export interface Sent {
   readonly headers: Headers;
 }
 
-/** A client, and each request that it sends. */
+/** Returns a client and the list of the requests that it sends. */
 export function recordingClient(options: Parameters<typeof createClient>[0]) {
   const sent: Sent[] = [];
   const fetch: typeof globalThis.fetch = (input, init) => {

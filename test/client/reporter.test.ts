@@ -8,16 +8,16 @@ import { answers, type Behaviour, breaks, breaksMidway, hangs, startChannelServe
 import { eventually } from "../support/eventually.ts";
 import { freePort } from "../support/servers.ts";
 import { recordingClient, type Sent } from "./recording.ts";
-import { useShortPauses } from "./shortPauses.ts";
+import { useShortBackoff } from "./shortBackoff.ts";
 
-/** What a promise is rejected with. */
+/** Returns the error that a promise is rejected with. */
 const thrown = (promise: Promise<unknown>): Promise<SignalboxError> =>
   promise.then(
     () => expect.fail("it succeeded"),
     (error) => error,
   );
 
-describe("signalbox/client: reports", () => {
+describe("signalbox/client reports", () => {
   let app: TestApp;
   let client: Client;
   let sent: Sent[];
@@ -45,7 +45,7 @@ describe("signalbox/client: reports", () => {
   };
   const bodies = () => sent.map(({ body }) => body);
 
-  it("are made of the assignment, so that any process can report on the same step", async () => {
+  it("on one assignment update the same step from any process", async () => {
     const step = await newStep({ from: 10, to: 60 });
     const assignment = JSON.parse(JSON.stringify(step));
 
@@ -67,7 +67,7 @@ describe("signalbox/client: reports", () => {
     expect(await client.jobs.get(assignment.jobId)).to.include({ status: "running", progress: 60, name: "A job" });
   });
 
-  it("of progress go out at visible points, with number and message together, never the same twice", async () => {
+  it("of progress are sent at every five points, with the matching message and never twice", async () => {
     const step = await newStep();
 
     for (let i = 0; i <= 1000; i++) {
@@ -81,17 +81,17 @@ describe("signalbox/client: reports", () => {
     expect(bodies().map(({ message }) => message)).to.deep.equal(
       bodies().map(({ progress }) => `${progress * 10} of 1000`),
     );
-    const said = bodies().map(({ progress, message }) => `${progress} ${message}`);
-    expect(said).to.deep.equal([...new Set(said)]);
+    const reports = bodies().map(({ progress, message }) => `${progress} ${message}`);
+    expect(reports).to.deep.equal([...new Set(reports)]);
     expect(await read(step)).to.include({ progress: 100, message: "1000 of 1000", status: "running" });
   });
 
-  it("of small progress, and of messages, go out late, and only the last of them", async () => {
+  it("of small progress and of messages are throttled to the latest one", async () => {
     const [one, other] = [await newStep(), await newStep()];
     const startedAt = performance.now();
     const now = sinon.stub(performance, "now").returns(startedAt);
     await Promise.all([one.start("begun"), other.start("begun")]);
-    // From here on no step is waited for, so that nobody else takes the fake clock for the real one.
+    // Nothing is awaited while the clock is fake: a real timer of the service could use it.
     const clock = sinon.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"], now: 0 });
     now.callsFake(() => startedAt + clock.now);
     const sentAt = (ms: number) => {
@@ -114,7 +114,7 @@ describe("signalbox/client: reports", () => {
     ]);
   });
 
-  it("of what is no progress do no harm", async () => {
+  it("of invalid progress are clamped or ignored", async () => {
     const step = await newStep();
 
     step.progress(0 / 0, "nothing to do");
@@ -125,7 +125,7 @@ describe("signalbox/client: reports", () => {
     expect(await read(step)).to.include({ progress: 100, message: "nothing to do" });
   });
 
-  it("that complete and fail are sent each time, a repeat too", async () => {
+  it("of a completion or a failure are sent each time, even when repeated", async () => {
     const step = await newStep();
 
     await step.complete({ message: "done" });
@@ -141,7 +141,7 @@ describe("signalbox/client: reports", () => {
     ]);
   });
 
-  it("complete the job with the step that ends at 100, and never before it is completed", async () => {
+  it("complete the job with the step whose range ends at 100, and not before that step's completion", async () => {
     const step = await newStep({ from: 33.3, to: 100 });
 
     step.progress(100, "nearly");
@@ -154,13 +154,13 @@ describe("signalbox/client: reports", () => {
     expect(before).to.include({ status: "running", message: "nearly" });
     expect(before.progress).to.be.below(100);
     expect(early).to.be.instanceOf(SignalboxError).and.include({ status: 400, code: "output_required" });
-    expect(requests, "the library itself knows").to.equal(2);
+    expect(requests, "the client rejects it without a request").to.equal(2);
     expect(await client.jobs.get(step.toJSON().jobId)).to.deep.include({
       ...{ status: "completed", progress: 100, output: { url: "x" } },
     });
   });
 
-  it("fail the job where that is asked for", async () => {
+  it("of a step's failure fail the job only with failJob", async () => {
     const [one, other] = [await newStep(), await newStep()];
 
     await one.fail("no");
@@ -171,7 +171,7 @@ describe("signalbox/client: reports", () => {
     expect(await read(other)).to.deep.include({ output: { done: 3 } });
   });
 
-  it("on a job without steps", async () => {
+  it("on a job without steps set its progress and complete it", async () => {
     const job = await newJob();
 
     await job.start();
@@ -190,26 +190,26 @@ describe("signalbox/client: reports", () => {
     });
   });
 
-  it("that are refused are told with the problem's code: who waits is thrown at, else onError hears it", async () => {
-    const heard: unknown[] = [];
-    const { client } = recordingClient({ url: app.url, onError: (error) => heard.push(error) });
+  it("that the service rejects throw to the caller that waits, and otherwise call onError", async () => {
+    const errors: unknown[] = [];
+    const { client } = recordingClient({ url: app.url, onError: (error) => errors.push(error) });
     const step = client.job("no such job").step("s", { name: "S" });
 
     const ofStart = await thrown(step.start());
     step.progress(10);
-    await eventually(() => heard.length > 0, "the refusal");
+    await eventually(() => errors.length > 0, "the rejection");
     const ofFlush = await thrown(step.flush());
     const ofComplete = await thrown(step.complete());
     await step.flush();
 
-    for (const error of [ofStart, ...heard, ofFlush, ofComplete]) {
+    for (const error of [ofStart, ...errors, ofFlush, ofComplete]) {
       expect(error).to.be.instanceOf(SignalboxError).and.include({ status: 404, code: "job_not_found" });
       expect((error as SignalboxError).detail).to.include("no such job");
     }
-    expect(heard).to.have.length(1);
+    expect(errors).to.have.length(1);
   });
 
-  it("that are refused do not spoil those after them", async () => {
+  it("after a rejected report are still accepted", async () => {
     const step = await newStep();
 
     const refused = await thrown(step.start("x".repeat(65_537)));
@@ -221,7 +221,7 @@ describe("signalbox/client: reports", () => {
     expect(await read(step)).to.include({ status: "running", progress: 30, message: "short" });
   });
 
-  it("of a message that is too long are cut, and take no completion with them", async () => {
+  it("with a message that is too long are truncated, and do not spoil the completion", async () => {
     const step = await newStep();
     await step.start("begun");
 
@@ -231,7 +231,7 @@ describe("signalbox/client: reports", () => {
     expect(await read(step)).to.include({ status: "completed", message: "x".repeat(65_536) });
   });
 
-  it("leave out what is no text, and throw nothing into the work", async () => {
+  it("ignore a message that is not a string, without an exception", async () => {
     const step = await newStep();
     await step.start("begun");
 
@@ -241,7 +241,7 @@ describe("signalbox/client: reports", () => {
     expect(await read(step)).to.include({ progress: 50, message: "begun" });
   });
 
-  it("are refused here where no URL can carry the name", () => {
+  it("on an id that cannot be part of a URL throw before a request", () => {
     for (const id of ["", ".", ".."]) {
       expect(() => client.job(id)).to.throw(SignalboxError, "No URL can carry");
       expect(() => client.job("a").step(id, { name: "S" })).to.throw(SignalboxError, "No URL can carry");
@@ -250,8 +250,8 @@ describe("signalbox/client: reports", () => {
   });
 });
 
-describe("signalbox/client: while the service is away", () => {
-  useShortPauses();
+describe("signalbox/client while the service is unavailable", () => {
+  useShortBackoff();
   const passing: [string, Behaviour][] = [
     ["answers 503 with Retry-After", answers(503, {}, { "Retry-After": "0" })],
     ["answers 429 with a date in Retry-After", answers(429, {}, { "Retry-After": new Date(0).toUTCString() })],
@@ -259,11 +259,11 @@ describe("signalbox/client: while the service is away", () => {
     ["answers 502 as a proxy does", answers(502, "<h1>Bad gateway</h1>")],
     ["answers 408", answers(408)],
     ["breaks the connection", breaks],
-    ["breaks the answer off", breaksMidway],
-    ["does not answer", hangs],
+    ["breaks off its response", breaksMidway],
+    ["does not respond", hangs],
   ];
   for (const [what, behaviour] of passing) {
-    it(`a report is sent again: it ${what}`, async () => {
+    it(`retries a report when the service ${what}`, async () => {
       const server = await startChannelServer();
       const client = createClient({ url: server.url, timeoutMs: 500 });
       server.script(behaviour, behaviour);
@@ -278,7 +278,7 @@ describe("signalbox/client: while the service is away", () => {
   }
 
   for (const status of [400, 401, 403, 404, 409, 413]) {
-    it(`a report that is answered ${status} is not sent again`, async () => {
+    it(`does not retry a report that is answered with ${status}`, async () => {
       const server = await startChannelServer();
       const client = createClient({ url: server.url });
       server.script(answers(status, { code: "a_code", detail: "Why.", errors: [{ pointer: "/x", detail: "wrong" }] }));
@@ -293,7 +293,7 @@ describe("signalbox/client: while the service is away", () => {
     });
   }
 
-  it("whatever is said meanwhile is one report, and nothing throws", async () => {
+  it("merges all later reports into one, without an exception", async () => {
     const server = await startChannelServer();
     const client = createClient({ url: server.url });
     const step = client.job("j").step("s", { name: "S", from: 0, to: 50 });
@@ -311,7 +311,7 @@ describe("signalbox/client: while the service is away", () => {
     await server.close();
   });
 
-  it("retryForMs ends it: the error says that the service cannot be reached", async () => {
+  it("stops retrying after retryForMs, with an error that says why the service is unreachable", async () => {
     const client = createClient({ url: `http://127.0.0.1:${await freePort()}`, retryForMs: 300 });
 
     const ofReport = await thrown(client.job("j").step("s", { name: "S" }).complete());
@@ -324,7 +324,7 @@ describe("signalbox/client: while the service is away", () => {
     }
   });
 
-  it("a signal ends the waiting, and the report goes on its way", async () => {
+  it("stops waiting when the signal is aborted, and still sends the report", async () => {
     const server = await startChannelServer(breaks);
     const client = createClient({ url: server.url });
     const step = client.job("j").step("s", { name: "S" });
@@ -342,15 +342,15 @@ describe("signalbox/client: while the service is away", () => {
     await server.close();
   });
 
-  it("what lasts longer than a timer can is waited for: a Retry-After of years, a time-out without end", async () => {
+  it("waits for a Retry-After and a timeout that are longer than a timer allows", async () => {
     const server = await startChannelServer();
-    const heard: unknown[] = [];
+    const errors: unknown[] = [];
     const endless = { timeoutMs: Number.POSITIVE_INFINITY };
-    const client = createClient({ url: server.url, ...endless, onError: (error) => heard.push(error) });
+    const client = createClient({ url: server.url, ...endless, onError: (error) => errors.push(error) });
     server.script(answers(503, {}, { "Retry-After": "1800000000" }));
 
     const creating = thrown(client.job("j").create());
-    await eventually(() => heard.length > 0, "the try in vain");
+    await eventually(() => errors.length > 0, "the failed try");
     for (let i = 0; i < 20; i++) await client.stats();
     await client.close(endless);
 
@@ -359,7 +359,7 @@ describe("signalbox/client: while the service is away", () => {
     await server.close();
   });
 
-  it("other calls are tried once by default, and as long as retryForMs says; a POST always once", async () => {
+  it("tries other calls once by default and for retryForMs if it is set, and a POST always once", async () => {
     const server = await startChannelServer();
     const [hasty, patient] = [undefined, 60_000].map((retryForMs) => createClient({ url: server.url, retryForMs }));
 
@@ -377,8 +377,8 @@ describe("signalbox/client: while the service is away", () => {
   });
 });
 
-describe("signalbox/client: close()", () => {
-  it("sends what waits for its time", async () => {
+describe("signalbox/client close()", () => {
+  it("sends throttled reports at once", async () => {
     const server = await startChannelServer();
     const client = createClient({ url: server.url });
     const step = client.job("j").step("s", { name: "S" });
@@ -391,10 +391,10 @@ describe("signalbox/client: close()", () => {
     await server.close();
   });
 
-  it("gives up in time what the service has not taken, and says so; nothing is sent after it", async () => {
+  it("discards unaccepted reports after its timeout, throws, and sends nothing afterwards", async () => {
     const server = await startChannelServer(hangs);
-    const heard: unknown[] = [];
-    const client = createClient({ url: server.url, onError: (error) => heard.push(error) });
+    const errors: unknown[] = [];
+    const client = createClient({ url: server.url, onError: (error) => errors.push(error) });
     const [step, other] = ["s", "o"].map((key) => client.job("j").step(key, { name: "S" })) as [
       StepReporter,
       StepReporter,
@@ -409,12 +409,12 @@ describe("signalbox/client: close()", () => {
     for (const one of [error, await completing, await thrown(step.complete()), await thrown(other.flush())])
       expect(one).to.include({ code: "closed" });
     other.progress(90);
-    await eventually(() => server.requests.every(({ cancelled }) => cancelled), "the requests to be ended");
+    await eventually(() => server.requests.every(({ cancelled }) => cancelled), "the requests to be cancelled");
     expect(server.requests).to.have.length(2);
     await server.close();
   });
 
-  it("says that a report was refused for which nobody waited", async () => {
+  it("throws the rejection of a report that nobody waited for", async () => {
     const server = await startChannelServer(answers(404, { code: "job_not_found", detail: "There is no such job." }));
     const client = createClient({ url: server.url });
     client.job("j").step("s", { name: "S" }).progress(10);

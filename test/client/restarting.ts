@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { startApp, type TestApp } from "../support/app.ts";
 import { freePort, mongoUri } from "../support/servers.ts";
 
-/** The real API, which goes and comes back at the same address, over the same data. */
+/** The real API, which can be restarted at the same address with the same data. */
 export class RestartingApp {
   readonly url: string;
   readonly #options: { port: number; mongo: string; prefix: string };
@@ -24,7 +24,7 @@ export class RestartingApp {
     return this.#app;
   }
 
-  /** @returns once it is back */
+  /** Resolves once the API is ready again. */
   async restart(): Promise<void> {
     const stopped = this.#app.then((app) => app.close());
     this.#app = stopped.then(() => startApp(this.#options));

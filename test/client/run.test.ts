@@ -4,10 +4,10 @@ import { type Client, createClient, SignalboxError } from "../../src/client/clie
 import { startApp, type TestApp } from "../support/app.ts";
 import { answers, breaks, startChannelServer } from "../support/channelServer.ts";
 import { eventually } from "../support/eventually.ts";
-import { useShortPauses } from "./shortPauses.ts";
+import { useShortBackoff } from "./shortBackoff.ts";
 
-describe("signalbox/client: run()", () => {
-  useShortPauses();
+describe("signalbox/client run()", () => {
+  useShortBackoff();
   let app: TestApp;
   let client: Client;
   before(async () => {
@@ -31,7 +31,7 @@ describe("signalbox/client: run()", () => {
       (error: Error) => error,
     );
 
-  it("reports the completion with what the work returned, and the job with it", async () => {
+  it("completes the step and its job with the output that the work returned", async () => {
     const job = await newJob();
 
     const output = await job.step("s", whole).run(
@@ -48,7 +48,7 @@ describe("signalbox/client: run()", () => {
     expect({ status, message, kept }).to.deep.equal({ status: "completed", message: "done", kept: output });
   });
 
-  it("reports a completion without output where none is needed", async () => {
+  it("completes a step without output if its range does not end at 100", async () => {
     const job = await newJob();
 
     await job.step("s", { name: "S", from: 0, to: 50 }).run(() => {});
@@ -57,7 +57,7 @@ describe("signalbox/client: run()", () => {
     expect(await client.jobs.get(job.jobId)).to.include({ status: "running", progress: 50 });
   });
 
-  it("reports the failure in the error's words, without its stack, and throws the error again", async () => {
+  it("reports the error's message without its stack, and throws the error again", async () => {
     const job = await newJob();
     const broken = new RangeError("row 7 has no date");
 
@@ -77,7 +77,7 @@ describe("signalbox/client: run()", () => {
     expect(await client.jobs.get(job.jobId)).to.include({ status: "running", progress: 30 });
   });
 
-  it("fails the job, too, with failJob; a long message is cut", async () => {
+  it("fails the job too with failJob, and truncates a long message", async () => {
     const job = await newJob();
 
     await thrown(job.step("s", whole).run(() => Promise.reject(new Error("long ".repeat(100_000))), { failJob: true }));
@@ -89,7 +89,7 @@ describe("signalbox/client: run()", () => {
       .and.have.lengthOf(1_000);
   });
 
-  it("a second run of a failed step is its second attempt", async () => {
+  it("counts a second run of a failed step as its second attempt", async () => {
     const job = await newJob();
     const step = job.step("s", whole);
 
@@ -99,7 +99,7 @@ describe("signalbox/client: run()", () => {
     expect(await client.jobs.step(job.jobId, "s")).to.include({ status: "completed", attempts: 2 });
   });
 
-  it("what is said after the end, by work that was not waited for, is left out: it would run again", async () => {
+  it("drops reports after the end, so that they do not restart the step or the job", async () => {
     const job = await newJob();
     const step = job.step("s", whole);
     const others = new AbortController();
@@ -122,7 +122,7 @@ describe("signalbox/client: run()", () => {
     expect(await client.jobs.get(job.jobId)).to.include({ status: "failed", progress: 0, message });
   });
 
-  it("an aborted one fails with a message that says so, and the work sees the signal", async () => {
+  it("passes the signal to the work, and reports its abort as the failure", async () => {
     const job = await newJob();
     const controller = new AbortController();
 
@@ -141,7 +141,7 @@ describe("signalbox/client: run()", () => {
     expect({ status, message }).to.deep.equal({ status: "failed", message: "Aborted: the machine is shut down" });
   });
 
-  it("one that is aborted while it begins has failed, too, once the service is back", async () => {
+  it("reports the failure of a run that was aborted before its start was accepted", async () => {
     const server = await startChannelServer(breaks);
     const client = createClient({ url: server.url });
     const controller = new AbortController();
@@ -155,16 +155,18 @@ describe("signalbox/client: run()", () => {
     server.script(answers(200, {}), answers(200, {}));
     await client.close();
 
-    const told = server.requests.slice(-2).map(({ body: { status, message, failJob } }) => [status, message, failJob]);
+    const reports = server.requests
+      .slice(-2)
+      .map(({ body: { status, message, failJob } }) => [status, message, failJob]);
     expect([message, worked]).to.deep.equal(["enough", 0]);
-    expect(told).to.deep.equal([
+    expect(reports).to.deep.equal([
       ["running", undefined, undefined],
       ["failed", "Aborted: enough", true],
     ]);
     await server.close();
   });
 
-  it("does no work for a job that does not exist, or once it is aborted", async () => {
+  it("does no work for a missing job or with an aborted signal", async () => {
     let worked = 0;
     const work = async () => ({ worked: ++worked });
 
@@ -175,7 +177,7 @@ describe("signalbox/client: run()", () => {
     expect(worked).to.equal(0);
   });
 
-  it("work that brings no output where one is needed has failed", async () => {
+  it("fails if the work returns no output but the job needs one", async () => {
     const job = await newJob();
 
     const error = await thrown(job.step("s", whole).run(() => {}));
@@ -186,7 +188,7 @@ describe("signalbox/client: run()", () => {
     expect(message).to.include("output is required");
   });
 
-  it("work that is done has not failed because the service is away", async () => {
+  it("does not report finished work as failed because the service is unavailable", async () => {
     const server = await startChannelServer();
     const client = createClient({ url: server.url, retryForMs: 0 });
     const step = client.job("j").step("s", whole);
@@ -203,7 +205,7 @@ describe("signalbox/client: run()", () => {
     await server.close();
   });
 
-  it("runs a job without steps", async () => {
+  it("completes and fails a job without steps", async () => {
     const [done, failed] = [await newJob(), await newJob()];
 
     await done.run(async (job) => {

@@ -2,57 +2,57 @@ import { setImmediate as turn } from "node:timers/promises";
 import fc from "fast-check";
 import type { StepReporter } from "../../src/client/client.ts";
 
-/** What the code of a step may say, in any order; `turn` lets what is under way go on. */
-export type Act =
-  | { act: "start"; message: string }
-  | { act: "message"; message: string }
-  | { act: "progress"; progress: number; message?: string }
-  | { act: "output"; output: { at: number } }
-  | { act: "complete"; message: string; output?: { at: number } }
-  | { act: "fail"; message: string; output?: { at: number } }
-  | { act: "turn" };
+/** A call of a step's reporter; `turn` lets pending I/O continue. */
+export type Call =
+  | { kind: "start"; message: string }
+  | { kind: "message"; message: string }
+  | { kind: "progress"; progress: number; message?: string }
+  | { kind: "output"; output: { at: number } }
+  | { kind: "complete"; message: string; output?: { at: number } }
+  | { kind: "fail"; message: string; output?: { at: number } }
+  | { kind: "turn" };
 
 const message = fc.string({ minLength: 1, maxLength: 8 }).map((text) => text.replaceAll("\0", "0"));
 const progress = fc.double({ min: 0, max: 100, noNaN: true });
 const output = fc.record({ at: fc.integer() });
 const often = [
-  fc.record({ act: fc.constant("progress" as const), progress, message }, { requiredKeys: ["act", "progress"] }),
-  fc.record({ act: fc.constant("message" as const), message }),
-  fc.record({ act: fc.constant("turn" as const) }),
-].map((arbitrary) => ({ arbitrary: arbitrary as fc.Arbitrary<Act>, weight: 10 }));
+  fc.record({ kind: fc.constant("progress" as const), progress, message }, { requiredKeys: ["kind", "progress"] }),
+  fc.record({ kind: fc.constant("message" as const), message }),
+  fc.record({ kind: fc.constant("turn" as const) }),
+].map((arbitrary) => ({ arbitrary: arbitrary as fc.Arbitrary<Call>, weight: 10 }));
 const seldom = [
-  fc.record({ act: fc.constant("start" as const), message }),
-  fc.record({ act: fc.constant("output" as const), output }),
+  fc.record({ kind: fc.constant("start" as const), message }),
+  fc.record({ kind: fc.constant("output" as const), output }),
   fc.record(
-    { act: fc.constantFrom("complete" as const, "fail" as const), message, output },
-    { requiredKeys: ["act", "message"] },
+    { kind: fc.constantFrom("complete" as const, "fail" as const), message, output },
+    { requiredKeys: ["kind", "message"] },
   ),
-].map((arbitrary) => ({ arbitrary: arbitrary as fc.Arbitrary<Act>, weight: 1 }));
+].map((arbitrary) => ({ arbitrary: arbitrary as fc.Arbitrary<Call>, weight: 1 }));
 
-export const anySequence = (maxLength: number): fc.Arbitrary<Act[]> =>
+export const anySequence = (maxLength: number): fc.Arbitrary<Call[]> =>
   fc.array(fc.oneof(...often, ...seldom), { minLength: 1, maxLength, size: "max" });
 
-/** Says it all, without waiting for any of it. @returns what settles with the reports that were promised something */
-export async function perform(step: StepReporter, acts: readonly Act[], between = async () => {}): Promise<unknown> {
-  const promised: Promise<void>[] = [];
-  for (const act of acts) {
+/** Makes all calls without waiting for them. The returned promise settles with those that return a promise. */
+export async function perform(step: StepReporter, calls: readonly Call[], between = async () => {}): Promise<unknown> {
+  const promises: Promise<void>[] = [];
+  for (const call of calls) {
     await between();
-    if (act.act === "turn") await turn();
-    else if (act.act === "progress") step.progress(act.progress, act.message);
-    else if (act.act === "message") step.message(act.message);
-    else if (act.act === "output") step.update({ output: act.output });
-    else if (act.act === "start") promised.push(step.start(act.message));
-    else if (act.act === "complete") promised.push(step.complete(act));
-    else if (act.act === "fail") promised.push(step.fail(act.message, act));
+    if (call.kind === "turn") await turn();
+    else if (call.kind === "progress") step.progress(call.progress, call.message);
+    else if (call.kind === "message") step.message(call.message);
+    else if (call.kind === "output") step.update({ output: call.output });
+    else if (call.kind === "start") promises.push(step.start(call.message));
+    else if (call.kind === "complete") promises.push(step.complete(call));
+    else if (call.kind === "fail") promises.push(step.fail(call.message, call));
   }
-  return Promise.all(promised);
+  return Promise.all(promises);
 }
 
 /**
- * How the step reads when every report has taken effect, one after the other, but for what is said between an end and the
- * next start; null when nothing was said.
+ * Returns the step after all reports in their order, except those between an end and the next start; null without
+ * reports.
  */
-export function stateAfter(acts: readonly Act[]) {
+export function stateAfter(calls: readonly Call[]) {
   let state: {
     status: string;
     progress: number;
@@ -60,19 +60,19 @@ export function stateAfter(acts: readonly Act[]) {
     output: object | null;
     attempts: number;
   } | null = null;
-  for (const act of acts) {
-    if (act.act === "turn") continue;
+  for (const call of calls) {
+    if (call.kind === "turn") continue;
     state ??= { status: "running", progress: 0, message: null, output: null, attempts: 1 };
-    const isFinal = act.act === "complete" || act.act === "fail";
+    const isFinal = call.kind === "complete" || call.kind === "fail";
     const hasEnded = state.status !== "running";
-    if (hasEnded && !isFinal && act.act !== "start") continue;
-    if (hasEnded && act.act === "start") state.attempts++;
-    state.status = act.act === "complete" ? "completed" : act.act === "fail" ? "failed" : "running";
-    if (act.act === "complete") state.progress = 100;
-    if (act.act === "start") state.progress = 0;
-    if (act.act === "progress") state.progress = act.progress;
-    if ("message" in act) state.message = act.message ?? null;
-    if ("output" in act) state.output = act.output ?? null;
+    if (hasEnded && !isFinal && call.kind !== "start") continue;
+    if (hasEnded && call.kind === "start") state.attempts++;
+    state.status = call.kind === "complete" ? "completed" : call.kind === "fail" ? "failed" : "running";
+    if (call.kind === "complete") state.progress = 100;
+    if (call.kind === "start") state.progress = 0;
+    if (call.kind === "progress") state.progress = call.progress;
+    if ("message" in call) state.message = call.message ?? null;
+    if ("output" in call) state.output = call.output ?? null;
   }
   return state;
 }

@@ -12,22 +12,22 @@ import { runs } from "../support/random.ts";
 import { freePort, mongoUri, redisUrl } from "../support/servers.ts";
 import { RestartingApp } from "./restarting.ts";
 import { anySequence, perform, stateAfter } from "./sequence.ts";
-import { useShortPauses } from "./shortPauses.ts";
+import { useShortBackoff } from "./shortBackoff.ts";
 
 const RANGE = { name: "A step", from: 10, to: 60 };
-/** How long the work of a step takes for one thing: far more often than a request is worth, and without keeping a core busy. */
-const THING_MS = 1;
+/** Interval of the work's reports: far shorter than that of the requests, but it leaves the core idle. */
+const REPORT_EVERY_MS = 1;
 
-describe("signalbox/client: any sequence of reports", function () {
+describe("signalbox/client with any sequence of reports", function () {
   this.timeout(180_000);
-  useShortPauses();
+  useShortBackoff();
   let app: TestApp;
   before(async () => {
     app = await startApp();
   });
   after(() => app.close());
 
-  /** A client, and how many requests it has sent and how many of them got no answer. */
+  /** Returns a client, with the numbers of its requests and of those without a response. */
   const counting = (url: string) => {
     const count = { sent: 0, lost: 0 };
     const fetch: typeof globalThis.fetch = async (input, init) => {
@@ -49,40 +49,40 @@ describe("signalbox/client: any sequence of reports", function () {
   const read = (client: Client, step: { toJSON(): { jobId: string } }) =>
     client.jobs.get(step.toJSON().jobId, { include: "steps" });
 
-  it("ends with the last state on the service, with each end and each new attempt, and with few requests", async () => {
+  it("leaves the last state, each end and each attempt on the service, with few requests", async () => {
     await fc.assert(
-      fc.asyncProperty(anySequence(200), async (acts) => {
+      fc.asyncProperty(anySequence(200), async (calls) => {
         const { client, count } = counting(app.url);
         const step = await newStep(client);
 
         await perform(
           step,
-          acts.filter(({ act }) => act !== "turn"),
+          calls.filter(({ kind }) => kind !== "turn"),
         );
         await step.flush();
 
         const requests = count.sent - 1;
-        const expected = stateAfter(acts);
+        const expected = stateAfter(calls);
         const { steps } = await read(client, step);
         if (expected) expect(steps?.[0]).to.deep.include(expected);
         else expect(steps).to.deep.equal([]);
-        const ends = acts.filter(({ act }) => act === "complete" || act === "fail").length;
+        const ends = calls.filter(({ kind }) => kind === "complete" || kind === "fail").length;
         expect(requests).to.be.at.most(3 * ends + 2);
       }),
       runs(100),
     );
   });
 
-  it("ends so, too, when requests are answered in between", async () => {
+  it("leaves the last state when responses arrive in between", async () => {
     await fc.assert(
-      fc.asyncProperty(anySequence(100), async (acts) => {
+      fc.asyncProperty(anySequence(100), async (calls) => {
         const client = createClient({ url: app.url });
         const step = await newStep(client);
 
-        await perform(step, acts, () => turn());
+        await perform(step, calls, () => turn());
         await step.flush();
 
-        const expected = stateAfter(acts);
+        const expected = stateAfter(calls);
         const { steps } = await read(client, step);
         if (expected) expect(steps?.[0]).to.deep.include(expected);
       }),
@@ -90,26 +90,26 @@ describe("signalbox/client: any sequence of reports", function () {
     );
   });
 
-  it("loses nothing when the service is restarted in the middle", async () => {
+  it("leaves the last state when the service is restarted in the middle", async () => {
     const service = await RestartingApp.start();
     let lost = 0;
     try {
       await fc.assert(
-        fc.asyncProperty(anySequence(40), fc.nat(39), async (acts, at) => {
+        fc.asyncProperty(anySequence(40), fc.nat(39), async (calls, at) => {
           const { client, count } = counting(service.url);
           const step = await newStep(client);
           let restarted = Promise.resolve();
           let done = 0;
 
-          await perform(step, acts, async () => {
-            if (done++ === at % acts.length) restarted = service.restart();
+          await perform(step, calls, async () => {
+            if (done++ === at % calls.length) restarted = service.restart();
             await turn();
           });
           await step.flush();
           await restarted;
 
           lost += count.lost;
-          const expected = stateAfter(acts);
+          const expected = stateAfter(calls);
           const { steps } = await read(client, step);
           if (expected) expect(steps?.[0]).to.deep.include(expected);
         }),
@@ -121,7 +121,7 @@ describe("signalbox/client: any sequence of reports", function () {
     expect(lost).to.be.greaterThan(0);
   });
 
-  it("loses nothing when the process of the service is killed, again and again", async () => {
+  it("leaves the last state when the service's process is killed several times", async () => {
     const port = String(await freePort());
     const mongo = await mongoUri(`test-${randomUUID()}`);
     await prepareDatabase(mongo, parseConfig(undefined, {}));
@@ -138,7 +138,7 @@ describe("signalbox/client: any sequence of reports", function () {
     const working = keys.map(async (key, at) => {
       const step = job.step(key, { name: key, from: at * 25, to: at * 25 + 25 });
       let progress = 0;
-      for await (const _ of every(THING_MS)) {
+      for await (const _ of every(REPORT_EVERY_MS)) {
         if (!isWorking) break;
         step.progress(progress % 90, `${progress} things`);
         progress++;
@@ -149,7 +149,7 @@ describe("signalbox/client: any sequence of reports", function () {
     for (let kills = 0; kills < 3; kills++) {
       const { lost } = count;
       await service.stop("SIGKILL");
-      await eventually(() => count.lost > lost, "a request to get no answer");
+      await eventually(() => count.lost > lost, "a request without a response");
       service = startService();
       await service.ready;
     }

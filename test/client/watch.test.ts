@@ -23,9 +23,9 @@ import {
 } from "../support/channelServer.ts";
 import { eventually } from "../support/eventually.ts";
 import { RestartingApp } from "./restarting.ts";
-import { useShortPauses } from "./shortPauses.ts";
+import { useShortBackoff } from "./shortBackoff.ts";
 
-/** Begins a stream with these lines, and ends it or lets it stand. */
+/** Responds with a stream that begins with these lines, then calls `then`. */
 const streams =
   (text: string, then: (response: ServerResponse) => void = () => {}): Behaviour =>
   (response) => {
@@ -38,7 +38,7 @@ const event = (type: string, data: object, id?: string) =>
 const live = event("state", { live: true }, "1");
 const QUICK = "retry: 1\n\n";
 
-/** The next so many. */
+/** Returns the next `count` events, or fewer at the end. */
 async function take<T>(events: AsyncIterator<T>, count: number): Promise<T[]> {
   const taken: T[] = [];
   while (taken.length < count) {
@@ -49,7 +49,7 @@ async function take<T>(events: AsyncIterator<T>, count: number): Promise<T[]> {
   return taken;
 }
 
-describe("signalbox/client: watch()", () => {
+describe("signalbox/client watch()", () => {
   let server: ChannelServer;
   let client: Client;
   beforeEach(async () => {
@@ -61,7 +61,7 @@ describe("signalbox/client: watch()", () => {
     await server.close();
   });
 
-  it("asks for what is wanted, as a list does, with the token", async () => {
+  it("sends the topics, the filter and the token", async () => {
     server.script(streams(live));
     const filter = { status: ["running", "failed"] as const, stale: true, metadata: { team: "a b" }, name: undefined };
 
@@ -74,7 +74,7 @@ describe("signalbox/client: watch()", () => {
     expect(headers).to.include({ authorization: "Bearer the-token", accept: "text/event-stream" });
   });
 
-  it("goes on where it stopped when the connection breaks, and says that it was away", async () => {
+  it("reports a broken connection, and resumes after the last event", async () => {
     const run = { runId: "r", status: "running" };
     server.script(
       streams(`${QUICK}${live}${event("run", run, "2")}`, (response) => response.destroy()),
@@ -93,13 +93,13 @@ describe("signalbox/client: watch()", () => {
     expect(resumed).to.deep.equal([undefined, "2", "2", "2", "3"]);
   });
 
-  it("makes a connection anew that is silent for too long", async () => {
+  it("reconnects after too long a silence", async () => {
     server.script(streams(`${QUICK}${live}`), streams(event("state", { live: true }, "2")));
     const closing = new AbortController();
     const connection = connect({ url: server.url }, closing.signal);
-    const desk = { connection, closed: closing.signal, retryForMs: 0, onError: () => {}, busy: new Set<never>() };
+    const context = { connection, closed: closing.signal, retryForMs: 0, onError: () => {}, pending: new Set<never>() };
 
-    const events = await take(watch(desk, {}, 100), 3);
+    const events = await take(watch(context, {}, 100), 3);
 
     expect(events.map(({ data }) => (data as { live: boolean }).live)).to.deep.equal([true, false, true]);
     expect(server.requests.map(({ headers }) => headers["last-event-id"])).to.deep.equal([undefined, "1"]);
@@ -111,7 +111,7 @@ describe("signalbox/client: watch()", () => {
     [404, "job_not_found"],
     [400, "invalid_query"],
   ] as const)
-    it(`throws what refuses the stream: ${status} ${code}`, async () => {
+    it(`throws when the service refuses the stream with ${status} ${code}`, async () => {
       server.script(answers(status, { code, detail: "Why." }));
 
       const error = await take(client.watch({ job: "a/b" }), 1).catch((error) => error);
@@ -122,9 +122,9 @@ describe("signalbox/client: watch()", () => {
 
   for (const [what, behaviour] of [
     ["a page", answers(200, "<h1>Welcome</h1>\n\n")],
-    ["nothing", answers(204)],
+    ["no body", answers(204)],
   ] as const)
-    it(`throws where something else than the service answers with ${what}`, async () => {
+    it(`throws when another server responds with ${what}`, async () => {
       server.script(behaviour);
 
       const error = await take(client.watch(), 2).catch((error) => error);
@@ -133,9 +133,9 @@ describe("signalbox/client: watch()", () => {
       expect(server.requests).to.have.length(1);
     });
 
-  it("tells onError of each try in vain, and not of its end", async () => {
-    const heard: unknown[] = [];
-    const client = createClient({ url: server.url, onError: (error) => heard.push((error as SignalboxError).status) });
+  it("calls onError for each failed connection, but not for its own end", async () => {
+    const errors: unknown[] = [];
+    const client = createClient({ url: server.url, onError: (error) => errors.push((error as SignalboxError).status) });
     server.script(streams(`${QUICK}${live}`, ends), answers(503), breaks, streams(live, ends), hangs);
 
     const events = client.watch();
@@ -145,10 +145,10 @@ describe("signalbox/client: watch()", () => {
     await client.close();
 
     expect(await next).to.deep.equal({ done: true, value: undefined });
-    expect(heard).to.deep.equal([503, 0]);
+    expect(errors).to.deep.equal([503, 0]);
   });
 
-  it("ends, and lets go of the connection, when the signal fires, the loop is left, or the client closed", async () => {
+  it("ends and closes the connection when the signal is aborted, the loop is left or the client is closed", async () => {
     const controller = new AbortController();
     const leave: [object, (events: AsyncGenerator) => unknown][] = [
       [{ signal: controller.signal }, () => controller.abort()],
@@ -168,7 +168,7 @@ describe("signalbox/client: watch()", () => {
     }
   });
 
-  it("reads events however they are cut, and whatever ends their lines", async () => {
+  it("parses events in chunks of any size, with lines that end in LF or CRLF", async () => {
     const lines = fc.constantFrom("\n", "\r\n");
     const text = fc.string({ unit: "grapheme" }).map((text) => text.replaceAll(/[\r\n\0]/g, "·"));
     const sent = fc.array(
@@ -192,7 +192,7 @@ describe("signalbox/client: watch()", () => {
           },
         });
         const read = [];
-        for await (const one of readEvents(body, { restart() {}, hold() {} })) read.push(one);
+        for await (const one of readEvents(body, { restart() {}, suspend() {} })) read.push(one);
 
         expect(read.map(({ event, data, id, retry }) => ({ event, data, id, retry }))).to.deep.equal(
           events.map(({ type, data, id }) => ({ event: type, data: data.join("\n"), id, retry: "7" })),
@@ -203,10 +203,10 @@ describe("signalbox/client: watch()", () => {
 });
 
 async function untilCancelled({ requests }: ChannelServer): Promise<void> {
-  await eventually(() => requests.every(({ cancelled }) => cancelled), "the connection to be let go");
+  await eventually(() => requests.every(({ cancelled }) => cancelled), "the connection to be closed");
 }
 
-describe("signalbox/client: watchJob()", () => {
+describe("signalbox/client watchJob()", () => {
   const at = (second: number) => `2026-01-01T00:00:0${second}.000Z`;
   const job = {
     jobId: "j",
@@ -226,7 +226,7 @@ describe("signalbox/client: watchJob()", () => {
     output: { kept: true },
   };
 
-  /** Serves these reads one after the other, and these events over one connection. */
+  /** Watches a job on a server that returns these reads in turn, and these events over one connection. */
   async function scripted(reads: object[], events: string): Promise<{ states: WatchedJob[]; error: unknown }> {
     const left = [...reads];
     const server = await startChannelServer((response, request) =>
@@ -245,7 +245,7 @@ describe("signalbox/client: watchJob()", () => {
   }
   const ended = { ...job, status: "completed", progress: 100, output: { ok: true }, updatedAt: at(9), steps: [] };
 
-  it("reads the job when the stream is live, applies what is newer, and ends with the output", async () => {
+  it("reads the job when the stream is live, applies newer events, and ends with the output", async () => {
     const events = [
       live,
       event("job", { ...job, updatedAt: at(0), progress: 1 }),
@@ -273,7 +273,7 @@ describe("signalbox/client: watchJob()", () => {
     expect(states.at(-1)?.output).to.deep.equal({ ok: true });
   });
 
-  it("reads it again on reload, and when another of the same name has taken its place", async () => {
+  it("reads the job again on reload, and when it was deleted and created again", async () => {
     const events = `${live}${event("reload", { reason: "gap" })}${event("job", { ...job, createdAt: at(5), updatedAt: at(5) })}`;
 
     const { states } = await scripted([{ ...job, steps: [] }, { ...job, progress: 20, steps: [] }, ended], events);
@@ -281,22 +281,22 @@ describe("signalbox/client: watchJob()", () => {
     expect(states.map(({ progress }) => progress)).to.deep.equal([10, 20, 100]);
   });
 
-  it("throws job_not_found when it is deleted", async () => {
+  it("throws job_not_found when the job is deleted", async () => {
     const { states, error } = await scripted([{ ...job, steps: [] }], live + event("job_removed", { jobId: "j" }));
 
     expect(states).to.have.length(1);
     expect(error).to.include({ status: 404, code: "job_not_found" });
   });
 
-  describe("over the real service", () => {
-    useShortPauses();
+  describe("with the real service", () => {
+    useShortBackoff();
     let app: TestApp;
     before(async () => {
       app = await startApp();
     });
     after(() => app.close());
 
-    it("shows a job from its creation to its end, forward only", async () => {
+    it("yields a job from its creation to its end, and its progress never decreases", async () => {
       const client = createClient({ url: app.url });
       const job = client.job(`a/${randomUUID()}`);
       await job.create();
@@ -324,7 +324,7 @@ describe("signalbox/client: watchJob()", () => {
       await client.close();
     });
 
-    it("watch() shows jobs come, change and go, those that the filter fits", async () => {
+    it("lets watch() yield the creation and the removal of jobs that match the filter", async () => {
       const client = createClient({ url: app.url });
       const events = client.watch({ topics: ["jobs"], filter: { metadata: { team: "watched" } } });
       const nextOf = async (jobId: string) => {
@@ -348,7 +348,7 @@ describe("signalbox/client: watchJob()", () => {
       await client.close();
     });
 
-    it("goes on over a restart of the service", async () => {
+    it("continues after a restart of the service", async () => {
       const service = await RestartingApp.start();
       const client = createClient({ url: service.url });
       const job = client.job(randomUUID());

@@ -1,14 +1,14 @@
 import type { Delivery } from "../../client/client.ts";
+import { access, canWrite } from "../data/access.ts";
 import { service } from "../data/service.ts";
-import { access, mayChange } from "../data/session.ts";
-import { useAct } from "../data/useAct.ts";
+import { useMutation } from "../data/useMutation.ts";
 import { useStore } from "../data/useStore.ts";
 import { Facts } from "./facts.tsx";
 import { Icon } from "./icon.tsx";
 import { StatusMark } from "./status.tsx";
 import { When } from "./when.tsx";
 
-/** The deliveries of a run, each with what became of its parts. */
+/** The deliveries of a run with their state. */
 export function DeliveryList({ deliveries }: { deliveries: readonly Delivery[] }) {
   return (
     <ul class="cards">
@@ -19,7 +19,7 @@ export function DeliveryList({ deliveries }: { deliveries: readonly Delivery[] }
             <span class="grow">
               <b>{delivery.channel}</b> {delivery.to && <bdi class="id">{delivery.to}</bdi>}
             </span>
-            <DeliveryActs delivery={delivery} />
+            <DeliveryActions delivery={delivery} />
           </div>
           {delivery.reason && (
             <p class={delivery.state === "failed" ? "fault" : "muted"}>
@@ -47,21 +47,21 @@ export function partsOf({ parts }: Delivery): string {
   return `${sent} of ${parts.length} sent`;
 }
 
-/** What can be done about a delivery, for those who may. What becomes of it comes as live news. */
-export function DeliveryActs({ delivery: { deliveryId, state } }: { delivery: Delivery }) {
-  const { isBusy, act } = useAct(deliveryId);
-  if (!mayChange(useStore(access)) || state === "sent") return null;
+/** The actions on a delivery, if the access allows changes. Their effect arrives as a live event. */
+export function DeliveryActions({ delivery: { deliveryId, state } }: { delivery: Delivery }) {
+  const { isPending, mutate } = useMutation(deliveryId);
+  if (!canWrite(useStore(access)) || state === "sent") return null;
   return (
     <span class="acts">
-      <button type="button" disabled={isBusy} onClick={() => act(service.deliveries.retry, "It is tried again")}>
+      <button type="button" disabled={isPending} onClick={() => mutate(service.deliveries.retry, "It is tried again")}>
         <Icon name="retry" /> {state === "failed" ? "Retry" : "Try now"}
       </button>
       {state === "pending" && (
         <button
           type="button"
           class="danger"
-          disabled={isBusy}
-          onClick={() => act(service.deliveries.cancel, "The delivery was given up")}
+          disabled={isPending}
+          onClick={() => mutate(service.deliveries.cancel, "The delivery was given up")}
         >
           <Icon name="cancel" /> Cancel
         </button>

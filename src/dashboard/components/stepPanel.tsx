@@ -1,10 +1,10 @@
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { type JobSummary, SignalboxError, type Step, type StepSummary } from "../../client/client.ts";
 import { now } from "../clock.ts";
-import { gently } from "../data/gently.ts";
-import { type Loaded, useLoaded } from "../data/loaded.ts";
 import { service } from "../data/service.ts";
+import { throttle } from "../data/throttle.ts";
 import { barOf, endOf, isStepStale } from "../data/timeline.ts";
+import { type Query, useQuery } from "../data/useQuery.ts";
 import { useStore } from "../data/useStore.ts";
 import { absolute, duration } from "../time.ts";
 import { Facts } from "./facts.tsx";
@@ -15,34 +15,34 @@ import { ProgressBar } from "./progress.tsx";
 import { StatusMark } from "./status.tsx";
 import { Toasts } from "./toasts.tsx";
 
-const READ_EVERY_MS = 1_000;
+const RELOAD_EVERY_MS = 1_000;
 
 interface StepPanelProps {
   readonly job: JobSummary;
   readonly stepKey: string;
-  /** As the timeline knows it; undefined when it does not. */
-  readonly known: StepSummary | undefined;
+  /** The step's row of the timeline, or undefined if the timeline lacks it. */
+  readonly summary: StepSummary | undefined;
   readonly onClose: () => void;
 }
 
 /** One step with its output, beside the job. */
-export function StepPanel({ job, stepKey, known, onClose }: StepPanelProps) {
+export function StepPanel({ job, stepKey, summary, onClose }: StepPanelProps) {
   const { jobId } = job;
   const dialog = useRef<HTMLDialogElement>(null);
-  const loaded = useLoaded(
+  const query = useQuery(
     (signal) => service.jobs.step(jobId, stepKey, { signal }),
-    `${job.createdAt} ${stepKey}`, // another job may come under the same name
+    `${job.createdAt} ${stepKey}`, // The job may be deleted and created again.
   );
-  useReadAfter(known, loaded);
-  const { value, error, reload } = loaded;
+  useReloadOnEvent(summary, query);
+  const { value, error, reload } = query;
   useEffect(() => dialog.current?.showModal(), []);
   const present = useStore(now);
   const end = endOf(job, present);
-  const step = known ?? value;
+  const step = summary ?? value;
   const stale = step !== null && isStepStale(step, job, present);
   return (
     <dialog ref={dialog} class="panel" aria-labelledby="step-title" onClose={onClose}>
-      {/* The page's own are behind it. */}
+      {/* The dialog covers the page's own toasts. */}
       <Toasts />
       <div class="panel-head">
         <h2 id="step-title">
@@ -77,7 +77,7 @@ export function StepPanel({ job, stepKey, known, onClose }: StepPanelProps) {
           />
         </>
       )}
-      {error !== null && <NoStep error={error} retry={reload} />}
+      {error !== null && <StepError error={error} retry={reload} />}
       {value?.output && <JsonBlock title="Output" value={value.output} file={`${jobId}-${stepKey}-output`} />}
       {value && !value.output && (
         <p class="muted">{step?.status === "running" ? "No output yet." : "This step has left no output."}</p>
@@ -86,17 +86,17 @@ export function StepPanel({ job, stepKey, known, onClose }: StepPanelProps) {
   );
 }
 
-function NoStep({ error, retry }: { error: unknown; retry: () => void }) {
+function StepError({ error, retry }: { error: unknown; retry: () => void }) {
   if (!(error instanceof SignalboxError && error.code === "step_not_found"))
     return <Failure error={error} retry={retry} />;
   return <p class="muted">There is no such step: it was never reported.</p>;
 }
 
-/** News are without outputs: reads the step again when they tell of it, no more than once in a while. */
-function useReadAfter(known: StepSummary | undefined, { value, error, reload }: Loaded<Step>): void {
-  const readSoon = useMemo(() => gently(reload, READ_EVERY_MS), []);
-  useEffect(() => readSoon.stop, []);
+/** Reloads the step after an event, at a limited rate, because events lack the output. */
+function useReloadOnEvent(summary: StepSummary | undefined, { value, error, reload }: Query<Step>): void {
+  const reloadSoon = useMemo(() => throttle(reload, RELOAD_EVERY_MS), []);
+  useEffect(() => reloadSoon.stop, []);
   useEffect(() => {
-    if (known && (value ? known.updatedAt > value.updatedAt : error !== null)) readSoon();
-  }, [known?.updatedAt, value]);
+    if (summary && (value ? summary.updatedAt > value.updatedAt : error !== null)) reloadSoon();
+  }, [summary?.updatedAt, value]);
 }

@@ -1,4 +1,4 @@
-import { checkAccess } from "../data/session.ts";
+import { checkAccess } from "../data/access.ts";
 import { Store } from "../data/store.ts";
 import { useStore } from "../data/useStore.ts";
 import { explain } from "./notice.tsx";
@@ -13,18 +13,18 @@ const SHOWN_MS = 6_000;
 const toasts = new Store<readonly Toast[]>([]);
 let last = 0;
 
-/** Says what came of something that the reader did. */
-export function say(text: string, { isError = false } = {}): void {
+/** Shows the result of an action for a few seconds. */
+export function showToast(text: string, { isError = false } = {}): void {
   last += 1;
   const id = last;
   toasts.set([...toasts.value.slice(-2), { id, text, isError }]);
   setTimeout(() => drop(id), SHOWN_MS);
 }
 
-export function sayError(error: unknown): void {
+export function showError(error: unknown): void {
   checkAccess(error);
   const [title, advice] = explain(error);
-  say(`${title}: ${advice}`, { isError: true });
+  showToast(`${title}: ${advice}`, { isError: true });
 }
 
 const drop = (id: number): void => toasts.set(toasts.value.filter((one) => one.id !== id));

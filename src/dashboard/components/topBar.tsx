@@ -1,11 +1,11 @@
+import { access, logOut } from "../data/access.ts";
 import { liveState } from "../data/live.ts";
-import { access, logOut } from "../data/session.ts";
 import { useStore } from "../data/useStore.ts";
 import type { Place } from "../router.ts";
 import { showHelp } from "../shortcuts.tsx";
 import { nextTheme, theme } from "../theme.ts";
 import { Icon } from "./icon.tsx";
-import { sayError } from "./toasts.tsx";
+import { showError } from "./toasts.tsx";
 
 const LINKS = [
   ["/", "Jobs", /^\/(jobs\/|$)/],
@@ -17,10 +17,10 @@ const LINKS = [
 
 const THEMES = { auto: "as the system", light: "light", dark: "dark" } as const;
 
-/** @param isPlain before the log-in: nothing to go to */
+/** @param isPlain whether to omit the navigation, as before the login */
 export function TopBar({ place, isPlain }: { place: Place; isPlain: boolean }) {
   const chosen = useStore(theme);
-  const known = useStore(access);
+  const currentAccess = useStore(access);
   return (
     <header class="top">
       <a class="brand" href="/">
@@ -48,7 +48,7 @@ export function TopBar({ place, isPlain }: { place: Place; isPlain: boolean }) {
         </nav>
       )}
       <div class="top-end">
-        {known?.access === "read" && (
+        {currentAccess?.access === "read" && (
           <span class="tag" title="This token may only read: what changes things is left out.">
             Read-only
           </span>
@@ -72,11 +72,11 @@ export function TopBar({ place, isPlain }: { place: Place; isPlain: boolean }) {
         >
           <Icon name="help" />
         </button>
-        {known?.needsToken && known.access && (
+        {currentAccess?.needsToken && currentAccess.access && (
           <button
             type="button"
             class="icon-button"
-            onClick={() => logOut().catch(sayError)}
+            onClick={() => logOut().catch(showError)}
             aria-label="Log out"
             title="Log out"
           >

@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
-import { useLoaded } from "../data/loaded.ts";
+import { access, canWrite } from "../data/access.ts";
 import { useReloadEvery } from "../data/reloadEvery.ts";
 import { service } from "../data/service.ts";
-import { access, mayChange } from "../data/session.ts";
-import { useAct } from "../data/useAct.ts";
+import { useMutation } from "../data/useMutation.ts";
+import { useQuery } from "../data/useQuery.ts";
 import { useStore } from "../data/useStore.ts";
 import { count } from "../time.ts";
 import { Confirm } from "./confirm.tsx";
@@ -13,9 +13,9 @@ import { When } from "./when.tsx";
 
 const EVERY_MS = 5_000;
 
-/** What waits for the main session's next heartbeat. No live news tell of it: it is read again every few seconds. */
+/** The events that wait for the main session's next heartbeat. They are polled, because no live events report them. */
 export function WaitingEvents() {
-  const { value, error, reload } = useLoaded((signal) => service.sessions.waitingEvents({}, { signal }));
+  const { value, error, reload } = useQuery((signal) => service.sessions.waitingEvents({}, { signal }));
   useReloadEvery(reload, EVERY_MS);
   if (error !== null && value === null) return <Failure error={error} retry={reload} />;
   if (value === null) return null;
@@ -35,7 +35,7 @@ export function WaitingEvents() {
               <span class="muted">
                 {source}, <When time={createdAt} />
               </span>
-              <Removal eventId={eventId} onEnd={reload} />
+              <RemoveButton eventId={eventId} onEnd={reload} />
             </li>
           ))}
         </ol>
@@ -45,23 +45,23 @@ export function WaitingEvents() {
   );
 }
 
-/** Takes an event off the queue that no turn gets past, for those who may. */
-function Removal({ eventId, onEnd }: { eventId: string; onEnd: () => void }) {
-  const [isAsked, setAsked] = useState(false);
-  const { isBusy, act } = useAct(eventId, onEnd);
-  if (!mayChange(useStore(access))) return null;
+/** Removes an event, such as one that every turn fails on, if the access allows changes. */
+function RemoveButton({ eventId, onEnd }: { eventId: string; onEnd: () => void }) {
+  const [isConfirming, setConfirming] = useState(false);
+  const { isPending, mutate } = useMutation(eventId, onEnd);
+  if (!canWrite(useStore(access))) return null;
   return (
     <>
-      <button type="button" class="danger" disabled={isBusy} onClick={() => setAsked(true)}>
+      <button type="button" class="danger" disabled={isPending} onClick={() => setConfirming(true)}>
         <Icon name="trash" /> Remove
       </button>
-      {isAsked && (
+      {isConfirming && (
         <Confirm
           title="Remove this event?"
           text="The main session is not told of it any more. A turn that is under way may know it already."
-          act="Remove"
-          onYes={() => act(service.sessions.deleteEvent, "The event was removed")}
-          onClose={() => setAsked(false)}
+          action="Remove"
+          onYes={() => mutate(service.sessions.deleteEvent, "The event was removed")}
+          onClose={() => setConfirming(false)}
         />
       )}
     </>

@@ -3,48 +3,51 @@ import { mergeJob } from "./jobRows.ts";
 import { STEP_ROW, service } from "./service.ts";
 import { Store } from "./store.ts";
 
-export interface JobLook {
+export interface JobSnapshot {
   readonly job: Job | null;
   /** Oldest first. */
   readonly steps: readonly StepSummary[];
   /** Whether the job has more steps than are shown. */
   readonly hasMoreSteps: boolean;
-  /** What the job has said since it is looked at, newest first, the present message included. */
-  readonly said: readonly { readonly text: string; readonly at: string }[];
-  /** It was deleted while it was looked at. */
-  readonly isGone: boolean;
+  /** The messages since the page was opened, newest first, including the current one. */
+  readonly messages: readonly { readonly text: string; readonly at: string }[];
+  /** Whether the job was deleted while the page was open. */
+  readonly isDeleted: boolean;
   readonly error: unknown;
 }
 
-const FIRST_STEPS = 200;
-const STEPS_PAGE = 1_000;
-/** No reader goes through more; the API has them all. */
+const FIRST_PAGE = 200;
+const PAGE = 1_000;
+/** Maximum number of shown steps: more cannot be read on a page; the API returns all of them. */
 const MAX_STEPS = 5_000;
-const MAX_SAID = 50;
+const MAX_MESSAGES = 50;
 
-/** One job and its steps as they are now. Outputs of steps are left out: they are read when one is looked at. */
+/**
+ * The current state of one job and its steps, read over the API and updated by live events. Outputs of steps are read
+ * only when a step is opened.
+ */
 export class JobRecord {
-  readonly look = new Store<JobLook>({
-    ...{ job: null, steps: [], hasMoreSteps: false, said: [], isGone: false, error: null },
+  readonly snapshot = new Store<JobSnapshot>({
+    ...{ job: null, steps: [], hasMoreSteps: false, messages: [], isDeleted: false, error: null },
   });
   readonly #jobId: string;
   #steps = new Map<string, StepSummary>();
-  /** What news have told of since the present reading began: it may know less. */
-  #told: { job: JobSummary | null; readonly stepIds: Set<string> } = { job: null, stepIds: new Set() };
+  /** The job and the steps that events have changed since the current reload began: its responses may be older. */
+  #changed: { job: JobSummary | null; readonly stepIds: Set<string> } = { job: null, stepIds: new Set() };
   #reading: AbortController | null = null;
-  #drawnSoon = 0;
-  #next: Partial<JobLook> = {};
+  #frame = 0;
+  #pendingChange: Partial<JobSnapshot> = {};
 
   constructor(jobId: string) {
     this.#jobId = jobId;
   }
 
-  /** Reads all of it anew. */
+  /** Reads the job and its steps. Replaces a reload that is in progress. */
   async reload(): Promise<void> {
     this.#reading?.abort();
     const reading = new AbortController();
     this.#reading = reading;
-    this.#told = { job: null, stepIds: new Set() };
+    this.#changed = { job: null, stepIds: new Set() };
     try {
       const [job] = await Promise.all([
         service.jobs.get(this.#jobId, {}, { signal: reading.signal }),
@@ -52,98 +55,105 @@ export class JobRecord {
       ]);
       const shown = this.#latest().job;
       const isSame = shown?.createdAt === job.createdAt;
-      this.#change({ job: isSame ? mergeWhole(shown, job) : job, error: null, isGone: false, ...this.#said(job) });
+      this.#change({
+        job: isSame ? mergeRead(shown, job) : job,
+        error: null,
+        isDeleted: false,
+        ...this.#addMessage(job),
+      });
       this.#reading = null;
-      if (this.#told.job) this.job(this.#told.job);
+      if (this.#changed.job) this.applyJob(this.#changed.job);
     } catch (error) {
       if (reading.signal.aborted) return;
       this.#reading = null;
-      const isGone = error instanceof SignalboxError && error.code === "job_not_found" && this.#latest().job !== null;
-      this.#change(isGone ? { isGone } : { error });
+      const isDeleted =
+        error instanceof SignalboxError && error.code === "job_not_found" && this.#latest().job !== null;
+      this.#change(isDeleted ? { isDeleted } : { error });
     }
   }
 
-  job(news: JobSummary): void {
+  /** Applies a live event of the job. Reloads when the event lacks fields that may have changed. */
+  applyJob(summary: JobSummary): void {
     const { job } = this.#latest();
-    this.#told.job = news;
+    this.#changed.job = summary;
     if (!job) {
       if (!this.#reading) void this.reload();
-      return; // said again once it is read
+      return; // reload() applies it once the job is read.
     }
-    const isOther = news.createdAt !== job.createdAt;
-    const hasEnded = news.status !== job.status;
-    this.#change({ job: mergeJob(job, news), ...this.#said(news) });
-    // News are without input, metadata and output; what changed without a report may be one of these.
-    const isNoReport = news.updatedAt > job.updatedAt && news.lastReportAt === job.lastReportAt;
-    if (isOther || hasEnded || isNoReport || this.#latest().isGone) void this.reload();
+    const isRecreated = summary.createdAt !== job.createdAt;
+    const hasEnded = summary.status !== job.status;
+    this.#change({ job: mergeJob(job, summary), ...this.#addMessage(summary) });
+    // Events lack input, metadata and output, which may have changed if there was no report.
+    const isNoReport = summary.updatedAt > job.updatedAt && summary.lastReportAt === job.lastReportAt;
+    if (isRecreated || hasEnded || isNoReport || this.#latest().isDeleted) void this.reload();
   }
 
-  step(news: StepSummary): void {
-    this.#told.stepIds.add(news.stepId);
-    this.#put(news);
+  applyStep(summary: StepSummary): void {
+    this.#changed.stepIds.add(summary.stepId);
+    this.#putStep(summary);
     this.#change({ steps: [...this.#steps.values()] });
   }
 
-  gone(): void {
-    if (!this.#latest().job) return void this.reload(); // which says so
+  markDeleted(): void {
+    if (!this.#latest().job) return void this.reload(); // Its error says that the job does not exist.
     this.#reading?.abort();
-    this.#told = { job: null, stepIds: new Set() };
-    this.#change({ isGone: true });
+    this.#changed = { job: null, stepIds: new Set() };
+    this.#change({ isDeleted: true });
   }
 
   close(): void {
     this.#reading?.abort();
-    cancelAnimationFrame(this.#drawnSoon);
+    cancelAnimationFrame(this.#frame);
   }
 
   async #readSteps(signal: AbortSignal): Promise<void> {
     const found = new Map<string, StepSummary>();
     let cursor: string | undefined;
     do {
-      const limit = found.size === 0 ? FIRST_STEPS : STEPS_PAGE;
+      const limit = found.size === 0 ? FIRST_PAGE : PAGE;
       const page = await service.jobs.steps(this.#jobId, { limit, cursor, fields: STEP_ROW }, { signal });
       for (const step of page.steps) found.set(step.stepKey, step);
       cursor = page.nextCursor ?? undefined;
     } while (cursor !== undefined && found.size < MAX_STEPS);
-    const known = [...this.#steps.values()];
+    const before = [...this.#steps.values()];
     this.#steps = found;
-    for (const step of known) {
+    for (const step of before) {
       const fresh = found.get(step.stepKey);
-      const isKnown = fresh ? fresh.stepId === step.stepId : this.#told.stepIds.has(step.stepId);
-      if (isKnown) this.#put(step); // news may have overtaken the page
+      const isSame = fresh ? fresh.stepId === step.stepId : this.#changed.stepIds.has(step.stepId);
+      if (isSame) this.#putStep(step); // Its event may be newer than the page.
     }
     this.#change({ steps: [...this.#steps.values()], hasMoreSteps: cursor !== undefined });
   }
 
-  #put(step: StepSummary): void {
-    const known = this.#steps.get(step.stepKey);
-    if (known?.stepId === step.stepId && known.updatedAt > step.updatedAt) return;
-    if (known || this.#steps.size < MAX_STEPS) this.#steps.set(step.stepKey, step);
+  #putStep(step: StepSummary): void {
+    const current = this.#steps.get(step.stepKey);
+    if (current?.stepId === step.stepId && current.updatedAt > step.updatedAt) return;
+    if (current || this.#steps.size < MAX_STEPS) this.#steps.set(step.stepKey, step);
   }
 
-  #said({ message, updatedAt }: JobSummary): Partial<JobLook> {
-    const { said } = this.#latest();
-    if (!message || said[0]?.text === message) return {};
-    return { said: [{ text: message, at: updatedAt }, ...said].slice(0, MAX_SAID) };
+  #addMessage({ message, updatedAt }: JobSummary): Partial<JobSnapshot> {
+    const { messages } = this.#latest();
+    if (!message || messages[0]?.text === message) return {};
+    return { messages: [{ text: message, at: updatedAt }, ...messages].slice(0, MAX_MESSAGES) };
   }
 
-  #latest(): JobLook {
-    return { ...this.look.value, ...this.#next };
+  #latest(): JobSnapshot {
+    return { ...this.snapshot.value, ...this.#pendingChange };
   }
 
-  /** Drawn once for a frame's worth of news. */
-  #change(change: Partial<JobLook>): void {
-    this.#next = { ...this.#next, ...change };
-    this.#drawnSoon ||= requestAnimationFrame(() => {
-      this.#drawnSoon = 0;
-      this.look.set(this.#latest());
-      this.#next = {};
+  /** Applies the change at the next frame, so that a burst of events renders once. */
+  #change(change: Partial<JobSnapshot>): void {
+    this.#pendingChange = { ...this.#pendingChange, ...change };
+    this.#frame ||= requestAnimationFrame(() => {
+      this.#frame = 0;
+      this.snapshot.set(this.#latest());
+      this.#pendingChange = {};
     });
   }
 }
 
-/** What was read, unless news have overtaken it; only the reading has input, metadata and output. */
-function mergeWhole(shown: Job, read: Job): Job {
+/** Merges a response into the shown job. Only a response has input, metadata and output; an event may be newer. */
+function mergeRead(shown: Job, read: Job): Job {
   const { input, metadata, output } = read;
   return read.updatedAt >= shown.updatedAt ? (mergeJob(shown, read) as Job) : { ...shown, input, metadata, output };
 }

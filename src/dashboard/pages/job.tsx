@@ -10,34 +10,34 @@ import { ProgressBar } from "../components/progress.tsx";
 import { StatusMark } from "../components/status.tsx";
 import { StepPanel } from "../components/stepPanel.tsx";
 import { Timeline } from "../components/timeline.tsx";
-import { say, sayError } from "../components/toasts.tsx";
+import { showError, showToast } from "../components/toasts.tsx";
 import { When } from "../components/when.tsx";
 import { copyText, downloadText } from "../copy.ts";
-import { type JobLook, JobRecord } from "../data/jobRecord.ts";
+import { access, canWrite } from "../data/access.ts";
+import { JobRecord, type JobSnapshot } from "../data/jobRecord.ts";
 import { isStale, titleOf } from "../data/jobRows.ts";
 import { followLive } from "../data/live.ts";
 import { service } from "../data/service.ts";
-import { access, mayChange } from "../data/session.ts";
 import { endOf } from "../data/timeline.ts";
 import { useStore } from "../data/useStore.ts";
 import { goBackTo, type Place, place, withQuery } from "../router.ts";
 import { clockTime, count, duration } from "../time.ts";
 import { useTitle } from "../title.ts";
 
-/** A job that is not there yet: whoever was given its address early sees it as soon as it is created. */
-const LOOK_EVERY_MS = 3_000;
+/** Interval of polling for a job that does not exist yet, so that its page shows it as soon as it is created. */
+const POLL_EVERY_MS = 3_000;
 
 export function JobPage({ place: { id: jobId, query } }: { place: Place }) {
   const record = useMemo(() => new JobRecord(jobId), [jobId]);
-  const look = useStore(record.look);
-  const { job, error, isGone } = look;
+  const snapshot = useStore(record.snapshot);
+  const { job, error, isDeleted } = snapshot;
   const [isRefused, setRefused] = useState(false);
   const isAwaited = isRefused && job === null;
   useTitle(job ? titleOf(job) : jobId);
   useEffect(() => () => record.close(), [record]);
   useEffect(() => {
     void record.reload();
-    if (isAwaited) return lookEvery(LOOK_EVERY_MS, () => record.reload());
+    if (isAwaited) return pollEvery(POLL_EVERY_MS, () => record.reload());
     return followLive(
       { job: jobId },
       {
@@ -46,9 +46,9 @@ export function JobPage({ place: { id: jobId, query } }: { place: Place }) {
           setRefused(true);
           void record.reload();
         },
-        job: (news) => record.job(news),
-        job_removed: () => record.gone(),
-        step: (news) => record.step(news),
+        job: (job) => record.applyJob(job),
+        job_removed: () => record.markDeleted(),
+        step: (step) => record.applyStep(step),
       },
     );
   }, [record, isAwaited]);
@@ -60,14 +60,14 @@ export function JobPage({ place: { id: jobId, query } }: { place: Place }) {
           <Icon name="back" /> Jobs
         </a>
       </p>
-      {job ? <JobView {...look} job={job} /> : <NoJob jobId={jobId} error={error} record={record} />}
+      {job ? <JobView {...snapshot} job={job} /> : <JobError jobId={jobId} error={error} record={record} />}
       {job && error !== null && <Failure error={error} retry={() => record.reload()} />}
-      {job && stepKey !== null && !isGone && (
+      {job && stepKey !== null && !isDeleted && (
         <StepPanel
           key={stepKey}
           job={job}
           stepKey={stepKey}
-          known={look.steps.find((step) => step.stepKey === stepKey)}
+          summary={snapshot.steps.find((step) => step.stepKey === stepKey)}
           onClose={() => goBackTo(withQuery(query, { step: null }), { replace: true })}
         />
       )}
@@ -75,13 +75,13 @@ export function JobPage({ place: { id: jobId, query } }: { place: Place }) {
   );
 }
 
-/** While the page is looked at. @returns what ends it */
-function lookEvery(ms: number, look: () => unknown): () => void {
-  const timer = setInterval(() => document.hidden || look(), ms);
+/** Calls `poll` at this interval while the page is visible. Returns a function that ends this. */
+function pollEvery(ms: number, poll: () => unknown): () => void {
+  const timer = setInterval(() => document.hidden || poll(), ms);
   return () => clearInterval(timer);
 }
 
-function NoJob({ jobId, error, record }: { jobId: string; error: unknown; record: JobRecord }) {
+function JobError({ jobId, error, record }: { jobId: string; error: unknown; record: JobRecord }) {
   if (!error) return null;
   if (!(error instanceof SignalboxError && error.code === "job_not_found")) {
     return <Failure error={error} retry={() => record.reload()} />;
@@ -93,14 +93,14 @@ function NoJob({ jobId, error, record }: { jobId: string; error: unknown; record
   );
 }
 
-function JobView({ job, steps, hasMoreSteps, said, isGone }: JobLook & { job: Job }) {
+function JobView({ job, steps, hasMoreSteps, messages, isDeleted }: JobSnapshot & { job: Job }) {
   const { jobId, description, status, progress, message, input, metadata, output } = job;
   const title = titleOf(job);
   const stale = isStale(job, useStore(now));
   const hrefOf = (key: string) => withQuery(new URLSearchParams(), { step: key });
   return (
     <>
-      {isGone && (
+      {isDeleted && (
         <p class="gone" role="alert">
           <Icon name="trash" /> This job was deleted. What you see is how it was last. <a href="/">See all jobs</a>
         </p>
@@ -112,7 +112,7 @@ function JobView({ job, steps, hasMoreSteps, said, isGone }: JobLook & { job: Jo
           </h1>
           {title !== jobId && <bdi class="id muted">{jobId}</bdi>}
         </div>
-        <Acts job={job} isGone={isGone} />
+        <Actions job={job} isDeleted={isDeleted} />
       </div>
       <section class="card" aria-label="Progress">
         <div class="headline">
@@ -122,8 +122,8 @@ function JobView({ job, steps, hasMoreSteps, said, isGone }: JobLook & { job: Jo
         <p class="said" aria-live="polite">
           <bdi>{message ?? "No message yet"}</bdi>
         </p>
-        {said.length > 1 && <Said said={said.slice(1)} />}
-        {stale && <SilentNote job={job} />}
+        {messages.length > 1 && <EarlierMessages messages={messages.slice(1)} />}
+        {stale && <StaleNote job={job} />}
         <JobFacts job={job} />
         {description && <p class="description">{description}</p>}
       </section>
@@ -149,49 +149,49 @@ function JobView({ job, steps, hasMoreSteps, said, isGone }: JobLook & { job: Jo
   );
 }
 
-function Acts({ job, isGone }: { job: Job; isGone: boolean }) {
+function Actions({ job, isDeleted }: { job: Job; isDeleted: boolean }) {
   const { jobId } = job;
-  const [isAsked, setAsked] = useState(false);
-  const known = useStore(access);
+  const [isConfirming, setConfirming] = useState(false);
+  const currentAccess = useStore(access);
   const remove = () =>
     service.jobs.delete(jobId).then(() => {
-      say(`${titleOf(job)} deleted`);
+      showToast(`${titleOf(job)} deleted`);
       if (place.value.id === jobId) goBackTo("/");
-    }, sayError);
-  const whole = () => JSON.stringify(job, null, 2);
+    }, showError);
+  const jobJson = () => JSON.stringify(job, null, 2);
   return (
     <div class="acts">
-      <button type="button" onClick={() => copyText(whole(), "Job")}>
+      <button type="button" onClick={() => copyText(jobJson(), "Job")}>
         <Icon name="copy" /> Copy JSON
       </button>
-      <button type="button" onClick={() => downloadText(whole(), `${jobId}.json`, true)}>
+      <button type="button" onClick={() => downloadText(jobJson(), `${jobId}.json`, true)}>
         <Icon name="download" /> Download
       </button>
-      {mayChange(known) && !isGone && (
-        <button type="button" class="danger" onClick={() => setAsked(true)}>
+      {canWrite(currentAccess) && !isDeleted && (
+        <button type="button" class="danger" onClick={() => setConfirming(true)}>
           <Icon name="trash" /> Delete
         </button>
       )}
-      {isAsked && (
+      {isConfirming && (
         <Confirm
           title="Delete this job?"
           text={`${titleOf(job)} and all its steps are deleted, for good. Code that still reports on it is told that it is gone.`}
-          act="Delete"
+          action="Delete"
           onYes={remove}
-          onClose={() => setAsked(false)}
+          onClose={() => setConfirming(false)}
         />
       )}
     </div>
   );
 }
 
-function Said({ said }: { said: JobLook["said"] }) {
+function EarlierMessages({ messages }: { messages: JobSnapshot["messages"] }) {
   const present = useStore(now);
   return (
     <details class="earlier">
-      <summary>Earlier messages ({said.length})</summary>
+      <summary>Earlier messages ({messages.length})</summary>
       <ol tabIndex={0} aria-label="Earlier messages, newest first">
-        {said.map(({ text, at }) => (
+        {messages.map(({ text, at }) => (
           <li key={`${at} ${text}`}>
             <time dateTime={at}>{clockTime(at, present)}</time> <bdi>{text}</bdi>
           </li>
@@ -201,7 +201,7 @@ function Said({ said }: { said: JobLook["said"] }) {
   );
 }
 
-function SilentNote({ job: { lastReportAt, createdAt } }: { job: Job }) {
+function StaleNote({ job: { lastReportAt, createdAt } }: { job: Job }) {
   const since = Date.parse(lastReportAt ?? createdAt);
   return (
     <p class="silent">

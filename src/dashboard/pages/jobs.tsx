@@ -6,22 +6,22 @@ import { Notice } from "../components/notice.tsx";
 import { ProgressBar } from "../components/progress.tsx";
 import { StatusMark } from "../components/status.tsx";
 import { When } from "../components/when.tsx";
-import { gently } from "../data/gently.ts";
 import { isStale, jobList, titleOf } from "../data/jobRows.ts";
-import { isNarrowed, SPANS, searchText, spanBeginning, toFilter, withSearch } from "../data/jobSearch.ts";
+import { isFiltered, SPANS, searchText, spanStart, toFilter, withSearch } from "../data/jobSearch.ts";
 import { followLive, liveState } from "../data/live.ts";
 import type { LiveList } from "../data/liveList.ts";
 import { service } from "../data/service.ts";
+import { throttle } from "../data/throttle.ts";
 import { useStore } from "../data/useStore.ts";
 import { address, place as here, navigate, type Place, withQuery } from "../router.ts";
 import { count } from "../time.ts";
 import { useTitle } from "../title.ts";
 
-/** The list that was last looked at, for the way back to it. */
-let kept: { readonly key: string; readonly list: LiveList<JobSummary> } | undefined;
+/** The last shown list, so that going back to it shows the same rows. */
+let lastList: { readonly key: string; readonly list: LiveList<JobSummary> } | undefined;
 
 const STATS_EVERY_MS = 1_000;
-/** How often what time alone changes, which job is stale or too old to be listed, is looked at. */
+/** Interval of checks for changes without an event: jobs that become stale or too old for the filter. */
 const CLOCK_EVERY_MS = 10_000;
 
 export function JobsPage({ place: { query } }: { place: Place }) {
@@ -93,7 +93,7 @@ const COUNTS = [
 function Counts({ stats, query }: { stats: Stats | null; query: URLSearchParams }) {
   return (
     <nav class="counts" aria-label="Jobs by state">
-      <Spoken stats={stats} />
+      <SpokenCounts stats={stats} />
       {COUNTS.map(([title, key, wanted]) => {
         const href = withQuery(query, { status: null, stale: null, ...wanted });
         const isHere = withQuery(query, {}) === href && query.getAll("status").length < 2;
@@ -107,30 +107,30 @@ function Counts({ stats, query }: { stats: Stats | null; query: URLSearchParams 
   );
 }
 
-const SPOKEN_EVERY_MS = 30_000;
+const ANNOUNCE_EVERY_MS = 30_000;
 
-/** The counts for those who hear the page, not at each change. */
-function Spoken({ stats }: { stats: Stats | null }) {
-  const said = useRef({ at: Number.NEGATIVE_INFINITY, text: "" });
-  if (stats && performance.now() - said.current.at > SPOKEN_EVERY_MS) {
+/** The counts for screen readers, announced at a limited rate. */
+function SpokenCounts({ stats }: { stats: Stats | null }) {
+  const announced = useRef({ at: Number.NEGATIVE_INFINITY, text: "" });
+  if (stats && performance.now() - announced.current.at > ANNOUNCE_EVERY_MS) {
     const { total, running, stale, failed } = stats.jobs;
     const text = `${count(total)} jobs: ${count(running)} running, ${count(stale)} stale, ${count(failed)} failed`;
-    said.current = { at: performance.now(), text };
+    announced.current = { at: performance.now(), text };
   }
   return (
     <span class="unseen" role="status">
-      {said.current.text}
+      {announced.current.text}
     </span>
   );
 }
 
-const PAUSE_MS = 250;
+const DEBOUNCE_MS = 250;
 
 function Filters({ query }: { query: URLSearchParams }) {
   const fromAddress = searchText(query);
   const [text, setText] = useState(fromAddress);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  const written = useRef(fromAddress); // what the reader's own search has made of the address
+  const written = useRef(fromAddress); // The address that this field's own search produced.
   const search = (wanted: string) => {
     clearTimeout(timer.current);
     const to = withSearch(here.value.query, wanted);
@@ -138,7 +138,7 @@ function Filters({ query }: { query: URLSearchParams }) {
     navigate(to.size > 0 ? `/?${to}` : "/", { replace: true });
   };
   useEffect(() => {
-    if (fromAddress === written.current) return; // and who wrote it may be writing on
+    if (fromAddress === written.current) return; // The user may still be typing.
     clearTimeout(timer.current);
     written.current = fromAddress;
     setText(fromAddress);
@@ -161,7 +161,7 @@ function Filters({ query }: { query: URLSearchParams }) {
           onInput={({ currentTarget: { value } }) => {
             setText(value);
             clearTimeout(timer.current);
-            timer.current = setTimeout(() => search(value), PAUSE_MS);
+            timer.current = setTimeout(() => search(value), DEBOUNCE_MS);
           }}
         />
       </form>
@@ -187,7 +187,7 @@ function Filters({ query }: { query: URLSearchParams }) {
 }
 
 function NoJobs({ query }: { query: URLSearchParams }) {
-  if (isNarrowed(query)) {
+  if (isFiltered(query)) {
     return (
       <Notice title="No job fits">
         Names are found by how they begin, ids with <code>id:</code> before them. <a href="/">Show all jobs</a>
@@ -206,10 +206,10 @@ function useLiveJobs(query: URLSearchParams): { list: LiveList<JobSummary>; stat
   const key = query.toString();
   const filter = useMemo(() => toFilter(query, now.value), [key]);
   const list = useMemo(() => {
-    if (kept?.key !== key) kept = { key, list: jobList(() => toFilter(query, now.value)) };
-    return kept.list;
+    if (lastList?.key !== key) lastList = { key, list: jobList(() => toFilter(query, now.value)) };
+    return lastList.list;
   }, [key]);
-  const { stats, readSoon } = useStats();
+  const { stats, reloadSoon } = useStats();
   useEffect(() => {
     void list.reload();
     const stop = followLive(
@@ -217,15 +217,15 @@ function useLiveJobs(query: URLSearchParams): { list: LiveList<JobSummary>; stat
       {
         onStart: () => {
           void list.reload();
-          readSoon();
+          reloadSoon();
         },
         job: (job) => {
           list.put(job);
-          readSoon();
+          reloadSoon();
         },
         job_removed: ({ jobId }) => {
           list.remove(jobId);
-          readSoon();
+          reloadSoon();
         },
       },
     );
@@ -234,9 +234,9 @@ function useLiveJobs(query: URLSearchParams): { list: LiveList<JobSummary>; stat
       const present = Math.floor(now.value / CLOCK_EVERY_MS);
       if (present === turn || liveState.value !== "live") return;
       turn = present;
-      readSoon();
-      const beginning = spanBeginning(query, now.value);
-      if (beginning) list.dropBefore(beginning);
+      reloadSoon();
+      const start = spanStart(query, now.value);
+      if (start) list.dropBefore(start);
       if (filter.stale !== undefined) void list.reload();
     });
     return () => {
@@ -248,19 +248,19 @@ function useLiveJobs(query: URLSearchParams): { list: LiveList<JobSummary>; stat
   return { list, stats };
 }
 
-/** The counts of all jobs, read again at most once in a while. */
-function useStats(): { stats: Stats | null; readSoon: () => void } {
+/** Returns the counts of all jobs and a throttled function that reloads them. */
+function useStats(): { stats: Stats | null; reloadSoon: () => void } {
   const [stats, setStats] = useState<Stats | null>(null);
-  const readSoon = useMemo(() => {
+  const reloadSoon = useMemo(() => {
     const read = () =>
       service.stats().then(setStats, () => {
-        // the list tells of it; the next change brings the counts
+        // The list shows the error; the next change loads the counts.
       });
-    return gently(read, STATS_EVERY_MS);
+    return throttle(read, STATS_EVERY_MS);
   }, []);
   useEffect(() => {
-    readSoon();
-    return readSoon.stop;
+    reloadSoon();
+    return reloadSoon.stop;
   }, []);
-  return { stats, readSoon };
+  return { stats, reloadSoon };
 }

@@ -5,10 +5,10 @@ import { List } from "../components/list.tsx";
 import { Notice } from "../components/notice.tsx";
 import { StatusMark } from "../components/status.tsx";
 import { When } from "../components/when.tsx";
-import { gently } from "../data/gently.ts";
 import { followLive } from "../data/live.ts";
 import { LiveList } from "../data/liveList.ts";
 import { service } from "../data/service.ts";
+import { throttle } from "../data/throttle.ts";
 import { useStore } from "../data/useStore.ts";
 import { address, type Place, withQuery } from "../router.ts";
 import { duration } from "../time.ts";
@@ -16,7 +16,7 @@ import { useTitle } from "../title.ts";
 
 const STATUSES = ["queued", "running", "completed", "failed", "dropped"] as const;
 
-const READ_EVERY_MS = 1_000;
+const RELOAD_EVERY_MS = 1_000;
 
 export function RunsPage({ place: { query } }: { place: Place }) {
   useTitle("Runs");
@@ -55,13 +55,13 @@ export function RunsPage({ place: { query } }: { place: Place }) {
         kind="runs"
         columns={["Run", "Outcome", "State", "Took", "Age"]}
         cells={(run) => <RunCells run={run} />}
-        empty={<NoRuns isNarrowed={status !== null || sessionKey !== null} />}
+        empty={<NoRuns isFiltered={status !== null || sessionKey !== null} />}
       />
     </>
   );
 }
 
-/** What a run shows in the list: its reply is there once the list is read. */
+/** A row of the list. Only a response has the reply; events lack it. */
 type RunRow = RunSummary & { readonly reply?: string | null };
 
 function RunCells({ run }: { run: RunRow }) {
@@ -82,7 +82,7 @@ function RunCells({ run }: { run: RunRow }) {
         <StatusMark status={status} />
       </span>
       <span role="cell" class="cell-time">
-        <Took run={run} />
+        <RunDuration run={run} />
       </span>
       <span role="cell" class="cell-age">
         <When time={createdAt} />
@@ -91,14 +91,14 @@ function RunCells({ run }: { run: RunRow }) {
   );
 }
 
-function Took({ run: { startedAt, endedAt } }: { run: RunSummary }) {
+function RunDuration({ run: { startedAt, endedAt } }: { run: RunSummary }) {
   const present = useStore(now);
   if (!startedAt) return <>–</>;
   return <>{duration((endedAt ? Date.parse(endedAt) : present) - Date.parse(startedAt))}</>;
 }
 
-function NoRuns({ isNarrowed }: { isNarrowed: boolean }) {
-  if (isNarrowed) {
+function NoRuns({ isFiltered }: { isFiltered: boolean }) {
+  if (isFiltered) {
     return (
       <Notice title="No run fits">
         <a href="/runs">Show all runs</a>
@@ -118,7 +118,7 @@ function useLiveRuns(status: RunStatus | null, sessionKey: string | null): LiveL
       new LiveList<RunRow>({
         idOf: (run) => run.runId,
         createdAt: (run) => run.createdAt,
-        merge: (shown, news) => ({ ...shown, ...news }),
+        merge: (shown, newer) => ({ ...shown, ...newer }),
         load: async ({ limit, cursor, signal }) => {
           const query = {
             limit,
@@ -134,22 +134,22 @@ function useLiveRuns(status: RunStatus | null, sessionKey: string | null): LiveL
   );
   useEffect(() => {
     void list.reload();
-    const readSoon = gently(() => void list.reload(), READ_EVERY_MS);
+    const reloadSoon = throttle(() => void list.reload(), RELOAD_EVERY_MS);
     const stop = followLive(
       { topics: ["runs"] },
       {
         onStart: () => void list.reload(),
         run: (run) => {
-          const fits = (!status || run.status === status) && (!sessionKey || run.sessionKey === sessionKey);
-          if (fits) list.put(run);
+          const matches = (!status || run.status === status) && (!sessionKey || run.sessionKey === sessionKey);
+          if (matches) list.put(run);
           else list.remove(run.runId);
-          if (fits && run.status === "completed") readSoon(); // news are without the reply
+          if (matches && run.status === "completed") reloadSoon(); // Events lack the reply.
         },
       },
     );
     return () => {
       stop();
-      readSoon.stop();
+      reloadSoon.stop();
       list.close();
     };
   }, [list]);

@@ -4,33 +4,33 @@ import { Icon } from "../components/icon.tsx";
 import { Failure, Notice } from "../components/notice.tsx";
 import { WaitingEvents } from "../components/waitingEvents.tsx";
 import { When } from "../components/when.tsx";
-import { gently } from "../data/gently.ts";
 import { followLive } from "../data/live.ts";
-import { useLoaded } from "../data/loaded.ts";
 import { service } from "../data/service.ts";
+import { throttle } from "../data/throttle.ts";
+import { useQuery } from "../data/useQuery.ts";
 import type { Place } from "../router.ts";
 import { useTitle } from "../title.ts";
 
 const MAIN = "main";
 const RELOAD_EVERY_MS = 1_000;
 
-/** How much of a message is shown at once. */
+/** Number of characters shown of a long message before it is unfolded. */
 const HEAD_CHARS = 4_000;
 
 export function SessionPage({ place: { id: sessionKey } }: { place: Place }) {
   useTitle(sessionKey);
-  const { value, error, reload } = useLoaded(
+  const { value, error, reload } = useQuery(
     (signal) => service.sessions.messages(sessionKey, {}, { signal }),
     sessionKey,
   );
   useEffect(() => {
-    const reloadSoon = gently(reload, RELOAD_EVERY_MS);
+    const reloadSoon = throttle(reload, RELOAD_EVERY_MS);
     const stop = followLive(
       { topics: ["runs"] },
       {
         onStart: reload,
         run: (run) => {
-          // Whatever run has ended may have told the main session.
+          // The end of any run may add an event to the main session.
           if (run.sessionKey === sessionKey || sessionKey === MAIN) reloadSoon();
         },
       },
@@ -56,13 +56,13 @@ export function SessionPage({ place: { id: sessionKey } }: { place: Place }) {
         </a>
       </div>
       {sessionKey === MAIN && <WaitingEvents />}
-      {error !== null && <NoSession error={error} retry={reload} />}
+      {error !== null && <SessionError error={error} retry={reload} />}
       {value && <Transcript messages={value.messages} />}
     </>
   );
 }
 
-function NoSession({ error, retry }: { error: unknown; retry: () => void }) {
+function SessionError({ error, retry }: { error: unknown; retry: () => void }) {
   if (!(error instanceof SignalboxError && error.code === "session_not_found"))
     return <Failure error={error} retry={retry} />;
   return (

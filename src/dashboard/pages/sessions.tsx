@@ -4,10 +4,10 @@ import { List } from "../components/list.tsx";
 import { Notice } from "../components/notice.tsx";
 import { WaitingEvents } from "../components/waitingEvents.tsx";
 import { When } from "../components/when.tsx";
-import { gently } from "../data/gently.ts";
 import { followLive } from "../data/live.ts";
 import { LiveList } from "../data/liveList.ts";
 import { service } from "../data/service.ts";
+import { throttle } from "../data/throttle.ts";
 import { address } from "../router.ts";
 import { useTitle } from "../title.ts";
 
@@ -20,7 +20,7 @@ export function SessionsPage() {
       new LiveList<Session>({
         idOf: (session) => session.sessionKey,
         createdAt: (session) => session.lastUsedAt,
-        merge: (_, news) => news,
+        merge: (_, newer) => newer,
         load: async ({ limit, cursor, signal }) => {
           const { sessions, nextCursor } = await service.sessions.list(
             { limit, cursor: cursor ?? undefined },
@@ -33,8 +33,8 @@ export function SessionsPage() {
   );
   useEffect(() => {
     void list.reload();
-    // A session is used when one of its runs begins or ends: then the order of the list changes too.
-    const reload = gently(() => void list.reload(), RELOAD_EVERY_MS);
+    // The start or the end of a run changes its session's time of use, and with it the order of the list.
+    const reload = throttle(() => void list.reload(), RELOAD_EVERY_MS);
     const stop = followLive({ topics: ["runs"] }, { onStart: reload, run: reload });
     return () => {
       stop();
