@@ -1,7 +1,7 @@
 import Koa from "koa";
 import { compileMappings, hookName, mappingsAt } from "../hooks/mappings/mapping.ts";
 import { isLoopback } from "../shared/address.ts";
-import { BUILT_IN } from "../shared/config/checks/mappings.ts";
+import { BUILT_IN_HOOKS } from "../shared/config/checks/mappings.ts";
 import { Doorkeeper, SESSION_PATH } from "./auth/access.ts";
 import { hostGuard } from "./auth/host.ts";
 import { admitSender, hookGuard, ignoreTrailingSlash } from "./auth/mappedSender.ts";
@@ -45,7 +45,7 @@ export interface AppSettings {
   readonly strict?: boolean;
   readonly countFailure: CountFailure;
   /** How long the rest of a refused body is awaited. */
-  readonly restOfBodyMs: number;
+  readonly drainBodyMs: number;
   /** The Prometheus text of all processes that share the port. */
   readonly readMetrics: () => Promise<{ type: string; text: string }>;
 }
@@ -58,7 +58,7 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
   const { hooks, log, clock } = deps;
   const isHook = (path: string) => hooks.enabled && isUnder(path, hooks.path);
   app.use(securityHeaders((path) => isUnder(path, "/api") || isHook(path)));
-  app.use(failures(log, deps.metrics, settings.restOfBodyMs));
+  app.use(failures(log, deps.metrics, settings.drainBodyMs));
   app.use(checkTarget);
   const { apiToken, host, allowedHosts } = settings;
   if (apiToken === undefined && (isLoopback(host) || allowedHosts.length > 0)) {
@@ -117,7 +117,7 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
     ctx.body = isOpen ? text : withoutMappingNames(text);
   });
   app.use(router.routes());
-  const isKnown = (name: string) => BUILT_IN.includes(name) || mappingsAt(mappings, name).length > 0;
+  const isKnown = (name: string) => BUILT_IN_HOOKS.includes(name) || mappingsAt(mappings, name).length > 0;
   app.use(noRoute(router, (path) => isHook(path) && !isKnown(hookName(hooks.path, path))));
   return app;
 }

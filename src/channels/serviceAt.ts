@@ -1,5 +1,5 @@
 import { unescape as percentDecoded } from "node:querystring";
-import { trimSlashes } from "../shared/trimSlashes.ts";
+import { trimSlashes } from "../shared/address.ts";
 
 /** Where to ask, and with which headers. */
 export interface Place {

@@ -23,3 +23,6 @@ export const hostsOf = (address: string): string =>
 /** Whether only programs on this machine can reach what listens at the host. */
 export const isLoopback = (host: string): boolean =>
   host === "localhost" || host === "::1" || (isIPv4(host) && host.startsWith("127."));
+
+/** Returns a configured address without trailing slashes, so that a path can be appended. */
+export const trimSlashes = (address: string): string => address.replace(/(?<!\/)\/+$/, "");

@@ -87,7 +87,7 @@ export function toAppError(thrown: unknown): AppError {
 }
 
 /** A fault of one field of a body. @param detail to be read after the field's name */
-export function refusedField(field: string, detail: string): AppError {
+export function invalidField(field: string, detail: string): AppError {
   const pointer = `/${field.replaceAll("~", "~0").replaceAll("/", "~1")}`;
   return new AppError("invalid_body", { detail: `${field} ${detail}.`, errors: [{ pointer, detail }] });
 }

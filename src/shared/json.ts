@@ -49,7 +49,7 @@ function nextMark(text: string, from: number): { mark: string; isText: boolean; 
 const MAX_LEVELS = 500;
 
 /** @throws AppError invalid_body for a value that came as JSON and is nested more than 500 levels deep */
-export function checkLevels(value: unknown): void {
+export function checkDepth(value: unknown): void {
   if (isDeeper(value, MAX_LEVELS)) throw tooDeep();
 }
 

@@ -7,11 +7,11 @@ export type { Logger };
  * What is told of an error. Nothing else that libraries hang on theirs: documents that were refused, commands with
  * passwords, bodies.
  */
-export function plainError(error: unknown): object {
+export function serializeError(error: unknown): object {
   if (!(error instanceof Error)) return { type: typeof error };
   const { name, message, stack, cause } = error;
   const { code } = error as NodeJS.ErrnoException;
-  return { type: name, message, code, stack, ...(cause !== undefined && { cause: plainError(cause) }) };
+  return { type: name, message, code, stack, ...(cause !== undefined && { cause: serializeError(cause) }) };
 }
 
 /** What some take for the end of a line, or obey, and JSON leaves as it is. */
@@ -39,7 +39,7 @@ export function createLogger(options: { level: string; name: string; pretty: boo
     base: { process: options.name, pid: process.pid },
     timestamp: pino.stdTimeFunctions.isoTime,
     redact: ["authorization", "token", "*.authorization", "*.token"],
-    serializers: { err: plainError },
+    serializers: { err: serializeError },
     hooks: { streamWrite: options.pretty ? forTerminal : asOneLine },
   };
   if (!options.pretty) return pino(settings);

@@ -20,7 +20,7 @@ export interface Timings {
     readonly unservedMs: number;
   };
   /** How often the schedules are said again: a Redis that was emptied has lost them. */
-  readonly sayScheduleMs: number;
+  readonly renewSchedulesMs: number;
   readonly retry: {
     /** The pause after each failed try of an agent run; there is one more try than pauses. */
     readonly runMs: readonly number[];
@@ -36,18 +36,18 @@ export interface Timings {
   /** How long a service is left alone that limits the pace. */
   readonly channel: {
     /** A pause that is not longer is waited for; what waits longer is given back. */
-    readonly waitedForMs: number;
+    readonly maxWaitMs: number;
     /** How soon those who wait for somebody's try look again. */
-    readonly probeLookMs: number;
+    readonly probePollMs: number;
     /** At least so long a service is left alone, whatever it says. */
-    readonly leastLimitMs: number;
+    readonly minLimitMs: number;
     /** The same of one that does not say how long: twice as long each time. */
-    readonly leastUntoldMs: number;
+    readonly initialBackoffMs: number;
   };
   /** How often it is asked which node of a Redis Cluster has what: nothing else tells of one that does not answer any more. */
   readonly clusterSlotsMs: number;
   /** How often a stream of live events shows that it is alive. */
-  readonly liveBeatMs: number;
+  readonly liveHeartbeatMs: number;
   readonly shutdown: {
     /** How long a stopping server keeps idle connections open: a request may be on its way on one of them. */
     readonly idleConnectionMs: number;
@@ -55,12 +55,12 @@ export interface Timings {
     readonly programMs: number;
   };
   /** How long the rest of a request's body is awaited that was answered before all of it had come. */
-  readonly restOfBodyMs: number;
+  readonly drainBodyMs: number;
   /** Of several web processes that share a port. */
   readonly webProcesses: {
     /** The pause before one that died is replaced; it doubles with each failed start. */
     readonly replaceMs: number;
-    readonly mostReplaceMs: number;
+    readonly maxReplaceMs: number;
     /** How long all of them have to tell their metrics. */
     readonly metricsMs: number;
   };
@@ -71,7 +71,7 @@ export const TIMINGS: Timings = {
   lease: { durationMs: 15_000, renewEveryMs: 2_000, acquireEveryMs: 2_000 },
   queueLockMs: 15_000,
   sweep: { everyMs: 5_000, minAgeMs: 5_000, unservedMs: 600_000 },
-  sayScheduleMs: 60_000,
+  renewSchedulesMs: 60_000,
   retry: {
     runMs: [2_000, 10_000],
     deliveryMs: [2_000, 10_000, 60_000, 300_000, 1_800_000],
@@ -79,10 +79,10 @@ export const TIMINGS: Timings = {
     writeMs: 500,
     stoppedChannelMs: 300_000,
   },
-  channel: { waitedForMs: 5_000, probeLookMs: 200, leastLimitMs: 1_000, leastUntoldMs: 5_000 },
+  channel: { maxWaitMs: 5_000, probePollMs: 200, minLimitMs: 1_000, initialBackoffMs: 5_000 },
   clusterSlotsMs: 5_000,
-  liveBeatMs: 15_000,
+  liveHeartbeatMs: 15_000,
   shutdown: { idleConnectionMs: 500, programMs: 2_000 },
-  restOfBodyMs: 10_000, // longer than who means to send the rest takes, shorter than a process takes to stop
-  webProcesses: { replaceMs: 1_000, mostReplaceMs: 10_000, metricsMs: 5_000 },
+  drainBodyMs: 10_000, // longer than who means to send the rest takes, shorter than a process takes to stop
+  webProcesses: { replaceMs: 1_000, maxReplaceMs: 10_000, metricsMs: 5_000 },
 };

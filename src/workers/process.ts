@@ -2,7 +2,7 @@ import { connectDatabase } from "../models/db/database.ts";
 import { openStores } from "../models/stores.ts";
 import type { Environment } from "../shared/config/fill.ts";
 import { readConfig, requireServers } from "../shared/config/load.ts";
-import { rereadConfig } from "../shared/config/reload.ts";
+import { reloadConfig } from "../shared/config/reload.ts";
 import type { Lifecycle, Started } from "../shared/lifecycle.ts";
 import { createLogger } from "../shared/logger.ts";
 import { RedisChangeStream } from "../shared/queue/changeStream.ts";
@@ -51,7 +51,7 @@ export async function startWorkerProcess(lifecycle: Lifecycle, env: Environment,
   });
   /** What the old one has under way it finishes; it takes nothing new. */
   const reload = async () => {
-    const changed = rereadConfig(env, current, log);
+    const changed = reloadConfig(env, current, log);
     if (!changed) return;
     let next: Service;
     try {

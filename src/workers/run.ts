@@ -5,9 +5,8 @@ import { AppError } from "../shared/errors.ts";
 import type { Logger } from "../shared/logger.ts";
 import { QUEUES, type QueueDef, queuePrefix } from "../shared/queue/definitions.ts";
 import type { RedisConnection } from "../shared/queue/redis.ts";
+import { withDeadline, withTimeout } from "../shared/timeouts.ts";
 import type { Timings } from "../shared/timings.ts";
-import { withDeadline } from "../shared/withDeadline.ts";
-import { withTimeout } from "../shared/withTimeout.ts";
 import { type Outcome, outcomeOfThrown, toBullMq } from "./outcome.ts";
 
 /** What every processor is given besides its own deps. The signal fires on time-out and when the process stops. */

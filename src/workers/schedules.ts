@@ -9,10 +9,10 @@ const RETENTION_EVERY_MS = 60_000;
  * Keeps the schedules that live in Redis there: says them again at an interval, from a timer of this process, since a
  * Redis that was emptied has lost them.
  */
-export function keepSchedules(
+export function startSchedules(
   queues: Queues,
   log: Logger,
-  { heartbeatEveryMs, sayEveryMs }: { heartbeatEveryMs: number; sayEveryMs: number },
+  { heartbeatEveryMs, renewEveryMs }: { heartbeatEveryMs: number; renewEveryMs: number },
 ): { close(): Promise<void> } {
   let saying = Promise.resolve();
   const say = () => {
@@ -26,7 +26,7 @@ export function keepSchedules(
     );
   };
   say();
-  const timer = setInterval(say, sayEveryMs);
+  const timer = setInterval(say, renewEveryMs);
   return {
     async close() {
       clearInterval(timer);

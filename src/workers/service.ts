@@ -24,8 +24,8 @@ import {
 } from "../shared/queue/definitions.ts";
 import type { Queues } from "../shared/queue/producer.ts";
 import type { RedisConnection } from "../shared/queue/redis.ts";
+import { isVisible } from "../shared/text.ts";
 import type { Timings } from "../shared/timings.ts";
-import { isVisible } from "../shared/visible.ts";
 import { ChannelGate } from "./deliveries/channelGate.ts";
 import type { WorkerMetrics } from "./metrics.ts";
 import { agentHookProcessor } from "./processors/agentHook.ts";
@@ -36,7 +36,7 @@ import { retentionProcessor } from "./processors/retention.ts";
 import { type Processor, runWorkers } from "./run.ts";
 import { finalizer } from "./runs/finalize.ts";
 import { TurnShares } from "./runs/turnShares.ts";
-import { keepSchedules } from "./schedules.ts";
+import { startSchedules } from "./schedules.ts";
 import { startSweep } from "./sweep.ts";
 
 /** Of a turn of the main session: its transcript keeps it in one document, of 16 MiB, and a character takes up to 3 bytes. */
@@ -99,7 +99,7 @@ export function startService(config: Config, deps: ServiceDeps): Service {
       mappedHookProcessor({
         ...{ stores, hooks, defaults: agents.defaults, metrics, finalize, mappings },
         transform: (request, signal) => transforms.run(request, signal),
-        crowdedMs: (module) => transforms.crowdedMs(module),
+        backpressureDelayMs: (module) => transforms.backpressureDelayMs(module),
         enqueue: (runId, occasion) =>
           queues.add(agentHook, { runId }, { jobId: occasion ? `${runId}-${occasion}` : runId }),
         triggerHeartbeat: () => queues.triggerHeartbeat(),
@@ -160,9 +160,9 @@ export function startService(config: Config, deps: ServiceDeps): Service {
     ...{ stores, queues, clock, log, finalize, metrics, channels: delivery.channels },
     timings: timings.sweep,
   });
-  const schedules = keepSchedules(queues, log, {
+  const schedules = startSchedules(queues, log, {
     heartbeatEveryMs: durationMs(agents.defaults.heartbeat.every),
-    sayEveryMs: timings.sayScheduleMs,
+    renewEveryMs: timings.renewSchedulesMs,
   });
   const end = async (graceMs?: number) => {
     await schedules.close();

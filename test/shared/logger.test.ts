@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { AppError } from "../../src/shared/errors.ts";
-import { plainError } from "../../src/shared/logger.ts";
+import { serializeError } from "../../src/shared/logger.ts";
 
 describe("what is logged of an error", () => {
   it("is its name, message, code, stack and cause; nothing that a library hangs on it", () => {
@@ -10,7 +10,7 @@ describe("what is logged of an error", () => {
       command: { name: "hello", args: ["AUTH", "s3cret"] },
     });
 
-    const told = plainError(new AppError("internal", { detail: "It broke.", cause: refused })) as { cause: object };
+    const told = serializeError(new AppError("internal", { detail: "It broke.", cause: refused })) as { cause: object };
 
     expect(told).to.include({ type: "AppError", message: "It broke.", code: "internal" });
     expect(told.cause).to.include({ type: "Error", message: "Document failed validation", code: 121 });
@@ -18,6 +18,6 @@ describe("what is logged of an error", () => {
   });
 
   it("is the type of what is no error", () => {
-    expect(plainError("s3cret")).to.deep.equal({ type: "string" });
+    expect(serializeError("s3cret")).to.deep.equal({ type: "string" });
   });
 });

@@ -61,7 +61,7 @@ describe("the sweep over runs that wait for their mapping", () => {
 
     await sweepOnce();
 
-    const queue = app.queues.open.find(({ name }) => name === mappedHook.name);
+    const queue = app.queues.all.find(({ name }) => name === mappedHook.name);
     const jobs = await Promise.all(ids.map((id) => queue?.getJob(id)));
     expect(jobs.map((job) => job?.opts.priority)).to.deep.equal([1, 2, 1, 3, 2]);
   });

@@ -3,7 +3,7 @@ import type { Context, Middleware, Next } from "koa";
 import type { EndedLogins } from "../../models/endedLogin.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
-import { isSecret } from "../../shared/isSecret.ts";
+import { secretsEqual } from "../../shared/secretsEqual.ts";
 import { bearerToken, type CountFailure, Gate, headerTokens } from "./tokens.ts";
 
 /** What a visitor may do under `/api`. */
@@ -158,7 +158,7 @@ export class Doorkeeper {
     // cookies of earlier versions have no id
     const [said, access, until] = /^(\w+)\.(\d{1,12})(?:\.[\w-]{1,20})?(?=\.[\w-]{43}$)/.exec(cookie) ?? [];
     if (said === undefined) return null;
-    const known = this.#tokens.filter(({ token }) => isSecret(cookie, seal(said, token)));
+    const known = this.#tokens.filter(({ token }) => secretsEqual(cookie, seal(said, token)));
     const login = known.find((one) => one.access === access);
     return login ? { access: login.access, until: new Date(Number(until) * 1_000) } : null;
   }

@@ -1,9 +1,9 @@
 import type { Context } from "koa";
 import { RateLimiterMemory, RateLimiterRedis, type RateLimiterRes } from "rate-limiter-flexible";
 import { AppError } from "../../shared/errors.ts";
-import { isSecret } from "../../shared/isSecret.ts";
 import type { RedisConnection } from "../../shared/queue/redis.ts";
-import { withTimeout } from "../../shared/withTimeout.ts";
+import { secretsEqual } from "../../shared/secretsEqual.ts";
+import { withTimeout } from "../../shared/timeouts.ts";
 
 /** Counts one failure of an address. @throws AppError rate_limited when it has had too many */
 export type CountFailure = (address: string) => Promise<void>;
@@ -79,7 +79,7 @@ export class Gate {
   }
 
   knows(token: string): boolean {
-    return this.#known.map((known) => isSecret(token, known)).includes(true);
+    return this.#known.map((known) => secretsEqual(token, known)).includes(true);
   }
 
   /** Counts a failure of the request's address. @throws AppError unauthorized, or rate_limited when there were too many */

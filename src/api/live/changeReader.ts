@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
-import { type Change, changesKey, unpackChanges } from "../../shared/queue/changeStream.ts";
+import { type Change, changesKey, parseChanges } from "../../shared/queue/changeStream.ts";
 import type { RedisConnection } from "../../shared/queue/redis.ts";
-import { withTimeout } from "../../shared/withTimeout.ts";
+import { withTimeout } from "../../shared/timeouts.ts";
 
 /** What a reader hands on. All three come in the order in which things happened. */
 export interface ChangeListener {
@@ -53,7 +53,7 @@ export function readChanges(
       const last = entries.at(-1);
       if (!last) continue;
       position = last[0];
-      listener.onChanges(() => entries.flatMap(([, fields]) => unpackChanges(fields)), position);
+      listener.onChanges(() => entries.flatMap(([, fields]) => parseChanges(fields)), position);
     }
   }
 
@@ -108,7 +108,7 @@ export async function changesSince(
   if (!oldest || !newest || isBefore(position, oldest[0]) || isBefore(newest[0], position)) {
     return position === BEGINNING && !oldest ? [] : "gap";
   }
-  return entries.length > most ? "many" : entries.flatMap(([, fields]) => unpackChanges(fields));
+  return entries.length > most ? "many" : entries.flatMap(([, fields]) => parseChanges(fields));
 }
 
 function isBefore(one: string, other: string): boolean {

@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
-import { BUILT_IN } from "../../shared/config/checks/mappings.ts";
-import { withTimeout } from "../../shared/withTimeout.ts";
+import { BUILT_IN_HOOKS } from "../../shared/config/checks/mappings.ts";
+import { withTimeout } from "../../shared/timeouts.ts";
 
 /** How long a figure is waited for that another server knows: one that hangs shall not take all the others with it. */
 export const FIGURE_WITHIN_MS = 2_000;
@@ -128,7 +128,7 @@ export function withoutMappingNames(text: string): string {
   const lines: string[] = [];
   for (const line of text.split("\n")) {
     const [, hook, value] = ACCEPTED.exec(line) ?? [];
-    if (hook === undefined || BUILT_IN.includes(hook)) {
+    if (hook === undefined || BUILT_IN_HOOKS.includes(hook)) {
       lines.push(line);
       continue;
     }

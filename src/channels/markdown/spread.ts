@@ -1,4 +1,4 @@
-import { isVisible } from "../../shared/visible.ts";
+import { isVisible } from "../../shared/text.ts";
 import type { Border } from "./borders.ts";
 import { cut, skipSpace } from "./cut.ts";
 import { mostUnits, shareOf, sizesOf } from "./measure.ts";

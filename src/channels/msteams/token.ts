@@ -1,6 +1,6 @@
+import { trimSlashes } from "../../shared/address.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Config } from "../../shared/config/schema/config.ts";
-import { trimSlashes } from "../../shared/trimSlashes.ts";
 import { askApi } from "../http.ts";
 import { type Answered, answered, codeOf, type Failure, judgeStatus } from "../httpStatus.ts";
 

@@ -1,5 +1,5 @@
+import { trimSlashes } from "../../shared/address.ts";
 import type { Config } from "../../shared/config/schema/config.ts";
-import { trimSlashes } from "../../shared/trimSlashes.ts";
 import type { Channel, SendResult } from "../channel.ts";
 import { asker, inWords } from "../http.ts";
 import { type Answered, judgeStatus, unanswered } from "../httpStatus.ts";

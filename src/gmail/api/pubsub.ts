@@ -1,4 +1,4 @@
-import { trimSlashes } from "../../shared/trimSlashes.ts";
+import { trimSlashes } from "../../shared/address.ts";
 import type { GoogleAuth } from "../auth/googleAuth.ts";
 import { googleFetch } from "./googleFetch.ts";
 import { asList, asText } from "./lenient.ts";

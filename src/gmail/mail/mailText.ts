@@ -1,4 +1,4 @@
-import { isVisible } from "../../shared/visible.ts";
+import { isVisible } from "../../shared/text.ts";
 import { asList, asText } from "../api/lenient.ts";
 import { decodeText } from "./charset.ts";
 import { htmlText } from "./htmlText.ts";

@@ -68,7 +68,7 @@ export class Jobs {
     if (!job) throw new Error("an upsert answered without its document");
     // The sweep deletes what cannot be deleted here.
     if (brings(change)) await this.#payloads.delete([jobId], job.replaced ?? []).catch(() => {});
-    this.#changes.note({ kind: "job", jobId, moved: true });
+    this.#changes.notify({ kind: "job", jobId, moved: true });
     const ended = job.endedAt?.getTime() === now.getTime() ? job.status : null;
     return { created: lastErrorObject?.updatedExisting === false, ended, job };
   }
@@ -113,8 +113,8 @@ export class Jobs {
 
   /** Notes for readers of live events that a report was applied. */
   noteReport(jobId: string, stepKey: string, hasEnded: boolean): void {
-    this.#changes.note({ kind: "step", jobId, stepKey });
-    this.#changes.note({ kind: "job", jobId, moved: hasEnded });
+    this.#changes.notify({ kind: "step", jobId, stepKey });
+    this.#changes.notify({ kind: "job", jobId, moved: hasEnded });
   }
 
   /** Deletes those of the jobs that a query fits. @returns how many these were */
@@ -123,7 +123,7 @@ export class Jobs {
     const { deletedCount } = await mapMongoErrors(() =>
       this.collection.deleteMany({ $and: [{ _id: { $in: ids } }, query] }),
     );
-    if (deletedCount > 0) for (const { jobId } of jobs) this.#changes.note({ kind: "job", jobId, moved: true });
+    if (deletedCount > 0) for (const { jobId } of jobs) this.#changes.notify({ kind: "job", jobId, moved: true });
     return deletedCount;
   }
 

@@ -1,5 +1,5 @@
 import type { ErrorObject } from "ajv";
-import { IDENTIFIER_PATTERN } from "../identifier.ts";
+import { IDENTIFIER_PATTERN } from "../text.ts";
 import { nearest } from "./nearest.ts";
 
 /** The field that a fault is about where it is missing or unknown, so that no place in the value leads to it. */

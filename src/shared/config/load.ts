@@ -57,15 +57,15 @@ export function configFile(env: Environment): { readonly path: string; readonly 
  */
 export function readConfig(env: Environment): Config {
   const file = configFile(env);
-  return parseConfig(file?.text, file ? env : withMadeToken(env), file?.path);
+  return parseConfig(file?.text, file ? env : withGeneratedToken(env), file?.path);
 }
 
 /** The variable in which `start` tells its processes the hook token that it made: it counts while there is no file. */
-export const MADE_HOOKS_TOKEN = "SIGNALBOX_MADE_HOOKS_TOKEN";
+export const GENERATED_HOOKS_TOKEN = "SIGNALBOX_MADE_HOOKS_TOKEN";
 
-const withMadeToken = (env: Environment): Environment =>
-  env[MADE_HOOKS_TOKEN]
-    ? { SIGNALBOX_HOOKS_ENABLED: "true", SIGNALBOX_HOOKS_TOKEN: env[MADE_HOOKS_TOKEN], ...env }
+const withGeneratedToken = (env: Environment): Environment =>
+  env[GENERATED_HOOKS_TOKEN]
+    ? { SIGNALBOX_HOOKS_ENABLED: "true", SIGNALBOX_HOOKS_TOKEN: env[GENERATED_HOOKS_TOKEN], ...env }
     : env;
 
 /**

@@ -1,8 +1,8 @@
-import { MADE_HOOKS_TOKEN } from "./load.ts";
+import { GENERATED_HOOKS_TOKEN } from "./load.ts";
 import { configKeys } from "./schema/config.ts";
 
 const NAMES: readonly string[] = [
-  MADE_HOOKS_TOKEN,
+  GENERATED_HOOKS_TOKEN,
   ...configKeys().flatMap(([, { env, secret }]) => (env && secret ? [env] : [])),
 ];
 

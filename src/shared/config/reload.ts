@@ -13,7 +13,7 @@ const FIXED =
  * one stays. What only a start can take up stays as it was, and changes of it are told.
  * @returns the new configuration; null when it was refused
  */
-export function rereadConfig(env: Environment, old: Config, log: Logger): Config | null {
+export function reloadConfig(env: Environment, old: Config, log: Logger): Config | null {
   let changed: readonly string[];
   let config: Config;
   try {

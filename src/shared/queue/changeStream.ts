@@ -13,10 +13,10 @@ export type Change =
 /** Who is to hear of changes. */
 export interface ChangeNotifier {
   /** Never throws and never waits: to tell of a change is no part of making it. */
-  note(change: Change): void;
+  notify(change: Change): void;
 }
 
-export const NO_NOTIFIER: ChangeNotifier = { note: () => {} };
+export const NO_NOTIFIER: ChangeNotifier = { notify: () => {} };
 
 /** The stream in Redis that all processes tell their changes in. */
 export const changesKey = (prefix: string): string => `${prefix}:changes`;
@@ -47,7 +47,7 @@ export class RedisChangeStream implements ChangeNotifier {
     this.#key = changesKey(prefix);
   }
 
-  note(change: Change): void {
+  notify(change: Change): void {
     const told = this.#waiting.size < MOST_WAITING ? change : MANY;
     const name = nameOf(told);
     const before = this.#waiting.get(name);
@@ -86,7 +86,7 @@ const nameOf = (change: Change): string =>
         : `${change.kind} ${change.id}`;
 
 /** What one entry of the stream tells; of what another version, or somebody else, wrote in words of its own: `many`. */
-export function unpackChanges(fields: readonly string[]): Change[] {
+export function parseChanges(fields: readonly string[]): Change[] {
   const text = fields[fields.indexOf("c") + 1];
   try {
     const changes: unknown = JSON.parse(text ?? "");

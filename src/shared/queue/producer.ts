@@ -140,7 +140,7 @@ export class Queues {
   }
 
   /** For a board that shows them. */
-  get open(): readonly Queue[] {
+  get all(): readonly Queue[] {
     return [...this.#queues.values()];
   }
 

@@ -19,7 +19,7 @@ const PARTS = /^(rediss?):\/\/(?:(.*)@)?([^@/?#]*)([/?#].*)?$/s;
 export const namesSeveralHosts = (url: string): boolean => PARTS.exec(url)?.[3]?.includes(",") ?? false;
 
 /** What is wrong with the address of one server, as the end of a sentence. */
-export function singleUrlFault(url: string): string | null {
+export function serverUrlFault(url: string): string | null {
   const address = URL.parse(url);
   if (!address?.hostname || !/^(\/\d*)?$/.test(address.pathname)) {
     return "must look like redis://user:password@host:6379/0, where 0 is the number of a database";

@@ -14,8 +14,8 @@ const JITTER = 0.25;
  * @param untold how many limits there were in a row of which it did not say, with this one
  */
 export function limitMs(toldMs: number | null, untold: number, timings = TIMINGS.channel): number {
-  if (toldMs !== null) return Math.min(Math.max(toldMs, timings.leastLimitMs), MOST_LIMIT_MS);
-  const doubled = Math.min(timings.leastUntoldMs * 2 ** (untold - 1), MOST_UNTOLD_MS);
+  if (toldMs !== null) return Math.min(Math.max(toldMs, timings.minLimitMs), MOST_LIMIT_MS);
+  const doubled = Math.min(timings.initialBackoffMs * 2 ** (untold - 1), MOST_UNTOLD_MS);
   return doubled * (1 + JITTER * Math.random());
 }
 
@@ -103,14 +103,14 @@ export class ChannelGate {
     for (;;) {
       const closure = this.#closure(askedAt);
       const forMs = closure.until - performance.now();
-      if (forMs > this.#timings.waitedForMs || signal.aborted) {
+      if (forMs > this.#timings.maxWaitMs || signal.aborted) {
         return { kind: "closed", forMs: Math.max(forMs, 1), reason: closure.reason };
       }
       if (forMs <= 0 && !this.#isProbed) {
         this.#isProbed = this.#isInDoubt;
         return { kind: "open", era: this.#era };
       }
-      await pause(Math.max(forMs, this.#timings.probeLookMs), undefined, { signal }).catch(() => {});
+      await pause(Math.max(forMs, this.#timings.probePollMs), undefined, { signal }).catch(() => {});
     }
   }
 

@@ -15,7 +15,7 @@ describe("an entry that a process whose clock is wrong puts on a queue", () => {
     app = await startApp();
   });
   after(() => app.close());
-  const queueOf = (name: string) => app.queues.open.find((queue) => queue.name === name);
+  const queueOf = (name: string) => app.queues.all.find((queue) => queue.name === name);
 
   it("waits as long as it is to wait, not until that clock says so", async () => {
     const rightly = { now: () => new Date(Date.now() - TWO_HOURS_MS) };
@@ -50,7 +50,7 @@ describe("an entry that a process whose clock is wrong puts on a queue", () => {
 describe("a schedule", () => {
   it("comes as soon as it was to, however often two processes say another interval", async () => {
     const app = await startApp();
-    const queue = app.queues.open.find(({ name }) => name === heartbeat.name);
+    const queue = app.queues.all.find(({ name }) => name === heartbeat.name);
     const say = (everyMs: number) => app.queues.repeat(heartbeat, { scheduled: true }, { everyMs, atOnce: false });
     const next = async () => (await queue?.getJobScheduler(heartbeat.name))?.next;
     await say(3_600_000);
@@ -75,7 +75,7 @@ describe("runs on their queue", () => {
     queues.add(agentHook, { runId }, { jobId: runId, ...(priority !== undefined && { priority }) });
 
   it("are one entry each, under their own ids, with the priorities that they were given", async () => {
-    const queue = app.queues.open.find(({ name }) => name === agentHook.name);
+    const queue = app.queues.all.find(({ name }) => name === agentHook.name);
 
     await Promise.all([add(app.queues, "a"), add(app.queues, "b", 2), add(app.queues, "c", 1), add(app.queues, "a")]);
     await add(app.queues, "b");

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { namesSeveralHosts, readClusterUrl, singleUrlFault } from "../../../src/shared/queue/redisAddress.ts";
+import { namesSeveralHosts, readClusterUrl, serverUrlFault } from "../../../src/shared/queue/redisAddress.ts";
 
 describe("the address of a Redis Cluster", () => {
   const a = { host: "a", port: 6379 };
@@ -31,7 +31,7 @@ describe("the address of one redis-server", () => {
   const good = ["redis://a", "rediss://user:p%40@a:1/", "redis://:p,w@[::1]:6379/15", "redis://a/0?family=6"];
   for (const url of good) {
     it(`may be ${url}`, () => {
-      expect(singleUrlFault(url)).to.equal(null);
+      expect(serverUrlFault(url)).to.equal(null);
     });
   }
 
@@ -44,7 +44,7 @@ describe("the address of one redis-server", () => {
   ] as const;
   for (const [url, fault] of bad) {
     it(`may not be ${url}`, () => {
-      expect(singleUrlFault(url)).to.include(fault).and.to.not.include("pw");
+      expect(serverUrlFault(url)).to.include(fault).and.to.not.include("pw");
     });
   }
 });

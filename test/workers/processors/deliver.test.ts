@@ -27,7 +27,7 @@ const limited = (scope: "channel" | "recipient", retryAfterMs: number): SendResu
 
 /** What each kind of result is followed by, whichever channel it comes from. */
 /** A limit of a second is still waited for in place; the least pause is a tenth of the service's own. */
-const PAUSES = { ...TIMINGS.channel, probeLookMs: 20, leastLimitMs: 100 };
+const PAUSES = { ...TIMINGS.channel, probePollMs: 20, minLimitMs: 100 };
 
 describe("a delivery", () => {
   useOwnMongod();
@@ -428,7 +428,7 @@ describe("a delivery", () => {
     const began = performance.now();
     const failed = await until(id, "failed", 20_000);
 
-    expect(performance.now() - began).to.be.at.least(5 * PAUSES.leastLimitMs - 20);
+    expect(performance.now() - began).to.be.at.least(5 * PAUSES.minLimitMs - 20);
     expect(messages).to.have.length(6);
     expect(failed.reason).to.equal("Too many. It was given up after a day.");
   });

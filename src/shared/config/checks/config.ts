@@ -1,5 +1,5 @@
 import { isLoopback } from "../../address.ts";
-import { namesSeveralHosts, readClusterUrl, singleUrlFault } from "../../queue/redisAddress.ts";
+import { namesSeveralHosts, readClusterUrl, serverUrlFault } from "../../queue/redisAddress.ts";
 import { durationMs } from "../formats/duration.ts";
 import { modelEntries, resolveModel } from "../formats/modelList.ts";
 import { sessionKeyFault } from "../formats/sessionKey.ts";
@@ -169,7 +169,7 @@ function redisFault(url: string | undefined, cluster: boolean): string | false {
     if (namesSeveralHosts(url)) {
       return "redis.url names several hosts and redis.cluster is not true: set it, or REDIS_CLUSTER=true, for a Redis Cluster";
     }
-    const fault = singleUrlFault(url);
+    const fault = serverUrlFault(url);
     return fault !== null && `redis.url ${fault}`;
   }
   if (url === undefined)

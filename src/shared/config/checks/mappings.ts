@@ -22,7 +22,7 @@ export const mappingKey = ({ id, match }: Mapping): string =>
   id ?? ([match?.path, match?.source].filter((part) => part !== undefined).join(":") || "*");
 
 /** The hooks that are no mappings. */
-export const BUILT_IN: readonly string[] = ["wake", "agent"];
+export const BUILT_IN_HOOKS: readonly string[] = ["wake", "agent"];
 
 /** Without a transform nothing else makes a text of these. */
 const NOT_BLANK: readonly string[] = ["messageTemplate", "textTemplate"];
@@ -79,7 +79,7 @@ export function mappingFaults(config: Config): string[] {
 }
 
 function pathFault(path: string): string | false {
-  if (BUILT_IN.includes(path)) return `match.path must not be ${path}: it is a hook of its own`;
+  if (BUILT_IN_HOOKS.includes(path)) return `match.path must not be ${path}: it is a hook of its own`;
   if (path.split("/").some((segment) => segment === "." || segment === "..")) {
     return "match.path must have no segment . or ..: no request arrives with one";
   }

@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { IDENTIFIER_PATTERN } from "../../identifier.ts";
+import { IDENTIFIER_PATTERN } from "../../text.ts";
 import { flag, section, text, token, whole } from "../nodes.ts";
 import { GmailSchema } from "./gmail.ts";
 import { MappingSchema, PRESETS } from "./mapping.ts";

@@ -1,3 +1,14 @@
+/** A server that hangs holds nobody up. Rejects when there is no answer in time; what comes later is let pass. */
+export async function withTimeout<T>(answer: Promise<T>, withinMs: number, who = "Redis"): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`${who} does not answer`)), withinMs);
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /**
  * Runs work with a signal that fires with the first of the sources, with its reason, or with a TimeoutError when the time is
  * up. The sources are listened to only until the work has ended, so that they may outlive it.

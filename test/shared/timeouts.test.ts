@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
 import { expect } from "chai";
-import { withDeadline } from "../../src/shared/withDeadline.ts";
+import { withDeadline } from "../../src/shared/timeouts.ts";
 
 /** Resolves with the signal's reason once it fires. */
 const reasonOf = (signal: AbortSignal) =>

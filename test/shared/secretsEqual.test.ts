@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { isSecret } from "../../src/shared/isSecret.ts";
+import { secretsEqual } from "../../src/shared/secretsEqual.ts";
 import { runs } from "../support/random.ts";
 
 describe("isSecret", () => {
@@ -12,8 +12,8 @@ describe("isSecret", () => {
     });
 
     const check = ([secret, given]: readonly [string, string]) => {
-      expect(isSecret(given, secret)).to.equal(given.toWellFormed() === secret.toWellFormed());
-      expect(isSecret(secret, secret)).to.equal(true);
+      expect(secretsEqual(given, secret)).to.equal(given.toWellFormed() === secret.toWellFormed());
+      expect(secretsEqual(secret, secret)).to.equal(true);
     };
 
     fc.assert(fc.property(fc.oneof(changed, fc.tuple(text, text)), check), runs(1_000));
