@@ -26,7 +26,7 @@ import type { Queues } from "../shared/queue/producer.ts";
 import type { RedisConnection } from "../shared/queue/redis.ts";
 import { isVisible } from "../shared/text.ts";
 import type { Timings } from "../shared/timings.ts";
-import { ChannelGate } from "./deliveries/channelGate.ts";
+import { ChannelLimiter } from "./deliveries/channelLimiter.ts";
 import type { WorkerMetrics } from "./metrics.ts";
 import { agentHookProcessor } from "./processors/agentHook.ts";
 import { deliverProcessor } from "./processors/deliver.ts";
@@ -143,7 +143,7 @@ export function startService(config: Config, deps: ServiceDeps): Service {
           requeue: (deliveryId, occasion, delayMs) =>
             queues.deliver({ deliveryId, channel: name }, { occasion, delayMs }),
         },
-        new ChannelGate(timings.channel),
+        new ChannelLimiter(timings.channel),
       ),
     ]),
     [retention, retentionProcessor(stores, { ...config.retention, retainSingleUse: session.retainSingleUse })],

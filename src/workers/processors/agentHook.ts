@@ -8,10 +8,10 @@ import { AppError } from "../../shared/errors.ts";
 import { withLease } from "../../shared/lease.ts";
 import type { WorkerMetrics } from "../metrics.ts";
 import type { Processor, RunContext } from "../run.ts";
-import { conversation } from "../runs/conversation.ts";
 import type { Finalize } from "../runs/finalize.ts";
-import { persist } from "../runs/persist.ts";
+import { retryWhileMongoIsDown } from "../runs/retryWhileMongoIsDown.ts";
 import { boundTurn, type TurnEnd } from "../runs/turn.ts";
+import { turnMessages } from "../runs/turnMessages.ts";
 import type { TurnShares } from "../runs/turnShares.ts";
 
 const MAX_TRIES = 3;
@@ -70,9 +70,9 @@ async function carryOut(deps: AgentHookDeps, runId: string, context: RunContext)
   const end = run.attempts > MAX_TRIES ? crashed() : await turn(deps, run, context);
   metrics.runs.inc({ outcome: end.kind, code: end.kind === "failed" ? end.error.code : "" });
   metrics.runSeconds.observe({ outcome: end.kind }, (performance.now() - began) / 1_000);
-  const next = await persist(() => conclude(deps, run, end, context), context);
+  const next = await retryWhileMongoIsDown(() => conclude(deps, run, end, context), context);
   if (next === "requeued") return end.kind === "failed" ? "waits for another try" : end.kind;
-  await persist(() => finalize(runId), context);
+  await retryWhileMongoIsDown(() => finalize(runId), context);
   return end.kind;
 }
 
@@ -88,7 +88,7 @@ async function turn(deps: AgentHookDeps, run: AgentRun, context: RunContext): Pr
   const { stores, runner } = deps;
   const { timings } = context;
   const work = async (signal: AbortSignal) => {
-    const messages = await persist(() => prepare(deps, run), { signal, timings });
+    const messages = await retryWhileMongoIsDown(() => prepare(deps, run), { signal, timings });
     const model = run.request.model ?? deps.model;
     const thinking = run.request.thinking ?? undefined;
     return (await runner.run({ kind: "run", messages, model, thinking, env: deps.env(run) }, signal)).text;
@@ -113,7 +113,7 @@ async function prepare(
     role,
     content: outside ? earlier(run, content) : content,
   }));
-  return conversation(systemPrompt, history, prompt(run));
+  return turnMessages(systemPrompt, history, prompt(run));
 }
 
 /**

@@ -8,9 +8,9 @@ import { withLease } from "../../shared/lease.ts";
 import type { WorkerMetrics } from "../metrics.ts";
 import type { Outcome } from "../outcome.ts";
 import type { Processor, RunContext } from "../run.ts";
-import { conversation } from "../runs/conversation.ts";
-import { persist } from "../runs/persist.ts";
+import { retryWhileMongoIsDown } from "../runs/retryWhileMongoIsDown.ts";
 import { boundTurn, type TurnEnd } from "../runs/turn.ts";
+import { turnMessages } from "../runs/turnMessages.ts";
 
 /** Most events that one turn looks at; how many fit is for the prompt to say. */
 const MOST_EVENTS = 500;
@@ -41,7 +41,7 @@ export function heartbeatProcessor(deps: HeartbeatDeps): Processor {
   return async ({ payload }, context) => {
     const { scheduled } = payload as { scheduled: boolean };
     // Whatever becomes of this turn, the sweep sees to another: the schedule's next one may be a day away.
-    if (scheduled) await persist(() => deps.stores.events.wakeAll(), context);
+    if (scheduled) await retryWhileMongoIsDown(() => deps.stores.events.wakeAll(), context);
     const token = randomUUID();
     const { lease } = context.timings;
     const leaseEnd = () => new Date(context.clock.now().getTime() + lease.durationMs);
@@ -83,11 +83,11 @@ async function takeTurns(
       return { kind: "discard", error: end.error };
     }
     if (end.kind !== "replied") return { kind: "done", result: { turns, end: end.kind } };
-    if (lost.aborted || !(await persist(keepsClaim, context))) break; // another worker has it by now
+    if (lost.aborted || !(await retryWhileMongoIsDown(keepsClaim, context))) break; // another worker has it by now
     const known = { whole: events.slice(0, taken), part: told > 0 ? events[taken] : undefined, told };
     const turnId = nameOf(known);
     const { reply } = end;
-    await persist(() => conclude(deps, turnId, text, reply, known, context), context);
+    await retryWhileMongoIsDown(() => conclude(deps, turnId, text, reply, known, context), context);
     turns++;
     isLeft = more || taken < events.length;
   }
@@ -113,8 +113,8 @@ function turn(deps: HeartbeatDeps, prompt: string, lost: AbortSignal, context: R
   const { timings } = context;
   const work = async (signal: AbortSignal) => {
     const read = () => stores.messages.findRecent(MAIN_SESSION, session);
-    const history = await persist(read, { signal, timings });
-    const messages = conversation(defaults.systemPrompt, history, prompt);
+    const history = await retryWhileMongoIsDown(read, { signal, timings });
+    const messages = turnMessages(defaults.systemPrompt, history, prompt);
     const { model, thinking } = defaults;
     return (await runner.run({ kind: "heartbeat", messages, model, thinking, env: {} }, signal)).text;
   };

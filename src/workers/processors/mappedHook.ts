@@ -15,7 +15,7 @@ import { withLease } from "../../shared/lease.ts";
 import type { WorkerMetrics } from "../metrics.ts";
 import type { Processor, RunContext } from "../run.ts";
 import type { Finalize } from "../runs/finalize.ts";
-import { persist } from "../runs/persist.ts";
+import { retryWhileMongoIsDown } from "../runs/retryWhileMongoIsDown.ts";
 
 export interface MappedHookDeps {
   readonly stores: Stores;
@@ -47,7 +47,7 @@ export function mappedHookProcessor(deps: MappedHookDeps): Processor {
     const mapping = deps.mappings.find(({ key }) => key === run.mapped?.mapping);
     const ms = mapping?.transform ? deps.backpressureDelayMs(mapping.transform.module) : 0;
     if (ms > 0) return { kind: "delay", ms };
-    const end = (made: Made) => persist(() => conclude(deps, run, made), context);
+    const end = (made: Made) => retryWhileMongoIsDown(() => conclude(deps, run, made), context);
     const fail = (thrown: unknown) => failed(thrown, lastTry, context);
     const claim = { renew: () => deps.stores.runs.isUnmapped(runId, run.round), now: () => context.clock.now() };
     const made = await withLease(claim, context.timings.lease, (cancelled) => {

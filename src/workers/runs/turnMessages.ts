@@ -6,7 +6,7 @@ import type { MessageDoc } from "../../models/sessions/message.ts";
  * Returns the messages of a turn: the operator's system prompt, if any, the conversation so far, and the new message. Earlier
  * replies are defused: a sender can make a model write what would have been broken in the sender's own text.
  */
-export function conversation(
+export function turnMessages(
   systemPrompt: string | undefined,
   history: readonly Pick<MessageDoc, "role" | "content">[],
   told: string,

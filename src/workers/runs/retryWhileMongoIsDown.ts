@@ -7,7 +7,7 @@ import type { RunContext } from "../run.ts";
  * because MongoDB was away in that moment. The act may be done twice. Gives up when the signal fires.
  * @throws AppError unavailable once the signal has fired; anything else as the act throws it
  */
-export async function persist<T>(
+export async function retryWhileMongoIsDown<T>(
   act: () => Promise<T>,
   { signal, timings }: Pick<RunContext, "signal" | "timings">,
 ): Promise<T> {
