@@ -39,7 +39,7 @@ describe("runWorkers", () => {
       log,
     });
   };
-  /** The job once it has ended. Not told by events: those from before the first look at them are missed. */
+  /** Resolves with the job once it has ended. It polls, because queue events from before the subscription are lost. */
   const ended = (job: Job): Promise<Job> =>
     eventually(async () => {
       const now = await queue.getJob(String(job.id));
@@ -84,7 +84,7 @@ describe("runWorkers", () => {
     });
   }
 
-  it("says which try of a job is the last", async () => {
+  it("passes to the processor whether a try of a job is the last", async () => {
     const tries: boolean[] = [];
     const workers = start(async ({ lastTry }) => {
       tries.push(lastTry);
@@ -98,7 +98,7 @@ describe("runWorkers", () => {
     expect(tries).to.deep.equal([false, false, true, true]);
   });
 
-  it("discards a payload that does not fit, without showing it in the log", async () => {
+  it("discards a payload that does not match its schema, without logging it", async () => {
     let called = false;
     const workers = start(async () => {
       called = true;
@@ -114,7 +114,7 @@ describe("runWorkers", () => {
     expect(JSON.stringify(lines)).to.not.include("secret payload");
   });
 
-  it("tells the work under way to end when it is closed, and waits for it", async () => {
+  it("aborts active jobs when it is closed, and waits for them", async () => {
     let begun = () => {};
     const running = new Promise<void>((resolve) => {
       begun = resolve;
@@ -146,7 +146,7 @@ describe("runWorkers", () => {
     ).to.throw("the queue mapped-hook has no processor");
   });
 
-  it("begins to work once Redis is back, when it goes away in the middle of the start", async () => {
+  it("starts working after Redis was down in the middle of its start", async () => {
     const redis = await startRedis();
     const log = pino({ level: "silent" });
     const own = workerConnection(redis, log);

@@ -231,7 +231,7 @@ describe("a delivery", () => {
     const ids = [first, await add("b", "bert")] as const;
     for (const id of ids) await eventually(async () => (await app.stores.deliveries.find(id)).notBefore, "it to wait");
     await workers?.close(0);
-    start([]); // as it begins with a configuration that was read again
+    start([]); // as with a configuration that was reloaded
 
     const retried = await Promise.all(ids.map((id) => app.call("POST", `/api/deliveries/${id}/retry`)));
     const sent = await Promise.all(ids.map((id) => until(id, "sent")));
