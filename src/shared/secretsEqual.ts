@@ -1,8 +1,8 @@
 import { timingSafeEqual } from "node:crypto";
 
 /**
- * Whether what somebody sent is the secret, in a time that tells nothing of where the two differ or how long the secret is:
- * what has another length is not looked at, and the secret is compared with itself instead.
+ * Returns whether `given` equals the secret, in a time that reveals neither where the two differ nor how long the secret is.
+ * For another length the secret is compared with itself.
  */
 export function secretsEqual(given: string, secret: string): boolean {
   const [a, b] = [Buffer.from(given), Buffer.from(secret)];

@@ -1,20 +1,24 @@
-/** A server that hangs holds nobody up. Rejects when there is no answer in time; what comes later is let pass. */
-export async function withTimeout<T>(answer: Promise<T>, withinMs: number, who = "Redis"): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`${who} does not answer`)), withinMs);
+/**
+ * Resolves or rejects as `answer` does, or rejects after `timeoutMs`, so that a server that hangs blocks no caller. A later
+ * answer is ignored.
+ * @param server the name of the server for the error's message
+ */
+export async function withTimeout<T>(answer: Promise<T>, timeoutMs: number, server = "Redis"): Promise<T> {
+  const { promise: timeout, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`${server} does not answer`)), timeoutMs);
   try {
-    return await Promise.race([answer, late]);
+    return await Promise.race([answer, timeout]);
   } finally {
     clearTimeout(timer);
   }
 }
 
 /**
- * Runs work with a signal that fires with the first of the sources, with its reason, or with a TimeoutError when the time is
- * up. The sources are listened to only until the work has ended, so that they may outlive it.
+ * Runs work with a signal that aborts with the reason of the first source that aborts, or with a TimeoutError after
+ * `timeoutMs`. The listeners on the sources are removed when the work has ended, so that the sources may outlive it.
  *
- * AbortSignal.any is right only for sources that end with the work. In one that lives on, Node 22 keeps 2 KB for each call
- * for good, and Node 24 keeps 1 to 2 KB for each combined signal on which somebody has left a listener.
+ * AbortSignal.any suits only sources that end with the work. It leaks memory on a source that lives on: Node 22 keeps 2 KB
+ * for each call for ever, and Node 24 keeps 1 to 2 KB for each combined signal that still has a listener.
  * @param timeoutMs no limit when undefined
  */
 export async function withDeadline<T>(

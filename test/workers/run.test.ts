@@ -110,7 +110,7 @@ describe("runWorkers", () => {
     await workers.close(0);
 
     expect(called).to.equal(false);
-    expect(failedReason).to.match(/^internal: The payload does not fit/);
+    expect(failedReason).to.match(/^internal: The payload does not match its schema/);
     expect(JSON.stringify(lines)).to.not.include("secret payload");
   });
 
