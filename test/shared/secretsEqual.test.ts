@@ -3,8 +3,8 @@ import fc from "fast-check";
 import { secretsEqual } from "../../src/shared/secretsEqual.ts";
 import { runs } from "../support/random.ts";
 
-describe("isSecret", () => {
-  it("knows the secret, and nothing else", () => {
+describe("secretsEqual", () => {
+  it("returns true only for the secret itself", () => {
     const text = fc.string({ unit: "grapheme", maxLength: 20 });
     const changed = fc.tuple(text, fc.nat(), fc.constantFrom("", "x", "\0", "é")).map(([secret, at, by]) => {
       const end = at % (secret.length + 1);

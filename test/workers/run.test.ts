@@ -46,27 +46,27 @@ describe("runWorkers", () => {
       return now?.finishedOn !== undefined && now;
     }, "the job to end");
   const outcomes: [string, Processor, object, { attempts: number; failed?: string }][] = [
-    ["ends a job that is done", async () => ({ kind: "done", result: { deleted: 3 } }), {}, { attempts: 1 }],
+    ["completes a job that is done", async () => ({ kind: "done", result: { deleted: 3 } }), {}, { attempts: 1 }],
     [
-      "tries a job again that may pass by itself",
+      "retries a job whose outcome is retry",
       async () => ({ kind: "retry", error: new AppError("unavailable", { detail: "later" }) }),
       {},
       { attempts: 3, failed: "later" },
     ],
     [
-      "gives a job up that never will",
+      "fails a job whose outcome is discard",
       async () => ({ kind: "discard", error: new AppError("job_not_found") }),
       {},
       { attempts: 1, failed: "job_not_found: There is no such job." },
     ],
     [
-      "goes by the table of errors when a processor throws",
+      "decides by the catalogue of errors when a processor throws",
       async () => Promise.reject(new AppError("job_not_found")),
       {},
       { attempts: 1, failed: "job_not_found: There is no such job." },
     ],
     [
-      "tries again after what nobody named",
+      "retries a job whose processor throws anything else",
       async () => Promise.reject("odd"),
       {},
       { attempts: 3, failed: "Something went wrong inside the service." },

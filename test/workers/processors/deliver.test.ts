@@ -18,7 +18,7 @@ import { redisUrl, useOwnMongod } from "../../support/servers.ts";
 import { FAST_TIMINGS } from "../../support/timings.ts";
 
 const SENT: SendResult = { kind: "sent", id: "m" };
-const said = (kind: "transient" | "authentication" | "gone" | "content" | "refused" | "ambiguous"): SendResult => ({
+const resultOf = (kind: "transient" | "authentication" | "gone" | "content" | "refused" | "ambiguous"): SendResult => ({
   ...{ kind, reason: `It was ${kind}.` },
 });
 const limited = (scope: "channel" | "recipient", retryAfterMs: number): SendResult => ({
@@ -127,7 +127,7 @@ describe("a delivery", () => {
   });
 
   it("is shown with its run: attempts, parts and the service's ids, without its text", async () => {
-    start([{ kind: "sent", id: "m-1" }, said("transient"), { kind: "sent", id: "m-2" }], { limit: 5 });
+    start([{ kind: "sent", id: "m-1" }, resultOf("transient"), { kind: "sent", id: "m-2" }], { limit: 5 });
     const [runId, common] = [randomUUID(), { kind: "agent" as const, name: null, sessionKey: "x", singleUse: false }];
     await app.stores.runs.accept([{ _id: runId, ...common, mapped: null, request: null }]);
 
@@ -179,7 +179,7 @@ describe("a delivery", () => {
   });
 
   it("is tried again after a transient error; failures are counted from the last part that was sent", async () => {
-    start([SENT, said("transient")], { limit: 5 });
+    start([SENT, resultOf("transient")], { limit: 5 });
 
     const id = await add("first second");
     const waits = await eventually(async () => {
@@ -195,7 +195,7 @@ describe("a delivery", () => {
   });
 
   it("fails after the last attempt, and the next delivery to the recipient is sent", async () => {
-    start([said("transient")]);
+    start([resultOf("transient")]);
 
     const id = await add("a", "anna", { failures: 5 });
     const next = await add("b");
@@ -207,7 +207,7 @@ describe("a delivery", () => {
   });
 
   it("stops the channel when the credentials are refused: an error in the log, a metric, and no further attempt", async () => {
-    start([said("authentication")]);
+    start([resultOf("authentication")]);
 
     const id = await add("a");
     await eventually(async () => (await app.stores.deliveries.find(id)).notBefore, "it to wait");
@@ -225,7 +225,7 @@ describe("a delivery", () => {
   });
 
   it("is tried at once when it is retried by hand after the configuration was reloaded with valid credentials", async () => {
-    start([said("authentication")]);
+    start([resultOf("authentication")]);
     const first = await add("a");
     await eventually(async () => (await app.stores.deliveries.find(first)).notBefore, "it to wait");
     const ids = [first, await add("b", "bert")] as const;
@@ -245,7 +245,7 @@ describe("a delivery", () => {
   });
 
   it("is tried at once when it is retried by hand after its credentials were corrected at the service; others follow it", async () => {
-    start([said("authentication")]);
+    start([resultOf("authentication")]);
     const id = await add("a");
     await eventually(async () => (await app.stores.deliveries.find(id)).notBefore, "it to wait");
 
@@ -289,13 +289,13 @@ describe("a delivery", () => {
     class Brief extends ChannelLimiter {
       override limit = (epoch: number, _retryAfterMs: number | null, reason: string) => super.limit(epoch, 0, reason);
     }
-    let underWay = 0;
+    let inFlight = 0;
     const most: number[] = [];
     const noting = (result: SendResult) => async () => {
-      most.push(++underWay);
+      most.push(++inFlight);
       await eventually(() => most.length >= 10, "the first ten");
       await new Promise(setImmediate);
-      underWay--;
+      inFlight--;
       return result;
     };
     start([...Array(13).fill(noting(limited("channel", 0))), ...Array(15).fill(noting(SENT))], {
@@ -324,7 +324,7 @@ describe("a delivery", () => {
 
     expect(limits).to.equal(3);
     expect(Number(until1) - began).to.be.at.least(20_000);
-    expect(Number(until2) - Number(until1), "begun anew, also in that").to.be.below(5_000);
+    expect(Number(until2) - Number(until1), "retried at once").to.be.below(5_000);
     expect(await found()).to.include({ limits: 1 });
   });
 
@@ -393,7 +393,7 @@ describe("a delivery", () => {
     class BriefStop extends ChannelLimiter {
       override stop = (epoch: number, _forMs: number, reason: string, at: Date) => super.stop(epoch, 0, reason, at);
     }
-    start([said("authentication"), said("authentication")], { limiter: new BriefStop() });
+    start([resultOf("authentication"), resultOf("authentication")], { limiter: new BriefStop() });
     const stopped = async () =>
       /^signalbox_channel_stopped\{channel="telegram"\} (\d)$/m.exec(await metrics.registry.metrics());
     const id = await add("a");
@@ -415,7 +415,7 @@ describe("a delivery", () => {
   });
 
   it("fails when it has waited for a day", async () => {
-    start([said("authentication")]);
+    start([resultOf("authentication")]);
 
     const id = await add("a", "anna", { since: new Date(Date.now() - 24 * 3_600_000) });
 
@@ -468,7 +468,7 @@ describe("a delivery", () => {
   });
 
   it("is sent after those that wait for its recipient when it is retried", async () => {
-    start([said("gone"), () => new Promise((resolve) => setImmediate(() => resolve(SENT)))]);
+    start([resultOf("gone"), () => new Promise((resolve) => setImmediate(() => resolve(SENT)))]);
     const failed = await add("old");
     await until(failed, "failed");
     await workers?.close(0);
@@ -490,7 +490,7 @@ describe("a delivery", () => {
     const waiting = [await add("b"), await add("c")] as const;
     const other = await add("d", "bert");
     await until(other, "sent");
-    answer(said("gone"));
+    answer(resultOf("gone"));
     const failed = await Promise.all([first, ...waiting].map((id) => until(id, "failed")));
     const later = await until(await add("e"), "sent");
 
@@ -557,7 +557,7 @@ describe("a delivery", () => {
   });
 
   it("is split again when it is retried before any part was sent, and sent once for several simultaneous retries", async () => {
-    start([said("gone")], { limit: 5 });
+    start([resultOf("gone")], { limit: 5 });
     const id = await add("first other");
     const failed = await until(id, "failed");
     await workers?.close(0);
@@ -574,7 +574,7 @@ describe("a delivery", () => {
   });
 
   it("keeps its sent parts when several retries overlap, one of them slow", async () => {
-    start([said("gone"), SENT, said("gone")], { limit: 5 });
+    start([resultOf("gone"), SENT, resultOf("gone")], { limit: 5 });
     const id = await add("first other");
     await until(id, "failed");
     const { deliveries } = app.stores;
@@ -607,19 +607,19 @@ describe("a delivery", () => {
     const id = await add("a");
     await eventually(() => messages.length === 1, "it to be sent");
 
-    const underWay = await app.call("POST", `/api/deliveries/${id}/retry`);
+    const whileSending = await app.call("POST", `/api/deliveries/${id}/retry`);
     answer(SENT);
     await until(id, "sent");
     const sent = await app.call("POST", `/api/deliveries/${id}/retry`);
 
-    expect([underWay, sent].map(({ status, body }) => [status, body.detail])).to.deep.equal([
+    expect([whileSending, sent].map(({ status, body }) => [status, body.detail])).to.deep.equal([
       [409, "The delivery is being sent in this moment."],
       [409, "The delivery has been sent already."],
     ]);
   });
 
   it("fails at once when the recipient cannot be reached, and a retry leaves out the parts that were sent", async () => {
-    start([SENT, said("gone")], { limit: 5 });
+    start([SENT, resultOf("gone")], { limit: 5 });
 
     const id = await add("first other");
     const failed = await until(id, "failed");
@@ -635,7 +635,7 @@ describe("a delivery", () => {
   });
 
   it("is sent as plain text when the service refuses the formatting, and fails when it refuses both", async () => {
-    start([said("content"), SENT, said("content"), said("content")]);
+    start([resultOf("content"), SENT, resultOf("content"), resultOf("content")]);
 
     const taken = await add("a");
     await until(taken, "sent");
@@ -653,7 +653,7 @@ describe("a delivery", () => {
     const bad = await add("a bad word");
     await eventually(() => messages.length === 1, "the first to be sent");
     const waiting = [await add("b"), await add("c")] as const;
-    answer(said("refused"));
+    answer(resultOf("refused"));
     const failed = await until(bad, "failed");
     for (const id of waiting) await until(id, "sent");
 
@@ -667,7 +667,7 @@ describe("a delivery", () => {
     [0, "maybeTwice is set when the service has no keys"],
   ] as const) {
     it(`is sent again with the same key when it may have been sent; ${words} (${idempotentForMs} ms)`, async () => {
-      start([said("ambiguous")], { idempotentForMs });
+      start([resultOf("ambiguous")], { idempotentForMs });
 
       const id = await add("a");
       const delivery = await until(id, "sent", 20_000);
@@ -780,7 +780,7 @@ describe("a delivery", () => {
   });
 
   const unclear: [string, Answer][] = [
-    ["with ambiguous results", said("ambiguous")],
+    ["with ambiguous results", resultOf("ambiguous")],
     [
       "with internal errors",
       () => {
@@ -802,7 +802,7 @@ describe("a delivery", () => {
   }
 
   it("is tried until the last attempt while the service recognizes its key", async () => {
-    start([said("ambiguous")], { idempotentForMs: 3_600_000 });
+    start([resultOf("ambiguous")], { idempotentForMs: 3_600_000 });
 
     const id = await add("a", "anna", { failures: 3, parts: [handed("a")] });
     const waits = await eventually(async () => {
@@ -814,12 +814,12 @@ describe("a delivery", () => {
   });
 
   it("waits until the previous one to its recipient has ended; different recipients are served concurrently", async () => {
-    let underWay = 0;
+    let inFlight = 0;
     const most = new Map<string, number>();
     const slow = async ({ to }: OutgoingMessage): Promise<SendResult> => {
-      underWay++;
+      inFlight++;
       most.set(to, Math.max(most.get(to) ?? 0, ++active[to]!));
-      await eventually(() => underWay >= 3 || messages.length > 3, "others to be under way");
+      await eventually(() => inFlight >= 3 || messages.length > 3, "others to be in flight");
       active[to]!--;
       return SENT;
     };
@@ -842,7 +842,7 @@ describe("a delivery", () => {
     start([
       (_message, signal) =>
         new Promise((resolve) => {
-          signal.addEventListener("abort", () => resolve(said("transient")));
+          signal.addEventListener("abort", () => resolve(resultOf("transient")));
           begun.resolve();
         }),
     ]);

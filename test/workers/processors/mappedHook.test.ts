@@ -30,11 +30,11 @@ describe("mapped hook processor: a run whose transform finds no thread", () => {
     const mapped = { mapping: "x", call: "{}", wakeMode: "now" as const };
     const common = { kind: "agent" as const, name: "x", sessionKey: `hook:${_id}`, singleUse: true, request: null };
     await stores.runs.accept([{ _id, mapped, ...common }]);
-    const settled: string[] = [];
+    const finalized: string[] = [];
     const process = mappedHookProcessor({
       ...{ stores, hooks: config.hooks, defaults: config.agents.defaults, metrics: new WorkerMetrics() },
       mappings: compileMappings(config.hooks),
-      finalize: async (runId) => void settled.push(runId),
+      finalize: async (runId) => void finalized.push(runId),
       transform: () => Promise.reject(new AppError("unavailable", { detail: "No thread can be had." })),
       backpressureDelayMs: () => 0,
       enqueue: () => Promise.reject(new Error("nothing is to be put on a queue")),
@@ -47,11 +47,11 @@ describe("mapped hook processor: a run whose transform finds no thread", () => {
       (error: AppError) => error.code,
     );
     const { status, error } = await stores.runs.find(_id);
-    return { thrown, status, error, settled: settled.length };
+    return { thrown, status, error, finalized: finalized.length };
   }
-  const waits = { thrown: "unavailable", status: "queued", error: null, settled: 0 };
+  const waits = { thrown: "unavailable", status: "queued", error: null, finalized: 0 };
   const error = { code: "unavailable", message: "No thread can be had." };
-  const fails = { thrown: null, status: "failed", error, settled: 1 };
+  const fails = { thrown: null, status: "failed", error, finalized: 1 };
 
   it("is tried again", async () => {
     expect(await attempt({ lastTry: false })).to.deep.equal(waits);

@@ -24,23 +24,23 @@ describe("runTurn", () => {
 
   for (const which of ["lost", "stopping"] as const) {
     it(`aborts the turn with the reason of the signal when it is ${which}, even before it starts`, async () => {
-      const heard: unknown[] = [];
-      const hears = (signal: AbortSignal) =>
+      const reasons: unknown[] = [];
+      const recordReason = (signal: AbortSignal) =>
         new Promise<string>((_, reject) => {
-          const told = () => reject(heard.push(signal.reason));
-          if (signal.aborted) told();
-          else signal.addEventListener("abort", told);
+          const onAbort = () => reject(reasons.push(signal.reason));
+          if (signal.aborted) onAbort();
+          else signal.addEventListener("abort", onAbort);
         });
       const controller = new AbortController();
       const bounds = { timeoutMs: 600_000, lost: never, stopping: never, [which]: controller.signal };
 
-      const ending = runTurn(hears, bounds);
+      const ending = runTurn(recordReason, bounds);
       controller.abort("why");
-      const ends = [await ending, await runTurn(hears, bounds)];
+      const ends = [await ending, await runTurn(recordReason, bounds)];
 
       const kind = which === "lost" ? "lost" : "stopped";
       expect(ends).to.deep.equal([{ kind }, { kind }]);
-      expect(heard).to.deep.equal(["why", "why"]);
+      expect(reasons).to.deep.equal(["why", "why"]);
     });
   }
 
