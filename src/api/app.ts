@@ -1,7 +1,7 @@
 import Koa from "koa";
 import { compileMappings, hookName, mappingsAt } from "../hooks/mappings/mapping.ts";
 import { isLoopback } from "../shared/address.ts";
-import { BUILT_IN } from "../shared/config/checks/mappings.ts";
+import { BUILT_IN_HOOKS } from "../shared/config/checks/mappings.ts";
 import { ApiAuth, LOGIN_PATH } from "./auth/apiAuth.ts";
 import { authenticateHook, authenticateSender, ignoreTrailingSlash } from "./auth/hookAuth.ts";
 import { type CountFailure, hookTokens, TokenVerifier } from "./auth/tokenVerifier.ts";
@@ -45,7 +45,7 @@ export interface AppSettings {
   readonly strict?: boolean;
   readonly countFailure: CountFailure;
   /** How long the rest of the body of a rejected request is drained. */
-  readonly restOfBodyMs: number;
+  readonly drainBodyMs: number;
   /** Returns the metrics of all processes that share the port, in Prometheus' text format. */
   readonly readMetrics: () => Promise<{ type: string; text: string }>;
 }
@@ -58,7 +58,7 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
   const { hooks, log, clock } = deps;
   const isHook = (path: string) => hooks.enabled && isUnder(path, hooks.path);
   app.use(securityHeaders((path) => isUnder(path, "/api") || isHook(path)));
-  app.use(problemDetails(log, deps.metrics, settings.restOfBodyMs));
+  app.use(problemDetails(log, deps.metrics, settings.drainBodyMs));
   app.use(checkTarget);
   const { apiToken, host } = settings;
   if (apiToken === undefined && (isLoopback(host) || settings.allowedHosts.length > 0)) {
@@ -117,7 +117,7 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
     ctx.body = canRead ? text : withoutMappingNames(text);
   });
   app.use(router.routes());
-  const isKnown = (name: string) => BUILT_IN.includes(name) || mappingsAt(mappings, name).length > 0;
+  const isKnown = (name: string) => BUILT_IN_HOOKS.includes(name) || mappingsAt(mappings, name).length > 0;
   app.use(notFound(router, (path) => isHook(path) && !isKnown(hookName(hooks.path, path))));
   return app;
 }

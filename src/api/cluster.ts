@@ -4,8 +4,8 @@ import { AggregatorRegistry, type Registry, type RegistryContentType } from "pro
 import { AppError } from "../shared/errors.ts";
 import { type Lifecycle, StartError } from "../shared/lifecycle.ts";
 import type { Logger } from "../shared/logger.ts";
+import { withTimeout } from "../shared/timeouts.ts";
 import type { Timings } from "../shared/timings.ts";
-import { withTimeout } from "../shared/withTimeout.ts";
 
 interface MetricsReply {
   /** Null when one process did not answer: totals without its counters would seem to decrease. */
@@ -25,7 +25,7 @@ export async function runCluster(
   count: number,
   log: Logger,
   lifecycle: Lifecycle,
-  { replaceMs, mostReplaceMs, metricsMs }: Timings["webProcesses"],
+  { replaceMs, maxReplaceMs, metricsMs }: Timings["webProcesses"],
 ): Promise<{ ready: unknown; reload(): Promise<void> }> {
   const aggregator = new AggregatorRegistry();
   let stopping = false;
@@ -52,7 +52,7 @@ export async function runCluster(
   /** Retries until a process is ready, because MongoDB or Redis may be away. */
   const replace = async () => {
     for (let tries = 0; !stopping; tries++) {
-      await pause(Math.min(replaceMs * 2 ** tries, mostReplaceMs), undefined, { ref: false });
+      await pause(Math.min(replaceMs * 2 ** tries, maxReplaceMs), undefined, { ref: false });
       if (
         stopping ||
         (await start().then(

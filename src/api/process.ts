@@ -2,7 +2,7 @@ import cluster from "node:cluster";
 import { connectDatabase } from "../models/db/database.ts";
 import type { Environment } from "../shared/config/fill.ts";
 import { readConfig, requireServers } from "../shared/config/load.ts";
-import { rereadConfig } from "../shared/config/reload.ts";
+import { reloadConfig } from "../shared/config/reload.ts";
 import type { Lifecycle, Started } from "../shared/lifecycle.ts";
 import { createLogger } from "../shared/logger.ts";
 import { connectProducer } from "../shared/queue/redis.ts";
@@ -40,7 +40,7 @@ export async function startWebProcess(lifecycle: Lifecycle, env: Environment, ti
   lifecycle.onClose("log", async () => log.info("the API is stopping"));
   let current = config;
   const reload = async () => {
-    const changed = rereadConfig(env, current, log);
+    const changed = reloadConfig(env, current, log);
     if (!changed) return;
     current = changed;
     web.apply(changed);

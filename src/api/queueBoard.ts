@@ -48,7 +48,7 @@ async function loadBoard(queues: Queues): Promise<Middleware> {
   ]);
   const serverAdapter = new KoaAdapter().setBasePath(BOARD_PATH);
   createBullBoard({
-    queues: queues.open.map((queue) => new BullMQAdapter(queue)),
+    queues: queues.all.map((queue) => new BullMQAdapter(queue)),
     serverAdapter,
     options: { uiConfig: { boardTitle: "Signalbox queues", hideRedisDetails: true, showWorkers: false } },
   });

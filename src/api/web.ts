@@ -61,7 +61,7 @@ export async function startWeb(lifecycle: Lifecycle, config: Config, deps: WebDe
   const createStores = ({ jobs }: Config) => openStores(database, clock, jobs, changes);
   const stores = createStores(config);
   const live = new LiveFeed(stores, {
-    ...{ clock, log, prefix, redis, heartbeatMs: timings.liveBeatMs },
+    ...{ clock, log, prefix, redis, heartbeatMs: timings.liveHeartbeatMs },
     reader: readerConnection(deps.redisAddress, log, deps.timings),
   });
   lifecycle.onClose("live events", () => live.close());
@@ -82,7 +82,7 @@ export async function startWeb(lifecycle: Lifecycle, config: Config, deps: WebDe
   const shared = {
     countFailure: failureCounter(redis, prefix),
     readMetrics: metricsReader(metrics.registry),
-    restOfBodyMs: timings.restOfBodyMs,
+    drainBodyMs: timings.drainBodyMs,
   };
   const probes = [
     { name: "mongodb", check: () => database.ping() },

@@ -1,5 +1,5 @@
 import { unescape as percentDecoded } from "node:querystring";
-import { trimSlashes } from "../shared/trimSlashes.ts";
+import { trimSlashes } from "../shared/address.ts";
 
 /** The address of a request and the headers it needs. */
 export interface Endpoint {

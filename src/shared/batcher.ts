@@ -24,6 +24,18 @@ export const EQUAL_WEIGHTS = { maxBatchSize: 500, maxBatchWeight: 500, weightOf:
 /**
  * Groups concurrent calls into one operation (group commit). A call that arrives alone is processed at once; calls that
  * arrive while a batch is in flight form the next one, so that the cost of a call falls as the load grows.
+ *
+ * An item passes through these states:
+ *
+ * - WAITING: the item is in `#waiting`. It stays there while `maxConcurrency` batches are in flight, while fewer items wait
+ *   than are in flight, or while an item with its key is in flight.
+ * - SCHEDULED: a batch may start, and starts at the end of this turn of the event loop, with every item that fits.
+ * - IN_FLIGHT: `process` runs with the item's batch.
+ * - ALONE: `process` threw for the batch, and runs again with each of its items alone.
+ * - SETTLED: the promise of `add` is resolved or rejected. Every batch that ends schedules the next one.
+ *
+ *     WAITING -> SCHEDULED -> IN_FLIGHT -> SETTLED
+ *                             IN_FLIGHT -> ALONE -> SETTLED
  */
 export class Batcher<In, Out> {
   readonly #process: (items: readonly In[]) => Promise<readonly (Out | Error)[]>;
@@ -43,7 +55,7 @@ export class Batcher<In, Out> {
     this.#options = options;
   }
 
-  /** Rejects with the error returned for this item, or with the error thrown when it was processed alone. */
+  /** Adds an item and resolves with its result. Rejects with the error returned for this item, or with the error thrown when it was processed alone. */
   add(item: In): Promise<Out> {
     const { promise, resolve, reject } = Promise.withResolvers<Out>();
     this.#waiting.push({ item, resolve, reject });
@@ -51,7 +63,7 @@ export class Batcher<In, Out> {
     return promise;
   }
 
-  /** Starts a batch with everything that arrives in this turn of the event loop. */
+  /** Starts a batch at the end of this turn of the event loop, if one may start. */
   #schedule(): void {
     if (this.#isScheduled || !this.#mayStart()) return;
     this.#isScheduled = true;
@@ -80,7 +92,7 @@ export class Batcher<In, Out> {
     this.#schedule();
   }
 
-  /** Removes the first waiting items that fit into one batch and may be processed now. */
+  /** Removes and returns the first waiting items that fit into one batch and share no key with a batch in flight. */
   #takeBatch(): Waiting<In, Out>[] {
     const { maxBatchSize, maxBatchWeight, weightOf, keyOf } = this.#options;
     const taken: Waiting<In, Out>[] = [];

@@ -1,4 +1,4 @@
-/** Where the time comes from; handed in so that tests can set it. */
+/** The source of the current time. It is passed in so that tests can set it. */
 export interface Clock {
   now(): Date;
 }

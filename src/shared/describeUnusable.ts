@@ -1,14 +1,14 @@
 import { hostsOf } from "./address.ts";
 
-/** What TLS says of a certificate whose authority nobody has told it to trust. Source: nodejs.org/api/tls.html, X509 codes. */
+/** TLS error codes for a certificate whose authority is not trusted. Source: nodejs.org/api/tls.html, X509 codes. */
 const UNTRUSTED = /SELF_SIGNED_CERT|UNABLE_TO_GET_ISSUER_CERT|UNABLE_TO_VERIFY_LEAF_SIGNATURE/;
 
-/** Why: codes of the system or of TLS from the way there, or what the server answered, without an address or a secret. */
+/** The reason: the code of a system or TLS error, or the meaning of the server's answer, without an address or a secret. */
 export type Unusable = { readonly code: string | undefined } | { readonly answer: string };
 
 /**
- * Says in one sentence that a server which this service needs cannot be used, why, and what to do.
- * @param setting where the address is configured
+ * Returns one sentence: a server that this service needs cannot be used, the reason, and the remedy.
+ * @param setting the setting that holds the address
  */
 export function describeUnusable(name: string, url: string, why: Unusable, setting: string): string {
   const where = `${name} at ${hostsOf(url)} cannot be used`;

@@ -1,6 +1,6 @@
 /**
- * Every failure this service can name. Codes are public: added, never renamed or reused.
- * `retry` says whether the same request may succeed later without being changed.
+ * The catalogue of errors. Codes are public: they are added, never renamed or reused.
+ * `retry` is true when the same request may succeed later unchanged.
  */
 export const ERRORS = {
   invalid_json: { status: 400, retry: false, title: "The body is not valid JSON." },
@@ -37,7 +37,7 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** One fault in a body or a URL: where it is (JSON Pointer for bodies, parameter name for URLs) and what to do. */
+/** One fault in a body or a URL: its place (JSON Pointer in a body, parameter name in a URL) and how to correct it. */
 export interface ErrorItem {
   readonly pointer?: string;
   readonly parameter?: string;
@@ -52,12 +52,12 @@ export interface AppErrorOptions {
   readonly cause?: unknown;
 }
 
-/** The only error that reaches a client with its own words. */
+/** An error of the catalogue. Only this class reaches a client with its own message. */
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly errors: readonly ErrorItem[] | undefined;
   readonly headers: Readonly<Record<string, string>>;
-  /** When the same may be tried again, where that is known. */
+  /** When the request may be tried again, if known. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(code: ErrorCode, options: AppErrorOptions = {}) {
@@ -81,13 +81,13 @@ export class AppError extends Error {
   }
 }
 
-/** Anything thrown becomes an AppError; what nobody named is `internal` and keeps its cause for the log. */
+/** Returns an AppError as it is; wraps anything else as `internal`, with its cause for the log. */
 export function toAppError(thrown: unknown): AppError {
   return thrown instanceof AppError ? thrown : new AppError("internal", { cause: thrown });
 }
 
-/** A fault of one field of a body. @param detail to be read after the field's name */
-export function refusedField(field: string, detail: string): AppError {
+/** Returns an error about one field of a body. @param detail follows the name of the field */
+export function invalidField(field: string, detail: string): AppError {
   const pointer = `/${field.replaceAll("~", "~0").replaceAll("/", "~1")}`;
   return new AppError("invalid_body", { detail: `${field} ${detail}.`, errors: [{ pointer, detail }] });
 }

@@ -1,8 +1,8 @@
 import { AppError } from "./errors.ts";
 
 /**
- * A value that came as JSON as its text again.
- * @throws AppError invalid_body for one nested some thousand levels deep: it can be read but not be written
+ * Returns the JSON text of a value that was parsed from JSON.
+ * @throws AppError invalid_body for a value nested some thousand levels deep, which can be parsed but not serialized
  */
 export function toJson(value: unknown): string {
   try {
@@ -13,28 +13,28 @@ export function toJson(value: unknown): string {
   }
 }
 
-/** A quotation mark, or a whole number that may be beyond ±2^53. */
+/** Matches a quotation mark, or an integer that may be beyond ±2^53. */
 const MARK_OR_NUMBER = /"|(?<![\d.eE+-])-?[1-9]\d{15,}(?![\d.eE])/g;
 
 /**
- * The value of a JSON text, in which a whole number that would be rounded (beyond ±2^53) is the text of its digits. Not by a
- * reviver: that takes half a second for a megabyte of numbers, and Node 20 does not tell it the digits.
+ * Parses a JSON text. An integer beyond ±2^53, which JSON.parse would round, becomes a string of its digits.
  * @throws SyntaxError
  */
 export function parseJson(text: string): unknown {
+  // A reviver takes half a second for a megabyte of numbers, and Node 20 does not pass it the digits.
   const value: unknown = JSON.parse(text);
   if (!/(?:^|[[:,\s])-?[1-9]\d{15}/.test(text)) return value;
-  let kept = "";
-  let keptUpTo = 0;
+  let quoted = "";
+  let copiedUpTo = 0;
   for (let found = nextMark(text, 0); found; found = nextMark(text, found.end)) {
     if (found.isText || Number.isSafeInteger(Number(found.mark))) continue;
-    kept += `${text.slice(keptUpTo, found.end - found.mark.length)}"${found.mark}"`;
-    keptUpTo = found.end;
+    quoted += `${text.slice(copiedUpTo, found.end - found.mark.length)}"${found.mark}"`;
+    copiedUpTo = found.end;
   }
-  return kept === "" ? value : JSON.parse(kept + text.slice(keptUpTo));
+  return quoted === "" ? value : JSON.parse(quoted + text.slice(copiedUpTo));
 }
 
-/** The next text or long number of what is known to be JSON. `end`: where it is over. */
+/** Returns the next string or long integer in valid JSON, and the index at which it ends; null when there is none. */
 function nextMark(text: string, from: number): { mark: string; isText: boolean; end: number } | null {
   MARK_OR_NUMBER.lastIndex = from;
   const [mark] = MARK_OR_NUMBER.exec(text) ?? [];
@@ -45,11 +45,11 @@ function nextMark(text: string, from: number): { mark: string; isText: boolean; 
   return { mark, isText: true, end: end + 1 };
 }
 
-/** Anybody's JSON has fewer. How many a thread can be handed rests on its stack, and is above a thousand. */
+/** Maximum nesting of JSON. Real data has fewer levels; a thread's stack allows more than a thousand. */
 const MAX_LEVELS = 500;
 
-/** @throws AppError invalid_body for a value that came as JSON and is nested more than 500 levels deep */
-export function checkLevels(value: unknown): void {
+/** Checks the nesting of a value that was parsed from JSON. @throws AppError invalid_body above 500 levels */
+export function checkDepth(value: unknown): void {
   if (isDeeper(value, MAX_LEVELS)) throw tooDeep();
 }
 
@@ -65,6 +65,6 @@ function tooDeep(): AppError {
   return new AppError("invalid_body", { detail: `The body ${detail}.`, errors: [{ pointer: "", detail }] });
 }
 
-/** Whether a value is what a JSON object is read as. */
+/** Returns whether a value is an object as JSON.parse returns it: neither null nor an array. */
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);

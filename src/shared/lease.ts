@@ -1,12 +1,13 @@
 import type { Timings } from "./timings.ts";
 
+/** An exclusive, expiring right to work on a record. */
 export interface Lease {
-  /** Says that the work is still under way; false when it is no longer ours. */
+  /** Extends the lease; false when it is lost. */
   renew(until: Date): Promise<boolean>;
   now(): Date;
 }
 
-/** Does work and renews its lease meanwhile. The signal fires when the lease is lost. */
+/** Runs work and renews its lease meanwhile. The signal aborts when the lease is lost. */
 export async function withLease<T>(
   lease: Lease,
   { durationMs, renewEveryMs }: Pick<Timings["lease"], "durationMs" | "renewEveryMs">,
@@ -29,7 +30,7 @@ export async function withLease<T>(
 }
 
 async function renew(lease: Lease, durationMs: number, lost: AbortController): Promise<void> {
-  // MongoDB may be away for a while: the lease is lost only when MongoDB says so.
-  const kept = await lease.renew(new Date(lease.now().getTime() + durationMs)).catch(() => true);
-  if (!kept) lost.abort();
+  // A failed renewal does not lose the lease: MongoDB may be down for a while, and only its answer decides.
+  const isRenewed = await lease.renew(new Date(lease.now().getTime() + durationMs)).catch(() => true);
+  if (!isRenewed) lost.abort();
 }

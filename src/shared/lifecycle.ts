@@ -1,9 +1,9 @@
-/** A start that cannot go on. The message is for the person at the terminal: what is wrong and what to do. */
+/** An error that ends the start of a process. The message tells the person at the terminal the problem and the remedy. */
 export class StartError extends Error {
   override name = "StartError";
 }
 
-/** What a process has open, closed in the reverse order of its opening. */
+/** Collects the resources of a process and closes them in the reverse order. */
 export class Lifecycle {
   readonly #closers: { name: string; close: () => Promise<unknown> }[] = [];
   #closing: Promise<void> | undefined;
@@ -12,7 +12,7 @@ export class Lifecycle {
     this.#closers.push({ name, close });
   }
 
-  /** Closes everything once, however often it is called. A closer that fails does not keep the others from closing. */
+  /** Closes everything once, however often it is called. A failure does not keep the others from closing. */
   close(onError: (name: string, error: unknown) => void = () => {}): Promise<void> {
     this.#closing ??= (async () => {
       for (const { name, close } of this.#closers.reverse()) {
@@ -23,25 +23,25 @@ export class Lifecycle {
   }
 }
 
-/** What a process that has started says of itself. */
+/** The result of a successful start. */
 export interface Started {
-  /** Told to the process that started it. */
+  /** Sent to the parent process. */
   readonly ready: unknown;
-  /** How long a stop may take. */
+  /** Maximum duration of a stop. */
   readonly deadlineMs: number;
   onError(name: string, error: unknown): void;
-  /** Takes a changed configuration up, on SIGHUP; never rejects. Without it SIGHUP is let pass. */
+  /** Applies a changed configuration on SIGHUP; never rejects. Without this function SIGHUP is ignored. */
   reload?(): Promise<void>;
 }
 
 /**
- * Runs a process: starts it, says so to the process that started it (an IPC message `{ ready: … }`), and stops it on
- * SIGTERM, SIGINT, or when that process is gone. SIGHUP has it read its configuration again. A StartError is printed as its
- * sentence alone. A second signal (from a person: terminal and npm may each send the first one), or a stop that takes longer
- * than `deadlineMs`, ends the process at once.
+ * Runs a process. It starts, sends its parent the IPC message `{ ready: … }`, and stops on SIGTERM, SIGINT, or when the
+ * parent is gone. SIGHUP reloads the configuration. A StartError is printed as its message alone. A further signal more than
+ * a second after the first ends the process at once (terminal and npm may each send the first one), and so does a stop that
+ * takes longer than `deadlineMs`.
  */
 export async function runProcess(start: (lifecycle: Lifecycle) => Promise<Started>): Promise<void> {
-  process.report.excludeEnv = true; // a report of a crash, where NODE_OPTIONS asks for it, needs no secrets
+  process.report.excludeEnv = true; // NODE_OPTIONS may enable crash reports, which must not contain secrets
   const lifecycle = new Lifecycle();
   let deadlineMs = 10_000;
   let onError: (name: string, error: unknown) => void = () => {};
@@ -59,7 +59,7 @@ export async function runProcess(start: (lifecycle: Lifecycle) => Promise<Starte
   process.on("SIGTERM", () => void stop(0));
   process.on("SIGINT", () => void stop(0));
   process.on("disconnect", () => void stop(0));
-  if (process.connected === false) return stop(0); // who started it was gone before this could be heard
+  if (process.connected === false) return stop(0); // the parent was gone before the listener existed
   let reload = async () => {};
   let isReloadWanted = false;
   let reloading = Promise.resolve();
@@ -74,10 +74,10 @@ export async function runProcess(start: (lifecycle: Lifecycle) => Promise<Starte
     reload = async () => {
       if (stoppingSince === undefined) await started.reload?.();
     };
-    if (isReloadWanted) reloading = reload(); // the file may have changed since it was read
+    if (isReloadWanted) reloading = reload(); // the file may have changed since the start read it
     process.send?.({ ready: started.ready });
   } catch (error) {
-    if (stoppingSince !== undefined) return; // what it was about to use is being closed
+    if (stoppingSince !== undefined) return; // the start failed because its connections are being closed
     process.stderr.write(error instanceof StartError ? `${error.message}\n` : `${(error as Error).stack ?? error}\n`);
     await stop(1);
   }

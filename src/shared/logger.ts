@@ -4,34 +4,34 @@ import pretty from "pino-pretty";
 export type { Logger };
 
 /**
- * What is told of an error. Nothing else that libraries hang on theirs: documents that were refused, commands with
- * passwords, bodies.
+ * Returns the properties of an error that are logged. It leaves out everything else that libraries attach to their errors:
+ * rejected documents, commands with passwords, bodies.
  */
-export function plainError(error: unknown): object {
+export function serializeError(error: unknown): object {
   if (!(error instanceof Error)) return { type: typeof error };
   const { name, message, stack, cause } = error;
   const { code } = error as NodeJS.ErrnoException;
-  return { type: name, message, code, stack, ...(cause !== undefined && { cause: plainError(cause) }) };
+  return { type: name, message, code, stack, ...(cause !== undefined && { cause: serializeError(cause) }) };
 }
 
-/** What some take for the end of a line, or obey, and JSON leaves as it is. */
-const OBEYED = /[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
+/** Characters that JSON does not escape and that some programs take for a line end or a control sequence. */
+const CONTROLS = /[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
 
-/** What JSON writes of a control character, but for tab and line feed; or any other of its escapes, to pass over it. */
-const ESCAPED = /\\(?:(u00[01][\da-f]|[bfr])|.)/g;
+/** A JSON escape. The group matches those of control characters except tab and line feed. */
+const ESCAPES = /\\(?:(u00[01][\da-f]|[bfr])|.)/g;
 
-/** A line of JSON that nobody takes for two. */
+/** Escapes whatever a reader could take for a line end in a line of JSON. */
 const asOneLine = (line: string): string =>
-  line.replace(OBEYED, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  line.replace(CONTROLS, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
-/** A line of JSON whose texts a terminal can be given. */
+/** Replaces whatever a terminal could obey in a line of JSON. */
 const forTerminal = (line: string): string =>
-  line.replace(ESCAPED, (found, isControl) => (isControl ? "\ufffd" : found)).replace(OBEYED, "\ufffd");
+  line.replace(ESCAPES, (found, isControl) => (isControl ? "\ufffd" : found)).replace(CONTROLS, "\ufffd");
 
 /**
- * JSON lines on standard output; readable ones when `pretty` (a terminal). Nothing that holds a secret or a body is
- * ever handed to a logger; the redaction below is the net under that rule. Names, paths and headers are others' words: none
- * of them begins a line of its own, nor is obeyed by a terminal.
+ * Creates a logger that writes JSON lines to standard output, or readable lines when `pretty` (a terminal). Callers must not
+ * log secrets or bodies; the redaction below is only a safety net. Logged names, paths and headers come from clients, so
+ * they can neither begin a new line nor control a terminal.
  */
 export function createLogger(options: { level: string; name: string; pretty: boolean }): Logger {
   const settings = {
@@ -39,7 +39,7 @@ export function createLogger(options: { level: string; name: string; pretty: boo
     base: { process: options.name, pid: process.pid },
     timestamp: pino.stdTimeFunctions.isoTime,
     redact: ["authorization", "token", "*.authorization", "*.token"],
-    serializers: { err: plainError },
+    serializers: { err: serializeError },
     hooks: { streamWrite: options.pretty ? forTerminal : asOneLine },
   };
   if (!options.pretty) return pino(settings);

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 
 const GRACE_MS = 2_000;
 
-/** How long a program's output is waited for after its end, when something that left its group holds it open. */
+/** How long the output of an ended program is awaited while a process that left its group keeps it open. */
 const DRAIN_MS = 1_000;
 
 export interface Program {
@@ -14,8 +14,8 @@ export interface Program {
   /** How long processes have from SIGTERM until SIGKILL; 2 s by default. */
   readonly graceMs?: number | undefined;
   /**
-   * For a program that answers what it is asked and gives up when its input ends: with this the input stays open until
-   * it says, of the output so far, that the answer is there.
+   * Returns whether the output so far contains the whole answer. With this function the input stays open until then, for
+   * programs that give up when their input ends.
    */
   readonly isAnswered?: (output: Buffer) => boolean;
 }
@@ -23,16 +23,16 @@ export interface Program {
 export interface Ended {
   readonly code: number | null;
   readonly killedBy: NodeJS.Signals | null;
-  /** Why it was stopped from here, if it was. */
+  /** The reason when this process stopped the program: the signal aborted, or the output was too large. */
   readonly stopped: "signal" | "output" | undefined;
   readonly output: Buffer;
 }
 
-/** Whether what keeps the system from starting a program, by its code, may pass by itself. */
+/** Returns whether the error code of a failed start stands for a shortage that may pass, so that a retry is useful. */
 export const isTransientStartError = (code: string | undefined): boolean =>
   ["EAGAIN", "ENOMEM", "EMFILE", "ENFILE"].includes(code ?? "");
 
-/** The leaders of all groups that run: they go when this process goes, as far as it is given the time. */
+/** The leaders of all running groups. They are killed when this process exits, unless it is killed itself. */
 const leaders = new Set<number>();
 process.on("exit", () => {
   for (const leader of leaders) signalGroup(leader, "SIGKILL");
@@ -42,7 +42,7 @@ process.on("exit", () => {
  * Runs a program, without a shell, as the leader of its own session and process group, and resolves when it has ended.
  * When the signal fires or the output exceeds its limit, the group gets SIGTERM, and SIGKILL after `graceMs`. Processes
  * that the program leaves behind in its group are killed when it ends; those that have left the group are not.
- * @throws the error of the system that did not start it
+ * @throws the system's error when the program cannot be started
  */
 export function runProcessGroup(program: Program, signal: AbortSignal): Promise<Ended> {
   return new Promise((resolve, reject) => {
@@ -63,7 +63,7 @@ export function runProcessGroup(program: Program, signal: AbortSignal): Promise<
     const stop = (why: Ended["stopped"]) => {
       if (stopped) return;
       stopped = why;
-      if (child.exitCode !== null || child.signalCode !== null) return; // its id may be another's
+      if (child.exitCode !== null || child.signalCode !== null) return; // another process may have its id now
       signalGroup(leader, "SIGTERM");
       timer = setTimeout(() => signalGroup(leader, "SIGKILL"), graceMs);
     };
@@ -78,7 +78,7 @@ export function runProcessGroup(program: Program, signal: AbortSignal): Promise<
       chunks.push(chunk);
       if (isAnswered?.(Buffer.concat(chunks))) child.stdin.end();
     });
-    child.stdin.on("error", () => {}); // it need not read its input
+    child.stdin.on("error", () => {}); // a program may ignore its input
     if (isAnswered) child.stdin.write(input);
     else child.stdin.end(input);
 
@@ -101,6 +101,6 @@ function signalGroup(leader: number, name: NodeJS.Signals): void {
   try {
     process.kill(-leader, name);
   } catch {
-    // The group has no process left.
+    // The group has ended.
   }
 }

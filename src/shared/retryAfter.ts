@@ -1,4 +1,4 @@
-/** Milliseconds that a `Retry-After` in seconds or as a date asks for; null where there is none that can be read. */
+/** Returns the milliseconds that a `Retry-After` header asks for, in seconds or as a date; null without a valid one. */
 export function retryAfterMs(headers: Headers, now = Date.now()): number | null {
   const value = headers.get("Retry-After")?.trim();
   if (!value) return null;

@@ -5,7 +5,7 @@ import { StartError } from "../shared/lifecycle.ts";
 
 const SECONDS = [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 900, 3_600];
 
-/** What this worker process has counted. Counters only grow while the process lives. */
+/** The metrics of this worker process. */
 export class WorkerMetrics {
   readonly registry = new Registry();
   readonly runs: Counter<"outcome" | "code">;
@@ -73,7 +73,7 @@ export class WorkerMetrics {
 }
 
 /**
- * Serves a worker's figures at /metrics, and /healthz.
+ * Serves a worker's metrics at /metrics, and /healthz.
  * @throws StartError when the port is taken
  */
 export function serveMetrics(

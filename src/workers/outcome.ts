@@ -1,15 +1,18 @@
 import { DelayedError, type Job, UnrecoverableError } from "bullmq";
 import { type AppError, toAppError } from "../shared/errors.ts";
 
-/** How one attempt ended. */
+/** How one try of a job ended: the only answers that a processor gives to its queue. */
 export type Outcome =
   | { readonly kind: "done"; readonly result?: Readonly<Record<string, number | string>> }
-  /** It has not begun: it makes room for others, and comes back after `ms`. */
+  /** The job has not started. It makes room for others and comes back after `ms`. */
   | { readonly kind: "delay"; readonly ms: number }
   | { readonly kind: "retry"; readonly error: AppError }
   | { readonly kind: "discard"; readonly error: AppError };
 
-/** Translates an outcome to BullMQ, which no other function does: an error that it throws is the job's failure or delay. */
+/**
+ * Translates an outcome to BullMQ; no other function does so.
+ * @throws DelayedError after the job was moved, UnrecoverableError for `discard`, the error itself for `retry`
+ */
 export async function toBullMq(outcome: Outcome, job: Job, token: string | undefined): Promise<unknown> {
   switch (outcome.kind) {
     case "done":
@@ -24,7 +27,7 @@ export async function toBullMq(outcome: Outcome, job: Job, token: string | undef
   }
 }
 
-/** A processor that threw said nothing about retrying; the table of errors decides. */
+/** Returns the outcome of a processor that threw: the catalogue of errors decides whether the job is retried. */
 export function outcomeOfThrown(thrown: unknown): Outcome {
   const error = toAppError(thrown);
   return { kind: error.retry ? "retry" : "discard", error };

@@ -2,7 +2,7 @@ import { connectDatabase } from "../models/db/database.ts";
 import { openStores } from "../models/stores.ts";
 import type { Environment } from "../shared/config/fill.ts";
 import { readConfig, requireServers } from "../shared/config/load.ts";
-import { rereadConfig } from "../shared/config/reload.ts";
+import { reloadConfig } from "../shared/config/reload.ts";
 import type { Lifecycle, Started } from "../shared/lifecycle.ts";
 import { createLogger } from "../shared/logger.ts";
 import { RedisChangeStream } from "../shared/queue/changeStream.ts";
@@ -13,7 +13,7 @@ import { serveMetrics, WorkerMetrics } from "./metrics.ts";
 import { type Service, startService } from "./service.ts";
 
 /**
- * Starts the worker process by its environment.
+ * Starts the worker process as its environment configures it.
  * @throws StartError when the configuration is not usable or a server cannot be reached
  */
 export async function startWorkerProcess(lifecycle: Lifecycle, env: Environment, timings: Timings): Promise<Started> {
@@ -40,31 +40,31 @@ export async function startWorkerProcess(lifecycle: Lifecycle, env: Environment,
   if (metricsPort !== undefined) {
     const served = await serveMetrics(metrics.registry, { port: metricsPort, host: config.server.host });
     lifecycle.onClose("metrics", served.close);
-    log.info({ url: served.url }, "the worker's metrics are served");
+    log.info({ url: served.url }, "serving the worker's metrics");
   }
   const common = { stores, queues, connection, clock, log, metrics, timings, env };
   let current = config;
   let service = startService(config, common);
   const retired = new Set<Service>();
   lifecycle.onClose("service", async () => {
-    await Promise.all([service, ...retired].map((one) => one.close()));
+    await Promise.all([service, ...retired].map((each) => each.close()));
   });
-  /** What the old one has under way it finishes; it takes nothing new. */
+  /** The previous service finishes its active jobs and takes no new ones. */
   const reload = async () => {
-    const changed = rereadConfig(env, current, log);
+    const changed = reloadConfig(env, current, log);
     if (!changed) return;
     let next: Service;
     try {
       next = startService(changed, common);
     } catch (error) {
-      log.error({ err: error }, "the changed configuration cannot be carried out; the old one stays");
+      log.error({ err: error }, "the changed configuration cannot be applied; the previous one stays in use");
       return;
     }
     current = changed;
-    const old = service;
+    const previous = service;
     service = next;
-    retired.add(old);
-    void old.retire().finally(() => retired.delete(old));
+    retired.add(previous);
+    void previous.retire().finally(() => retired.delete(previous));
   };
   log.info("the worker is ready");
   lifecycle.onClose("log", async () => log.info("the worker is stopping"));
@@ -72,6 +72,6 @@ export async function startWorkerProcess(lifecycle: Lifecycle, env: Environment,
     ready: {},
     deadlineMs: config.worker.shutdownSeconds * 1_000,
     reload,
-    onError: (name, error) => log.error({ err: error }, `${name} did not close well`),
+    onError: (name, error) => log.error({ err: error }, `${name} did not close cleanly`),
   };
 }

@@ -5,12 +5,11 @@ import { AppError } from "../shared/errors.ts";
 import type { Logger } from "../shared/logger.ts";
 import { QUEUES, type QueueDef, queuePrefix } from "../shared/queue/definitions.ts";
 import type { RedisConnection } from "../shared/queue/redis.ts";
+import { withDeadline, withTimeout } from "../shared/timeouts.ts";
 import type { Timings } from "../shared/timings.ts";
-import { withDeadline } from "../shared/withDeadline.ts";
-import { withTimeout } from "../shared/withTimeout.ts";
 import { type Outcome, outcomeOfThrown, toBullMq } from "./outcome.ts";
 
-/** What every processor is given besides its own deps. The signal fires on time-out and when the process stops. */
+/** What every processor receives besides its own deps. The signal aborts on time-out and when the process stops. */
 export interface RunContext {
   readonly signal: AbortSignal;
   readonly clock: Clock;
@@ -18,7 +17,7 @@ export interface RunContext {
   readonly timings: Timings;
 }
 
-/** Does the work of one job of a queue. It may be run twice for one job. `lastTry`: the queue tries no more after this. */
+/** Processes one job of a queue. It may run twice for one job. `lastTry` is true when the queue will not retry the job. */
 export type Processor = (
   job: { readonly id: string; readonly payload: unknown; readonly lastTry: boolean },
   context: RunContext,
@@ -30,26 +29,28 @@ export interface RunOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly timings: Timings;
-  /** How many jobs of a queue this process does side by side; one where nothing is said. */
+  /** Maximum concurrent jobs of each queue in this process (default 1). */
   readonly concurrency?: Readonly<Record<string, number>>;
 }
 
 const ajv = new Ajv();
 
-/** How long a worker that closes and has no work under way any more waits for Redis. */
-const LAST_WORDS_MS = 2_000;
+/** How long a closing worker without active jobs waits for Redis. */
+const REDIS_CLOSE_TIMEOUT_MS = 2_000;
 
 /**
- * Starts a BullMQ worker for every queue that has a processor; only those of channels need none.
- * @returns what stops them: takes no new work, waits for the work under way, and tells it to end after the grace, if one
- *   is given; called again with one it does so from then
+ * Starts a BullMQ worker for every queue that has a processor. Only the optional queues need none.
+ *
+ * `close` takes no new jobs and waits for the active ones, whose signal aborts after `graceMs`; without `graceMs` they may
+ * take as long as they need. A later call with `graceMs` still sets that limit.
+ * @throws Error when a queue that is not optional has no processor
  */
 export function runWorkers(
   processors: ReadonlyMap<QueueDef, Processor>,
   options: RunOptions,
 ): { close(graceMs?: number): Promise<void> } {
-  const orphan = QUEUES.find((queue) => !queue.optional && !processors.has(queue));
-  if (orphan) throw new Error(`the queue ${orphan.name} has no processor`);
+  const unserved = QUEUES.find((queue) => !queue.optional && !processors.has(queue));
+  if (unserved) throw new Error(`the queue ${unserved.name} has no processor`);
   const stop = new AbortController();
   const workers = [...processors].map(([queue, processor]) => startWorker(queue, processor, options, stop.signal));
   return {
@@ -62,7 +63,7 @@ export function runWorkers(
   };
 }
 
-/** @returns what stops it and waits for all that is under way */
+/** Returns a function that stops the worker and waits for its active jobs. */
 function startWorker(
   queue: QueueDef,
   processor: Processor,
@@ -73,27 +74,29 @@ function startWorker(
   const concurrency = options.concurrency?.[queue.name] ?? 1;
   const log = options.log.child({ queue: queue.name });
   const isPayload = ajv.compile(queue.payload);
-  const underWay = new Set<Promise<unknown>>();
-  const carryOut = async (signal: AbortSignal, job: Job, token?: string): Promise<unknown> => {
+  const active = new Set<Promise<unknown>>();
+  const processJob = async (signal: AbortSignal, job: Job, token?: string): Promise<unknown> => {
     const started = performance.now();
     const given = { id: String(job.id), payload: job.data, lastTry: job.attemptsMade + 1 >= (job.opts.attempts ?? 1) };
     const outcome: Outcome = isPayload(job.data)
       ? await processor(given, { signal, clock, log, timings }).catch(outcomeOfThrown)
       : {
           kind: "discard",
-          error: new AppError("internal", { detail: `The payload does not fit: ${ajv.errorsText(isPayload.errors)}` }),
+          error: new AppError("internal", {
+            detail: `The payload does not match its schema: ${ajv.errorsText(isPayload.errors)}`,
+          }),
         };
     const line = { job: job.id, outcome: outcome.kind, ms: Math.round(performance.now() - started) };
     if (outcome.kind === "done") log.info({ ...line, ...outcome.result }, "job done");
-    else if (outcome.kind === "delay") log.debug({ ...line, againMs: outcome.ms }, "job comes again later");
+    else if (outcome.kind === "delay") log.debug({ ...line, delayMs: outcome.ms }, "job delayed");
     else log.error({ ...line, code: outcome.error.code, err: outcome.error.cause ?? outcome.error }, "job failed");
     return toBullMq(outcome, job, token);
   };
   const attempt = (job: Job, token?: string): Promise<unknown> => {
-    const work = (signal: AbortSignal) => carryOut(signal, job, token);
-    const one = withDeadline([stopping], queue.timeoutMs, work).finally(() => underWay.delete(one));
-    underWay.add(one);
-    return one;
+    const work = (signal: AbortSignal) => processJob(signal, job, token);
+    const running = withDeadline([stopping], queue.timeoutMs, work).finally(() => active.delete(running));
+    active.add(running);
+    return running;
   };
   const worker = new Worker(queue.name, attempt, {
     connection,
@@ -105,8 +108,8 @@ function startWorker(
   worker.on("error", (error) => log.debug({ err: error }, "the queue cannot be reached"));
   return async () => {
     const closed = worker.close().then(() => true);
-    // BullMQ waits for a Redis that is away, however long; what it has not been told, the records say
-    do await Promise.allSettled(underWay);
-    while (!(await withTimeout(closed, LAST_WORDS_MS).catch(() => false)) && underWay.size > 0);
+    // BullMQ waits for an unreachable Redis without limit. The records hold whatever it has not stored.
+    do await Promise.allSettled(active);
+    while (!(await withTimeout(closed, REDIS_CLOSE_TIMEOUT_MS).catch(() => false)) && active.size > 0);
   };
 }

@@ -6,31 +6,31 @@ import type { Queues } from "../shared/queue/producer.ts";
 const RETENTION_EVERY_MS = 60_000;
 
 /**
- * Keeps the schedules that live in Redis there: says them again at an interval, from a timer of this process, since a
- * Redis that was emptied has lost them.
+ * Stores the schedules of retention and of the heartbeat in Redis, now and again at each interval, because a Redis that was
+ * emptied has lost them.
  */
-export function keepSchedules(
+export function startSchedules(
   queues: Queues,
   log: Logger,
-  { heartbeatEveryMs, sayEveryMs }: { heartbeatEveryMs: number; sayEveryMs: number },
+  { heartbeatEveryMs, renewEveryMs }: { heartbeatEveryMs: number; renewEveryMs: number },
 ): { close(): Promise<void> } {
-  let saying = Promise.resolve();
-  const say = () => {
-    const both = [
+  let renewing = Promise.resolve();
+  const renew = () => {
+    const schedules = [
       queues.repeat(retention, {}, { everyMs: RETENTION_EVERY_MS, atOnce: true }),
       queues.repeat(heartbeat, { scheduled: true }, { everyMs: heartbeatEveryMs, atOnce: false }),
     ];
-    saying = Promise.all(both).then(
+    renewing = Promise.all(schedules).then(
       () => {},
-      (error: unknown) => log.debug({ err: error }, "the schedules could not be said; trying again"),
+      (error: unknown) => log.debug({ err: error }, "the schedules could not be stored in Redis; trying again"),
     );
   };
-  say();
-  const timer = setInterval(say, sayEveryMs);
+  renew();
+  const timer = setInterval(renew, renewEveryMs);
   return {
     async close() {
       clearInterval(timer);
-      await saying;
+      await renewing;
     },
   };
 }

@@ -24,9 +24,9 @@ import {
 } from "../shared/queue/definitions.ts";
 import type { Queues } from "../shared/queue/producer.ts";
 import type { RedisConnection } from "../shared/queue/redis.ts";
+import { isVisible } from "../shared/text.ts";
 import type { Timings } from "../shared/timings.ts";
-import { isVisible } from "../shared/visible.ts";
-import { ChannelGate } from "./deliveries/channelGate.ts";
+import { ChannelLimiter } from "./deliveries/channelLimiter.ts";
 import type { WorkerMetrics } from "./metrics.ts";
 import { agentHookProcessor } from "./processors/agentHook.ts";
 import { deliverProcessor } from "./processors/deliver.ts";
@@ -36,44 +36,44 @@ import { retentionProcessor } from "./processors/retention.ts";
 import { type Processor, runWorkers } from "./run.ts";
 import { finalizer } from "./runs/finalize.ts";
 import { TurnShares } from "./runs/turnShares.ts";
-import { keepSchedules } from "./schedules.ts";
+import { startSchedules } from "./schedules.ts";
 import { startSweep } from "./sweep.ts";
 
-/** Of a turn of the main session: its transcript keeps it in one document, of 16 MiB, and a character takes up to 3 bytes. */
-const MOST_TOLD_CHARS = 5_000_000;
-/** To different recipients of one channel. */
-const DELIVERIES_AT_ONCE = 10;
-/** Most of them wait for a thread; the others pass them. */
-const MAPPINGS_AT_ONCE = 100;
+/** Maximum characters of a prompt of the main session: one document of 16 MiB stores it, at up to 3 bytes a character. */
+const MAX_PROMPT_CHARS = 5_000_000;
+/** Maximum concurrent deliveries of one channel, each to another recipient. */
+const DELIVERY_CONCURRENCY = 10;
+/** Maximum concurrent mapped runs. Larger than `TRANSFORM_THREADS`, so that mappings without a transform need not wait. */
+const MAPPING_CONCURRENCY = 100;
 const TRANSFORM_THREADS = 32;
 
 export interface ServiceDeps {
   readonly stores: Stores;
   readonly queues: Queues;
-  /** For the workers: waits for Redis to come back. */
+  /** A connection for BullMQ workers, which waits for Redis to come back. */
   readonly connection: RedisConnection;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: WorkerMetrics;
   readonly timings: Timings;
-  /** For the programs that a command runner starts. */
+  /** The environment of programs that a command runner starts. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
 export interface Service {
-  /** Takes nothing new; what is under way is handed back when it takes too long. */
+  /** Takes no new jobs. Active jobs that take too long are released to other workers. */
   close(): Promise<void>;
-  /** Takes nothing new, and resolves when all that is under way has ended, however long that takes. */
+  /** Takes no new jobs, and resolves when all active ones have ended, however long that takes. */
   retire(): Promise<void>;
 }
 
-/** Everything a worker process does, from a configuration. Closed by whoever started it. */
+/** Starts everything that a worker process does under one configuration. The caller must close or retire it. */
 export function startService(config: Config, deps: ServiceDeps): Service {
   const { stores, queues, connection, clock, log, env, metrics, timings } = deps;
   const { agents, hooks, session, worker } = config;
   const runner = createRunner(agents.defaults.runner, agents.runners, env, timings.shutdown.programMs);
   const channels = openChannels(config.channels, { log, env: withoutOwnSecrets(env) });
-  metrics.channelStopped.reset(); // nobody knows yet whether these credentials are good
+  metrics.channelStopped.reset(); // the new credentials have not been refused yet
   const isWorthDelivering = (reply: string) => isVisible(reply) && !isAcknowledgement(reply);
   const delivery = { firstRoute: session.main ?? null, channels: new Set(channels.keys()) };
   const deliver = async ({ fault, channel, deliveryId }: AddedDelivery) => {
@@ -87,7 +87,7 @@ export function startService(config: Config, deps: ServiceDeps): Service {
     maxMemoryMiB: hooks.transformMemoryMiB,
     maxThreads: TRANSFORM_THREADS,
     env: withoutOwnSecrets(env),
-    onOutput: (run, stream, line) => log.info({ run, stream, line }, "a transform printed"),
+    onOutput: (run, stream, line) => log.info({ run, stream, line }, "output of a transform"),
   });
   const turns = new TurnShares(worker.concurrency);
   const mappings = compileMappings(hooks);
@@ -99,7 +99,7 @@ export function startService(config: Config, deps: ServiceDeps): Service {
       mappedHookProcessor({
         ...{ stores, hooks, defaults: agents.defaults, metrics, finalize, mappings },
         transform: (request, signal) => transforms.run(request, signal),
-        crowdedMs: (module) => transforms.crowdedMs(module),
+        backpressureDelayMs: (module) => transforms.backpressureDelayMs(module),
         enqueue: (runId, occasion) =>
           queues.add(agentHook, { runId }, { jobId: occasion ? `${runId}-${occasion}` : runId }),
         triggerHeartbeat: () => queues.triggerHeartbeat(),
@@ -131,7 +131,7 @@ export function startService(config: Config, deps: ServiceDeps): Service {
             events: events.map(({ _id: eventId, text, source, createdAt: at, told }) => {
               return { eventId, text, source, at, told };
             }),
-            maxChars: Math.min(session.maxChars, MOST_TOLD_CHARS),
+            maxChars: Math.min(session.maxChars, MAX_PROMPT_CHARS),
           }),
       }),
     ],
@@ -143,7 +143,7 @@ export function startService(config: Config, deps: ServiceDeps): Service {
           requeue: (deliveryId, occasion, delayMs) =>
             queues.deliver({ deliveryId, channel: name }, { occasion, delayMs }),
         },
-        new ChannelGate(timings.channel),
+        new ChannelLimiter(timings.channel),
       ),
     ]),
     [retention, retentionProcessor(stores, { ...config.retention, retainSingleUse: session.retainSingleUse })],
@@ -151,18 +151,18 @@ export function startService(config: Config, deps: ServiceDeps): Service {
   const workers = runWorkers(processors, {
     ...{ connection, clock, log, timings, prefix: config.redis.prefix },
     concurrency: {
-      [mappedHook.name]: MAPPINGS_AT_ONCE,
-      [agentHook.name]: TurnShares.jobsOf(worker.concurrency, mappings.length + 2),
-      ...Object.fromEntries([...channels.keys()].map((name) => [deliveriesTo(name).name, DELIVERIES_AT_ONCE])),
+      [mappedHook.name]: MAPPING_CONCURRENCY,
+      [agentHook.name]: TurnShares.queueConcurrency(worker.concurrency, mappings.length + 2),
+      ...Object.fromEntries([...channels.keys()].map((name) => [deliveriesTo(name).name, DELIVERY_CONCURRENCY])),
     },
   });
   const sweep = startSweep({
     ...{ stores, queues, clock, log, finalize, metrics, channels: delivery.channels },
     timings: timings.sweep,
   });
-  const schedules = keepSchedules(queues, log, {
+  const schedules = startSchedules(queues, log, {
     heartbeatEveryMs: durationMs(agents.defaults.heartbeat.every),
-    sayEveryMs: timings.sayScheduleMs,
+    renewEveryMs: timings.renewSchedulesMs,
   });
   const end = async (graceMs?: number) => {
     await schedules.close();
@@ -174,15 +174,15 @@ export function startService(config: Config, deps: ServiceDeps): Service {
   return { close: () => end(graceMs(worker.shutdownSeconds)), retire: () => end() };
 }
 
-/** Where the agent itself can report steps of its job. */
+/** Returns the address at which an agent can report steps of its own job. */
 function apiUrl({ server }: Config, env: ServiceDeps["env"]): string {
   const host = ["0.0.0.0", "::"].includes(server.host) ? "127.0.0.1" : server.host;
   return env.SIGNALBOX_URL ?? `http://${host.includes(":") ? `[${host}]` : host}:${server.port}`;
 }
 
 /**
- * How much of the time that a stopping worker has work under way gets before it is handed back. A program that does not
- * end by itself takes two seconds of the rest.
+ * How long active jobs may run during shutdown before they are released to other workers. Leaves at least 3 s of
+ * `worker.shutdownSeconds`, of which a program that must be killed takes 2 s.
  */
 const graceMs = (shutdownSeconds: number): number =>
   Math.max(0, Math.min(shutdownSeconds * 600, shutdownSeconds * 1_000 - 3_000));

@@ -11,17 +11,17 @@ import type { Timings } from "../shared/timings.ts";
 import type { WorkerMetrics } from "./metrics.ts";
 import type { Finalize } from "./runs/finalize.ts";
 
-/** How many records are looked up in Redis side by side. */
+/** Maximum records that are looked up in Redis concurrently. */
 const ENQUEUE_CONCURRENCY = 500;
-/** How many runs are finalized side by side: each is about ten operations, and others use the connection pool meanwhile. */
+/** Maximum runs finalized concurrently: each takes about ten operations and shares the connection pool with other work. */
 const FINALIZE_CONCURRENCY = 20;
-/** The lease of a sweep lasts for this many intervals. It is renewed at each. */
+/** Duration of the sweep's lease, in intervals. It is renewed at each interval. */
 const LEASE_INTERVALS = 3;
 /**
- * A sweep over very many runs takes its time; at least so many times as long passes before the next one. Not after one that
- * took long because a server was away: what that one was to find is waiting.
+ * Minimum pause after a sweep, as a multiple of its duration, so that sweeps over very many runs do not fill the time. A sweep
+ * that failed because a server was down is repeated without it.
  */
-const REST = 5;
+const PAUSE_FACTOR = 5;
 
 export interface SweepDeps {
   readonly stores: Stores;
@@ -29,31 +29,31 @@ export interface SweepDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly finalize: Finalize;
-  /** The channels that are configured. */
+  /** The configured channels. */
   readonly channels: ReadonlySet<string>;
   readonly metrics: WorkerMetrics;
   readonly timings: Timings["sweep"];
 }
 
 /**
- * Puts back on its queue what the records say is waiting and Redis does not know: Redis may be emptied at any moment, and
- * a process may die between two writes. Driven by a timer of each worker process; a lease lets one at a time work.
+ * Enqueues again whatever waits according to the records but is missing in Redis, because Redis may be emptied at any time
+ * and a process may die between two writes. Every worker process has a timer; a lease lets one of them sweep at a time.
  */
 export function startSweep(deps: SweepDeps): { close(): Promise<void> } {
   const { everyMs } = deps.timings;
   const holder = randomUUID();
   let sweeping = Promise.resolve();
-  let idle = true;
+  let isIdle = true;
   let notBefore = 0;
   const timer = setInterval(() => {
     const began = performance.now();
-    if (!idle || began < notBefore) return;
-    idle = false;
+    if (!isIdle || began < notBefore) return;
+    isIdle = false;
     sweeping = sweep(deps, holder)
-      .catch((error: unknown) => unfinished(deps, error))
-      .then((isWhole) => {
-        idle = true;
-        notBefore = isWhole ? began + REST * (performance.now() - began) : 0;
+      .catch((error: unknown) => logFailure(deps, error))
+      .then((isComplete) => {
+        isIdle = true;
+        notBefore = isComplete ? began + PAUSE_FACTOR * (performance.now() - began) : 0;
       });
   }, everyMs);
   return {
@@ -64,7 +64,7 @@ export function startSweep(deps: SweepDeps): { close(): Promise<void> } {
   };
 }
 
-/** @returns whether all of it could be done */
+/** Returns false when a part of the sweep failed. */
 async function sweep(deps: SweepDeps, holder: string): Promise<boolean> {
   const { stores, clock, timings } = deps;
   const durationMs = timings.everyMs * LEASE_INTERVALS;
@@ -72,18 +72,18 @@ async function sweep(deps: SweepDeps, holder: string): Promise<boolean> {
   if (!(await renew())) return true;
   const lease = { durationMs, renewEveryMs: timings.everyMs };
   return withLease({ renew, now: () => clock.now() }, lease, async (lost) => {
-    let isWhole = true;
+    let isComplete = true;
     for (const part of [finalizeEnded, requeueUnmapped, requeueRuns, failUnserved, requeueDeliveries, wakeMain]) {
-      if (lost.aborted) break; // another process sweeps by now
+      if (lost.aborted) break; // another process sweeps now
       await part(deps).catch((error: unknown) => {
-        isWhole = unfinished(deps, error); // of a cluster, other queues may be there
+        isComplete = logFailure(deps, error); // the next part may use another node of a cluster
       });
     }
-    return isWhole;
+    return isComplete;
   });
 }
 
-function unfinished({ log }: SweepDeps, error: unknown): false {
+function logFailure({ log }: SweepDeps, error: unknown): false {
   log.debug({ err: error }, "the sweep could not finish; trying again");
   return false;
 }
@@ -96,7 +96,7 @@ async function finalizeEnded(deps: SweepDeps): Promise<void> {
     finalize(run).catch((error: unknown) => {
       const { code } = toAppError(error);
       if (code === "unavailable") throw error;
-      log.error({ run, code, err: error }, "a run cannot be finalized"); // others can be
+      log.error({ run, code, err: error }, "a run cannot be finalized"); // the other runs can be
     }),
   );
 }
@@ -108,10 +108,10 @@ async function requeueUnmapped(deps: SweepDeps): Promise<void> {
     stores.runs.listUnmapped(before(deps)),
     ENQUEUE_CONCURRENCY,
     async ({ _id: runId, round, mapped }) => {
-      // As at acceptance, the senders take turns: a run's priority is how many runs of its mapping wait up to it.
+      // The mappings take turns, as at acceptance: a run's priority is its position among the waiting runs of its mapping.
       const priority = (waiting.get(mapped?.mapping ?? "") ?? 0) + 1;
       waiting.set(mapped?.mapping ?? "", priority);
-      // As the API names the job, so that no transform is carried out twice side by side.
+      // The same id as the API uses, so that no transform runs twice concurrently.
       const jobId = round === 0 ? runId : `${runId}-round-${round}`;
       if (!(await queues.has(mappedHook, jobId))) await queues.add(mappedHook, { runId }, { jobId, priority });
     },
@@ -122,13 +122,13 @@ async function requeueRuns(deps: SweepDeps): Promise<void> {
   const { stores, queues, clock } = deps;
   const due = stores.runs.listDue(clock.now(), before(deps));
   await inBatches(due, ENQUEUE_CONCURRENCY, async ({ id: runId, status, attempts }) => {
-    // The entry that a dead worker has taken is still there, so another one is made beside it.
+    // The queue entry of a dead worker still exists, so the run gets another id.
     const jobId = status === "running" ? `${runId}-lost-${attempts}` : runId;
     if (!(await queues.has(agentHook, jobId))) await queues.add(agentHook, { runId }, { jobId });
   });
 }
 
-/** Calls `act` for each item, for `size` of them at a time. */
+/** Calls `act` for each item, `size` items at a time. */
 async function inBatches<T>(items: AsyncIterable<T>, size: number, act: (item: T) => Promise<void>): Promise<void> {
   let batch: T[] = [];
   for await (const item of items) {
@@ -145,24 +145,24 @@ async function failUnserved({ stores, clock, channels, metrics, log, timings }: 
   const failed = await stores.deliveries.failUnserved(channels, before, unconfigured);
   for (const { channel, count } of failed) {
     metrics.deliveries.inc({ channel, outcome: "failed" }, count);
-    log.warn({ channel, count }, "deliveries fail: their channel is no longer configured");
+    log.warn({ channel, count }, "deliveries failed because their channel is no longer configured");
   }
 }
 
 async function requeueDeliveries(deps: SweepDeps): Promise<void> {
   const { stores, queues, clock } = deps;
   const due = stores.deliveries.listDue(clock.now(), before(deps));
-  const away = new Set<string>();
-  await inBatches(due, ENQUEUE_CONCURRENCY, async ({ _id: deliveryId, channel, claim, notBefore }) => {
-    if (away.has(channel)) return;
-    // as of runs: an entry that a dead worker has taken is still there
-    const occasion = claim ? `lost-${claim.until.getTime()}` : notBefore ? `at-${notBefore.getTime()}` : undefined;
+  const unreachable = new Set<string>();
+  await inBatches(due, ENQUEUE_CONCURRENCY, async ({ _id: deliveryId, channel, claim: lease, notBefore }) => {
+    if (unreachable.has(channel)) return;
+    // As for runs, the queue entry of a dead worker still exists.
+    const occasion = lease ? `lost-${lease.until.getTime()}` : notBefore ? `at-${notBefore.getTime()}` : undefined;
     const entry = { deliveryId, channel };
     try {
       if (!(await queues.hasDelivery(entry, { occasion }))) await queues.deliver(entry, { occasion });
     } catch (error) {
-      if (!away.has(channel)) unfinished(deps, error);
-      away.add(channel);
+      if (!unreachable.has(channel)) logFailure(deps, error);
+      unreachable.add(channel);
     }
   });
 }

@@ -342,7 +342,7 @@ describe("agent runs, carried out by a worker", () => {
     await start("read -r line; cat > /dev/null; echo x >> begun; echo ok", { more: "heartbeat: { every: '1d' }" });
     await worker.close();
     const ids = await Promise.all(Array.from({ length: 20 }, (_, i) => agent({ message: `m${i}` })));
-    for (const queue of app.queues.open) await queue.drain();
+    for (const queue of app.queues.all) await queue.drain();
     const connection = new Redis(app.redisUrl);
     const former = new Queue("accepted-runs", { connection, prefix: queuePrefix(app.prefix, "accepted-runs") });
     await former.add("accepted-runs", { queue: "agent-hook", runIds: ids });

@@ -50,8 +50,7 @@ describe("the main session's turns", () => {
     expect(status).to.equal(200);
   };
   /** What the schedule does when its time has come. */
-  const schedule = () =>
-    app.queues.open.find(({ name }) => name === "heartbeat")?.add("heartbeat", { scheduled: true });
+  const schedule = () => app.queues.all.find(({ name }) => name === "heartbeat")?.add("heartbeat", { scheduled: true });
   const turns = (): Turn[] =>
     model.requests.map(({ body }) => {
       const prompt: string = body.messages.at(-1).content;

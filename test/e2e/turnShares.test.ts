@@ -79,7 +79,7 @@ describe("agent turns, shared between senders", () => {
     await eventually(async () => (await count("running")) === 1, "the slow turn");
     const ids = await Promise.all(Array.from({ length: 29 }, () => mallory("quick")));
     const id = await alice("quick");
-    const queue = app.queues.open.find(({ name }) => name === "agent-hook");
+    const queue = app.queues.all.find(({ name }) => name === "agent-hook");
     await eventually(async () => (await queue?.getWaitingCount()) === 0, "every run to be looked at");
 
     writeFileSync(join(dir, "go"), "");

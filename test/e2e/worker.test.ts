@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import pino from "pino";
-import { keepSchedules } from "../../src/workers/schedules.ts";
+import { startSchedules } from "../../src/workers/schedules.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
 import { createJob } from "../support/factories.ts";
@@ -77,9 +77,9 @@ describe("the schedules in Redis", () => {
   it("are there again after Redis was emptied and started anew", async () => {
     const redis = await startRedis();
     const app = await startApp({ redis: redis.url });
-    const schedules = keepSchedules(app.queues, pino({ level: "silent" }), {
+    const schedules = startSchedules(app.queues, pino({ level: "silent" }), {
       heartbeatEveryMs: 3_600_000,
-      sayEveryMs: 50,
+      renewEveryMs: 50,
     });
     const scheduled = async () => {
       const depths = await app.queues.depths().catch(() => []);

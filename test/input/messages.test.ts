@@ -92,7 +92,7 @@ describe("messages that somebody else left in Redis", function () {
     const payload = fc.oneof(odd, record(["runId", "deliveryId", "scheduled"]));
     let count = 0;
     for (const [n, { name }] of QUEUES.entries()) {
-      const queue = app.queues.open.find((one) => one.name === name);
+      const queue = app.queues.all.find((one) => one.name === name);
       for (const data of fc.sample(payload, { ...runs(6), seed: SEED + n })) {
         await queue?.add(name, data, { removeOnFail: true, removeOnComplete: true });
         count++;

@@ -20,11 +20,11 @@ describe("Batcher", () => {
         }),
       { maxBatchSize: 100, maxBatchWeight: Number.POSITIVE_INFINITY, weightOf: (item) => item, ...options },
     );
-  /** Lets everything happen that waits for no batch to end. */
+  /** Waits until every batch that may start has started. */
   const idle = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
   const started = () => batches.map(({ items }) => items);
 
-  it("Batcher: processes a single call at once, and the calls that arrive meanwhile as one batch, in order", async () => {
+  it("processes a single call at once, and the calls that arrive meanwhile as one batch, in order", async () => {
     const batcher = start();
 
     const first = batcher.add(1);
@@ -41,7 +41,7 @@ describe("Batcher", () => {
     expect(await Promise.all([first, ...rest])).to.deep.equal(["done 1", "done 2", "done 3", "done 4"]);
   });
 
-  it("Batcher: has two batches in flight by default, and what comes next waits for one of them", async () => {
+  it("has two batches in flight by default, and later items wait for one of them", async () => {
     const batcher = start({});
 
     for (const item of [1, 2, 3, 4]) {
@@ -56,7 +56,7 @@ describe("Batcher", () => {
     expect(started()).to.deep.equal([[1], [2], [3, 4]]);
   });
 
-  it("Batcher: joins the calls of one turn of the event loop", async () => {
+  it("joins the calls of one turn of the event loop", async () => {
     const batcher = start();
 
     for (const item of [1, 2, 3]) void batcher.add(item);
@@ -69,7 +69,7 @@ describe("Batcher", () => {
     ["items", { maxBatchSize: 2 }, [[1, 5], [1, 1], [9]]],
     ["weight, but for an item that weighs more than that", { maxBatchWeight: 6 }, [[1, 5], [1, 1], [9]]],
   ] as const) {
-    it(`Batcher: puts no more into a batch than the maximum of ${title}`, async () => {
+    it(`puts no more into a batch than the maximum of ${title}`, async () => {
       const batcher = start(options);
 
       for (const item of [1, 5, 1, 1, 9]) void batcher.add(item);
@@ -83,7 +83,7 @@ describe("Batcher", () => {
     });
   }
 
-  it("Batcher: never has items of one key in two batches in flight", async () => {
+  it("never has items of one key in two batches in flight", async () => {
     const batcher = start({ maxConcurrency: 2, keyOf: (item) => String(item % 10) });
 
     for (const item of [1, 2]) {
@@ -104,7 +104,7 @@ describe("Batcher", () => {
     expect(started()).to.deep.equal([[1], [2], [12, 3], [11, 21]]);
   });
 
-  it("Batcher: starts a further batch once it is as large as those in flight, or full", async () => {
+  it("starts a further batch once it is as large as those in flight, or full", async () => {
     const batcher = start({ maxConcurrency: 3, maxBatchSize: 3 });
     const add = async (...items: number[]) => {
       for (const item of items) void batcher.add(item);
@@ -127,7 +127,7 @@ describe("Batcher", () => {
     expect(full).to.deep.equal([...equal, [5, 6, 7]]);
   });
 
-  it("Batcher: rejects the call whose item failed, and resolves the others", async () => {
+  it("rejects the call whose item failed, and resolves the others", async () => {
     const batcher = start();
     const answers = [1, 2].map((item) => batcher.add(item).catch((error: Error) => error.message));
 
@@ -137,7 +137,7 @@ describe("Batcher", () => {
     expect(await Promise.all(answers)).to.deep.equal(["no 1", "done 2"]);
   });
 
-  it("Batcher: does not repeat a batch that is unavailable", async () => {
+  it("does not repeat a batch that is unavailable", async () => {
     const batcher = start();
     const answers = [1, 2].map((item) => batcher.add(item).catch((error: AppError) => error.code));
 
@@ -148,7 +148,7 @@ describe("Batcher", () => {
     expect(started()).to.deep.equal([[1, 2]]);
   });
 
-  it("Batcher: processes each item alone after a batch has failed as a whole, and then what came meanwhile", async () => {
+  it("processes each item alone after a whole batch has failed, and then the items that arrived meanwhile", async () => {
     const batcher = start();
     const answers = [1, 2].map((item) => batcher.add(item).catch((error: Error) => error.message));
 

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { parseJson } from "../../src/shared/json.ts";
 import { runs } from "../support/random.ts";
 
-/** A JSON text, and what it is to be read as. */
+/** A JSON text and the value that parseJson must return for it. */
 type Case = readonly [text: string, value: unknown];
 
 const asNumber = (text: string): Case => {
@@ -40,7 +40,7 @@ const anyCase = fc.letrec<{ value: Case; list: Case; object: Case }>((tie) => ({
 })).value;
 
 describe("parseJson", () => {
-  it("reads any JSON as JSON.parse does, but for whole numbers that would be rounded, of which it keeps the digits", () => {
+  it("parses any JSON as JSON.parse does, except that integers which would be rounded become strings of their digits", () => {
     fc.assert(
       fc.property(anyCase, ([text, value]) => {
         expect(parseJson(text)).to.deep.equal(value);

@@ -4,7 +4,7 @@ import { withLease } from "../../src/shared/lease.ts";
 
 const LEASE = { durationMs: 15_000, renewEveryMs: 2_000, acquireEveryMs: 2_000 };
 
-describe("underClaim", () => {
+describe("withLease", () => {
   let time: sinon.SinonFakeTimers;
   beforeEach(() => {
     time = sinon.useFakeTimers({ toFake: ["setInterval", "clearInterval", "Date"] });
@@ -14,8 +14,8 @@ describe("underClaim", () => {
   const pass = (seconds: number) => time.tickAsync(seconds * 1_000);
 
   it("renews the lease every renewEveryMs until the work is over", async () => {
-    const said: [at: number, until: number][] = [];
-    const renew = async (until: Date) => said.push([Date.now(), until.getTime()]) > 0;
+    const renewals: [at: number, until: number][] = [];
+    const renew = async (until: Date) => renewals.push([Date.now(), until.getTime()]) > 0;
     const { promise: work, resolve } = Promise.withResolvers<string>();
 
     const done = withLease({ renew, now }, LEASE, () => work);
@@ -25,10 +25,10 @@ describe("underClaim", () => {
     await pass(60);
 
     expect(result).to.equal("result");
-    expect(said).to.deep.equal([2_000, 4_000].map((at) => [at, at + LEASE.durationMs]));
+    expect(renewals).to.deep.equal([2_000, 4_000].map((at) => [at, at + LEASE.durationMs]));
   });
 
-  it("renews once at a time where nobody answers, and resolves only when that has ended", async () => {
+  it("never renews twice at a time, and resolves only when a pending renewal has ended", async () => {
     const { promise: answer, resolve } = Promise.withResolvers<boolean>();
     let asked = 0;
     const renew = () => {
@@ -52,7 +52,7 @@ describe("underClaim", () => {
     expect(wasOver).to.equal(false);
   });
 
-  it("aborts the work's signal once when the lease is lost, and not while the server is away", async () => {
+  it("aborts the work's signal when the lease is lost, and not while the server is down", async () => {
     const answers = [() => Promise.reject(new Error("away")), async () => false];
     const renew = () => (answers.shift() as () => Promise<boolean>)();
     const { promise: work, resolve: endWork } = Promise.withResolvers<void>();

@@ -5,7 +5,7 @@ import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
 
-/** Stopped in the middle of its start, whose next step fails then, as its connections are closed. */
+/** A process that is stopped in the middle of its start, whose next step then fails because its connections are closed. */
 const SCRIPT = `
 import { setTimeout as delay } from "node:timers/promises";
 import { runProcess } from ${JSON.stringify(resolve("src/shared/lifecycle.ts"))};
@@ -21,8 +21,8 @@ void runProcess((lifecycle) => new Promise((_, reject) => {
 }));
 `;
 
-describe("a process that is stopped while it starts", () => {
-  it("closes what it has opened, ends with 0, and tells nothing of the step that failed by that", async () => {
+describe("runProcess: a process that is stopped while it starts", () => {
+  it("closes its resources, exits with 0, and does not print the error of the step that failed", async () => {
     const child = spawn(process.execPath, ["--input-type=module", "-e", SCRIPT], { stdio: ["ignore", "pipe", "pipe"] });
 
     const [[code], stdout, stderr] = await Promise.all([once(child, "exit"), text(child.stdout), text(child.stderr)]);
@@ -31,7 +31,7 @@ describe("a process that is stopped while it starts", () => {
   });
 });
 
-describe("a process whose starter is gone before it listens for that", () => {
+describe("runProcess: a process whose parent is gone before it listens for that", () => {
   const ORPHAN = `
 import { runProcess } from ${JSON.stringify(resolve("src/shared/lifecycle.ts"))};
 process.disconnect();
@@ -42,7 +42,7 @@ await runProcess(async () => {
 });
 `;
 
-  it("does not start, and ends with 0", async () => {
+  it("does not start, and exits with 0", async () => {
     const child = spawn(process.execPath, ["--input-type=module", "-e", ORPHAN], {
       stdio: ["ignore", "pipe", "inherit", "ipc"],
     });

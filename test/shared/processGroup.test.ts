@@ -7,10 +7,10 @@ import { expect } from "chai";
 import { type Program, runProcessGroup } from "../../src/shared/processGroup.ts";
 import { eventually } from "../support/eventually.ts";
 
-/** A command that runs this JavaScript. */
+/** Returns a command that runs this JavaScript. */
 const node = (source: string): Program["command"] => [process.execPath, "-e", source];
 
-describe("a program in a process group is stopped with all its children", () => {
+describe("runProcessGroup", () => {
   let dir: string;
   beforeEach(() => {
     dir = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-group-")));
@@ -23,7 +23,7 @@ describe("a program in a process group is stopped with all its children", () => 
     );
 
   const STUBBORN = "process.on('SIGTERM', () => {}); setInterval(() => {}, 1000);";
-  /** Starts two children that ignore SIGTERM, and writes all three ids down once they are up. */
+  /** Starts two children that ignore SIGTERM, and writes all three ids to a file once they run. */
   const family = (leader: string) =>
     node(`
       const { spawn } = require("node:child_process");
@@ -45,12 +45,15 @@ describe("a program in a process group is stopped with all its children", () => 
     );
 
   const leaders: [string, string][] = [
-    ["that ends by itself on SIGTERM", ""],
-    ["that ignores SIGTERM too", STUBBORN],
-    ["that ends well on SIGTERM", "process.on('SIGTERM', () => { writeFileSync('told', ''); process.exit(0); });"],
+    ["a program that does not handle SIGTERM", ""],
+    ["a program that ignores SIGTERM too", STUBBORN],
+    [
+      "a program that exits on SIGTERM",
+      "process.on('SIGTERM', () => { writeFileSync('told', ''); process.exit(0); });",
+    ],
   ];
   for (const [title, leader] of leaders) {
-    it(`${title}, when the signal fires`, async () => {
+    it(`stops ${title} with all its children when the signal aborts`, async () => {
       const stop = new AbortController();
       const running = run(family(leader), stop.signal);
       const [main, ...children] = (await pids()) as [number, ...number[]];
@@ -65,7 +68,7 @@ describe("a program in a process group is stopped with all its children", () => 
     });
   }
 
-  it("whose leader ends and leaves them behind", async () => {
+  it("kills the children that a program leaves behind", async () => {
     const detached = node(`
       const { spawn } = require("node:child_process");
       const child = spawn(process.execPath, ["-e", ${JSON.stringify(STUBBORN)}], { stdio: "inherit" });
@@ -77,7 +80,7 @@ describe("a program in a process group is stopped with all its children", () => 
     await eventually(async () => isOver(await state(Number(output))), "what was left behind to be gone");
   });
 
-  it("that prints too much", async () => {
+  it("stops a program with all its children when it prints too much", async () => {
     const endless = node("process.stdout.write(String(process.pid)); setInterval(() => console.log('more'), 1)");
 
     const { stopped, output } = await run(endless, undefined, { maxOutputBytes: 100 });
@@ -87,7 +90,7 @@ describe("a program in a process group is stopped with all its children", () => 
     expect(await state(Number.parseInt(output.toString(), 10))).to.equal("");
   });
 
-  it("does not wait for one that left the group and holds the output open", async () => {
+  it("does not wait for a process that left the group and keeps the output open", async () => {
     const leaver = node(`
       const { spawn } = require("node:child_process");
       const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "inherit", detached: true });
@@ -98,7 +101,7 @@ describe("a program in a process group is stopped with all its children", () => 
     process.kill(Number(output), "SIGKILL");
   });
 
-  it("signals nobody once it has ended, also where one that left it prints too much: its id is free by then", async () => {
+  it("sends no signal after the program has ended, even when a process that left the group prints too much", async () => {
     const pouring = `
       const isGone = () => { try { process.kill(process.argv[1], 0); } catch { return true; } };
       setInterval(() => isGone() && console.log("more"), 1);`;
@@ -124,7 +127,7 @@ describe("a program in a process group is stopped with all its children", () => 
     expect(signals).to.deep.equal([[-leader, "SIGKILL"]]);
   });
 
-  it("when this process exits meanwhile", async () => {
+  it("kills the group when this process exits", async () => {
     const program = { command: family(STUBBORN), env: {}, cwd: dir, input: "", maxOutputBytes: 1_000 };
     const main = `
       import { existsSync } from "node:fs";
@@ -137,8 +140,8 @@ describe("a program in a process group is stopped with all its children", () => 
     for (const pid of await pids()) await eventually(async () => isOver(await state(pid)), "all to be gone");
   });
 
-  it("keeps the input open until the answer is there", async () => {
-    // Like a server that gives up at the end of its input: it says which came first.
+  it("keeps the input open until the answer has arrived", async () => {
+    // Like a server that gives up at the end of its input, it prints which event came first.
     const server = node(`
       process.stdin.on("data", (asked) => setImmediate(() => process.stdout.write("answer to " + asked + "\\n")));
       process.stdin.on("end", () => process.stdout.write("end", () => process.exit(0)));`);
@@ -151,18 +154,18 @@ describe("a program in a process group is stopped with all its children", () => 
     expect(output.toString()).to.equal("answer to a question\nend");
   });
 
-  it("throws the error of the system that does not start it", async () => {
+  it("throws the system's error when the program cannot be started", async () => {
     const thrown = await run(["signalbox-no-such-program"]).catch((error) => error);
 
     expect(thrown.code).to.equal("ENOENT");
   });
 });
 
-/** What ps says of a process: empty when there is none, Z when it is dead and nobody has asked how it ended. */
+/** Returns the state of a process according to ps: empty when there is none, Z for a zombie. */
 async function state(pid: number): Promise<string> {
   const { stdout } = await promisify(execFile)("ps", ["-o", "stat=", "-p", String(pid)]).catch(() => ({ stdout: "" }));
   return stdout.trim();
 }
 
-/** An orphan's end is for the system's first process to ask for, which in a container may not do so. */
+/** Returns whether a process has ended. An orphan may stay a zombie in a container whose first process does not reap it. */
 const isOver = (seen: string) => seen === "" || seen.startsWith("Z");

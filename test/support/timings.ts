@@ -5,7 +5,7 @@ export const FAST_TIMINGS: Timings = {
   lease: TIMINGS.lease,
   queueLockMs: TIMINGS.queueLockMs,
   sweep: { everyMs: 300, minAgeMs: 500, unservedMs: 60_000 },
-  sayScheduleMs: 1_000,
+  renewSchedulesMs: 1_000,
   retry: {
     runMs: [100, 300],
     deliveryMs: [200, 500, 1_000, 2_000, 4_000],
@@ -13,12 +13,12 @@ export const FAST_TIMINGS: Timings = {
     writeMs: 50,
     stoppedChannelMs: 10_000,
   },
-  channel: { waitedForMs: 500, probeLookMs: 20, leastLimitMs: 100, leastUntoldMs: 5_000 },
+  channel: { maxWaitMs: 500, probePollMs: 20, minLimitMs: 100, initialBackoffMs: 5_000 },
   clusterSlotsMs: 1_000,
-  liveBeatMs: 1_500,
+  liveHeartbeatMs: 1_500,
   shutdown: { idleConnectionMs: 10, programMs: 500 },
-  restOfBodyMs: 1_000,
-  webProcesses: { replaceMs: 50, mostReplaceMs: 500, metricsMs: 1_500 },
+  drainBodyMs: 1_000,
+  webProcesses: { replaceMs: 50, maxReplaceMs: 500, metricsMs: 1_500 },
 };
 
 /** The same for tests in which a process dies or hangs, and others wait until its leases have ended. */

@@ -19,7 +19,7 @@ describe("the worker's metrics", () => {
     await app.close();
   });
 
-  it("count runs by outcome, their time queued and running, heartbeat turns and deliveries", async () => {
+  it("count runs by outcome, their queued and running time, heartbeat turns and deliveries", async () => {
     const { body } = await app.call("POST", "/hooks/agent", { message: "x" }, bearer);
     await eventually(async () => {
       const run = (await app.call("GET", `/api/runs/${body.runId}`)).body;
@@ -37,7 +37,7 @@ describe("the worker's metrics", () => {
     expect(text).to.match(/^signalbox_deliveries_total\{channel="whatsapp",outcome="failed"\} 1$/m);
   });
 
-  it("show the events that wait on the API's /metrics", async () => {
+  it("include waiting events on the API's /metrics", async () => {
     await app.call("POST", "/hooks/wake", { text: "x", mode: "next-heartbeat" }, bearer);
 
     const { body } = await app.call("GET", "/metrics");
@@ -46,7 +46,7 @@ describe("the worker's metrics", () => {
     expect(body).to.match(/^signalbox_hooks_accepted_total\{hook="wake"\} 1$/m);
   });
 
-  it("are served on a port of their own, and nothing else", async () => {
+  it("are served on their own port, which serves nothing else", async () => {
     const served = await serveMetrics(new WorkerMetrics().registry, { port: 0, host: "127.0.0.1" });
     try {
       const metrics = await fetch(`${served.url}/metrics`);

@@ -39,34 +39,34 @@ describe("runWorkers", () => {
       log,
     });
   };
-  /** The job once it has ended. Not told by events: those from before the first look at them are missed. */
+  /** Resolves with the job once it has ended. It polls, because queue events from before the subscription are lost. */
   const ended = (job: Job): Promise<Job> =>
     eventually(async () => {
       const now = await queue.getJob(String(job.id));
       return now?.finishedOn !== undefined && now;
     }, "the job to end");
   const outcomes: [string, Processor, object, { attempts: number; failed?: string }][] = [
-    ["ends a job that is done", async () => ({ kind: "done", result: { deleted: 3 } }), {}, { attempts: 1 }],
+    ["completes a job that is done", async () => ({ kind: "done", result: { deleted: 3 } }), {}, { attempts: 1 }],
     [
-      "tries a job again that may pass by itself",
+      "retries a job whose outcome is retry",
       async () => ({ kind: "retry", error: new AppError("unavailable", { detail: "later" }) }),
       {},
       { attempts: 3, failed: "later" },
     ],
     [
-      "gives a job up that never will",
+      "fails a job whose outcome is discard",
       async () => ({ kind: "discard", error: new AppError("job_not_found") }),
       {},
       { attempts: 1, failed: "job_not_found: There is no such job." },
     ],
     [
-      "goes by the table of errors when a processor throws",
+      "decides by the catalogue of errors when a processor throws",
       async () => Promise.reject(new AppError("job_not_found")),
       {},
       { attempts: 1, failed: "job_not_found: There is no such job." },
     ],
     [
-      "tries again after what nobody named",
+      "retries a job whose processor throws anything else",
       async () => Promise.reject("odd"),
       {},
       { attempts: 3, failed: "Something went wrong inside the service." },
@@ -84,7 +84,7 @@ describe("runWorkers", () => {
     });
   }
 
-  it("says which try of a job is the last", async () => {
+  it("passes to the processor whether a try of a job is the last", async () => {
     const tries: boolean[] = [];
     const workers = start(async ({ lastTry }) => {
       tries.push(lastTry);
@@ -98,7 +98,7 @@ describe("runWorkers", () => {
     expect(tries).to.deep.equal([false, false, true, true]);
   });
 
-  it("discards a payload that does not fit, without showing it in the log", async () => {
+  it("discards a payload that does not match its schema, without logging it", async () => {
     let called = false;
     const workers = start(async () => {
       called = true;
@@ -110,11 +110,11 @@ describe("runWorkers", () => {
     await workers.close(0);
 
     expect(called).to.equal(false);
-    expect(failedReason).to.match(/^internal: The payload does not fit/);
+    expect(failedReason).to.match(/^internal: The payload does not match its schema/);
     expect(JSON.stringify(lines)).to.not.include("secret payload");
   });
 
-  it("tells the work under way to end when it is closed, and waits for it", async () => {
+  it("aborts active jobs when it is closed, and waits for them", async () => {
     let begun = () => {};
     const running = new Promise<void>((resolve) => {
       begun = resolve;
@@ -146,7 +146,7 @@ describe("runWorkers", () => {
     ).to.throw("the queue mapped-hook has no processor");
   });
 
-  it("begins to work once Redis is back, when it goes away in the middle of the start", async () => {
+  it("starts working after Redis was down in the middle of its start", async () => {
     const redis = await startRedis();
     const log = pino({ level: "silent" });
     const own = workerConnection(redis, log);

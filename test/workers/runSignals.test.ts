@@ -13,8 +13,8 @@ import { FAST_TIMINGS } from "../support/timings.ts";
 
 const JOBS = 50;
 
-describe("the signals of a worker's jobs", () => {
-  it("runWorkers: frees the signal of a job that has ended, also when a listener was left on it", async () => {
+describe("runWorkers", () => {
+  it("frees the signal of a job that has ended, even when a listener was left on it", async () => {
     const prefix = `test-${randomUUID()}`;
     const connection = new Redis(await redisUrl(), { maxRetriesPerRequest: null });
     const queue = new Queue(retention.name, { connection, prefix: queuePrefix(prefix, retention.name) });

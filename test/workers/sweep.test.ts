@@ -11,7 +11,7 @@ import { startApp, type TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
 import { acceptRun } from "../support/factories.ts";
 
-describe("the sweep over runs that wait for their mapping", () => {
+describe("sweep: runs that wait for their mapping", () => {
   let app: TestApp;
   before(async () => {
     app = await startApp();
@@ -19,7 +19,7 @@ describe("the sweep over runs that wait for their mapping", () => {
   afterEach(() => sinon.restore());
   after(() => app.close());
 
-  /** Writes a run down as if the process that accepted it had died before it put it on the queue. */
+  /** Stores a run as if the process that accepted it had died before it enqueued it. */
   async function accept(mapping = "x"): Promise<string> {
     const _id = randomUUID();
     const mapped = { mapping, call: "{}", wakeMode: "now" as const };
@@ -47,7 +47,7 @@ describe("the sweep over runs that wait for their mapping", () => {
   }
   const onQueue = (ids: string[]) => Promise.all(ids.map((id) => app.queues.has(mappedHook, id)));
 
-  it("puts one back that the queue does not know", async () => {
+  it("enqueues a run that its queue does not contain", async () => {
     const id = await accept();
 
     await sweepOnce();
@@ -55,18 +55,18 @@ describe("the sweep over runs that wait for their mapping", () => {
     expect(await onQueue([id])).to.deep.equal([true]);
   });
 
-  it("puts them back with priorities by which the mappings take turns", async () => {
+  it("enqueues them with priorities by which the mappings take turns", async () => {
     const ids = [];
     for (const mapping of ["a", "a", "b", "a", "b"]) ids.push(await accept(mapping));
 
     await sweepOnce();
 
-    const queue = app.queues.open.find(({ name }) => name === mappedHook.name);
+    const queue = app.queues.all.find(({ name }) => name === mappedHook.name);
     const jobs = await Promise.all(ids.map((id) => queue?.getJob(id)));
     expect(jobs.map((job) => job?.opts.priority)).to.deep.equal([1, 2, 1, 3, 2]);
   });
 
-  it("leaves out those that are over, or past their mapping", async () => {
+  it("ignores runs that have ended or are mapped", async () => {
     const ids = [await accept(), await accept(), await accept()] as const;
     await app.stores.runs.cancel(ids[0]);
     await app.stores.runs.applyMapping(ids[1], 0, { kind: "dropped" });
@@ -77,7 +77,7 @@ describe("the sweep over runs that wait for their mapping", () => {
     expect(await onQueue([...ids])).to.deep.equal([false, false, false]);
   });
 
-  it("comes again at once after a sweep that was held up for a minute because a server was away", async () => {
+  it("sweeps again at once after a sweep that took a minute because a server was down", async () => {
     const now = performance.now.bind(performance);
     let heldUpMs = 0;
     sinon.stub(performance, "now").callsFake(() => now() + heldUpMs);
@@ -95,7 +95,7 @@ describe("the sweep over runs that wait for their mapping", () => {
     await sweep.close();
   });
 
-  it("makes no second entry of one that was begun anew by hand and is on the queue", async () => {
+  it("adds no second entry for a run that was retried by hand and is on the queue", async () => {
     const id = await accept();
     await app.stores.runs.applyMapping(id, 0, { kind: "failed", error: { code: "mapping_failed", message: "x" } });
     await app.stores.runs.markFinalized({ _id: id, round: 0 });
@@ -107,7 +107,7 @@ describe("the sweep over runs that wait for their mapping", () => {
   });
 });
 
-describe("the sweep over deliveries", () => {
+describe("sweep: deliveries", () => {
   let app: TestApp;
   beforeEach(async () => {
     app = await startApp();
@@ -136,7 +136,7 @@ describe("the sweep over deliveries", () => {
     return metrics.registry.metrics();
   }
 
-  it("puts those back whose queue was emptied, also one that was to wait for its time", async () => {
+  it("enqueues deliveries whose queue was emptied, including a delayed one", async () => {
     const notBefore = new Date(app.clock.now().getTime() + 60_000);
     const [waits, ready] = [await add("telegram", "anna", { notBefore }), await add("telegram", "bert")];
     const has = async (id: string, occasion?: string) =>
@@ -151,7 +151,7 @@ describe("the sweep over deliveries", () => {
     expect(early).to.equal(false);
   });
 
-  it("fails those of a channel that has not been configured for ten minutes, and no others", async () => {
+  it("fails only deliveries of a channel that has not been configured for ten minutes", async () => {
     const start = app.clock.now().getTime();
     const claim = { token: "a worker", until: new Date(start + 3_600_000) };
     const gone = [await add("slack", "a"), await add("slack", "b"), await add("discord", "c")];
@@ -181,7 +181,7 @@ describe("the sweep over deliveries", () => {
   });
 });
 
-describe("the sweep", () => {
+describe("sweep", () => {
   let app: TestApp;
   beforeEach(async () => {
     app = await startApp();
@@ -206,7 +206,7 @@ describe("the sweep", () => {
     await eventually(isDone, "a sweep");
     await sweep.close();
   }
-  /** Sweeps until all is done that one sweep does. */
+  /** Waits for one complete sweep. */
   async function sweepOnce(): Promise<void> {
     const marker = await acceptRun(app, randomUUID());
     await sweepUntil(() => app.queues.has(agentHook, marker));
@@ -214,7 +214,7 @@ describe("the sweep", () => {
   const isWoken = async () =>
     (await app.queues.depths()).some(({ queue, count }) => queue === heartbeat.name && count > 0);
 
-  it("triggers no turn of the main session for as long as that is to pause after one that failed", async () => {
+  it("triggers no turn of the main session while that pauses after a failed one", async () => {
     const { events, sessions } = app.stores;
     await sessions.setRoute({ channel: "log", to: "x" });
     await events.add([{ _id: "event", text: "x", source: "x", wake: true }]);
@@ -228,7 +228,7 @@ describe("the sweep", () => {
     expect([early, await isWoken()]).to.deep.equal([false, true]);
   });
 
-  it("is one process's at a time", async () => {
+  it("runs in one process at a time", async () => {
     const { leases } = app.stores;
     const id = await acceptRun(app, "a");
     await leases.acquire("sweep", "another process", 60_000);
@@ -248,7 +248,7 @@ describe("the sweep", () => {
     expect([early, await app.queues.has(agentHook, id)]).to.deep.equal([false, true]);
   });
 
-  it("finalizes runs side by side, at most twenty at a time", async () => {
+  it("finalizes at most twenty runs concurrently", async () => {
     const { runs } = app.stores;
     for (let i = 0; i < 30; i++) await runs.cancel(await acceptRun(app, `s${i}`));
     const { promise: goOn, resolve: go } = Promise.withResolvers<void>();
@@ -267,7 +267,7 @@ describe("the sweep", () => {
     expect(most).to.equal(20);
   });
 
-  it("renews its lease while it works", async () => {
+  it("renews its lease while it runs", async () => {
     const { leases, runs } = app.stores;
     const { promise: goOn, resolve: go } = Promise.withResolvers<void>();
     sinon.stub(runs, "listUnmapped").callsFake(async function* () {

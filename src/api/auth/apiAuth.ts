@@ -3,7 +3,7 @@ import type { Context, Middleware, Next } from "koa";
 import type { EndedLogins } from "../../models/endedLogin.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
-import { isSecret } from "../../shared/isSecret.ts";
+import { secretsEqual } from "../../shared/secretsEqual.ts";
 import type { ApiCaller, Login } from "./authContext.ts";
 import { bearerToken, type CountFailure, headerTokens, TokenVerifier } from "./tokenVerifier.ts";
 
@@ -155,7 +155,7 @@ export class ApiAuth {
     // cookies of earlier versions have no id
     const [payload, access, expiresAt] = /^(\w+)\.(\d{1,12})(?:\.[\w-]{1,20})?(?=\.[\w-]{43}$)/.exec(cookie) ?? [];
     if (payload === undefined) return null;
-    const signers = this.#tokens.filter(({ token }) => isSecret(cookie, signCookie(payload, token)));
+    const signers = this.#tokens.filter(({ token }) => secretsEqual(cookie, signCookie(payload, token)));
     const signer = signers.find((one) => one.access === access);
     return signer ? { access: signer.access, expiresAt: new Date(Number(expiresAt) * 1_000) } : null;
   }

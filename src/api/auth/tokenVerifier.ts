@@ -1,9 +1,9 @@
 import type { Context } from "koa";
 import { RateLimiterMemory, RateLimiterRedis, type RateLimiterRes } from "rate-limiter-flexible";
 import { AppError } from "../../shared/errors.ts";
-import { isSecret } from "../../shared/isSecret.ts";
 import type { RedisConnection } from "../../shared/queue/redis.ts";
-import { withTimeout } from "../../shared/withTimeout.ts";
+import { secretsEqual } from "../../shared/secretsEqual.ts";
+import { withTimeout } from "../../shared/timeouts.ts";
 
 /** Counts one failed authentication of an address. @throws AppError rate_limited when the address exceeds the limit */
 export type CountFailure = (address: string) => Promise<void>;
@@ -83,7 +83,7 @@ export class TokenVerifier {
 
   verify(token: string): boolean {
     // compares with every token, so that the time taken does not depend on which one is valid
-    return this.#validTokens.map((valid) => isSecret(token, valid)).includes(true);
+    return this.#validTokens.map((valid) => secretsEqual(token, valid)).includes(true);
   }
 
   /** Counts a failure of the request's address. @throws AppError unauthorized; rate_limited above the limit */

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
-import { type Change, changesKey, unpackChanges } from "../../shared/queue/changeStream.ts";
+import { type Change, changesKey, parseChanges } from "../../shared/queue/changeStream.ts";
 import type { RedisConnection } from "../../shared/queue/redis.ts";
-import { withTimeout } from "../../shared/withTimeout.ts";
+import { withTimeout } from "../../shared/timeouts.ts";
 
 /** Receives the changes of all processes. The calls have the order of the stream. */
 export interface ChangeListener {
@@ -55,7 +55,7 @@ export function readChanges(
       const last = entries.at(-1);
       if (!last) continue;
       position = last[0];
-      listener.onChanges(() => entries.flatMap(([, fields]) => unpackChanges(fields)), position);
+      listener.onChanges(() => entries.flatMap(([, fields]) => parseChanges(fields)), position);
     }
   }
 
@@ -111,7 +111,7 @@ export async function changesSince(
   if (!oldest || !newest || isBefore(position, oldest[0]) || isBefore(newest[0], position)) {
     return position === EMPTY_STREAM_POSITION && !oldest ? [] : "gap";
   }
-  return entries.length > maxEntries ? "many" : entries.flatMap(([, fields]) => unpackChanges(fields));
+  return entries.length > maxEntries ? "many" : entries.flatMap(([, fields]) => parseChanges(fields));
 }
 
 function isBefore(position: string, other: string): boolean {

@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from "prom-client";
 import { isLeased, MAILBOX_PARTS, type MailboxDoc } from "../../models/gmailMailbox.ts";
 import type { Clock } from "../../shared/clock.ts";
-import { withTimeout } from "../../shared/withTimeout.ts";
+import { withTimeout } from "../../shared/timeouts.ts";
 import { COLLECT_TIMEOUT_MS } from "./metrics.ts";
 
 /**

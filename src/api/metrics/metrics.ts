@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
-import { BUILT_IN } from "../../shared/config/checks/mappings.ts";
-import { withTimeout } from "../../shared/withTimeout.ts";
+import { BUILT_IN_HOOKS } from "../../shared/config/checks/mappings.ts";
+import { withTimeout } from "../../shared/timeouts.ts";
 
 /** Maximum time to read a metric from another server, so that one that hangs does not block all metrics. */
 export const COLLECT_TIMEOUT_MS = 2_000;
@@ -128,7 +128,7 @@ export function withoutMappingNames(text: string): string {
   const lines: string[] = [];
   for (const line of text.split("\n")) {
     const [, hook, value] = ACCEPTED.exec(line) ?? [];
-    if (hook === undefined || BUILT_IN.includes(hook)) {
+    if (hook === undefined || BUILT_IN_HOOKS.includes(hook)) {
       lines.push(line);
       continue;
     }

@@ -7,7 +7,7 @@ import { AGENT_HOOK, assignSessionOwner } from "../../models/sessions/sessionOwn
 import { resolveModel } from "../../shared/config/formats/modelList.ts";
 import { sessionKeyFault } from "../../shared/config/formats/sessionKey.ts";
 import type { Config } from "../../shared/config/schema/config.ts";
-import { refusedField } from "../../shared/errors.ts";
+import { invalidField } from "../../shared/errors.ts";
 import { agentHook } from "../../shared/queue/definitions.ts";
 import { type AnyRoute, route } from "../route.ts";
 import * as s from "../schemas.ts";
@@ -94,7 +94,7 @@ export function hookRoutes({ enabled, path, maxBodyBytes, maxTimeoutSeconds }: H
       const sessionKey = checkSessionKey(hooks, body.sessionKey);
       const isNamed = sessionKey !== undefined && sessionKey !== hooks.defaultSessionKey;
       if (isNamed && !hooks.shareSessions && !(await assignSessionOwner(stores, sessionKey, AGENT_HOOK))) {
-        throw refusedField("sessionKey", "names a session that belongs to another hook: choose another key");
+        throw invalidField("sessionKey", "names a session that belongs to another hook: choose another key");
       }
       const idempotency = idempotencyOf(headers["idempotency-key"], "built-in", "agent", body);
       const run = await acceptAgentRun(stores, { name: body.name ?? null, sessionKey, request }, idempotency);
@@ -111,15 +111,15 @@ export function hookRoutes({ enabled, path, maxBodyBytes, maxTimeoutSeconds }: H
 function checkModel(agent: Config["agents"]["defaults"], requested: string | undefined): string | undefined {
   const resolved = resolveModel(agent, requested);
   if (resolved.ok) return resolved.model;
-  throw refusedField("model", `must be one of ${resolved.allowed.join(", ")}`);
+  throw invalidField("model", `must be one of ${resolved.allowed.join(", ")}`);
 }
 
 /** Returns the key of the run's session, or undefined when the run gets a session of its own. @throws AppError invalid_body */
 function checkSessionKey(hooks: HookConfig, requested: string | undefined): string | undefined {
   if (requested === undefined) return hooks.defaultSessionKey;
   if (!hooks.allowRequestSessionKey)
-    throw refusedField("sessionKey", "may not be set by requests (hooks.allowRequestSessionKey)");
+    throw invalidField("sessionKey", "may not be set by requests (hooks.allowRequestSessionKey)");
   const fault = sessionKeyFault(requested, hooks.allowedSessionKeyPrefixes);
-  if (fault) throw refusedField("sessionKey", fault);
+  if (fault) throw invalidField("sessionKey", fault);
   return requested;
 }

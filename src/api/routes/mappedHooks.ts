@@ -3,7 +3,7 @@ import { mappedRuns } from "../../hooks/mappings/mappedRuns.ts";
 import { acceptMappedRuns } from "../../models/hooks/acceptHook.ts";
 import { mappingContext, withoutForeignSessions } from "../../models/sessions/sessionOwners.ts";
 import type { Config } from "../../shared/config/schema/config.ts";
-import { checkLevels } from "../../shared/json.ts";
+import { checkDepth } from "../../shared/json.ts";
 import { mappedHook } from "../../shared/queue/definitions.ts";
 import { route } from "../route.ts";
 import * as s from "../schemas.ts";
@@ -50,7 +50,7 @@ export const mappedHookRoute = ({ path, ...hooks }: Config["hooks"], maxBodyByte
       if (mapping.auth?.type === "slack" && type === "url_verification" && typeof challenge === "string") {
         return { status: 200, body: { challenge } };
       }
-      checkLevels(body);
+      checkDepth(body);
       const key = headers["idempotency-key"];
       const idempotency =
         key !== undefined && mapping.auth

@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { withTimeout } from "../../shared/withTimeout.ts";
+import { withTimeout } from "../../shared/timeouts.ts";
 import type { ApiDeps, Probe } from "../deps.ts";
 import { route } from "../route.ts";
 

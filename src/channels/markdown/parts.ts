@@ -1,4 +1,4 @@
-import { isVisible } from "../../shared/visible.ts";
+import { isVisible } from "../../shared/text.ts";
 import { readBlocks } from "./blocks.ts";
 import { MessageSplitter } from "./messageSplitter.ts";
 import { splitPlainText } from "./splitPlainText.ts";

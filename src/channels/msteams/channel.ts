@@ -1,7 +1,7 @@
+import { trimSlashes } from "../../shared/address.ts";
 import { type Clock, systemClock } from "../../shared/clock.ts";
 import type { Config } from "../../shared/config/schema/config.ts";
 import { retryAfterMs } from "../../shared/retryAfter.ts";
-import { trimSlashes } from "../../shared/trimSlashes.ts";
 import type { Channel, SendResult } from "../channel.ts";
 import { type ApiResult, sendRequest } from "../http.ts";
 import {

@@ -6,7 +6,7 @@ import { connectDatabase } from "../../models/db/database.ts";
 import { openStores } from "../../models/stores.ts";
 import { systemClock } from "../../shared/clock.ts";
 import { readConfig, requireServers } from "../../shared/config/load.ts";
-import { rereadConfig } from "../../shared/config/reload.ts";
+import { reloadConfig } from "../../shared/config/reload.ts";
 import type { Config } from "../../shared/config/schema/config.ts";
 import { type Lifecycle, runProcess, StartError, type Started } from "../../shared/lifecycle.ts";
 import { createLogger, type Logger } from "../../shared/logger.ts";
@@ -56,7 +56,7 @@ export async function startGmailProcess(
     await listener?.close();
   });
   const reload = async () => {
-    const changed = rereadConfig(env, current, log);
+    const changed = reloadConfig(env, current, log);
     if (!changed) return;
     current = changed;
     await listener?.close();

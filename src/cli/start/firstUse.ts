@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { configFile, MADE_HOOKS_TOKEN, readConfig } from "../../shared/config/load.ts";
+import { configFile, GENERATED_HOOKS_TOKEN, readConfig } from "../../shared/config/load.ts";
 import type { Config } from "../../shared/config/schema/config.ts";
 import { StartError } from "../../shared/lifecycle.ts";
 import { makePrivateDir, writePrivateFile } from "../configFile/privateFile.ts";
@@ -29,7 +29,7 @@ export function readSettings(env: NodeJS.ProcessEnv, { makeToken = true } = {}):
   const madeToken = config.hooks.token ? undefined : kept();
   const withHooks = {
     ...env,
-    ...(madeToken ? { [MADE_HOOKS_TOKEN]: madeToken } : { SIGNALBOX_HOOKS_ENABLED: "true" }),
+    ...(madeToken ? { [GENERATED_HOOKS_TOKEN]: madeToken } : { SIGNALBOX_HOOKS_ENABLED: "true" }),
   };
   return { config: readConfig(withHooks), env: withHooks, madeToken };
 }

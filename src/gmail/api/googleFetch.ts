@@ -1,4 +1,4 @@
-import { withDeadline } from "../../shared/withDeadline.ts";
+import { withDeadline } from "../../shared/timeouts.ts";
 import type { GoogleAuth } from "../auth/googleAuth.ts";
 import { fromResponse, GoogleError } from "./googleError.ts";
 

@@ -1,4 +1,4 @@
-import { trimSlashes } from "../../shared/trimSlashes.ts";
+import { trimSlashes } from "../../shared/address.ts";
 import type { GoogleAuth } from "../auth/googleAuth.ts";
 import { asArray, asText } from "./coerce.ts";
 import { googleFetch } from "./googleFetch.ts";

@@ -1,6 +1,6 @@
 import { MAIN_SESSION, sessionKeyFault } from "../../shared/config/formats/sessionKey.ts";
 import type { Config } from "../../shared/config/schema/config.ts";
-import { AppError, refusedField } from "../../shared/errors.ts";
+import { AppError, invalidField } from "../../shared/errors.ts";
 import { toJson } from "../../shared/json.ts";
 import {
   defaultKeyOf,
@@ -77,11 +77,11 @@ export function mappedRuns(
 
 /** Before any call is made of them: a body has room for millions. */
 function checkItems(forEach: string, items: readonly unknown[] | undefined, call: HookCall, most: number): void {
-  if (!items) throw refusedField(forEach, "must be an array: the mapping makes a run of each of its items");
-  if (items.length > most) throw refusedField(forEach, `must have at most ${most} items: send the rest by themselves`);
+  if (!items) throw invalidField(forEach, "must be an array: the mapping makes a run of each of its items");
+  if (items.length > most) throw invalidField(forEach, `must have at most ${most} items: send the rest by themselves`);
   const around = toJson({ ...call, payload: { ...call.payload, [forEach]: [] } }).length;
   if (around * items.length > MAX_AROUND_CHARS) {
-    throw refusedField(forEach, "has too many items for what stands around it: each run reads the rest of the body");
+    throw invalidField(forEach, "has too many items for what stands around it: each run reads the rest of the body");
   }
 }
 

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { isSecret } from "../../shared/isSecret.ts";
+import { secretsEqual } from "../../shared/secretsEqual.ts";
 import { type Claim, type HeaderValues, readClaim, type SignedAuth } from "./readSignature.ts";
 import { checkClaim, type RefusalReason, Refused } from "./signature.ts";
 
@@ -65,7 +65,7 @@ export function checkSender(auth: SenderAuth, request: SenderRequest): Proof {
 function checkToken(token: string, given: readonly string[]): void {
   if (token === "") throw new Error("The token of a sender must not be empty");
   if (given.length === 0) throw new Refused("missing");
-  const fits = given.map((one) => isSecret(one, token));
+  const fits = given.map((one) => secretsEqual(one, token));
   if (!fits.includes(true)) throw new Refused("wrong");
 }
 

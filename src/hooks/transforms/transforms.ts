@@ -79,7 +79,7 @@ export class Transforms {
    * @returns after how many milliseconds to come again, as many wait for this module's threads for long already: as long as
    *   the first of them has waited, a minute at most; 0 where they do not
    */
-  crowdedMs(module: string): number {
+  backpressureDelayMs(module: string): number {
     const resolved = resolveTransform(this.#options.dir, module);
     const { length, ms } = resolved.ok ? this.#turns.line(resolved.path) : { length: 0, ms: 0 };
     return length < CROWD || ms < CROWDED_MS ? 0 : Math.min(ms, MOST_AWAY_MS);

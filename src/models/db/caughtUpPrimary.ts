@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { mongo } from "mongoose";
 import { AppError } from "../../shared/errors.ts";
-import { withTimeout } from "../../shared/withTimeout.ts";
+import { withTimeout } from "../../shared/timeouts.ts";
 import { isTransient, mapMongoErrors } from "./mongoErrors.ts";
 
 /** Maximum wait for a new primary: longer than it usually needs, shorter than clients wait. */

@@ -30,7 +30,7 @@ export class Deliveries {
   }
 
   #notify(id: string): void {
-    this.#changes.note({ kind: "delivery", id });
+    this.#changes.notify({ kind: "delivery", id });
   }
 
   /**
@@ -220,14 +220,14 @@ export class Deliveries {
   async #failAll(waiting: mongo.Filter<DeliveryDoc>, reason: string): Promise<number> {
     const change = { $set: this.#failedWith(reason) };
     const { modifiedCount } = await mapMongoErrors(() => this.collection.updateMany(waiting, change));
-    if (modifiedCount > 0) this.#changes.note({ kind: "many" });
+    if (modifiedCount > 0) this.#changes.notify({ kind: "many" });
     return modifiedCount;
   }
 
   /** Deletes the deliveries that a query fits. @returns how many these were */
   async delete(query: mongo.Filter<DeliveryDoc>): Promise<number> {
     const { deletedCount } = await mapMongoErrors(() => this.collection.deleteMany(query));
-    if (deletedCount > 0) this.#changes.note({ kind: "many" });
+    if (deletedCount > 0) this.#changes.notify({ kind: "many" });
     return deletedCount;
   }
 

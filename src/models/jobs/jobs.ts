@@ -69,7 +69,7 @@ export class Jobs {
     if (!job) throw new Error("an upsert returned no document");
     // If this fails, the sweep deletes them.
     if (changesPayloads(change)) await this.#payloads.delete([jobId], job.replaced ?? []).catch(() => {});
-    this.#changes.note({ kind: "job", jobId, moved: true });
+    this.#changes.notify({ kind: "job", jobId, moved: true });
     const ended = job.endedAt?.getTime() === now.getTime() ? job.status : null;
     return { created: lastErrorObject?.updatedExisting === false, ended, job };
   }
@@ -114,8 +114,8 @@ export class Jobs {
 
   /** Notifies readers of live events that a report was applied. */
   notifyReport(jobId: string, stepKey: string, hasEnded: boolean): void {
-    this.#changes.note({ kind: "step", jobId, stepKey });
-    this.#changes.note({ kind: "job", jobId, moved: hasEnded });
+    this.#changes.notify({ kind: "step", jobId, stepKey });
+    this.#changes.notify({ kind: "job", jobId, moved: hasEnded });
   }
 
   /** Deletes the given jobs as far as they match a query. @returns the number of deleted jobs @throws AppError unavailable */
@@ -124,7 +124,7 @@ export class Jobs {
     const { deletedCount } = await mapMongoErrors(() =>
       this.collection.deleteMany({ $and: [{ _id: { $in: ids } }, query] }),
     );
-    if (deletedCount > 0) for (const { jobId } of jobs) this.#changes.note({ kind: "job", jobId, moved: true });
+    if (deletedCount > 0) for (const { jobId } of jobs) this.#changes.notify({ kind: "job", jobId, moved: true });
     return deletedCount;
   }
 

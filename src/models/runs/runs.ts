@@ -45,7 +45,7 @@ export class Runs {
 
   /** Tells of a change, if there was one. */
   #notifyIf<T>(runId: string, changed: T): T {
-    if (changed) this.#changes.note({ kind: "run", id: runId });
+    if (changed) this.#changes.notify({ kind: "run", id: runId });
     return changed;
   }
 
@@ -263,7 +263,7 @@ export class Runs {
   /** Deletes the runs that a query fits. @returns how many these were */
   async delete(query: mongo.Filter<RunDoc>): Promise<number> {
     const { deletedCount } = await mapMongoErrors(() => this.collection.deleteMany(query));
-    if (deletedCount > 0) this.#changes.note({ kind: "many" });
+    if (deletedCount > 0) this.#changes.notify({ kind: "many" });
     return deletedCount;
   }
 

@@ -1,21 +1,21 @@
 import type { ErrorObject } from "ajv";
-import { IDENTIFIER_PATTERN } from "../identifier.ts";
+import { IDENTIFIER_PATTERN } from "../text.ts";
 import { nearest } from "./nearest.ts";
 
-/** The field that a fault is about where it is missing or unknown, so that no place in the value leads to it. */
+/** Returns the name of a missing or unknown field, which the path of the fault does not include; undefined for other faults. */
 export const faultyField = ({ params }: ErrorObject): string | undefined =>
   params.additionalProperty ?? params.missingProperty;
 
 /**
- * What is wrong, to be read after the field's name. Never tells the value.
- * @param error of an ajv that runs with `verbose`
- * @param patterns words for what a pattern wants
+ * Returns what is wrong with a field, to follow its name. Never contains the value, which may be a secret.
+ * @param error an error of an Ajv with the option `verbose`
+ * @param patterns the description of each pattern
  */
 export function describeFault(error: ErrorObject, patterns: Readonly<Record<string, string>> = {}): string {
   if (error.keyword === "additionalProperties") {
     const known = Object.keys((error.parentSchema as { properties?: object } | undefined)?.properties ?? {});
-    const close = nearest(faultyField(error) ?? "", known);
-    return close ? `is not known; did you mean ${close}?` : "is not known";
+    const suggestion = nearest(faultyField(error) ?? "", known);
+    return suggestion ? `is not known; did you mean ${suggestion}?` : "is not known";
   }
   if (error.keyword === "required") return "is required";
   if (error.keyword === "enum") return `must be one of ${error.params.allowedValues.join(", ")}`;

@@ -6,8 +6,8 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export type Json = Record<string, unknown>;
 
 /**
- * A copy of a configuration file's value in which `${NAME}` in a string is replaced by that environment variable.
- * `missing` has the names of those that are not set, each with the key that wants it.
+ * Returns a copy of a configuration in which each `${NAME}` in a string is replaced by that environment variable. `missing`
+ * lists the variables that are not set, each with the key that refers to it.
  */
 export function substitute(
   file: Json,
@@ -30,20 +30,20 @@ export function substitute(
       if (env[name] === undefined) missing.push({ key: path.join("."), name });
       return env[name] ?? "";
     });
-    return isFilled ? typed(text, node) : value;
+    return isFilled ? convert(text, node) : value;
   };
   return { value: fill(file, ConfigSchema as ConfigNode, []) as Json, missing };
 }
 
-/** Environment variables are text: a number or a boolean is read where the schema wants one. */
-function typed(text: string, node: ConfigNode | undefined): unknown {
+/** Converts the text of an environment variable to a number or a boolean where the schema expects one. */
+function convert(text: string, node: ConfigNode | undefined): unknown {
   if (node?.type === "integer" && /^-?\d+$/.test(text.trim())) return Number(text);
   if (node?.type === "number" && /^-?\d+(\.\d+)?$/.test(text.trim())) return Number(text);
   if (node?.type === "boolean" && /^(true|false)$/.test(text.trim())) return text.trim() === "true";
   return text;
 }
 
-/** Lays the environment variables that override a key over the value. An empty one counts as none. */
+/** Sets each key that an environment variable overrides, in place. An empty variable counts as unset. */
 export function applyEnvironment(value: Json, env: Environment): void {
   for (const [key, node] of configKeys()) {
     const given = node.env && env[node.env];
@@ -52,7 +52,7 @@ export function applyEnvironment(value: Json, env: Environment): void {
     const last = names.pop() as string;
     let parent: unknown = value;
     for (const name of names) if (isObject(parent)) parent = parent[name] ??= {};
-    // where a section is no object, the check of the whole says so
-    if (isObject(parent)) parent[last] = typed(given, node);
+    // If a section is not an object, the schema reports it later.
+    if (isObject(parent)) parent[last] = convert(given, node);
   }
 }

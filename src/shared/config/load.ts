@@ -10,7 +10,7 @@ import { applyEnvironment, type Environment, type Json, substitute } from "./fil
 import { explain, faultyKey } from "./problems.ts";
 import { type Config, ConfigSchema } from "./schema/config.ts";
 
-/** The configuration is not usable. `problems` has one sentence for each fault, and all of them. */
+/** An unusable configuration. `problems` has one sentence for each fault. */
 export class ConfigError extends StartError {
   readonly problems: readonly string[];
 
@@ -22,7 +22,11 @@ export class ConfigError extends StartError {
 
 const validate = new Ajv({ allErrors: true, useDefaults: true, strict: false, verbose: true }).compile(ConfigSchema);
 
-/** Adds what a file `.env` in the working directory sets to the environment, which wins. The file may be absent. */
+/**
+ * Adds the variables of a file `.env` in the working directory to the environment, whose own variables take precedence. The
+ * file may be absent.
+ * @throws StartError when it cannot be read
+ */
 export function loadDotEnv(): void {
   try {
     process.loadEnvFile();
@@ -32,11 +36,11 @@ export function loadDotEnv(): void {
   }
 }
 
-/** Where the configuration file is, or would be: `SIGNALBOX_CONFIG`, by default `signalbox.json5` in the working directory. */
+/** Returns the path of the configuration file: `SIGNALBOX_CONFIG`, by default `signalbox.json5` in the working directory. */
 export const configPath = (env: Environment): string => resolve(env.SIGNALBOX_CONFIG || "signalbox.json5");
 
 /**
- * The configuration file; undefined when there is none and `SIGNALBOX_CONFIG` asks for none.
+ * Reads the configuration file; undefined when there is none and `SIGNALBOX_CONFIG` is not set.
  * @throws ConfigError when it cannot be read
  */
 export function configFile(env: Environment): { readonly path: string; readonly text: string } | undefined {
@@ -57,20 +61,20 @@ export function configFile(env: Environment): { readonly path: string; readonly 
  */
 export function readConfig(env: Environment): Config {
   const file = configFile(env);
-  return parseConfig(file?.text, file ? env : withMadeToken(env), file?.path);
+  return parseConfig(file?.text, file ? env : withGeneratedToken(env), file?.path);
 }
 
-/** The variable in which `start` tells its processes the hook token that it made: it counts while there is no file. */
-export const MADE_HOOKS_TOKEN = "SIGNALBOX_MADE_HOOKS_TOKEN";
+/** The variable in which `start` passes its processes the generated hook token. It is ignored when a file exists. */
+export const GENERATED_HOOKS_TOKEN = "SIGNALBOX_MADE_HOOKS_TOKEN";
 
-const withMadeToken = (env: Environment): Environment =>
-  env[MADE_HOOKS_TOKEN]
-    ? { SIGNALBOX_HOOKS_ENABLED: "true", SIGNALBOX_HOOKS_TOKEN: env[MADE_HOOKS_TOKEN], ...env }
+const withGeneratedToken = (env: Environment): Environment =>
+  env[GENERATED_HOOKS_TOKEN]
+    ? { SIGNALBOX_HOOKS_ENABLED: "true", SIGNALBOX_HOOKS_TOKEN: env[GENERATED_HOOKS_TOKEN], ...env }
     : env;
 
 /**
  * Turns a configuration file's text (JSON5, or undefined for none) and the environment into a frozen, checked value.
- * @param path where the file is, for what is relative to it; the working directory where there is none
+ * @param path the file's path, to which other paths are relative; without it they are relative to the working directory
  * @throws ConfigError naming every problem at once
  */
 export function parseConfig(text: string | undefined, env: Environment, path?: string): Config {
@@ -79,30 +83,30 @@ export function parseConfig(text: string | undefined, env: Environment, path?: s
   applyEnvironment(value, env);
   const errors = validate(value) ? [] : (validate.errors ?? []);
   const faulty = [...missing.map(({ key }) => key), ...errors.map(faultyKey)];
-  // the first fault of a key is told: an empty text, say, also does not look like what it should
-  const told = errors.filter((error, i) => faulty.indexOf(faultyKey(error)) === missing.length + i);
-  const config = placed(value as unknown as Config, path);
+  // Only the first fault of a key is reported: an empty text, for example, violates its pattern too.
+  const reported = errors.filter((error, i) => faulty.indexOf(faultyKey(error)) === missing.length + i);
+  const config = withAbsolutePaths(value as unknown as Config, path);
   const problems = [
     ...missing.map(({ key, name }) => `${key}: the environment variable ${name} is not set`),
-    ...told.map((error) => explain(error, env)),
+    ...reported.map((error) => explain(error, env)),
     ...crossChecks(config, faulty),
   ];
   if (problems.length > 0) throw new ConfigError(source, problems);
   return deepFreeze(config);
 }
 
-/** With a path that is relative to the configuration file made absolute. */
-function placed(config: Config, path: string | undefined): Config {
+/** Returns a configuration with absolute paths in place of those that are relative to the file. */
+function withAbsolutePaths(config: Config, path: string | undefined): Config {
   const { hooks } = config;
   const base = path === undefined ? process.cwd() : dirname(path);
-  if (!isObject(hooks)) return config; // what is wrong is told
+  if (!isObject(hooks)) return config; // the schema has reported the fault
   const { transformsDir = "hooks/transforms", gmail } = hooks;
   const at = <T>(path: T) => (typeof path === "string" ? resolve(base, path) : path);
   const file = isObject(gmail) && { gmail: { ...gmail, credentialsFile: at(gmail.credentialsFile) } };
   return { ...config, hooks: { ...hooks, transformsDir: at(transformsDir), ...file } } as Config;
 }
 
-/** What a configuration file says, before anything is filled in. @throws ConfigError */
+/** Parses a configuration file without filling in variables or defaults. @throws ConfigError */
 export function parseFile(text: string | undefined, source: string): Json {
   if (text === undefined) return {};
   let value: unknown;
@@ -116,7 +120,7 @@ export function parseFile(text: string | undefined, source: string): Json {
 }
 
 /**
- * The servers that a process of its own needs.
+ * Returns the addresses of MongoDB and Redis for a process that was not started by `start`.
  * @throws StartError when one is not configured
  */
 export function requireServers({ mongodb, redis }: Config): { mongodbUri: string; redisAddress: RedisAddress } {

@@ -1,11 +1,11 @@
 import leven from "leven";
 
-/** What is longer is no mistyped name, and to compare it takes as long as it is. */
-const LONGEST = 64;
+/** Maximum length of a name that is compared. A longer one is not mistyped, and the comparison would take long. */
+const MAX_LENGTH = 64;
 
-/** The known name that a mistyped one is most like; undefined when none is known, or where it is no name at all. */
+/** Returns the known name that is most similar to a mistyped one; undefined when there is none or the name is too long. */
 export function nearest(unknown: string, known: readonly string[]): string | undefined {
-  if (unknown === "" || unknown.length > LONGEST) return undefined;
+  if (unknown === "" || unknown.length > MAX_LENGTH) return undefined;
   const distance = (name: string) => leven(name.toLowerCase(), unknown.toLowerCase());
   return [...known].sort((a, b) => distance(a) - distance(b))[0];
 }

@@ -2,16 +2,16 @@ import Type, { type TSchema } from "typebox";
 import { DURATION_PATTERN } from "./formats/duration.ts";
 
 /**
- * `env`: the environment variable that overrides the key. `secret`: never shown in a log or by a command; where it says
- * `credentials`, the value is an address whose user, password and query are not shown.
+ * What the schema says about a key beyond JSON Schema. `env` is the environment variable that overrides it. A `secret` is
+ * never logged or printed; of an address with `credentials`, only user, password and query are hidden.
  */
-export interface Extra {
+export interface KeyOptions {
   readonly env?: string;
   readonly secret?: true | "credentials";
 }
 
-/** A part of the configuration's schema as a program that walks it sees it. */
-export interface ConfigNode extends Extra {
+/** A node of the configuration's schema, for code that walks through it. */
+export interface ConfigNode extends KeyOptions {
   readonly type?: string | readonly string[];
   readonly enum?: readonly string[];
   readonly pattern?: string;
@@ -22,18 +22,18 @@ export interface ConfigNode extends Extra {
   readonly exclusiveMinimum?: number;
   readonly examples?: readonly unknown[];
   readonly properties?: Readonly<Record<string, ConfigNode>>;
-  /** What is under each key of a map. False: the keys are those of `properties` alone. */
+  /** The schema of a map's values; false when only the keys of `properties` are allowed. */
   readonly additionalProperties?: ConfigNode | false;
   readonly items?: ConfigNode;
 }
 
-/** What is said of one key of a section or a map. */
+/** Returns the schema of one key of a section or a map; undefined when the key is unknown. */
 export function childNode(node: ConfigNode | undefined, key: string): ConfigNode | undefined {
   const { properties = {}, additionalProperties } = node ?? {};
   return Object.hasOwn(properties, key) ? properties[key] : additionalProperties || undefined;
 }
 
-interface TextOptions extends Extra {
+interface TextOptions extends KeyOptions {
   readonly description: string;
   readonly pattern?: string;
   readonly minLength?: number;
@@ -42,23 +42,24 @@ interface TextOptions extends Extra {
   readonly examples?: readonly string[];
 }
 
-interface NumberOptions extends Extra {
+interface NumberOptions extends KeyOptions {
   readonly description: string;
   readonly default: number;
   readonly minimum: number;
   readonly maximum: number;
 }
 
+/** Creates a section whose keys all have defaults. */
 export const section = <P extends Record<string, TSchema>>(properties: P, description: string) =>
   Type.Object(properties, { additionalProperties: false, default: {}, description });
 
-/** A section that may be absent altogether. */
-export const block = <P extends Record<string, TSchema>>(properties: P, description: string) =>
+/** Creates a section that may be absent. */
+export const optionalSection = <P extends Record<string, TSchema>>(properties: P, description: string) =>
   Type.Optional(Type.Object(properties, { additionalProperties: false, description }));
 
 export const text = (options: TextOptions) => Type.String({ minLength: 1, ...options });
 
-/** A secret that a client sends in a header: nothing there could carry a space or a letter beyond ASCII. */
+/** Creates a secret that clients send in a header, which cannot carry spaces or characters beyond ASCII. */
 export const token = (options: Omit<TextOptions, "pattern" | "minLength" | "examples">) =>
   text({
     minLength: 16,
@@ -68,15 +69,16 @@ export const token = (options: Omit<TextOptions, "pattern" | "minLength" | "exam
     ...options,
   });
 
-export const whole = (options: NumberOptions) => Type.Integer({ ...options });
+export const integer = (options: NumberOptions) => Type.Integer({ ...options });
 
-export const flag = (options: { description: string; default: boolean } & Extra) => Type.Boolean({ ...options });
+export const boolean = (options: { description: string; default: boolean } & KeyOptions) =>
+  Type.Boolean({ ...options });
 
 export const duration = (options: { description: string; default?: string }) =>
   Type.String({ pattern: DURATION_PATTERN, examples: [options.default ?? "30d"], ...options });
 
-/** A map whose keys are free. */
-export const textMap = (options: { description: string; examples: readonly object[] } & Extra) =>
+/** Creates a map from any keys to texts. */
+export const textMap = (options: { description: string; examples: readonly object[] } & KeyOptions) =>
   Type.Unsafe<Record<string, string>>({
     type: "object",
     additionalProperties: { type: "string" },

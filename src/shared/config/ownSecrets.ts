@@ -1,11 +1,11 @@
-import { MADE_HOOKS_TOKEN } from "./load.ts";
+import { GENERATED_HOOKS_TOKEN } from "./load.ts";
 import { configKeys } from "./schema/config.ts";
 
 const NAMES: readonly string[] = [
-  MADE_HOOKS_TOKEN,
+  GENERATED_HOOKS_TOKEN,
   ...configKeys().flatMap(([, { env, secret }]) => (env && secret ? [env] : [])),
 ];
 
-/** An environment without what the service itself is told in secret, for programs that have no need to know it. */
+/** Returns an environment without the secrets of the service itself, for programs that do not need them. */
 export const withoutOwnSecrets = <E extends Readonly<Record<string, string | undefined>>>(env: E): E =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !NAMES.includes(name))) as E;

@@ -3,20 +3,20 @@ import type { Environment } from "./fill.ts";
 import { nearest } from "./nearest.ts";
 import type { ConfigNode } from "./nodes.ts";
 
-/** The dotted key that a fault is about, such as `agents.defaults.models.2.id`. */
+/** Returns the dotted key of a fault, such as `agents.defaults.models.2.id`. */
 export function faultyKey(error: ErrorObject): string {
   const { missingProperty, additionalProperty } = error.params;
   const names = error.instancePath.split("/").slice(1);
   const last: string | undefined = missingProperty ?? additionalProperty;
-  return [...names.map(unescapePointer), ...(last === undefined ? [] : [last])].map(shown).join(".");
+  return [...names.map(unescapePointer), ...(last === undefined ? [] : [last])].map(printable).join(".");
 }
 
-/** JSON5 has keys without a letter. */
-const shown = (name: string) => name || '""';
+/** Returns a printable key: JSON5 allows empty ones. */
+const printable = (name: string) => name || '""';
 
 const unescapePointer = (name: string) => name.replaceAll("~1", "/").replaceAll("~0", "~");
 
-/** A fault that the schema has found, as a sentence. Never tells the value: it may be a secret. */
+/** Returns a sentence about a fault that the schema found. Never contains the value, which may be a secret. */
 export function explain(error: ErrorObject, env: Environment): string {
   const { keyword, params } = error;
   const node = (error.parentSchema ?? {}) as ConfigNode;
@@ -25,7 +25,7 @@ export function explain(error: ErrorObject, env: Environment): string {
   switch (keyword) {
     case "additionalProperties": {
       const known = nearest(params.additionalProperty, Object.keys(node.properties ?? {}));
-      const section = key.slice(0, key.length - shown(params.additionalProperty).length);
+      const section = key.slice(0, key.length - printable(params.additionalProperty).length);
       return `${key} is not a known key${known ? `; did you mean ${section}${known}?` : ""}`;
     }
     case "required":

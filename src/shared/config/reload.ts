@@ -4,23 +4,23 @@ import type { Environment } from "./fill.ts";
 import { ConfigError, configPath, readConfig } from "./load.ts";
 import { type Config, configKeys } from "./schema/config.ts";
 
-/** What a running process cannot change: where it listens and whom it is connected to. */
+/** The keys that a running process cannot change: its addresses, its connections and its limits. */
 const FIXED =
   /^(server\.(port|host|maxConnections|concurrency|shutdownSeconds)|mongodb\.|redis\.|dataDir|worker\.(metricsPort|shutdownSeconds))/;
 
 /**
- * Reads the configuration again for a process that runs. One that is not usable is refused: the log says why, and the old
- * one stays. What only a start can take up stays as it was, and changes of it are told.
+ * Reads the configuration again for a running process. An unusable one is refused with its problems in the log. Keys that
+ * only a start can change keep their values, and the log names those that differ.
  * @returns the new configuration; null when it was refused
  */
-export function rereadConfig(env: Environment, old: Config, log: Logger): Config | null {
+export function reloadConfig(env: Environment, old: Config, log: Logger): Config | null {
   let changed: readonly string[];
   let config: Config;
   try {
     const read = readConfig(env);
     changed = FIXED_KEYS.filter((key) => JSON.stringify(valueAt(read, key)) !== JSON.stringify(valueAt(old, key)));
     config = withValues(read, changed, old);
-    // what is fine in the file may not be beside what stays: an API without a token, at an address that others reach
+    // A valid file may conflict with the values that stay: an API without a token, at an address that others can reach.
     const problems = crossChecks(config, []);
     if (problems.length > 0) throw new ConfigError(configPath(env), problems);
   } catch (error) {
@@ -42,7 +42,7 @@ function valueAt(config: Config, key: string): unknown {
   return key.split(".").reduce<unknown>((at, name) => (at as Section | undefined)?.[name], config);
 }
 
-/** A configuration with the values that another one has under some keys. */
+/** Returns a copy of a configuration with the values of another one under some keys. */
 function withValues(config: Config, keys: readonly string[], from: Config): Config {
   const copy: Config = structuredClone(config);
   for (const key of keys) {

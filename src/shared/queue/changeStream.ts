@@ -1,8 +1,8 @@
 import type { RedisConnection } from "./redis.ts";
 
 /**
- * That a record is another than before; what it is now, its reader reads. `moved`: the job may fit other filters than
- * before. `many`: more of them than are told one by one.
+ * The notice that a record has changed; its reader reads the record itself. `moved`: the job may match other filters than
+ * before. `many`: too many records have changed to name each.
  */
 export type Change =
   | { readonly kind: "job"; readonly jobId: string; readonly moved: boolean }
@@ -10,73 +10,75 @@ export type Change =
   | { readonly kind: "run" | "delivery"; readonly id: string }
   | { readonly kind: "many" };
 
-/** Who is to hear of changes. */
+/** Receives notices of changed records. */
 export interface ChangeNotifier {
-  /** Never throws and never waits: to tell of a change is no part of making it. */
-  note(change: Change): void;
+  /** Never throws and never waits, so that it cannot fail or delay the change itself. */
+  notify(change: Change): void;
 }
 
-export const NO_NOTIFIER: ChangeNotifier = { note: () => {} };
+export const NO_NOTIFIER: ChangeNotifier = { notify: () => {} };
 
-/** The stream in Redis that all processes tell their changes in. */
+/** Returns the key of the Redis stream to which all processes add their changes. */
 export const changesKey = (prefix: string): string => `${prefix}:changes`;
 
-const TOGETHER_MS = 50;
-const AGAIN_AFTER_MS = 1_000;
-const MOST_PER_ENTRY = 200;
-/** Of an unheard-of burst the rest is told as `many`. */
-const MOST_WAITING = 5_000;
-/** Kept for those who come back after a short while. */
-const KEPT_ENTRIES = 2_000;
+/** Minimum interval between two entries of one process. */
+const INTERVAL_MS = 50;
+const RETRY_MS = 1_000;
+/** Maximum changes in one entry of the stream. */
+const MAX_PER_ENTRY = 200;
+/** Maximum changes that wait for the next entry. The rest of a larger burst becomes `many`. */
+const MAX_WAITING = 5_000;
+/** Approximate length of the stream, for readers that come back after a short time. */
+const MAX_STREAM_LENGTH = 2_000;
 
 /**
- * Tells of changes in a stream in Redis: the first at once, those of a short while after it together. What cannot be told,
- * because Redis is away, is lost; once it is back readers are told so, as `many`: they themselves may have had Redis all the
- * time.
+ * Adds changes to a stream in Redis: the first at once, those of the following `INTERVAL_MS` as one entry. Changes that
+ * cannot be added because Redis is down are dropped. When Redis is back they are replaced by `many`, because the readers may
+ * have been connected all the time.
  */
 export class RedisChangeStream implements ChangeNotifier {
   readonly #redis: RedisConnection;
   readonly #key: string;
   #waiting = new Map<string, Change>();
   #timer: NodeJS.Timeout | undefined;
-  #toldAt = 0;
+  #flushedAt = 0;
 
-  /** @param redis a producer's connection, which stays its owner's */
+  /** @param redis a producer's connection, which the caller closes */
   constructor(redis: RedisConnection, prefix: string) {
     this.#redis = redis;
     this.#key = changesKey(prefix);
   }
 
-  note(change: Change): void {
-    const told = this.#waiting.size < MOST_WAITING ? change : MANY;
-    const name = nameOf(told);
-    const before = this.#waiting.get(name);
-    if (!(before?.kind === "job" && before.moved)) this.#waiting.set(name, told);
-    this.#timer ??= setTimeout(() => void this.flush(), Math.max(0, this.#toldAt + TOGETHER_MS - performance.now()));
+  notify(change: Change): void {
+    const queued = this.#waiting.size < MAX_WAITING ? change : MANY;
+    const key = keyOf(queued);
+    const before = this.#waiting.get(key);
+    if (!(before?.kind === "job" && before.moved)) this.#waiting.set(key, queued);
+    this.#timer ??= setTimeout(() => void this.flush(), Math.max(0, this.#flushedAt + INTERVAL_MS - performance.now()));
   }
 
-  /** Tells at once what waits to be told; resolves when Redis has it, or cannot be told. */
+  /** Adds the waiting changes to the stream at once. Resolves when Redis has stored or refused them. */
   async flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#toldAt = performance.now();
+    this.#flushedAt = performance.now();
     const changes = [...this.#waiting.values()];
     this.#waiting = new Map();
     const entries: Change[][] = [];
-    for (let i = 0; i < changes.length; i += MOST_PER_ENTRY) entries.push(changes.slice(i, i + MOST_PER_ENTRY));
-    const told = entries.map((entry) =>
-      this.#redis.xadd(this.#key, "MAXLEN", "~", KEPT_ENTRIES, "*", "c", JSON.stringify(entry)),
+    for (let i = 0; i < changes.length; i += MAX_PER_ENTRY) entries.push(changes.slice(i, i + MAX_PER_ENTRY));
+    const writes = entries.map((entry) =>
+      this.#redis.xadd(this.#key, "MAXLEN", "~", MAX_STREAM_LENGTH, "*", "c", JSON.stringify(entry)),
     );
-    const ends = await Promise.allSettled(told);
-    if (ends.every(({ status }) => status === "fulfilled")) return;
-    this.#waiting.set(nameOf(MANY), MANY);
-    this.#timer ??= setTimeout(() => void this.flush(), AGAIN_AFTER_MS).unref();
+    const results = await Promise.allSettled(writes);
+    if (results.every(({ status }) => status === "fulfilled")) return;
+    this.#waiting.set(keyOf(MANY), MANY);
+    this.#timer ??= setTimeout(() => void this.flush(), RETRY_MS).unref();
   }
 }
 
 const MANY: Change = { kind: "many" };
 
-const nameOf = (change: Change): string =>
+const keyOf = (change: Change): string =>
   change.kind === "job"
     ? `job ${change.jobId}`
     : change.kind === "step"
@@ -85,12 +87,12 @@ const nameOf = (change: Change): string =>
         ? "many"
         : `${change.kind} ${change.id}`;
 
-/** What one entry of the stream tells; of what another version, or somebody else, wrote in words of its own: `many`. */
-export function unpackChanges(fields: readonly string[]): Change[] {
+/** Returns the changes in one entry of the stream. Unknown formats, such as those of another version, become `many`. */
+export function parseChanges(fields: readonly string[]): Change[] {
   const text = fields[fields.indexOf("c") + 1];
   try {
     const changes: unknown = JSON.parse(text ?? "");
-    return Array.isArray(changes) ? changes.map((one) => (isChange(one) ? one : MANY)) : [MANY];
+    return Array.isArray(changes) ? changes.map((change) => (isChange(change) ? change : MANY)) : [MANY];
   } catch {
     return [MANY];
   }

@@ -1,34 +1,34 @@
 import Type, { type TSchema } from "typebox";
 import { CHANNELS } from "../config/formats/channelNames.ts";
 
-/** What producers and workers agree on for one queue. `attempts` counts the first try. */
+/** The contract of one queue between producers and workers. `attempts` includes the first try. */
 export interface QueueDef<P extends TSchema = TSchema> {
   readonly name: string;
   readonly payload: P;
   readonly attempts: number;
-  /** A worker may leave it alone: what it is for is not configured there. */
+  /** True when a worker needs no processor for the queue, because its channel may not be configured. */
   readonly optional?: true;
-  /** Bounds one attempt; absent where the processor bounds it itself. */
+  /** Time limit of one try; absent when the processor sets its own. */
   readonly timeoutMs?: number;
 }
 
 const queue = <P extends TSchema>(def: QueueDef<P>): QueueDef<P> => def;
 
-/** Makes of a mapped hook's run what its mapping and its transform say. */
+/** Applies a mapping and its transform to the run of a mapped hook. */
 export const mappedHook = queue({
   name: "mapped-hook",
   payload: Type.Object({ runId: Type.String() }),
   attempts: 5,
 });
 
-/** One agent turn for a hook's run. The run's record says how often it may be tried, so the queue tries once. */
+/** Runs one agent turn for the run of a hook. The run's record limits its tries, so the queue tries once. */
 export const agentHook = queue({
   name: "agent-hook",
   payload: Type.Object({ runId: Type.String() }),
   attempts: 1,
 });
 
-/** A turn of the main session over the events that wait. */
+/** Runs a turn of the main session over the waiting events. */
 export const heartbeat = queue({
   name: "heartbeat",
   payload: Type.Object({ scheduled: Type.Boolean() }),
@@ -36,8 +36,8 @@ export const heartbeat = queue({
 });
 
 /**
- * Sends replies to a channel; each has a queue of its own, so that one that is slow or limited holds up no other. The
- * record says how often a delivery may be tried, so the queue tries once.
+ * Sends replies to a channel. Each channel has its own queue, so that a slow or limited one does not delay the others. The
+ * delivery's record limits its tries, so the queue tries once.
  */
 const deliveryQueue = (channel: string) =>
   queue({
@@ -49,14 +49,14 @@ const deliveryQueue = (channel: string) =>
 
 const DELIVERIES = new Map(CHANNELS.map((channel) => [channel as string, deliveryQueue(channel)]));
 
-/** The queue of a channel. @throws Error when there is no such channel */
+/** Returns the queue of a channel. @throws Error when there is no such channel */
 export function deliveriesTo(channel: string): ReturnType<typeof deliveryQueue> {
   const found = DELIVERIES.get(channel);
   if (!found) throw new Error(`there is no channel ${channel}`);
   return found;
 }
 
-/** Deletes ended jobs that are older than the configuration keeps them, and what deletions left behind. */
+/** Deletes ended records after their retention time, and whatever earlier deletions left behind. */
 export const retention = queue({
   name: "retention",
   payload: Type.Object({}),
@@ -66,5 +66,5 @@ export const retention = queue({
 
 export const QUEUES: readonly QueueDef[] = [mappedHook, agentHook, heartbeat, ...DELIVERIES.values(), retention];
 
-/** What the keys of a queue begin with: the braces keep one queue's keys on one node of a Redis Cluster. */
+/** Returns the prefix of a queue's keys. The braces keep the keys of one queue on one node of a Redis Cluster. */
 export const queuePrefix = (prefix: string, name: string): string => `{${prefix}:${name}}`;

@@ -6,13 +6,13 @@ import { AppError } from "../errors.ts";
 import { deliveriesTo, heartbeat, QUEUES, type QueueDef, queuePrefix } from "./definitions.ts";
 import type { RedisConnection } from "./redis.ts";
 
-/** How long an answer waits for Redis to take a job. */
-const ADD_WITHIN_MS = 500;
+/** Maximum time that a response waits for Redis to store a job. */
+const ADD_TIMEOUT_MS = 500;
 
-/** Waits for Redis to take a job, but not for long, and whatever comes of it. */
-async function briefly(added: Promise<void>): Promise<void> {
+/** Waits until Redis has stored a job or refused it, for at most `ADD_TIMEOUT_MS`. Never rejects. */
+async function waitAtMost(added: Promise<void>): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ADD_WITHIN_MS).unref();
+  const timer = setTimeout(resolve, ADD_TIMEOUT_MS).unref();
   added.then(resolve, () => resolve());
   await promise;
   clearTimeout(timer);
@@ -27,7 +27,7 @@ interface BulkJob {
 interface AddOptions {
   readonly jobId: string;
   readonly delayMs?: number;
-  /** Lower is sooner; 0, which is before all others, where nothing is said. */
+  /** Lower is sooner. The default 0 is before all others. */
   readonly priority?: number;
 }
 
@@ -37,7 +37,7 @@ interface DeliveryEntry {
 }
 
 interface Occasion {
-  /** Tells one time that it is put on the queue from another. */
+  /** A suffix of the queue entry's id, so that a delivery can be enqueued again while an earlier entry exists. */
   readonly occasion?: string | undefined;
   readonly delayMs?: number;
 }
@@ -47,27 +47,27 @@ const entryId = (deliveryId: string, occasion?: string) =>
 
 const STATES = ["waiting", "active", "delayed", "failed", "prioritized"] as const;
 
-/** The producers' side of the queues. Closed by whoever opened it; the connection stays its owner's. */
+/** The producers' side of the queues. The caller closes it, and the connection separately. */
 export class Queues {
   readonly #clock: Clock;
   readonly #queues: ReadonlyMap<string, Queue>;
-  readonly #adding: ReadonlyMap<string, Batcher<BulkJob, void>>;
-  readonly #triggering: Batcher<void, void>;
+  readonly #addBatchers: ReadonlyMap<string, Batcher<BulkJob, void>>;
+  readonly #triggerBatcher: Batcher<void, void>;
 
-  /** @param clock the one that all processes share: an entry that waits is given to whoever is free, by his own */
+  /** @param clock the clock that all processes share, because any process may take a delayed entry by its own clock */
   constructor(connection: RedisConnection, prefix: string, clock: Clock = systemClock) {
     this.#clock = clock;
     const open = ({ name }: QueueDef) =>
       new Queue(name, { connection, prefix: queuePrefix(prefix, name), skipVersionCheck: true });
     this.#queues = new Map(QUEUES.map((def) => [def.name, open(def)]));
     for (const queue of this.#queues.values()) queue.on("error", () => {}); // the connection's owner logs it
-    this.#adding = new Map([...this.#queues].map(([name, queue]) => [name, adding(queue)]));
-    this.#triggering = triggering(get(this.#queues, heartbeat.name));
+    this.#addBatchers = new Map([...this.#queues].map(([name, queue]) => [name, addBatcher(queue)]));
+    this.#triggerBatcher = triggerBatcher(get(this.#queues, heartbeat.name));
   }
 
   /**
-   * Puts a job on its queue; one of the same id that is there already is left alone. Never rejects, and waits a short
-   * while at most: the record says that there is work, and a sweep puts on the queue what Redis does not know.
+   * Adds a job to its queue, unless the queue contains one with the same id. Never rejects, and waits for at most
+   * `ADD_TIMEOUT_MS`: the record already exists, and the sweep enqueues whatever is missing in Redis.
    */
   async add<P extends TSchema>(
     def: QueueDef<P>,
@@ -79,30 +79,33 @@ export class Queues {
     const removed = { removeOnComplete: true, removeOnFail: true };
     const waits = { delay: delayMs, ...(priority > 0 && { priority }), timestamp };
     const opts = { attempts: def.attempts, backoff, ...waits, ...removed, jobId };
-    await briefly(get(this.#adding, def.name).add({ name: def.name, data: payload, opts }));
+    await waitAtMost(get(this.#addBatchers, def.name).add({ name: def.name, data: payload, opts }));
   }
 
-  /** Puts a delivery on the queue of its channel. Never rejects, like `add`. */
+  /** Adds a delivery to the queue of its channel. Never rejects, like `add`. */
   deliver({ deliveryId, channel }: DeliveryEntry, { occasion, delayMs = 0 }: Occasion = {}): Promise<void> {
     return this.add(deliveriesTo(channel), { deliveryId }, { jobId: entryId(deliveryId, occasion), delayMs });
   }
 
-  /** Whether a delivery is on its queue, put there on that occasion. Rejects while Redis is away. */
+  /** Returns whether the queue contains a delivery under that `occasion`. Rejects while Redis is down. */
   hasDelivery({ deliveryId, channel }: DeliveryEntry, { occasion }: Occasion): Promise<boolean> {
     return this.has(deliveriesTo(channel), entryId(deliveryId, occasion));
   }
 
-  /** Has the main session take a turn: now, or once more after the one that runs. Never rejects, like `add`. */
+  /** Triggers a turn of the main session: now, or once more after the active one. Never rejects, like `add`. */
   async triggerHeartbeat(): Promise<void> {
-    await briefly(this.#triggering.add(undefined));
+    await waitAtMost(this.#triggerBatcher.add(undefined));
   }
 
-  /** Whether a job of this id waits, is delayed or runs. Rejects while Redis is away. */
+  /** Returns whether a job with this id is waiting, delayed or active. Rejects while Redis is down. */
   async has(def: QueueDef, jobId: string): Promise<boolean> {
     return (await get(this.#queues, def.name).getJob(jobId)) !== undefined;
   }
 
-  /** Has a job of the queue run at each interval, the first time at once or after one. Saying it again changes nothing. */
+  /**
+   * Schedules a job of the queue at each interval, for the first time at once or after one interval. Repeating the call with
+   * the same interval changes nothing. Rejects while Redis is down.
+   */
   async repeat<P extends TSchema>(
     def: QueueDef<P>,
     data: Static<P>,
@@ -111,25 +114,25 @@ export class Queues {
     const queue = get(this.#queues, def.name);
     const known = await queue.getJobScheduler(def.name);
     const now = this.#clock.now().getTime();
-    // Each time the next one is set by the clock of the process that ran the last, which may have been wrong.
+    // The process that ran the last job sets the time of the next one by its own clock, which may have been wrong.
     const isFarOff = (known?.next ?? 0) > now + 2 * everyMs;
     if (known?.every === everyMs && !isFarOff) return;
     if (isFarOff) await queue.removeJobScheduler(def.name);
     const template = { data, opts: { attempts: def.attempts, removeOnComplete: true, removeOnFail: true } };
-    // Never later than it was to be: processes that do not agree on the interval would put it off for ever.
+    // Never later than before: processes that disagree on the interval would postpone the job for ever.
     const startDate = Math.min(isFarOff ? Infinity : (known?.next ?? Infinity), now + everyMs);
     await queue.upsertJobScheduler(def.name, { every: everyMs, ...(!atOnce && { startDate }) }, template);
   }
 
   /**
-   * How many jobs each queue holds in each state; without those whose node of a cluster is away. Rejects while all of Redis
-   * is.
+   * Returns how many jobs each queue holds in each state. Leaves out queues whose cluster node is down.
+   * @throws AppError unavailable while all of Redis is down
    */
   async depths(): Promise<{ queue: string; state: string; count: number }[]> {
     const lists = await Promise.allSettled(
       [...this.#queues].map(async ([name, queue]) => {
         const counts = await queue.getJobCounts(...STATES);
-        // jobs with a priority wait as those without do: `prioritized` is a part of `waiting`
+        // Jobs with a priority wait like the others, so `prioritized` is also counted in `waiting`.
         const count = (state: string) => (counts[state] ?? 0) + (state === "waiting" ? (counts.prioritized ?? 0) : 0);
         return STATES.map((state) => ({ queue: name, state, count: count(state) }));
       }),
@@ -139,8 +142,8 @@ export class Queues {
     return known.flat();
   }
 
-  /** For a board that shows them. */
-  get open(): readonly Queue[] {
+  /** All BullMQ queues, for the queue board. */
+  get all(): readonly Queue[] {
     return [...this.#queues.values()];
   }
 
@@ -155,8 +158,8 @@ function get<T>(all: ReadonlyMap<string, T>, name: string): T {
   return found;
 }
 
-/** Adds jobs that arrive at about the same time by one command. */
-const adding = (queue: Queue) =>
+/** Adds jobs that arrive at about the same time with one command. */
+const addBatcher = (queue: Queue) =>
   new Batcher<BulkJob, void>(async (jobs) => {
     const [first] = jobs;
     const added = first && jobs.length === 1 ? queue.add(first.name, first.data, first.opts) : queue.addBulk([...jobs]);
@@ -164,19 +167,19 @@ const adding = (queue: Queue) =>
     return jobs.map(() => undefined);
   }, EQUAL_WEIGHTS);
 
-/** One entry for all that ask for a turn at about the same time. */
-const triggering = (queue: Queue) =>
+/** Adds one entry for all callers that trigger a turn at about the same time. */
+const triggerBatcher = (queue: Queue) =>
   new Batcher<void, void>(
-    async (all) => {
+    async (calls) => {
       const deduplication = { id: "trigger", keepLastIfActive: true };
       const options = { deduplication, removeOnComplete: true, removeOnFail: true };
       await queue.add(heartbeat.name, { scheduled: false }, options).catch(unavailable);
-      return all.map(() => undefined);
+      return calls.map(() => undefined);
     },
     { maxBatchSize: Number.POSITIVE_INFINITY, maxBatchWeight: 1, weightOf: () => 0 },
   );
 
-/** Redis is away, for one of them as for all. */
+/** Turns any error of Redis into `unavailable`, so that the batcher does not repeat the batch item by item. */
 function unavailable(error: unknown): never {
   throw new AppError("unavailable", { cause: error });
 }

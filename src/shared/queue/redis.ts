@@ -6,13 +6,13 @@ import type { Logger } from "../logger.ts";
 import { TIMINGS, type Timings } from "../timings.ts";
 import { type RedisAddress, readClusterUrl } from "./redisAddress.ts";
 
-/** To one server, or to all nodes of a cluster. */
+/** A connection to one server, or to all nodes of a cluster. */
 export type RedisConnection = Redis | Cluster;
 
 /**
- * Connects for producers and probes: commands fail at once while Redis is away, and late ones after two seconds. In a
- * cluster a command waits some tenths of a second for another node to have its keys.
- * Every connection says once in the log that it is lost and once that it is back.
+ * Connects for producers and probes. Commands fail at once while Redis is down, and after two seconds without an answer. In
+ * a cluster a command waits some tenths of a second for another node to take over its keys. Each connection logs once when
+ * it is lost and once when it is back.
  * @throws StartError when Redis cannot be used
  */
 export async function connectProducer(
@@ -27,19 +27,19 @@ export async function connectProducer(
     clusterSlotsMs: timings.clusterSlotsMs,
   });
   let cause: Error | undefined;
-  const note = (error: Error) => {
+  const onFailure = (error: Error) => {
     cause = error;
   };
   const failure = redis instanceof Redis ? "error" : "node error";
-  redis.on(failure, note);
+  redis.on(failure, onFailure);
   try {
     await redis.connect();
-    if (redis instanceof Redis) await redis.ping(); // a cluster has told who its nodes are
+    if (redis instanceof Redis) await redis.ping(); // a cluster has already answered with its nodes
   } catch (error) {
     redis.disconnect();
     throw new StartError(unusable(address, cause ?? (error as Error)));
   } finally {
-    redis.off(failure, note);
+    redis.off(failure, onFailure);
   }
   const fault = redis instanceof Redis && (await serverFault(redis, address, cause));
   if (!fault) return redis;
@@ -47,7 +47,7 @@ export async function connectProducer(
   throw new StartError(fault);
 }
 
-/** A connection for one command that waits for news, and fails when Redis goes away. It connects by itself. */
+/** Opens a connection for one blocking read, which fails when Redis is lost. It connects by itself. */
 export function readerConnection(
   address: RedisAddress,
   log: Logger,
@@ -56,14 +56,14 @@ export function readerConnection(
   return open(address, log, {
     common: { maxRetriesPerRequest: 0 },
     connection: { enableOfflineQueue: false },
-    cluster: { maxRedirections: 0 }, // another node may not have had all of the news
+    cluster: { maxRedirections: 0 }, // another node may not have received every entry
     clusterSlotsMs: timings.clusterSlotsMs,
   });
 }
 
 /**
- * A connection that waits for Redis to come back, for workers. It connects by itself: what BullMQ makes of a lazy one
- * never begins to work when Redis goes away in the middle of its first connect.
+ * Opens a connection for workers, which waits for Redis to come back. It connects by itself: BullMQ's copy of a lazy
+ * connection never starts working when Redis is lost during its first connect.
  */
 export function workerConnection(
   address: RedisAddress,
@@ -75,7 +75,7 @@ export function workerConnection(
     connection: {},
     cluster: {
       maxRedirections: Number.POSITIVE_INFINITY,
-      retryDelayOnMoved: 50, // for as long as two nodes name each other
+      retryDelayOnMoved: 50, // while two nodes redirect to each other
       retryDelayOnFailover: 500,
       retryDelayOnClusterDown: 500,
     },
@@ -83,81 +83,81 @@ export function workerConnection(
   });
 }
 
-/** Resolves when Redis answers, of a cluster every node that owns slots, and takes commands; else rejects. */
+/** Resolves when Redis answers and accepts commands, in a cluster every node that owns slots; otherwise rejects. */
 export async function pingRedis(redis: RedisConnection): Promise<void> {
   if (redis instanceof Redis) return void (await redis.ping());
   const nodes = new Map(redis.nodes("master").map((node) => [`${node.options.host}:${node.options.port}`, node]));
   const owners = new Set(redis.slots.flatMap(([owner]) => owner ?? []));
   if (redis.status !== "ready" || owners.size === 0) throw new Error("the cluster is not ready");
-  const ask = async (owner: string) => {
+  const check = async (owner: string) => {
     const state = String(await nodes.get(owner)?.cluster("INFO"));
-    if (!state.includes("cluster_state:ok")) throw new Error(`${owner} is away`);
+    if (!state.includes("cluster_state:ok")) throw new Error(`${owner} is down`);
   };
-  await Promise.all([...owners].map(ask));
+  await Promise.all([...owners].map(check));
 }
 
 type ClusterTimings = Pick<Timings, "clusterSlotsMs">;
 
-interface Manner extends ClusterTimings {
-  /** Of a connection to a server or a node. */
+interface OpenOptions extends ClusterTimings {
+  /** Options of a connection to a server or to a node. */
   readonly common: Pick<RedisOptions, "commandTimeout" | "maxRetriesPerRequest">;
   readonly connection: Pick<RedisOptions & ClusterOptions, "enableOfflineQueue" | "lazyConnect">;
   readonly cluster: ClusterOptions;
 }
 
-const CONNECT_WITHIN_MS = 2_000;
+const CONNECT_TIMEOUT_MS = 2_000;
 
-/** So long a connection that is let go may take to close. */
-const CLOSES_WITHIN_MS = 20;
-/** When connections were let go, each known by its options. */
-const letGo = new WeakMap<object, number>();
+/** Maximum time that a dropped connection takes to close. */
+const CLOSE_TIMEOUT_MS = 20;
+/** When connections were dropped, keyed by their options. */
+const droppedAt = new WeakMap<object, number>();
 
 /**
- * A master that has become a replica keeps its connections: the address may lead to the new master by now. All that was under
- * way on one fails at about the same time; it is let go once.
+ * Drops a connection to a master that has become a replica, because the address may lead to the new master by now. All
+ * pending commands fail at about the same time, so the connection is dropped only once.
  */
 function reconnectOnError(this: unknown, { message }: Error): boolean {
   if (!/\bREADONLY\b/.test(message)) return false;
-  const options = Object(this); // those of the connection
-  if (performance.now() - (letGo.get(options) ?? Number.NEGATIVE_INFINITY) < CLOSES_WITHIN_MS) return false;
-  letGo.set(options, performance.now());
+  const options = Object(this); // the options of the connection
+  if (performance.now() - (droppedAt.get(options) ?? Number.NEGATIVE_INFINITY) < CLOSE_TIMEOUT_MS) return false;
+  droppedAt.set(options, performance.now());
   return true;
 }
 
 const retryStrategy = (tries: number): number => Math.min(50 * 2 ** tries, 2_000);
 
-function open({ url, cluster }: RedisAddress, log: Logger, manner: Manner): RedisConnection {
-  const common = { ...manner.common, connectTimeout: CONNECT_WITHIN_MS };
+function open({ url, cluster }: RedisAddress, log: Logger, options: OpenOptions): RedisConnection {
+  const common = { ...options.common, connectTimeout: CONNECT_TIMEOUT_MS };
   if (!cluster)
-    return watched(new Redis(url, { ...common, ...manner.connection, retryStrategy, reconnectOnError }), log);
+    return withLog(new Redis(url, { ...common, ...options.connection, retryStrategy, reconnectOnError }), log);
   const address = readClusterUrl(url);
-  if ("fault" in address) throw new Error(`redis.url ${address.fault}`); // the configuration was checked
+  if ("fault" in address) throw new Error(`redis.url ${address.fault}`); // the configuration check has refused such an address
   const { nodes, username, password, tls } = address;
-  return watchedCluster(
+  return clusterWithLog(
     new Cluster([...nodes], {
-      ...manner.connection,
-      ...manner.cluster,
+      ...options.connection,
+      ...options.cluster,
       redisOptions: { ...common, username, password, ...(tls && { tls: {} }) },
-      dnsLookup: (host, answer) => answer(null, host), // certificates are of names
+      dnsLookup: (host, answer) => answer(null, host), // certificates contain names, not addresses
       clusterRetryStrategy: retryStrategy,
-      enableReadyCheck: false, // one that is short of a node is used as it is
-      slotsRefreshInterval: manner.clusterSlotsMs,
-      slotsRefreshTimeout: CONNECT_WITHIN_MS,
+      enableReadyCheck: false, // a cluster that lacks a node is still used
+      slotsRefreshInterval: options.clusterSlotsMs,
+      slotsRefreshTimeout: CONNECT_TIMEOUT_MS,
     }),
     log,
   );
 }
 
-function watched(redis: Redis, log: Logger): Redis {
+function withLog(redis: Redis, log: Logger): Redis {
   let lost = false;
-  let over = false;
+  let isClosed = false;
   const disconnect = redis.disconnect.bind(redis);
   redis.disconnect = (reconnect = false) => {
-    over ||= !reconnect;
+    isClosed ||= !reconnect;
     disconnect(reconnect);
   };
   redis.on("error", (error: NodeJS.ErrnoException) => {
-    if (over) return; // one that was still connecting fails then
+    if (isClosed) return; // a connection that was still connecting fails when it is closed
     if (!lost) log.warn({ code: error.code }, "Redis cannot be reached; trying again");
     lost = true;
   });
@@ -168,7 +168,7 @@ function watched(redis: Redis, log: Logger): Redis {
   return redis;
 }
 
-function watchedCluster(cluster: Cluster, log: Logger): Cluster {
+function clusterWithLog(cluster: Cluster, log: Logger): Cluster {
   let lost = false;
   const lose = ({ code }: NodeJS.ErrnoException, node?: string) => {
     if (!lost) log.warn({ code, node }, "Redis cannot be reached in full; trying again");
@@ -190,17 +190,17 @@ function watchedCluster(cluster: Cluster, log: Logger): Cluster {
   return cluster;
 }
 
-/** Why a server that answers cannot be used all the same. @param cause what it refused while we connected */
+/** Returns why a server that answers cannot be used; undefined when it can. @param cause the error while connecting */
 async function serverFault(redis: Redis, address: RedisAddress, cause: Error | undefined): Promise<string | undefined> {
-  if (await isOneOfSeveral(redis)) {
+  if (await isClusterNode(redis)) {
     return `Redis at ${hostsOf(address.url)} is a node of a Redis Cluster: set REDIS_CLUSTER=true (redis.cluster in the configuration).`;
   }
-  return cause && unusable(address, cause); // without the database it would serve from another
+  return cause && unusable(address, cause); // without its database the connection would use another one
 }
 
-/** Whether other servers have a part of the keys. */
-async function isOneOfSeveral(redis: Redis): Promise<boolean> {
-  const info = await redis.cluster("INFO").catch(() => ""); // it is of no cluster, or that is not for this user to know
+/** Returns whether the server is a node of a cluster with several masters. */
+async function isClusterNode(redis: Redis): Promise<boolean> {
+  const info = await redis.cluster("INFO").catch(() => ""); // the server has no cluster support, or its user may not read it
   return /^cluster_size:(?!1\r?$)/m.test(String(info));
 }
 
@@ -209,13 +209,13 @@ function unusable({ url, cluster }: RedisAddress, { name: kind, message, code }:
   if (message.includes("cluster support disabled")) {
     return `${name} at ${hostsOf(url)} is no cluster but a server by itself: leave REDIS_CLUSTER (redis.cluster in the configuration) out.`;
   }
-  const known = ANSWERS.find(([pattern]) => pattern.test(message))?.[1];
-  const answer = known ?? (kind === "ReplyError" && `it answers ${message.split(" ")[0]}`); // more may quote
+  const meaning = REFUSALS.find(([pattern]) => pattern.test(message))?.[1];
+  const answer = meaning ?? (kind === "ReplyError" && `it answers ${message.split(" ")[0]}`); // the rest may quote a secret
   return describeUnusable(name, url, answer ? { answer } : { code }, "REDIS_URL (redis.url in the configuration)");
 }
 
-/** What Redis refuses a connection with, and what that means. */
-const ANSWERS: readonly (readonly [RegExp, string])[] = [
+/** The errors with which Redis refuses a connection, and their meaning. */
+const REFUSALS: readonly (readonly [RegExp, string])[] = [
   [/NOAUTH/, "it wants a password"],
   [/WRONGPASS/, "it does not know the user, or the password is another"],
   [/NOPERM/, "its user may not do all that is needed"],

@@ -8,14 +8,14 @@ import { AppError } from "../../shared/errors.ts";
 import { withLease } from "../../shared/lease.ts";
 import type { WorkerMetrics } from "../metrics.ts";
 import type { Processor, RunContext } from "../run.ts";
-import { conversation } from "../runs/conversation.ts";
 import type { Finalize } from "../runs/finalize.ts";
-import { persist } from "../runs/persist.ts";
-import { boundTurn, type TurnEnd } from "../runs/turn.ts";
+import { retryWhileMongoIsDown } from "../runs/retryWhileMongoIsDown.ts";
+import { runTurn, type TurnEnd } from "../runs/turn.ts";
+import { turnMessages } from "../runs/turnMessages.ts";
 import type { TurnShares } from "../runs/turnShares.ts";
 
 const MAX_TRIES = 3;
-/** However long a server wants to be left alone: the runs behind this one wait too. */
+/** Maximum `Retry-After` that is obeyed, because the later runs of the session wait too. */
 const MAX_RETRY_AFTER_MS = 15 * 60_000;
 
 export interface AgentHookDeps {
@@ -23,45 +23,46 @@ export interface AgentHookDeps {
   readonly runner: AgentRunner;
   readonly session: { readonly maxMessages: number; readonly maxChars: number };
   readonly systemPrompt: string | undefined;
-  /** For a run that names none: there was no default one when it was accepted. */
+  /** The model for a run that names none, because no default was configured when the run was accepted. */
   readonly model: string | undefined;
   readonly finalize: Finalize;
   readonly metrics: WorkerMetrics;
   readonly turns: TurnShares;
-  /** What a run tells the agent: its message, fenced in unless the operator vouches for it. */
+  /** Returns the prompt of a run: its message, fenced unless the operator trusts the source. */
   prompt(run: AgentRun): string;
-  /** An earlier message of the run's session, fenced in, since it came from outside. */
+  /** Returns an earlier message of the session that came from outside, fenced. */
   earlier(run: AgentRun, message: string): string;
-  /** What a program that carries the run out finds in its environment. */
+  /** Returns the environment variables for a program that executes the run. */
   env(run: AgentRun): Readonly<Record<string, string>>;
-  /** Puts the run on its queue again; `occasion` tells one time from another. */
+  /** Enqueues the run again. `occasion` makes the id of this queue entry unique. */
   requeue(runId: string, occasion: string, delayMs: number): Promise<void>;
 }
 
 /**
- * Carries a run out, when its sender has a turn free and it is the turn of its session: acquires it, runs one agent turn,
- * writes how that ended and finalizes the run. A run that it cannot finish is left to the sweep.
+ * Returns the processor that executes an agent run once its sender has a free turn and the run is the first of its session.
+ * It acquires the run, runs one agent turn, stores how that ended and finalizes the run. The sweep continues a run that is
+ * not finished here.
  */
 export function agentHookProcessor(deps: AgentHookDeps): Processor {
   return async ({ payload }, context) => {
     const { runId } = payload as { runId: string };
     const sender = await deps.stores.runs.findSender(runId);
     if (sender === null) return { kind: "done", result: { run: "over" } };
-    const leave = await deps.turns.enter(hookContextOf(sender), context.signal);
-    if (typeof leave === "number") return { kind: "delay", ms: leave };
+    const release = await deps.turns.acquire(hookContextOf(sender), context.signal);
+    if (typeof release === "number") return { kind: "delay", ms: release };
     try {
-      return { kind: "done", result: { run: await carryOut(deps, runId, context) } };
+      return { kind: "done", result: { run: await executeRun(deps, runId, context) } };
     } finally {
-      leave();
+      release();
     }
   };
 }
 
-/** @returns what became of the run, for the log */
-async function carryOut(deps: AgentHookDeps, runId: string, context: RunContext): Promise<string> {
+/** Returns how the run ended, for the log. */
+async function executeRun(deps: AgentHookDeps, runId: string, context: RunContext): Promise<string> {
   const { stores, metrics, finalize } = deps;
   const run = await acquireRun(stores, runId, context.clock, context.timings.lease.durationMs);
-  if (run === "over") await finalize(runId); // it may have been cancelled before it began
+  if (run === "over") await finalize(runId); // the run may have been cancelled before it started
   if (typeof run === "string") return run;
   const began = performance.now();
   if (run.attempts === 1) {
@@ -70,15 +71,15 @@ async function carryOut(deps: AgentHookDeps, runId: string, context: RunContext)
   const end = run.attempts > MAX_TRIES ? crashed() : await turn(deps, run, context);
   metrics.runs.inc({ outcome: end.kind, code: end.kind === "failed" ? end.error.code : "" });
   metrics.runSeconds.observe({ outcome: end.kind }, (performance.now() - began) / 1_000);
-  const next = await persist(() => conclude(deps, run, end, context), context);
+  const next = await retryWhileMongoIsDown(() => storeEnd(deps, run, end, context), context);
   if (next === "requeued") return end.kind === "failed" ? "waits for another try" : end.kind;
-  await persist(() => finalize(runId), context);
+  await retryWhileMongoIsDown(() => finalize(runId), context);
   return end.kind;
 }
 
 const TOO_LARGE: RunError = { code: "agent_failed", message: "The reply is too large to be kept with the request." };
 
-/** The tries before may have failed otherwise: they all count alike. */
+/** The result of a run whose worker died in the last try. Earlier tries may have failed for other reasons. */
 const crashed = (): TurnEnd => ({
   kind: "failed",
   error: new AppError("agent_failed", { detail: `The worker died in the last of ${MAX_TRIES} tries.` }),
@@ -88,39 +89,40 @@ async function turn(deps: AgentHookDeps, run: AgentRun, context: RunContext): Pr
   const { stores, runner } = deps;
   const { timings } = context;
   const work = async (signal: AbortSignal) => {
-    const messages = await persist(() => prepare(deps, run), { signal, timings });
+    const messages = await retryWhileMongoIsDown(() => prepare(deps, run), { signal, timings });
     const model = run.request.model ?? deps.model;
     const thinking = run.request.thinking ?? undefined;
     return (await runner.run({ kind: "run", messages, model, thinking, env: deps.env(run) }, signal)).text;
   };
-  const claim = {
+  const lease = {
     renew: (until: Date) => renewRun(stores, run, until),
     now: () => context.clock.now(),
   };
   const bounds = { timeoutMs: run.request.timeoutSeconds * 1_000, stopping: context.signal };
-  return withLease(claim, timings.lease, (lost) => boundTurn(work, { ...bounds, lost }));
+  return withLease(lease, timings.lease, (lost) => runTurn(work, { ...bounds, lost }));
 }
 
-/** Shows that the try begins, and gathers what the agent is shown. */
+/** Reports on the tracked job that the try has started and returns the messages for the agent. */
 async function prepare(
   { stores, session, systemPrompt, prompt, earlier }: AgentHookDeps,
   run: AgentRun,
 ): Promise<AgentMessage[]> {
   await trackStarted(stores, run);
   const recent = await stores.messages.findRecent(run.sessionKey, session);
-  // What came from outside is as untrusted in a later turn as it was in its own.
+  // A message from outside is as untrusted in later turns as in its own.
   const history = recent.map(({ role, content, outside }) => ({
     role,
     content: outside ? earlier(run, content) : content,
   }));
-  return conversation(systemPrompt, history, prompt(run));
+  return turnMessages(systemPrompt, history, prompt(run));
 }
 
 /**
- * Writes how a turn ended: the end of the run, or that it waits for another try.
- * @returns "ended" also where the run may have been ended by a cancellation, or may go on with another worker
+ * Stores how a turn ended: the end of the run, or that it waits for another try.
+ * @returns "requeued" when this worker has enqueued the run again; "ended" also when the run was cancelled or another
+ *   worker continues it
  */
-async function conclude(
+async function storeEnd(
   deps: AgentHookDeps,
   run: AgentRun,
   end: TurnEnd,
@@ -144,8 +146,8 @@ async function conclude(
     case "failed": {
       const error = { code: end.error.code, message: end.error.message };
       if (end.error.retry && run.attempts < MAX_TRIES) {
-        const asked = Math.min((end.error.retryAfterSeconds ?? 0) * 1_000, MAX_RETRY_AFTER_MS);
-        const delayMs = Math.max(timings.retry.runMs[run.attempts - 1] ?? 0, asked);
+        const retryAfterMs = Math.min((end.error.retryAfterSeconds ?? 0) * 1_000, MAX_RETRY_AFTER_MS);
+        const delayMs = Math.max(timings.retry.runMs[run.attempts - 1] ?? 0, retryAfterMs);
         const isOurs = await runs.retryLater(run, new Date(clock.now().getTime() + delayMs), error);
         await sessions.release(run.sessionKey, run.claim.token);
         if (!isOurs) return "ended";

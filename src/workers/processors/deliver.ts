@@ -2,75 +2,75 @@ import { randomUUID } from "node:crypto";
 import { acquireDelivery } from "../../models/deliveries/acquireDelivery.ts";
 import type { DeliveryDoc } from "../../models/deliveries/delivery.ts";
 import { withLease } from "../../shared/lease.ts";
-import { ChannelGate } from "../deliveries/channelGate.ts";
-import { Sending, type SendingDeps, type Verdict } from "../deliveries/sending.ts";
+import { ChannelLimiter } from "../deliveries/channelLimiter.ts";
+import { type AttemptOutcome, DeliveryAttempt, type DeliveryAttemptDeps } from "../deliveries/deliveryAttempt.ts";
 import type { Processor, RunContext } from "../run.ts";
-import { persist } from "../runs/persist.ts";
+import { retryWhileMongoIsDown } from "../runs/retryWhileMongoIsDown.ts";
 
-export interface DeliverDeps extends SendingDeps {
-  /** Whether a reply that was sent moves the main session's route to its recipient. */
+export interface DeliverDeps extends DeliveryAttemptDeps {
+  /** Whether a sent reply makes its recipient the reply target of the main session. */
   readonly followDeliveries: boolean;
-  /** Puts a delivery on the queue again; `occasion` tells one time from another. */
+  /** Enqueues a delivery again. `occasion` makes the id of this queue entry unique. */
   requeue(deliveryId: string, occasion: string, delayMs: number): Promise<void>;
 }
 
-/** Sends the replies for one channel: part by part, from the first that was not sent. */
-export function deliverProcessor(deps: DeliverDeps, gate = new ChannelGate()): Processor {
+/** Returns the processor that delivers the replies of one channel, part by part, from the first that was not sent. */
+export function deliverProcessor(deps: DeliverDeps, limiter = new ChannelLimiter()): Processor {
   return async ({ payload }, context) => {
     const { deliveryId } = payload as { deliveryId: string };
     const { deliveries } = deps.stores;
     const token = randomUUID();
-    const { lease } = context.timings;
+    const timings = context.timings.lease;
     const now = context.clock.now();
-    const leaseEnd = new Date(now.getTime() + lease.durationMs);
+    const leaseEnd = new Date(now.getTime() + timings.durationMs);
     const delivery = await acquireDelivery(deps.stores, deliveryId, token, leaseEnd, now);
     if (typeof delivery === "string") return { kind: "done", result: { delivery } };
-    const claim = {
+    const lease = {
       renew: (until: Date) => deliveries.renew(deliveryId, token, until),
       now: () => context.clock.now(),
     };
-    const verdict = await withLease(claim, lease, (lost) => {
+    const outcome = await withLease(lease, timings, (lost) => {
       const signal = AbortSignal.any([lost, context.signal]);
-      return new Sending(deps, gate, delivery, token, context, signal).run();
+      return new DeliveryAttempt(deps, limiter, delivery, token, context, signal).run();
     });
-    await conclude(deps, delivery, token, verdict, context);
-    return { kind: "done", result: { delivery: verdict.kind } };
+    await storeOutcome(deps, delivery, token, outcome, context);
+    return { kind: "done", result: { delivery: outcome.kind } };
   };
 }
 
-/** Writes down what became of a try; of a delivery that is no longer this worker's nothing. */
-async function conclude(
+/** Stores how an attempt ended and enqueues what follows. Writes nothing when the lease is lost. */
+async function storeOutcome(
   { stores, name, metrics, requeue, followDeliveries }: DeliverDeps,
   { _id, lane, channel, to }: DeliveryDoc,
   token: string,
-  verdict: Verdict,
+  outcome: AttemptOutcome,
   context: RunContext,
 ): Promise<void> {
   const { clock, log } = context;
   const { deliveries, sessions } = stores;
-  const kept = <T>(act: () => Promise<T>) => persist(act, context);
-  if (verdict.kind === "lost") return;
-  if (verdict.kind === "stopped") {
-    await kept(() => deliveries.retryLater(_id, token, null));
+  const withRetry = <T>(write: () => Promise<T>) => retryWhileMongoIsDown(write, context);
+  if (outcome.kind === "lost") return;
+  if (outcome.kind === "stopped") {
+    await withRetry(() => deliveries.retryLater(_id, token, null));
     return requeue(_id, token, 0);
   }
-  if (verdict.kind === "later") {
-    const notBefore = new Date(clock.now().getTime() + verdict.afterMs);
-    await kept(() => deliveries.retryLater(_id, token, notBefore, verdict.change));
-    return requeue(_id, `at-${notBefore.getTime()}`, verdict.afterMs);
+  if (outcome.kind === "delay") {
+    const notBefore = new Date(clock.now().getTime() + outcome.afterMs);
+    await withRetry(() => deliveries.retryLater(_id, token, notBefore, outcome.change));
+    return requeue(_id, `at-${notBefore.getTime()}`, outcome.afterMs);
   }
-  const isSent = verdict.kind === "sent";
-  const reason = "reason" in verdict ? verdict.reason : null;
-  const isOurs = await kept(() => deliveries.end(_id, token, isSent ? "sent" : "failed", reason));
+  const isSent = outcome.kind === "sent";
+  const reason = "reason" in outcome ? outcome.reason : null;
+  const isOurs = await withRetry(() => deliveries.end(_id, token, isSent ? "sent" : "failed", reason));
   if (!isOurs) return;
-  if (isSent && to !== null && followDeliveries) await kept(() => sessions.setRoute({ channel, to }));
+  if (isSent && to !== null && followDeliveries) await withRetry(() => sessions.setRoute({ channel, to }));
   if (reason !== null) {
-    // what waits for somebody who cannot be reached would be refused too, one after the other
-    const others = verdict.kind === "gone" ? await kept(() => deliveries.failLane(lane, reason)) : 0;
+    // The other deliveries to an unreachable recipient would be refused too, one after another.
+    const others = outcome.kind === "gone" ? await withRetry(() => deliveries.failLane(lane, reason)) : 0;
     log.warn({ deliveryId: _id, channel, reason, others }, "a delivery has failed");
     metrics.deliveries.inc({ channel: name, outcome: "failed" }, others);
   }
   metrics.deliveries.inc({ channel: name, outcome: isSent ? "sent" : "failed" });
-  const next = await kept(() => deliveries.findNext(lane));
+  const next = await withRetry(() => deliveries.findNext(lane));
   if (next) await requeue(next._id, `after-${_id}`, 0);
 }

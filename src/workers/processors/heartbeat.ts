@@ -8,12 +8,12 @@ import { withLease } from "../../shared/lease.ts";
 import type { WorkerMetrics } from "../metrics.ts";
 import type { Outcome } from "../outcome.ts";
 import type { Processor, RunContext } from "../run.ts";
-import { conversation } from "../runs/conversation.ts";
-import { persist } from "../runs/persist.ts";
-import { boundTurn, type TurnEnd } from "../runs/turn.ts";
+import { retryWhileMongoIsDown } from "../runs/retryWhileMongoIsDown.ts";
+import { runTurn, type TurnEnd } from "../runs/turn.ts";
+import { turnMessages } from "../runs/turnMessages.ts";
 
-/** Most events that one turn looks at; how many fit is for the prompt to say. */
-const MOST_EVENTS = 500;
+/** Maximum events read for one turn. The prompt decides how many of them fit. */
+const MAX_EVENTS = 500;
 
 export interface HeartbeatDeps {
   readonly stores: Stores;
@@ -28,52 +28,54 @@ export interface HeartbeatDeps {
   readonly delivery: DeliverySettings;
   readonly metrics: WorkerMetrics;
   isWorthDelivering(reply: string): boolean;
-  /** The prompt over the events. `told`: how much of the one behind those that it holds has been told with it. */
+  /** Returns the prompt for the first `taken` events. `told` is the number of characters of the next event that it includes. */
   prompt(events: readonly EventDoc[]): { readonly text: string; readonly taken: number; readonly told: number };
   deliver(noted: AddedDelivery): Promise<void>;
 }
 
 /**
- * Turns of the main session over the events that wait, one after another until none waits. Events are taken off only
- * when the turn that knew them has succeeded; after a failure they wait for a minute, or for the next trigger.
+ * Returns the processor that runs turns of the main session over the waiting events, one turn after another until none
+ * waits. Events are removed only when the turn that included them has succeeded. After a failure they wait for
+ * `retry.heartbeatMs`, or for the next trigger.
  */
 export function heartbeatProcessor(deps: HeartbeatDeps): Processor {
   return async ({ payload }, context) => {
     const { scheduled } = payload as { scheduled: boolean };
-    // Whatever becomes of this turn, the sweep sees to another: the schedule's next one may be a day away.
-    if (scheduled) await persist(() => deps.stores.events.wakeAll(), context);
+    // If this turn fails, the sweep triggers another one: the next scheduled turn may be a day away.
+    if (scheduled) await retryWhileMongoIsDown(() => deps.stores.events.wakeAll(), context);
     const token = randomUUID();
-    const { lease } = context.timings;
-    const leaseEnd = () => new Date(context.clock.now().getTime() + lease.durationMs);
+    const timings = context.timings.lease;
+    const leaseEnd = () => new Date(context.clock.now().getTime() + timings.durationMs);
     const { sessions } = deps.stores;
     const main = { key: MAIN_SESSION, holder: token };
     if (!(await sessions.acquire(main, { token, until: leaseEnd() }))) return { kind: "done", result: { turns: 0 } };
-    const claim = {
+    const lease = {
       renew: (until: Date) => sessions.renew(MAIN_SESSION, { token, until }),
       now: () => context.clock.now(),
     };
     try {
-      const keepsClaim = () => claim.renew(leaseEnd());
-      return await withLease(claim, lease, (lost) => takeTurns(deps, scheduled, { lost, keepsClaim }, context));
+      const renew = () => lease.renew(leaseEnd());
+      return await withLease(lease, timings, (lost) => runTurns(deps, scheduled, { lost, renew }, context));
     } finally {
       await sessions.release(MAIN_SESSION, token);
     }
   };
 }
 
-async function takeTurns(
+/** @param scheduled whether the first turn runs even without events */
+async function runTurns(
   deps: HeartbeatDeps,
   scheduled: boolean,
-  { lost, keepsClaim }: { lost: AbortSignal; keepsClaim: () => Promise<boolean> },
+  { lost, renew }: { lost: AbortSignal; renew: () => Promise<boolean> },
   context: RunContext,
 ): Promise<Outcome> {
   const { events: queue, sessions } = deps.stores;
   let turns = 0;
-  let isLeft = false;
+  let hasMore = false;
   for (let due = scheduled; !lost.aborted; due = false) {
-    const { events, more } = await queue.findWaiting({ limit: MOST_EVENTS, maxChars: deps.session.maxChars });
-    // After a turn another follows for what did not fit, and for what has come meanwhile and wants a turn at once.
-    const wanted = events.length > 0 && (turns === 0 || isLeft || events.some(({ wake }) => wake));
+    const { events, more } = await queue.findWaiting({ limit: MAX_EVENTS, maxChars: deps.session.maxChars });
+    // Another turn follows for events that did not fit, and for new events that ask for a turn at once.
+    const wanted = events.length > 0 && (turns === 0 || hasMore || events.some(({ wake }) => wake));
     if (!due && !wanted) return { kind: "done", result: { turns } };
     const { text, taken, told } = deps.prompt(events);
     const end = await turn(deps, text, lost, context);
@@ -83,26 +85,26 @@ async function takeTurns(
       return { kind: "discard", error: end.error };
     }
     if (end.kind !== "replied") return { kind: "done", result: { turns, end: end.kind } };
-    if (lost.aborted || !(await persist(keepsClaim, context))) break; // another worker has it by now
-    const known = { whole: events.slice(0, taken), part: told > 0 ? events[taken] : undefined, told };
-    const turnId = nameOf(known);
+    if (lost.aborted || !(await retryWhileMongoIsDown(renew, context))) break; // another worker holds the lease
+    const included = { whole: events.slice(0, taken), part: told > 0 ? events[taken] : undefined, told };
+    const turnId = turnIdOf(included);
     const { reply } = end;
-    await persist(() => conclude(deps, turnId, text, reply, known, context), context);
+    await retryWhileMongoIsDown(() => storeTurn(deps, turnId, text, reply, included, context), context);
     turns++;
-    isLeft = more || taken < events.length;
+    hasMore = more || taken < events.length;
   }
   return { kind: "done", result: { turns, end: "lost" } };
 }
 
-/** What a turn was told: whole events, or a part of one. */
-interface Known {
+/** The events that a turn's prompt includes: whole ones, or the first `told` characters of one. */
+interface IncludedEvents {
   readonly whole: readonly EventDoc[];
   readonly part: EventDoc | undefined;
   readonly told: number;
 }
 
-/** A turn over the same events is the same turn: what follows from it is written once, also after a crash in between. */
-function nameOf({ whole, part, told }: Known): string {
+/** Returns the same id for the same events, so that the result of a turn is stored once, even after a crash in between. */
+function turnIdOf({ whole, part, told }: IncludedEvents): string {
   if (part) return `events-${part._id}-${told}`;
   const [first] = whole;
   return first ? `events-${first._id}-${whole.at(-1)?._id}` : randomUUID();
@@ -113,20 +115,21 @@ function turn(deps: HeartbeatDeps, prompt: string, lost: AbortSignal, context: R
   const { timings } = context;
   const work = async (signal: AbortSignal) => {
     const read = () => stores.messages.findRecent(MAIN_SESSION, session);
-    const history = await persist(read, { signal, timings });
-    const messages = conversation(defaults.systemPrompt, history, prompt);
+    const history = await retryWhileMongoIsDown(read, { signal, timings });
+    const messages = turnMessages(defaults.systemPrompt, history, prompt);
     const { model, thinking } = defaults;
     return (await runner.run({ kind: "heartbeat", messages, model, thinking, env: {} }, signal)).text;
   };
-  return boundTurn(work, { timeoutMs: defaults.timeoutSeconds * 1_000, stopping: context.signal, lost });
+  return runTurn(work, { timeoutMs: defaults.timeoutSeconds * 1_000, stopping: context.signal, lost });
 }
 
-async function conclude(
+/** Stores a turn, removes its events and delivers its reply. May run twice for one turn. */
+async function storeTurn(
   { stores, delivery, isWorthDelivering, deliver }: HeartbeatDeps,
   turnId: string,
   prompt: string,
   reply: string,
-  { whole, part, told }: Known,
+  { whole, part, told }: IncludedEvents,
   { clock }: RunContext,
 ): Promise<void> {
   const wanted = { _id: turnId, runId: null, channel: "last", to: null, text: reply };

@@ -15,7 +15,7 @@ import { withLease } from "../../shared/lease.ts";
 import type { WorkerMetrics } from "../metrics.ts";
 import type { Processor, RunContext } from "../run.ts";
 import type { Finalize } from "../runs/finalize.ts";
-import { persist } from "../runs/persist.ts";
+import { retryWhileMongoIsDown } from "../runs/retryWhileMongoIsDown.ts";
 
 export interface MappedHookDeps {
   readonly stores: Stores;
@@ -28,60 +28,68 @@ export interface MappedHookDeps {
   readonly metrics: WorkerMetrics;
   readonly finalize: Finalize;
   transform(request: TransformRequest, signal: AbortSignal): Promise<TransformOutcome>;
-  /** After how long to come again where too many wait for this module already, else 0. */
-  crowdedMs(module: string): number;
-  /** `occasion` tells one time from another, where the run may be on its queue already. */
+  /** Returns for how many milliseconds a run is delayed because too many wait for this module; 0 when it may run. */
+  backpressureDelayMs(module: string): number;
+  /** Enqueues a run. `occasion` makes the id of the queue entry unique when the run may be on its queue already. */
   enqueue(runId: string, occasion?: string): Promise<void>;
   triggerHeartbeat(): Promise<void>;
 }
 
-/** Makes of a mapped hook's run what its mapping and its transform say: a run of the agent, an event, or nothing. */
+/**
+ * Returns the processor that applies a mapping and its transform to the run of a mapped hook. The result is an agent run,
+ * an event, or nothing.
+ */
 export function mappedHookProcessor(deps: MappedHookDeps): Processor {
   return async ({ payload, lastTry }, context) => {
     const { runId } = payload as { runId: string };
     const run = await deps.stores.runs.find(runId);
     if (!run.open || run.stage !== "mapping") {
-      await beginTurn(deps, runId, run.round); // the worker that mapped it may have died before it did
+      await enqueueTurn(deps, runId, run.round); // the worker that mapped the run may have died before it enqueued it
       return { kind: "done", result: { run: "over" } };
     }
     const mapping = deps.mappings.find(({ key }) => key === run.mapped?.mapping);
-    const ms = mapping?.transform ? deps.crowdedMs(mapping.transform.module) : 0;
+    const ms = mapping?.transform ? deps.backpressureDelayMs(mapping.transform.module) : 0;
     if (ms > 0) return { kind: "delay", ms };
-    const end = (made: Made) => persist(() => conclude(deps, run, made), context);
-    const fail = (thrown: unknown) => failed(thrown, lastTry, context);
-    const claim = { renew: () => deps.stores.runs.isUnmapped(runId, run.round), now: () => context.clock.now() };
-    const made = await withLease(claim, context.timings.lease, (cancelled) => {
+    const store = (mapped: Mapped) => retryWhileMongoIsDown(() => storeMapped(deps, run, mapped), context);
+    const fail = (thrown: unknown) => failureOf(thrown, lastTry, context);
+    // No lease is stored: it counts as lost when the run is cancelled.
+    const lease = { renew: () => deps.stores.runs.isUnmapped(runId, run.round), now: () => context.clock.now() };
+    const mapped = await withLease(lease, context.timings.lease, (cancelled) => {
       const signal = AbortSignal.any([cancelled, context.signal]);
-      return make(deps, run, mapping, signal).catch((thrown) => {
+      return applyMapping(deps, run, mapping, signal).catch((thrown) => {
         if (cancelled.aborted) return null;
         return fail(thrown);
       });
     });
-    if (!made) return { kind: "done", result: { run: "cancelled" } };
-    const ended = await end(made).catch((thrown) => end(fail(thrown)));
-    deps.metrics.mapped.inc({ outcome: ended.kind });
-    return { kind: "done", result: { run: ended.kind } };
+    if (!mapped) return { kind: "done", result: { run: "cancelled" } };
+    const stored = await store(mapped).catch((thrown) => store(fail(thrown)));
+    deps.metrics.mapped.inc({ outcome: stored.kind });
+    return { kind: "done", result: { run: stored.kind } };
   };
 }
 
-type Made =
+type Mapped =
   | Exclude<MappingOutcome, { kind: "event" }>
   | { kind: "event"; name: string | null; text: string; wake: boolean };
 
-/** Of its own fault a run fails; while no thread can be had, for some tries, or this process is to stop, it waits. */
-function failed(thrown: unknown, lastTry: boolean, { signal, log }: RunContext): Made {
+/**
+ * Returns the failure that an error means for the run.
+ * @throws the error when the run should wait: no thread is free and tries are left, or this process stops
+ */
+function failureOf(thrown: unknown, lastTry: boolean, { signal, log }: RunContext): Mapped {
   const { code, message, cause } = toAppError(thrown);
   if (code === "unavailable" && (!lastTry || signal.aborted)) throw thrown;
-  if (code === "internal") log.error({ err: cause }, "a mapping broke");
+  if (code === "internal") log.error({ err: cause }, "a mapping failed with an internal error");
   return { kind: "failed", error: { code, message } };
 }
 
-async function make(
+/** @throws AppError mapping_failed, transform_failed, unavailable */
+async function applyMapping(
   deps: MappedHookDeps,
   run: RunDoc,
   mapping: Mapping | undefined,
   signal: AbortSignal,
-): Promise<Made> {
+): Promise<Mapped> {
   if (!mapping) {
     const detail = `The configuration has no mapping ${run.mapped?.mapping} any more.`;
     throw new AppError("mapping_failed", { detail });
@@ -107,7 +115,11 @@ async function make(
   return { kind: "event", name, text, wake: mode !== "next-heartbeat" };
 }
 
-/** The default session is open to a mapping that would be in it without a word. @throws AppError mapping_failed */
+/**
+ * Checks that the run may use the session. The default session is open to every mapping that would use it without naming a
+ * key.
+ * @throws AppError mapping_failed
+ */
 async function checkOwner({ stores, hooks }: MappedHookDeps, run: RunDoc, mapping: Mapping, key: string | undefined) {
   if (key === undefined || hooks.shareSessions || key === defaultKeyOf(mapping, hooks)) return;
   if (key !== hooks.defaultSessionKey && (await assignSessionOwner(stores, key, hookContextOf(run)))) return;
@@ -115,25 +127,25 @@ async function checkOwner({ stores, hooks }: MappedHookDeps, run: RunDoc, mappin
   throw new AppError("mapping_failed", { detail });
 }
 
-function agentRun(run: RunDoc, made: MappedAgent, asked: ReturnType<typeof mappedRequest>): Made {
+function agentRun(run: RunDoc, made: MappedAgent, asked: ReturnType<typeof mappedRequest>): Mapped {
   const { sessionKey: constant, request } = asked;
-  // a key of its own was made at acceptance
+  // A single-use run received its key when it was accepted.
   const sessionKey = constant ?? (run.singleUse ? run.sessionKey : randomSessionKey());
   return { kind: "agent", name: made.name ?? run.name, sessionKey, singleUse: constant === undefined, request };
 }
 
 /**
- * Writes what the mapping made of a run, and enqueues what follows. It may be called again after it has failed halfway: events
- * and jobs are named after the run, and a run or heartbeat that is enqueued in vain does nothing. Nothing comes of a run that
- * was cancelled meanwhile.
+ * Stores the result of a mapping and enqueues what follows. It may be called again after it has failed halfway: the ids of
+ * events and queue entries derive from the run, and a run or heartbeat that is enqueued needlessly does nothing. A run that
+ * was cancelled meanwhile stays cancelled.
  */
-async function conclude(deps: MappedHookDeps, run: RunDoc, made: Made): Promise<Made> {
+async function storeMapped(deps: MappedHookDeps, run: RunDoc, made: Mapped): Promise<Mapped> {
   const { runs, events, hookCalls } = deps.stores;
   const { _id, round, sessionKey, mapped } = run;
   switch (made.kind) {
     case "agent":
       await runs.applyMapping(_id, round, made);
-      await beginTurn(deps, _id, round);
+      await enqueueTurn(deps, _id, round);
       break;
     case "event": {
       const { name, text, wake } = made;
@@ -152,21 +164,21 @@ async function conclude(deps: MappedHookDeps, run: RunDoc, made: Made): Promise<
       await deps.finalize(_id);
       return made;
   }
-  if (made.kind !== "agent" || made.sessionKey !== sessionKey) await passOn(deps, run);
+  if (made.kind !== "agent" || made.sessionKey !== sessionKey) await enqueueNext(deps, run);
   if (mapped?.item) await deleteUnusedCall({ hookCalls, runs }, mapped.item.call);
   return made;
 }
 
-/** Enqueues a mapped run for its turn, unless it has ended. */
-async function beginTurn({ stores, enqueue }: MappedHookDeps, runId: string, round: number): Promise<void> {
+/** Enqueues a mapped run for its agent turn, unless it has ended. */
+async function enqueueTurn({ stores, enqueue }: MappedHookDeps, runId: string, round: number): Promise<void> {
   const run = await stores.runs.find(runId);
   if (!run.open || run.round !== round || run.stage !== "turn") return;
   await trackAccepted(stores, run);
   await enqueue(runId);
 }
 
-/** Enqueues the next run of a session that the run has left: it waited for this one. */
-async function passOn({ stores, enqueue }: MappedHookDeps, { _id, round, sessionKey }: RunDoc): Promise<void> {
+/** Enqueues the next run of a session that this run has left, because that run waited for this one. */
+async function enqueueNext({ stores, enqueue }: MappedHookDeps, { _id, round, sessionKey }: RunDoc): Promise<void> {
   const next = await stores.runs.findNext(sessionKey);
   if (next?.stage === "turn") await enqueue(next._id, `after-${_id}-${round}`);
 }

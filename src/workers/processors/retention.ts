@@ -7,20 +7,21 @@ import type { Stores } from "../../models/stores.ts";
 import { durationMs } from "../../shared/config/formats/duration.ts";
 import type { Processor, RunContext } from "../run.ts";
 
-/** No request that was being accepted can still write its runs so much later. */
+/** Age of a hook call after which no request can still add runs to it. */
 const CALL_SETTLED_MS = 10 * 60_000;
 
-/** How long what has ended is kept; durations such as `30d`, jobs and runs for ever where none is given. */
+/** How long ended records are kept, as durations such as `30d`. Jobs and runs without a duration are kept for ever. */
 export interface RetentionSettings {
   readonly completedAfter?: string | undefined;
   readonly failedAfter?: string | undefined;
-  /** Of runs, with their deliveries. No shorter than `retainSingleUse`. */
+  /** Applies to runs and their deliveries. Not shorter than `retainSingleUse`. */
   readonly runsAfter?: string | undefined;
   readonly retainSingleUse: string;
 }
 
 /**
- * Deletes ended jobs and runs that are older than the configuration keeps them, and stored payloads that nothing refers to. Between two batches it pauses for as long as the batch took, so that the API keeps half of MongoDB.
+ * Returns the processor that deletes ended jobs and runs after their retention time, and stored payloads that nothing refers
+ * to. After each batch it pauses for as long as the batch took, so that the API keeps half of MongoDB's time.
  */
 export function retentionProcessor(
   stores: Stores,
@@ -43,7 +44,10 @@ export function retentionProcessor(
   };
 }
 
-/** Runs batches until one finds nothing, or until the work is told to end: the next run goes on from there. */
+/**
+ * Runs batches until one deletes nothing or the signal aborts, and returns the total. The next job of the queue continues
+ * where this one stopped.
+ */
 async function inBatches({ signal }: RunContext, batch: () => Promise<number>): Promise<number> {
   let total = 0;
   while (!signal.aborted) {

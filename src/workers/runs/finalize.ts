@@ -4,7 +4,7 @@ import type { Stores } from "../../models/stores.ts";
 import { agentHook } from "../../shared/queue/definitions.ts";
 import type { Queues } from "../../shared/queue/producer.ts";
 
-/** Finalizes a run, then enqueues what follows from its end. Does nothing to a run that has not ended or is finalized. */
+/** Finalizes a run, then enqueues what follows from its end. Ignores a run that has not ended or is already finalized. */
 export type Finalize = (runId: string) => Promise<void>;
 
 export function finalizer(
@@ -17,7 +17,7 @@ export function finalizer(
     const run = await stores.runs.findUnfinalized(runId);
     if (!run) return;
     const { nextRunId, delivery, wake } = await finalizeRun(stores, run, settings);
-    // The job is named after this end: the next run's own job may be on its way off the queue in this very moment.
+    // The job id names this end, because the next run's own job may be leaving the queue at this moment.
     if (nextRunId)
       await queues.add(agentHook, { runId: nextRunId }, { jobId: `${nextRunId}-after-${runId}-${run.round}` });
     if (delivery) await deliver(delivery);

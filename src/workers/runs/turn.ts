@@ -1,6 +1,6 @@
 import { AppError, toAppError } from "../../shared/errors.ts";
 
-/** How an agent turn ended. `lost`: it is no longer ours, `stopped`: this process is to stop. */
+/** How an agent turn ended. `lost`: this worker lost the lease. `stopped`: this process stops. */
 export type TurnEnd =
   | { readonly kind: "replied"; readonly reply: string }
   | { readonly kind: "failed"; readonly error: AppError }
@@ -9,36 +9,36 @@ export type TurnEnd =
 
 export interface TurnBounds {
   readonly timeoutMs: number;
-  /** Fires when the turn is no longer ours. */
+  /** Aborts when the lease is lost. */
   readonly lost: AbortSignal;
-  /** Fires when this process is to stop. */
+  /** Aborts when this process stops. */
   readonly stopping: AbortSignal;
 }
 
 /**
- * Runs one agent turn: the work is aborted for real when its time is up, when the claim is lost, and
- * when the process stops.
+ * Runs one agent turn and aborts it when its time is up, when the lease is lost, or when the process stops. Never throws: a
+ * failure is a `TurnEnd`.
  */
-export async function boundTurn(
+export async function runTurn(
   work: (signal: AbortSignal) => Promise<string>,
   { timeoutMs, lost, stopping }: TurnBounds,
 ): Promise<TurnEnd> {
-  // AbortSignal.any would do, but Node keeps its signal for as long as somebody listens to it, and OpenAI's client leaves a listener
+  // Node never frees a signal of AbortSignal.any that still has a listener, and OpenAI's client leaves one.
   const turn = new AbortController();
   const follow = () => turn.abort((lost.aborted ? lost : stopping).reason);
   const sources = [lost, stopping];
   for (const source of sources) source.addEventListener("abort", follow);
   if (sources.some(({ aborted }) => aborted)) follow();
-  let late = false;
+  let isLate = false;
   const timer = setTimeout(() => {
-    late = true;
+    isLate = true;
     turn.abort(new DOMException("The turn took too long.", "TimeoutError"));
   }, timeoutMs);
   try {
     return { kind: "replied", reply: await work(turn.signal) };
   } catch (thrown) {
     if (lost.aborted) return { kind: "lost" };
-    if (late) return { kind: "failed", error: timedOut(timeoutMs, thrown) };
+    if (isLate) return { kind: "failed", error: timedOut(timeoutMs, thrown) };
     if (stopping.aborted) return { kind: "stopped" };
     return { kind: "failed", error: toAppError(thrown) };
   } finally {

@@ -1,60 +1,60 @@
 import { FairSemaphore } from "../../hooks/transforms/fairSemaphore.ts";
 import { AppError } from "../../shared/errors.ts";
 
-/** Share that one sender may hold of the free turns: of 10 turns a sender that is alone holds 7, a second one 2. */
+/** Weight of `FairSemaphore`: of 10 turns a single sender holds up to 7, a second one 2. */
 const WEIGHT = 3;
-/** How many runs of one sender wait here for a turn. Others stay in Redis, where other workers may take them. */
-const MAX_LINE = 2;
+/** Maximum runs of one sender that wait in this process. The others stay in Redis, where other workers may take them. */
+const MAX_WAITING = 2;
 const MAX_WAIT_MS = 1_000;
-const MIN_AWAY_MS = 250;
-/** Between the returns of one sender's runs: thousands that wait cost Redis 200 looks a second. */
+const MIN_DELAY_MS = 250;
+/** Minimum interval between delayed runs of one sender, so that thousands of waiting runs cost Redis 200 reads a second. */
 const SPACING_MS = 5;
 
 /**
- * Shares the agent turns of a worker between senders (`/hooks/agent`, each mapping), so that none of them holds all turns,
+ * Shares the agent turns of a worker between senders (`/hooks/agent` and each mapping), so that no sender holds all turns,
  * however many runs it has waiting and however long they take.
  */
 export class TurnShares {
   readonly #turns: FairSemaphore;
-  /** When the last run of a sender that was sent away is to return, by `performance.now()`. */
-  readonly #returns = new Map<string, number>();
+  /** For each sender, when its last delayed run comes back, by `performance.now()`. */
+  readonly #delayedUntil = new Map<string, number>();
 
-  /** @param turns the number of turns at the same time (`worker.concurrency`) */
+  /** @param turns maximum concurrent turns (`worker.concurrency`) */
   constructor(turns: number) {
     this.#turns = new FairSemaphore(turns, WEIGHT);
   }
 
-  /** Returns how many jobs a worker must hold so that one is always free to look at the next. */
-  static jobsOf(turns: number, senders: number): number {
-    return turns + MAX_LINE * senders + 1;
+  /** Returns the concurrency that the queue's worker needs, so that it can always take one more job to decide about it. */
+  static queueConcurrency(turns: number, senders: number): number {
+    return turns + MAX_WAITING * senders + 1;
   }
 
   /**
-   * Waits a moment for a turn.
-   * @returns what gives it back, to be called once; or after how many milliseconds to try again
+   * Waits for a turn, for at most `MAX_WAIT_MS`.
+   * @returns a function that releases the turn, to be called once; or after how many milliseconds to try again
    * @throws the signal's reason
    */
-  async enter(sender: string, signal: AbortSignal): Promise<(() => void) | number> {
-    if (this.#turns.line(sender).length >= MAX_LINE) return this.#away(sender);
-    const patience = AbortSignal.timeout(MAX_WAIT_MS);
+  async acquire(sender: string, signal: AbortSignal): Promise<(() => void) | number> {
+    if (this.#turns.line(sender).length >= MAX_WAITING) return this.#delay(sender);
+    const timeout = AbortSignal.timeout(MAX_WAIT_MS);
     try {
-      return await this.#turns.take(sender, AbortSignal.any([signal, patience]));
+      return await this.#turns.take(sender, AbortSignal.any([signal, timeout]));
     } catch {
       signal.throwIfAborted();
-      if (!patience.aborted) return 0; // closed: another worker takes the run
-      return this.#away(sender);
+      if (!timeout.aborted) return 0; // this object is closed, so another worker takes the run
+      return this.#delay(sender);
     }
   }
 
-  /** Begins no turn any more. */
+  /** Refuses all further turns; runs that wait or arrive get a delay of 0. */
   close(): void {
     this.#turns.close(new AppError("unavailable", { detail: "The worker is stopping." }));
   }
 
-  #away(sender: string): number {
+  #delay(sender: string): number {
     const now = performance.now();
-    const at = Math.max(now + MIN_AWAY_MS, (this.#returns.get(sender) ?? 0) + SPACING_MS);
-    this.#returns.set(sender, at);
+    const at = Math.max(now + MIN_DELAY_MS, (this.#delayedUntil.get(sender) ?? 0) + SPACING_MS);
+    this.#delayedUntil.set(sender, at);
     return at - now;
   }
 }

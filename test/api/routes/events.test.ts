@@ -293,7 +293,7 @@ describe("live events", () => {
     away.disconnect();
     await once(away, "end");
 
-    changes.note({ kind: "job", jobId: "a", moved: true });
+    changes.notify({ kind: "job", jobId: "a", moved: true });
     await changes.flush();
     await away.connect();
 

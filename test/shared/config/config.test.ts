@@ -14,7 +14,7 @@ function problemsOf(text: string | undefined, env: Record<string, string> = {}):
 }
 
 describe("parseConfig", () => {
-  it("gives every default without a file", () => {
+  it("returns every default without a file", () => {
     const config = parseConfig(undefined, {});
 
     expect(config.server).to.include({ port: 3000, host: "127.0.0.1", bodyLimit: 4_194_304, trustProxy: 0 });
@@ -49,7 +49,7 @@ describe("parseConfig", () => {
     expect(config.worker.concurrency).to.equal(10);
   });
 
-  it("reads JSON5 and lets the environment win", () => {
+  it("reads JSON5 and lets the environment override it", () => {
     const file = "{ server: { port: 4000, host: '127.0.0.2' }, /* kept */ retention: { completedAfter: '30d' }, }";
 
     const config = parseConfig(file, {
@@ -65,7 +65,7 @@ describe("parseConfig", () => {
     expect(config.log.level).to.equal("debug");
   });
 
-  it("takes the variables of secrets, hooks and workers", () => {
+  it("reads the variables of secrets, hooks and workers", () => {
     const config = parseConfig("{ hooks: { token: 'the-token-of-the-file' } }", {
       SIGNALBOX_API_TOKEN: "the-token-of-the-API",
       SIGNALBOX_HOOKS_TOKEN: "the-token-of-the-hooks",
@@ -78,11 +78,11 @@ describe("parseConfig", () => {
     expect(config.worker.concurrency).to.equal(3);
   });
 
-  it("takes an empty environment variable as none", () => {
+  it("treats an empty environment variable as unset", () => {
     expect(parseConfig(undefined, { PORT: "", HOST: "" }).server).to.include({ port: 3000, host: "127.0.0.1" });
   });
 
-  it("fills ${NAME} in, also into numbers and booleans, and never twice", () => {
+  it("substitutes ${NAME}, even in numbers and booleans, and never twice", () => {
     const file = "{ server: { apiToken: '${TOKEN}-${TOKEN}', port: '${P}', allowUnauthenticated: '${YES}' } }";
 
     const { server } = parseConfig(file, { TOKEN: "long-enough-${P}", P: "4001", YES: "true" });
@@ -94,7 +94,7 @@ describe("parseConfig", () => {
     });
   });
 
-  it("fills ${NAME} in below lists and maps too", () => {
+  it("substitutes ${NAME} inside lists and maps", () => {
     const file = `{ agents: {
       defaults: { timeoutSeconds: "\${SECONDS}", models: [{ id: "\${ID}", alias: "large" }] },
       runners: {
@@ -110,7 +110,7 @@ describe("parseConfig", () => {
     expect(runners.command).to.deep.include({ command: ["agent", "openai/gpt-5"], env: { KEY: "k" }, output: "text" });
   });
 
-  it("takes the example of docs/configuration.md", () => {
+  it("accepts the example of docs/configuration.md", () => {
     const [, example] = /```json5\n(.*?)```/s.exec(readFileSync("docs/configuration.md", "utf8")) ?? [];
 
     const config = parseConfig(example, {
@@ -124,7 +124,7 @@ describe("parseConfig", () => {
     expect(config.hooks.enabled).to.equal(true);
   });
 
-  it("is frozen all through", () => {
+  it("returns a deeply frozen value", () => {
     const config = parseConfig(undefined, {}) as unknown as { server: { port: number } };
 
     expect(() => {
@@ -146,7 +146,12 @@ describe("parseConfig", () => {
       { REDIS_CLUSTER: "true" },
       /^redis\.cluster is true and there is no redis\.url: /,
     ],
-    ["what is no switch", "{}", { REDIS_CLUSTER: "yes" }, /^REDIS_CLUSTER \(redis\.cluster\) must be boolean$/],
+    [
+      "a boolean with another word",
+      "{}",
+      { REDIS_CLUSTER: "yes" },
+      /^REDIS_CLUSTER \(redis\.cluster\) must be boolean$/,
+    ],
     ...[
       "redis://a,redis://b",
       "redis://a,,b",
@@ -451,8 +456,8 @@ describe("parseConfig", () => {
       {},
       /^agents\.runners\.openai\.baseUrl must be an address without user, password, query and fragment(?!.*s3cret)/,
     ]),
-    ["what is not JSON5", "{ server: ", {}, /^it is not valid JSON5/],
-    ["what is no object", "[]", {}, /^it must hold one object$/],
+    ["a file that is not JSON5", "{ server: ", {}, /^it is not valid JSON5/],
+    ["a file that is not an object", "[]", {}, /^it must hold one object$/],
   ];
   for (const [title, file, env, problem] of refused) {
     it(`refuses ${title}`, () => {
@@ -463,14 +468,14 @@ describe("parseConfig", () => {
     });
   }
 
-  it("names each variable that a text lacks", () => {
+  it("reports each missing variable of a text", () => {
     expect(problemsOf("{ dataDir: '${A}/${B}' }")).to.deep.equal([
       "dataDir: the environment variable A is not set",
       "dataDir: the environment variable B is not set",
     ]);
   });
 
-  it("names every problem at once", () => {
+  it("reports every problem at once", () => {
     const problems = problemsOf("{ servr: {}, log: { level: 'loud' }, dataDir: '${NOWHERE}' }", {
       PORT: "x",
       HOST: "0.0.0.0",
@@ -479,7 +484,7 @@ describe("parseConfig", () => {
     expect(problems).to.have.length(5);
   });
 
-  it("names faults between keys together with faults of keys, and none that only follows from another", () => {
+  it("reports faults between keys together with faults of keys, without those that only follow from another", () => {
     const problems = problemsOf(
       `{ hooks: { enabled: true, token: 'short', path: '/api', defaultSessionKey: 'main' },
          agents: { defaults: { runner: 'openai', models: [1] }, runner: {} } }`,
@@ -495,7 +500,7 @@ describe("parseConfig", () => {
     ]);
   });
 
-  it("never tells a secret, whatever is wrong with it", () => {
+  it("never includes a secret in a problem", () => {
     const problems = problemsOf(
       `{ server: { apiToken: "s3cret" }, hooks: { token: ["s3cret"] }, mongodb: { uri: "s3cret" }, redis: { url: "s3cret" },
          agents: { runners: { openai: { baseUrl: "s3cret", apiKey: { is: "s3cret" }, headers: { a: ["s3cret"] } } } } }`,
@@ -530,7 +535,7 @@ describe("parseConfig", () => {
     ["a first route and the log channel", "{ channels: { log: {} }, session: { main: { channel: 'log', to: 'me' } } }"],
   ];
   for (const [title, file] of usable) {
-    it(`takes ${title}`, () => {
+    it(`accepts ${title}`, () => {
       expect(problemsOf(file)).to.deep.equal([]);
     });
   }

@@ -19,7 +19,7 @@ function problems(gmail: object, hooks: object = { presets: ["gmail"] }, agents:
 }
 
 describe("hooks.gmail", () => {
-  it("needs nothing but an account and the preset, and fills in the rest", () => {
+  it("needs only an account and the preset, and has defaults for the rest", () => {
     const { gmail } = parse({ presets: ["gmail"], gmail: { account: "ada@example.org" } }).hooks;
 
     expect(gmail).to.deep.equal({
@@ -35,9 +35,9 @@ describe("hooks.gmail", () => {
   });
 
   const FAULTS: [string, object, object | undefined, object | undefined, RegExp][] = [
-    ["an account that is no address", { account: "ada" }, undefined, undefined, /hooks\.gmail\.account/],
+    ["an account that is not an address", { account: "ada" }, undefined, undefined, /hooks\.gmail\.account/],
     [
-      "a topic that is none",
+      "a topic that is not a resource name",
       { topic: "mail", subscription: SUBSCRIPTION },
       undefined,
       undefined,
@@ -56,7 +56,7 @@ describe("hooks.gmail", () => {
       /hooks\.gmail\.model must be one of small/,
     ],
     [
-      "a model that a mapping of one's own would not see",
+      "a model that a custom mapping would ignore",
       { model: "big" },
       { mappings: [{ match: { path: "gmail" } }] },
       undefined,
@@ -76,7 +76,7 @@ describe("hooks.gmail", () => {
       undefined,
       /hooks\.gmail\.apiUrl must look like https:\/\/gmail\.googleapis\.com/,
     ],
-    ["an address that is none", { tokenUrl: "http://[" }, undefined, undefined, /hooks\.gmail\.tokenUrl is no address/],
+    ["an invalid address", { tokenUrl: "http://[" }, undefined, undefined, /hooks\.gmail\.tokenUrl is no address/],
     [
       "prefixes of session keys that leave the preset's out",
       {},
@@ -92,12 +92,12 @@ describe("hooks.gmail", () => {
     });
   }
 
-  it("is usable with a mapping of one's own in the preset's place", () => {
+  it("is accepted with a custom mapping in place of the preset", () => {
     expect(problems({}, { mappings: [{ match: { path: "gmail", source: "gmail" } }] })).to.equal("");
     expect(problems({}, { mappings: [{}] })).to.equal("");
   });
 
-  it("is usable with a prefix that the preset's session keys begin with", () => {
+  it("is accepted with an allowed prefix of the preset's session keys", () => {
     const presets = ["gmail"];
 
     expect(problems({}, { presets, allowedSessionKeyPrefixes: ["ci:", "hook:"] })).to.equal("");
@@ -105,7 +105,7 @@ describe("hooks.gmail", () => {
     expect(JSON.stringify(mapping)).to.include("hook:gmail:");
   });
 
-  it("is not needed for the preset, whose session keys must begin with an allowed prefix all the same", () => {
+  it("is optional for the preset, whose session keys must begin with an allowed prefix even without it", () => {
     const presets = ["gmail"];
     const other = { presets, allowedSessionKeyPrefixes: ["team:"] };
 
@@ -114,7 +114,7 @@ describe("hooks.gmail", () => {
     expect(() => parse({ presets, allowedSessionKeyPrefixes: ["team:", "hook:gmail:"] })).to.not.throw();
   });
 
-  it("gives the preset its model, thinking and trust", () => {
+  it("sets model, thinking and trust of the preset", () => {
     const gmail = { account: "ada@example.org", model: "big", thinking: "low", allowUnsafeExternalContent: true };
 
     const [mapping] = compileMappings(parse({ presets: ["gmail"], gmail }).hooks);

@@ -25,7 +25,7 @@ function problemsOf(...file: Parameters<typeof fileWith>): readonly string[] {
   return [];
 }
 
-/** The one problem of one mapping, behind its key. */
+/** Returns the only problem of one mapping, without its key. */
 function problemOf(mapping: string, hooks?: string): string {
   const problems = problemsOf(`[${mapping}]`, hooks);
   expect(problems, problems.join("\n")).to.have.length(1);
@@ -34,10 +34,10 @@ function problemOf(mapping: string, hooks?: string): string {
   return problem.slice("hooks.mappings.0".length).replace(/^\./, "");
 }
 
-describe("hooks.mappings: a fault is a problem of the configuration that names its place:", () => {
+describe("hooks.mappings: the check", () => {
   const auth = (text: string) => `{ match: { path: "x" }, auth: { ${text} } }`;
   const faults: [string, string, RegExp][] = [
-    ["no object", '"ci"', /^ must be object$/],
+    ["a mapping that is not an object", '"ci"', /^ must be object$/],
     ["null", "null", /^ must be object$/],
     [
       "an unknown key",
@@ -58,8 +58,8 @@ describe("hooks.mappings: a fault is a problem of the configuration that names i
     ["an unknown action", "{ action: 'run' }", /^action must be one of agent, wake$/],
     ["an unknown wakeMode", "{ wakeMode: 'later' }", /^wakeMode must be one of now, next-heartbeat$/],
     ["an unknown channel", "{ channel: 'fax' }", /^channel must be one of last, whatsapp, /],
-    ["deliver in words", "{ deliver: 'yes' }", /^deliver must be boolean$/],
-    ["a time of nothing", "{ timeoutSeconds: 0 }", /^timeoutSeconds must be > 0$/],
+    ["deliver as text", "{ deliver: 'yes' }", /^deliver must be boolean$/],
+    ["a timeout of 0", "{ timeoutSeconds: 0 }", /^timeoutSeconds must be > 0$/],
     ["a limit below 1 KiB", "{ maxBodyBytes: 1023 }", /^maxBodyBytes must be >= 1024$/],
     ["a limit above 8 MiB", "{ maxBodyBytes: 8388609 }", /^maxBodyBytes must be <= 8388608$/],
     ["forEach as a list", "{ forEach: ['x'] }", /^forEach must be string$/],
@@ -111,9 +111,9 @@ describe("hooks.mappings: a fault is a problem of the configuration that names i
       "{ match: { source: 'x' }, auth: { type: 'github', secret: 's' } }",
       /^auth needs match\.path/,
     ],
-    ["a proof for every name", "{ auth: { type: 'github', secret: 's' } }", /^auth needs match\.path/],
-    ["a proof without a type", auth("secret: 's'"), /^auth\.type is missing$/],
-    ["an unknown type of proof", auth("type: 'gitlab', secret: 'x'"), /^auth\.type must be one of token, github, /],
+    ["auth without match.path", "{ auth: { type: 'github', secret: 's' } }", /^auth needs match\.path/],
+    ["auth without a type", auth("secret: 's'"), /^auth\.type is missing$/],
+    ["an unknown type of auth", auth("type: 'gitlab', secret: 'x'"), /^auth\.type must be one of token, github, /],
     ["an empty secret", auth("type: 'github', secret: ''"), /^auth\.secret must not be empty$/],
     [
       "a whsec_ secret that is no base64",
@@ -154,7 +154,7 @@ describe("hooks.mappings: a fault is a problem of the configuration that names i
     ],
   ];
   for (const [title, mapping, problem] of faults) {
-    it(title, () => {
+    it(`reports ${title}`, () => {
       expect(problemOf(mapping)).to.match(problem);
     });
   }
@@ -167,7 +167,7 @@ describe("hooks.mappings: a fault is a problem of the configuration that names i
     ["to", "{{a[b]}}", /^line 1, column 5: brackets take an index/],
   ];
   for (const [key, template, problem] of templates) {
-    it(`a broken template in ${key}`, () => {
+    it(`reports the position of a fault in the template ${key}`, () => {
       const [name, ...rest] = problemOf(`{ ${key}: "${template}" }`).split(": ");
 
       expect(name).to.equal(key);
@@ -191,27 +191,27 @@ describe("hooks.mappings: a fault is a problem of the configuration that names i
     ["hmac", "secret: 's', header: 'h', token: 'a-token-that-is-long'", ["auth.token means nothing"]],
   ];
   for (const [type, given, problems] of keys) {
-    it(`the keys of a proof: ${type} with { ${given} }`, () => {
+    it(`reports the wrong keys of auth: ${type} with { ${given} }`, () => {
       const found = problemsOf(`[${auth(`type: '${type}', ${given}`)}]`);
 
-      const told = found.map((problem) => problem.replace(/^hooks\.mappings\.0\./, "").split(/:| with/)[0]);
-      expect(told).to.have.members(problems);
+      const reported = found.map((problem) => problem.replace(/^hooks\.mappings\.0\./, "").split(/:| with/)[0]);
+      expect(reported).to.have.members(problems);
     });
   }
 
   const twins: [string, string, string][] = [
-    ["two of a path", "{ match: { path: 'a' } }, { match: { path: 'a' } }", "a"],
-    ["two of a source", "{ match: { source: 'a' } }, { match: { source: 'a' } }", "a"],
+    ["two of one path", "{ match: { path: 'a' } }, { match: { path: 'a' } }", "a"],
+    ["two of one source", "{ match: { source: 'a' } }, { match: { source: 'a' } }", "a"],
     ["a path that is another's id", "{ id: 'a', match: { path: 'b' } }, { match: { path: 'a' } }", "a"],
     [
       "a path that is another's path and source",
       "{ match: { path: 'a', source: 'b' } }, { match: { path: 'a:b' } }",
       "a:b",
     ],
-    ["two that take everything", "{}, {}", "*"],
+    ["two that match everything", "{}, {}", "*"],
   ];
   for (const [title, mappings, name] of twins) {
-    it(`${title}, without an id to tell them apart`, () => {
+    it(`reports mappings of the same name without an id: ${title}`, () => {
       expect(problemsOf(`[${mappings}]`)).to.deep.equal([
         `hooks.mappings.1.id is missing: this mapping and hooks.mappings.0 would both be called ${name}`,
       ]);
@@ -220,10 +220,10 @@ describe("hooks.mappings: a fault is a problem of the configuration that names i
 
   const repeated: [string, string][] = [
     ["another's id", "{ id: 'a', match: { path: 'b' } }, { id: 'a', match: { path: 'c' } }"],
-    ["what another is called by its path", "{ match: { path: 'a' } }, { id: 'a', match: { path: 'b' } }"],
+    ["the default name of another", "{ match: { path: 'a' } }, { id: 'a', match: { path: 'b' } }"],
   ];
   for (const [title, mappings] of repeated) {
-    it(`an id that is ${title}`, () => {
+    it(`reports an id that equals ${title}`, () => {
       expect(problemsOf(`[${mappings}]`)).to.deep.equal([
         "hooks.mappings.1.id is there twice: hooks.mappings.0 is called a too",
       ]);
@@ -240,7 +240,7 @@ describe("hooks.mappings: a fault is a problem of the configuration that names i
     ["ci", false],
   ];
   for (const [key, usable] of sessionKeys) {
-    it(`${usable ? "none" : "one"} in the sessionKey ${key} where keys must begin with ci:`, () => {
+    it(`${usable ? "accepts" : "refuses"} the sessionKey ${key} when keys must begin with ci:`, () => {
       const problems = problemsOf(`[{ sessionKey: "${key}" }]`, "allowedSessionKeyPrefixes: ['ci:']");
 
       const fault = "hooks.mappings.0.sessionKey must begin with one of the allowed prefixes (ci:)";
@@ -248,7 +248,7 @@ describe("hooks.mappings: a fault is a problem of the configuration that names i
     });
   }
 
-  it("every fault of every mapping at once", () => {
+  it("reports every fault of every mapping at once", () => {
     const problems = problemsOf(
       "[{ match: { path: 'a' }, model: 'huge', to: '{{', auth: { type: 'stripe' } }, { match: { path: 'wake' }, name: '{{}}' }]",
       "defaultSessionKey: 'main'",
@@ -264,12 +264,12 @@ describe("hooks.mappings: a fault is a problem of the configuration that names i
     ]);
   });
 
-  it("an unknown preset, and mappings that are no list", () => {
+  it("reports an unknown preset, and mappings that are not a list", () => {
     expect(problemsOf("[]", "presets: ['gamil']")).to.deep.equal(["hooks.presets.0 must be one of gmail"]);
     expect(problemsOf("{ ci: {} }")).to.deep.equal(["hooks.mappings must be array"]);
   });
 
-  it("no secret, whatever is wrong with it", () => {
+  it("never includes a secret in a problem", () => {
     const problems = [
       ...problemsOf(`[${auth("type: 'token', token: 's3cret'")}, ${auth("type: 'github', secret: ['s3cret']")}]`),
       ...problemsOf(
@@ -298,16 +298,16 @@ describe("hooks.mappings: the module of a transform", () => {
     parseConfig(fileWith(`[{ transform: { module: "${module}" } }]`, hooks), {}, join(home, "signalbox.json5"));
 
   const refused: [string, string, RegExp][] = [
-    ["that is not there", "nowhere.ts", /"nowhere\.ts" is not there in hooks\.transformsDir/],
+    ["that does not exist", "nowhere.ts", /"nowhere\.ts" is not there in hooks\.transformsDir/],
     ["outside of hooks.transformsDir", "../out.ts", /"\.\.\/out\.ts" lies outside hooks\.transformsDir/],
-    ["outside and not there", "../nowhere.ts", /"\.\.\/nowhere\.ts" lies outside hooks\.transformsDir/],
+    ["outside that does not exist", "../nowhere.ts", /"\.\.\/nowhere\.ts" lies outside hooks\.transformsDir/],
     ["somewhere else altogether", "/etc/passwd", /"\/etc\/passwd" lies outside hooks\.transformsDir/],
-    ["that is a link out", "link.ts", /"link\.ts" is a link out of hooks\.transformsDir/],
+    ["that links to a file outside", "link.ts", /"link\.ts" is a link out of hooks\.transformsDir/],
     ["that is a directory", "sub.ts", /"sub\.ts" is a directory/],
-    ["of another kind", "in.txt", /"in\.txt" must end in one of \.js, \.mjs, \.cjs, \.ts, \.mts/],
+    ["with another extension", "in.txt", /"in\.txt" must end in one of \.js, \.mjs, \.cjs, \.ts, \.mts/],
   ];
   for (const [title, module, problem] of refused) {
-    it(`${title} is refused`, () => {
+    it(`refuses a module ${title}`, () => {
       expect(() => read(module))
         .to.throw(ConfigError)
         .with.property("problems")
@@ -318,13 +318,13 @@ describe("hooks.mappings: the module of a transform", () => {
     });
   }
 
-  it("may fill a text that the mapping leaves blank", () => {
+  it("accepts a blank template, which the transform may fill", () => {
     const file = fileWith('[{ messageTemplate: " ", transform: { module: "in.ts" } }]');
 
     expect(() => parseConfig(file, {}, join(home, "signalbox.json5"))).to.not.throw();
   });
 
-  it("is looked for in hooks/transforms beside the configuration file, or in hooks.transformsDir from there", () => {
+  it("looks for the module in hooks/transforms beside the configuration file, or in hooks.transformsDir", () => {
     for (const config of [read("in.ts"), read("inner.ts"), read("in.ts", "transformsDir: 'other'")]) {
       expect(config.hooks.mappings).to.have.length(1);
     }
@@ -336,7 +336,7 @@ describe("hooks.mappings: the module of a transform", () => {
 describe("hooks.mappings", () => {
   const configOf = (mappings: string, hooks?: string): Config => parseConfig(fileWith(mappings, hooks), {});
 
-  it("has its defaults filled in", () => {
+  it("fills in the defaults", () => {
     expect(configOf("[{}]").hooks.mappings).to.deep.equal([
       {
         ...{ action: "agent", wakeMode: "now", deliver: true, channel: "last" },
@@ -346,8 +346,8 @@ describe("hooks.mappings", () => {
   });
 
   const usable: [string, string][] = [
-    ["a preset's name of one's own", "{ match: { path: 'gmail' } }"],
-    ["a name that only begins like wake", "{ match: { path: 'wake/up' } }, { match: { path: 'agents' } }"],
+    ["the name of a preset that is not enabled", "{ match: { path: 'gmail' } }"],
+    ["a name that only begins like wake or agent", "{ match: { path: 'wake/up' } }, { match: { path: 'agents' } }"],
     [
       "two of a path, told apart by an id or a source",
       "{ match: { path: 'a' } }, { id: 'b', match: { path: 'a' } }, { match: { path: 'a', source: 'c' } }",
@@ -378,7 +378,7 @@ describe("hooks.mappings", () => {
     });
   }
 
-  it("is shown by `config show` without its secrets and with everything else", () => {
+  it("is printed by `config show` completely, except for its secrets", () => {
     const config = configOf(`[
       { match: { path: "a" }, auth: { type: "token", token: "a-s3cret-of-the-sender" }, messageTemplate: "{{title}}" },
       { match: { path: "b" }, auth: { type: "hmac", secret: "s3cret", header: "x-signature" }, instructions: "Sum up." },

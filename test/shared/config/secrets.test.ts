@@ -6,7 +6,7 @@ const API_TOKEN = "the-token-of-the-API";
 const READ_ONLY = "the-token-of-readers";
 const TOKEN = "a-token-of-a-sender";
 const BASE64 = "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
-/** A key of which base64 is `ENCODED`. */
+/** A key whose base64 form is `ENCODED`. */
 const PLAIN_KEY = "a key that is text";
 const ENCODED = Buffer.from(PLAIN_KEY).toString("base64");
 
@@ -35,7 +35,7 @@ const isShared = (auth: Auth): Auth => ({ ...auth, shared: true });
 const problem = (first: number, second: number, key = "secret") =>
   `hooks.mappings.${second}.auth.${key} is the secret of two mappings, sender ${first} (hooks.mappings.${first}) and sender ${second}: give each of them a secret of its own, or set auth.shared to true in both`;
 
-describe("hooks.mappings: a secret that two mappings have", () => {
+describe("hooks.mappings: a secret", () => {
   const TYPES = ["github", "stripe", "slack", "standard-webhooks"];
   const pairs: [string, Auth, Auth][] = [
     ["token and token", token(TOKEN), token(TOKEN)],
@@ -79,7 +79,7 @@ describe("hooks.mappings: a secret that two mappings have", () => {
     ["two texts that are one key to HMAC", hmac("s"), signed("github", "s\0\0")],
   ];
   for (const [title, one, other] of pairs) {
-    it(`is refused, in either order, unless both say shared: ${title}`, () => {
+    it(`is refused in two mappings, in either order, unless both set shared: ${title}`, () => {
       for (const [first, second] of [
         [one, other],
         [other, one],
@@ -95,21 +95,21 @@ describe("hooks.mappings: a secret that two mappings have", () => {
     });
   }
 
-  it("is refused where one of them has it from the environment", () => {
+  it("is refused in two mappings when one reads it from the environment", () => {
     const auths = [signed("github", "${ONE}"), hmac("${OTHER}")];
 
     expect(problemsOf(auths, { ONE: "s", OTHER: "s" })).to.deep.equal([problem(0, 1)]);
     expect(problemsOf(auths, { ONE: "s", OTHER: "t" })).to.deep.equal([]);
   });
 
-  it("is refused where two mappings of one name take different sources", () => {
+  it("is refused in two mappings of one name with different sources", () => {
     const mapping = (source: string) => ({ match: { path: "gh", source }, auth: signed("github", "s") });
     const file = { hooks: { enabled: true, token: HOOK_TOKEN, mappings: [mapping("a"), mapping("b")] } };
 
     expect(() => parseConfig(JSON.stringify(file), {})).to.throw(/gh:a \(hooks\.mappings\.0\) and gh:b/);
   });
 
-  it("is refused once for each mapping that comes after the first with it, and where one of three does not say shared", () => {
+  it("is refused once for each mapping after the first that has it, and when one of three does not set shared", () => {
     const same = signed("github", "s");
 
     expect(problemsOf([same, token(TOKEN), same, same])).to.deep.equal([problem(0, 2), problem(0, 3)]);
@@ -119,24 +119,24 @@ describe("hooks.mappings: a secret that two mappings have", () => {
   });
 
   const apart: [string, Auth, Auth][] = [
-    ["another one", signed("github", "s1"), signed("github", "s2")],
-    ["one in another case", signed("github", "Secret"), signed("github", "secret")],
-    ["one that begins with the other", token(TOKEN), token(`${TOKEN}1`)],
-    ["one that is base64 of the other, where neither scheme decodes it", signed("github", ENCODED), hmac(PLAIN_KEY)],
+    ["another secret", signed("github", "s1"), signed("github", "s2")],
+    ["the other in another case", signed("github", "Secret"), signed("github", "secret")],
+    ["a prefix of the other", token(TOKEN), token(`${TOKEN}1`)],
+    ["base64 of the other in schemes that do not decode it", signed("github", ENCODED), hmac(PLAIN_KEY)],
   ];
   for (const [title, one, other] of apart) {
-    it(`is no other than its own: ${title}`, () => {
+    it(`is accepted beside a different secret: ${title}`, () => {
       expect(problemsOf([one, other])).to.deep.equal([]);
     });
   }
 
-  it("may say shared where no other mapping has it", () => {
+  it("may set shared when no other mapping has it", () => {
     expect(problemsOf([isShared(token(TOKEN)), isShared(signed("stripe", "s")), isShared(hmac("t"))])).to.deep.equal(
       [],
     );
   });
 
-  it("is not shown in the problem", () => {
+  it("does not appear in the problem", () => {
     const problems = problemsOf([signed("github", "s3cret"), hmac("s3cret"), token(HOOK_TOKEN)]);
 
     expect(problems).to.have.length(2);
@@ -148,7 +148,7 @@ describe("hooks.mappings: a secret that two mappings have", () => {
     ["server.apiToken", API_TOKEN],
     ["server.readOnlyToken", READ_ONLY],
   ] as const) {
-    it(`must not be ${title} either, whatever the scheme, and shared or not`, () => {
+    it(`is refused when it equals ${title}, in any scheme, shared or not`, () => {
       for (const auth of [token(own), hmac(own), ...TYPES.map((type) => signed(type, own))]) {
         for (const one of [auth, isShared(auth)]) {
           const key = auth.type === "token" ? "token" : "secret";

@@ -8,16 +8,15 @@ import { redisUrl } from "../../support/servers.ts";
 
 const TWO_HOURS_MS = 2 * 3_600_000;
 
-/** The queues of a process share a clock, whatever the machine's own has been set to. */
-describe("an entry that a process whose clock is wrong puts on a queue", () => {
+describe("Queues: entries of a process whose machine has the wrong time", () => {
   let app: TestApp;
   before(async () => {
     app = await startApp();
   });
   after(() => app.close());
-  const queueOf = (name: string) => app.queues.open.find((queue) => queue.name === name);
+  const queueOf = (name: string) => app.queues.all.find((queue) => queue.name === name);
 
-  it("waits as long as it is to wait, not until that clock says so", async () => {
+  it("wait for their delay by the shared clock", async () => {
     const rightly = { now: () => new Date(Date.now() - TWO_HOURS_MS) };
     const connection = new Redis(await redisUrl());
     const queues = new Queues(connection, app.prefix, rightly);
@@ -32,14 +31,14 @@ describe("an entry that a process whose clock is wrong puts on a queue", () => {
     expect(Number(entry?.timestamp) - Date.now()).to.be.within(-TWO_HOURS_MS / 2, TWO_HOURS_MS / 2);
   });
 
-  it("is set right where it is a schedule, by the next who says it", async () => {
+  it("are corrected by the next process that sets the schedule", async () => {
     const every = { everyMs: 60_000, atOnce: false };
-    const say = () => app.queues.repeat(heartbeat, { scheduled: true }, every);
+    const schedule = () => app.queues.repeat(heartbeat, { scheduled: true }, every);
     const nextIn = async () => Number((await queueOf("heartbeat")?.getJobScheduler("heartbeat"))?.next) - Date.now();
-    await withMachineClock(TWO_HOURS_MS, say);
+    await withMachineClock(TWO_HOURS_MS, schedule);
     const wrong = await nextIn();
 
-    await say();
+    await schedule();
 
     expect(wrong).to.be.above(TWO_HOURS_MS / 2);
     expect(await nextIn()).to.be.below(3 * every.everyMs);
@@ -47,16 +46,16 @@ describe("an entry that a process whose clock is wrong puts on a queue", () => {
   });
 });
 
-describe("a schedule", () => {
-  it("comes as soon as it was to, however often two processes say another interval", async () => {
+describe("Queues: a schedule", () => {
+  it("is not postponed when two processes keep setting different intervals", async () => {
     const app = await startApp();
-    const queue = app.queues.open.find(({ name }) => name === heartbeat.name);
-    const say = (everyMs: number) => app.queues.repeat(heartbeat, { scheduled: true }, { everyMs, atOnce: false });
+    const queue = app.queues.all.find(({ name }) => name === heartbeat.name);
+    const schedule = (everyMs: number) => app.queues.repeat(heartbeat, { scheduled: true }, { everyMs, atOnce: false });
     const next = async () => (await queue?.getJobScheduler(heartbeat.name))?.next;
-    await say(3_600_000);
+    await schedule(3_600_000);
     const first = await next();
 
-    for (const everyMs of [7_200_000, 3_600_000, 7_200_000]) await say(everyMs);
+    for (const everyMs of [7_200_000, 3_600_000, 7_200_000]) await schedule(everyMs);
 
     expect(first).to.be.a("number");
     expect(await next()).to.equal(first);
@@ -65,7 +64,7 @@ describe("a schedule", () => {
   });
 });
 
-describe("runs on their queue", () => {
+describe("Queues: runs that are added", () => {
   let app: TestApp;
   beforeEach(async () => {
     app = await startApp();
@@ -74,8 +73,8 @@ describe("runs on their queue", () => {
   const add = (queues: Queues, runId: string, priority?: number) =>
     queues.add(agentHook, { runId }, { jobId: runId, ...(priority !== undefined && { priority }) });
 
-  it("are one entry each, under their own ids, with the priorities that they were given", async () => {
-    const queue = app.queues.open.find(({ name }) => name === agentHook.name);
+  it("become one entry each, with their ids and priorities", async () => {
+    const queue = app.queues.all.find(({ name }) => name === agentHook.name);
 
     await Promise.all([add(app.queues, "a"), add(app.queues, "b", 2), add(app.queues, "c", 1), add(app.queues, "a")]);
     await add(app.queues, "b");
@@ -88,7 +87,7 @@ describe("runs on their queue", () => {
     ]);
   });
 
-  it("keep nobody while Redis is away", async () => {
+  it("do not delay the caller while Redis is down", async () => {
     const connection = new Redis({ port: 1, lazyConnect: true, retryStrategy: () => null, maxRetriesPerRequest: 0 });
     connection.on("error", () => {});
     const queues = new Queues(connection, app.prefix);

@@ -9,28 +9,28 @@ describe("connectProducer", () => {
   const noDatabase = "it has no database of this number";
   const FEW = ["--user", "few", "on", ">right", "~*", "+@all", "-select"];
   const fails: [title: string, credentials: string, database: string, why: string, ...options: string[]][] = [
-    ["wants a password when none is given", "", "", "it wants a password"],
+    ["needs a password when none is given", "", "", "it wants a password"],
     ["has another password", ":secret@", "", anotherUser],
     ["does not know the user", "nobody:right@", "", anotherUser],
     ["does not have the database", ":right@", "/99", noDatabase],
-    ["does not have a database of such a number", ":right@", `/${"9".repeat(20)}`, noDatabase],
-    ["lets its user do less", "few:right@", "/1", "its user may not do all that is needed", ...FEW],
-    ["knows no PING", ":right@", "", "it answers ERR", "--rename-command", "PING", ""],
+    ["does not have a database with so large a number", ":right@", `/${"9".repeat(20)}`, noDatabase],
+    ["denies commands to its user", "few:right@", "/1", "its user may not do all that is needed", ...FEW],
+    ["does not support PING", ":right@", "", "it answers ERR", "--rename-command", "PING", ""],
   ];
   for (const [title, credentials, database, why, ...options] of fails) {
-    it(`says in a sentence that Redis ${title}`, async () => {
+    it(`reports in one sentence that Redis ${title}`, async () => {
       const redis = await startRedis(["--requirepass", "right", ...options]);
       const url = redis.url.replace("//", `//${credentials}`) + database;
 
-      const said = await connectProducer({ url }, pino({ level: "silent" })).catch((error: Error) => error.message);
+      const message = await connectProducer({ url }, pino({ level: "silent" })).catch((error: Error) => error.message);
 
-      expect(said).to.match(/^Redis at 127\.0\.0\.1:\d+ cannot be used \([^)]*\): correct REDIS_URL .*\.$/);
-      expect(said).to.include(`(${why})`);
+      expect(message).to.match(/^Redis at 127\.0\.0\.1:\d+ cannot be used \([^)]*\): correct REDIS_URL .*\.$/);
+      expect(message).to.include(`(${why})`);
       await redis.remove();
     });
   }
 
-  it("lets a connection to a Redis that only reads go once, however much is under way on it", async () => {
+  it("drops a connection to a read-only Redis once, however many commands are pending", async () => {
     const redis = await startRedis(["--replicaof", "127.0.0.1", String(await freePort())]);
     const connection = await connectProducer({ url: redis.url }, pino({ level: "silent" }));
     const warnings: Error[] = [];
@@ -44,12 +44,12 @@ describe("connectProducer", () => {
     await redis.remove();
 
     expect(writes.map(({ status }) => status)).to.not.include("fulfilled");
-    expect(warnings).to.deep.equal([]); // of the listeners that each leave adds
+    expect(warnings).to.deep.equal([]); // about listeners that each drop would add
   });
 });
 
 describe("readerConnection", () => {
-  it("says nothing of one that is let go while it connects, as by a start whose port is taken", async () => {
+  it("logs nothing when a connection is closed while it connects, as after a failed start", async () => {
     const redis = await startRedis();
     const lines: string[] = [];
     const log = pino({ level: "warn" }, { write: (line: string) => void lines.push(line) });

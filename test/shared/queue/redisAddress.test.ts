@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { namesSeveralHosts, readClusterUrl, singleUrlFault } from "../../../src/shared/queue/redisAddress.ts";
+import { namesSeveralHosts, readClusterUrl, serverUrlFault } from "../../../src/shared/queue/redisAddress.ts";
 
-describe("the address of a Redis Cluster", () => {
+describe("readClusterUrl", () => {
   const a = { host: "a", port: 6379 };
   const read: [string, object][] = [
     ["redis://a", { nodes: [a], tls: false }],
@@ -15,23 +15,23 @@ describe("the address of a Redis Cluster", () => {
     ["redis://user@a", { nodes: [a], username: "user", tls: false }],
   ];
   for (const [url, address] of read) {
-    it(`is read from ${url}`, () => {
+    it(`parses ${url}`, () => {
       expect(readClusterUrl(url)).to.deep.equal(address);
     });
   }
 
-  it("names several hosts where a comma stands between them, not in a password", () => {
+  it("namesSeveralHosts: returns true for a comma between hosts, not for one in a password", () => {
     const urls = ["redis://a,b", "redis://u:p,w@a", "redis://:p@a,b/0", "redis://a/1?b=c,d"];
 
     expect(urls.map(namesSeveralHosts)).to.deep.equal([true, false, true, false]);
   });
 });
 
-describe("the address of one redis-server", () => {
+describe("serverUrlFault", () => {
   const good = ["redis://a", "rediss://user:p%40@a:1/", "redis://:p,w@[::1]:6379/15", "redis://a/0?family=6"];
   for (const url of good) {
-    it(`may be ${url}`, () => {
-      expect(singleUrlFault(url)).to.equal(null);
+    it(`accepts ${url}`, () => {
+      expect(serverUrlFault(url)).to.equal(null);
     });
   }
 
@@ -43,8 +43,8 @@ describe("the address of one redis-server", () => {
     ["redis://:pa%zz@a", "% is not followed by two"],
   ] as const;
   for (const [url, fault] of bad) {
-    it(`may not be ${url}`, () => {
-      expect(singleUrlFault(url)).to.include(fault).and.to.not.include("pw");
+    it(`refuses ${url}`, () => {
+      expect(serverUrlFault(url)).to.include(fault).and.to.not.include("pw");
     });
   }
 });

@@ -7,7 +7,7 @@ import type { DeliveryDoc, DeliveryPart } from "../../../src/models/deliveries/d
 import { AppError } from "../../../src/shared/errors.ts";
 import { deliveriesTo, QUEUES, type QueueDef } from "../../../src/shared/queue/definitions.ts";
 import { TIMINGS } from "../../../src/shared/timings.ts";
-import { ChannelGate } from "../../../src/workers/deliveries/channelGate.ts";
+import { ChannelLimiter } from "../../../src/workers/deliveries/channelLimiter.ts";
 import { WorkerMetrics } from "../../../src/workers/metrics.ts";
 import { type DeliverDeps, deliverProcessor } from "../../../src/workers/processors/deliver.ts";
 import { type Processor, runWorkers } from "../../../src/workers/run.ts";
@@ -18,16 +18,15 @@ import { redisUrl, useOwnMongod } from "../../support/servers.ts";
 import { FAST_TIMINGS } from "../../support/timings.ts";
 
 const SENT: SendResult = { kind: "sent", id: "m" };
-const said = (kind: "transient" | "authentication" | "gone" | "content" | "refused" | "ambiguous"): SendResult => ({
+const resultOf = (kind: "transient" | "authentication" | "gone" | "content" | "refused" | "ambiguous"): SendResult => ({
   ...{ kind, reason: `It was ${kind}.` },
 });
 const limited = (scope: "channel" | "recipient", retryAfterMs: number): SendResult => ({
   ...{ kind: "rate-limited", scope, retryAfterMs, reason: "Too many." },
 });
 
-/** What each kind of result is followed by, whichever channel it comes from. */
-/** A limit of a second is still waited for in place; the least pause is a tenth of the service's own. */
-const PAUSES = { ...TIMINGS.channel, probeLookMs: 20, leastLimitMs: 100 };
+/** An attempt waits for a limit of a second; the minimum is a tenth of the real one. */
+const PAUSES = { ...TIMINGS.channel, probePollMs: 20, minLimitMs: 100 };
 
 describe("a delivery", () => {
   useOwnMongod();
@@ -52,10 +51,10 @@ describe("a delivery", () => {
   });
 
   type Answer = SendResult | ((message: OutgoingMessage, signal: AbortSignal) => SendResult | Promise<SendResult>);
-  /** A worker whose channel answers as scripted, and then takes everything. */
+  /** Starts a worker whose channel returns the given results, then accepts everything. */
   function start(
     answers: Answer[],
-    { idempotentForMs = 0, limit = 1_000, gate = new ChannelGate(PAUSES), style = () => {} } = {},
+    { idempotentForMs = 0, limit = 1_000, limiter = new ChannelLimiter(PAUSES), style = () => {} } = {},
   ): void {
     const channel: Channel = {
       idempotentForMs,
@@ -77,7 +76,7 @@ describe("a delivery", () => {
       queues.deliver({ deliveryId, channel: "telegram" }, { occasion, delayMs });
     const processor = deliverProcessor(
       { stores, name: "telegram", channel, metrics, requeue, followDeliveries: true },
-      gate,
+      limiter,
     );
     const idle = QUEUES.map((def): [QueueDef, Processor] => [def, async () => ({ kind: "done" })]);
     workers = runWorkers(new Map([...idle, [queue, processor]]), {
@@ -104,7 +103,7 @@ describe("a delivery", () => {
   const routed = () => eventually(() => app.stores.sessions.route(), "a route");
   const texts = () => messages.map(({ to, text }) => `${to}: ${text}`);
 
-  it("is sent part by part, in order, each under a key of its own; then its recipient is the main session's last", async () => {
+  it("is sent part by part, in order, each with its own key; then its recipient is the reply target of the main session", async () => {
     start(
       [
         { kind: "sent", id: "1" },
@@ -127,8 +126,8 @@ describe("a delivery", () => {
     expect(delivery.parts.map(({ text, plain }) => text + plain)).to.deep.equal(["", ""]); // one copy is enough
   });
 
-  it("is shown with its run: its tries, its parts, the service's ids, and nothing of what it says", async () => {
-    start([{ kind: "sent", id: "m-1" }, said("transient"), { kind: "sent", id: "m-2" }], { limit: 5 });
+  it("is shown with its run: attempts, parts and the service's ids, without its text", async () => {
+    start([{ kind: "sent", id: "m-1" }, resultOf("transient"), { kind: "sent", id: "m-2" }], { limit: 5 });
     const [runId, common] = [randomUUID(), { kind: "agent" as const, name: null, sessionKey: "x", singleUse: false }];
     await app.stores.runs.accept([{ _id: runId, ...common, mapped: null, request: null }]);
 
@@ -147,7 +146,7 @@ describe("a delivery", () => {
     expect(JSON.stringify(body.deliveries)).to.not.include("first");
   });
 
-  it("waits as long as the service says, which counts as no try, and nothing else goes to the channel meanwhile", async () => {
+  it("waits as long as the service asks for, which counts as no failure, and nothing else is sent to the channel meanwhile", async () => {
     const times: number[] = [];
     const timed = (result: SendResult) => () => {
       times.push(performance.now());
@@ -166,7 +165,7 @@ describe("a delivery", () => {
     expect((times[2] ?? 0) - (times[0] ?? 0)).to.be.at.least(990);
   });
 
-  it("to another recipient goes on while one recipient wants no more", async () => {
+  it("is sent while another recipient is rate-limited", async () => {
     start([limited("recipient", 3_600_000)]);
 
     const first = await add("a");
@@ -179,8 +178,8 @@ describe("a delivery", () => {
     expect(await app.stores.deliveries.find(behind)).to.include({ state: "pending" });
   });
 
-  it("is tried again later when it may pass by itself; the failures are counted from the last part that was sent", async () => {
-    start([SENT, said("transient")], { limit: 5 });
+  it("is tried again after a transient error; failures are counted from the last part that was sent", async () => {
+    start([SENT, resultOf("transient")], { limit: 5 });
 
     const id = await add("first second");
     const waits = await eventually(async () => {
@@ -195,8 +194,8 @@ describe("a delivery", () => {
     expect(delivery).to.include({ attempts: 2, failures: 0, maybeTwice: false });
   });
 
-  it("fails after the last try, and the next one to the recipient has its turn", async () => {
-    start([said("transient")]);
+  it("fails after the last attempt, and the next delivery to the recipient is sent", async () => {
+    start([resultOf("transient")]);
 
     const id = await add("a", "anna", { failures: 5 });
     const next = await add("b");
@@ -207,8 +206,8 @@ describe("a delivery", () => {
     expect(await routed()).to.deep.equal({ channel: "telegram", to: "anna" });
   });
 
-  it("stops the channel when the credentials are not good: a line at level error, a metric, and no further try", async () => {
-    start([said("authentication")]);
+  it("stops the channel when the credentials are refused: an error in the log, a metric, and no further attempt", async () => {
+    start([resultOf("authentication")]);
 
     const id = await add("a");
     await eventually(async () => (await app.stores.deliveries.find(id)).notBefore, "it to wait");
@@ -225,14 +224,14 @@ describe("a delivery", () => {
     expect(line).to.include({ channel: "telegram", reason: "It was authentication." });
   });
 
-  it("is tried at once when it is begun anew while it waits: for credentials that are good by now, and says so", async () => {
-    start([said("authentication")]);
+  it("is tried at once when it is retried by hand after the configuration was reloaded with valid credentials", async () => {
+    start([resultOf("authentication")]);
     const first = await add("a");
     await eventually(async () => (await app.stores.deliveries.find(first)).notBefore, "it to wait");
     const ids = [first, await add("b", "bert")] as const;
     for (const id of ids) await eventually(async () => (await app.stores.deliveries.find(id)).notBefore, "it to wait");
     await workers?.close(0);
-    start([]); // as it begins with a configuration that was read again
+    start([]); // as with a configuration that was reloaded
 
     const retried = await Promise.all(ids.map((id) => app.call("POST", `/api/deliveries/${id}/retry`)));
     const sent = await Promise.all(ids.map((id) => until(id, "sent")));
@@ -245,8 +244,8 @@ describe("a delivery", () => {
     expect(sent.map(({ attempts }) => attempts)).to.deep.equal([2, 1]);
   });
 
-  it("is tried at once when it is begun anew by hand after its credentials were mended at the service; others follow it", async () => {
-    start([said("authentication")]);
+  it("is tried at once when it is retried by hand after its credentials were corrected at the service; others follow it", async () => {
+    start([resultOf("authentication")]);
     const id = await add("a");
     await eventually(async () => (await app.stores.deliveries.find(id)).notBefore, "it to wait");
 
@@ -259,7 +258,7 @@ describe("a delivery", () => {
     expect(await metrics.registry.metrics()).to.match(/^signalbox_channel_stopped\{channel="telegram"\} 0$/m);
   });
 
-  it("obeys a limit of the channel also when it is begun anew by hand", async () => {
+  it("obeys a limit of the channel even when it is retried by hand", async () => {
     start([limited("channel", 3_600_000)]);
     const id = await add("a");
     const found = () => app.stores.deliveries.find(id);
@@ -273,7 +272,7 @@ describe("a delivery", () => {
     expect((await found()).reason).to.equal("Too many.");
   });
 
-  it("that waited for more than a day has another day when it is begun anew by hand", async () => {
+  it("may wait for another day when it is retried by hand after more than a day", async () => {
     start([limited("recipient", 3_600_000), limited("recipient", 3_600_000)]);
     const id = await add("a");
     const found = () => app.stores.deliveries.find(id);
@@ -286,31 +285,33 @@ describe("a delivery", () => {
     expect(await found()).to.include({ state: "pending", reason: "Too many." });
   });
 
-  it("goes alone after a limit, whoever waits, until one is sent", async () => {
-    class Brief extends ChannelGate {
-      override limit = (era: number, _toldMs: number | null, reason: string) => super.limit(era, 0, reason);
+  it("is sent alone after a limit of the channel, however many wait, until one was sent", async () => {
+    class Brief extends ChannelLimiter {
+      override limit = (epoch: number, _retryAfterMs: number | null, reason: string) => super.limit(epoch, 0, reason);
     }
-    let underWay = 0;
+    let inFlight = 0;
     const most: number[] = [];
     const noting = (result: SendResult) => async () => {
-      most.push(++underWay);
+      most.push(++inFlight);
       await eventually(() => most.length >= 10, "the first ten");
       await new Promise(setImmediate);
-      underWay--;
+      inFlight--;
       return result;
     };
-    start([...Array(13).fill(noting(limited("channel", 0))), ...Array(15).fill(noting(SENT))], { gate: new Brief() });
+    start([...Array(13).fill(noting(limited("channel", 0))), ...Array(15).fill(noting(SENT))], {
+      limiter: new Brief(),
+    });
 
     const ids: string[] = [];
     for (let i = 0; i < 15; i++) ids.push(await add("a", `recipient ${i}`));
     for (const id of ids) await until(id, "sent", 20_000);
 
-    expect(most.slice(0, 10), "at once, before anything is known").to.include(10);
+    expect(most.slice(0, 10), "concurrent before the first result").to.include(10);
     expect(most.slice(10, 14), "three more limits, and the first that is sent").to.deep.equal([1, 1, 1, 1]);
     expect(most).to.have.length(28);
   });
 
-  it("waits longer and longer for a recipient whose limit has no end that the service tells", async () => {
+  it("waits longer after each limit of its recipient for which the service names no time", async () => {
     start(Array<Answer>(3).fill({ kind: "rate-limited", scope: "recipient", retryAfterMs: null, reason: "Too many." }));
     const id = await add("a", "anna", { limits: 2 });
     const found = () => app.stores.deliveries.find(id);
@@ -323,11 +324,11 @@ describe("a delivery", () => {
 
     expect(limits).to.equal(3);
     expect(Number(until1) - began).to.be.at.least(20_000);
-    expect(Number(until2) - Number(until1), "begun anew, also in that").to.be.below(5_000);
+    expect(Number(until2) - Number(until1), "retried at once").to.be.below(5_000);
     expect(await found()).to.include({ limits: 1 });
   });
 
-  it("counts no try while MongoDB is away", async () => {
+  it("counts no attempt while MongoDB is down", async () => {
     start([
       () => {
         throw new AppError("unavailable");
@@ -340,7 +341,7 @@ describe("a delivery", () => {
     expect(lines.filter(({ level }) => Number(level) >= 50)).to.deep.equal([]);
   });
 
-  it("whose end MongoDB wrote and could not confirm is over as any other: its recipient is the last, the next one follows", async () => {
+  it("has ended when MongoDB stored its end without confirming it: its recipient is the reply target, the next one follows", async () => {
     start([]);
     const { deliveries } = app.stores;
     const end = deliveries.end.bind(deliveries);
@@ -362,37 +363,37 @@ describe("a delivery", () => {
     );
   });
 
-  it("that is handed back before it used its leave to try the credentials leaves that to the next", async () => {
+  it("lets the next one probe the credentials when it is released before it was sent", async () => {
     let stopped: Promise<void> | undefined;
-    class Late extends ChannelGate {
-      override async pass(signal: AbortSignal, askedAt?: Date) {
-        const given = await super.pass(signal, askedAt);
+    class Late extends ChannelLimiter {
+      override async admit(signal: AbortSignal, retriedAt?: Date) {
+        const admission = await super.admit(signal, retriedAt);
         if (!stopped) {
           stopped = workers?.close(0);
           await eventually(() => signal.aborted, "the worker to stop");
         }
-        return given;
+        return admission;
       }
     }
-    const gate = new Late();
-    gate.stop(0, 0, "Bad token.", new Date());
-    start([], { gate });
+    const limiter = new Late();
+    limiter.stop(0, 0, "Bad token.", new Date());
+    start([], { limiter });
 
     const id = await add("a");
-    await eventually(() => stopped !== undefined, "leave to be given");
+    await eventually(() => stopped !== undefined, "a message to be admitted");
     await stopped;
-    const next = await gate.pass(new AbortController().signal);
+    const next = await limiter.admit(new AbortController().signal);
 
-    expect(next).to.deep.equal({ kind: "open", era: 1 });
+    expect(next).to.deep.equal({ kind: "admitted", epoch: 1 });
     expect(messages).to.deep.equal([]);
     expect(await app.stores.deliveries.find(id)).to.include({ state: "pending", claim: null });
   });
 
-  it("tells by the metric that the credentials have proved good again", async () => {
-    class BriefStop extends ChannelGate {
-      override stop = (era: number, _forMs: number, reason: string, at: Date) => super.stop(era, 0, reason, at);
+  it("resets the metric of a stopped channel when the credentials are accepted again", async () => {
+    class BriefStop extends ChannelLimiter {
+      override stop = (epoch: number, _forMs: number, reason: string, at: Date) => super.stop(epoch, 0, reason, at);
     }
-    start([said("authentication"), said("authentication")], { gate: new BriefStop() });
+    start([resultOf("authentication"), resultOf("authentication")], { limiter: new BriefStop() });
     const stopped = async () =>
       /^signalbox_channel_stopped\{channel="telegram"\} (\d)$/m.exec(await metrics.registry.metrics());
     const id = await add("a");
@@ -409,31 +410,31 @@ describe("a delivery", () => {
     expect([atFirst?.[1], still?.[1], (await stopped())?.[1]]).to.deep.equal(["1", "1", "0"]);
     expect(
       lines.filter(({ level }) => level === 50),
-      "told once",
+      "logged once",
     ).to.have.length(1);
   });
 
-  it("that waited for a day is given up", async () => {
-    start([said("authentication")]);
+  it("fails when it has waited for a day", async () => {
+    start([resultOf("authentication")]);
 
     const id = await add("a", "anna", { since: new Date(Date.now() - 24 * 3_600_000) });
 
     expect((await until(id, "failed")).reason).to.equal("It was authentication. It was given up after a day.");
   });
 
-  it("waits the least pause at least, whatever the service says, and is given up after a day of limits too", async () => {
+  it("waits for the minimum time even when the service asks for less, and fails after a day of limits", async () => {
     start(Array<Answer>(20).fill(limited("channel", 0)));
 
     const id = await add("a", "anna", { since: new Date(Date.now() - 24 * 3_600_000) });
     const began = performance.now();
     const failed = await until(id, "failed", 20_000);
 
-    expect(performance.now() - began).to.be.at.least(5 * PAUSES.leastLimitMs - 20);
+    expect(performance.now() - began).to.be.at.least(5 * PAUSES.minLimitMs - 20);
     expect(messages).to.have.length(6);
     expect(failed.reason).to.equal("Too many. It was given up after a day.");
   });
 
-  it("that shows nothing fails, and is nobody's route", async () => {
+  it("fails without visible text, and its recipient does not become the reply target", async () => {
     start([]);
 
     const failed = await until(await add("\u200b"), "failed");
@@ -442,7 +443,7 @@ describe("a delivery", () => {
     expect([messages, await app.stores.sessions.route()]).to.deep.equal([[], null]);
   });
 
-  it("of more than a hundred messages fails, and nothing of it is sent", async () => {
+  it("fails when it needs more than a hundred messages, and nothing of it is sent", async () => {
     start([], { limit: 10 });
 
     const most = await add(Array.from({ length: 100 }, (_, i) => `word ${i}`).join("\n\n"));
@@ -455,7 +456,7 @@ describe("a delivery", () => {
     expect(sent.parts.length).to.be.within(51, 100);
   });
 
-  it("that is too large for its record fails, and holds up nobody behind it", async () => {
+  it("fails when it is too large for its record, and does not block the next one", async () => {
     start([], { limit: 1_000_000 });
 
     const id = await add("ж".repeat(4_100_000));
@@ -466,8 +467,8 @@ describe("a delivery", () => {
     expect(failed.reason).to.equal("The reply is too large to be delivered.");
   });
 
-  it("that is begun anew goes behind those that wait for the recipient", async () => {
-    start([said("gone"), () => new Promise((resolve) => setImmediate(() => resolve(SENT)))]);
+  it("is sent after those that wait for its recipient when it is retried", async () => {
+    start([resultOf("gone"), () => new Promise((resolve) => setImmediate(() => resolve(SENT)))]);
     const failed = await add("old");
     await until(failed, "failed");
     await workers?.close(0);
@@ -480,16 +481,16 @@ describe("a delivery", () => {
     expect(texts().slice(1)).to.deep.equal(["anna: one", "anna: two", "anna: old"]);
   });
 
-  it("fails with the one before it whose recipient cannot be reached; what goes to others does not", async () => {
+  it("fails with an earlier one to the same unreachable recipient; those to other recipients do not", async () => {
     let answer: (result: SendResult) => void = () => {};
     start([() => new Promise((resolve) => (answer = resolve))]);
 
     const first = await add("a");
-    await eventually(() => messages.length === 1, "the first to be handed over");
+    await eventually(() => messages.length === 1, "the first to be sent");
     const waiting = [await add("b"), await add("c")] as const;
     const other = await add("d", "bert");
     await until(other, "sent");
-    answer(said("gone"));
+    answer(resultOf("gone"));
     const failed = await Promise.all([first, ...waiting].map((id) => until(id, "failed")));
     const later = await until(await add("e"), "sent");
 
@@ -500,7 +501,7 @@ describe("a delivery", () => {
     expect(await metrics.registry.metrics()).to.match(counted);
   });
 
-  it("that is cancelled is not sent, and the next one to the recipient has its turn", async () => {
+  it("is not sent after it was cancelled, and the next one to the recipient is sent", async () => {
     start([limited("recipient", 3_600_000)]);
     const id = await add("a");
     await eventually(async () => (await app.stores.deliveries.find(id)).notBefore, "it to wait");
@@ -525,7 +526,7 @@ describe("a delivery", () => {
     expect([nobody.status, nobody.body.code]).to.deep.equal([404, "delivery_not_found"]);
   });
 
-  it("that is cancelled while a part of it is handed over sends no further part", async () => {
+  it("sends no further part when it is cancelled while a part is being sent", async () => {
     let answer: (result: SendResult) => void = () => {};
     start([() => new Promise((resolve) => (answer = resolve))], { limit: 5 });
     const id = await add("first other");
@@ -540,23 +541,23 @@ describe("a delivery", () => {
     expect((await app.stores.deliveries.find(id)).reason).to.equal("It was cancelled.");
   });
 
-  it("that is cancelled while its last part is handed over stays cancelled, and is nobody's route", async () => {
+  it("stays cancelled when it is cancelled while its last part is being sent, and its recipient does not become the reply target", async () => {
     let answer: (result: SendResult) => void = () => {};
     start([() => new Promise((resolve) => (answer = resolve))]);
     const id = await add("a");
-    await eventually(() => messages.length === 1, "the part to be handed over");
+    await eventually(() => messages.length === 1, "the part to be sent");
 
     await app.call("POST", `/api/deliveries/${id}/cancel`);
     answer(SENT);
-    await eventually(() => lines.some(({ msg }) => msg === "job done"), "the try to be over");
+    await eventually(() => lines.some(({ msg }) => msg === "job done"), "the attempt to end");
 
     expect(await app.stores.deliveries.find(id)).to.include({ state: "failed", reason: "It was cancelled." });
     expect(await app.stores.sessions.route()).to.equal(null);
     expect(await metrics.registry.metrics()).to.not.match(/^signalbox_deliveries_total\{/m);
   });
 
-  it("of which nothing was sent is cut anew when it is begun anew, and sent once however many do so at the same time", async () => {
-    start([said("gone")], { limit: 5 });
+  it("is split again when it is retried before any part was sent, and sent once for several simultaneous retries", async () => {
+    start([resultOf("gone")], { limit: 5 });
     const id = await add("first other");
     const failed = await until(id, "failed");
     await workers?.close(0);
@@ -572,8 +573,8 @@ describe("a delivery", () => {
     expect(sent.attempts).to.equal(2);
   });
 
-  it("keeps what was sent of it, however many begin it anew, one of them slowly", async () => {
-    start([said("gone"), SENT, said("gone")], { limit: 5 });
+  it("keeps its sent parts when several retries overlap, one of them slow", async () => {
+    start([resultOf("gone"), SENT, resultOf("gone")], { limit: 5 });
     const id = await add("first other");
     await until(id, "failed");
     const { deliveries } = app.stores;
@@ -590,7 +591,7 @@ describe("a delivery", () => {
     const slow = deliveries.retry(id, "anna");
     await eventually(() => deliveries.find === find, "the slow one to have read it");
     await app.call("POST", `/api/deliveries/${id}/retry`);
-    await eventually(() => messages.length === 3, "two more parts to be handed over");
+    await eventually(() => messages.length === 3, "two more parts to be sent");
     await until(id, "failed");
     release();
     await slow;
@@ -600,25 +601,25 @@ describe("a delivery", () => {
     expect(texts()).to.deep.equal(["anna: first", "anna: first", "anna: other", "anna: other"]);
   });
 
-  it("that is being sent cannot be begun anew, and says so", async () => {
+  it("cannot be retried while it is being sent or after it was sent", async () => {
     let answer: (result: SendResult) => void = () => {};
     start([() => new Promise((resolve) => (answer = resolve))]);
     const id = await add("a");
-    await eventually(() => messages.length === 1, "it to be handed over");
+    await eventually(() => messages.length === 1, "it to be sent");
 
-    const underWay = await app.call("POST", `/api/deliveries/${id}/retry`);
+    const whileSending = await app.call("POST", `/api/deliveries/${id}/retry`);
     answer(SENT);
     await until(id, "sent");
     const sent = await app.call("POST", `/api/deliveries/${id}/retry`);
 
-    expect([underWay, sent].map(({ status, body }) => [status, body.detail])).to.deep.equal([
+    expect([whileSending, sent].map(({ status, body }) => [status, body.detail])).to.deep.equal([
       [409, "The delivery is being sent in this moment."],
       [409, "The delivery has been sent already."],
     ]);
   });
 
-  it("fails at once when the recipient cannot be reached; it can be begun anew without what was sent", async () => {
-    start([SENT, said("gone")], { limit: 5 });
+  it("fails at once when the recipient cannot be reached, and a retry leaves out the parts that were sent", async () => {
+    start([SENT, resultOf("gone")], { limit: 5 });
 
     const id = await add("first other");
     const failed = await until(id, "failed");
@@ -633,8 +634,8 @@ describe("a delivery", () => {
     expect([again.status, again.body.code]).to.deep.equal([409, "delivery_state_conflict"]);
   });
 
-  it("is sent as plain text when the service does not take the formatting, and fails when it takes neither", async () => {
-    start([said("content"), SENT, said("content"), said("content")]);
+  it("is sent as plain text when the service refuses the formatting, and fails when it refuses both", async () => {
+    start([resultOf("content"), SENT, resultOf("content"), resultOf("content")]);
 
     const taken = await add("a");
     await until(taken, "sent");
@@ -645,14 +646,14 @@ describe("a delivery", () => {
     expect(failed.reason).to.equal("It was content.");
   });
 
-  it("fails alone when a filter refuses it, without another try as plain text; what waits behind it is sent", async () => {
+  it("fails when a filter refuses it, without an attempt as plain text, and those behind it are sent", async () => {
     let answer: (result: SendResult) => void = () => {};
     start([() => new Promise((resolve) => (answer = resolve))]);
 
     const bad = await add("a bad word");
-    await eventually(() => messages.length === 1, "the first to be handed over");
+    await eventually(() => messages.length === 1, "the first to be sent");
     const waiting = [await add("b"), await add("c")] as const;
-    answer(said("refused"));
+    answer(resultOf("refused"));
     const failed = await until(bad, "failed");
     for (const id of waiting) await until(id, "sent");
 
@@ -661,12 +662,12 @@ describe("a delivery", () => {
   });
 
   for (const [idempotentForMs, words] of [
-    [60_000, "the service knows it"],
-    [100, "the service has forgotten it by then, and it says so"],
-    [0, "it says so"],
+    [60_000, "the service recognizes it"],
+    [100, "maybeTwice is set when the service no longer recognizes it"],
+    [0, "maybeTwice is set when the service has no keys"],
   ] as const) {
-    it(`that may have been sent is sent again under its key; ${words}`, async () => {
-      start([said("ambiguous")], { idempotentForMs });
+    it(`is sent again with the same key when it may have been sent; ${words} (${idempotentForMs} ms)`, async () => {
+      start([resultOf("ambiguous")], { idempotentForMs });
 
       const id = await add("a");
       const delivery = await until(id, "sent", 20_000);
@@ -677,7 +678,7 @@ describe("a delivery", () => {
     });
   }
 
-  it("goes on at the first part that is not known to be sent, when its worker died", async () => {
+  it("continues with the first part that was not confirmed when its worker died", async () => {
     start([]);
     const part = (text: string, state: DeliveryPart["state"]): DeliveryPart => ({
       ...{ text, plain: text, state, asPlain: false, id: null, handedAt: state === "sending" ? new Date() : null },
@@ -696,22 +697,22 @@ describe("a delivery", () => {
     ...{ text, plain: text, state: "sending", asPlain: false, id: null, handedAt },
   });
   const deaths: [string, Partial<DeliveryDoc>, number, string][] = [
-    ["in each of its tries", { failures: 5 }, 0, `${DEAD} It was tried 6 times.`],
+    ["in each of its attempts", { failures: 5 }, 0, `${DEAD} It was tried 6 times.`],
     [
-      "in each of them, with a part handed over",
+      "in each of its attempts, the last time while a part was being sent",
       { failures: 5, parts: [handed("x")] },
       60_000,
       `${DEAD} It was tried 6 times, and may have arrived.`,
     ],
     [
-      "twice with a part handed over that no key tells",
+      "twice while a part without an idempotency key was being sent",
       { failures: 1, maybeTwice: true, parts: [handed("x")] },
       0,
       `${DEAD} It was tried 2 times, and may have arrived.`,
     ],
   ];
   for (const [title, given, idempotentForMs, reason] of deaths) {
-    it(`fails when its worker died ${title}, and the next one to the recipient has its turn`, async () => {
+    it(`fails when its worker died ${title}, and the next one to the recipient is sent`, async () => {
       start([], { idempotentForMs });
 
       const failed = await until(
@@ -725,12 +726,12 @@ describe("a delivery", () => {
     });
   }
 
-  it("counts a worker that died as a try that failed, until something is sent", async () => {
+  it("counts the death of its worker as a failed attempt, until a part is sent", async () => {
     let answer: (result: SendResult) => void = () => {};
     start([() => new Promise((resolve) => (answer = resolve))]);
 
     const id = await add("a", "anna", { failures: 2, claim: { token: "dead", until: new Date(0) } });
-    await eventually(() => messages.length === 1, "the part to be handed over");
+    await eventually(() => messages.length === 1, "the part to be sent");
     const { failures } = await app.stores.deliveries.find(id);
     answer(SENT);
 
@@ -738,7 +739,7 @@ describe("a delivery", () => {
     expect(await until(id, "sent")).to.include({ failures: 0, maybeTwice: false });
   });
 
-  it("whose try breaks off for a fault of ours is tried again later, then fails and lets the next one pass; the log says where, and nothing of the message", async () => {
+  it("is tried again after an internal error, then fails without blocking the next one; the log has the stack without the text", async () => {
     const throws = (): never => {
       throw new TypeError("cannot read s3cret of undefined");
     };
@@ -765,7 +766,7 @@ describe("a delivery", () => {
     expect(JSON.stringify(faults)).to.include("deliver.test.ts").and.not.include("s3cret");
   });
 
-  it("that cannot even be cut is tried again later, and nothing of it may have arrived", async () => {
+  it("is tried again after an error in splitting it, and is not reported as possibly sent", async () => {
     start([], {
       style: () => {
         throw new RangeError("a fault of ours");
@@ -779,16 +780,16 @@ describe("a delivery", () => {
   });
 
   const unclear: [string, Answer][] = [
-    ["whose service answers badly", said("ambiguous")],
+    ["with ambiguous results", resultOf("ambiguous")],
     [
-      "whose tries break off for a fault of ours",
+      "with internal errors",
       () => {
         throw new Error("a fault of ours");
       },
     ],
   ];
   for (const [title, answer] of unclear) {
-    it(`${title} is not sent a third time where the service has no key to tell`, async () => {
+    it(`${title} is not sent a third time when the service has no idempotency keys`, async () => {
       start([answer, answer]);
 
       const failed = await until(await add("a"), "failed", 20_000);
@@ -800,8 +801,8 @@ describe("a delivery", () => {
     });
   }
 
-  it("that may have been sent is tried to the end under a key that the service still knows", async () => {
-    start([said("ambiguous")], { idempotentForMs: 3_600_000 });
+  it("is tried until the last attempt while the service recognizes its key", async () => {
+    start([resultOf("ambiguous")], { idempotentForMs: 3_600_000 });
 
     const id = await add("a", "anna", { failures: 3, parts: [handed("a")] });
     const waits = await eventually(async () => {
@@ -812,13 +813,13 @@ describe("a delivery", () => {
     expect(waits).to.include({ state: "pending", failures: 4, maybeTwice: false });
   });
 
-  it("to one recipient goes when the one before has ended; recipients go side by side", async () => {
-    let underWay = 0;
+  it("waits until the previous one to its recipient has ended; different recipients are served concurrently", async () => {
+    let inFlight = 0;
     const most = new Map<string, number>();
     const slow = async ({ to }: OutgoingMessage): Promise<SendResult> => {
-      underWay++;
+      inFlight++;
       most.set(to, Math.max(most.get(to) ?? 0, ++active[to]!));
-      await eventually(() => underWay >= 3 || messages.length > 3, "others to be under way");
+      await eventually(() => inFlight >= 3 || messages.length > 3, "others to be in flight");
       active[to]!--;
       return SENT;
     };
@@ -836,12 +837,12 @@ describe("a delivery", () => {
     }
   });
 
-  it("that is handed back by a worker that stops is carried on by the next one", async () => {
+  it("is continued by the next worker when its own stops", async () => {
     const begun = Promise.withResolvers<void>();
     start([
       (_message, signal) =>
         new Promise((resolve) => {
-          signal.addEventListener("abort", () => resolve(said("transient")));
+          signal.addEventListener("abort", () => resolve(resultOf("transient")));
           begun.resolve();
         }),
     ]);
@@ -858,7 +859,7 @@ describe("a delivery", () => {
 });
 
 describe("GET /api/deliveries", () => {
-  it("lists them newest first, by state and channel, page by page, without their text", async () => {
+  it("lists deliveries newest first, by state and channel, page by page, without their text", async () => {
     const app = await startApp({ config: `{ channels: { log: {} } }` });
     const { deliveries } = app.stores;
     const ids = [randomUUID(), randomUUID(), randomUUID()] as const;

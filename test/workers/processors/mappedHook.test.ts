@@ -11,7 +11,7 @@ import { startApp, type TestApp } from "../../support/app.ts";
 import { acceptRun } from "../../support/factories.ts";
 import { FAST_TIMINGS } from "../../support/timings.ts";
 
-describe("a mapped run whose transform finds no thread", () => {
+describe("mapped hook processor: a run whose transform finds no thread", () => {
   let app: TestApp;
   before(async () => {
     app = await startApp({
@@ -23,20 +23,20 @@ describe("a mapped run whose transform finds no thread", () => {
   });
   after(() => app.close());
 
-  /** Tries it once. @returns what the try rejects with, or else the run */
+  /** Processes the run once. Returns the error of that try, or else the run. */
   async function attempt({ lastTry, stopping = false }: { lastTry: boolean; stopping?: boolean }) {
     const { stores, config, clock } = app;
     const _id = randomUUID();
     const mapped = { mapping: "x", call: "{}", wakeMode: "now" as const };
     const common = { kind: "agent" as const, name: "x", sessionKey: `hook:${_id}`, singleUse: true, request: null };
     await stores.runs.accept([{ _id, mapped, ...common }]);
-    const settled: string[] = [];
+    const finalized: string[] = [];
     const process = mappedHookProcessor({
       ...{ stores, hooks: config.hooks, defaults: config.agents.defaults, metrics: new WorkerMetrics() },
       mappings: compileMappings(config.hooks),
-      finalize: async (runId) => void settled.push(runId),
+      finalize: async (runId) => void finalized.push(runId),
       transform: () => Promise.reject(new AppError("unavailable", { detail: "No thread can be had." })),
-      crowdedMs: () => 0,
+      backpressureDelayMs: () => 0,
       enqueue: () => Promise.reject(new Error("nothing is to be put on a queue")),
       triggerHeartbeat: () => Promise.reject(new Error("nothing is to be triggered")),
     });
@@ -47,26 +47,26 @@ describe("a mapped run whose transform finds no thread", () => {
       (error: AppError) => error.code,
     );
     const { status, error } = await stores.runs.find(_id);
-    return { thrown, status, error, settled: settled.length };
+    return { thrown, status, error, finalized: finalized.length };
   }
-  const waits = { thrown: "unavailable", status: "queued", error: null, settled: 0 };
+  const waits = { thrown: "unavailable", status: "queued", error: null, finalized: 0 };
   const error = { code: "unavailable", message: "No thread can be had." };
-  const fails = { thrown: null, status: "failed", error, settled: 1 };
+  const fails = { thrown: null, status: "failed", error, finalized: 1 };
 
-  it("waits for another try", async () => {
+  it("is tried again", async () => {
     expect(await attempt({ lastTry: false })).to.deep.equal(waits);
   });
 
-  it("fails with the queue's last try, and says so", async () => {
+  it("fails with its reason in the queue's last try", async () => {
     expect(await attempt({ lastTry: true })).to.deep.equal(fails);
   });
 
-  it("waits where it is the process that is to stop", async () => {
+  it("is tried again when the process stops", async () => {
     expect(await attempt({ lastTry: true, stopping: true })).to.deep.equal(waits);
   });
 });
 
-describe("a mapped run that MongoDB is lost in the middle of", () => {
+describe("mapped hook processor: a run that is interrupted", () => {
   let app: TestApp;
   beforeEach(async () => {
     app = await startApp({
@@ -85,7 +85,7 @@ describe("a mapped run that MongoDB is lost in the middle of", () => {
   });
   const unavailable = () => Promise.reject(new AppError("unavailable"));
 
-  /** Carries out a run of a mapping, with another run behind it in the session that it leaves. */
+  /** Processes a run of a mapping, with another run behind it in the session that it leaves. */
   async function carryOut(mapping: string) {
     const { stores, config, clock } = app;
     const _id = randomUUID();
@@ -99,7 +99,7 @@ describe("a mapped run that MongoDB is lost in the middle of", () => {
       mappings: compileMappings(config.hooks),
       finalize: async () => {},
       transform: () => Promise.reject(new Error("there is no transform")),
-      crowdedMs: () => 0,
+      backpressureDelayMs: () => 0,
       enqueue: async (runId) => void enqueued.push(runId === _id ? "itself" : runId === next ? "the next" : runId),
       triggerHeartbeat: async () => void enqueued.push("a heartbeat"),
     });
@@ -110,7 +110,7 @@ describe("a mapped run that MongoDB is lost in the middle of", () => {
     return { _id, carry, enqueued };
   }
 
-  it("is put on its queue, and the next of the session that it left, once MongoDB is back before its job was created", async () => {
+  it("is enqueued, with the next run of the session that it left, when MongoDB was down before its job was created", async () => {
     const { carry, enqueued } = await carryOut("ci");
     sinon.stub(app.stores.jobs, "put").callThrough().onFirstCall().callsFake(unavailable);
 
@@ -119,7 +119,7 @@ describe("a mapped run that MongoDB is lost in the middle of", () => {
     expect(enqueued).to.deep.equal(["itself", "the next"]);
   });
 
-  it("that became an event wakes the main session and passes its session on, once MongoDB is back after it was mapped", async () => {
+  it("wakes the main session and enqueues the next run of its session when it became an event and MongoDB was down after that", async () => {
     const { carry, enqueued } = await carryOut("alert");
     sinon.stub(app.stores.runs, "findNext").callThrough().onFirstCall().callsFake(unavailable);
 
@@ -129,7 +129,7 @@ describe("a mapped run that MongoDB is lost in the middle of", () => {
     expect(await app.stores.events.countWaiting()).to.equal(1);
   });
 
-  it("is put on its queue by the next worker, where its own died once it was mapped", async () => {
+  it("is enqueued by the next worker when its own died after mapping it", async () => {
     const { _id, carry, enqueued } = await carryOut("ci");
     const made = { kind: "agent" as const, name: "x", sessionKey: "s", singleUse: false, request: {} as AgentRequest };
     await app.stores.runs.applyMapping(_id, 0, made);
@@ -139,7 +139,7 @@ describe("a mapped run that MongoDB is lost in the middle of", () => {
     expect(enqueued).to.deep.equal(["itself"]);
   });
 
-  it("is not put on its queue where it was cancelled meanwhile", async () => {
+  it("is not enqueued when it was cancelled meanwhile", async () => {
     const { _id, carry, enqueued } = await carryOut("ci");
     const { runs } = app.stores;
     const applyMapping = runs.applyMapping.bind(runs);

@@ -45,7 +45,7 @@ describe("retention", () => {
     for (const path of young) expect(await exists(path), path).to.equal(true);
   });
 
-  it("is off by default, for each outcome on its own", async () => {
+  it("keeps jobs for ever by default, for each status on its own", async () => {
     const completed = await ended("completed");
     const failed = await ended("failed");
     app.clock.advance(1_000 * DAY_MS);
@@ -57,7 +57,7 @@ describe("retention", () => {
     expect([await exists(completed), await exists(failed)]).to.deep.equal([true, false]);
   });
 
-  it("never takes a running job, however old, nor one that was opened again", async () => {
+  it("never deletes a running job, however old, nor one that was reopened", async () => {
     const running = (await createJob(app)).path;
     const opened = await ended("completed");
     await app.call("PUT", opened, { status: "running" });
@@ -68,7 +68,7 @@ describe("retention", () => {
     expect([await exists(running), await exists(opened)]).to.deep.equal([true, true]);
   });
 
-  it("goes by the job's end, not by later changes or its creation", async () => {
+  it("counts from the end of a job, not from its creation or later changes", async () => {
     const path = (await createJob(app)).path;
     app.clock.advance(20 * DAY_MS);
     await app.call("PUT", path, { status: "completed" });
@@ -83,7 +83,7 @@ describe("retention", () => {
     expect(await exists(path)).to.equal(false);
   });
 
-  it("works through more than one batch", async () => {
+  it("deletes more than one batch", async () => {
     const jobs = Array.from({ length: 1_200 }, (_, i) => ({
       jobId: `old-${i}`,
       status: "failed",
@@ -120,7 +120,7 @@ describe("retention", () => {
     expect(await app.stores.payloads.collection.countDocuments()).to.equal(0);
   });
 
-  it("forgets the transcript of a session made for one run, a week after its end, and keeps the run and other sessions", async () => {
+  it("deletes the transcript of a single-use session a week after its end, and keeps the run and other sessions", async () => {
     const request = {
       ...{ message: "x", wakeMode: "now" as const, deliver: false, channel: "last", to: null, model: null },
       ...{ thinking: null, timeoutSeconds: 1, trackAsJob: false },
@@ -161,8 +161,8 @@ describe("retention", () => {
     await run(settings);
   }
 
-  describe("of runs", () => {
-    /** A run that has ended now, and of which all is seen through. */
+  describe("runs", () => {
+    /** Adds a run that has just ended and is finalized. */
     async function endedRun(_id: string, change: Partial<RunDoc> = {}): Promise<string> {
       const common = {
         kind: "agent" as const,
@@ -184,7 +184,7 @@ describe("retention", () => {
       return { runs: await of(app.stores.runs.collection), deliveries: await of(app.stores.deliveries.collection) };
     };
 
-    it("deletes those that ended long enough ago with their deliveries, and deliveries of the main session", async () => {
+    it("deletes runs that ended long enough ago with their deliveries, and deliveries of the main session", async () => {
       await endedRun("old");
       await deliver("old-0", "old", "No recipient.");
       await deliver("turn-old", null, "No recipient.");
@@ -198,7 +198,7 @@ describe("retention", () => {
       expect(await left()).to.deep.equal({ runs: ["young"], deliveries: ["young-0"] });
     });
 
-    it("is off by default", async () => {
+    it("keeps runs for ever by default", async () => {
       await endedRun("old");
       await deliver("old-0", "old", "No recipient.");
 
@@ -207,7 +207,7 @@ describe("retention", () => {
       expect(await left()).to.deep.equal({ runs: ["old"], deliveries: ["old-0"] });
     });
 
-    it("never takes what is under way: a run that is open or unsettled, or whose delivery waits or ended of late", async () => {
+    it("never deletes a run that is open, not finalized, or whose delivery waits or ended recently", async () => {
       await endedRun("open", { status: "queued", open: true, settled: null, endedAt: null });
       await endedRun("unsettled", { settled: false });
       await endedRun("waiting");
@@ -232,7 +232,7 @@ describe("retention", () => {
       });
     });
 
-    it("takes a run of a session of its own when that has been forgotten", async () => {
+    it("deletes a single-use run after its session was deleted", async () => {
       await endedRun("single", { singleUse: true, sessionKey: "hook:single" });
       const turn = { sessionKey: "hook:single", prompt: "asked", outside: true, reply: "x", endedAt: app.clock.now() };
       await app.stores.messages.addTurn("single-0", turn);
@@ -246,7 +246,7 @@ describe("retention", () => {
       expect(await app.stores.messages.collection.countDocuments()).to.equal(0);
     });
 
-    it("leaves a run to be forgotten later that is begun anew while its session is forgotten", async () => {
+    it("keeps a run that is retried while its session is being deleted", async () => {
       const { messages, runs } = app.stores;
       await endedRun("single", { singleUse: true, sessionKey: "hook:single", status: "failed" });
       const deleteOf = messages.deleteOf.bind(messages);
@@ -260,7 +260,7 @@ describe("retention", () => {
       expect(await runs.find("single")).to.include({ open: true, forgotten: false });
     });
 
-    it("works through more than one batch, past those that are to stay", async () => {
+    it("deletes more than one batch, past runs that are kept", async () => {
       const endedAt = new Date(0);
       const old = { settled: true, open: false, singleUse: false, endedAt };
       const docs = Array.from({ length: 1_200 }, (_, i) => ({ _id: `run-${i}`, ...old }));
@@ -273,7 +273,7 @@ describe("retention", () => {
       expect((await left()).runs).to.deep.equal(["run-0", "run-1", "run-2"]);
     });
 
-    it("keeps the runs of the last mails of a mailbox, however old: by them a listener knows what it has taken", async () => {
+    it("keeps the runs of the last mails of a mailbox, however old, because a listener finds the handled mails by them", async () => {
       const { gmailMailboxes } = app.stores;
       const claim = { token: "t", holder: "h" };
       const mail = (account: string, name: string) => endedRun(mailRunId(account, name));
@@ -286,7 +286,7 @@ describe("retention", () => {
         await gmailMailboxes.update(account, "t", { lastMailAt: now, listedAt: now }, now);
         app.clock.advance(10 * DAY_MS);
       }
-      // written down, and not told to the mailbox any more
+      // stored, but not noted in the mailbox any more
       await mail("now@example.org", "untold");
       await endedRun(randomUUID());
 

@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { expect } from "chai";
-import { boundTurn } from "../../../src/workers/runs/turn.ts";
+import { runTurn } from "../../../src/workers/runs/turn.ts";
 
-describe("a turn", () => {
+describe("runTurn", () => {
   const never = new AbortController().signal;
 
   let left: { readonly asksNothing: number; readonly listens: number };
@@ -14,41 +14,41 @@ describe("a turn", () => {
     await ended;
   });
 
-  it("that is over leaves nothing behind that waits for its time-out", () => {
+  it("leaves no timer or signal behind when the turn has ended", () => {
     expect(left.asksNothing).to.be.below(20);
   });
 
-  it("that is over leaves nothing behind where what it asked still listens for its end, as OpenAI's client does", () => {
+  it("leaves no signal behind when the work left a listener on it, as OpenAI's client does", () => {
     expect(left.listens).to.be.below(20);
   });
 
   for (const which of ["lost", "stopping"] as const) {
-    it(`is aborted with what was said of it when it is ${which}, also before it begins`, async () => {
-      const heard: unknown[] = [];
-      const hears = (signal: AbortSignal) =>
+    it(`aborts the turn with the reason of the signal when it is ${which}, even before it starts`, async () => {
+      const reasons: unknown[] = [];
+      const recordReason = (signal: AbortSignal) =>
         new Promise<string>((_, reject) => {
-          const told = () => reject(heard.push(signal.reason));
-          if (signal.aborted) told();
-          else signal.addEventListener("abort", told);
+          const onAbort = () => reject(reasons.push(signal.reason));
+          if (signal.aborted) onAbort();
+          else signal.addEventListener("abort", onAbort);
         });
       const controller = new AbortController();
       const bounds = { timeoutMs: 600_000, lost: never, stopping: never, [which]: controller.signal };
 
-      const ending = boundTurn(hears, bounds);
+      const ending = runTurn(recordReason, bounds);
       controller.abort("why");
-      const ends = [await ending, await boundTurn(hears, bounds)];
+      const ends = [await ending, await runTurn(recordReason, bounds)];
 
       const kind = which === "lost" ? "lost" : "stopped";
       expect(ends).to.deep.equal([{ kind }, { kind }]);
-      expect(heard).to.deep.equal(["why", "why"]);
+      expect(reasons).to.deep.equal(["why", "why"]);
     });
   }
 
-  it("that takes longer than it may is aborted, and fails with a time-out", async () => {
+  it("aborts a turn that takes too long, and returns a time-out", async () => {
     const aborted = (signal: AbortSignal) =>
       new Promise<string>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
 
-    const end = await boundTurn(aborted, { timeoutMs: 20, lost: never, stopping: never });
+    const end = await runTurn(aborted, { timeoutMs: 20, lost: never, stopping: never });
 
     expect(end).to.have.nested.property("error.code", "timeout");
     expect(end).to.have.nested.property("error.message").that.includes("0.02 seconds");

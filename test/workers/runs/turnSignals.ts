@@ -1,15 +1,15 @@
 import { setImmediate } from "node:timers/promises";
 import { queryObjects } from "node:v8";
 import { parentPort } from "node:worker_threads";
-import { boundTurn } from "../../../src/workers/runs/turn.ts";
+import { runTurn } from "../../../src/workers/runs/turn.ts";
 
 /**
- * Runs turns on a thread of its own, in whose small heap nobody else makes signals, and tells how many AbortSignals there
- * are more than before: after turns that ask nothing, and after turns that leave a listener, as OpenAI's client does.
+ * Runs turns on its own thread, in whose small heap no other code creates signals, and posts by how much the number of
+ * AbortSignals grew: after turns that add no listener, and after turns that leave one, as OpenAI's client does.
  */
 const never = new AbortController().signal;
 
-/** Those that a collection leaves, once nothing is under way that holds them. */
+/** Counts the signals that remain after a garbage collection. */
 async function countSignals(): Promise<number> {
   await setImmediate();
   return Number(queryObjects(AbortSignal, { format: "count" }));
@@ -17,9 +17,9 @@ async function countSignals(): Promise<number> {
 
 async function countLeft(work: (signal: AbortSignal) => Promise<string>, stopping: AbortSignal): Promise<number> {
   const bounds = { timeoutMs: 600_000, lost: never, stopping };
-  await boundTurn(work, bounds);
+  await runTurn(work, bounds);
   const before = await countSignals();
-  for (let turn = 0; turn < 200; turn++) await boundTurn(work, bounds);
+  for (let turn = 0; turn < 200; turn++) await runTurn(work, bounds);
   return (await countSignals()) - before;
 }
 

@@ -1,5 +1,5 @@
 import { isLoopback } from "../../address.ts";
-import { namesSeveralHosts, readClusterUrl, singleUrlFault } from "../../queue/redisAddress.ts";
+import { namesSeveralHosts, readClusterUrl, serverUrlFault } from "../../queue/redisAddress.ts";
 import { durationMs } from "../formats/duration.ts";
 import { modelEntries, resolveModel } from "../formats/modelList.ts";
 import { sessionKeyFault } from "../formats/sessionKey.ts";
@@ -9,13 +9,13 @@ import { mappingFaults } from "./mappings.ts";
 import { sharedSecretFaults } from "./secrets.ts";
 
 interface Check {
-  /** What it looks at; it is asked only where the schema finds no fault in these keys. */
+  /** The keys that it reads. It runs only when the schema finds no fault in them. */
   readonly reads: readonly string[];
-  /** A sentence for each fault. */
+  /** Returns a sentence for each fault. */
   find(config: Config): readonly (string | false | undefined)[];
 }
 
-/** What the service itself answers under. */
+/** The paths that the service itself serves. */
 const OWN_PATHS = [
   ...["/api", "/docs", "/metrics", "/healthz", "/readyz", "/openapi.json"],
   // the dashboard
@@ -169,7 +169,7 @@ function redisFault(url: string | undefined, cluster: boolean): string | false {
     if (namesSeveralHosts(url)) {
       return "redis.url names several hosts and redis.cluster is not true: set it, or REDIS_CLUSTER=true, for a Redis Cluster";
     }
-    const fault = singleUrlFault(url);
+    const fault = serverUrlFault(url);
     return fault !== null && `redis.url ${fault}`;
   }
   if (url === undefined)
@@ -178,7 +178,7 @@ function redisFault(url: string | undefined, cluster: boolean): string | false {
   return "fault" in address && `redis.url ${address.fault}`;
 }
 
-/** Their requests prove themselves in the header in which a user and a password would go. */
+/** The channels whose requests use the header that would carry an address's user and password. */
 const WITH_AUTHORIZATION = ["slack", "discord", "mattermost", "msteams", "whatsapp"];
 
 function addressFault(address: string, channel: string, key: string): string | false {
@@ -192,12 +192,12 @@ function addressFault(address: string, channel: string, key: string): string | f
 }
 
 /**
- * What is wrong between keys, each of them fine by itself, as one sentence for each fault.
- * @param faulty the keys that are wrong by themselves: what rests on one of them is not judged
+ * Returns a sentence for each fault in the combination of keys that are valid by themselves.
+ * @param faulty the keys that are invalid by themselves; checks that read one of them are skipped
  */
 export function crossChecks(config: Config, faulty: readonly string[]): string[] {
-  const isSound = (key: string) => !faulty.some((fault) => isWithin(fault, key) || isWithin(key, fault));
-  return CHECKS.filter(({ reads }) => reads.every(isSound)).flatMap((check) =>
+  const isValid = (key: string) => !faulty.some((fault) => isWithin(fault, key) || isWithin(key, fault));
+  return CHECKS.filter(({ reads }) => reads.every(isValid)).flatMap((check) =>
     check.find(config).filter((problem) => typeof problem === "string"),
   );
 }

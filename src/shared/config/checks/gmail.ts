@@ -3,16 +3,16 @@ import { GMAIL_PRESET, GMAIL_SESSIONS, sessionKeyFault } from "../formats/sessio
 import type { Config } from "../schema/config.ts";
 import { mappingKey } from "./mappings.ts";
 
-/** What is wrong with `hooks.gmail` and its preset beyond what the schema says: one sentence for each fault. */
+/** Returns a sentence for each fault in `hooks.gmail` and its preset that the schema does not find. */
 export function gmailFaults({ hooks, agents }: Config): (string | false)[] {
   const { gmail, mappings, presets, allowedSessionKeyPrefixes } = hooks;
-  const own = mappings.find(({ match }) => takes(match?.path) && takes(match?.source));
+  const own = mappings.find(({ match }) => matchesMail(match?.path) && matchesMail(match?.source));
   const prefixFault =
     !own &&
     presets.includes("gmail") &&
     sessionKeyFault(GMAIL_SESSIONS, allowedSessionKeyPrefixes, GMAIL_PRESET) !== null &&
     `hooks.allowedSessionKeyPrefixes must have one for ${GMAIL_SESSIONS}, which the sessions of the preset gmail begin with`;
-  if (!gmail) return [prefixFault]; // the preset takes mails from elsewhere too
+  if (!gmail) return [prefixFault]; // the preset also accepts mails from other listeners
   const resolved = resolveModel(agents.defaults, gmail.model);
   return [
     (gmail.topic === undefined) !== (gmail.subscription === undefined) &&
@@ -35,5 +35,5 @@ export function gmailFaults({ hooks, agents }: Config): (string | false)[] {
   ];
 }
 
-/** Mails go to the path `gmail` with `gmail` as their source. */
-const takes = (wanted: string | undefined) => wanted === undefined || wanted === "gmail";
+/** Returns whether a mapping's path or source matches mails, whose path and source are `gmail`. */
+const matchesMail = (wanted: string | undefined) => wanted === undefined || wanted === "gmail";

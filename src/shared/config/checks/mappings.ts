@@ -8,7 +8,7 @@ import type { MappingConfig } from "../schema/mapping.ts";
 type Mapping = Config["hooks"]["mappings"][number];
 type Auth = NonNullable<Mapping["auth"]>;
 
-/** The keys of a mapping that hold a template. */
+/** The keys of a mapping that contain a template. */
 export const TEMPLATES = [
   "name",
   "sessionKey",
@@ -17,14 +17,14 @@ export const TEMPLATES = [
   "to",
 ] as const satisfies readonly (keyof MappingConfig)[];
 
-/** What a mapping is called in logs, metrics and records. */
+/** Returns the name of a mapping in logs, metrics and records. */
 export const mappingKey = ({ id, match }: Mapping): string =>
   id ?? ([match?.path, match?.source].filter((part) => part !== undefined).join(":") || "*");
 
-/** The hooks that are no mappings. */
-export const BUILT_IN: readonly string[] = ["wake", "agent"];
+/** The hooks that are not mappings. */
+export const BUILT_IN_HOOKS: readonly string[] = ["wake", "agent"];
 
-/** Without a transform nothing else makes a text of these. */
+/** The templates that must not be blank without a transform, because nothing else provides their text. */
 const NOT_BLANK: readonly string[] = ["messageTemplate", "textTemplate"];
 
 const HMAC_KEYS = ["header", "algorithm", "encoding", "prefix", "timestampHeader"] as const;
@@ -45,7 +45,7 @@ const ALLOWED: Readonly<Record<Auth["type"], readonly (keyof Auth)[]>> = {
   hmac: ["secret", "shared", "toleranceSeconds", ...HMAC_KEYS],
 };
 
-/** A hook's name as it is compared: percent-decoded where it can be. */
+/** Returns the name of a hook as it is compared: percent-decoded, or unchanged when it cannot be decoded. */
 export function decodedName(name: string): string {
   try {
     return decodeURIComponent(name);
@@ -54,7 +54,7 @@ export function decodedName(name: string): string {
   }
 }
 
-/** What is wrong with the mappings beyond what the schema says: one sentence for each fault, which begins with its key. */
+/** Returns a sentence, beginning with the key, for each fault in the mappings that the schema does not find. */
 export function mappingFaults(config: Config): string[] {
   const { mappings } = config.hooks;
   const names = mappings.map(mappingKey);
@@ -79,7 +79,7 @@ export function mappingFaults(config: Config): string[] {
 }
 
 function pathFault(path: string): string | false {
-  if (BUILT_IN.includes(path)) return `match.path must not be ${path}: it is a hook of its own`;
+  if (BUILT_IN_HOOKS.includes(path)) return `match.path must not be ${path}: it is a hook of its own`;
   if (path.split("/").some((segment) => segment === "." || segment === "..")) {
     return "match.path must have no segment . or ..: no request arrives with one";
   }
@@ -122,7 +122,7 @@ function transformFault({ transform }: Mapping, { hooks }: Config): string | fal
   return !resolved.ok && `transform.module: ${resolved.reason}`;
 }
 
-/** A key with values in it is judged when they are known; before that only by how it begins. */
+/** Checks the text before the first value of a template. The complete key is checked when its values are known. */
 function sessionKeyFaults({ sessionKey }: Mapping, { hooks }: Config): (string | false)[] {
   const parsed = sessionKey === undefined ? [] : parsedOrFault(sessionKey);
   const [first, second] = typeof parsed === "string" ? [] : parsed;
@@ -154,7 +154,7 @@ function authFaults({ auth, match }: Mapping): (string | false)[] {
 function standardSecretFault(secret: string): string | false {
   const [prefix] = /^wh(?:sec|pk|sk)_/.exec(secret) ?? [];
   if (prefix === undefined) return false;
-  // the public half is known to anybody, who could then sign with it
+  // The public half of a key pair is no secret, so anybody could sign with it.
   if (prefix !== "whsec_")
     return `auth.secret must not begin with ${prefix}: keys of asymmetric signatures are not taken, only a secret that the sender shares (whsec_…)`;
   return !/^whsec_[A-Za-z0-9+/]{2,}={0,2}$/.test(secret) && "auth.secret must be base64 behind whsec_";

@@ -3,8 +3,8 @@ import type { Config } from "../schema/config.ts";
 import { mappingKey } from "./mappings.ts";
 
 /**
- * Returns a sentence for each mapping whose secret another mapping, or the service itself, has too. A message that is signed
- * for one of two such mappings is right for the other as well.
+ * Returns a sentence for each mapping whose secret is also used by another mapping or by the service itself. A message that
+ * is signed for one of two such mappings is valid for the other as well.
  */
 export function sharedSecretFaults({ hooks, server }: Config): string[] {
   const own = [hooks.token, server.apiToken, server.readOnlyToken].flatMap((token) =>
@@ -17,9 +17,9 @@ export function sharedSecretFaults({ hooks, server }: Config): string[] {
     const key = `hooks.mappings.${index}.auth.${auth.token === undefined ? "secret" : "token"}`;
     const twin = secrets
       .slice(0, i)
-      .find((other) => meet(digests, other.digests) && !(auth.shared && other.auth.shared));
+      .find((other) => intersect(digests, other.digests) && !(auth.shared && other.auth.shared));
     return [
-      ...(meet(digests, own)
+      ...(intersect(digests, own)
         ? [`${key} must be another secret than hooks.token and the tokens of server (apiToken, readOnlyToken)`]
         : []),
       ...(twin
@@ -31,4 +31,5 @@ export function sharedSecretFaults({ hooks, server }: Config): string[] {
   });
 }
 
-const meet = (some: readonly string[], others: readonly string[]): boolean => some.some((one) => others.includes(one));
+const intersect = (some: readonly string[], others: readonly string[]): boolean =>
+  some.some((digest) => others.includes(digest));

@@ -1,4 +1,4 @@
-/** Where replies can go. */
+/** The channels to which replies can be sent. */
 export const CHANNELS = [
   "whatsapp",
   "telegram",

@@ -6,7 +6,7 @@ export interface ModelEntry {
   readonly alias?: string | undefined;
 }
 
-/** An allow-list in one of its forms as its entries, in its order. */
+/** Returns the entries of an allow-list of either form, in their order. */
 export function modelEntries(models: ModelList): ModelEntry[] {
   if (isList(models)) return models.map((entry) => (typeof entry === "string" ? { id: entry } : entry));
   return Object.entries(models).map(([id, { alias }]) => ({ id, alias }));
@@ -19,17 +19,17 @@ export type ResolvedModel =
   | { readonly ok: false; readonly allowed: string[] };
 
 /**
- * The id of the model that is asked for by id or alias; of the default one when none is. With an allow-list nothing else
- * will do: `allowed` then has its ids and aliases.
+ * Returns the id of the requested model, which is given by id or alias, or of the default model. A model that an allow-list
+ * does not contain is refused; `allowed` has the ids and aliases of the list.
  */
 export function resolveModel(
   { model, models }: { readonly model?: string | undefined; readonly models?: ModelList | undefined },
   requested: string | undefined,
 ): ResolvedModel {
-  const wanted = requested ?? model;
-  if (wanted === undefined || models === undefined) return { ok: true, model: wanted };
+  const name = requested ?? model;
+  if (name === undefined || models === undefined) return { ok: true, model: name };
   const entries = modelEntries(models);
-  const found = entries.find(({ id }) => id === wanted) ?? entries.find(({ alias }) => alias === wanted);
+  const found = entries.find(({ id }) => id === name) ?? entries.find(({ alias }) => alias === name);
   if (found) return { ok: true, model: found.id };
   return { ok: false, allowed: entries.flatMap(({ id, alias }) => (alias === undefined ? [id] : [id, alias])) };
 }

@@ -1,20 +1,20 @@
 import { createHmac } from "node:crypto";
 
 /**
- * Returns the keys that a sender of this type may sign with. Standard Webhooks: behind `whsec_` the secret is base64; without
- * that it may be base64 or the key itself. Empty where nothing can be the key.
+ * Returns the keys that a sender of this type may sign with; none when no key can be derived. In Standard Webhooks, a secret
+ * with the prefix `whsec_` is base64; one without it may be base64 or the key itself.
  * Source: https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */
 export function signingKeys(type: string, secret: string): Buffer[] {
-  if (type !== "standard-webhooks") return keep(Buffer.from(secret));
+  if (type !== "standard-webhooks") return nonEmpty(Buffer.from(secret));
   const encoded = withoutPrefix(secret);
   const decoded = Buffer.from(/^[A-Za-z0-9+/]+={0,2}$/.test(encoded) ? encoded : "", "base64");
-  return encoded === secret ? keep(decoded, Buffer.from(secret)) : keep(decoded);
+  return encoded === secret ? nonEmpty(decoded, Buffer.from(secret)) : nonEmpty(decoded);
 }
 
 /**
- * Returns digests of a sender's secret. Two secrets are the same where they have one in common: that of the text, whatever
- * the scheme makes of it, or that of a key. A digest is an HMAC, which is equal for keys that HMAC does not tell apart.
+ * Returns digests of a sender's secret: of its text, and of each key that the scheme derives from it. Two secrets are the
+ * same when they have a digest in common. The digests are HMACs, because HMAC treats some different keys as equal.
  */
 export function secretDigests(auth: {
   readonly type: string;
@@ -23,11 +23,11 @@ export function secretDigests(auth: {
 }): string[] {
   const { type, token, secret } = auth;
   const keys = secret === undefined ? [] : signingKeys(type, secret);
-  return [...keep(Buffer.from(withoutPrefix(token ?? secret ?? ""))), ...keys].map((key) =>
+  return [...nonEmpty(Buffer.from(withoutPrefix(token ?? secret ?? ""))), ...keys].map((key) =>
     createHmac("sha256", key).digest("base64url"),
   );
 }
 
 const withoutPrefix = (secret: string): string => secret.replace(/^whsec_/, "");
 
-const keep = (...keys: Buffer[]): Buffer[] => keys.filter(({ length }) => length > 0);
+const nonEmpty = (...keys: Buffer[]): Buffer[] => keys.filter(({ length }) => length > 0);

@@ -1,24 +1,24 @@
 import { randomUUID } from "node:crypto";
 
-/** The session that people talk to: its events are what the agent is woken for. Hooks reach it by wake alone. */
+/** The session that people talk to. Its events wake the agent. Hooks can only wake it. */
 export const MAIN_SESSION = "main";
 
-/** Session keys of the preset gmail begin with this. No other hook may name one. */
+/** The prefix of the session keys of the preset gmail. No other hook may use it. */
 export const GMAIL_SESSIONS = "hook:gmail:";
 
-/** The preset that makes them, as its runs name it. */
+/** The mapping key of that preset in its runs. */
 export const GMAIL_PRESET = "preset:gmail";
 
-/** Creates the key of a session that is for one run alone. */
+/** Creates the key of a single-use session. */
 export const randomSessionKey = (): string => `hook:${randomUUID()}`;
 
-/** Keys that the service makes for one run alone. */
+/** Matches the keys that `randomSessionKey` creates. */
 export const SINGLE_USE = /^hook:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
  * Checks a key that a request, a mapping or a transform names for the session of a run.
  * @param mapping the key of the mapping that names it; undefined for a request
- * @returns what is wrong, to be read after the field's name; null when nothing is
+ * @returns the fault, to follow the field's name; null for a valid key
  */
 export function sessionKeyFault(key: string, prefixes: readonly string[] | undefined, mapping?: string): string | null {
   if (key === MAIN_SESSION) return `must not be ${MAIN_SESSION}: send a wake hook to the main session`;

@@ -1,26 +1,26 @@
-/** A parsed template. Made once by parseTemplate, rendered any number of times. */
+/** A parsed template, which can be rendered any number of times. */
 export type Template = readonly (string | Reference)[];
 
-/** Where a path begins, and the keys that lead from there to the value. */
+/** The root of a path, and the keys that lead from it to the value. */
 interface Reference {
   readonly root: "payload" | "headers" | "query" | "path" | "now" | "item";
   readonly keys: readonly string[];
 }
 
-/** What the paths of a template look into. */
+/** The values that a template can refer to. */
 export interface TemplateScope {
   readonly payload: unknown;
-  /** By lower-case name; without what a template may not see, such as the sender's token. */
+  /** Keyed by lower-case name. Headers that a template must not see, such as the sender's token, are left out. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Likewise without what a template may not see. */
+  /** Parameters that a template must not see are left out. */
   readonly query: Readonly<Record<string, string | string[] | undefined>>;
   readonly path: string;
   readonly now: Date;
-  /** The item of a forEach. Without it `item` is a key of the body like any other. */
+  /** The item of a forEach. Without it, `item` is an ordinary key of the body. */
   readonly item?: { readonly value: unknown } | undefined;
 }
 
-/** A template cannot be parsed. The message says where, what is wrong and what to write. */
+/** A template that cannot be parsed. The message has the position, the fault and the remedy. */
 export class TemplateError extends Error {
   constructor(text: string, at: number, problem: string) {
     const before = text.slice(0, at).split("\n");
@@ -37,14 +37,14 @@ const QUOTED = /"([^"]*)"|'([^']*)'/y;
 /**
  * Parses a template: text in which `{{…}}` stands for a value.
  *
- * - `{{a.b[0].c}}` and `{{payload.a}}` look into the body, `{{payload}}` is the whole of it. Names are letters, digits,
+ * - `{{a.b[0].c}}` and `{{payload.a}}` refer to the body, `{{payload}}` is the whole body. Names consist of letters, digits,
  *   `_`, `-` and `$`; any other key is written `["any key"]` or `['any key']`.
- * - `{{headers.x}}` (in any case), `{{query.x}}`, `{{path}}` and `{{now}}` (ISO 8601, UTC) look into the request,
- *   `{{item.x}}` and `{{item}}` into the item of a forEach. These words win over keys of the body, which are then
- *   reached as `payload.headers` or `["headers"]`. `path` and `now` have no parts: `{{path.x}}` looks into the body.
- * - `{{"…"}}` is the text in the quotation marks: two literal braces are written `{{"{{"}}`.
+ * - `{{headers.x}}` (in any case), `{{query.x}}`, `{{path}}` and `{{now}}` (ISO 8601, UTC) refer to the request,
+ *   `{{item.x}}` and `{{item}}` to the item of a forEach. These words take precedence over keys of the body, which are
+ *   then written `payload.headers` or `["headers"]`. `path` and `now` have no parts, so `{{path.x}}` refers to the body.
+ * - `{{"…"}}` is a literal text: two literal braces are written `{{"{{"}}`.
  *
- * White space just inside the braces counts for nothing. Single braces and a lone `}}` are text.
+ * White space just inside the braces is ignored. Single braces and a lone `}}` are text.
  * @throws TemplateError
  */
 export function parseTemplate(text: string): Template {
@@ -62,11 +62,11 @@ export function parseTemplate(text: string): Template {
   return parts.filter((part) => part !== "");
 }
 
-/** What stands between one pair of braces. */
+/** Parses the expression between one pair of braces. */
 class Expression {
   readonly #text: string;
   readonly #open: number;
-  /** Where reading goes on; behind the closing braces when `read` has returned. */
+  /** The index of the next character to read. After `read` it is behind the closing braces. */
   end: number;
 
   constructor(text: string, open: number) {
@@ -80,7 +80,7 @@ class Expression {
     const literal = this.#take(QUOTED);
     const part = literal ? (literal[1] ?? literal[2] ?? "") : this.#path();
     this.#take(SPACE);
-    if (!this.#text.startsWith("}}", this.end)) throw this.#stray();
+    if (!this.#text.startsWith("}}", this.end)) throw this.#unexpected();
     this.end += 2;
     return part;
   }
@@ -93,7 +93,7 @@ class Expression {
     const keys: string[] = [];
     if (first === undefined) {
       const key = this.#bracket();
-      if (key === undefined) throw this.#stray();
+      if (key === undefined) throw this.#unexpected();
       keys.push(key);
     }
     for (;;) {
@@ -117,8 +117,8 @@ class Expression {
     throw this.#error('brackets take an index such as [0], or a key in quotation marks such as ["any key"]');
   }
 
-  /** An error about what stands here. */
-  #stray(): TemplateError {
+  /** Returns an error about the next character. */
+  #unexpected(): TemplateError {
     if (!this.#text.includes("}}", this.end)) {
       return this.#error(
         'these braces are never closed: write }} behind the path, or {{"{{"}} for two braces as text',
@@ -131,7 +131,7 @@ class Expression {
     );
   }
 
-  /** What the pattern, a sticky one, matches here, if it does; reading then goes on behind it. */
+  /** Matches a sticky pattern at the current index and moves behind the match; null when it does not match. */
   #take(pattern: RegExp): RegExpExecArray | null {
     pattern.lastIndex = this.end;
     const match = pattern.exec(this.#text);
@@ -150,7 +150,7 @@ class Expression {
   }
 }
 
-/** Only a plain first name can be a word of ours; where a path begins with brackets there is none. */
+/** Only a plain first name can be a reserved word. A path that begins with brackets has none. */
 function reference(first: string | undefined, keys: readonly string[]): Reference {
   switch (first) {
     case undefined:
@@ -169,9 +169,9 @@ function reference(first: string | undefined, keys: readonly string[]): Referenc
 }
 
 /**
- * The text with the values in their places: strings as they are, never read as templates again, objects and arrays as
- * JSON. Only own properties are looked up, and of arrays only items. A value that is not there, or is null, becomes
- * nothing; `missing` says whether any value was so, or was the empty string.
+ * Renders a template. Strings are inserted as they are and never parsed as templates; objects and arrays are inserted as
+ * JSON. Only own properties are looked up, and in arrays only items. A missing value or null becomes the empty string.
+ * `missing` is true when any value was missing, null or the empty string.
  */
 export function renderTemplate(template: Template, scope: TemplateScope): { text: string; missing: boolean } {
   let missing = false;
@@ -199,7 +199,7 @@ function descend(from: unknown, keys: readonly string[]): unknown {
   let value = from;
   for (const key of keys) {
     if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return undefined;
-    // JSON can make `__proto__` an own property. No honest sender has one.
+    // JSON.parse can create an own property `__proto__`, which no honest sender needs.
     if (key === "__proto__" || (Array.isArray(value) && key === "length")) return undefined;
     value = (value as Record<string, unknown>)[key];
   }
@@ -212,7 +212,7 @@ function toText(value: unknown): string {
   try {
     return JSON.stringify(value);
   } catch (error) {
-    // Some thousand levels deep: JSON.parse takes it, JSON.stringify does not.
+    // JSON.parse accepts a value nested some thousand levels deep, JSON.stringify does not.
     if (error instanceof RangeError) return "";
     throw error;
   }

@@ -3,29 +3,31 @@ import { extname, isAbsolute, relative, resolve, sep } from "node:path";
 
 const EXTENSIONS: readonly string[] = [".js", ".mjs", ".cjs", ".ts", ".mts"];
 
-/** `path` is the real one: no part of it is a symbolic link. `reason` is a sentence. */
+/** `path` is the real path, without symbolic links. `reason` is a sentence. */
 export type ResolvedTransform =
   | { readonly ok: true; readonly path: string }
   | { readonly ok: false; readonly reason: string };
 
 /**
- * The file of a transform module. Once symbolic links are followed it must lie in `dir` (hooks.transformsDir).
- * @param module as the mapping names it: relative to `dir`, or absolute
+ * Resolves the file of a transform module. After symbolic links are followed it must lie in `dir` (hooks.transformsDir).
+ * @param module the name in the mapping: relative to `dir`, or absolute
  */
 export function resolveTransform(dir: string, module: string): ResolvedTransform {
   const name = JSON.stringify(module);
   const refuse = (reason: string) => ({ ok: false, reason }) as const;
   const root = realPath(dir);
   if (!root.path) return refuse(`hooks.transformsDir ${fault(root.code)}: ${dir}`);
-  const asked = resolve(root.path, module);
-  const real = realPath(asked);
+  const requested = resolve(root.path, module);
+  const real = realPath(requested);
   if (!real.path) {
-    if (!isWithin(root.path, asked)) return refuse(outside(name));
+    if (!isWithin(root.path, requested)) return refuse(outside(name));
     return refuse(`The transform module ${name} ${fault(real.code)} in hooks.transformsDir.`);
   }
   if (!isWithin(root.path, real.path)) {
     return refuse(
-      isWithin(root.path, asked) ? `The transform module ${name} is a link out of hooks.transformsDir.` : outside(name),
+      isWithin(root.path, requested)
+        ? `The transform module ${name} is a link out of hooks.transformsDir.`
+        : outside(name),
     );
   }
   const stats = statSync(real.path, { throwIfNoEntry: false });
@@ -40,8 +42,8 @@ export function resolveTransform(dir: string, module: string): ResolvedTransform
 const outside = (name: string) => `The transform module ${name} lies outside hooks.transformsDir.`;
 
 function isWithin(root: string, path: string): boolean {
-  const way = relative(root, path);
-  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+  const steps = relative(root, path);
+  return steps !== ".." && !steps.startsWith(`..${sep}`) && !isAbsolute(steps);
 }
 
 function realPath(path: string): { path: string; code?: undefined } | { path?: undefined; code: unknown } {

@@ -1,14 +1,14 @@
 import Type from "typebox";
-import { block, duration, flag, section, text, textMap, whole } from "../nodes.ts";
+import { boolean, duration, integer, optionalSection, section, text, textMap } from "../nodes.ts";
 
-/** An allow-list as a list of ids, with aliases or not, or as a map from ids. */
+/** An allow-list: a list of ids with optional aliases, or a map from ids. */
 export type ModelList =
   | readonly (string | { readonly id: string; readonly alias?: string })[]
   | Readonly<Record<string, { readonly alias?: string }>>;
 
 const alias = { type: "string", minLength: 1 };
 
-// Each word of JSON Schema binds only values of its own type, so that a fault is named where it is.
+// Each JSON Schema keyword applies only to values of its own type, so that a fault is reported at its own place.
 const models = Type.Unsafe<ModelList>({
   type: ["array", "object"],
   items: {
@@ -73,13 +73,16 @@ export const AgentsSchema = section(
           },
           "The main session's own turns.",
         ),
-        trackAsJob: flag({ default: false, description: "Makes each run a job of the same id under `/api/jobs` too." }),
+        trackAsJob: boolean({
+          default: false,
+          description: "Makes each run a job of the same id under `/api/jobs` too.",
+        }),
       },
       "What holds for a turn where nobody says otherwise.",
     ),
     runners: section(
       {
-        openai: block(
+        openai: optionalSection(
           {
             baseUrl: Type.Optional(
               text({
@@ -102,7 +105,7 @@ export const AgentsSchema = section(
           },
           "An OpenAI-compatible server.",
         ),
-        command: block(
+        command: optionalSection(
           {
             command: Type.Array(Type.String({ minLength: 1 }), {
               minItems: 1,
@@ -129,7 +132,7 @@ export const AgentsSchema = section(
               description: "Whether its output is the reply or a JSON object that holds it.",
             }),
             replyField: text({ default: "result", description: "The field of the JSON object that holds the reply." }),
-            maxOutputBytes: whole({
+            maxOutputBytes: integer({
               default: 4 * 1024 * 1024,
               minimum: 1024,
               maximum: 64 * 1024 * 1024,

@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { block, section, text } from "../nodes.ts";
+import { optionalSection, section, text } from "../nodes.ts";
 
 const secret = (description: string) => text({ description, secret: true, examples: ["a secret"] });
 const url = (description: string, example: string) =>
@@ -7,31 +7,31 @@ const url = (description: string, example: string) =>
 const defaultUrl = (address: string, what = "Another server than the service's own: a proxy, a self-hosted one.") =>
   text({ default: address, pattern: "^https?://.", secret: "credentials", examples: [address], description: what });
 
-/** The section `channels`: one block for each channel that replies may go to. */
+/** The section `channels`: one block for each channel. */
 export const ChannelsSchema = section(
   {
-    telegram: block(
+    telegram: optionalSection(
       {
         botToken: secret("The bot's token, from @BotFather."),
         apiUrl: defaultUrl("https://api.telegram.org"),
       },
       "Telegram, as a bot. A recipient is a chat's id, `@channel`, or `chat:topic`.",
     ),
-    slack: block(
+    slack: optionalSection(
       {
         botToken: secret("The bot's token (`xoxb-…`) with the scope `chat:write`; `im:write` to write to users."),
         apiUrl: defaultUrl("https://slack.com/api"),
       },
       "Slack, as a bot. A recipient is a channel's id, `#name`, a user's id, or `channel:thread_ts`.",
     ),
-    discord: block(
+    discord: optionalSection(
       {
         botToken: secret("The bot's token."),
         apiUrl: defaultUrl("https://discord.com/api/v10"),
       },
       "Discord, as a bot. A recipient is a channel's or thread's id, or `user:ID`.",
     ),
-    mattermost: block(
+    mattermost: optionalSection(
       {
         apiUrl: url("The site, such as `https://chat.example.com`.", "https://chat.example.com"),
         botToken: secret("A bot's or a personal access token."),
@@ -44,7 +44,7 @@ export const ChannelsSchema = section(
       },
       "Mattermost. A recipient is a channel's id, `user:ID`, `@name` or `team/channel`; `CHANNEL:ROOT` is a thread.",
     ),
-    msteams: block(
+    msteams: optionalSection(
       {
         appId: text({ description: "The bot's app id.", examples: ["00000000-0000-0000-0000-000000000000"] }),
         appPassword: secret("The bot's client secret."),
@@ -60,7 +60,7 @@ export const ChannelsSchema = section(
       },
       "Microsoft Teams, as a bot. A recipient is a conversation's id.",
     ),
-    whatsapp: block(
+    whatsapp: optionalSection(
       {
         accessToken: secret("A token of a system user."),
         phoneNumberId: text({ description: "The id of the number that sends.", examples: ["106540352242922"] }),
@@ -74,7 +74,7 @@ export const ChannelsSchema = section(
       },
       "WhatsApp, through the Cloud API. A recipient is a number with its country code.",
     ),
-    signal: block(
+    signal: optionalSection(
       {
         account: text({
           pattern: "^\\+\\d{5,15}$",
@@ -92,7 +92,7 @@ export const ChannelsSchema = section(
       },
       "Signal. A recipient is a number, a UUID, `group.…` or `u:name`.",
     ),
-    imessage: block(
+    imessage: optionalSection(
       {
         kind: Type.Enum(["bluebubbles", "imsg"], {
           default: "bluebubbles",
@@ -113,7 +113,7 @@ export const ChannelsSchema = section(
       },
       "iMessage. A recipient is a number, a mail address, or a chat's guid.",
     ),
-    log: block({}, "Development: deliveries are written to the log as sent, without their text."),
+    log: optionalSection({}, "Development: deliveries are written to the log as sent, without their text."),
   },
   "Where replies are delivered.",
 );

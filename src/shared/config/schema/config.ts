@@ -1,22 +1,22 @@
 import Type, { type Static } from "typebox";
-import { type ConfigNode, duration, flag, section, text, token, whole } from "../nodes.ts";
+import { boolean, type ConfigNode, duration, integer, section, text, token } from "../nodes.ts";
 import { AgentsSchema } from "./agents.ts";
 import { ChannelsSchema } from "./channels.ts";
 import { HooksSchema } from "./hooks.ts";
 import { SessionSchema } from "./session.ts";
 
-/** Letters beyond ASCII as browsers send them (`xn--…`). */
+/** ASCII only: browsers send other letters in their `xn--…` form. */
 const HOST_NAME = "^[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+)*$";
 
 /**
- * Every key of the configuration file, with its default and what it means.
+ * The schema of the configuration file: every key with its default and its meaning.
  * docs/configuration.md and .env.example are generated from here (`npm run docs`).
  */
 export const ConfigSchema = Type.Object(
   {
     server: section(
       {
-        port: whole({
+        port: integer({
           default: 3000,
           minimum: 0,
           maximum: 65535,
@@ -42,7 +42,7 @@ export const ConfigSchema = Type.Object(
               "Whoever sends it, or logs in with it on the dashboard, may read everything under `/api` and change nothing. Needs `server.apiToken`.",
           }),
         ),
-        allowUnauthenticated: flag({
+        allowUnauthenticated: boolean({
           default: false,
           description:
             "Allows a bind beyond loopback without `server.apiToken`, for networks that are guarded otherwise.",
@@ -52,35 +52,35 @@ export const ConfigSchema = Type.Object(
           description:
             "Names, without a port, under which browsers may reach the service besides IP addresses and localhost. Looked at where `server.apiToken` is not set: on loopback always, elsewhere when a name is given.",
         }),
-        trustProxy: whole({
+        trustProxy: integer({
           default: 0,
           minimum: 0,
           maximum: 10,
           description:
             "How many proxies stand in front and set `X-Forwarded-For` and `X-Forwarded-Proto`. At 0 these headers are ignored.",
         }),
-        bodyLimit: whole({
+        bodyLimit: integer({
           default: 4 * 1024 * 1024,
           minimum: 1024,
           maximum: 5 * 1024 * 1024,
           description:
             "Largest request body in bytes. At most 5 MiB: a job keeps input, metadata and output in one MongoDB document, which ends at 16 MiB.",
         }),
-        maxConnections: whole({
+        maxConnections: integer({
           default: 10_000,
           minimum: 10,
           maximum: 1_000_000,
           description:
             "How many connections a web process keeps open at most, those of browsers and live events among them; one more is closed at once. The limit of open files (`ulimit -n`) must be some hundreds above it.",
         }),
-        concurrency: whole({
+        concurrency: integer({
           default: 1,
           minimum: 1,
           maximum: 64,
           env: "WEB_CONCURRENCY",
           description: "How many web processes share the port on this machine.",
         }),
-        shutdownSeconds: whole({
+        shutdownSeconds: integer({
           default: 25,
           minimum: 1,
           maximum: 600,
@@ -115,7 +115,7 @@ export const ConfigSchema = Type.Object(
               "Redis for the queues (`maxmemory-policy noeviction`); `rediss://` for TLS. Without it `npm start` runs an embedded redis-server.",
           }),
         ),
-        cluster: flag({
+        cluster: boolean({
           default: false,
           env: "REDIS_CLUSTER",
           description:
@@ -147,7 +147,7 @@ export const ConfigSchema = Type.Object(
     ),
     jobs: section(
       {
-        staleAfterSeconds: whole({
+        staleAfterSeconds: integer({
           default: 900,
           minimum: 1,
           maximum: 31_536_000,
@@ -180,7 +180,7 @@ export const ConfigSchema = Type.Object(
     session: SessionSchema,
     worker: section(
       {
-        concurrency: whole({
+        concurrency: integer({
           default: 10,
           minimum: 1,
           maximum: 1_000,
@@ -197,7 +197,7 @@ export const ConfigSchema = Type.Object(
               "Where a worker process serves its own `/metrics` and `/healthz`; with 0 the log tells. Nowhere when not set.",
           }),
         ),
-        shutdownSeconds: whole({
+        shutdownSeconds: integer({
           default: 25,
           minimum: 3,
           maximum: 600,
@@ -215,10 +215,10 @@ type Frozen<T> = T extends object ? { readonly [K in keyof T]: Frozen<T[K]> } : 
 
 export type Config = Frozen<Static<typeof ConfigSchema>>;
 
-/** Whether the node has keys of its own; lists, maps and blocks without keys are values. */
+/** Returns whether a node has keys of its own. Lists, maps and blocks without keys are values. */
 export const isSection = ({ properties }: ConfigNode): boolean => Object.keys(properties ?? {}).length > 0;
 
-/** Every key that holds a value, as `[dotted key, schema]`, in the order of the file. */
+/** Returns every key that holds a value, as `[dotted key, schema]`, in the order of the file. */
 export function configKeys(node: ConfigNode = ConfigSchema as ConfigNode, path = ""): [string, ConfigNode][] {
   return Object.entries(node.properties ?? {}).flatMap(([name, child]) => {
     const key = path ? `${path}.${name}` : name;

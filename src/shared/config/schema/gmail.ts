@@ -1,15 +1,15 @@
 import Type from "typebox";
-import { block, flag, text, whole } from "../nodes.ts";
+import { boolean, integer, optionalSection, text } from "../nodes.ts";
 
-/** A resource of Pub/Sub (https://cloud.google.com/pubsub/docs/pubsub-basics#resource_names). */
+/** Returns the pattern of a Pub/Sub resource (https://cloud.google.com/pubsub/docs/pubsub-basics#resource_names). */
 const resource = (kind: "topics" | "subscriptions") =>
   `^projects/[a-z][a-z0-9.:-]{4,61}[a-z0-9]/${kind}/(?!goog)[A-Za-z][A-Za-z0-9._~+%-]{2,254}$`;
 
 const address = (description: string, example: string) =>
   Type.Optional(text({ pattern: "^https?://[^/@]+(/.*)?$", examples: [example], description }));
 
-/** The section `hooks.gmail`: there, mails are listened for. */
-export const GmailSchema = block(
+/** The section `hooks.gmail`, which configures the mail listener. */
+export const GmailSchema = optionalSection(
   {
     account: text({
       maxLength: 254,
@@ -37,20 +37,23 @@ export const GmailSchema = block(
       maxLength: 225,
       description: "The id of the label whose new mails count. Spam, trash, drafts and sent mails never do.",
     }),
-    includeBody: flag({ default: true, description: "Whether a mail comes with its text, or with its snippet alone." }),
-    maxBytes: whole({
+    includeBody: boolean({
+      default: true,
+      description: "Whether a mail comes with its text, or with its snippet alone.",
+    }),
+    maxBytes: integer({
       default: 20_000,
       minimum: 256,
       maximum: 1024 * 1024,
       description: "Most bytes of a mail's text; what is over is cut, and said.",
     }),
-    renewEveryMinutes: whole({
+    renewEveryMinutes: integer({
       default: 720,
       minimum: 1,
       maximum: 6 * 24 * 60,
       description: "How often the watch is renewed, which Gmail ends after seven days.",
     }),
-    pollEveryMinutes: whole({
+    pollEveryMinutes: integer({
       default: 5,
       minimum: 1,
       maximum: 24 * 60,
@@ -63,7 +66,7 @@ export const GmailSchema = block(
       }),
     ),
     thinking: Type.Optional(text({ description: "How hard it thinks.", examples: ["low"] })),
-    allowUnsafeExternalContent: flag({
+    allowUnsafeExternalContent: boolean({
       default: false,
       description:
         "With the preset `gmail` the prompt is the mail as it is, without markers and notice: anybody may write a mail.",

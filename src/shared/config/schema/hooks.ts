@@ -1,13 +1,13 @@
 import Type from "typebox";
-import { IDENTIFIER_PATTERN } from "../../identifier.ts";
-import { flag, section, text, token, whole } from "../nodes.ts";
+import { IDENTIFIER_PATTERN } from "../../text.ts";
+import { boolean, integer, section, text, token } from "../nodes.ts";
 import { GmailSchema } from "./gmail.ts";
 import { MappingSchema, PRESETS } from "./mapping.ts";
 
 /** The section `hooks`. */
 export const HooksSchema = section(
   {
-    enabled: flag({
+    enabled: boolean({
       default: false,
       env: "SIGNALBOX_HOOKS_ENABLED",
       description: "Opens the hooks. Off, every path under `hooks.path` is 404.",
@@ -25,7 +25,7 @@ export const HooksSchema = section(
       examples: ["/hooks"],
       description: "What the hooks' paths begin with. Not `/`, and not what the service itself answers under.",
     }),
-    maxBodyBytes: whole({
+    maxBodyBytes: integer({
       default: 256 * 1024,
       minimum: 1024,
       maximum: 8 * 1024 * 1024,
@@ -40,7 +40,7 @@ export const HooksSchema = section(
           "The session of requests that name none, which then share one conversation. Without it each has its own.",
       }),
     ),
-    allowRequestSessionKey: flag({
+    allowRequestSessionKey: boolean({
       default: true,
       description: "Whether a request may name its session (`sessionKey`).",
     }),
@@ -51,7 +51,7 @@ export const HooksSchema = section(
         description: "A session key that is named must begin with one of these. Without it any will do.",
       }),
     ),
-    shareSessions: flag({
+    shareSessions: boolean({
       default: false,
       description:
         "Whether every hook may name every session. Off, a session belongs to the hook that named it first: `/hooks/agent`, or one mapping.",
@@ -62,7 +62,7 @@ export const HooksSchema = section(
       maximum: 86_400,
       description: "The longest `timeoutSeconds` that a request or a transform may ask for.",
     }),
-    maxWaitingRuns: whole({
+    maxWaitingRuns: integer({
       default: 10_000,
       minimum: 1,
       maximum: 1_000_000,
@@ -92,7 +92,7 @@ export const HooksSchema = section(
       maximum: 600,
       description: "How long a transform may take before it is ended and its run fails.",
     }),
-    transformMemoryMiB: whole({
+    transformMemoryMiB: integer({
       default: 128,
       minimum: 16,
       maximum: 4_096,

@@ -8,10 +8,10 @@ const template = (description: string, example: string) =>
 const bytes = (description: string) =>
   Type.Optional(Type.Integer({ minimum: 1024, maximum: 8 * 1024 * 1024, description }));
 
-/** What a header may be called. */
+/** The pattern of header names. */
 const HEADER_PATTERN = "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$";
 
-/** How a sender proves itself by the means of its own; which keys belong to which type is for the cross-checks. */
+/** The sender's own authentication. The cross-checks decide which keys belong to which type. */
 const Auth = Type.Object(
   {
     type: Type.Enum(["token", "github", "stripe", "slack", "standard-webhooks", "hmac"], {
@@ -38,7 +38,7 @@ const Auth = Type.Object(
     toleranceSeconds: Type.Optional(
       Type.Integer({
         minimum: 1,
-        maximum: 43_200, // what was accepted is known for 24 hours: no message may be in time for longer
+        maximum: 43_200, // accepted messages are remembered for 24 hours, twice this tolerance
         description: "How old a signed time may be, or how far ahead; 300 by default.",
       }),
     ),

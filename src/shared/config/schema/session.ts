@@ -1,14 +1,14 @@
 import Type from "typebox";
 import { CHANNELS } from "../formats/channelNames.ts";
-import { block, duration, flag, section, text, whole } from "../nodes.ts";
+import { boolean, duration, integer, optionalSection, section, text } from "../nodes.ts";
 
-/** How many UTF-16 units the name of a recipient may have. */
+/** Maximum length of a recipient's name, in UTF-16 units. */
 export const MAX_RECIPIENT = 512;
 
 /** The section `session`. */
 export const SessionSchema = section(
   {
-    main: block(
+    main: optionalSection(
       {
         channel: Type.Enum(CHANNELS, {
           examples: ["telegram"],
@@ -23,18 +23,18 @@ export const SessionSchema = section(
       },
       "The main session's first route, until `signalbox route set` gives it another.",
     ),
-    followDeliveries: flag({
+    followDeliveries: boolean({
       default: false,
       description:
         "Whether each reply that is delivered moves the main session's route to its recipient, whoever asked for it. On, anybody with the hook token can have later replies sent elsewhere.",
     }),
-    maxMessages: whole({
+    maxMessages: integer({
       default: 50,
       minimum: 1,
       maximum: 1_000,
       description: "How many messages of a conversation are given to the agent, the newest.",
     }),
-    maxChars: whole({
+    maxChars: integer({
       default: 100_000,
       minimum: 1_000,
       maximum: 10_000_000,

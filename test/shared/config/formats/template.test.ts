@@ -89,7 +89,7 @@ describe("renderTemplate", () => {
     });
   }
 
-  it("gives the whole body as JSON", () => {
+  it("renders the whole body as JSON", () => {
     expect(render("{{payload}}", { payload: { a: ["ü", null] } }).text).to.equal('{"a":["ü",null]}');
   });
 
@@ -114,12 +114,12 @@ describe("renderTemplate", () => {
     });
   }
 
-  it("takes a name of the query as it is written", () => {
+  it("matches the names of query parameters case-sensitively", () => {
     expect(render("{{query.Ref}}", { query: { ref: "main" } })).to.deep.equal({ text: "", missing: true });
   });
 
   for (const word of ["headers", "query", "payload"]) {
-    it(`takes ${word} as the word of the template, and as the body's key where the body is named`, () => {
+    it(`treats ${word} as a reserved word, and as a key of the body behind payload`, () => {
       expect(render(`{{${word}.x}}`, { payload: { [word]: { x: "body" } } })).to.deep.equal({
         text: "",
         missing: true,
@@ -130,7 +130,7 @@ describe("renderTemplate", () => {
   }
 
   for (const word of ["path", "now"]) {
-    it(`takes ${word}, which has no parts, as the body's key where a part is named`, () => {
+    it(`treats ${word}, which has no parts, as a key of the body when a part is named`, () => {
       expect(render(`{{${word}.x}}`, { payload: PAYLOAD }).text).to.equal("of the body");
       expect(render(`{{${word}}}`, { payload: PAYLOAD }).text).not.to.include("body");
     });
@@ -147,18 +147,18 @@ describe("renderTemplate", () => {
     ["{{name}}", { name: "of the item" }, "Ada"],
   ];
   for (const [template, value, text] of items) {
-    it(`gives "${text}" for ${template} of the item ${JSON.stringify(value)}`, () => {
+    it(`renders "${text}" for ${template} of the item ${JSON.stringify(value)}`, () => {
       expect(render(template, { payload: PAYLOAD, item: { value } }).text).to.equal(text);
     });
   }
 
-  it("takes item as a key of the body where there is no item", () => {
+  it("treats item as a key of the body when there is no item", () => {
     expect(render("{{item.x}}", { payload: PAYLOAD }).text).to.equal("of the body");
   });
 
   const missing: [what: string, template: string][] = [
-    ["a key that is not there", "{{nothing}}"],
-    ["a key of what is not there", "{{nothing.at.all[0]}}"],
+    ["a missing key", "{{nothing}}"],
+    ["a key of a missing value", "{{nothing.at.all[0]}}"],
     ["null", "{{none}}"],
     ["a key of null", "{{none.x}}"],
     ["an empty string", "{{empty}}"],
@@ -169,7 +169,7 @@ describe("renderTemplate", () => {
     ["an item past the end", "{{grid[2]}}"],
     ["an item far past the end", "{{grid[99999999999999999999]}}"],
     ["a negative index", "{{grid.-1}}"],
-    ["an index that is not written plainly", "{{grid.00}}"],
+    ["an index with a leading zero", "{{grid.00}}"],
     ["a key of a number", "{{zero.toFixed}}"],
     ["a method of an array", "{{grid.map}}"],
     ["a prototype", "{{__proto__}}"],
@@ -181,11 +181,11 @@ describe("renderTemplate", () => {
     ["an inherited method", "{{toString}}"],
     ["an inherited key of the headers", "{{headers.constructor}}"],
     ["an inherited key of the query", "{{query.__proto__}}"],
-    ["a header that is not there", "{{headers.x-nothing}}"],
+    ["a missing header", "{{headers.x-nothing}}"],
     ["a header that is undefined", "{{headers.gone}}"],
   ];
   for (const [what, template] of missing) {
-    it(`gives nothing for ${what}`, () => {
+    it(`renders nothing for ${what}`, () => {
       expect(render(`<${template}>`, { payload: PAYLOAD, headers: { gone: undefined } })).to.deep.equal({
         text: "<>",
         missing: true,
@@ -193,17 +193,17 @@ describe("renderTemplate", () => {
     });
   }
 
-  it("gives nothing for a __proto__ that JSON made an own key", () => {
+  it("renders nothing for a __proto__ that JSON made an own key", () => {
     const payload = JSON.parse('{"__proto__":{"x":"forged"}}');
 
     expect(render("{{__proto__.x}}{{payload.__proto__}}", { payload })).to.deep.equal({ text: "", missing: true });
   });
 
-  it("gives a body's own key that is named like an inherited one", () => {
+  it("renders a body's own key that is named like an inherited one", () => {
     expect(render("{{constructor}}", { payload: { constructor: "Ferrari" } }).text).to.equal("Ferrari");
   });
 
-  it("says that a value is missing when one of several is", () => {
+  it("reports a missing value when one of several is missing", () => {
     expect(render("hook:{{name}}:{{nothing}}", { payload: PAYLOAD })).to.deep.equal({
       text: "hook:Ada:",
       missing: true,
@@ -223,7 +223,7 @@ describe("renderTemplate", () => {
     expect(renderTemplate(template, scope({ payload: { name: "b" } })).text).to.equal("b");
   });
 
-  it("gives nothing for a value too deep for JSON, and whatever lies inside it", () => {
+  it("renders nothing for a value nested too deeply for JSON, and renders the values inside it", () => {
     const depth = 100_000;
     const payload = { a: JSON.parse(`${"[".repeat(depth)}"core"${"]".repeat(depth)}`) };
 
@@ -246,7 +246,7 @@ describe("parseTemplate", () => {
     ['{{""}}', ""],
   ];
   for (const [template, text] of literals) {
-    it(`takes ${JSON.stringify(template)} as text`, () => {
+    it(`treats ${JSON.stringify(template)} as text`, () => {
       expect(render(template, { payload: { name: "Ada" } })).to.deep.equal({ text, missing: false });
     });
   }
@@ -296,7 +296,7 @@ describe("parseTemplate", () => {
   }
 });
 
-describe("any template", () => {
+describe("parseTemplate and renderTemplate", () => {
   const NAMES = ["a", "b", "item", "headers", "payload", "path", "__proto__", "constructor", "length", "toString", "0"];
   const key = fc.oneof(fc.constantFrom(...NAMES), fc.string());
   const payload = fc
@@ -319,7 +319,7 @@ describe("any template", () => {
     )
     .map(([first, rest]) => first + rest.join(""));
 
-  it("is text where it has no two braces", () => {
+  it("treat a template without double braces as text", () => {
     const text = fc.string({ unit: "binary" }).filter((one) => !one.includes("{{"));
 
     fc.assert(
@@ -329,7 +329,7 @@ describe("any template", () => {
     );
   });
 
-  it("never has its values read as templates", () => {
+  it("never parse values as templates", () => {
     const value = fc
       .tuple(fc.string(), path, fc.string())
       .map(([before, inner, after]) => `${before}{{${inner}}}${after}`);
@@ -341,7 +341,7 @@ describe("any template", () => {
     );
   });
 
-  it("renders for any body", () => {
+  it("render any body", () => {
     fc.assert(
       fc.property(path, payload, fc.option(payload, { nil: undefined }), (one, body, value) => {
         const item = value === undefined ? undefined : { value };
@@ -352,7 +352,7 @@ describe("any template", () => {
     );
   });
 
-  it("never shows what is inherited", () => {
+  it("never render inherited properties", () => {
     fc.assert(
       fc.property(path, (one) => {
         const inherited = Object.create({ a: "SEEN", b: { a: "SEEN" }, toString: "SEEN", 0: "SEEN", item: "SEEN" });
@@ -364,7 +364,7 @@ describe("any template", () => {
     );
   });
 
-  it("is refused with a TemplateError or rendered, whatever it is", () => {
+  it("either throw a TemplateError or render, for any text", () => {
     const piece = fc.constantFrom(
       "{{",
       "}}",
@@ -400,7 +400,7 @@ describe("any template", () => {
   });
 });
 
-describe("a template in time", () => {
+describe("parseTemplate: duration", () => {
   const KIB = 1024;
   const units = ["{", "}", "{{a}}", "{{a}} ", '{{"a"}}', "{{a[0].b}}", "a{b}"];
   const runs: [start: string, unit: string, end: string][] = [
@@ -433,7 +433,7 @@ describe("a template in time", () => {
     });
 
   for (const [what, make] of cases) {
-    it(`grows with the length and no faster: ${what}`, () => {
+    it(`grows at most linearly with the length: ${what}`, () => {
       const small = timeMs(make(128 * KIB));
       const large = timeMs(make(1024 * KIB));
 

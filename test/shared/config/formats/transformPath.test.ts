@@ -47,7 +47,7 @@ describe("resolveTransform", () => {
     });
   }
 
-  it("finds absolute paths within, and a folder that is a link itself", () => {
+  it("finds absolute paths inside the folder, and a folder that is a symbolic link", () => {
     const expected = { ok: true, path: join(dir, "a.js") };
 
     expect(resolveTransform(dir, join(dir, "a.js"))).to.deep.equal(expected);
@@ -84,7 +84,7 @@ describe("resolveTransform", () => {
     });
   }
 
-  it("says when the folder itself is not there", () => {
+  it("reports a missing folder", () => {
     const reason = `hooks.transformsDir is not there: ${join(top, "nowhere")}`;
 
     expect(resolveTransform(join(top, "nowhere"), "a.js")).to.deep.equal({ ok: false, reason });

@@ -1,8 +1,8 @@
 import { getEventListeners } from "node:events";
 import { expect } from "chai";
-import { withDeadline } from "../../src/shared/withDeadline.ts";
+import { withDeadline } from "../../src/shared/timeouts.ts";
 
-/** Resolves with the signal's reason once it fires. */
+/** Resolves with the signal's reason once it aborts. */
 const reasonOf = (signal: AbortSignal) =>
   new Promise<unknown>((resolve) => {
     if (signal.aborted) resolve(signal.reason);
@@ -10,7 +10,7 @@ const reasonOf = (signal: AbortSignal) =>
   });
 
 describe("withDeadline", () => {
-  it("withDeadline: returns what the work returns and throws what it throws", async () => {
+  it("returns what the work returns and throws what it throws", async () => {
     const error = new Error("the work's");
 
     const returned = await withDeadline([], undefined, async () => "done");
@@ -20,7 +20,7 @@ describe("withDeadline", () => {
     expect(thrown).to.equal(error);
   });
 
-  it("withDeadline: the signal fires with the reason of the first source that fires", async () => {
+  it("aborts its signal with the reason of the first source that aborts", async () => {
     const [first, second] = [new AbortController(), new AbortController()];
     const working = withDeadline([first.signal, second.signal], 60_000, reasonOf);
 
@@ -30,17 +30,17 @@ describe("withDeadline", () => {
     expect(await working).to.equal("second");
   });
 
-  it("withDeadline: the signal has fired already when a source had", async () => {
+  it("passes an aborted signal when a source was aborted before", async () => {
     const fired = await withDeadline([AbortSignal.abort("before")], 60_000, async (signal) => signal.reason);
 
     expect(fired).to.equal("before");
   });
 
-  it("withDeadline: the signal fires with a TimeoutError when the time is up", async () => {
+  it("aborts its signal with a TimeoutError when the time is up", async () => {
     expect(await withDeadline([new AbortController().signal], 1, reasonOf)).to.have.property("name", "TimeoutError");
   });
 
-  it("withDeadline: leaves no listener on its sources, however the work ends", async () => {
+  it("leaves no listener on its sources, however the work ends", async () => {
     const { signal } = new AbortController();
 
     await withDeadline([signal], undefined, async () => {});

@@ -3,11 +3,11 @@ import { AppError } from "../../shared/errors.ts";
 import type { RunContext } from "../run.ts";
 
 /**
- * Does an act on the records, and does it again while MongoDB cannot be reached: what an agent has answered is not lost
- * because MongoDB was away in that moment. The act may be done twice. Gives up when the signal fires.
- * @throws AppError unavailable once the signal has fired; anything else as the act throws it
+ * Calls `act` and repeats it while MongoDB cannot be reached, so that an agent's reply survives an outage. The act may take
+ * effect twice, so it must be idempotent. Gives up when the signal aborts.
+ * @throws AppError unavailable once the signal has aborted, and every other error of the act
  */
-export async function persist<T>(
+export async function retryWhileMongoIsDown<T>(
   act: () => Promise<T>,
   { signal, timings }: Pick<RunContext, "signal" | "timings">,
 ): Promise<T> {

@@ -3,17 +3,17 @@ import type { AgentMessage } from "../../agents/runners/runner.ts";
 import type { MessageDoc } from "../../models/sessions/message.ts";
 
 /**
- * Returns the messages of a turn: the operator's system prompt, if any, the conversation so far, and the new message. Earlier
- * replies are defused: a sender can make a model write what would have been broken in the sender's own text.
+ * Returns the messages of a turn: the operator's system prompt, if any, the conversation so far, and the new prompt. Earlier
+ * replies are defused too, because a sender can make a model repeat markers that are defused in the sender's own text.
  */
-export function conversation(
+export function turnMessages(
   systemPrompt: string | undefined,
   history: readonly Pick<MessageDoc, "role" | "content">[],
-  told: string,
+  prompt: string,
 ): AgentMessage[] {
   return [
     ...(systemPrompt === undefined ? [] : [{ role: "system" as const, content: systemPrompt }]),
     ...history.map(({ role, content }) => ({ role, content: role === "assistant" ? defuse(content) : content })),
-    { role: "user" as const, content: told },
+    { role: "user" as const, content: prompt },
   ];
 }

@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { isSecret } from "../../src/shared/isSecret.ts";
+import { secretsEqual } from "../../src/shared/secretsEqual.ts";
 import { runs } from "../support/random.ts";
 
-describe("isSecret", () => {
-  it("knows the secret, and nothing else", () => {
+describe("secretsEqual", () => {
+  it("returns true only for the secret itself", () => {
     const text = fc.string({ unit: "grapheme", maxLength: 20 });
     const changed = fc.tuple(text, fc.nat(), fc.constantFrom("", "x", "\0", "é")).map(([secret, at, by]) => {
       const end = at % (secret.length + 1);
@@ -12,8 +12,8 @@ describe("isSecret", () => {
     });
 
     const check = ([secret, given]: readonly [string, string]) => {
-      expect(isSecret(given, secret)).to.equal(given.toWellFormed() === secret.toWellFormed());
-      expect(isSecret(secret, secret)).to.equal(true);
+      expect(secretsEqual(given, secret)).to.equal(given.toWellFormed() === secret.toWellFormed());
+      expect(secretsEqual(secret, secret)).to.equal(true);
     };
 
     fc.assert(fc.property(fc.oneof(changed, fc.tuple(text, text)), check), runs(1_000));
