@@ -11,13 +11,13 @@ const run = promisify(execFile);
 type Case = readonly [file: string, source: string, broken: readonly string[]];
 
 const REFUSED: readonly Case[] = [
-  ["src/api/value.ts", 'import "../workers/run.ts";', ["api-imports"]],
-  ["src/api/type.ts", 'import type { T } from "../workers/run.ts";', ["api-imports"]],
-  ["src/api/export.ts", 'export type { T } from "../workers/run.ts";', ["api-imports"]],
-  ["src/api/dynamic.ts", 'export const load = () => import("../workers/run.ts");', ["api-imports"]],
+  ["src/api/value.ts", 'import "../workers/runWorkers.ts";', ["api-imports"]],
+  ["src/api/type.ts", 'import type { T } from "../workers/runWorkers.ts";', ["api-imports"]],
+  ["src/api/export.ts", 'export type { T } from "../workers/runWorkers.ts";', ["api-imports"]],
+  ["src/api/dynamic.ts", 'export const load = () => import("../workers/runWorkers.ts");', ["api-imports"]],
   ["src/api/dashboard.ts", 'import "../dashboard/data/store.ts";', ["api-imports"]],
   ["src/workers/api.ts", 'import "../api/app.ts";', ["workers-imports"]],
-  ["src/cli/workers.ts", 'import "../workers/run.ts";', ["cli-imports"]],
+  ["src/cli/workers.ts", 'import "../workers/runWorkers.ts";', ["cli-imports"]],
   ["src/shared/models.ts", 'import type { T } from "../models/jobs/job.ts";', ["shared-imports"]],
   ["src/hooks/thread.mjs", 'import "../models/jobs/job.ts";', ["hooks-imports"]],
   ["src/dashboard/page.tsx", 'import "../shared/clock.ts"; export const page = <p />;', ["dashboard-imports"]],
@@ -44,10 +44,10 @@ const ALLOWED: readonly Case[] = [
   ],
   ["src/api/status.ts", 'import "../gmail/mail/mailboxStatus.ts"; import "../dashboard/paths.ts";', []],
   ["src/shared/queue/producer.ts", 'import "bullmq"; import "../clock.ts"; import "../../../package.json";', []],
-  ["src/workers/run.ts", 'import "bullmq"; import "../shared/queue/producer.ts"; export type T = string;', []],
+  ["src/workers/runWorkers.ts", 'import "bullmq"; import "../shared/queue/producer.ts"; export type T = string;', []],
   [
     "test/any.test.ts",
-    'import "koa"; import "bullmq"; import "../src/api/app.ts"; import "../src/workers/run.ts";',
+    'import "koa"; import "bullmq"; import "../src/api/app.ts"; import "../src/workers/runWorkers.ts";',
     [],
   ],
 ];

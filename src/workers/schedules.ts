@@ -17,8 +17,8 @@ export function startSchedules(
   let renewing = Promise.resolve();
   const renew = () => {
     const schedules = [
-      queues.repeat(retention, {}, { everyMs: RETENTION_EVERY_MS, atOnce: true }),
-      queues.repeat(heartbeat, { scheduled: true }, { everyMs: heartbeatEveryMs, atOnce: false }),
+      queues.schedule(retention, {}, { everyMs: RETENTION_EVERY_MS, immediately: true }),
+      queues.schedule(heartbeat, { scheduled: true }, { everyMs: heartbeatEveryMs, immediately: false }),
     ];
     renewing = Promise.all(schedules).then(
       () => {},

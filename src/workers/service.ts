@@ -33,9 +33,9 @@ import { deliverProcessor } from "./processors/deliver.ts";
 import { heartbeatProcessor } from "./processors/heartbeat.ts";
 import { mappedHookProcessor } from "./processors/mappedHook.ts";
 import { retentionProcessor } from "./processors/retention.ts";
-import { type Processor, runWorkers } from "./run.ts";
 import { finalizer } from "./runs/finalize.ts";
 import { TurnShares } from "./runs/turnShares.ts";
+import { type Processor, runWorkers } from "./runWorkers.ts";
 import { startSchedules } from "./schedules.ts";
 import { startSweep } from "./sweep.ts";
 

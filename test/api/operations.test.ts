@@ -82,7 +82,7 @@ describe("operations", () => {
   });
 
   it("GET /metrics shows the depth of each queue", async () => {
-    await app.queues.repeat(retention, {}, { everyMs: 3_600_000, atOnce: false });
+    await app.queues.schedule(retention, {}, { everyMs: 3_600_000, immediately: false });
 
     const text = await metrics();
 

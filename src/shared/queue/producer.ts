@@ -106,10 +106,10 @@ export class Queues {
    * Schedules a job of the queue at each interval, for the first time at once or after one interval. Repeating the call with
    * the same interval changes nothing. Rejects while Redis is down.
    */
-  async repeat<P extends TSchema>(
+  async schedule<P extends TSchema>(
     def: QueueDef<P>,
     data: Static<P>,
-    { everyMs, atOnce }: { everyMs: number; atOnce: boolean },
+    { everyMs, immediately }: { everyMs: number; immediately: boolean },
   ): Promise<void> {
     const queue = get(this.#queues, def.name);
     const known = await queue.getJobScheduler(def.name);
@@ -121,7 +121,7 @@ export class Queues {
     const template = { data, opts: { attempts: def.attempts, removeOnComplete: true, removeOnFail: true } };
     // Never later than before: processes that disagree on the interval would postpone the job for ever.
     const startDate = Math.min(isFarOff ? Infinity : (known?.next ?? Infinity), now + everyMs);
-    await queue.upsertJobScheduler(def.name, { every: everyMs, ...(!atOnce && { startDate }) }, template);
+    await queue.upsertJobScheduler(def.name, { every: everyMs, ...(!immediately && { startDate }) }, template);
   }
 
   /**

@@ -4,8 +4,8 @@ import type { DeliveryChange, DeliveryDoc, DeliveryPart, PartChange } from "../.
 import type { Stores } from "../../models/stores.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { WorkerMetrics } from "../metrics.ts";
-import type { RunContext } from "../run.ts";
 import { retryWhileMongoIsDown } from "../runs/retryWhileMongoIsDown.ts";
+import type { RunContext } from "../runWorkers.ts";
 import { type ChannelLimiter, limitMs } from "./channelLimiter.ts";
 
 const MONGO_DOWN_RETRY_MS = 1_000;

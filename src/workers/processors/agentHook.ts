@@ -7,12 +7,12 @@ import type { Stores } from "../../models/stores.ts";
 import { AppError } from "../../shared/errors.ts";
 import { withLease } from "../../shared/lease.ts";
 import type { WorkerMetrics } from "../metrics.ts";
-import type { Processor, RunContext } from "../run.ts";
 import type { Finalize } from "../runs/finalize.ts";
 import { retryWhileMongoIsDown } from "../runs/retryWhileMongoIsDown.ts";
 import { runTurn, type TurnEnd } from "../runs/turn.ts";
 import { turnMessages } from "../runs/turnMessages.ts";
 import type { TurnShares } from "../runs/turnShares.ts";
+import type { Processor, RunContext } from "../runWorkers.ts";
 
 const MAX_TRIES = 3;
 /** Maximum `Retry-After` that is obeyed, because the later runs of the session wait too. */

@@ -4,8 +4,8 @@ import type { DeliveryDoc } from "../../models/deliveries/delivery.ts";
 import { withLease } from "../../shared/lease.ts";
 import { ChannelLimiter } from "../deliveries/channelLimiter.ts";
 import { type AttemptOutcome, DeliveryAttempt, type DeliveryAttemptDeps } from "../deliveries/deliveryAttempt.ts";
-import type { Processor, RunContext } from "../run.ts";
 import { retryWhileMongoIsDown } from "../runs/retryWhileMongoIsDown.ts";
+import type { Processor, RunContext } from "../runWorkers.ts";
 
 export interface DeliverDeps extends DeliveryAttemptDeps {
   /** Whether a sent reply makes its recipient the reply target of the main session. */

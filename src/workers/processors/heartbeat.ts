@@ -7,10 +7,10 @@ import { MAIN_SESSION } from "../../shared/config/formats/sessionKey.ts";
 import { withLease } from "../../shared/lease.ts";
 import type { WorkerMetrics } from "../metrics.ts";
 import type { Outcome } from "../outcome.ts";
-import type { Processor, RunContext } from "../run.ts";
 import { retryWhileMongoIsDown } from "../runs/retryWhileMongoIsDown.ts";
 import { runTurn, type TurnEnd } from "../runs/turn.ts";
 import { turnMessages } from "../runs/turnMessages.ts";
+import type { Processor, RunContext } from "../runWorkers.ts";
 
 /** Maximum events read for one turn. The prompt decides how many of them fit. */
 const MAX_EVENTS = 500;

@@ -13,9 +13,9 @@ import type { Config } from "../../shared/config/schema/config.ts";
 import { AppError, toAppError } from "../../shared/errors.ts";
 import { withLease } from "../../shared/lease.ts";
 import type { WorkerMetrics } from "../metrics.ts";
-import type { Processor, RunContext } from "../run.ts";
 import type { Finalize } from "../runs/finalize.ts";
 import { retryWhileMongoIsDown } from "../runs/retryWhileMongoIsDown.ts";
+import type { Processor, RunContext } from "../runWorkers.ts";
 
 export interface MappedHookDeps {
   readonly stores: Stores;

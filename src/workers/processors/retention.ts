@@ -5,7 +5,7 @@ import { deleteEndedDeliveries, deleteEndedRuns } from "../../models/runs/delete
 import { deleteSingleUseSessions } from "../../models/sessions/deleteSingleUseSessions.ts";
 import type { Stores } from "../../models/stores.ts";
 import { durationMs } from "../../shared/config/formats/duration.ts";
-import type { Processor, RunContext } from "../run.ts";
+import type { Processor, RunContext } from "../runWorkers.ts";
 
 /** Age of a hook call after which no request can still add runs to it. */
 const CALL_SETTLED_MS = 10 * 60_000;

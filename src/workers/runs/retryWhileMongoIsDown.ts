@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { AppError } from "../../shared/errors.ts";
-import type { RunContext } from "../run.ts";
+import type { RunContext } from "../runWorkers.ts";
 
 /**
  * Calls `act` and repeats it while MongoDB cannot be reached, so that an agent's reply survives an outage. The act may take

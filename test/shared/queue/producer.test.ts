@@ -32,8 +32,8 @@ describe("Queues: entries of a process whose machine has the wrong time", () => 
   });
 
   it("are corrected by the next process that sets the schedule", async () => {
-    const every = { everyMs: 60_000, atOnce: false };
-    const schedule = () => app.queues.repeat(heartbeat, { scheduled: true }, every);
+    const every = { everyMs: 60_000, immediately: false };
+    const schedule = () => app.queues.schedule(heartbeat, { scheduled: true }, every);
     const nextIn = async () => Number((await queueOf("heartbeat")?.getJobScheduler("heartbeat"))?.next) - Date.now();
     await withMachineClock(TWO_HOURS_MS, schedule);
     const wrong = await nextIn();
@@ -50,7 +50,8 @@ describe("Queues: a schedule", () => {
   it("is not postponed when two processes keep setting different intervals", async () => {
     const app = await startApp();
     const queue = app.queues.all.find(({ name }) => name === heartbeat.name);
-    const schedule = (everyMs: number) => app.queues.repeat(heartbeat, { scheduled: true }, { everyMs, atOnce: false });
+    const schedule = (everyMs: number) =>
+      app.queues.schedule(heartbeat, { scheduled: true }, { everyMs, immediately: false });
     const next = async () => (await queue?.getJobScheduler(heartbeat.name))?.next;
     await schedule(3_600_000);
     const first = await next();

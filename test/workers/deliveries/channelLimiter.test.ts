@@ -94,14 +94,14 @@ describe("ChannelLimiter", () => {
   it("doubles the backoff for each consecutive limit without a time, up to five minutes, until the channel works again", async () => {
     const limiter = new ChannelLimiter();
     const inARow = Array.from({ length: 9 }, (_, epoch) => limiter.limit(epoch, null, "Too many.") / 1_000);
-    const atOnce = [limiter.limit(8, null, "Too many.") / 1_000, limiter.limit(3, null, "Too many.") / 1_000];
+    const immediately = [limiter.limit(8, null, "Too many.") / 1_000, limiter.limit(3, null, "Too many.") / 1_000];
     limiter.report(9, true);
     const anew = limiter.limit(9, null, "Too many.") / 1_000;
 
     for (const [i, least] of [5, 10, 20, 40, 80, 160, 300, 300, 300].entries()) {
       expect(inARow[i]).to.be.within(least, least * 1.25);
     }
-    for (const seconds of atOnce) expect(seconds).to.be.within(300, 375);
+    for (const seconds of immediately) expect(seconds).to.be.within(300, 375);
     expect(anew).to.be.within(5, 6.25);
   });
 

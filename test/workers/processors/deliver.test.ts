@@ -10,7 +10,7 @@ import { TIMINGS } from "../../../src/shared/timings.ts";
 import { ChannelLimiter } from "../../../src/workers/deliveries/channelLimiter.ts";
 import { WorkerMetrics } from "../../../src/workers/metrics.ts";
 import { type DeliverDeps, deliverProcessor } from "../../../src/workers/processors/deliver.ts";
-import { type Processor, runWorkers } from "../../../src/workers/run.ts";
+import { type Processor, runWorkers } from "../../../src/workers/runWorkers.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { eventually } from "../../support/eventually.ts";
 import { loseWrites, UNCONFIRMED } from "../../support/lostAnswers.ts";

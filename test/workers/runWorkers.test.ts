@@ -7,7 +7,7 @@ import { systemClock } from "../../src/shared/clock.ts";
 import { AppError } from "../../src/shared/errors.ts";
 import { QUEUES, type QueueDef, queuePrefix, retention } from "../../src/shared/queue/definitions.ts";
 import { workerConnection } from "../../src/shared/queue/redis.ts";
-import { type Processor, runWorkers } from "../../src/workers/run.ts";
+import { type Processor, runWorkers } from "../../src/workers/runWorkers.ts";
 import { eventually } from "../support/eventually.ts";
 import { freeze } from "../support/freeze.ts";
 import { redisUrl, startRedis } from "../support/servers.ts";

@@ -5,7 +5,7 @@ import { Redis } from "ioredis";
 import { pino } from "pino";
 import { systemClock } from "../../src/shared/clock.ts";
 import { QUEUES, type QueueDef, queuePrefix, retention } from "../../src/shared/queue/definitions.ts";
-import { type Processor, runWorkers } from "../../src/workers/run.ts";
+import { type Processor, runWorkers } from "../../src/workers/runWorkers.ts";
 import { eventually } from "../support/eventually.ts";
 import { countAlive } from "../support/garbage.ts";
 import { redisUrl } from "../support/servers.ts";
