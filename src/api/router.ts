@@ -119,14 +119,16 @@ function strictHandler(r: AnyRoute): (input: Input<RouteSchemas>, deps: ApiDeps)
     const answer = await r.handler(input, deps).catch((thrown: unknown) => {
       const { code } = toAppError(thrown);
       if (code !== "internal" && !listed.includes(code))
-        throw new Error(`${r.operationId} does not list the code ${code}`);
+        throw new Error(`${r.operationId} does not list the error code ${code}`);
       throw thrown;
     });
     if (r.stream || answer.status === 204) return answer;
     const schema = r.answers[answer.status];
     // validates the serialized response, in which undefined properties are absent
     if (!schema || !bodyAjv.validate(schema, JSON.parse(JSON.stringify(answer.body)))) {
-      throw new Error(`${r.operationId} answered ${answer.status} off its schema: ${bodyAjv.errorsText()}`);
+      throw new Error(
+        `${r.operationId} answered ${answer.status} with a body that does not match its schema: ${bodyAjv.errorsText()}`,
+      );
     }
     return answer;
   };

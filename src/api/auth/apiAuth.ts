@@ -4,7 +4,6 @@ import type { EndedLogins } from "../../models/endedLogin.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
 import { secretsEqual } from "../../shared/secretsEqual.ts";
-import type { ApiCaller, Login } from "./authContext.ts";
 import { bearerToken, type CountFailure, headerTokens, TokenVerifier } from "./tokenVerifier.ts";
 
 /** The permissions of a caller under `/api`. */
@@ -17,6 +16,20 @@ export interface ApiAuthSettings {
   /** Grants reading single runs, without their requests. */
   readonly hookToken?: string | undefined;
   readonly countFailure: CountFailure;
+}
+
+/** The caller of a route under `/api`. */
+export interface ApiCaller {
+  /** True when only the hook token authenticated the request. */
+  readonly byHookToken: boolean;
+  /** Set when a browser's cookie authenticated the request. */
+  readonly login?: Login;
+}
+
+/** A browser's log-in, for routes whose responses outlast the check of the cookie. */
+export interface Login {
+  readonly cookie: string;
+  readonly expiresAt: Date;
 }
 
 /** The input of the log-in's routes. */

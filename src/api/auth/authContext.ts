@@ -1,4 +1,4 @@
-import type { LoginContext } from "./apiAuth.ts";
+import type { ApiCaller, LoginContext } from "./apiAuth.ts";
 import type { AuthenticatedSender } from "./hookAuth.ts";
 
 /**
@@ -13,18 +13,4 @@ export interface AuthContexts {
   /** The route of mapped hooks. */
   readonly sender: AuthenticatedSender;
   readonly none: undefined;
-}
-
-/** The caller of a route under `/api`. */
-export interface ApiCaller {
-  /** True when only the hook token authenticated the request. */
-  readonly byHookToken: boolean;
-  /** Set when a browser's cookie authenticated the request. */
-  readonly login?: Login;
-}
-
-/** A browser's log-in, for routes whose responses outlast the check of the cookie. */
-export interface Login {
-  readonly cookie: string;
-  readonly expiresAt: Date;
 }

@@ -5,7 +5,7 @@ import { AppError } from "../../shared/errors.ts";
 import type { Logger } from "../../shared/logger.ts";
 import type { Change } from "../../shared/queue/changeStream.ts";
 import type { RedisConnection } from "../../shared/queue/redis.ts";
-import type { Login } from "../auth/authContext.ts";
+import type { Login } from "../auth/apiAuth.ts";
 import { ChangedRecords, type Subscription } from "./changedRecords.ts";
 import { changesSince, readChanges } from "./changeReader.ts";
 import { EventStream, formatEvent } from "./eventStream.ts";

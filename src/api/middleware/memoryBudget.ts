@@ -1,4 +1,4 @@
-/** A request whose body is being read, or an answer that its client has not taken. */
+/** A request whose body is being read, or a response that its client has not read. */
 interface Holder {
   destroy(): unknown;
 }
@@ -9,7 +9,9 @@ interface Reservation {
   readonly since: number;
 }
 
+/** Default limit of all reservations together. */
 const MAX_BYTES = 256 * 1024 * 1024;
+/** Default time during which a holder is never destroyed. */
 const GRACE_MS = 5_000;
 /** Maximum holders that one reservation destroys, so that it does not delay other requests. */
 const MAX_DESTROYED_AT_ONCE = 8;
@@ -30,7 +32,11 @@ export class MemoryBudget {
     this.#graceMs = graceMs;
   }
 
-  /** @param bytes at most @returns releases the reservation; may be called more than once */
+  /**
+   * Reserves memory, and destroys older holders when the limit is exceeded.
+   * @param bytes maximum size that the holder can occupy
+   * @returns a function that releases the reservation; further calls have no effect
+   */
   reserve(holder: Holder, bytes: number): () => void {
     const reservation = { holder, bytes, since: performance.now() };
     this.#reservations.add(reservation);

@@ -9,7 +9,7 @@ describe("MemoryBudget", () => {
     destroyed.length = 0;
   });
 
-  it("MemoryBudget: destroys the oldest holders when a reservation exceeds the limit", () => {
+  it("destroys the oldest holders when a reservation exceeds the limit", () => {
     const budget = new MemoryBudget({ maxBytes: 100, graceMs: 0 });
     for (const name of ["first", "second"]) budget.reserve(client(name), 40);
 
@@ -19,7 +19,7 @@ describe("MemoryBudget", () => {
     expect(destroyed).to.deep.equal(["first", "second", "third"]);
   });
 
-  it("MemoryBudget: counts released bytes as free, once however often they are released", () => {
+  it("counts released bytes as free, once however often they are released", () => {
     const budget = new MemoryBudget({ maxBytes: 100, graceMs: 0 });
     const release = budget.reserve(client("first"), 60);
 
@@ -31,7 +31,7 @@ describe("MemoryBudget", () => {
     expect(destroyed).to.deep.equal([]);
   });
 
-  it("MemoryBudget: remembers a slow holder however many others come and go", () => {
+  it("remembers a slow holder however many others come and go", () => {
     const budget = new MemoryBudget({ maxBytes: 100, graceMs: 0 });
     budget.reserve(client("slow"), 60);
 
@@ -42,7 +42,7 @@ describe("MemoryBudget", () => {
     expect(destroyed).to.deep.equal(["slow"]);
   });
 
-  it("MemoryBudget: destroys at most eight holders for one reservation", () => {
+  it("destroys at most eight holders for one reservation", () => {
     const budget = new MemoryBudget({ maxBytes: 100, graceMs: 0 });
     for (let i = 0; i < 10; i++) budget.reserve(client(String(i)), 10);
 
@@ -51,7 +51,7 @@ describe("MemoryBudget", () => {
     expect(destroyed).to.deep.equal(["0", "1", "2", "3", "4", "5", "6", "7"]);
   });
 
-  it("MemoryBudget: destroys nobody within the grace period", () => {
+  it("destroys nobody within the grace period", () => {
     const budget = new MemoryBudget({ maxBytes: 100, graceMs: 60_000 });
 
     for (const name of ["first", "second", "third"]) budget.reserve(client(name), 90);

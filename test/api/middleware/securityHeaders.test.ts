@@ -21,7 +21,7 @@ const WITHOUT_PAGE_HEADERS = {
 
 const OF_NODE = ["connection", "content-length", "date", "keep-alive"];
 
-/** Returns the headers that helmet sets with these options, beside those that Node sets on any answer. */
+/** Returns the headers that helmet sets with these options, besides those that Node sets on every response. */
 async function helmetHeaders(options: HelmetOptions): Promise<Record<string, string>> {
   const protect = helmet(options);
   const server = createServer((req, res) => protect(req, res, () => res.end())).listen(0, "127.0.0.1");
@@ -38,7 +38,7 @@ describe("security headers", () => {
   });
   after(() => app.close());
 
-  /** Returns those headers of the app's answer that helmet knows. */
+  /** Returns the headers of the app's response that helmet can set. */
   async function headersAt(path: string): Promise<Record<string, string>> {
     const known = Object.keys(await helmetHeaders({ ...COMMON, strictTransportSecurity: true }));
     const { headers } = await fetch(app.url + path);
@@ -46,13 +46,13 @@ describe("security headers", () => {
   }
 
   for (const path of ["/api/stats", "/api/nothing", "/hooks/nothing"]) {
-    it(`security headers: ${path} carries what helmet sets on data`, async () => {
+    it(`at ${path} are those that helmet sets on data`, async () => {
       expect(await headersAt(path)).to.deep.equal(await helmetHeaders(WITHOUT_PAGE_HEADERS));
     });
   }
 
   for (const path of ["/nothing", "/healthz", "/session"]) {
-    it(`security headers: ${path} carries all that helmet sets`, async () => {
+    it(`at ${path} are all those that helmet sets`, async () => {
       expect(await headersAt(path)).to.deep.equal(await helmetHeaders(COMMON));
     });
   }
