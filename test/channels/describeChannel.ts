@@ -130,7 +130,7 @@ function describeFailingChecks(bed: Bed, { failingChecks = [] }: ChannelScript):
 
       expect(found.ok).to.equal(false);
       expect(found.detail).to.match(detail);
-      tellsNothing(bed, found);
+      expectNoSecrets(bed, found);
     });
   }
 }
@@ -142,12 +142,12 @@ export async function send(
   { signal = new AbortController().signal, channel = bed.channel } = {},
 ): Promise<SendResult> {
   const result = await channel.send({ to: bed.to, text: TEXT, plain: false, key: KEY, ...message }, signal);
-  tellsNothing(bed, result);
+  expectNoSecrets(bed, result);
   return result;
 }
 
 /** Checks that a result contains neither secrets, the message nor the recipient. */
-export function tellsNothing(bed: Bed, result: object): void {
+export function expectNoSecrets(bed: Bed, result: object): void {
   for (const secret of [...bed.secrets, TEXT]) expect(JSON.stringify(result)).to.not.include(secret);
   if ("reason" in result) expect(result.reason).to.not.include(bed.to);
 }

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import type { SendResult } from "../../../src/channels/channel.ts";
 import { imessageChannel } from "../../../src/channels/imessage/channel.ts";
 import { answers, type Behaviour, breaks, breaksWithin } from "../../support/channelServer.ts";
-import { type ChannelScript, describeChannel, KEY, kindOf, send, TEXT, tellsNothing } from "../describeChannel.ts";
+import { type ChannelScript, describeChannel, KEY, kindOf, send, TEXT, expectNoSecrets } from "../describeChannel.ts";
 
 const PASSWORD = "blue & bubbles/secret+word";
 const QUERY = "?password=blue+%26+bubbles%2Fsecret%2Bword";
@@ -11,7 +11,7 @@ const CHAT = `iMessage;-;${TO}`;
 
 const message = (more: object = {}) => ({ guid: "p:0/message-1", text: TEXT, error: 0, tempGuid: KEY, ...more });
 const sent = answers(200, { status: 200, message: "Message sent!", data: message() });
-const begun = answers(200, {
+const chatCreated = answers(200, {
   status: 200,
   message: "Successfully created chat!",
   data: { guid: CHAT, messages: [message({ guid: "p:0/message-2" })] },
@@ -75,7 +75,7 @@ describeChannel(SCRIPT, (bed) => {
     }
   }
 
-  it("is at a path of its own, and behind a proxy's password", async () => {
+  it("accepts an API address with a path and a proxy's password", async () => {
     const through = channelAt(server.url.replace("//", "//me:pass@").concat("/bb"));
 
     const result = await send(bed, {}, { channel: through });
@@ -105,7 +105,7 @@ describeChannel(SCRIPT, (bed) => {
     });
   }
 
-  it("makes gone of a number with a zero that nobody dials, and asks nobody", async () => {
+  it("returns gone for a number with a trunk zero and sends no request", async () => {
     const result = await send(bed, { to: "+49 (0)151 1234567" });
 
     expect(result.kind).to.equal("gone");
@@ -113,7 +113,7 @@ describeChannel(SCRIPT, (bed) => {
     expect(server.requests).to.deep.equal([]);
   });
 
-  describe("begins a chat that is not there", () => {
+  describe("starts a missing chat", () => {
     const noChat: [string, Behaviour][] = [
       ["as BlueBubbles says", failed("Chat does not exist!")],
       ["as the status says", refuses(404, "Database Error", "Not Found")],
@@ -127,7 +127,7 @@ describeChannel(SCRIPT, (bed) => {
     for (const [how, behaviour] of noChat) {
       for (const [title, to, whom] of asked) {
         it(`with ${title}, ${how}`, async () => {
-          server.script(behaviour, begun);
+          server.script(behaviour, chatCreated);
 
           const result = await send(bed, { to });
 
@@ -244,7 +244,7 @@ describeChannel(SCRIPT, (bed) => {
     ["200 without a guid", answers(200, { status: 200, data: { guid: 7 } }), { kind: "ambiguous" }],
   ];
   for (const [title, behaviour, expected] of results) {
-    it(`makes ${expected.kind} of ${title}`, async () => {
+    it(`returns ${expected.kind} for ${title}`, async () => {
       server.script(behaviour);
 
       const result = await send(bed, { to: "iMessage;+;chat1234567890" });
@@ -254,7 +254,7 @@ describeChannel(SCRIPT, (bed) => {
     });
   }
 
-  it("does not take the words of a message for BlueBubbles' own", async () => {
+  it("does not mistake the text of a message for an error text", async () => {
     const text = "Chat does not exist! It is already queued, execution error: -1712";
     server.script(failed(`Command failed: osascript -e "send \\"${text}\\""\n1:2: execution error: Can’t. (-1728)`));
 
@@ -264,7 +264,7 @@ describeChannel(SCRIPT, (bed) => {
     expect(server.requests).to.have.length(1);
   });
 
-  describe("checks its password", () => {
+  describe("check of the password", () => {
     const cases: [string, Behaviour, boolean, RegExp][] = [
       ["which is good", answers(200, { status: 200, message: "Ping received!", data: "pong" }), true, /answers/],
       ["which is not", refuses(401, "Authentication Error", "Unauthorized"), false, /401 .*Unauthorized/],
@@ -282,7 +282,7 @@ describeChannel(SCRIPT, (bed) => {
         expect(found.detail).to.match(detail);
         const [{ method, path, text } = expect.fail("nobody was asked")] = server.requests;
         expect({ method, path, text }).to.deep.equal({ method: "GET", path: `/api/v1/ping${QUERY}`, text: "" });
-        tellsNothing(bed, found);
+        expectNoSecrets(bed, found);
       });
     }
   });

@@ -53,17 +53,17 @@ const anyCall = fc
   )
   .map((pieces) => pieces.join(""));
 
-describe("everybody in Mattermost", () => {
+describe("mention of everybody in Mattermost", () => {
   const calls = ["@here", "_@here_", "__@all__", "_Heads up @channel_", "@here_", "@here_x", "a.@ALL", "@here.:-_ you"];
   for (const text of calls) {
-    it(`is not called by ${text}, formatted or plain`, () => {
+    it(`is neutralized in ${text}, formatted or plain`, () => {
       const posts = postsOf(text);
 
       expect(posts.filter((post) => rings(post) || rings(unescaped(post)))).to.deep.equal([]);
     });
   }
 
-  it("is not called by any text", () => {
+  it("is neutralized in arbitrary text", () => {
     fc.assert(
       fc.property(fc.oneof(anyCall, anyMarkdown), fc.integer({ min: 1, max: 200 }), (text, limit) => {
         const posts = postsOf(text, limit);
@@ -75,7 +75,7 @@ describe("everybody in Mattermost", () => {
   }).timeout(120_000);
 
   for (const name of ["@here_x", "@all_hands", "@channels", "@allure"]) {
-    it(`is not meant by ${name}, which stays a name`, () => {
+    it(`does not include the name ${name}, which stays unchanged`, () => {
       expect(toParts(name, style("markdown"))).to.deep.equal([{ text: name, plain: name }]);
     });
   }

@@ -32,8 +32,8 @@ function shown({ text }: Part, { dialect }: TextStyle): string {
   return dialect === "signal" ? readStyles(text).text : text;
 }
 
-describe("toParts of anything", () => {
-  it("keeps every word in order, whatever Markdown makes of it", () => {
+describe("toParts for arbitrary text", () => {
+  it("keeps each word in order, whatever its Markdown means", () => {
     fc.assert(
       fc.property(fc.oneof(anyMarkdown, anyText), anyStyle, (markdown, style) => {
         const parts = toParts(markdown, style);
@@ -47,7 +47,7 @@ describe("toParts of anything", () => {
     );
   }).timeout(120_000);
 
-  it("has no part over the limit, and none that is blank", () => {
+  it("returns no part that is blank or over the limit", () => {
     fc.assert(
       fc.property(fc.oneof(anyMarkdown, anyText), anyStyle, (markdown, style) => {
         for (const part of toParts(markdown, style)) {
@@ -62,7 +62,7 @@ describe("toParts of anything", () => {
     );
   }).timeout(120_000);
 
-  it("writes HTML that Telegram takes, and that says what plain says", () => {
+  it("writes HTML that Telegram accepts and that shows the same text as plain", () => {
     fc.assert(
       fc.property(fc.oneof(anyMarkdown, anyText), anyStyle, (markdown, style) => {
         for (const { text, plain } of toParts(markdown, { ...style, dialect: "telegram-html" })) {
@@ -73,7 +73,7 @@ describe("toParts of anything", () => {
     );
   }).timeout(120_000);
 
-  it("calls nobody", () => {
+  it("mentions nobody", () => {
     fc.assert(
       fc.property(anyMarkdown, anyStyle, fc.constantFrom("slack", "markdown"), (markdown, style, dialect) => {
         for (const { text, plain } of toParts(markdown, { ...style, dialect })) {
@@ -86,8 +86,8 @@ describe("toParts of anything", () => {
   }).timeout(120_000);
 });
 
-describe("spread of anything", () => {
-  it("keeps every visible character in order, in parts within the limit", () => {
+describe("splitPlainText for arbitrary text", () => {
+  it("keeps each visible character in order, in parts within the limit", () => {
     fc.assert(
       fc.property(fc.oneof(anyText, anyMarkdown), anyStyle, (text, style) => {
         const parts = plainTexts(text, style);

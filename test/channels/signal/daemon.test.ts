@@ -2,7 +2,7 @@ import { expect } from "chai";
 import type { SendResult } from "../../../src/channels/channel.ts";
 import { signalChannel } from "../../../src/channels/signal/channel.ts";
 import { answers, type Behaviour } from "../../support/channelServer.ts";
-import { type ChannelScript, describeChannel, KEY, kindOf, send, TEXT, tellsNothing } from "../describeChannel.ts";
+import { type ChannelScript, describeChannel, KEY, kindOf, send, TEXT, expectNoSecrets } from "../describeChannel.ts";
 
 const ACCOUNT = "+4915100000000";
 const TO = "+4915111111111";
@@ -58,7 +58,7 @@ describeChannel(SCRIPT, (bed) => {
     expect(headers["content-type"]).to.match(/^application\/json/);
   });
 
-  it("sends a message without any styles, and a plain one letter by letter", async () => {
+  it("sends a message without styles, and plain text unchanged", async () => {
     await send(bed, { text: "no styles \\*" });
     await send(bed, { plain: true });
 
@@ -181,7 +181,7 @@ describeChannel(SCRIPT, (bed) => {
     ["401 of a proxy", answers(401), { kind: "authentication" }],
   ];
   for (const [title, behaviour, expected] of results) {
-    it(`makes ${expected.kind} of ${title}`, async () => {
+    it(`returns ${expected.kind} for ${title}`, async () => {
       server.script(behaviour);
 
       const result = await send(bed);
@@ -192,7 +192,7 @@ describeChannel(SCRIPT, (bed) => {
     });
   }
 
-  it("makes authentication of a daemon that listens for another name", async () => {
+  it("returns authentication for a daemon that expects another host name", async () => {
     server.script(answers(421), answers(421)); // fetch asks once more, as it is to
 
     const result = await send(bed);
@@ -202,7 +202,7 @@ describeChannel(SCRIPT, (bed) => {
     expect(server.requests).to.have.length(2);
   });
 
-  describe("checks its account", () => {
+  describe("check of the account", () => {
     const lists = (...numbers: (string | null)[]) =>
       answers(200, { jsonrpc: "2.0", id: "check", result: numbers.map((number) => ({ number })) });
     const cases: [string, Behaviour, boolean, RegExp][] = [
@@ -226,7 +226,7 @@ describeChannel(SCRIPT, (bed) => {
           method: "listAccounts",
           params: {},
         });
-        tellsNothing(bed, found);
+        expectNoSecrets(bed, found);
       });
     }
   });

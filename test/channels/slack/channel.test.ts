@@ -39,7 +39,7 @@ describeChannel(SCRIPT, (bed) => {
   const { server, channelAt } = bed;
   const paths = () => server.requests.map(({ path }) => path);
 
-  it("sends Markdown with its key, and has nothing unfurled", async () => {
+  it("sends Markdown with its key and disables unfurling", async () => {
     const result = await send(bed);
 
     expect(result).to.deep.equal({ kind: "sent", id: "C024BE91L:1503435956.000247" });
@@ -59,7 +59,7 @@ describeChannel(SCRIPT, (bed) => {
     expect(headers["content-type"]).to.equal("application/json; charset=utf-8");
   });
 
-  it("sends plain text letter by letter, without anything a workspace might refuse", async () => {
+  it("sends plain text escaped and without fields that a workspace may refuse", async () => {
     await send(bed, { text: "a < b && *c* <!channel> &amp;", plain: true });
 
     expect(server.requests[0]?.body).to.deep.equal({
@@ -72,7 +72,7 @@ describeChannel(SCRIPT, (bed) => {
     });
   });
 
-  it("keeps every character of a plain text whose entities Slack would cut off", async () => {
+  it("keeps each character of a plain text that entities would make too long", async () => {
     const text = "<!&>".repeat(3_000);
 
     await send(bed, { text, plain: true });
@@ -83,7 +83,7 @@ describeChannel(SCRIPT, (bed) => {
     expect(sent).to.not.match(/<!|&>/);
   });
 
-  it("finds the API whether the address ends with a slash or not", async () => {
+  it("accepts an API address with a slash at its end", async () => {
     expect(await send(bed, {}, { channel: channelAt(`${server.url}/api/`) })).to.include({ kind: "content" });
     expect(paths()).to.deep.equal([`/api${POST}`]);
   });
@@ -105,7 +105,7 @@ describeChannel(SCRIPT, (bed) => {
   }
 
   for (const user of ["U0G9QF9C6", "W012A3CDE"]) {
-    it(`opens a conversation with ${user} once, and sends there`, async () => {
+    it(`opens a conversation with ${user} once and sends messages there`, async () => {
       await send(bed, { to: user });
       await send(bed, { to: `${user}:1503435956.000247` });
 
@@ -117,7 +117,7 @@ describeChannel(SCRIPT, (bed) => {
     });
   }
 
-  it("opens a conversation anew after it was gone", async () => {
+  it("reopens a conversation after it was gone", async () => {
     bed.script(ROUTES[OPEN] as Behaviour, refuses("channel_not_found"));
 
     expect(await send(bed, { to: "U0G9QF9C6" })).to.include({ kind: "gone" });
@@ -141,7 +141,7 @@ describeChannel(SCRIPT, (bed) => {
     ["an answer without a channel", answers(200, { ok: true }), "transient"],
   ];
   for (const [title, behaviour, kind] of unopened) {
-    it(`makes ${kind} of a conversation not opened for ${title}, and sends nothing`, async () => {
+    it(`returns ${kind} and sends no message if the conversation cannot be opened: ${title}`, async () => {
       bed.script(behaviour);
 
       expect((await send(bed, { to: "U0G9QF9C6" })).kind).to.equal(kind);
@@ -156,7 +156,7 @@ describeChannel(SCRIPT, (bed) => {
     ["message_limit_exceeded", refuses("message_limit_exceeded"), null],
   ];
   for (const [title, behaviour, retryAfterMs] of limits) {
-    it(`obeys the limit: ${title}`, async () => {
+    it(`returns rate-limited for ${title}`, async () => {
       bed.script(behaviour);
 
       expect(await send(bed)).to.include({ kind: "rate-limited", retryAfterMs, scope: "channel" });
@@ -176,7 +176,7 @@ describeChannel(SCRIPT, (bed) => {
   };
   for (const [kind, codes] of Object.entries(refusals)) {
     for (const code of codes.split(/\s+/)) {
-      it(`makes ${kind} of ${code} in a 200`, async () => {
+      it(`returns ${kind} for ${code} in a 200`, async () => {
         bed.script(refuses(code));
 
         const result = await send(bed);
@@ -200,7 +200,7 @@ describeChannel(SCRIPT, (bed) => {
     ["an answer without a channel", answers(200, { ok: true, ts: "1.2" }), "ambiguous", /answered 200, but not/],
   ];
   for (const [title, behaviour, kind, reason] of others) {
-    it(`makes ${kind} of ${title}`, async () => {
+    it(`returns ${kind} for ${title}`, async () => {
       bed.script(behaviour);
 
       const result = await send(bed);
@@ -210,7 +210,7 @@ describeChannel(SCRIPT, (bed) => {
     });
   }
 
-  it("checks which bot it is, and sends nothing", async () => {
+  it("check returns the bot's name and sends no message", async () => {
     const found = await bed.channel.check(new AbortController().signal);
 
     expect(found).to.deep.equal({ ok: true, detail: "it posts as @signalbox in Example" });

@@ -87,7 +87,7 @@ async function killAt(
   }
 }
 
-describe("a Gmail listener that is killed with -9", function () {
+describe("Gmail listener killed with SIGKILL", function () {
   this.timeout(60_000);
 
   // at once as many points are tried as there mostly are, and those after them that the listener is done before
@@ -99,7 +99,7 @@ describe("a Gmail listener that is killed with -9", function () {
     ["google", "request", true, 17, "before each of its requests to Google, whose history is forgotten,"],
     ["mongo", "request", true, 11, "before each of its writes, with a history that is forgotten,"],
   ] as const) {
-    it(`${title} has made, or lets another make, exactly one run of each mail`, async () => {
+    it(`${title} leads to exactly one run for each mail`, async () => {
       const outcomes: Outcome[] = [];
       do {
         const points = Array.from({ length: atOnce }, (_, i) => outcomes.length + i + 1);
