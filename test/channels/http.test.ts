@@ -116,7 +116,7 @@ describe("sendRequest", () => {
   ];
   for (const [title, cause, kind] of causes) {
     it(`returns ${kind} for a request that failed with ${title}`, async () => {
-      // No network of a test fails like this.
+      // No local network fails like this.
       const stub = sinon.stub(globalThis, "fetch").rejects(new TypeError("fetch failed", { cause }));
 
       const answer = await ask().finally(() => stub.restore());

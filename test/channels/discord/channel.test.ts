@@ -20,7 +20,7 @@ const ROUTES: Readonly<Record<string, Behaviour>> = {
   "GET /users/@me": answers(200, { id: "5", username: "signalbox", bot: true }),
 };
 
-/** An error as Discord writes it, with words that tell too much. */
+/** An error response of Discord whose text contains secrets. */
 const refuses = (status: number, code: unknown, more: object = {}, headers = {}): Behaviour =>
   answers(status, { code, message: `${TEXT} ${TOKEN}`, errors: { content: { _errors: [TEXT] } }, ...more }, headers);
 

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import type { SendResult } from "../../../src/channels/channel.ts";
 import { imessageChannel } from "../../../src/channels/imessage/channel.ts";
 import { answers, type Behaviour, breaks, breaksWithin } from "../../support/channelServer.ts";
-import { type ChannelScript, describeChannel, KEY, kindOf, send, TEXT, expectNoSecrets } from "../describeChannel.ts";
+import { type ChannelScript, describeChannel, expectNoSecrets, KEY, kindOf, send, TEXT } from "../describeChannel.ts";
 
 const PASSWORD = "blue & bubbles/secret+word";
 const QUERY = "?password=blue+%26+bubbles%2Fsecret%2Bword";
@@ -16,12 +16,12 @@ const chatCreated = answers(200, {
   message: "Successfully created chat!",
   data: { guid: CHAT, messages: [message({ guid: "p:0/message-2" })] },
 });
-/** An error as BlueBubbles gives it. */
+/** An error response of BlueBubbles. */
 const refuses = (status: number, type: unknown, words: unknown, data: unknown = null): Behaviour =>
   answers(status, { status, message: "Message Send Error", error: { type, message: words }, data });
 const failed = (words: string, data: unknown = null) => refuses(500, "iMessage Error", words, data);
 const SEE_CODE = "Failed to send message! See attached message error code.";
-/** What Node says of a script that failed: the whole command, with the message as a shell wants it. */
+/** Node's error for a failed script: the whole command, with the message escaped for a shell. */
 const scriptFailed = (end: string) =>
   failed(
     `Command failed: osascript -e "tell application \\"Messages\\"" -e "send \\"the \\\\*secret\\\\* text\\" to targetChat"\n${end}`,

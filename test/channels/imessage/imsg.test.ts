@@ -15,7 +15,7 @@ const ENVIRONMENT = {
   SIGNALBOX_TOKEN: "our-secret",
 };
 
-/** Stands in for imsg: notes in the folder how it was called, and replies so; gives up when its input ends. */
+/** Replaces imsg: records its call in the folder and prints the reply; ends when its input ends. */
 const standIn = (dir: string, reply: string) => `
   const { writeFileSync, renameSync } = require("node:fs");
   const called = ${JSON.stringify(join(dir, "called"))};

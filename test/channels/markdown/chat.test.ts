@@ -27,7 +27,7 @@ describe("toParts for WhatsApp", () => {
   }
 });
 
-/** What signal-cli-rest-api 0.100 makes of a styled text, without the styles. */
+/** Returns the text that signal-cli-rest-api 0.100 shows for a styled text, without styles. */
 function shownOfStyled(text: string): string {
   return text.replace(/\\(\*{1,3}|\|\||[~`|])|\*{1,3}|\|\||[~`]/g, (_, escaped?: string) => escaped ?? "");
 }

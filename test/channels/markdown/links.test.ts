@@ -10,7 +10,7 @@ const write = (markdown: string, dialect: Dialect): string =>
     .map(({ text }) => text)
     .join("");
 
-/** Whether a text of a dialect has a link whose address is out of sight. */
+/** Returns whether a text of a dialect has a link with a hidden address. */
 const hidesAddress = (text: string): boolean => /<a href=|\]\((?!$)/.test(text);
 
 describe("link label", () => {

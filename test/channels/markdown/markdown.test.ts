@@ -109,7 +109,7 @@ describe("toParts for Markdown", () => {
       }),
       runs(2_000),
     );
-    // In a few random texts a star is read otherwise: beside a link that is shown as text, right behind another address.
+    // In a few random texts an asterisk is read differently: next to a link shown as text, right after another address.
     expect(different).to.have.length.at.most(8 * TIMES, different.join("\n---\n"));
   });
 

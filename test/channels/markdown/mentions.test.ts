@@ -7,7 +7,7 @@ import { anyMarkdown, style } from "./shown.ts";
 
 const EVERYBODY_MENTION = ["@here", "@channel", "@all"];
 
-/** Whether Mattermost calls everybody for this text: as its server's mention parser looks for it, word by word. */
+/** Returns whether Mattermost would notify everybody for this text, word by word as its server's mention parser does. */
 function rings(text: string): boolean {
   return text.split(/[^\p{L}\p{N}:.\-_@]+/u).some((piece) => {
     const word = piece.replace(/^[:.\-_]+/, "").toLowerCase();
@@ -16,10 +16,10 @@ function rings(text: string): boolean {
   });
 }
 
-/** What the server's parser looks at, without the backslashes that it takes out before. */
+/** Returns the text that the server's parser reads, from which backslash escapes are removed. */
 const unescaped = (text: string) => text.replace(/\\([!-/:-@[-`{-~])/g, "$1");
 
-/** Everything that a post says may be: the text of a reply, and its plain form as it is escaped. */
+/** Returns all texts of posts for a reply: formatted, and plain with escapes. */
 function postsOf(text: string, limit = 4_000): string[] {
   const parts = toParts(text, style("markdown", limit, "runes"));
   return parts.flatMap((part) => [part.text, escapeMarkdown(part.plain, limit)]);

@@ -19,14 +19,14 @@ import {
 const isSmall = (text: string, { unit }: TextStyle) =>
   sizeOf(text, unit) <= sizeOf("𝐱", unit) && [...text].length === 1;
 
-/** Letters that Markdown cannot take for anything but words: not a word alone behind a fence, which is a language. */
+/** Words that Markdown cannot interpret; a single word after a fence would be a language. */
 function words(markdown: string): string {
   return sanitizeText(markdown)
     .replace(/(`{3,}|~{3,})[^\S\n]*[\w+#.-]+[^\S\n]*$/gmu, "")
     .replace(/[^\p{L}]/gu, "");
 }
 
-/** What a service that reads the dialect shows; of one whose marks are Markdown's, the letters with the marks. */
+/** Returns the text that a service shows for the dialect; for dialects of Markdown it includes the marks. */
 function shown({ text }: Part, { dialect }: TextStyle): string {
   if (dialect === "telegram-html") return shownOfHtml(text);
   return dialect === "signal" ? readStyles(text).text : text;

@@ -6,7 +6,7 @@ import { type ChannelScript, describeChannel, KEY, kindOf, send, TEXT } from "..
 
 const TOKEN = "mattermost-secret-token";
 
-/** An id as Mattermost makes them: 26 letters and digits. */
+/** Returns an id in Mattermost's format: 26 letters and digits. */
 const id = (name: string) => name.padEnd(26, "0");
 
 const ROUTES: Readonly<Record<string, Behaviour>> = {
@@ -17,7 +17,7 @@ const ROUTES: Readonly<Record<string, Behaviour>> = {
   "GET /api/v4/teams/name/ops/channels/name/on-call": answers(200, { id: id("oncall"), type: "O" }),
 };
 
-/** An error as Mattermost writes it, with words that tell too much. */
+/** An error response of Mattermost whose text contains secrets. */
 const refuses = (status: number, errorId: string): Behaviour =>
   answers(status, { id: errorId, message: `${TEXT} ${TOKEN}`, detailed_error: TEXT, status_code: status });
 

@@ -3,7 +3,7 @@ import type { SendResult } from "../../../src/channels/channel.ts";
 import { msteamsChannel } from "../../../src/channels/msteams/channel.ts";
 import { answers, type Behaviour, breaks, hangs } from "../../support/channelServer.ts";
 import { eventually } from "../../support/eventually.ts";
-import { type ChannelScript, describeChannel, kindOf, send, TEXT, expectNoSecrets } from "../describeChannel.ts";
+import { type ChannelScript, describeChannel, expectNoSecrets, kindOf, send, TEXT } from "../describeChannel.ts";
 
 const SECRET = "msteams-app-secret";
 const TOKEN = "eyJ.msteams-access-token";
@@ -13,11 +13,11 @@ const TO = "19:9be3de4e70874c71a608cef26d2ecc58@thread.tacv2;messageid=163044314
 const ACTIVITIES =
   "/teams/v3/conversations/19%3A9be3de4e70874c71a608cef26d2ecc58%40thread.tacv2%3Bmessageid%3D1630443143241/activities";
 
-/** An error as the connector writes it, with words that tell too much. */
+/** An error response of the connector whose text contains secrets. */
 const refuses = (status: number, code: string, headers: Record<string, string> = {}): Behaviour =>
   answers(status, { error: { code, message: `${TEXT} ${TOKEN}` } }, headers);
 
-/** An error as the login writes it. */
+/** An error response of the login. */
 const deniesToken = (status: number, error: string, number: number): Behaviour =>
   answers(status, {
     error,

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import type { SendResult } from "../../../src/channels/channel.ts";
 import { signalChannel } from "../../../src/channels/signal/channel.ts";
 import { answers, type Behaviour } from "../../support/channelServer.ts";
-import { type ChannelScript, describeChannel, KEY, kindOf, send, TEXT, expectNoSecrets } from "../describeChannel.ts";
+import { type ChannelScript, describeChannel, expectNoSecrets, KEY, kindOf, send, TEXT } from "../describeChannel.ts";
 
 const ACCOUNT = "+4915100000000";
 const TO = "+4915111111111";
@@ -10,13 +10,13 @@ const UUID = "7c1f7d04-5a3c-4d1c-9d4e-0f6b8a1f2e3d";
 const GROUP = Buffer.alloc(32, 7).toString("base64");
 const OLD_GROUP = Buffer.alloc(16, 7).toString("base64");
 const doubly = (id: string) => `group.${Buffer.from(id).toString("base64")}`;
-/** As it is shown. */
+/** `TEXT` without marks. */
 const SHOWN = "the secret text";
 
 const one = (type: unknown, more: object = {}) => ({ recipientAddress: { uuid: UUID, number: TO }, type, ...more });
 const delivered = (...results: unknown[]) =>
   answers(200, { jsonrpc: "2.0", id: KEY, result: { timestamp: 1732190400000, results } });
-/** An error as the daemon gives it, with results of the recipients if there are any. */
+/** An error response of the daemon, optionally with results for recipients. */
 const refuses = (code: unknown, message: unknown, ...results: unknown[]): Behaviour =>
   answers(200, {
     jsonrpc: "2.0",
@@ -193,7 +193,7 @@ describeChannel(SCRIPT, (bed) => {
   }
 
   it("returns authentication for a daemon that expects another host name", async () => {
-    server.script(answers(421), answers(421)); // fetch asks once more, as it is to
+    server.script(answers(421), answers(421)); // fetch repeats the request, as the standard demands for 421
 
     const result = await send(bed);
 

@@ -2,12 +2,12 @@ import { expect } from "chai";
 import type { SendResult } from "../../../src/channels/channel.ts";
 import { signalChannel } from "../../../src/channels/signal/channel.ts";
 import { answers, type Behaviour, breaksWithin } from "../../support/channelServer.ts";
-import { type ChannelScript, describeChannel, send, TEXT, expectNoSecrets } from "../describeChannel.ts";
+import { type ChannelScript, describeChannel, expectNoSecrets, send, TEXT } from "../describeChannel.ts";
 
 const ACCOUNT = "+4915100000000";
 const TO = "+4915111111111";
 const UUID = "7c1f7d04-5a3c-4d1c-9d4e-0f6b8a1f2e3d";
-/** 32 bytes, as signal-cli writes them, and as signal-cli-rest-api does. */
+/** The id of a group (32 bytes) in signal-cli's notation, and in that of signal-cli-rest-api. */
 const GROUP = Buffer.alloc(32, 7).toString("base64");
 const REST_GROUP = `group.${Buffer.from(GROUP).toString("base64")}`;
 

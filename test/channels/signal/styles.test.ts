@@ -54,7 +54,7 @@ describe("readStyles", () => {
   it("keeps each escaped mark", () => {
     fc.assert(
       fc.property(anything, (text) => {
-        // A backslash of the text itself would be taken with what follows.
+        // A backslash of the text itself would escape the next character.
         const shown = text.replaceAll("\\", "");
         const source = shown.replace(/[*~`|]/g, "\\$&\u200b");
 

@@ -14,7 +14,7 @@ const ROUTES: Readonly<Record<string, Behaviour>> = {
   "/auth.test": answers(200, { ok: true, user: "signalbox", team: "Example", url: "https://example.slack.com/" }),
 };
 
-/** A refusal as Slack writes it: within a 200, with words that tell too much. */
+/** A refusal of Slack, which has status 200; its text contains secrets. */
 const refuses = (error: unknown, more: object = {}): Behaviour =>
   answers(200, { ok: false, error, response_metadata: { messages: [`${TEXT} ${TOKEN}`] }, ...more });
 

@@ -4,13 +4,13 @@ import { telegramChannel } from "../../../src/channels/telegram/channel.ts";
 import { answers, type Behaviour } from "../../support/channelServer.ts";
 import { type ChannelScript, describeChannel, kindOf, send, TEXT } from "../describeChannel.ts";
 
-/** Of a private chat. */
+/** The id of a private chat. */
 const TO = "1234567890";
 const TOKEN = "123456:telegram-secret-token";
 const sends = (messageId: unknown = 77): Behaviour =>
   answers(200, { ok: true, result: { message_id: messageId, date: 1, chat: { id: 42, type: "private" }, text: TEXT } });
 
-/** An error as Telegram writes it. */
+/** An error response of Telegram. */
 const refuses = (status: number, description: unknown, parameters?: object): Behaviour =>
   answers(status, { ok: false, error_code: status, description, ...(parameters && { parameters }) });
 

@@ -8,7 +8,7 @@ const TOKEN = "EAAwhatsappSecretToken";
 const NUMBER = "106540352242922";
 const TO = "4915112345678";
 
-/** An error as the Graph API writes it, with words that tell too much. */
+/** An error response of the Graph API whose text contains secrets. */
 const refuses = (status: number, code: unknown, more: object = {}): Behaviour =>
   answers(status, {
     error: {

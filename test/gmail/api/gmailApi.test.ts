@@ -20,7 +20,7 @@ describe("createGmailApi", () => {
 
   afterEach(() => google.close());
 
-  /** Method, path, query and body of what Gmail was asked. */
+  /** Returns method, path, query and body of the requests to Gmail. */
   const asked = () =>
     google.asked(/gmail/).map(({ method, path, body }) => [`${method} ${decodeURIComponent(path)}`, body]);
 

@@ -19,7 +19,7 @@ describe("requestConsent", () => {
   });
   afterEach(() => google.close());
 
-  /** Asks, and does with the address what the browser would. */
+  /** Requests consent and opens the address as a browser would. */
   async function ask(browse: (address: string) => unknown, options: object = {}): Promise<Consent> {
     return requestConsent({
       client: { client_id: "client", client_secret: "hidden-secret" },

@@ -90,7 +90,7 @@ describe("Gmail listener without a history", () => {
       google.mailbox.forgetHistory();
       google.fail(/messages\?/, (response, request) => {
         google.mailbox.add();
-        response.writeHead(307, { Location: request.path }).end(); // an answer that is not followed: it is asked again
+        response.writeHead(307, { Location: request.path }).end(); // redirects are not followed, so that the listener retries
       });
     });
     await bed.timers.until(bed.isCaughtUp());

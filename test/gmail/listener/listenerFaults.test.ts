@@ -8,7 +8,7 @@ import { startMongod, startRedis } from "../../support/servers.ts";
 
 const POLL_MS = 300_000;
 const SLOW_RETRY_MS = 60_000;
-/** The pauses after ten failures in a row; from then on it is the last. */
+/** The delays after ten consecutive failures; later ones equal the last. */
 const GROWING = [1, 2, 4, 8, 16, 32, 64, 128, 256, 300].map((seconds) => 1_000 * seconds);
 const away = googleError(503, "UNAVAILABLE", "backendError");
 const forbidden = googleError(403, "PERMISSION_DENIED", "forbidden");
@@ -283,7 +283,7 @@ describe("Gmail listener with faults", () => {
     const { emailAddress } = google.mailbox;
     Object.assign(google.mailbox, { emailAddress: "bob@example.org" });
     bed.listen();
-    await timers.pausing(SLOW_RETRY_MS, 2); // to look again whose they are, before mails and before the watch
+    await timers.pausing(SLOW_RETRY_MS, 2); // checks the mailbox again, before mails and before the watch
     const ofAnother = google.asked(/users\/me\/watch/);
 
     Object.assign(google.mailbox, { emailAddress });

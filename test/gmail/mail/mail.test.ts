@@ -7,7 +7,7 @@ const WHOLE = { includeBody: true, maxBytes: 20_000 };
 
 const base64url = (content: string | Uint8Array) => Buffer.from(content as string).toString("base64url");
 
-/** A part with a body; `type` with its parameters. */
+/** Creates a part with a body; `type` may include parameters. */
 const part = (type: string, content: string | Uint8Array, more: object = {}) => ({
   mimeType: type.split(";")[0],
   filename: "",
@@ -156,7 +156,7 @@ describe("readMail", () => {
     ["utf-8", [0x61, 0xff], "a\ufffd"],
     ["iso-8859-1", [...Buffer.from("\x1b[31mrügt\x1b[0m")], "[31mrügt[0m"],
     ["", [...Buffer.from("\x1b[31mrügt\x1b[0m")], "[31mrügt[0m"],
-    // Where Gmail has made UTF-8 of it and left the header.
+    // Gmail converted the part to UTF-8 and kept the header.
     ["iso-8859-1", [...Buffer.from("café")], "café"],
   ];
   for (const [charset, bytes, expected] of CHARSETS) {
