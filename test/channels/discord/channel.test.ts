@@ -2,7 +2,7 @@ import { expect } from "chai";
 import type { SendResult } from "../../../src/channels/channel.ts";
 import { discordChannel } from "../../../src/channels/discord/channel.ts";
 import { answers, type Behaviour, breaks } from "../../support/channelServer.ts";
-import { type ChannelScript, describeChannel, kindOf, send, TEXT } from "../describeChannel.ts";
+import { type ChannelScript, describeChannel, describeOutcomes, type Outcome, send, TEXT } from "../describeChannel.ts";
 
 const TOKEN = "discord-secret-token";
 const CHANNEL = "1199999999999999999";
@@ -157,19 +157,17 @@ describeChannel(SCRIPT, (bed) => {
     ["of a resource, by its code", limited(7.5, {}, { code: 40062 }), 7_500, "channel"],
     ["of slow mode, in a 400", refuses(400, 20016, { retry_after: 3 }), 3_000, "recipient"],
   ];
-  for (const [title, behaviour, retryAfterMs, scope] of limits) {
-    it(`returns rate-limited for a limit ${title}`, async () => {
-      bed.script(behaviour);
-
-      expect(await send(bed)).to.include({ kind: "rate-limited", retryAfterMs, scope });
-    });
-  }
-
-  it("returns rate-limited for a 429 of Cloudflare, which has no JSON", async () => {
-    bed.script(answers(429, "<html>error 1015</html>", { "Retry-After": "3600" }));
-
-    expect(await send(bed)).to.include({ kind: "rate-limited", retryAfterMs: 3_600_000, scope: "channel" });
-  });
+  describeOutcomes(bed, [
+    ...limits.map(([title, behaviour, retryAfterMs, scope]): Outcome => {
+      const expected = { kind: "rate-limited", retryAfterMs, scope } as const;
+      return [`a limit ${title}`, behaviour, expected];
+    }),
+    [
+      "a 429 of Cloudflare, which has no JSON",
+      answers(429, "<html>error 1015</html>", { "Retry-After": "3600" }),
+      { kind: "rate-limited", retryAfterMs: 3_600_000, scope: "channel" },
+    ],
+  ]);
 
   const refusals: [number, number, SendResult["kind"]][] = [
     [401, 0, "authentication"],
@@ -205,25 +203,15 @@ describeChannel(SCRIPT, (bed) => {
     [500, 0, "transient"],
     [502, 50035, "transient"],
   ];
-  for (const [status, code, kind] of refusals) {
-    it(`returns ${kind} for ${status} with code ${code}`, async () => {
-      bed.script(refuses(status, code));
-
-      const result = await send(bed);
-
-      expect(result.kind).to.equal(kind);
-      expect(kindOf(result).reason).to.match(new RegExp(`^Discord answered ${status}${code ? ` \\(${code}\\)` : ""}`));
-      expect(server.requests).to.have.length(1);
-    });
-  }
-
-  for (const code of [TEXT, { toString: 1 }, 1.5, null]) {
-    it(`returns transient for 403 with the code ${JSON.stringify(code)}`, async () => {
-      bed.script(refuses(403, code));
-
-      expect((await send(bed)).kind).to.equal("transient");
-    });
-  }
+  describeOutcomes(bed, [
+    ...refusals.map(([status, code, kind]): Outcome => {
+      const reason = new RegExp(`^Discord answered ${status}${code ? ` \\(${code}\\)` : ""}`);
+      return [`${status} with code ${code}`, refuses(status, code), { kind }, reason];
+    }),
+    ...[TEXT, { toString: 1 }, 1.5, null].map(
+      (code): Outcome => [`403 with the code ${JSON.stringify(code)}`, refuses(403, code), { kind: "transient" }],
+    ),
+  ]);
 
   it("check returns the bot's name and sends no message", async () => {
     const found = await bed.channel.check(new AbortController().signal);

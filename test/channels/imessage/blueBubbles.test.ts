@@ -2,7 +2,17 @@ import { expect } from "chai";
 import type { SendResult } from "../../../src/channels/channel.ts";
 import { imessageChannel } from "../../../src/channels/imessage/channel.ts";
 import { answers, type Behaviour, breaks, breaksWithin } from "../../support/channelServer.ts";
-import { type ChannelScript, describeChannel, expectNoSecrets, KEY, kindOf, send, TEXT } from "../describeChannel.ts";
+import {
+  type ChannelScript,
+  describeChannel,
+  describeOutcomes,
+  expectNoSecrets,
+  KEY,
+  kindOf,
+  type Outcome,
+  send,
+  TEXT,
+} from "../describeChannel.ts";
 
 const PASSWORD = "blue & bubbles/secret+word";
 const QUERY = "?password=blue+%26+bubbles%2Fsecret%2Bword";
@@ -170,7 +180,7 @@ describeChannel(SCRIPT, (bed) => {
     }
   });
 
-  const results: [string, Behaviour, SendResult | { kind: SendResult["kind"] }][] = [
+  const results: Outcome[] = [
     [
       "a password that is not good",
       answers(401, { status: 401, message: "No", error: { type: "Authentication Error", message: "Unauthorized" } }),
@@ -243,16 +253,7 @@ describeChannel(SCRIPT, (bed) => {
     ["404 that is not its own, of a tunnel that is closed", answers(404, "Not Found"), { kind: "transient" }],
     ["200 without a guid", answers(200, { status: 200, data: { guid: 7 } }), { kind: "ambiguous" }],
   ];
-  for (const [title, behaviour, expected] of results) {
-    it(`returns ${expected.kind} for ${title}`, async () => {
-      server.script(behaviour);
-
-      const result = await send(bed, { to: "iMessage;+;chat1234567890" });
-
-      expect(result).to.deep.include(expected);
-      expect(server.requests).to.have.length(1);
-    });
-  }
+  describeOutcomes(bed, results, { to: "iMessage;+;chat1234567890" });
 
   it("does not mistake the text of a message for an error text", async () => {
     const text = "Chat does not exist! It is already queued, execution error: -1712";

@@ -2,7 +2,15 @@ import { expect } from "chai";
 import type { SendResult } from "../../../src/channels/channel.ts";
 import { mattermostChannel } from "../../../src/channels/mattermost/channel.ts";
 import { answers, type Behaviour, breaks, breaksWithin } from "../../support/channelServer.ts";
-import { type ChannelScript, describeChannel, KEY, kindOf, send, TEXT } from "../describeChannel.ts";
+import {
+  type ChannelScript,
+  describeChannel,
+  describeOutcomes,
+  KEY,
+  type Outcome,
+  send,
+  TEXT,
+} from "../describeChannel.ts";
 
 const TOKEN = "mattermost-secret-token";
 
@@ -165,7 +173,7 @@ describeChannel(SCRIPT, (bed) => {
     ]);
   });
 
-  const answersToPosts: [string, Behaviour, object][] = [
+  const answersToPosts: Outcome[] = [
     ["401", refuses(401, "api.context.session_expired.app_error"), { kind: "authentication" }],
     ["401 that breaks off", breaksWithin(401), { kind: "authentication" }],
     ["403", refuses(403, "api.context.permissions.app_error"), { kind: "gone" }],
@@ -206,16 +214,15 @@ describeChannel(SCRIPT, (bed) => {
       { kind: "rate-limited", retryAfterMs: null, scope: "channel" },
     ],
   ];
-  for (const [title, behaviour, expected] of answersToPosts) {
-    it(`returns ${(expected as SendResult).kind} for ${title}`, async () => {
-      server.script(behaviour);
-
-      const result = await send(bed);
-
-      expect(result).to.deep.include(expected);
-      expect(kindOf(result).reason).to.match(/^Mattermost answered \d{3}.*\.$/);
-    });
-  }
+  describeOutcomes(
+    bed,
+    answersToPosts.map(([title, behaviour, expected]) => [
+      title,
+      behaviour,
+      expected,
+      /^Mattermost answered \d{3}.*\.$/,
+    ]),
+  );
 
   it("includes the id of an error in the reason", async () => {
     server.script(refuses(403, "api.context.permissions.app_error"));

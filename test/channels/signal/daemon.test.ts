@@ -1,8 +1,17 @@
 import { expect } from "chai";
-import type { SendResult } from "../../../src/channels/channel.ts";
 import { signalChannel } from "../../../src/channels/signal/channel.ts";
 import { answers, type Behaviour } from "../../support/channelServer.ts";
-import { type ChannelScript, describeChannel, expectNoSecrets, KEY, kindOf, send, TEXT } from "../describeChannel.ts";
+import {
+  type ChannelScript,
+  describeChannel,
+  describeOutcomes,
+  expectNoSecrets,
+  KEY,
+  kindOf,
+  type Outcome,
+  send,
+  TEXT,
+} from "../describeChannel.ts";
 
 const ACCOUNT = "+4915100000000";
 const TO = "+4915111111111";
@@ -85,7 +94,7 @@ describeChannel(SCRIPT, (bed) => {
   }
 
   const CAPTCHA = "Signal limits the account until a captcha is solved: submitRateLimitChallenge of signal-cli.";
-  const results: [string, Behaviour, SendResult | { kind: SendResult["kind"] }][] = [
+  const results: Outcome[] = [
     ["a group of which one has it", delivered(one("UNREGISTERED_FAILURE"), one("SUCCESS")), { kind: "sent" }],
     ["a group of nobody else", delivered(), { kind: "sent" }],
     [
@@ -180,17 +189,7 @@ describeChannel(SCRIPT, (bed) => {
     ["a type that it does not take", answers(415), { kind: "transient" }],
     ["401 of a proxy", answers(401), { kind: "authentication" }],
   ];
-  for (const [title, behaviour, expected] of results) {
-    it(`returns ${expected.kind} for ${title}`, async () => {
-      server.script(behaviour);
-
-      const result = await send(bed);
-
-      expect(result).to.deep.include(expected);
-      if ("reason" in expected || expected.kind === "sent") return;
-      expect(kindOf(result)).to.have.property("reason").that.matches(/\w.*/);
-    });
-  }
+  describeOutcomes(bed, results);
 
   it("returns authentication for a daemon that expects another host name", async () => {
     server.script(answers(421), answers(421)); // fetch repeats the request, as the standard demands for 421

@@ -1,8 +1,15 @@
 import { expect } from "chai";
-import type { SendResult } from "../../../src/channels/channel.ts";
 import { signalChannel } from "../../../src/channels/signal/channel.ts";
 import { answers, type Behaviour, breaksWithin } from "../../support/channelServer.ts";
-import { type ChannelScript, describeChannel, expectNoSecrets, send, TEXT } from "../describeChannel.ts";
+import {
+  type ChannelScript,
+  describeChannel,
+  describeOutcomes,
+  expectNoSecrets,
+  type Outcome,
+  send,
+  TEXT,
+} from "../describeChannel.ts";
 
 const ACCOUNT = "+4915100000000";
 const TO = "+4915111111111";
@@ -81,7 +88,7 @@ describeChannel(SCRIPT, (bed) => {
     });
   }
 
-  const results: [string, Behaviour, SendResult | { kind: SendResult["kind"] }][] = [
+  const results: Outcome[] = [
     [
       "the list that newer ones answer",
       answers(201, [{ timestamp: "1732190400000" }]),
@@ -190,15 +197,7 @@ describeChannel(SCRIPT, (bed) => {
     ["400 of something else", answers(400, "<html>Bad request</html>"), { kind: "transient" }],
     ["401 of a proxy", answers(401, "<html>Who are you?</html>"), { kind: "authentication" }],
   ];
-  for (const [title, behaviour, expected] of results) {
-    it(`returns ${expected.kind} for ${title}`, async () => {
-      server.script(behaviour);
-
-      const result = await send(bed);
-
-      expect(result).to.deep.include(expected);
-    });
-  }
+  describeOutcomes(bed, results);
 
   it("returns sent for a group message that one member failed to receive", async () => {
     server.script(sent({ errors: { recipients: [{ number: TO, reason: "UNREGISTERED_FAILURE" }] } }));

@@ -2,7 +2,15 @@ import { expect } from "chai";
 import type { SendResult } from "../../../src/channels/channel.ts";
 import { slackChannel } from "../../../src/channels/slack/channel.ts";
 import { answers, type Behaviour, breaks } from "../../support/channelServer.ts";
-import { type ChannelScript, describeChannel, KEY, kindOf, send, TEXT } from "../describeChannel.ts";
+import {
+  type ChannelScript,
+  describeChannel,
+  describeOutcomes,
+  KEY,
+  type Outcome,
+  send,
+  TEXT,
+} from "../describeChannel.ts";
 
 const TOKEN = "xoxb-slack-secret-token";
 const POST = "/chat.postMessage";
@@ -155,13 +163,13 @@ describeChannel(SCRIPT, (bed) => {
     ["rate_limited in a 200", refuses("rate_limited"), null],
     ["message_limit_exceeded", refuses("message_limit_exceeded"), null],
   ];
-  for (const [title, behaviour, retryAfterMs] of limits) {
-    it(`returns rate-limited for ${title}`, async () => {
-      bed.script(behaviour);
-
-      expect(await send(bed)).to.include({ kind: "rate-limited", retryAfterMs, scope: "channel" });
-    });
-  }
+  describeOutcomes(
+    bed,
+    limits.map(([title, behaviour, retryAfterMs]): Outcome => {
+      const expected = { kind: "rate-limited", retryAfterMs, scope: "channel" } as const;
+      return [title, behaviour, expected];
+    }),
+  );
 
   const refusals: Partial<Record<SendResult["kind"], string>> = {
     authentication: `invalid_auth not_authed account_inactive token_revoked token_expired missing_scope
@@ -174,19 +182,15 @@ describeChannel(SCRIPT, (bed) => {
     transient: "request_timeout service_unavailable team_added_to_org",
     ambiguous: "fatal_error internal_error",
   };
-  for (const [kind, codes] of Object.entries(refusals)) {
-    for (const code of codes.split(/\s+/)) {
-      it(`returns ${kind} for ${code} in a 200`, async () => {
-        bed.script(refuses(code));
-
-        const result = await send(bed);
-
-        expect(result.kind).to.equal(kind);
-        expect(kindOf(result).reason).to.match(new RegExp(`^Slack answered 200 \\(${code}\\)`));
-        expect(server.requests).to.have.length(1);
-      });
-    }
-  }
+  describeOutcomes(
+    bed,
+    Object.entries(refusals).flatMap(([kind, codes]) =>
+      codes.split(/\s+/).map((code): Outcome => {
+        const reason = new RegExp(`^Slack answered 200 \\(${code}\\)`);
+        return [`${code} in a 200`, refuses(code), { kind: kind as SendResult["kind"] }, reason];
+      }),
+    ),
+  );
 
   const others: [string, Behaviour, SendResult["kind"], RegExp][] = [
     ["a code in a 403", answers(403, { ok: false, error: "invalid_auth" }), "authentication", /403 \(invalid_auth\)/],
@@ -199,16 +203,10 @@ describeChannel(SCRIPT, (bed) => {
     ["an answer without ts", answers(200, { ok: true, channel: "C1" }), "ambiguous", /answered 200, but not/],
     ["an answer without a channel", answers(200, { ok: true, ts: "1.2" }), "ambiguous", /answered 200, but not/],
   ];
-  for (const [title, behaviour, kind, reason] of others) {
-    it(`returns ${kind} for ${title}`, async () => {
-      bed.script(behaviour);
-
-      const result = await send(bed);
-
-      expect(result.kind).to.equal(kind);
-      expect(kindOf(result).reason).to.match(reason);
-    });
-  }
+  describeOutcomes(
+    bed,
+    others.map(([title, behaviour, kind, reason]) => [title, behaviour, { kind }, reason]),
+  );
 
   it("check returns the bot's name and sends no message", async () => {
     const found = await bed.channel.check(new AbortController().signal);

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import type { SendResult } from "../../../src/channels/channel.ts";
 import { telegramChannel } from "../../../src/channels/telegram/channel.ts";
 import { answers, type Behaviour } from "../../support/channelServer.ts";
-import { type ChannelScript, describeChannel, kindOf, send, TEXT } from "../describeChannel.ts";
+import { type ChannelScript, describeChannel, describeOutcomes, kindOf, send, TEXT } from "../describeChannel.ts";
 
 /** The id of a private chat. */
 const TO = "1234567890";
@@ -159,17 +159,13 @@ describeChannel(SCRIPT, (bed) => {
     [500, "Internal Server Error", "transient"],
     [502, "Bad Gateway", "transient"],
   ];
-  for (const [status, description, kind] of refusals) {
-    it(`returns ${kind} for ${status} "${description}"`, async () => {
-      bed.script(refuses(status, description));
-
-      const result = await send(bed);
-
-      expect(result.kind).to.equal(kind);
-      expect(kindOf(result).reason).to.include(description.replace(/"[^"]*"/g, '"…"'));
-      expect(server.requests).to.have.length(1);
-    });
-  }
+  describeOutcomes(
+    bed,
+    refusals.map(([status, description, kind]) => {
+      const reason = description.replace(/"[^"]*"/g, '"…"');
+      return [`${status} "${description}"`, refuses(status, description), { kind }, reason];
+    }),
+  );
 
   const quotingDescriptions: [string, unknown][] = [
     ["quotes the text", `Bad Request: can't parse entities in ${TEXT}`],

@@ -2,7 +2,16 @@ import { expect } from "chai";
 import type { SendResult } from "../../../src/channels/channel.ts";
 import { whatsappChannel } from "../../../src/channels/whatsapp/channel.ts";
 import { answers, type Behaviour } from "../../support/channelServer.ts";
-import { type ChannelScript, describeChannel, KEY, kindOf, send, TEXT } from "../describeChannel.ts";
+import {
+  type ChannelScript,
+  describeChannel,
+  describeOutcomes,
+  KEY,
+  kindOf,
+  type Outcome,
+  send,
+  TEXT,
+} from "../describeChannel.ts";
 
 const TOKEN = "EAAwhatsappSecretToken";
 const NUMBER = "106540352242922";
@@ -155,18 +164,15 @@ describeChannel(SCRIPT, (bed) => {
       ],
     ],
   ];
-  for (const [kind, list] of codes) {
-    for (const [code, status] of list) {
-      it(`returns ${kind} for code ${code} with status ${status}`, async () => {
-        server.script(refuses(status, code));
-
-        const result = await send(bed);
-
-        expect(result.kind).to.equal(kind);
-        expect(kindOf(result).reason).to.match(new RegExp(`^WhatsApp answered ${status} \\(${code}\\).*\\.$`));
-      });
-    }
-  }
+  describeOutcomes(
+    bed,
+    codes.flatMap(([kind, list]) =>
+      list.map(([code, status]): Outcome => {
+        const reason = new RegExp(`^WhatsApp answered ${status} \\(${code}\\).*\\.$`);
+        return [`code ${code} with status ${status}`, refuses(status, code), { kind }, reason];
+      }),
+    ),
+  );
 
   it("classifies by the code rather than the status", async () => {
     server.script(refuses(200, 131026), refuses(500, 190), refuses(401, 131000), refuses(200, 999_999));
@@ -207,13 +213,13 @@ describeChannel(SCRIPT, (bed) => {
     ["spam (131048)", refuses(429, 131048), "channel", 3_600_000],
     ["something new, told by the status", refuses(429, 999_999), "channel", null],
   ];
-  for (const [title, behaviour, scope, retryAfterMs] of limits) {
-    it(`returns rate-limited for the limit of ${title}`, async () => {
-      server.script(behaviour);
-
-      expect(await send(bed)).to.deep.include({ kind: "rate-limited", scope, retryAfterMs });
-    });
-  }
+  describeOutcomes(
+    bed,
+    limits.map(([title, behaviour, scope, retryAfterMs]): Outcome => {
+      const expected = { kind: "rate-limited", scope, retryAfterMs } as const;
+      return [`the limit of ${title}`, behaviour, expected];
+    }),
+  );
 
   it("uses a Retry-After header, although WhatsApp documents none", async () => {
     server.script((response, request) => {
