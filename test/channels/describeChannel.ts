@@ -102,6 +102,33 @@ export function describeChannel(script: ChannelScript, special: (bed: Bed) => vo
   });
 }
 
+/** An answer of the service, and what `send` must return for it. */
+export type Outcome = readonly [
+  title: string,
+  behaviour: Behaviour,
+  expected: { readonly kind: SendResult["kind"]; readonly [field: string]: unknown },
+  /** A pattern for the reason, or a part of it. */
+  reason?: RegExp | string,
+];
+
+/** Describes what the channel returns for answers of its service, with one request for each message. */
+export function describeOutcomes(bed: Bed, outcomes: readonly Outcome[], message: Partial<OutgoingMessage> = {}): void {
+  for (const [title, behaviour, expected, reason = /\w/] of outcomes) {
+    it(`returns ${expected.kind} for ${title}`, async () => {
+      bed.script(behaviour);
+
+      const result = await send(bed, message);
+
+      expect(result).to.deep.include(expected);
+      if (result.kind !== "sent") {
+        if (typeof reason === "string") expect(result.reason).to.include(reason);
+        else expect(result.reason).to.match(reason);
+      }
+      expect(bed.messages()).to.have.length(1);
+    });
+  }
+}
+
 function describeLimits(bed: Bed, script: ChannelScript): void {
   const { limit, unit } = script.style;
 
@@ -130,7 +157,7 @@ function describeFailingChecks(bed: Bed, { failingChecks = [] }: ChannelScript):
 
       expect(found.ok).to.equal(false);
       expect(found.detail).to.match(detail);
-      tellsNothing(bed, found);
+      expectNoSecrets(bed, found);
     });
   }
 }
@@ -142,12 +169,12 @@ export async function send(
   { signal = new AbortController().signal, channel = bed.channel } = {},
 ): Promise<SendResult> {
   const result = await channel.send({ to: bed.to, text: TEXT, plain: false, key: KEY, ...message }, signal);
-  tellsNothing(bed, result);
+  expectNoSecrets(bed, result);
   return result;
 }
 
 /** Checks that a result contains neither secrets, the message nor the recipient. */
-export function tellsNothing(bed: Bed, result: object): void {
+export function expectNoSecrets(bed: Bed, result: object): void {
   for (const secret of [...bed.secrets, TEXT]) expect(JSON.stringify(result)).to.not.include(secret);
   if ("reason" in result) expect(result.reason).to.not.include(bed.to);
 }
@@ -214,17 +241,10 @@ function describeNetwork(bed: Bed): void {
     ["a connection that breaks after the request", breaks, "ambiguous", /connection broke/],
     ["a connection that breaks in the middle of the answer", breaksMidway, "ambiguous", /connection broke/],
   ];
-  for (const [title, behaviour, kind, reason] of cases) {
-    it(`returns ${kind} for ${title}`, async () => {
-      bed.script(behaviour);
-
-      const result = await send(bed);
-
-      expect(kindOf(result).kind).to.equal(kind);
-      expect(kindOf(result).reason).to.match(reason);
-      expect(bed.messages()).to.have.length(1);
-    });
-  }
+  describeOutcomes(
+    bed,
+    cases.map(([title, behaviour, kind, reason]) => [title, behaviour, { kind }, reason]),
+  );
 
   it("never quotes the message, its recipient or a secret that the service returns", async () => {
     const { to, secrets, script } = bed;

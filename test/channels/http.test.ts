@@ -18,7 +18,7 @@ import { eventually } from "../support/eventually.ts";
 
 const SECRET = "the-secret";
 
-describe("the HTTP layer of the channels", () => {
+describe("sendRequest", () => {
   let server: ChannelServer;
   before(async () => {
     server = await startChannelServer(answers(200, { ok: true }));
@@ -28,7 +28,7 @@ describe("the HTTP layer of the channels", () => {
   const ask = (request: Partial<ApiRequest> = {}, signal = new AbortController().signal) =>
     sendRequest({ method: "POST", url: `${server.url}/${SECRET}`, timeoutMs: 20_000, ...request }, signal);
 
-  it("sends JSON, with its length", async () => {
+  it("sends JSON with its length", async () => {
     const answer = await ask({ body: { text: "ü" }, headers: { Authorization: "Bearer t" } });
 
     expect(answer).to.include({ kind: "response", status: 200, text: '{"ok":true}' });
@@ -57,7 +57,7 @@ describe("the HTTP layer of the channels", () => {
     ["a host that is not there", { url: `http://${SECRET}.invalid/` }],
   ];
   for (const [title, request] of unsent) {
-    it(`has surely sent nothing with ${title}`, async () => {
+    it(`returns unsent for ${title}`, async () => {
       const answer = await ask(request);
 
       expect(answer.kind).to.equal("unsent");
@@ -66,7 +66,7 @@ describe("the HTTP layer of the channels", () => {
     });
   }
 
-  it("has surely sent nothing to a server that speaks no TLS", async () => {
+  it("returns unsent for a server without TLS", async () => {
     const answer = await ask({ url: server.url.replace("http:", "https:"), body: { text: SECRET } });
 
     expect(answer.kind).to.equal("unsent");
@@ -79,7 +79,7 @@ describe("the HTTP layer of the channels", () => {
     ["breaks before the request was read", drops],
   ];
   for (const [title, behaviour] of lost) {
-    it(`does not know what became of a request whose connection ${title}`, async () => {
+    it(`returns lost for a request whose connection ${title}`, async () => {
       server.script(behaviour);
 
       const answer = await ask({ body: { text: "t".repeat(100_000) } });
@@ -91,7 +91,7 @@ describe("the HTTP layer of the channels", () => {
     });
   }
 
-  it("has surely sent nothing to a name with two addresses, at neither of which anybody listens", async () => {
+  it("returns unsent for a host name with two unreachable addresses", async () => {
     const closed = await startChannelServer();
     await closed.close();
     const addresses = ["127.0.0.1", "::1"].map((address) => ({ address, family: address === "::1" ? 6 : 4 }));
@@ -115,8 +115,8 @@ describe("the HTTP layer of the channels", () => {
     ["faults of which one came later", new AggregateError([...connects, error("ECONNRESET", "read")]), "lost"],
   ];
   for (const [title, cause, kind] of causes) {
-    it(`takes a request for ${kind} that failed for ${title}`, async () => {
-      // No network of a test fails like this.
+    it(`returns ${kind} for a request that failed with ${title}`, async () => {
+      // No local network fails like this.
       const stub = sinon.stub(globalThis, "fetch").rejects(new TypeError("fetch failed", { cause }));
 
       const answer = await ask().finally(() => stub.restore());
@@ -125,7 +125,7 @@ describe("the HTTP layer of the channels", () => {
     });
   }
 
-  it("gives up a request that gets no answer in time", async () => {
+  it("returns lost for a request without a response within the time limit", async () => {
     server.script(hangs);
 
     const answer = await ask({ timeoutMs: 100 });
@@ -135,7 +135,7 @@ describe("the HTTP layer of the channels", () => {
   });
 
   for (const status of [302, 401, 429, 500]) {
-    it(`has the status and the headers of an answer with ${status} whose connection breaks within the body`, async () => {
+    it(`returns the status and headers of a ${status} whose body breaks off`, async () => {
       server.script(breaksWithin(status, { "Retry-After": "3" }));
 
       const answer = await ask({ body: { text: "t" } });
@@ -145,7 +145,7 @@ describe("the HTTP layer of the channels", () => {
     });
   }
 
-  it("has the status of an answer whose body does not end in time", async () => {
+  it("returns the status of an error response whose body does not end in time", async () => {
     server.script((response) => {
       response.writeHead(429, { "Retry-After": "3" });
       response.write("wait");
@@ -157,7 +157,7 @@ describe("the HTTP layer of the channels", () => {
     await eventually(() => server.requests[0]?.cancelled, "the request to be cancelled");
   });
 
-  it("does not know what became of a request that was taken, where the body does not end in time", async () => {
+  it("returns lost for a success whose body does not end in time", async () => {
     server.script((response) => {
       response.writeHead(200);
       response.write("{");
@@ -168,7 +168,7 @@ describe("the HTTP layer of the channels", () => {
     expect(answer).to.deep.equal({ kind: "lost", reason: "There was no answer within 0.2 seconds." });
   });
 
-  it("reads a megabyte of an endless answer", async () => {
+  it("reads at most a megabyte of an endless response", async () => {
     server.script((response) => {
       const more = (): unknown => response.write("x".repeat(65_536), (error) => error ?? more());
       response.writeHead(200);
@@ -194,14 +194,14 @@ describe("the HTTP layer of the channels", () => {
     [null, null],
   ];
   for (const [header, expected] of waits) {
-    it(`takes ${expected} ms from Retry-After: ${header}`, () => {
+    it(`reads ${expected} ms from Retry-After: ${header}`, () => {
       const headers = new Headers(header === null ? {} : { "Retry-After": header });
 
       expect(retryAfterMs(headers, Date.parse("2026-11-21T12:00:00Z"))).to.equal(expected);
     });
   }
 
-  it("puts words on one line, and not too many", () => {
+  it("returns an excerpt on one line of limited length", () => {
     expect(excerpt(" a\n b\t")).to.equal("a b");
     expect(excerpt(undefined)).to.equal("");
     expect(excerpt("x".repeat(1_000))).to.have.length(300);

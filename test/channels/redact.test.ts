@@ -1,21 +1,21 @@
 import { expect } from "chai";
 import { redact, redactWithNames } from "../../src/channels/redact.ts";
 
-describe("a service's own words", () => {
+describe("redact", () => {
   const LONG = 'The deployment of shop-api failed: see the log for $HOME and "more".';
   const cases: [string, unknown, string[], string][] = [
-    ["are on one line", " Not\n  found. ", [LONG], "Not found."],
-    ["are 300 characters at most", "x".repeat(400), [LONG], "x".repeat(300)],
-    ["are none where they are no text", { toString: 1 }, [LONG], ""],
-    ["are shown beside secrets that are empty", "Not found.", ["", " "], "Not found."],
-    ["may have some words in common with a message", "The log failed", [LONG], "The log failed"],
-    ["are left out where they quote a message", `Cannot send: ${LONG}`, [LONG], ""],
-    ["are left out where they quote a piece of it", "near 'of shop-api failed'", [LONG], ""],
-    ["are left out where they quote it for a shell", 'see the log for \\$HOME and \\\\"more\\\\".', [LONG], ""],
-    ["are left out where they quote it in other cases", "LOG FOR $HOME AND", [LONG], ""],
-    ["are left out where they quote a short message", 'Cannot send "Done 🚂!"', ["done!"], ""],
-    ["are left out where they quote one without a letter", "Cannot send 🚂", ["🚂"], ""],
-    ["are left out where they hold a password", "GET /?password=p%40ss", ["p@ss", "p%40ss"], ""],
+    ["returns text on one line", " Not\n  found. ", [LONG], "Not found."],
+    ["returns at most 300 characters", "x".repeat(400), [LONG], "x".repeat(300)],
+    ["returns nothing for a value that is not a string", { toString: 1 }, [LONG], ""],
+    ["ignores empty secrets", "Not found.", ["", " "], "Not found."],
+    ["returns text that shares some words with a message", "The log failed", [LONG], "The log failed"],
+    ["omits text that quotes a message", `Cannot send: ${LONG}`, [LONG], ""],
+    ["omits text that quotes a part of a message", "near 'of shop-api failed'", [LONG], ""],
+    ["omits text that quotes a message escaped for a shell", 'see the log for \\$HOME and \\\\"more\\\\".', [LONG], ""],
+    ["omits text that quotes a message in another case", "LOG FOR $HOME AND", [LONG], ""],
+    ["omits text that quotes a short message", 'Cannot send "Done 🚂!"', ["done!"], ""],
+    ["omits text that quotes a message without letters", "Cannot send 🚂", ["🚂"], ""],
+    ["omits text that contains a password", "GET /?password=p%40ss", ["p@ss", "p%40ss"], ""],
   ];
   for (const [title, words, secrets, shown] of cases) {
     it(title, () => {
@@ -25,14 +25,14 @@ describe("a service's own words", () => {
 
   const NUMBER = "+4915111111111";
   const about: [string, string, string[], string][] = [
-    ["leave the recipient out", `The user ${NUMBER} is not registered.`, [NUMBER], "The user … is not registered."],
-    ["leave out each name", `anna.42 (iMessage;-;${NUMBER})`, [`iMessage;-;${NUMBER}`, "anna.42"], "… (…)"],
-    ["are left out where they write the recipient otherwise", "to (+49) 151 1111-1111", [NUMBER], ""],
-    ["are left out where they quote the message as well", `${NUMBER}: ${LONG}`, [NUMBER], ""],
-    ["are shown where nobody is known", "Not found.", ["", " "], "Not found."],
+    ["replaces the recipient", `The user ${NUMBER} is not registered.`, [NUMBER], "The user … is not registered."],
+    ["replaces each name", `anna.42 (iMessage;-;${NUMBER})`, [`iMessage;-;${NUMBER}`, "anna.42"], "… (…)"],
+    ["omits text with the recipient in another notation", "to (+49) 151 1111-1111", [NUMBER], ""],
+    ["omits text that also quotes the message", `${NUMBER}: ${LONG}`, [NUMBER], ""],
+    ["ignores empty names", "Not found.", ["", " "], "Not found."],
   ];
   for (const [title, words, names, shown] of about) {
-    it(`about a recipient ${title}`, () => {
+    it(`with names ${title}`, () => {
       expect(redactWithNames(names, words, LONG)).to.equal(shown);
     });
   }

@@ -55,7 +55,7 @@ export function signalDaemon({ account, apiUrl }: SignalSettings): Pick<Channel,
         const classified = classify(response, [], "");
         return { ok: false, detail: classified.kind === "sent" ? "signal-cli lists no accounts." : classified.reason };
       }
-      return result.some((known) => known?.number === account)
+      return result.some((listed) => listed?.number === account)
         ? { ok: true, detail: `it sends as ${account}` }
         : { ok: false, detail: `signal-cli has no account ${account}.` };
     },

@@ -54,13 +54,13 @@ export function signalRest({ account, apiUrl }: SignalSettings): Pick<Channel, "
       const about = await get("/v1/about", signal);
       if (about.kind !== "response") return { ok: false, detail: about.reason };
       if (about.status !== 200 || !about.json?.versions) {
-        const says = about.status === 200 ? "no signal-cli-rest-api's answer" : `${about.status}`;
-        return { ok: false, detail: `GET /v1/about of channels.signal.apiUrl is answered with ${says}.` };
+        const found = about.status === 200 ? "no signal-cli-rest-api's answer" : `${about.status}`;
+        return { ok: false, detail: `GET /v1/about of channels.signal.apiUrl is answered with ${found}.` };
       }
       const accounts = await get("/v1/accounts", signal);
       // Older versions do not list accounts; the account counts as present then.
-      const known = accounts.kind === "response" && Array.isArray(accounts.json) ? accounts.json : [account];
-      return known.includes(account)
+      const listed = accounts.kind === "response" && Array.isArray(accounts.json) ? accounts.json : [account];
+      return listed.includes(account)
         ? { ok: true, detail: `it sends as ${account}` }
         : { ok: false, detail: `${NAME} has no account ${account}.` };
     },

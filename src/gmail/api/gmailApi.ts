@@ -143,9 +143,9 @@ export function createGmailApi(auth: GoogleAuth, options: GmailApiOptions = {}):
   };
 }
 
-async function nullIfNotFound<T>(answer: Promise<T>): Promise<T | null> {
+async function nullIfNotFound<T>(response: Promise<T>): Promise<T | null> {
   try {
-    return await answer;
+    return await response;
   } catch (error) {
     if (error instanceof GoogleError && error.status === 404) return null;
     throw error;

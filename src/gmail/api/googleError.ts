@@ -66,24 +66,24 @@ const TRANSIENT_CODES: readonly string[] = [
 ];
 
 /** Creates the error for a failed response of Gmail or Pub/Sub, from its status and codes. */
-export function fromResponse(service: string, answer: GoogleResponse): GoogleError {
-  const { status } = answer;
-  const codes = codesOf(answer.body);
+export function fromResponse(service: string, response: GoogleResponse): GoogleError {
+  const { status } = response;
+  const codes = codesOf(response.body);
   const kind =
     transientKind(status, codes) ??
     (status === 401 || includesAny(codes, MISSING_SCOPE_CODES) ? "authorization" : "refused");
-  return failure(service, kind, answer, codes);
+  return failure(service, kind, response, codes);
 }
 
 /**
  * Creates the error for a response of the token endpoint. OAuth defines a code for each refusal; one without a code does not
  * come from Google.
  */
-export function fromTokenResponse(service: string, answer: GoogleResponse): GoogleError {
-  const { status, body } = answer;
+export function fromTokenResponse(service: string, response: GoogleResponse): GoogleError {
+  const { status, body } = response;
   const codes = codesOf(body);
   const isOAuth = status >= 400 && status < 500 && codes.length > 0;
-  return failure(service, transientKind(status, codes) ?? (isOAuth ? "authorization" : "refused"), answer, codes);
+  return failure(service, transientKind(status, codes) ?? (isOAuth ? "authorization" : "refused"), response, codes);
 }
 
 /** Creates the error for a request without a response: a network failure, an invalid certificate or a time-out. */
@@ -96,11 +96,16 @@ export function fromNetworkError(service: string, thrown: unknown): GoogleError 
   return new GoogleError("transient", `${service} cannot be reached (${code ?? "network error"}).`);
 }
 
-function failure(service: string, kind: GoogleFailure, answer: GoogleResponse, codes: readonly string[]): GoogleError {
-  const { status } = answer;
+function failure(
+  service: string,
+  kind: GoogleFailure,
+  response: GoogleResponse,
+  codes: readonly string[],
+): GoogleError {
+  const { status } = response;
   const names = codes.length > 0 ? ` (${codes.join(", ")})` : "";
   return new GoogleError(kind, `${service} answered ${status}${names}.`, {
-    ...{ status, codes, retryAfterMs: kind === "rate-limited" ? retryAfter(answer) : undefined },
+    ...{ status, codes, retryAfterMs: kind === "rate-limited" ? retryAfter(response) : undefined },
   });
 }
 
@@ -123,7 +128,8 @@ function codesOf(body: unknown): string[] {
 /** Returns whether a value has the form of a code; any other text may quote anything and is not shown. */
 const isCode = (value: unknown): value is string => typeof value === "string" && /^[\w.:-]{1,64}$/.test(value);
 
-const includesAny = (codes: readonly string[], known: readonly string[]) => codes.some((code) => known.includes(code));
+const includesAny = (codes: readonly string[], others: readonly string[]) =>
+  codes.some((code) => others.includes(code));
 
 /** Returns the delay of `Retry-After`, else the `retryDelay` ("3.5s") of a RetryInfo, in milliseconds. */
 function retryAfter({ headers, body }: GoogleResponse): number | undefined {

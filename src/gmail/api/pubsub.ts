@@ -47,8 +47,8 @@ export function createPubSub(auth: GoogleAuth, options: PubSubOptions = {}): Pub
   return {
     async pull(subscription, max, signal) {
       const pullOptions = { timeoutMs: pullTimeoutMs, isEmptyOnTimeout: true };
-      const answer = await post(`${subscription}:pull`, { maxMessages: max }, pullOptions, signal);
-      return asArray(answer.receivedMessages).flatMap((received) => {
+      const response = await post(`${subscription}:pull`, { maxMessages: max }, pullOptions, signal);
+      return asArray(response.receivedMessages).flatMap((received) => {
         const ackId = asText(received?.ackId);
         return ackId ? [{ ackId, notification: readNotification(received?.message?.data) }] : [];
       });

@@ -41,8 +41,8 @@ export interface Consent {
 const CONSENT_URL = "https://accounts.google.com/o/oauth2/v2/auth";
 const HOST = "127.0.0.1";
 const PATH = "/consent";
-const PAGE = "You can close this window. What came of it is told in the terminal.\n";
-const FOREIGN_PAGE = "This is not the answer that is waited for. Open the address that the terminal shows.\n";
+const SUCCESS_PAGE = "You can close this window. What came of it is told in the terminal.\n";
+const FOREIGN_REDIRECT_PAGE = "This is not the answer that is waited for. Open the address that the terminal shows.\n";
 
 /**
  * Asks a person for consent on Google's page and exchanges the resulting code for tokens: authorization code flow with PKCE,
@@ -61,7 +61,7 @@ export async function requestConsent(request: ConsentRequest): Promise<Consent> 
   const { codeVerifier, codeChallenge = "" } = await oauth.generateCodeVerifierAsync();
   const state = randomBytes(24).toString("base64url");
   let redirectUri = "";
-  const answer = await waitForRedirect(request, state, (uri) => {
+  const redirect = await waitForRedirect(request, state, (uri) => {
     redirectUri = uri;
     show(
       oauth.generateAuthUrl({
@@ -76,7 +76,7 @@ export async function requestConsent(request: ConsentRequest): Promise<Consent> 
       }),
     );
   });
-  const code = readCode(answer);
+  const code = readCode(redirect);
   const { tokens } = await oauth.getToken({ code, codeVerifier, redirect_uri: redirectUri }).catch((thrown) => {
     throw toLoginError(thrown);
   });
@@ -113,11 +113,11 @@ async function waitForRedirect(
     if (isForeign(query)) {
       if (!hasReportedForeign) onRefused?.("foreign");
       hasReportedForeign = true;
-      return void response.writeHead(400, headers).end(FOREIGN_PAGE);
+      return void response.writeHead(400, headers).end(FOREIGN_REDIRECT_PAGE);
     }
     isTaken = true;
     response.once("close", () => resolve(query));
-    response.writeHead(200, headers).end(PAGE);
+    response.writeHead(200, headers).end(SUCCESS_PAGE);
   });
   server.listen(port, HOST);
   const lines = pasted && createInterface({ input: pasted });
@@ -152,9 +152,9 @@ function readQuery(address: string): URLSearchParams | undefined {
   return url.searchParams.has("code") || url.searchParams.has("error") ? url.searchParams : undefined;
 }
 
-function readCode(answer: URLSearchParams): string {
-  const error = answer.get("error");
-  if (error === null) return answer.get("code") ?? "";
+function readCode(redirect: URLSearchParams): string {
+  const error = redirect.get("error");
+  if (error === null) return redirect.get("code") ?? "";
   const reason = /^\w{1,64}$/.test(error) ? error : "unknown reason";
   throw new StartError(
     `The consent was not given (${reason}): run again and allow it. Where Google itself refused it, add the account to the test users of the app, or publish the app.`,

@@ -152,10 +152,10 @@ const toGoogleResponse = ({ status, headers, data }: GaxiosResponse): GoogleResp
 
 const missingTokenError = () => new GoogleError("transient", `${LOGIN} answered without a token.`);
 
-function unlessAborted<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
+function unlessAborted<T>(response: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason);
     signal.addEventListener("abort", stop);
-    answer.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+    response.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
   });
 }

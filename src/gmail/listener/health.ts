@@ -76,8 +76,8 @@ export class Health {
   }
 
   /** Runs actions one after the other: parts fail concurrently, and a cause that they share must be reported once. */
-  #serialize(act: () => Promise<void>): Promise<void> {
-    const turn = this.#last.then(act);
+  #serialize(action: () => Promise<void>): Promise<void> {
+    const turn = this.#last.then(action);
     this.#last = turn.catch(() => {});
     return turn;
   }

@@ -51,6 +51,12 @@ export function startListener(hooks: Config["hooks"], settings: GmailConfig, dep
 
 const pauseFor = (ms: number, signal: AbortSignal) => sleep(ms, undefined, { signal }).catch(() => {});
 
+/**
+ * A listener alternates between two states until it is stopped:
+ * - *waiting*: another process holds the mailbox's lease; the listener tries to acquire it at intervals.
+ * - *listening*: it holds the lease and repeats its parts concurrently: `mails` lists and imports, `notices` pulls
+ *   notifications, `watch` renews the watch. A failed part retries by itself; a lost lease ends all parts.
+ */
 class MailboxListener {
   readonly #hooks: Config["hooks"];
   readonly #settings: GmailConfig;
@@ -74,8 +80,8 @@ class MailboxListener {
     while (!stopping.aborted) {
       const token = randomUUID();
       try {
-        const isOurs = await stores.gmailMailboxes.acquire(account, { token, holder }, lease.durationMs);
-        if (isOurs) await this.#runWithLease(token, stopping);
+        const isAcquired = await stores.gmailMailboxes.acquire(account, { token, holder }, lease.durationMs);
+        if (isAcquired) await this.#runWithLease(token, stopping);
       } catch (error) {
         log.warn({ err: error }, "listening to the mailbox failed; trying again");
       }
@@ -117,8 +123,8 @@ class MailboxListener {
     const listings = new ListingRequests();
     const ended = new AbortController();
     const until = AbortSignal.any([signal, ended.signal]);
-    const repeatPart = (part: MailboxPart, act: (google: Google) => Promise<number>, wake?: () => AbortSignal) =>
-      this.#repeat(part, act, health, until, wake).finally(() => ended.abort());
+    const repeatPart = (part: MailboxPart, action: (google: Google) => Promise<number>, wake?: () => AbortSignal) =>
+      this.#repeat(part, action, health, until, wake).finally(() => ended.abort());
 
     const listMails = async (google: Google) => {
       await this.#checkMailbox(google, until);
@@ -147,7 +153,7 @@ class MailboxListener {
   /** Repeats an action. Each call returns the delay before the next one; failures lead to growing delays. */
   async #repeat(
     part: MailboxPart,
-    act: (google: Google) => Promise<number>,
+    action: (google: Google) => Promise<number>,
     health: Health,
     signal: AbortSignal,
     wake: () => AbortSignal = () => signal,
@@ -156,7 +162,7 @@ class MailboxListener {
     while (!signal.aborted) {
       try {
         this.#google ??= this.#connect();
-        const pauseMs = await act(this.#google);
+        const pauseMs = await action(this.#google);
         failures = 0;
         await health.reportSuccess(part);
         await withDeadline([signal, wake()], undefined, (woken) => this.#pause(pauseMs, woken));

@@ -110,9 +110,9 @@ export class MailImporter {
 
   /** Skips a mail that cannot be processed. @throws the error if it may be transient */
   async #skipUnlessTransient(id: string, error: unknown): Promise<void> {
-    const isKnown = error instanceof AppError;
-    if (isKnown ? error.retry : this.#countFailure(id) < MAX_FAILURES) throw error;
-    await this.#skip(id, isKnown ? error.message : "It could not be read; the listener's log says why.");
+    const isAppError = error instanceof AppError;
+    if (isAppError ? error.retry : this.#countFailure(id) < MAX_FAILURES) throw error;
+    await this.#skip(id, isAppError ? error.message : "It could not be read; the listener's log says why.");
   }
 
   /** Counts a failure and returns the number of consecutive ones. */

@@ -114,9 +114,9 @@ export function createPubSubSetup(auth: GoogleAuth, options: PubSubSetupOptions 
 }
 
 /** Returns null instead of throwing if the response has this status. */
-async function nullOnStatus<T>(status: number, answer: Promise<T>, applies = true): Promise<T | null> {
+async function nullOnStatus<T>(status: number, response: Promise<T>, applies = true): Promise<T | null> {
   try {
-    return await answer;
+    return await response;
   } catch (error) {
     if (applies && error instanceof GoogleError && error.status === status) return null;
     throw error;

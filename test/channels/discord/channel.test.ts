@@ -2,7 +2,7 @@ import { expect } from "chai";
 import type { SendResult } from "../../../src/channels/channel.ts";
 import { discordChannel } from "../../../src/channels/discord/channel.ts";
 import { answers, type Behaviour, breaks } from "../../support/channelServer.ts";
-import { type ChannelScript, describeChannel, kindOf, send, TEXT } from "../describeChannel.ts";
+import { type ChannelScript, describeChannel, describeOutcomes, type Outcome, send, TEXT } from "../describeChannel.ts";
 
 const TOKEN = "discord-secret-token";
 const CHANNEL = "1199999999999999999";
@@ -20,7 +20,7 @@ const ROUTES: Readonly<Record<string, Behaviour>> = {
   "GET /users/@me": answers(200, { id: "5", username: "signalbox", bot: true }),
 };
 
-/** An error as Discord writes it, with words that tell too much. */
+/** An error response of Discord whose text contains secrets. */
 const refuses = (status: number, code: unknown, more: object = {}, headers = {}): Behaviour =>
   answers(status, { code, message: `${TEXT} ${TOKEN}`, errors: { content: { _errors: [TEXT] } }, ...more }, headers);
 
@@ -45,7 +45,7 @@ describeChannel(SCRIPT, (bed) => {
   const { server, channelAt } = bed;
   const asked = () => server.requests.map(({ method, path }) => `${method} ${path}`);
 
-  it("sends the message with a nonce that is enforced, and pings nobody", async () => {
+  it("sends the message with an enforced nonce and without mentions", async () => {
     const result = await send(bed);
 
     expect(result).to.deep.equal({ kind: "sent", id: "1300000000000000001" });
@@ -66,7 +66,7 @@ describeChannel(SCRIPT, (bed) => {
     expect(headers["content-type"]).to.match(/^application\/json/);
   });
 
-  it("has the same nonce for each try, and another one for another part", async () => {
+  it("uses the same nonce for each attempt and another one for each part", async () => {
     for (const key of ["a-0", "a-0", "a-1", "k".repeat(64)]) await send(bed, { key });
 
     const nonces: string[] = server.requests.map(({ body }) => body.nonce);
@@ -88,18 +88,18 @@ describeChannel(SCRIPT, (bed) => {
     ["what is just not too long", "*".repeat(1_000), "\\*".repeat(1_000)],
   ];
   for (const [title, text, expected] of plain) {
-    it(`shows plain text letter by letter: ${title}`, async () => {
+    it(`escapes plain text: ${title}`, async () => {
       expect(await send(bed, { text, plain: true })).to.include({ kind: "sent" });
       expect(server.requests[0]?.body.content).to.equal(expected);
     });
   }
 
-  it("finds the API whether the address ends with a slash or not", async () => {
+  it("accepts an API address with a slash at its end", async () => {
     expect(await send(bed, {}, { channel: channelAt(`${server.url}/`) })).to.include({ kind: "sent" });
     expect(asked()).to.deep.equal([POST]);
   });
 
-  it("opens a user's channel once, and sends there", async () => {
+  it("opens a user's channel once and sends messages there", async () => {
     await send(bed, { to: `user:${USER}` });
     await send(bed, { to: ` user:${USER} ` });
 
@@ -108,7 +108,7 @@ describeChannel(SCRIPT, (bed) => {
     expect(server.requests[0]?.headers.authorization).to.equal(`Bot ${TOKEN}`);
   });
 
-  it("opens a user's channel anew after it was gone", async () => {
+  it("reopens a user's channel after it was gone", async () => {
     bed.script(ROUTES[OPEN] as Behaviour, refuses(404, 10003));
 
     expect(await send(bed, { to: `user:${USER}` })).to.include({ kind: "gone" });
@@ -131,7 +131,7 @@ describeChannel(SCRIPT, (bed) => {
     ["an answer whose channel is a path", answers(200, { id: "1/../2" }), "transient"],
   ];
   for (const [title, behaviour, kind] of unopened) {
-    it(`makes ${kind} of a channel not opened for ${title}, and sends nothing`, async () => {
+    it(`returns ${kind} and sends no message if the direct channel cannot be opened: ${title}`, async () => {
       bed.script(behaviour);
 
       expect((await send(bed, { to: `user:${USER}` })).kind).to.equal(kind);
@@ -157,19 +157,17 @@ describeChannel(SCRIPT, (bed) => {
     ["of a resource, by its code", limited(7.5, {}, { code: 40062 }), 7_500, "channel"],
     ["of slow mode, in a 400", refuses(400, 20016, { retry_after: 3 }), 3_000, "recipient"],
   ];
-  for (const [title, behaviour, retryAfterMs, scope] of limits) {
-    it(`obeys a limit ${title}`, async () => {
-      bed.script(behaviour);
-
-      expect(await send(bed)).to.include({ kind: "rate-limited", retryAfterMs, scope });
-    });
-  }
-
-  it("obeys Cloudflare, which has no JSON", async () => {
-    bed.script(answers(429, "<html>error 1015</html>", { "Retry-After": "3600" }));
-
-    expect(await send(bed)).to.include({ kind: "rate-limited", retryAfterMs: 3_600_000, scope: "channel" });
-  });
+  describeOutcomes(bed, [
+    ...limits.map(([title, behaviour, retryAfterMs, scope]): Outcome => {
+      const expected = { kind: "rate-limited", retryAfterMs, scope } as const;
+      return [`a limit ${title}`, behaviour, expected];
+    }),
+    [
+      "a 429 of Cloudflare, which has no JSON",
+      answers(429, "<html>error 1015</html>", { "Retry-After": "3600" }),
+      { kind: "rate-limited", retryAfterMs: 3_600_000, scope: "channel" },
+    ],
+  ]);
 
   const refusals: [number, number, SendResult["kind"]][] = [
     [401, 0, "authentication"],
@@ -205,27 +203,17 @@ describeChannel(SCRIPT, (bed) => {
     [500, 0, "transient"],
     [502, 50035, "transient"],
   ];
-  for (const [status, code, kind] of refusals) {
-    it(`makes ${kind} of ${status} with ${code}`, async () => {
-      bed.script(refuses(status, code));
+  describeOutcomes(bed, [
+    ...refusals.map(([status, code, kind]): Outcome => {
+      const reason = new RegExp(`^Discord answered ${status}${code ? ` \\(${code}\\)` : ""}`);
+      return [`${status} with code ${code}`, refuses(status, code), { kind }, reason];
+    }),
+    ...[TEXT, { toString: 1 }, 1.5, null].map(
+      (code): Outcome => [`403 with the code ${JSON.stringify(code)}`, refuses(403, code), { kind: "transient" }],
+    ),
+  ]);
 
-      const result = await send(bed);
-
-      expect(result.kind).to.equal(kind);
-      expect(kindOf(result).reason).to.match(new RegExp(`^Discord answered ${status}${code ? ` \\(${code}\\)` : ""}`));
-      expect(server.requests).to.have.length(1);
-    });
-  }
-
-  for (const code of [TEXT, { toString: 1 }, 1.5, null]) {
-    it(`makes transient of 403 whose code is ${JSON.stringify(code)}`, async () => {
-      bed.script(refuses(403, code));
-
-      expect((await send(bed)).kind).to.equal("transient");
-    });
-  }
-
-  it("checks which bot it is, and sends nothing", async () => {
+  it("check returns the bot's name and sends no message", async () => {
     const found = await bed.channel.check(new AbortController().signal);
 
     expect(found).to.deep.equal({ ok: true, detail: "it posts as signalbox" });

@@ -2,7 +2,17 @@ import { expect } from "chai";
 import type { SendResult } from "../../../src/channels/channel.ts";
 import { imessageChannel } from "../../../src/channels/imessage/channel.ts";
 import { answers, type Behaviour, breaks, breaksWithin } from "../../support/channelServer.ts";
-import { type ChannelScript, describeChannel, KEY, kindOf, send, TEXT, tellsNothing } from "../describeChannel.ts";
+import {
+  type ChannelScript,
+  describeChannel,
+  describeOutcomes,
+  expectNoSecrets,
+  KEY,
+  kindOf,
+  type Outcome,
+  send,
+  TEXT,
+} from "../describeChannel.ts";
 
 const PASSWORD = "blue & bubbles/secret+word";
 const QUERY = "?password=blue+%26+bubbles%2Fsecret%2Bword";
@@ -11,17 +21,17 @@ const CHAT = `iMessage;-;${TO}`;
 
 const message = (more: object = {}) => ({ guid: "p:0/message-1", text: TEXT, error: 0, tempGuid: KEY, ...more });
 const sent = answers(200, { status: 200, message: "Message sent!", data: message() });
-const begun = answers(200, {
+const chatCreated = answers(200, {
   status: 200,
   message: "Successfully created chat!",
   data: { guid: CHAT, messages: [message({ guid: "p:0/message-2" })] },
 });
-/** An error as BlueBubbles gives it. */
+/** An error response of BlueBubbles. */
 const refuses = (status: number, type: unknown, words: unknown, data: unknown = null): Behaviour =>
   answers(status, { status, message: "Message Send Error", error: { type, message: words }, data });
 const failed = (words: string, data: unknown = null) => refuses(500, "iMessage Error", words, data);
 const SEE_CODE = "Failed to send message! See attached message error code.";
-/** What Node says of a script that failed: the whole command, with the message as a shell wants it. */
+/** Node's error for a failed script: the whole command, with the message escaped for a shell. */
 const scriptFailed = (end: string) =>
   failed(
     `Command failed: osascript -e "tell application \\"Messages\\"" -e "send \\"the \\\\*secret\\\\* text\\" to targetChat"\n${end}`,
@@ -75,7 +85,7 @@ describeChannel(SCRIPT, (bed) => {
     }
   }
 
-  it("is at a path of its own, and behind a proxy's password", async () => {
+  it("accepts an API address with a path and a proxy's password", async () => {
     const through = channelAt(server.url.replace("//", "//me:pass@").concat("/bb"));
 
     const result = await send(bed, {}, { channel: through });
@@ -105,7 +115,7 @@ describeChannel(SCRIPT, (bed) => {
     });
   }
 
-  it("makes gone of a number with a zero that nobody dials, and asks nobody", async () => {
+  it("returns gone for a number with a trunk zero and sends no request", async () => {
     const result = await send(bed, { to: "+49 (0)151 1234567" });
 
     expect(result.kind).to.equal("gone");
@@ -113,7 +123,7 @@ describeChannel(SCRIPT, (bed) => {
     expect(server.requests).to.deep.equal([]);
   });
 
-  describe("begins a chat that is not there", () => {
+  describe("starts a missing chat", () => {
     const noChat: [string, Behaviour][] = [
       ["as BlueBubbles says", failed("Chat does not exist!")],
       ["as the status says", refuses(404, "Database Error", "Not Found")],
@@ -127,7 +137,7 @@ describeChannel(SCRIPT, (bed) => {
     for (const [how, behaviour] of noChat) {
       for (const [title, to, whom] of asked) {
         it(`with ${title}, ${how}`, async () => {
-          server.script(behaviour, begun);
+          server.script(behaviour, chatCreated);
 
           const result = await send(bed, { to });
 
@@ -170,7 +180,7 @@ describeChannel(SCRIPT, (bed) => {
     }
   });
 
-  const results: [string, Behaviour, SendResult | { kind: SendResult["kind"] }][] = [
+  const results: Outcome[] = [
     [
       "a password that is not good",
       answers(401, { status: 401, message: "No", error: { type: "Authentication Error", message: "Unauthorized" } }),
@@ -243,18 +253,9 @@ describeChannel(SCRIPT, (bed) => {
     ["404 that is not its own, of a tunnel that is closed", answers(404, "Not Found"), { kind: "transient" }],
     ["200 without a guid", answers(200, { status: 200, data: { guid: 7 } }), { kind: "ambiguous" }],
   ];
-  for (const [title, behaviour, expected] of results) {
-    it(`makes ${expected.kind} of ${title}`, async () => {
-      server.script(behaviour);
+  describeOutcomes(bed, results, { to: "iMessage;+;chat1234567890" });
 
-      const result = await send(bed, { to: "iMessage;+;chat1234567890" });
-
-      expect(result).to.deep.include(expected);
-      expect(server.requests).to.have.length(1);
-    });
-  }
-
-  it("does not take the words of a message for BlueBubbles' own", async () => {
+  it("does not mistake the text of a message for an error text", async () => {
     const text = "Chat does not exist! It is already queued, execution error: -1712";
     server.script(failed(`Command failed: osascript -e "send \\"${text}\\""\n1:2: execution error: Can’t. (-1728)`));
 
@@ -264,7 +265,7 @@ describeChannel(SCRIPT, (bed) => {
     expect(server.requests).to.have.length(1);
   });
 
-  describe("checks its password", () => {
+  describe("check of the password", () => {
     const cases: [string, Behaviour, boolean, RegExp][] = [
       ["which is good", answers(200, { status: 200, message: "Ping received!", data: "pong" }), true, /answers/],
       ["which is not", refuses(401, "Authentication Error", "Unauthorized"), false, /401 .*Unauthorized/],
@@ -282,7 +283,7 @@ describeChannel(SCRIPT, (bed) => {
         expect(found.detail).to.match(detail);
         const [{ method, path, text } = expect.fail("nobody was asked")] = server.requests;
         expect({ method, path, text }).to.deep.equal({ method: "GET", path: `/api/v1/ping${QUERY}`, text: "" });
-        tellsNothing(bed, found);
+        expectNoSecrets(bed, found);
       });
     }
   });

@@ -15,7 +15,7 @@ const ENVIRONMENT = {
   SIGNALBOX_TOKEN: "our-secret",
 };
 
-/** Stands in for imsg: notes in the folder how it was called, and replies so; gives up when its input ends. */
+/** Replaces imsg: records its call in the folder and prints the reply; ends when its input ends. */
 const standIn = (dir: string, reply: string) => `
   const { writeFileSync, renameSync } = require("node:fs");
   const called = ${JSON.stringify(join(dir, "called"))};
@@ -39,7 +39,7 @@ const failed = (words: string) => refuses(-32603, words);
 
 const DELIVERED = answers({ result: { ok: true, transport: "applescript", id: 1979, guid: "8DF-1" } });
 
-describe("the imessage channel, through the imsg command,", () => {
+describe("iMessage channel through the imsg command", () => {
   let dir: string;
   beforeEach(() => {
     dir = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-imsg-")));
@@ -64,7 +64,7 @@ describe("the imessage channel, through the imsg command,", () => {
   }
 
   for (const plain of [false, true]) {
-    it(`sends a ${plain ? "plain " : ""}message over its input, and nothing of it in its arguments`, async () => {
+    it(`sends a ${plain ? "plain " : ""}message through standard input and not in an argument`, async () => {
       const result = await send(imsg(DELIVERED), { plain });
 
       expect(result).to.deep.equal({ kind: "sent", id: "8DF-1" });
@@ -79,7 +79,7 @@ describe("the imessage channel, through the imsg command,", () => {
     });
   }
 
-  it("gives the command nothing of our environment that it does not need", async () => {
+  it("passes only the needed environment variables to the command", async () => {
     await send(imsg(DELIVERED));
 
     expect(called().env).to.deep.include({ PATH: process.env.PATH, HOME: "/home/me", SSH_AUTH_SOCK: "/agent" });
@@ -94,7 +94,7 @@ describe("the imessage channel, through the imsg command,", () => {
     "x".repeat(4_000),
   ];
   for (const text of texts) {
-    it(`sends ${JSON.stringify(text.slice(0, 30))} as it is`, async () => {
+    it(`sends ${JSON.stringify(text.slice(0, 30))} unchanged`, async () => {
       const result = await send(imsg(DELIVERED), { text });
 
       expect(result.kind).to.equal("sent");
@@ -102,7 +102,7 @@ describe("the imessage channel, through the imsg command,", () => {
     });
   }
 
-  it("takes 4,000 UTF-16 units of plain text, and has no idempotency key", () => {
+  it("accepts 4,000 UTF-16 units of plain text and is not idempotent", () => {
     const { style, idempotentForMs } = open(["imsg"]);
 
     expect(style).to.deep.equal({ dialect: "plain", limit: 4_000, unit: "utf16" });
@@ -127,7 +127,7 @@ describe("the imessage channel, through the imsg command,", () => {
   }
 
   for (const to of ["", "Anna", "Anna Smith", "anna k.m@example.org", "--db"]) {
-    it(`knows that ${JSON.stringify(to)} is no recipient, and does not have the contacts searched`, async () => {
+    it(`returns gone for the recipient ${JSON.stringify(to)} without starting the command`, async () => {
       const result = await send(imsg(DELIVERED), { to });
 
       expect(result).to.deep.include({ kind: "gone" });
@@ -135,7 +135,7 @@ describe("the imessage channel, through the imsg command,", () => {
     });
   }
 
-  it("makes gone of a number with a zero that nobody dials", async () => {
+  it("returns gone for a number with a trunk zero", async () => {
     const result = await send(imsg(DELIVERED), { to: "+49 (0)151 1234567" });
 
     expect(result.kind).to.equal("gone");
@@ -214,7 +214,7 @@ describe("the imessage channel, through the imsg command,", () => {
     ["an endless answer", "setInterval(() => say('x'.repeat(100_000)), 1)", { kind: "ambiguous" }],
   ];
   for (const [title, reply, expected] of results) {
-    it(`makes ${expected.kind} of ${title}`, async () => {
+    it(`returns ${expected.kind} for ${title}`, async () => {
       expect(await send(imsg(reply))).to.deep.include(expected);
     });
   }
@@ -224,7 +224,7 @@ describe("the imessage channel, through the imsg command,", () => {
     ["may not be run", ["/dev/null"], /cannot be started \(EACCES\)/],
   ];
   for (const [title, command, reason] of missing) {
-    it(`stops the channel when the program ${title}: so it is for each message, and none is lost by waiting`, async () => {
+    it(`returns authentication, which pauses the channel, when the program ${title}`, async () => {
       const result = await send(open(command));
 
       expect(kindOf(result)).to.deep.include({ kind: "authentication" });
@@ -232,7 +232,7 @@ describe("the imessage channel, through the imsg command,", () => {
     });
   }
 
-  it("ends the command when the worker stops, which is ambiguous", async () => {
+  it("returns ambiguous and ends the command when the worker stops", async () => {
     const stop = new AbortController();
     const sending = send(imsg(""), {}, stop.signal);
     await eventually(wasCalled, "the command to be called");
@@ -243,21 +243,21 @@ describe("the imessage channel, through the imsg command,", () => {
     expect(() => process.kill(called().pid, 0)).to.throw(/ESRCH/);
   });
 
-  it("ends a command that never answers when its time is over, which is ambiguous", async () => {
+  it("returns ambiguous and ends a command that does not answer within the time limit", async () => {
     const { result, forMs } = await inBriefTime(() => send(imsg("")));
 
     expect(result).to.deep.include({ kind: "ambiguous", reason: "imsg was stopped before it had answered." });
     expect(forMs).to.be.within(10_000, 150_000);
   });
 
-  it("starts nothing when the worker has stopped, which is transient", async () => {
+  it("returns transient and starts no command after the worker has stopped", async () => {
     const result = await send(imsg(DELIVERED), {}, AbortSignal.abort());
 
     expect(result.kind).to.equal("transient");
     expect(wasCalled()).to.equal(false);
   });
 
-  describe("checks the command", () => {
+  describe("check of the command", () => {
     const cases: [string, string, boolean, RegExp][] = [
       [
         "which may read Messages",

@@ -27,7 +27,7 @@ describe("toParts for WhatsApp", () => {
   }
 });
 
-/** What signal-cli-rest-api 0.100 makes of a styled text, without the styles. */
+/** Returns the text that signal-cli-rest-api 0.100 shows for a styled text, without styles. */
 function shownOfStyled(text: string): string {
   return text.replace(/\\(\*{1,3}|\|\||[~`|])|\*{1,3}|\|\||[~`]/g, (_, escaped?: string) => escaped ?? "");
 }
@@ -54,7 +54,7 @@ describe("toParts for Signal", () => {
     });
   }
 
-  it("loses no mark that is meant as text", () => {
+  it("keeps each mark that is meant as text", () => {
     fc.assert(
       fc.property(anyMarkdown, fc.integer({ min: 40, max: 5000 }), (markdown, limit) => {
         for (const { text, plain } of toParts(markdown, style("signal", limit))) {
@@ -66,7 +66,7 @@ describe("toParts for Signal", () => {
   });
 });
 
-describe("toParts as plain text", () => {
+describe("toParts for plain text", () => {
   const cases: [string, string, string][] = [
     ["marks", "**b** *i* ~~s~~ `c`", "b i s c"],
     ["a link", "[x](https://a.bc)", "x (https://a.bc)"],
@@ -116,7 +116,7 @@ describe("toParts as plain text", () => {
   }
 
   for (const markdown of ["", " \n\t", "\u200b", "---", "```\n```", "[](<>)", "> ", "&nbsp;", "\u0000", "***\n\n___"]) {
-    it(`has no part for ${JSON.stringify(markdown)}`, () => {
+    it(`returns no part for ${JSON.stringify(markdown)}`, () => {
       expect(toParts(markdown, style("plain"))).to.deep.equal([]);
     });
   }

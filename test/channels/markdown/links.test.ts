@@ -10,10 +10,10 @@ const write = (markdown: string, dialect: Dialect): string =>
     .map(({ text }) => text)
     .join("");
 
-/** Whether a text of a dialect has a link whose address is out of sight. */
+/** Returns whether a text of a dialect has a link with a hidden address. */
 const hidesAddress = (text: string): boolean => /<a href=|\]\((?!$)/.test(text);
 
-describe("the label of a link in a reply", () => {
+describe("link label", () => {
   const misleading = [
     "https://bank.example/login",
     "HTTPS://BANK.EXAMPLE",
@@ -42,7 +42,7 @@ describe("the label of a link in a reply", () => {
     "\u202eelpmaxe.live//:sptth\u202c bank.example",
   ];
   for (const label of misleading) {
-    it(`that reads as another address is shown with its target: ${label}`, () => {
+    it(`is shown with the target if it names another address: ${label}`, () => {
       for (const dialect of LINKING) {
         const text = write(`[${label}](${EVIL})`, dialect);
 
@@ -67,14 +67,14 @@ describe("the label of a link in a reply", () => {
     ["Zürich.example", "https://xn--zrich-kva.example/"],
   ];
   for (const [label, href] of honest) {
-    it(`that reads as no other address stands for its target: ${label}`, () => {
+    it(`hides the target if it names no other address: ${label}`, () => {
       for (const dialect of LINKING)
         expect(hidesAddress(write(`[${label}](${href})`, dialect)), dialect).to.equal(true);
     });
   }
 });
 
-describe("the label of a link in a reply is read with what touches it", () => {
+describe("link label with adjacent text", () => {
   const around = [
     `bank[.example](${EVIL})`,
     `[bank](${EVIL}).example`,
@@ -89,7 +89,7 @@ describe("the label of a link in a reply is read with what touches it", () => {
     `${"a".repeat(400)}[.example](${EVIL})`,
   ];
   for (const markdown of around) {
-    it(`and shows its target: ${markdown.slice(0, 80)}`, () => {
+    it(`is shown with the target: ${markdown.slice(0, 80)}`, () => {
       for (const dialect of LINKING) {
         const text = write(markdown, dialect);
 
@@ -107,13 +107,13 @@ describe("the label of a link in a reply is read with what touches it", () => {
     `([here](${EVIL})) [there](${EVIL}).`,
   ];
   for (const markdown of apart) {
-    it(`and hides it where nothing else is named: ${markdown}`, () => {
+    it(`hides the target if nothing else is named: ${markdown}`, () => {
       for (const dialect of LINKING) expect(hidesAddress(write(markdown, dialect)), dialect).to.equal(true);
     });
   }
 });
 
-describe("text in a reply of which a service could make a link", () => {
+describe("text that a service could read as a link", () => {
   const others = [
     `[bank.example][1]\n\n[1]: ${EVIL}`,
     `[bank.example]\n\n[bank.example]: ${EVIL}`,
@@ -135,7 +135,7 @@ describe("text in a reply of which a service could make a link", () => {
   }
 });
 
-describe("the address of a link in a reply", () => {
+describe("link address", () => {
   const schemes = [
     ...[
       "ms-msdt:/id",
@@ -157,7 +157,7 @@ describe("the address of a link in a reply", () => {
     ...["tel:+123", "ftp://a.bc", "/api/logout", "//evil.example"],
   ];
   for (const href of schemes) {
-    it(`with a scheme that starts a program, or none, is text: ${href}`, () => {
+    it(`is text with a scheme that starts a program, or with none: ${href}`, () => {
       for (const dialect of LINKING) {
         const text = write(`[y](${href})`, dialect);
         const bare = write(/^[a-z]+:/i.test(href) ? `<${href}>` : "", dialect);
@@ -168,13 +168,13 @@ describe("the address of a link in a reply", () => {
     });
   }
 
-  it("is a link to a part of Telegram in Telegram alone", () => {
+  it("becomes a tg: link in Telegram only", () => {
     const shown = LINKING.map((dialect) => hidesAddress(write("[y](tg://resolve?domain=a)", dialect)));
 
     expect(shown).to.deep.equal([true, false, false, false]);
   });
 
-  it("with signs that reorder it is shown with them encoded", () => {
+  it("is shown with bidirectional controls encoded", () => {
     for (const dialect of ["whatsapp", "plain", ...LINKING] as const) {
       expect(write("[bank.example](https://evil.example/\u202egpj)", dialect)).to.include("/%E2%80%AEgpj");
     }

@@ -9,7 +9,7 @@ const write = (markdown: string, dialect: Dialect) => toParts(markdown, style(di
 
 const ALL = ["slack", "discord", "markdown"] as const;
 
-describe("toParts in Markdown", () => {
+describe("toParts for Markdown", () => {
   const same: [string, string][] = [
     ["marks", "**b** *i* _i_ ~~s~~ `c` ``d`e``"],
     ["a link", "[x](https://a.bc/d)"],
@@ -98,7 +98,7 @@ describe("toParts in Markdown", () => {
     }
   }
 
-  it("says the same to whoever reads it as Markdown", () => {
+  it("keeps the meaning of Markdown", () => {
     const different: string[] = [];
     fc.assert(
       fc.property(anyMarkdown, (markdown) => {
@@ -109,11 +109,11 @@ describe("toParts in Markdown", () => {
       }),
       runs(2_000),
     );
-    // In a few random texts a star is read otherwise: beside a link that is shown as text, right behind another address.
+    // In a few random texts an asterisk is read differently: next to a link shown as text, right after another address.
     expect(different).to.have.length.at.most(8 * TIMES, different.join("\n---\n"));
   });
 
-  it("makes a table code where it is too long for a message", () => {
+  it("writes a table as code if it is too long for a message", () => {
     const rows = ["one | 1", "two | 2", "three | 3"];
     const markdown = ["a | b", "--|--", ...rows].join("\n");
 
@@ -126,7 +126,7 @@ describe("toParts in Markdown", () => {
   });
 });
 
-describe("toParts and calling people", () => {
+describe("toParts and mentions", () => {
   const neutralized: [string, Dialect, string, string][] = [
     ["everybody", "markdown", "@all @here @channel", "@\u200ball @\u200bhere @\u200bchannel"],
     ["everybody in capitals", "markdown", "@ALL, (@Here)", "@\u200bALL, (@\u200bHere)"],
@@ -147,7 +147,7 @@ describe("toParts and calling people", () => {
   }
 
   for (const dialect of ["slack", "markdown"] as const) {
-    it(`calls nobody in plain text for ${dialect}`, () => {
+    it(`mentions nobody in plain text for ${dialect}`, () => {
       const [part] = toParts("@all <!here> `<@U1>`", style(dialect));
 
       expect(part?.plain).to.equal(

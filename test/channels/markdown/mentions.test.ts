@@ -7,7 +7,7 @@ import { anyMarkdown, style } from "./shown.ts";
 
 const EVERYBODY_MENTION = ["@here", "@channel", "@all"];
 
-/** Whether Mattermost calls everybody for this text: as its server's mention parser looks for it, word by word. */
+/** Returns whether Mattermost would notify everybody for this text, word by word as its server's mention parser does. */
 function rings(text: string): boolean {
   return text.split(/[^\p{L}\p{N}:.\-_@]+/u).some((piece) => {
     const word = piece.replace(/^[:.\-_]+/, "").toLowerCase();
@@ -16,10 +16,10 @@ function rings(text: string): boolean {
   });
 }
 
-/** What the server's parser looks at, without the backslashes that it takes out before. */
+/** Returns the text that the server's parser reads, from which backslash escapes are removed. */
 const unescaped = (text: string) => text.replace(/\\([!-/:-@[-`{-~])/g, "$1");
 
-/** Everything that a post says may be: the text of a reply, and its plain form as it is escaped. */
+/** Returns all texts of posts for a reply: formatted, and plain with escapes. */
 function postsOf(text: string, limit = 4_000): string[] {
   const parts = toParts(text, style("markdown", limit, "runes"));
   return parts.flatMap((part) => [part.text, escapeMarkdown(part.plain, limit)]);
@@ -53,17 +53,17 @@ const anyCall = fc
   )
   .map((pieces) => pieces.join(""));
 
-describe("everybody in Mattermost", () => {
+describe("mention of everybody in Mattermost", () => {
   const calls = ["@here", "_@here_", "__@all__", "_Heads up @channel_", "@here_", "@here_x", "a.@ALL", "@here.:-_ you"];
   for (const text of calls) {
-    it(`is not called by ${text}, formatted or plain`, () => {
+    it(`is neutralized in ${text}, formatted or plain`, () => {
       const posts = postsOf(text);
 
       expect(posts.filter((post) => rings(post) || rings(unescaped(post)))).to.deep.equal([]);
     });
   }
 
-  it("is not called by any text", () => {
+  it("is neutralized in arbitrary text", () => {
     fc.assert(
       fc.property(fc.oneof(anyCall, anyMarkdown), fc.integer({ min: 1, max: 200 }), (text, limit) => {
         const posts = postsOf(text, limit);
@@ -75,7 +75,7 @@ describe("everybody in Mattermost", () => {
   }).timeout(120_000);
 
   for (const name of ["@here_x", "@all_hands", "@channels", "@allure"]) {
-    it(`is not meant by ${name}, which stays a name`, () => {
+    it(`does not include the name ${name}, which stays unchanged`, () => {
       expect(toParts(name, style("markdown"))).to.deep.equal([{ text: name, plain: name }]);
     });
   }

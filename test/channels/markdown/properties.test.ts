@@ -19,21 +19,21 @@ import {
 const isSmall = (text: string, { unit }: TextStyle) =>
   sizeOf(text, unit) <= sizeOf("𝐱", unit) && [...text].length === 1;
 
-/** Letters that Markdown cannot take for anything but words: not a word alone behind a fence, which is a language. */
+/** Words that Markdown cannot interpret; a single word after a fence would be a language. */
 function words(markdown: string): string {
   return sanitizeText(markdown)
     .replace(/(`{3,}|~{3,})[^\S\n]*[\w+#.-]+[^\S\n]*$/gmu, "")
     .replace(/[^\p{L}]/gu, "");
 }
 
-/** What a service that reads the dialect shows; of one whose marks are Markdown's, the letters with the marks. */
+/** Returns the text that a service shows for the dialect; for dialects of Markdown it includes the marks. */
 function shown({ text }: Part, { dialect }: TextStyle): string {
   if (dialect === "telegram-html") return shownOfHtml(text);
   return dialect === "signal" ? readStyles(text).text : text;
 }
 
-describe("toParts of anything", () => {
-  it("keeps every word in order, whatever Markdown makes of it", () => {
+describe("toParts for arbitrary text", () => {
+  it("keeps each word in order, whatever its Markdown means", () => {
     fc.assert(
       fc.property(fc.oneof(anyMarkdown, anyText), anyStyle, (markdown, style) => {
         const parts = toParts(markdown, style);
@@ -47,7 +47,7 @@ describe("toParts of anything", () => {
     );
   }).timeout(120_000);
 
-  it("has no part over the limit, and none that is blank", () => {
+  it("returns no part that is blank or over the limit", () => {
     fc.assert(
       fc.property(fc.oneof(anyMarkdown, anyText), anyStyle, (markdown, style) => {
         for (const part of toParts(markdown, style)) {
@@ -62,7 +62,7 @@ describe("toParts of anything", () => {
     );
   }).timeout(120_000);
 
-  it("writes HTML that Telegram takes, and that says what plain says", () => {
+  it("writes HTML that Telegram accepts and that shows the same text as plain", () => {
     fc.assert(
       fc.property(fc.oneof(anyMarkdown, anyText), anyStyle, (markdown, style) => {
         for (const { text, plain } of toParts(markdown, { ...style, dialect: "telegram-html" })) {
@@ -73,7 +73,7 @@ describe("toParts of anything", () => {
     );
   }).timeout(120_000);
 
-  it("calls nobody", () => {
+  it("mentions nobody", () => {
     fc.assert(
       fc.property(anyMarkdown, anyStyle, fc.constantFrom("slack", "markdown"), (markdown, style, dialect) => {
         for (const { text, plain } of toParts(markdown, { ...style, dialect })) {
@@ -86,8 +86,8 @@ describe("toParts of anything", () => {
   }).timeout(120_000);
 });
 
-describe("spread of anything", () => {
-  it("keeps every visible character in order, in parts within the limit", () => {
+describe("splitPlainText for arbitrary text", () => {
+  it("keeps each visible character in order, in parts within the limit", () => {
     fc.assert(
       fc.property(fc.oneof(anyText, anyMarkdown), anyStyle, (text, style) => {
         const parts = plainTexts(text, style);

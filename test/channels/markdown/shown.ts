@@ -13,7 +13,7 @@ export const style = (dialect: Dialect, limit = 4096, unit: TextStyle["unit"] = 
   unit,
 });
 
-/** Any dialect, any limit, the small ones more often. */
+/** Generates styles of any dialect and limit, more often with small limits. */
 export const anyStyle: fc.Arbitrary<TextStyle> = fc.record({
   dialect: fc.constantFrom(...DIALECTS),
   limit: fc.oneof(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 100 }), fc.integer({ min: 1, max: 5000 })),
@@ -32,7 +32,7 @@ const ODD = [
   "漢字。",
 ];
 
-/** Text of all kinds that is no Markdown. */
+/** Generates text of all kinds without Markdown. */
 export const anyText = fc.oneof(
   fc.string({ unit: "binary", maxLength: 300 }),
   fc.array(fc.constantFrom(..."ab .!\n", ...ODD), { maxLength: 300 }).map((parts) => parts.join("")),
@@ -92,19 +92,19 @@ const SYNTAX = [
   ...["[p](tg://q)", '[r](s "t")', "[](https://a.bc/e)", "[**f** `g`](http://h.ij)", "||", "http://k.lm/_n_", "\t"],
 ];
 
-/** Marks of Markdown in any order, with words between them. */
+/** Generates Markdown's marks in any order, with words between them. */
 export const anyMarkdown = fc
   .array(fc.oneof(fc.constantFrom(...SYNTAX), fc.constantFrom("a", "b c", "Word.", "is it? ", ...ODD)), {
     maxLength: 80,
   })
   .map((parts) => parts.join(""));
 
-/** Characters that can be seen: no white space, no control and no other invisible characters. */
+/** Returns the visible characters: without white space, controls and other invisible characters. */
 export function visible(text: string): string {
   return text.replace(/[\s\p{Default_Ignorable_Code_Point}\p{Cf}\p{Cc}]/gu, "");
 }
 
-/** Whether the characters of `some` are in `all`, in order, whatever else is between them. */
+/** Returns whether `all` contains the characters of `some` in order, with or without others between them. */
 export function isWithinInOrder(some: string, all: string): boolean {
   let at = 0;
   for (const character of all) if (character === some.slice(at, at + character.length)) at += character.length;
@@ -116,8 +116,8 @@ const TOKEN = /<(?<end>\/?)(?<tag>[a-z]+)(?<attributes>[^<>]*)>|&(?<entity>lt|gt
 const ENTITIES: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&", quot: '"' };
 
 /**
- * What Telegram shows of its HTML, with the address behind a link and `>` before each line of a quote, as plain text has
- * them. Throws where Telegram refuses it.
+ * Returns the text that Telegram shows for HTML, with addresses after links and `>` before each line of a quote, as in plain
+ * text. Throws if Telegram would refuse the HTML.
  */
 export function shownOfHtml(html: string): string {
   const open: { tag: string; href: string; start: number }[] = [];
@@ -150,12 +150,12 @@ export function shownOfHtml(html: string): string {
   return shown;
 }
 
-/** How long a part is, as the service counts it: of HTML what is shown. */
+/** Returns the length of a part as the service counts it: without tags for HTML. */
 export function lengthOf({ text }: Part, { dialect, unit }: TextStyle): number {
   if (dialect !== "telegram-html") return sizeOf(text, unit);
   return sizeOf(text.replace(/<[^<>]*>/g, "").replace(/&(?:lt|gt|amp|quot);/g, "x"), unit);
 }
 
-/** The messages that say a text as it is, without anything in it that is taken for Markdown. */
+/** Returns the messages for a text that is escaped so that it contains no Markdown. */
 export const plainTexts = (text: string, style: TextStyle): string[] =>
   Array.from(splitPlainText(sanitizeText(text), style, PLAIN), ({ plain }) => plain);

@@ -9,7 +9,7 @@ import { anyText, plainTexts, style, visible } from "./shown.ts";
 const texts = (markdown: string, limit: number, dialect: Dialect = "plain", unit: TextStyle["unit"] = "utf16") =>
   toParts(markdown, style(dialect, limit, unit)).map(({ text }) => text);
 
-describe("toParts in several messages", () => {
+describe("toParts for several messages", () => {
   const cases: [string, number, string, string[]][] = [
     ["at paragraphs", 14, "One. Two.\n\nThree. Four.", ["One. Two.", "Three. Four."]],
     ["only where it must", 24, "One. Two.\n\nThree. Four.", ["One. Two.\n\nThree. Four."]],
@@ -43,7 +43,7 @@ describe("toParts in several messages", () => {
     });
   }
 
-  it("fills a message that is not half full with the beginning of a long text", () => {
+  it("fills a message that is at most half full with the beginning of a long text", () => {
     expect(texts("One.\n\nTwo three. Four five. Six seven.", 24)).to.deep.equal([
       "One.\n\nTwo three.",
       "Four five. Six seven.",
@@ -71,7 +71,7 @@ describe("toParts in several messages", () => {
     });
   }
 
-  it("leaves no block of code open, and says all of it once", () => {
+  it("leaves no code block open and writes all code once", () => {
     const dialects = fc.constantFrom<Dialect>("markdown", "slack", "discord", "whatsapp");
     fc.assert(
       fc.property(anyText, fc.integer({ min: 30, max: 500 }), dialects, (code, limit, dialect) => {
@@ -87,7 +87,7 @@ describe("toParts in several messages", () => {
   });
 });
 
-describe("spread", () => {
+describe("splitPlainText", () => {
   const cases: [string, number, string, string[]][] = [
     ["a short text as it is", 99, "  *a*\n\n\n  [b](c)\n", ["  *a*\n\n\n  [b](c)"]],
     ["at paragraphs", 12, "One. Two.\n\nThree.", ["One. Two.", "Three."]],
@@ -98,19 +98,19 @@ describe("spread", () => {
     ["nothing where there is nothing to see", 8, " \n\u200b", []],
   ];
   for (const [what, limit, text, expected] of cases) {
-    it(`gives ${what}`, () => {
+    it(`returns ${what}`, () => {
       expect(plainTexts(text, style("plain", limit))).to.deep.equal(expected);
     });
   }
 
-  it("calls nobody", () => {
+  it("mentions nobody", () => {
     expect(plainTexts("@all <!here>", style("slack"))).to.deep.equal(["@\u200ball <\u200b!here>"]);
   });
 });
 
 const MIB = 1024 * 1024;
 
-describe("toParts of very much", () => {
+describe("toParts for very long replies", () => {
   const units = [
     "[",
     "*",

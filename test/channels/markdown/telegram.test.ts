@@ -4,7 +4,7 @@ import { shownOfHtml, style, visible } from "./shown.ts";
 
 const html = (markdown: string) => toParts(markdown, style("telegram-html")).map(({ text }) => text);
 
-describe("toParts in Telegram's HTML", () => {
+describe("toParts for Telegram", () => {
   const cases: [string, string, string][] = [
     ["marks", "**b** *i* ~~s~~ `c`", "<b>b</b> <i>i</i> <s>s</s> <code>c</code>"],
     ["marks within marks", "**b *bi* b**", "<b>b <i>bi</i> b</b>"],
@@ -45,7 +45,7 @@ describe("toParts in Telegram's HTML", () => {
     });
   }
 
-  it("counts what is shown, not the tags", () => {
+  it("counts the text without tags", () => {
     const markdown = "**<** ".repeat(40);
 
     const parts = toParts(markdown, style("telegram-html", 79));
@@ -54,20 +54,20 @@ describe("toParts in Telegram's HTML", () => {
     expect(shownOfHtml(parts[0]?.text ?? "")).to.equal("< ".repeat(40).trim());
   });
 
-  it("keeps the HTML within what Telegram reads, however many tags there are", () => {
+  it("keeps the HTML within Telegram's limit, however many tags it has", () => {
     const parts = toParts("***~~x~~*** `y` ".repeat(5_000), style("telegram-html", 30_000));
 
     for (const { text } of parts) expect(Buffer.byteLength(text)).to.be.at.most(32_000);
     expect(visible(parts.map(({ plain }) => plain).join(""))).to.equal("xy".repeat(5_000));
   });
 
-  it("opens a mark anew in the next message", () => {
+  it("reopens a mark in the next message", () => {
     const parts = toParts("**One two. Three four.**", style("telegram-html", 12));
 
     expect(parts.map(({ text }) => text)).to.deep.equal(["<b>One two.</b>", "<b>Three four.</b>"]);
   });
 
-  it("shows the address of a link whose label is cut", () => {
+  it("shows the address of a link whose label is split", () => {
     const parts = toParts("[one two](https://a.bc)", style("telegram-html", 16));
 
     expect(parts.map(({ text }) => text)).to.deep.equal(["one two", "(https://a.bc)"]);

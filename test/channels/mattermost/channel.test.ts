@@ -2,11 +2,19 @@ import { expect } from "chai";
 import type { SendResult } from "../../../src/channels/channel.ts";
 import { mattermostChannel } from "../../../src/channels/mattermost/channel.ts";
 import { answers, type Behaviour, breaks, breaksWithin } from "../../support/channelServer.ts";
-import { type ChannelScript, describeChannel, KEY, kindOf, send, TEXT } from "../describeChannel.ts";
+import {
+  type ChannelScript,
+  describeChannel,
+  describeOutcomes,
+  KEY,
+  type Outcome,
+  send,
+  TEXT,
+} from "../describeChannel.ts";
 
 const TOKEN = "mattermost-secret-token";
 
-/** An id as Mattermost makes them: 26 letters and digits. */
+/** Returns an id in Mattermost's format: 26 letters and digits. */
 const id = (name: string) => name.padEnd(26, "0");
 
 const ROUTES: Readonly<Record<string, Behaviour>> = {
@@ -17,7 +25,7 @@ const ROUTES: Readonly<Record<string, Behaviour>> = {
   "GET /api/v4/teams/name/ops/channels/name/on-call": answers(200, { id: id("oncall"), type: "O" }),
 };
 
-/** An error as Mattermost writes it, with words that tell too much. */
+/** An error response of Mattermost whose text contains secrets. */
 const refuses = (status: number, errorId: string): Behaviour =>
   answers(status, { id: errorId, message: `${TEXT} ${TOKEN}`, detailed_error: TEXT, status_code: status });
 
@@ -51,7 +59,7 @@ describeChannel(SCRIPT, (bed) => {
   });
   const asked = () => server.requests.map(({ method, path }) => `${method} ${path}`);
 
-  it("posts the message under its key", async () => {
+  it("posts the message with its key", async () => {
     const result = await send(bed);
 
     expect(result).to.deep.equal({ kind: "sent", id: id("post") });
@@ -69,7 +77,7 @@ describeChannel(SCRIPT, (bed) => {
     expect(mattermostAt(server.url, 16_383).style).to.deep.equal({ dialect: "markdown", limit: 16_383, unit: "runes" });
   });
 
-  it("finds the API whether the address ends with a slash or not", async () => {
+  it("accepts an API address with a slash at its end", async () => {
     const result = await send(bed, {}, { channel: channelAt(`${server.url}/`) });
 
     expect(result.kind).to.equal("sent");
@@ -86,14 +94,14 @@ describeChannel(SCRIPT, (bed) => {
     ["addresses", "**https://a_b.c/d_e*f** www.x_y.z/~u", "\\*\\*https://a_b.c/d_e*f** www.x_y.z/~u"],
   ];
   for (const [title, text, message] of plain) {
-    it(`shows letter by letter: ${title}`, async () => {
+    it(`escapes plain text: ${title}`, async () => {
       await send(bed, { text, plain: true });
 
       expect(server.requests[0]?.body.message).to.equal(message);
     });
   }
 
-  it("escapes nothing where the post would become too long by it", async () => {
+  it("sends plain text unescaped if escaping would make the post too long", async () => {
     const text = "*".repeat(60);
 
     await send(bed, { text, plain: true }, { channel: mattermostAt(server.url, 120) });
@@ -113,7 +121,7 @@ describeChannel(SCRIPT, (bed) => {
     ["ops/on-call", "oncall", ["GET /api/v4/teams/name/ops/channels/name/on-call"]],
   ];
   for (const [to, channel, lookups] of recipients) {
-    it(`finds ${to}, once`, async () => {
+    it(`looks up the channel of ${to} once`, async () => {
       await send(bed, { to });
       const result = await send(bed, { to });
 
@@ -122,7 +130,7 @@ describeChannel(SCRIPT, (bed) => {
       expect(bed.messages().map(({ body }) => body.channel_id)).to.deep.equal([id(channel), id(channel)]);
     });
 
-    it(`writes into a thread of ${to}`, async () => {
+    it(`posts into a thread of ${to}`, async () => {
       await send(bed, { to: `${to}:${id("root")}` });
 
       expect(bed.messages()[0]?.body).to.deep.equal({
@@ -134,7 +142,7 @@ describeChannel(SCRIPT, (bed) => {
     });
   }
 
-  it("opens the direct channel between the bot and the user", async () => {
+  it("opens the direct channel of the bot and the user", async () => {
     await send(bed, { to: "@anna.k" });
 
     const direct = server.requests.find(({ path }) => path === "/api/v4/channels/direct");
@@ -142,7 +150,7 @@ describeChannel(SCRIPT, (bed) => {
     expect(direct?.headers.authorization).to.equal(`Bearer ${TOKEN}`);
   });
 
-  it("knows a channel for an hour, and its own id for good", async () => {
+  it("caches a channel for an hour and the bot's id without limit", async () => {
     await send(bed, { to: `user:${id("anna")}` });
     now = new Date(now.getTime() + 60 * 60_000);
     server.script();
@@ -151,7 +159,7 @@ describeChannel(SCRIPT, (bed) => {
     expect(asked()).to.deep.equal(["POST /api/v4/channels/direct", "POST /api/v4/posts"]);
   });
 
-  it("looks for a channel anew that could not be written to", async () => {
+  it("looks up a channel again after it could not be written to", async () => {
     await send(bed, { to: "ops/on-call" });
     server.script(refuses(403, "api.context.permissions.app_error"));
     const refused = await send(bed, { to: "ops/on-call" });
@@ -165,7 +173,7 @@ describeChannel(SCRIPT, (bed) => {
     ]);
   });
 
-  const answersToPosts: [string, Behaviour, object][] = [
+  const answersToPosts: Outcome[] = [
     ["401", refuses(401, "api.context.session_expired.app_error"), { kind: "authentication" }],
     ["401 that breaks off", breaksWithin(401), { kind: "authentication" }],
     ["403", refuses(403, "api.context.permissions.app_error"), { kind: "gone" }],
@@ -206,18 +214,17 @@ describeChannel(SCRIPT, (bed) => {
       { kind: "rate-limited", retryAfterMs: null, scope: "channel" },
     ],
   ];
-  for (const [title, behaviour, expected] of answersToPosts) {
-    it(`makes ${(expected as SendResult).kind} of ${title}`, async () => {
-      server.script(behaviour);
+  describeOutcomes(
+    bed,
+    answersToPosts.map(([title, behaviour, expected]) => [
+      title,
+      behaviour,
+      expected,
+      /^Mattermost answered \d{3}.*\.$/,
+    ]),
+  );
 
-      const result = await send(bed);
-
-      expect(result).to.deep.include(expected);
-      expect(kindOf(result).reason).to.match(/^Mattermost answered \d{3}.*\.$/);
-    });
-  }
-
-  it("names the id of an error", async () => {
+  it("includes the id of an error in the reason", async () => {
     server.script(refuses(403, "api.context.permissions.app_error"));
 
     expect(await send(bed)).to.deep.equal({
@@ -239,7 +246,7 @@ describeChannel(SCRIPT, (bed) => {
     ["a broken connection, as no message was in it", breaks, "transient"],
   ];
   for (const [title, behaviour, kind] of answersToLookups) {
-    it(`makes ${kind} of a recipient whose lookup ends with ${title}, and remembers nothing`, async () => {
+    it(`returns ${kind} and caches nothing if the lookup of a recipient ends with ${title}`, async () => {
       server.script(behaviour);
 
       const result = await send(bed, { to: "@anna.k" });
@@ -250,7 +257,7 @@ describeChannel(SCRIPT, (bed) => {
     });
   }
 
-  it("checks who the token belongs to", async () => {
+  it("check returns the name of the token's owner", async () => {
     const found = await bed.channel.check(new AbortController().signal);
 
     expect(found).to.deep.equal({ ok: true, detail: "it posts as @signalbox" });

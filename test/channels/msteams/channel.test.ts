@@ -3,7 +3,7 @@ import type { SendResult } from "../../../src/channels/channel.ts";
 import { msteamsChannel } from "../../../src/channels/msteams/channel.ts";
 import { answers, type Behaviour, breaks, hangs } from "../../support/channelServer.ts";
 import { eventually } from "../../support/eventually.ts";
-import { type ChannelScript, describeChannel, kindOf, send, TEXT, tellsNothing } from "../describeChannel.ts";
+import { type ChannelScript, describeChannel, expectNoSecrets, kindOf, send, TEXT } from "../describeChannel.ts";
 
 const SECRET = "msteams-app-secret";
 const TOKEN = "eyJ.msteams-access-token";
@@ -13,11 +13,11 @@ const TO = "19:9be3de4e70874c71a608cef26d2ecc58@thread.tacv2;messageid=163044314
 const ACTIVITIES =
   "/teams/v3/conversations/19%3A9be3de4e70874c71a608cef26d2ecc58%40thread.tacv2%3Bmessageid%3D1630443143241/activities";
 
-/** An error as the connector writes it, with words that tell too much. */
+/** An error response of the connector whose text contains secrets. */
 const refuses = (status: number, code: string, headers: Record<string, string> = {}): Behaviour =>
   answers(status, { error: { code, message: `${TEXT} ${TOKEN}` } }, headers);
 
-/** An error as the login writes it. */
+/** An error response of the login. */
 const deniesToken = (status: number, error: string, number: number): Behaviour =>
   answers(status, {
     error,
@@ -75,7 +75,7 @@ describeChannel(SCRIPT, (bed) => {
   });
   const asked = () => server.requests.map(({ path }) => (path === LOGIN ? "login" : "post"));
 
-  it("gets a token with the app's credentials, and posts the message with it", async () => {
+  it("requests a token with the app's credentials and posts the message with it", async () => {
     const result = await send(bed);
 
     expect(result).to.deep.equal({ kind: "sent", id: "1632474074231" });
@@ -101,14 +101,14 @@ describeChannel(SCRIPT, (bed) => {
     expect(post.headers["content-type"]).to.match(/^application\/json/);
   });
 
-  it("says that plain text is plain", async () => {
+  it("marks plain text as plain", async () => {
     const result = await send(bed, { plain: true });
 
     expect(result.kind).to.equal("sent");
     expect(bed.messages()[0]?.body).to.deep.equal({ type: "message", text: TEXT, textFormat: "plain" });
   });
 
-  it("takes 200 for sent as well", async () => {
+  it("returns sent for a 200 too", async () => {
     bed.script(answers(200, { id: "1" }));
 
     expect(await send(bed)).to.deep.equal({ kind: "sent", id: "1" });
@@ -121,7 +121,7 @@ describeChannel(SCRIPT, (bed) => {
     ["ünd", "%C3%BCnd"],
   ];
   for (const [to, segment] of recipients) {
-    it(`writes into the conversation ${to}`, async () => {
+    it(`posts into the conversation ${to}`, async () => {
       const result = await send(bed, { to });
 
       expect(result.kind).to.equal("sent");
@@ -157,7 +157,7 @@ describeChannel(SCRIPT, (bed) => {
     ],
   ];
   for (const [title, behaviour, expected, reason] of answersToPosts) {
-    it(`makes ${(expected as SendResult).kind} of ${title}`, async () => {
+    it(`returns ${(expected as SendResult).kind} for ${title}`, async () => {
       bed.script(behaviour);
 
       const result = await send(bed);
@@ -169,8 +169,8 @@ describeChannel(SCRIPT, (bed) => {
     });
   }
 
-  describe("and its token", () => {
-    it("uses one until five minutes before its end", async () => {
+  describe("token", () => {
+    it("is used until five minutes before it expires", async () => {
       await send(bed);
       now = new Date(now.getTime() + 3_298_999);
       await send(bed);
@@ -186,7 +186,7 @@ describeChannel(SCRIPT, (bed) => {
       ["one of unknown lifetime once", {}, 0],
     ];
     for (const [title, expires, until] of lifetimes) {
-      it(`uses ${title}`, async () => {
+      it(`is used with ${title}`, async () => {
         logins = [givesToken(expires)];
 
         await send(bed);
@@ -199,14 +199,14 @@ describeChannel(SCRIPT, (bed) => {
       });
     }
 
-    it("asks for one for all who send at the same time", async () => {
+    it("is requested once for concurrent messages", async () => {
       const results = await Promise.all([send(bed), send(bed), send(bed)]);
 
       expect(results.map(({ kind }) => kind)).to.deep.equal(["sent", "sent", "sent"]);
       expect(asked()).to.deep.equal(["login", "post", "post", "post"]);
     });
 
-    it("gets it for the others when one of them no longer waits", async () => {
+    it("is returned to the other messages after one of them is cancelled", async () => {
       const answer = Promise.withResolvers<void>();
       logins = [async (...given) => answer.promise.then(() => givesToken()(...given))];
       const stop = new AbortController();
@@ -223,7 +223,7 @@ describeChannel(SCRIPT, (bed) => {
       expect(asked()).to.deep.equal(["login", "post"]);
     });
 
-    it("cancels the request when nobody waits any longer, and asks anew for the next", async () => {
+    it("request is cancelled when no message waits for it, and is sent again for the next message", async () => {
       logins = [hangs];
       const stop = new AbortController();
 
@@ -237,7 +237,7 @@ describeChannel(SCRIPT, (bed) => {
       expect(asked()).to.deep.equal(["login", "login", "post"]);
     });
 
-    it("gets another when the connector refuses it before its time", async () => {
+    it("is replaced when the connector refuses it early", async () => {
       await send(bed);
       server.script();
       posts = [answers(401, { error: { code: "Unauthorized", message: TOKEN } })];
@@ -248,7 +248,7 @@ describeChannel(SCRIPT, (bed) => {
       expect(asked()).to.deep.equal(["post", "login", "post"]);
     });
 
-    it("makes authentication of a new one that is refused too, and tries no further", async () => {
+    it("leads to authentication and no further try if its replacement is refused too", async () => {
       posts = [refuses(401, "BotNotRegistered"), refuses(401, "BotNotRegistered")];
 
       const result = await send(bed);
@@ -260,7 +260,7 @@ describeChannel(SCRIPT, (bed) => {
       expect(asked()).to.deep.equal(["login", "post", "login", "post"]);
     });
 
-    it("gets one other for all who are refused at the same time", async () => {
+    it("is replaced once for concurrent refusals", async () => {
       await send(bed);
       server.script();
       logins = [answers(200, { access_token: `${TOKEN}-2`, expires_in: 3_599 })];
@@ -277,7 +277,7 @@ describeChannel(SCRIPT, (bed) => {
       expect(asked().filter((what) => what === "login")).to.have.length(1);
     });
 
-    it("keeps the new one when a refusal of the old one comes late", async () => {
+    it("is kept when a refusal of the previous token arrives late", async () => {
       await send(bed);
       server.script();
       const late = Promise.withResolvers<void>();
@@ -312,7 +312,7 @@ describeChannel(SCRIPT, (bed) => {
       ],
     ];
     for (const [title, behaviour, expected, reason] of answersToLogins) {
-      it(`makes ${(expected as SendResult).kind} of a login that ends with ${title}, and sends nothing`, async () => {
+      it(`leads to ${(expected as SendResult).kind} without a message if the login ends with ${title}`, async () => {
         logins = [behaviour];
 
         const result = await send(bed);
@@ -325,7 +325,7 @@ describeChannel(SCRIPT, (bed) => {
     }
   });
 
-  it("checks that there is a token, a new one", async () => {
+  it("check requests a new token", async () => {
     await send(bed);
     server.script();
 
@@ -335,13 +335,13 @@ describeChannel(SCRIPT, (bed) => {
     expect(asked()).to.deep.equal(["login"]);
   });
 
-  it("checks badly with a secret that is no good", async () => {
+  it("check fails with an invalid secret", async () => {
     logins = [deniesToken(401, "invalid_client", 7000215)];
 
     const found = await bed.channel.check(new AbortController().signal);
 
     expect(found.ok).to.equal(false);
     expect(found.detail).to.match(/401 \(invalid_client, 7000215\)/);
-    tellsNothing(bed, found);
+    expectNoSecrets(bed, found);
   });
 });

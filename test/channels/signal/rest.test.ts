@@ -1,13 +1,20 @@
 import { expect } from "chai";
-import type { SendResult } from "../../../src/channels/channel.ts";
 import { signalChannel } from "../../../src/channels/signal/channel.ts";
 import { answers, type Behaviour, breaksWithin } from "../../support/channelServer.ts";
-import { type ChannelScript, describeChannel, send, TEXT, tellsNothing } from "../describeChannel.ts";
+import {
+  type ChannelScript,
+  describeChannel,
+  describeOutcomes,
+  expectNoSecrets,
+  type Outcome,
+  send,
+  TEXT,
+} from "../describeChannel.ts";
 
 const ACCOUNT = "+4915100000000";
 const TO = "+4915111111111";
 const UUID = "7c1f7d04-5a3c-4d1c-9d4e-0f6b8a1f2e3d";
-/** 32 bytes, as signal-cli writes them, and as signal-cli-rest-api does. */
+/** The id of a group (32 bytes) in signal-cli's notation, and in that of signal-cli-rest-api. */
 const GROUP = Buffer.alloc(32, 7).toString("base64");
 const REST_GROUP = `group.${Buffer.from(GROUP).toString("base64")}`;
 
@@ -49,7 +56,7 @@ describeChannel(SCRIPT, (bed) => {
     });
   }
 
-  it("goes through a proxy at a path that asks for a user and a password", async () => {
+  it("accepts an API address with a path and a proxy's user and password", async () => {
     const through = channelAt(server.url.replace("//", "//me:p%40ss@").concat("/signal/"));
 
     const result = await send({ ...bed, secrets: ["p@ss", "p%40ss"] }, {}, { channel: through });
@@ -59,7 +66,7 @@ describeChannel(SCRIPT, (bed) => {
     expect(server.requests[0]?.headers.authorization).to.equal(`Basic ${btoa("me:p@ss")}`);
   });
 
-  it("says which key holds no address, and not what it holds", () => {
+  it("names the key of an invalid address, but not its value", () => {
     expect(() => channelAt("http://me:p@ss word:x")).to.throw(/^channels\.signal\.apiUrl is no address\.$/);
   });
 
@@ -81,7 +88,7 @@ describeChannel(SCRIPT, (bed) => {
     });
   }
 
-  const results: [string, Behaviour, SendResult | { kind: SendResult["kind"] }][] = [
+  const results: Outcome[] = [
     [
       "the list that newer ones answer",
       answers(201, [{ timestamp: "1732190400000" }]),
@@ -190,17 +197,9 @@ describeChannel(SCRIPT, (bed) => {
     ["400 of something else", answers(400, "<html>Bad request</html>"), { kind: "transient" }],
     ["401 of a proxy", answers(401, "<html>Who are you?</html>"), { kind: "authentication" }],
   ];
-  for (const [title, behaviour, expected] of results) {
-    it(`makes ${expected.kind} of ${title}`, async () => {
-      server.script(behaviour);
+  describeOutcomes(bed, results);
 
-      const result = await send(bed);
-
-      expect(result).to.deep.include(expected);
-    });
-  }
-
-  it("has sent what one member of a group has", async () => {
+  it("returns sent for a group message that one member failed to receive", async () => {
     server.script(sent({ errors: { recipients: [{ number: TO, reason: "UNREGISTERED_FAILURE" }] } }));
 
     const result = await send(bed, { to: REST_GROUP });
@@ -208,7 +207,7 @@ describeChannel(SCRIPT, (bed) => {
     expect(result).to.deep.equal({ kind: "sent", id: "1732190400000" });
   });
 
-  describe("checks its account", () => {
+  describe("check of the account", () => {
     const cases: [string, Behaviour[], boolean, RegExp][] = [
       ["which is there", [ABOUT, answers(200, ["+4915122222222", ACCOUNT])], true, /sends as \+4915100000000/],
       ["which is not there", [ABOUT, answers(200, [])], false, /no account \+4915100000000/],
@@ -227,7 +226,7 @@ describeChannel(SCRIPT, (bed) => {
         expect(found.detail).to.match(detail);
         const paths = ["GET /v1/about", "GET /v1/accounts"].slice(0, behaviours.length);
         expect(server.requests.map(({ method, path }) => `${method} ${path}`)).to.deep.equal(paths);
-        tellsNothing(bed, found);
+        expectNoSecrets(bed, found);
       });
     }
   });

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { readStyles } from "../../../src/channels/signal/styles.ts";
 
-describe("the marks of Signal's dialect", () => {
+describe("readStyles", () => {
   const cases: [string, string, string, string[]][] = [
     ["no marks", "plain text_with_lines - and 1 + 1", "plain text_with_lines - and 1 + 1", []],
     [
@@ -35,7 +35,7 @@ describe("the marks of Signal's dialect", () => {
 
   const anything = fc.string({ unit: fc.oneof(fc.constantFrom(..."*~`|\\ab \n"), fc.constant("🚂")) });
 
-  it("keep every character that is no mark, and have styles within the text", () => {
+  it("keeps each character that is not a mark, and styles ranges within the text", () => {
     fc.assert(
       fc.property(anything, (source) => {
         const { text, styles } = readStyles(source);
@@ -51,10 +51,10 @@ describe("the marks of Signal's dialect", () => {
     );
   });
 
-  it("are seen, each of them, when they are escaped", () => {
+  it("keeps each escaped mark", () => {
     fc.assert(
       fc.property(anything, (text) => {
-        // A backslash of the text itself would be taken with what follows.
+        // A backslash of the text itself would escape the next character.
         const shown = text.replaceAll("\\", "");
         const source = shown.replace(/[*~`|]/g, "\\$&\u200b");
 

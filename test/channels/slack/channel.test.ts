@@ -2,7 +2,15 @@ import { expect } from "chai";
 import type { SendResult } from "../../../src/channels/channel.ts";
 import { slackChannel } from "../../../src/channels/slack/channel.ts";
 import { answers, type Behaviour, breaks } from "../../support/channelServer.ts";
-import { type ChannelScript, describeChannel, KEY, kindOf, send, TEXT } from "../describeChannel.ts";
+import {
+  type ChannelScript,
+  describeChannel,
+  describeOutcomes,
+  KEY,
+  type Outcome,
+  send,
+  TEXT,
+} from "../describeChannel.ts";
 
 const TOKEN = "xoxb-slack-secret-token";
 const POST = "/chat.postMessage";
@@ -14,7 +22,7 @@ const ROUTES: Readonly<Record<string, Behaviour>> = {
   "/auth.test": answers(200, { ok: true, user: "signalbox", team: "Example", url: "https://example.slack.com/" }),
 };
 
-/** A refusal as Slack writes it: within a 200, with words that tell too much. */
+/** A refusal of Slack, which has status 200; its text contains secrets. */
 const refuses = (error: unknown, more: object = {}): Behaviour =>
   answers(200, { ok: false, error, response_metadata: { messages: [`${TEXT} ${TOKEN}`] }, ...more });
 
@@ -39,7 +47,7 @@ describeChannel(SCRIPT, (bed) => {
   const { server, channelAt } = bed;
   const paths = () => server.requests.map(({ path }) => path);
 
-  it("sends Markdown with its key, and has nothing unfurled", async () => {
+  it("sends Markdown with its key and disables unfurling", async () => {
     const result = await send(bed);
 
     expect(result).to.deep.equal({ kind: "sent", id: "C024BE91L:1503435956.000247" });
@@ -59,7 +67,7 @@ describeChannel(SCRIPT, (bed) => {
     expect(headers["content-type"]).to.equal("application/json; charset=utf-8");
   });
 
-  it("sends plain text letter by letter, without anything a workspace might refuse", async () => {
+  it("sends plain text escaped and without fields that a workspace may refuse", async () => {
     await send(bed, { text: "a < b && *c* <!channel> &amp;", plain: true });
 
     expect(server.requests[0]?.body).to.deep.equal({
@@ -72,7 +80,7 @@ describeChannel(SCRIPT, (bed) => {
     });
   });
 
-  it("keeps every character of a plain text whose entities Slack would cut off", async () => {
+  it("keeps each character of a plain text that entities would make too long", async () => {
     const text = "<!&>".repeat(3_000);
 
     await send(bed, { text, plain: true });
@@ -83,7 +91,7 @@ describeChannel(SCRIPT, (bed) => {
     expect(sent).to.not.match(/<!|&>/);
   });
 
-  it("finds the API whether the address ends with a slash or not", async () => {
+  it("accepts an API address with a slash at its end", async () => {
     expect(await send(bed, {}, { channel: channelAt(`${server.url}/api/`) })).to.include({ kind: "content" });
     expect(paths()).to.deep.equal([`/api${POST}`]);
   });
@@ -105,7 +113,7 @@ describeChannel(SCRIPT, (bed) => {
   }
 
   for (const user of ["U0G9QF9C6", "W012A3CDE"]) {
-    it(`opens a conversation with ${user} once, and sends there`, async () => {
+    it(`opens a conversation with ${user} once and sends messages there`, async () => {
       await send(bed, { to: user });
       await send(bed, { to: `${user}:1503435956.000247` });
 
@@ -117,7 +125,7 @@ describeChannel(SCRIPT, (bed) => {
     });
   }
 
-  it("opens a conversation anew after it was gone", async () => {
+  it("reopens a conversation after it was gone", async () => {
     bed.script(ROUTES[OPEN] as Behaviour, refuses("channel_not_found"));
 
     expect(await send(bed, { to: "U0G9QF9C6" })).to.include({ kind: "gone" });
@@ -141,7 +149,7 @@ describeChannel(SCRIPT, (bed) => {
     ["an answer without a channel", answers(200, { ok: true }), "transient"],
   ];
   for (const [title, behaviour, kind] of unopened) {
-    it(`makes ${kind} of a conversation not opened for ${title}, and sends nothing`, async () => {
+    it(`returns ${kind} and sends no message if the conversation cannot be opened: ${title}`, async () => {
       bed.script(behaviour);
 
       expect((await send(bed, { to: "U0G9QF9C6" })).kind).to.equal(kind);
@@ -155,13 +163,13 @@ describeChannel(SCRIPT, (bed) => {
     ["rate_limited in a 200", refuses("rate_limited"), null],
     ["message_limit_exceeded", refuses("message_limit_exceeded"), null],
   ];
-  for (const [title, behaviour, retryAfterMs] of limits) {
-    it(`obeys the limit: ${title}`, async () => {
-      bed.script(behaviour);
-
-      expect(await send(bed)).to.include({ kind: "rate-limited", retryAfterMs, scope: "channel" });
-    });
-  }
+  describeOutcomes(
+    bed,
+    limits.map(([title, behaviour, retryAfterMs]): Outcome => {
+      const expected = { kind: "rate-limited", retryAfterMs, scope: "channel" } as const;
+      return [title, behaviour, expected];
+    }),
+  );
 
   const refusals: Partial<Record<SendResult["kind"], string>> = {
     authentication: `invalid_auth not_authed account_inactive token_revoked token_expired missing_scope
@@ -174,19 +182,15 @@ describeChannel(SCRIPT, (bed) => {
     transient: "request_timeout service_unavailable team_added_to_org",
     ambiguous: "fatal_error internal_error",
   };
-  for (const [kind, codes] of Object.entries(refusals)) {
-    for (const code of codes.split(/\s+/)) {
-      it(`makes ${kind} of ${code} in a 200`, async () => {
-        bed.script(refuses(code));
-
-        const result = await send(bed);
-
-        expect(result.kind).to.equal(kind);
-        expect(kindOf(result).reason).to.match(new RegExp(`^Slack answered 200 \\(${code}\\)`));
-        expect(server.requests).to.have.length(1);
-      });
-    }
-  }
+  describeOutcomes(
+    bed,
+    Object.entries(refusals).flatMap(([kind, codes]) =>
+      codes.split(/\s+/).map((code): Outcome => {
+        const reason = new RegExp(`^Slack answered 200 \\(${code}\\)`);
+        return [`${code} in a 200`, refuses(code), { kind: kind as SendResult["kind"] }, reason];
+      }),
+    ),
+  );
 
   const others: [string, Behaviour, SendResult["kind"], RegExp][] = [
     ["a code in a 403", answers(403, { ok: false, error: "invalid_auth" }), "authentication", /403 \(invalid_auth\)/],
@@ -199,18 +203,12 @@ describeChannel(SCRIPT, (bed) => {
     ["an answer without ts", answers(200, { ok: true, channel: "C1" }), "ambiguous", /answered 200, but not/],
     ["an answer without a channel", answers(200, { ok: true, ts: "1.2" }), "ambiguous", /answered 200, but not/],
   ];
-  for (const [title, behaviour, kind, reason] of others) {
-    it(`makes ${kind} of ${title}`, async () => {
-      bed.script(behaviour);
+  describeOutcomes(
+    bed,
+    others.map(([title, behaviour, kind, reason]) => [title, behaviour, { kind }, reason]),
+  );
 
-      const result = await send(bed);
-
-      expect(result.kind).to.equal(kind);
-      expect(kindOf(result).reason).to.match(reason);
-    });
-  }
-
-  it("checks which bot it is, and sends nothing", async () => {
+  it("check returns the bot's name and sends no message", async () => {
     const found = await bed.channel.check(new AbortController().signal);
 
     expect(found).to.deep.equal({ ok: true, detail: "it posts as @signalbox in Example" });

@@ -2,15 +2,15 @@ import { expect } from "chai";
 import type { SendResult } from "../../../src/channels/channel.ts";
 import { telegramChannel } from "../../../src/channels/telegram/channel.ts";
 import { answers, type Behaviour } from "../../support/channelServer.ts";
-import { type ChannelScript, describeChannel, kindOf, send, TEXT } from "../describeChannel.ts";
+import { type ChannelScript, describeChannel, describeOutcomes, kindOf, send, TEXT } from "../describeChannel.ts";
 
-/** Of a private chat. */
+/** The id of a private chat. */
 const TO = "1234567890";
 const TOKEN = "123456:telegram-secret-token";
 const sends = (messageId: unknown = 77): Behaviour =>
   answers(200, { ok: true, result: { message_id: messageId, date: 1, chat: { id: 42, type: "private" }, text: TEXT } });
 
-/** An error as Telegram writes it. */
+/** An error response of Telegram. */
 const refuses = (status: number, description: unknown, parameters?: object): Behaviour =>
   answers(status, { ok: false, error_code: status, description, ...(parameters && { parameters }) });
 
@@ -35,7 +35,7 @@ describeChannel(SCRIPT, (bed) => {
   const { server, channelAt } = bed;
   const chats = () => server.requests.map(({ body }) => body.chat_id);
 
-  it("sends HTML, without a preview of what it links to", async () => {
+  it("sends HTML without link previews", async () => {
     const result = await send(bed);
 
     expect(result).to.deep.equal({ kind: "sent", id: "77" });
@@ -49,7 +49,7 @@ describeChannel(SCRIPT, (bed) => {
     expect(headers).to.not.have.property("authorization");
   });
 
-  it("sends plain text as it is", async () => {
+  it("sends plain text unchanged", async () => {
     await send(bed, { text: "a < b & <b>c</b>", plain: true });
 
     expect(server.requests[0]?.body).to.deep.equal({
@@ -59,7 +59,7 @@ describeChannel(SCRIPT, (bed) => {
     });
   });
 
-  it("finds the API behind a path, and behind a proxy that asks for a password", async () => {
+  it("accepts an API address with a path and a proxy's password", async () => {
     const channel = channelAt(`${server.url.replace("//", "//me:p%40ss@")}/telegram/`);
 
     expect(await send(bed, {}, { channel })).to.include({ kind: "sent" });
@@ -81,7 +81,7 @@ describeChannel(SCRIPT, (bed) => {
     });
   }
 
-  it("follows a group that became a supergroup, and goes there at once the next time", async () => {
+  it("follows a group that became a supergroup and remembers its new id", async () => {
     const moves = refuses(400, "Bad Request: group chat was upgraded to a supergroup chat", {
       migrate_to_chat_id: -1009876543210,
     });
@@ -94,7 +94,7 @@ describeChannel(SCRIPT, (bed) => {
     expect(server.requests[1]?.body).to.include({ text: TEXT, message_thread_id: 7 });
   });
 
-  it("follows a group once", async () => {
+  it("follows a group only once", async () => {
     const moves = refuses(400, "Bad Request: upgraded", { migrate_to_chat_id: -100 });
     bed.script(moves, moves);
 
@@ -102,7 +102,7 @@ describeChannel(SCRIPT, (bed) => {
     expect(chats()).to.deep.equal(["-55", "-100"]);
   });
 
-  it("tells what becomes of the message where a group has moved to", async () => {
+  it("returns the result of the message to the new id of a group", async () => {
     bed.script(refuses(400, "upgraded", { migrate_to_chat_id: -100 }), refuses(403, "Forbidden: bot was kicked"));
 
     expect(await send(bed, { to: "-55" })).to.include({ kind: "gone" });
@@ -117,7 +117,7 @@ describeChannel(SCRIPT, (bed) => {
     ["nothing told", "42", refuses(429, slow), { retryAfterMs: null, scope: "channel" }],
   ];
   for (const [title, to, behaviour, expected] of limits) {
-    it(`obeys the limit: ${title}`, async () => {
+    it(`returns rate-limited with its scope and delay: ${title}`, async () => {
       bed.script(behaviour);
 
       expect(await send(bed, { to })).to.include({ kind: "rate-limited", ...expected });
@@ -159,28 +159,24 @@ describeChannel(SCRIPT, (bed) => {
     [500, "Internal Server Error", "transient"],
     [502, "Bad Gateway", "transient"],
   ];
-  for (const [status, description, kind] of refusals) {
-    it(`makes ${kind} of ${status} "${description}"`, async () => {
-      bed.script(refuses(status, description));
+  describeOutcomes(
+    bed,
+    refusals.map(([status, description, kind]) => {
+      const reason = description.replace(/"[^"]*"/g, '"…"');
+      return [`${status} "${description}"`, refuses(status, description), { kind }, reason];
+    }),
+  );
 
-      const result = await send(bed);
-
-      expect(result.kind).to.equal(kind);
-      expect(kindOf(result).reason).to.include(description.replace(/"[^"]*"/g, '"…"'));
-      expect(server.requests).to.have.length(1);
-    });
-  }
-
-  const talkative: [string, unknown][] = [
+  const quotingDescriptions: [string, unknown][] = [
     ["quotes the text", `Bad Request: can't parse entities in ${TEXT}`],
     ["quotes a tag of the text", 'Bad Request: Unsupported start tag "the *secret* text" at byte offset 5'],
     ["quotes the token", `Not Found: /bot${TOKEN}/sendMessage`],
     ["is no text", { toString: 1 }],
     ["is missing", undefined],
   ];
-  for (const [title, description] of talkative) {
+  for (const [title, description] of quotingDescriptions) {
     for (const status of [400, 401, 403, 404, 429, 500]) {
-      it(`tells nothing of a ${status} whose description ${title}`, async () => {
+      it(`omits the description of a ${status} if it ${title}`, async () => {
         bed.script(refuses(status, description));
 
         expect(kindOf(await send(bed)).reason).to.match(new RegExp(`^Telegram answered ${status}`));
@@ -189,14 +185,14 @@ describeChannel(SCRIPT, (bed) => {
   }
 
   for (const messageId of [undefined, null, "77", 1.5]) {
-    it(`does not take ${JSON.stringify(messageId)} for the id of a message`, async () => {
+    it(`returns ambiguous for ${JSON.stringify(messageId)} as the id of a message`, async () => {
       bed.script(answers(200, { ok: true, result: { message_id: messageId } }));
 
       expect((await send(bed)).kind).to.equal("ambiguous");
     });
   }
 
-  it("checks which bot it is, and sends nothing", async () => {
+  it("check returns the bot's name and sends no message", async () => {
     bed.script(answers(200, { ok: true, result: { id: 1, is_bot: true, username: "signalbox_bot" } }));
 
     const found = await bed.channel.check(new AbortController().signal);

@@ -2,13 +2,22 @@ import { expect } from "chai";
 import type { SendResult } from "../../../src/channels/channel.ts";
 import { whatsappChannel } from "../../../src/channels/whatsapp/channel.ts";
 import { answers, type Behaviour } from "../../support/channelServer.ts";
-import { type ChannelScript, describeChannel, KEY, kindOf, send, TEXT } from "../describeChannel.ts";
+import {
+  type ChannelScript,
+  describeChannel,
+  describeOutcomes,
+  KEY,
+  kindOf,
+  type Outcome,
+  send,
+  TEXT,
+} from "../describeChannel.ts";
 
 const TOKEN = "EAAwhatsappSecretToken";
 const NUMBER = "106540352242922";
 const TO = "4915112345678";
 
-/** An error as the Graph API writes it, with words that tell too much. */
+/** An error response of the Graph API whose text contains secrets. */
 const refuses = (status: number, code: unknown, more: object = {}): Behaviour =>
   answers(status, {
     error: {
@@ -45,7 +54,7 @@ const SCRIPT: ChannelScript = {
 describeChannel(SCRIPT, (bed) => {
   const { server } = bed;
 
-  it("sends the message, and its key for webhooks", async () => {
+  it("sends the message with its key for webhooks", async () => {
     const result = await send(bed);
 
     expect(result).to.deep.equal({ kind: "sent", id: "wamid.HBgN" });
@@ -66,7 +75,7 @@ describeChannel(SCRIPT, (bed) => {
     expect(headers["content-type"]).to.match(/^application\/json/);
   });
 
-  it("sends plain text as it is, as WhatsApp's marks cannot be escaped", async () => {
+  it("sends plain text unchanged, as WhatsApp's marks cannot be escaped", async () => {
     const result = await send(bed, { plain: true });
 
     expect(result.kind).to.equal("sent");
@@ -74,7 +83,7 @@ describeChannel(SCRIPT, (bed) => {
   });
 
   for (const to of [TO, `+${TO}`, "+49 151 123-456-78", " +49 (151) 12345678 "]) {
-    it(`writes to ${JSON.stringify(to)}`, async () => {
+    it(`sends to ${JSON.stringify(to)}`, async () => {
       const result = await send(bed, { to });
 
       expect(result.kind).to.equal("sent");
@@ -83,7 +92,7 @@ describeChannel(SCRIPT, (bed) => {
   }
 
   for (const to of ["+49 (0)151 1234567", "49( 0 )1511234567"]) {
-    it(`makes gone of ${to}, with a zero that nobody dials, and asks nobody`, async () => {
+    it(`returns gone for ${to}, which has a trunk zero, and sends no request`, async () => {
       const result = await send(bed, { to });
 
       expect(result.kind).to.equal("gone");
@@ -155,20 +164,17 @@ describeChannel(SCRIPT, (bed) => {
       ],
     ],
   ];
-  for (const [kind, list] of codes) {
-    for (const [code, status] of list) {
-      it(`makes ${kind} of ${code} with status ${status}`, async () => {
-        server.script(refuses(status, code));
+  describeOutcomes(
+    bed,
+    codes.flatMap(([kind, list]) =>
+      list.map(([code, status]): Outcome => {
+        const reason = new RegExp(`^WhatsApp answered ${status} \\(${code}\\).*\\.$`);
+        return [`code ${code} with status ${status}`, refuses(status, code), { kind }, reason];
+      }),
+    ),
+  );
 
-        const result = await send(bed);
-
-        expect(result.kind).to.equal(kind);
-        expect(kindOf(result).reason).to.match(new RegExp(`^WhatsApp answered ${status} \\(${code}\\).*\\.$`));
-      });
-    }
-  }
-
-  it("goes by the code, not by the status", async () => {
+  it("classifies by the code rather than the status", async () => {
     server.script(refuses(200, 131026), refuses(500, 190), refuses(401, 131000), refuses(200, 999_999));
 
     const kinds = [await send(bed), await send(bed), await send(bed), await send(bed)].map(({ kind }) => kind);
@@ -176,7 +182,7 @@ describeChannel(SCRIPT, (bed) => {
     expect(kinds).to.deep.equal(["gone", "authentication", "transient", "transient"]);
   });
 
-  it("goes by the status where the error has no code", async () => {
+  it("classifies by the status if the error has no code", async () => {
     server.script(refuses(401, undefined), refuses(500, "190"), answers(400, { error: TEXT }));
 
     const kinds = [await send(bed), await send(bed), await send(bed)].map(({ kind }) => kind);
@@ -184,13 +190,13 @@ describeChannel(SCRIPT, (bed) => {
     expect(kinds).to.deep.equal(["authentication", "transient", "transient"]);
   });
 
-  it("says that 24 hours have passed, and what may be sent then", async () => {
+  it("explains the 24-hour window in the reason", async () => {
     server.script(refuses(400, 131047));
 
     expect(kindOf(await send(bed)).reason).to.match(/24 hours have passed.*template/);
   });
 
-  it("makes authentication of a number that the token does not know", async () => {
+  it("returns authentication for a sending number that the token may not use", async () => {
     server.script(refuses(400, 100, { type: "GraphMethodException", error_subcode: 33 }));
 
     const result = await send(bed);
@@ -207,15 +213,15 @@ describeChannel(SCRIPT, (bed) => {
     ["spam (131048)", refuses(429, 131048), "channel", 3_600_000],
     ["something new, told by the status", refuses(429, 999_999), "channel", null],
   ];
-  for (const [title, behaviour, scope, retryAfterMs] of limits) {
-    it(`obeys the limit of ${title}`, async () => {
-      server.script(behaviour);
+  describeOutcomes(
+    bed,
+    limits.map(([title, behaviour, scope, retryAfterMs]): Outcome => {
+      const expected = { kind: "rate-limited", scope, retryAfterMs } as const;
+      return [`the limit of ${title}`, behaviour, expected];
+    }),
+  );
 
-      expect(await send(bed)).to.deep.include({ kind: "rate-limited", scope, retryAfterMs });
-    });
-  }
-
-  it("waits as long as a Retry-After says, though none is promised", async () => {
+  it("uses a Retry-After header, although WhatsApp documents none", async () => {
     server.script((response, request) => {
       response.setHeader("Retry-After", "42");
       return refuses(400, 131056)(response, request);
@@ -224,7 +230,7 @@ describeChannel(SCRIPT, (bed) => {
     expect(await send(bed)).to.deep.include({ kind: "rate-limited", retryAfterMs: 42_000 });
   });
 
-  it("checks which number it is", async () => {
+  it("check returns the sending number", async () => {
     server.script(answers(200, { display_phone_number: "+49 151 00000000", id: NUMBER }));
 
     const found = await bed.channel.check(new AbortController().signal);

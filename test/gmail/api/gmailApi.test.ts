@@ -6,7 +6,7 @@ import { type GoogleServer, startGoogleServer } from "../../support/googleServer
 
 const never = new AbortController().signal;
 
-describe("Gmail's interface", () => {
+describe("createGmailApi", () => {
   let google: GoogleServer;
   let auth: GoogleAuth;
   let gmail: GmailApi;
@@ -20,7 +20,7 @@ describe("Gmail's interface", () => {
 
   afterEach(() => google.close());
 
-  /** Method, path, query and body of what Gmail was asked. */
+  /** Returns method, path, query and body of the requests to Gmail. */
   const asked = () =>
     google.asked(/gmail/).map(({ method, path, body }) => [`${method} ${decodeURIComponent(path)}`, body]);
 
@@ -29,7 +29,7 @@ describe("Gmail's interface", () => {
     expect(asked()).to.deep.equal([["GET /gmail/v1/users/me/profile", undefined]]);
   });
 
-  it("watches a label until a moment, and stops", async () => {
+  it("starts and stops a watch on a label", async () => {
     const watched = await gmail.watch({ topic: "projects/p/topics/t", labelIds: ["INBOX"] }, never);
     expect(watched).to.deep.equal({ historyId: "1000", expiresAt: new Date(google.watch!.expiration) });
 
@@ -45,13 +45,13 @@ describe("Gmail's interface", () => {
     ]);
   });
 
-  it("watches everything without a label", async () => {
+  it("watches the whole mailbox without a label", async () => {
     await gmail.watch({ topic: "projects/p/topics/t", labelIds: [] }, never);
 
     expect(asked()[0]![1]).to.deep.equal({ topicName: "projects/p/topics/t" });
   });
 
-  it("says transient of a watch whose end is not told", async () => {
+  it("returns transient for a watch without an expiry", async () => {
     google.fail(/watch/, answers(200, { historyId: "1000" }));
 
     const error = await gmail.watch({ topic: "projects/p/topics/t", labelIds: [] }, never).catch((thrown) => thrown);
@@ -59,7 +59,7 @@ describe("Gmail's interface", () => {
     expect(error).to.include({ kind: "transient", reason: "Gmail's answer could not be read." });
   });
 
-  it("lists what was added, over all pages, each mail once and in order", async () => {
+  it("lists added mails of all pages in order and without duplicates", async () => {
     google.mailbox.pageSize = 2;
     google.mailbox.add({ labelIds: ["SPAM"] });
     const added = [1, 2, 3].map(() => google.mailbox.add());
@@ -72,7 +72,7 @@ describe("Gmail's interface", () => {
     expect(asked().map(([line]) => line)).to.deep.equal([path, `${path}&pageToken=2`]);
   });
 
-  it("lists nothing where nothing was added, and takes the mailbox's id", async () => {
+  it("lists nothing if nothing was added, and returns the mailbox's history id", async () => {
     google.mailbox.historyId = 1_500;
 
     expect(await gmail.listHistory("1000", undefined, never)).to.deep.equal({
@@ -82,7 +82,7 @@ describe("Gmail's interface", () => {
     });
   });
 
-  it("names a mail once that two records have, and passes over records without one", async () => {
+  it("lists a mail in two records once and skips records without a mail", async () => {
     const message = { id: "m1" };
     const history = [
       { id: "1001", messagesAdded: [{ message }] },
@@ -98,7 +98,7 @@ describe("Gmail's interface", () => {
     });
   });
 
-  it("takes the id of the first page, as what comes while the others are fetched may be in none", async () => {
+  it("returns the history id of the first page, as later changes may be in no page", async () => {
     const record = (id: string) => ({ id, messagesAdded: [{ message: { id: `mail-${id}` } }] });
     google.fail(
       /history/,
@@ -109,7 +109,7 @@ describe("Gmail's interface", () => {
     expect(await gmail.listHistory("1000", "INBOX", never)).to.include({ historyId: "1002", more: false });
   });
 
-  it("ends at its bound with an id from which the rest can be listed", async () => {
+  it("stops at the page limit with an id from which the rest can be listed", async () => {
     google.mailbox.pageSize = 1;
     const added = [1, 2, 3].map(() => google.mailbox.add());
     const bounded = createGmailApi(auth, { url: google.url, maxPages: 2 });
@@ -121,7 +121,7 @@ describe("Gmail's interface", () => {
     expect(rest).to.deep.equal({ messageIds: added.slice(2), historyId: "1003", more: false });
   });
 
-  it("goes beyond its bound over pages without records, which would lead nowhere", async () => {
+  it("exceeds the page limit for pages without records, which would not advance the id", async () => {
     const bounded = createGmailApi(auth, { url: google.url, maxPages: 1 });
     google.fail(
       /history/,
@@ -133,13 +133,13 @@ describe("Gmail's interface", () => {
     expect(await bounded.listHistory("1000", "INBOX", never)).to.include({ historyId: "1009", more: false });
   });
 
-  it("says too-old of a history that Gmail has forgotten", async () => {
+  it("returns too-old for a history that Gmail no longer stores", async () => {
     google.mailbox.oldestHistoryId = 1_001;
 
     expect(await gmail.listHistory("1000", "INBOX", never)).to.equal("too-old");
   });
 
-  it("lists mails by query and labels, the newest first, over pages and up to a bound", async () => {
+  it("lists mails by query and labels, newest first, over pages and up to a limit", async () => {
     google.mailbox.pageSize = 2;
     const [, ...newer] = [1, 2, 3, 4].map(() => google.mailbox.add());
     google.mailbox.add({ labelIds: ["SENT"] });
@@ -157,7 +157,7 @@ describe("Gmail's interface", () => {
     });
   });
 
-  it("gets a mail with its body or without, and null when it is gone", async () => {
+  it("returns a mail with or without its body, and null if it no longer exists", async () => {
     const id = google.mailbox.add({ payload: { headers: [], body: { size: 2, data: "aGk" } } });
 
     const whole = await gmail.getMessage(id, { includeBody: true }, never);

@@ -34,7 +34,7 @@ describe("Pub/Sub", () => {
     await by.ensureSubscription(SUBSCRIPTION, TOPIC, never),
   ];
 
-  it("makes topic, grant and subscription", async () => {
+  it("creates topic, grant and subscription", async () => {
     expect(await ensureAll()).to.deep.equal(["made", "made", "made"]);
 
     const members = ["serviceAccount:gmail-api-push@system.gserviceaccount.com"];
@@ -52,7 +52,7 @@ describe("Pub/Sub", () => {
     ]);
   });
 
-  it("changes nothing the second time, and nothing on a dry run", async () => {
+  it("changes nothing the second time or in a dry run", async () => {
     const dry = createPubSubSetup(auth, { url: google.url, dryRun: true });
     expect(await ensureAll(dry)).to.deep.equal(["made", "made", "made"]);
     expect(changed()).to.deep.equal([]);
@@ -65,7 +65,7 @@ describe("Pub/Sub", () => {
     expect(changed()).to.have.length(before);
   });
 
-  it("takes what another has made in the meantime", async () => {
+  it("accepts resources that somebody else created in the meantime", async () => {
     await ensureAll();
     google.fail(/^GET/, googleError(404, "NOT_FOUND", "notFound"), googleError(404, "NOT_FOUND", "notFound"));
 
@@ -73,7 +73,7 @@ describe("Pub/Sub", () => {
     expect(await setup.ensureSubscription(SUBSCRIPTION, TOPIC, never)).to.equal("was there");
   });
 
-  it("adds the publisher to those that are there, and leaves conditions and other roles as they are", async () => {
+  it("adds the publisher to existing members and keeps conditions and other roles", async () => {
     const conditional = {
       role: "roles/pubsub.publisher",
       members: [GMAIL_PUBLISHER],
@@ -92,7 +92,7 @@ describe("Pub/Sub", () => {
     ]);
   });
 
-  it("reads a policy again that another has changed, and gives up when it is changed each time", async () => {
+  it("rereads a policy that somebody else changed, and fails if that happens each time", async () => {
     const aborted = googleError(409, "ABORTED", "aborted");
     google.pubsub.topics.add(TOPIC);
     google.fail(/setIamPolicy/, aborted, aborted);
@@ -105,7 +105,7 @@ describe("Pub/Sub", () => {
     expect(changed()).to.have.length(6);
   });
 
-  it("takes the end from a subscription that would expire", async () => {
+  it("removes the expiry of a subscription", async () => {
     await setup.ensureTopic(TOPIC, never);
     google.pubsub.subscriptions.set(SUBSCRIPTION, { topic: TOPIC, expirationPolicy: { ttl: "2678400s" } });
 
@@ -131,7 +131,7 @@ describe("Pub/Sub", () => {
     });
   }
 
-  it("pulls what is there, waits for what comes, and has it again until it is acknowledged", async () => {
+  it("pulls notifications, waits for new ones, and receives them again until they are acknowledged", async () => {
     await ensureAll();
     google.pubsub.publish();
     const first = await pubsub.pull(SUBSCRIPTION, 10, never);
@@ -157,7 +157,7 @@ describe("Pub/Sub", () => {
     expect(posts.slice(3)).to.deep.equal([[`/v1/${SUBSCRIPTION}:acknowledge`, { ackIds: ["ack-3", "ack-4"] }]]);
   });
 
-  it("hands on what is no notice, to be acknowledged", async () => {
+  it("returns messages that are not notifications, to be acknowledged", async () => {
     await ensureAll();
     for (const notification of [
       null,
@@ -176,7 +176,7 @@ describe("Pub/Sub", () => {
     expect(pulled.every(({ ackId }) => ackId.startsWith("ack-"))).to.equal(true);
   });
 
-  it("brings nothing when Pub/Sub does not answer in time, and ends when it is stopped", async () => {
+  it("returns nothing if Pub/Sub does not respond in time, and ends when it is stopped", async () => {
     await ensureAll();
     const stop = new AbortController();
     const reason = new Error("stopped");

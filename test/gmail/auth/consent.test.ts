@@ -12,14 +12,14 @@ import { type GoogleServer, startGoogleServer } from "../../support/googleServer
 
 const SCOPES = [GMAIL_SCOPE, PUBSUB_SCOPE];
 
-describe("askConsent", () => {
+describe("requestConsent", () => {
   let google: GoogleServer;
   beforeEach(async () => {
     google = await startGoogleServer();
   });
   afterEach(() => google.close());
 
-  /** Asks, and does with the address what the browser would. */
+  /** Requests consent and opens the address as a browser would. */
   async function ask(browse: (address: string) => unknown, options: object = {}): Promise<Consent> {
     return requestConsent({
       client: { client_id: "client", client_secret: "hidden-secret" },
@@ -37,7 +37,7 @@ describe("askConsent", () => {
     (await fetch(address, { redirect: "manual" })).headers.get("location") ?? "";
   const failure = (promise: Promise<unknown>) => promise.then(() => undefined).catch((error) => error);
 
-  it("asks for lasting access with PKCE, and exchanges the code that the browser brings", async () => {
+  it("requests offline access with PKCE and exchanges the code of the redirect", async () => {
     let address = "";
     let page: Promise<Response> | undefined;
 
@@ -63,7 +63,7 @@ describe("askConsent", () => {
     expect(redirect_uri).to.match(/^http:\/\/127\.0\.0\.1:\d+\/consent$/);
   });
 
-  it("answers nothing but one redirect, and listens no longer after it", async () => {
+  it("accepts one redirect and stops listening afterwards", async () => {
     const seen: number[] = [];
     let origin = "";
 
@@ -81,7 +81,7 @@ describe("askConsent", () => {
     expect(await failure(fetch(origin))).to.be.an("error");
   });
 
-  it("is not disturbed by answers that other programs and pages send, and tells of them once", async () => {
+  it("ignores redirects from other programs and pages, and reports them once", async () => {
     const seen: [number, string][] = [];
     const refused: string[] = [];
 
@@ -112,7 +112,7 @@ describe("askConsent", () => {
     expect(google.asked(/POST \/token/)).to.have.length(1);
   });
 
-  it("takes the address that a person pastes, when the browser runs elsewhere", async () => {
+  it("accepts a pasted address from a browser on another machine", async () => {
     const pasted = new PassThrough();
     const refused: string[] = [];
     const onRefused = (what: string) => refused.push(what);
@@ -127,7 +127,7 @@ describe("askConsent", () => {
     expect(refused).to.deep.equal(["unreadable", "foreign"]);
   });
 
-  it("listens where it is told to", async () => {
+  it("listens on the configured port", async () => {
     const taken = createServer().listen(0, "127.0.0.1");
     await once(taken, "listening");
     const { port } = taken.address() as AddressInfo;
@@ -148,7 +148,7 @@ describe("askConsent", () => {
     expect(new URL(address).searchParams.get("redirect_uri")).to.equal(`http://127.0.0.1:${port}/consent`);
   });
 
-  it("gives up after its time", async () => {
+  it("fails after the time limit", async () => {
     const error = await failure(ask(() => {}, { timeoutMs: 1 }));
 
     expect(error)
@@ -175,7 +175,7 @@ describe("askConsent", () => {
     });
   }
 
-  it("tells what the login answers to the code, and nothing of what was sent", async () => {
+  it("reports the login's response to the code and nothing of the request", async () => {
     google.fail(/POST \/token/, answers(401, { error: "invalid_client", error_description: "hidden-secret" }));
 
     const error = await failure(ask(fetch));

@@ -14,7 +14,7 @@ const { privateKey: private_key } = generateKeyPairSync("rsa", {
 });
 const KEY = { type: "service_account", client_email: "robot@p.iam.gserviceaccount.com", private_key };
 
-describe("the file of Google's credentials", () => {
+describe("readCredentials", () => {
   let dir: string;
   let path: string;
   beforeEach(() => {
@@ -26,7 +26,7 @@ describe("the file of Google's credentials", () => {
   const write = (value: unknown, mode = 0o600) =>
     writeFileSync(path, typeof value === "string" ? value : JSON.stringify(value), { mode });
 
-  it("is a consent or a service account's key; what else is in it is left out", () => {
+  it("reads a consent or a service account's key and drops other fields", () => {
     write({ ...CONSENT, account: "ada@example.org" });
     const consent = readCredentials(path);
     write({ ...KEY, project_id: "p", private_key_id: "1" });
@@ -45,7 +45,7 @@ describe("the file of Google's credentials", () => {
     ['has no "client_email"', { ...KEY, client_email: undefined }],
     ['has a "private_key" that is none', { ...KEY, private_key: "hidden" }],
   ] as const) {
-    it(`says in one sentence, without a value, that it ${fault}`, () => {
+    it(`fails with one sentence without values for a file that ${fault}`, () => {
       if (value !== undefined) write(value);
 
       expect(() => readCredentials(path)).to.throw(
@@ -55,7 +55,7 @@ describe("the file of Google's credentials", () => {
     });
   }
 
-  it("is open to others when its mode says so", () => {
+  it("detects a file that is open to other users", () => {
     write(CONSENT);
     const before = isOpenToOthers(path);
     chmodSync(path, 0o640);

@@ -28,7 +28,7 @@ const { privateKey } = generateKeyPairSync("rsa", {
 
 const never = new AbortController().signal;
 
-describe("Google's credentials and failures", () => {
+describe("createGoogleAuth", () => {
   let google: GoogleServer;
   let auth: GoogleAuth;
   let gmail: GmailApi;
@@ -41,7 +41,7 @@ describe("Google's credentials and failures", () => {
 
   afterEach(() => google.close());
 
-  it("asks for one token with the refresh token, and uses it for all requests", async () => {
+  it("requests one token with the refresh token and uses it for all requests", async () => {
     await Promise.all([gmail.getProfile(never), gmail.getProfile(never)]);
 
     const [first, ...others] = google.asked(/token/);
@@ -59,7 +59,7 @@ describe("Google's credentials and failures", () => {
   });
 
   for (const subject of ["ada@example.org", undefined]) {
-    it(`signs a service account's claim for ${subject ?? "itself"}, and sends it where it was told to`, async () => {
+    it(`signs a service account's JWT for ${subject ?? "itself"} and sends it to the configured address`, async () => {
       const credentials: GoogleCredentials = {
         type: "service_account",
         client_email: "robot@p.iam.gserviceaccount.com",
@@ -92,7 +92,7 @@ describe("Google's credentials and failures", () => {
     });
   }
 
-  it("gets a new token when the old one is refused with 401, and asks once more", async () => {
+  it("requests a new token after a 401 and repeats the request once", async () => {
     await gmail.getProfile(never);
     google.endTokens();
 
@@ -102,7 +102,7 @@ describe("Google's credentials and failures", () => {
     expect(google.asked(/profile/)).to.have.length(5);
   });
 
-  it("says authorization when the new token is refused too", async () => {
+  it("returns authorization if the new token is refused too", async () => {
     google.fail(
       /profile/,
       googleError(401, "UNAUTHENTICATED", "authError"),
@@ -147,7 +147,7 @@ describe("Google's credentials and failures", () => {
     ["a broken connection", breaks, { kind: "transient" }],
   ];
   for (const [what, behaviour, expected] of LOGIN_FAILURES) {
-    it(`asks the login once, and tells what it says: ${what}`, async () => {
+    it(`requests a token once and classifies the login's response: ${what}`, async () => {
       google.fail(/token/, behaviour);
 
       const error = await failureOf(gmail.getProfile(never));
@@ -159,7 +159,7 @@ describe("Google's credentials and failures", () => {
     });
   }
 
-  it("says transient of a login that cannot be reached, and of one that does not answer", async () => {
+  it("returns transient for a login that is unreachable or does not respond", async () => {
     const nowhere = createGoogleAuth({ credentials: USER, scopes: [], tokenUrl: "http://127.0.0.1:1/token" });
     const hanging = createGoogleAuth({ credentials: USER, scopes: [], tokenUrl: google.tokenUrl, timeoutMs: 50 });
     google.fail(/token/, hangs);
@@ -208,7 +208,7 @@ describe("Google's credentials and failures", () => {
     ["a broken connection", breaks, { kind: "transient" }],
   ];
   for (const [what, behaviour, expected] of FAILURES) {
-    it(`tells of Gmail and of Pub/Sub alike, asked once: ${what}`, async () => {
+    it(`classifies responses of Gmail and Pub/Sub alike, without a retry: ${what}`, async () => {
       const pubsub = createPubSub(auth, { url: google.url, timeoutMs: 2_000 });
       google.fail(/profile|acknowledge/, behaviour, behaviour);
 
@@ -226,7 +226,7 @@ describe("Google's credentials and failures", () => {
     });
   }
 
-  it("says transient of a service that does not answer in time, or at all", async () => {
+  it("returns transient for a service that does not respond in time or is unreachable", async () => {
     const hanging = createGmailApi(auth, { url: google.url, timeoutMs: 50 });
     const nowhere = createGmailApi(auth, { url: "http://127.0.0.1:1" });
     await gmail.getProfile(never);
@@ -240,7 +240,7 @@ describe("Google's credentials and failures", () => {
   });
 
   for (const place of [/token/, /profile/]) {
-    it(`ends with the signal's reason when it is stopped while it waits for ${place.source}`, async () => {
+    it(`throws the signal's reason when it is stopped while waiting for ${place.source}`, async () => {
       const stop = new AbortController();
       const reason = new Error("stopped");
       google.fail(place, (_, request) => {

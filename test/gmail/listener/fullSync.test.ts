@@ -11,14 +11,14 @@ import { ACCOUNT, type GmailBed, startGmailBed } from "../../support/gmailBed.ts
 const DAY_MS = 24 * 3_600_000;
 const never = new AbortController().signal;
 
-describe("a Gmail listener whose history is forgotten", () => {
+describe("Gmail listener without a history", () => {
   let bed: GmailBed;
   beforeEach(async () => {
     bed = await startGmailBed();
   });
   afterEach(() => bed.close());
 
-  it("makes runs of all mails since, of none twice, and of none from before it first listened", async () => {
+  it("creates one run for each new mail, and none for mails from before it first listened", async () => {
     const { google } = bed;
     const now = Date.now();
     const ancient = google.mailbox.add({ internalDate: now - 2 * DAY_MS });
@@ -45,7 +45,7 @@ describe("a Gmail listener whose history is forgotten", () => {
     expect(await bed.told()).to.deep.equal([]);
   });
 
-  it("looks through all of a mailbox that was empty when it first listened", async () => {
+  it("lists the whole of a mailbox that was empty when it first listened", async () => {
     await bed.listening();
 
     await bed.restart(() => {
@@ -61,7 +61,7 @@ describe("a Gmail listener whose history is forgotten", () => {
     ["was there before", true],
     ["came and became a run", false],
   ] as const) {
-    it(`loses no mail where one that ${when} is dated in the future`, async () => {
+    it(`loses no mail if one that ${when} is dated in the future`, async () => {
       const { google } = bed;
       const future = { internalDate: Date.now() + 3_650 * DAY_MS };
       if (isThere) google.mailbox.add(future);
@@ -81,7 +81,7 @@ describe("a Gmail listener whose history is forgotten", () => {
     });
   }
 
-  it("loses no mail that comes in the meantime", async () => {
+  it("loses no mail that arrives during the sync", async () => {
     const { google } = bed;
     await bed.listening();
 
@@ -90,7 +90,7 @@ describe("a Gmail listener whose history is forgotten", () => {
       google.mailbox.forgetHistory();
       google.fail(/messages\?/, (response, request) => {
         google.mailbox.add();
-        response.writeHead(307, { Location: request.path }).end(); // an answer that is not followed: it is asked again
+        response.writeHead(307, { Location: request.path }).end(); // redirects are not followed, so that the listener retries
       });
     });
     await bed.timers.until(bed.isCaughtUp());
@@ -102,7 +102,7 @@ describe("a Gmail listener whose history is forgotten", () => {
     ["in parts where there are many", 7],
     ["also where more than a part are of one second", 0],
   ] as const) {
-    it(`looks through them ${title}`, async () => {
+    it(`lists the mails ${title}`, async () => {
       const { google, app } = bed;
       const start = Date.now() - DAY_MS;
       await (await bed.listening()).close();

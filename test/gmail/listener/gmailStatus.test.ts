@@ -24,7 +24,7 @@ describe("signalbox webhooks gmail status", () => {
     return { code, ...JSON.parse(stdout) };
   };
 
-  it("says that all is well, with exit code 0: who listens, how far, the last mail and notice, the watch", async () => {
+  it("reports a healthy listener with exit code 0: process, lag, last mail and notification, watch", async () => {
     const { google } = await start();
     await bed.listening();
     google.mailbox.add();
@@ -47,7 +47,7 @@ describe("signalbox webhooks gmail status", () => {
     expect(words.stdout).to.include(`Watch until     ${watch.expiresAt}`);
   });
 
-  it("says with exit code 1 that nobody has listened yet, and what to do", async () => {
+  it("reports with exit code 1 that nobody has listened yet, with the remedy", async () => {
     await start();
 
     const { code, problems } = await status();
@@ -56,7 +56,7 @@ describe("signalbox webhooks gmail status", () => {
     expect(problems).to.deep.equal([`Nobody has listened to ${ACCOUNT} yet: ${TO_START}.`]);
   });
 
-  it("says that nobody listens any longer", async () => {
+  it("reports that nobody listens any longer", async () => {
     await start();
     await (await bed.listening()).close();
 
@@ -66,7 +66,7 @@ describe("signalbox webhooks gmail status", () => {
     expect(problems).to.deep.equal([`No process listens to the mailbox: ${TO_START}.`]);
   });
 
-  it("says what does not pass by itself at once, and what to do", async () => {
+  it("reports a lasting fault at once, with the remedy", async () => {
     const { google, app } = await start();
     google.deadAuthorization = "invalid_grant";
     bed.listen();
@@ -81,7 +81,7 @@ describe("signalbox webhooks gmail status", () => {
     expect(faults.mails.reason).to.equal("Google's login answered 400 (invalid_grant).");
   });
 
-  it("says what passes by itself when it has lasted ten minutes", async () => {
+  it("reports a transient fault after ten minutes", async () => {
     const { google, app } = await start();
     await bed.listening();
     google.fail(/history/, ...Array(3).fill(googleError(503, "UNAVAILABLE", "backendError")));
@@ -98,7 +98,7 @@ describe("signalbox webhooks gmail status", () => {
     expect(old.problems[0]).to.match(/^No new mail comes in since .* Gmail answered 503 .* tried again/);
   });
 
-  it("says that the mailbox was not listed for long, and that the watch has ended", async () => {
+  it("reports a late listing and an expired watch", async () => {
     const { app } = await start();
     await bed.listening();
     await eventually(async () => (await bed.mailbox()).watch, "the watch");
@@ -114,14 +114,14 @@ describe("signalbox webhooks gmail status", () => {
     ]);
   });
 
-  it("misses no watch where no topic is configured", async () => {
+  it("reports no missing watch without a configured topic", async () => {
     await start({ settings: { topic: undefined, subscription: undefined } });
     await bed.listening();
 
     expect(await status()).to.deep.include({ code: 0, problems: [], watchExpiresAt: null });
   });
 
-  it("says in one sentence that hooks.gmail is not set, and so does run", async () => {
+  it("reports in one sentence that hooks.gmail is not set, as does run", async () => {
     const status = await runInProcess(["webhooks", "gmail", "status"], {}, { cwd: "test" });
     const run = await runCli("webhooks gmail run", {}, "test").ended;
 
@@ -134,7 +134,7 @@ describe("signalbox webhooks gmail status", () => {
   });
 });
 
-describe("the metrics of the Gmail listener", () => {
+describe("metrics of the Gmail listener", () => {
   let bed: GmailBed;
   beforeEach(async () => {
     bed = await startGmailBed();
@@ -148,7 +148,7 @@ describe("the metrics of the Gmail listener", () => {
     );
   };
 
-  it("are those of the mailbox's record, which is read once a scrape", async () => {
+  it("show the mailbox's document, which is read once per scrape", async () => {
     const { google, app } = bed;
     const registry = new Registry();
     let reads = 0;
@@ -183,7 +183,7 @@ describe("the metrics of the Gmail listener", () => {
     expect(after).not.to.have.property("last_mail_timestamp_seconds");
   });
 
-  it("are absent while MongoDB is away, and do no scrape harm", async () => {
+  it("are absent while MongoDB is unavailable, without failing a scrape", async () => {
     const registry = new Registry();
     addGmailMetrics(registry, () => Promise.reject(new Error("away")), bed.app.clock);
 

@@ -9,7 +9,7 @@ import { ACCOUNT, type GmailBed, SUBSCRIPTION, startGmailBed, TOPIC } from "../.
 const POLL_MS = 300_000;
 const WATCH_LOOK_MS = 600_000;
 
-describe("the Gmail listener", () => {
+describe("Gmail listener", () => {
   let bed: GmailBed;
   afterEach(() => bed.close());
 
@@ -19,7 +19,7 @@ describe("the Gmail listener", () => {
   };
   const listings = () => bed.google.asked(/history/).length;
 
-  it("makes of a mail that a notice tells of one run of its mapping, on its queue, and then acknowledges", async () => {
+  it("creates and enqueues one run for a mail after a notification, and then acknowledges it", async () => {
     const { google, app } = await start();
     await bed.listening();
     const id = google.mailbox.add({
@@ -50,7 +50,7 @@ describe("the Gmail listener", () => {
     expect((await bed.mailbox()).cursor).to.equal("1001");
   });
 
-  it("gives mails to the first mapping that takes them, before the preset", async () => {
+  it("passes mails to the first matching mapping before the preset", async () => {
     const mappings = [
       { id: "other", match: { path: "gmail", source: "other" }, messageTemplate: "x" },
       { id: "own", match: { source: "gmail" }, messageTemplate: "{{messages[0].subject}}", sessionKey: "hook:mails" },
@@ -66,7 +66,7 @@ describe("the Gmail listener", () => {
     expect(run).to.deep.include({ name: "own", sessionKey: "hook:mails" });
   });
 
-  it("makes no runs of mails that were there before it first listened, and has Gmail send notices", async () => {
+  it("creates no runs for mails from before it first listened, and starts the watch", async () => {
     const { google } = await start();
     google.mailbox.add();
     await bed.listening();
@@ -79,7 +79,7 @@ describe("the Gmail listener", () => {
     expect(google.watch).to.deep.include({ topicName: TOPIC, labelIds: ["INBOX"] });
   });
 
-  it("leaves out spam, trash, drafts, sent mails, other labels, and what is gone before it is fetched", async () => {
+  it("skips spam, trash, drafts, sent mails, other labels and mails deleted before they are fetched", async () => {
     const { google } = await start();
     await bed.listening();
 
@@ -93,7 +93,7 @@ describe("the Gmail listener", () => {
     expect(await bed.mailIds()).to.deep.equal([id]);
   });
 
-  it("lists once for many notices; double, late and out of order ones do no harm", async () => {
+  it("lists once for many notifications, also for repeated, late and unordered ones", async () => {
     const { google } = await start();
     await bed.listening();
     const before = listings();
@@ -107,7 +107,7 @@ describe("the Gmail listener", () => {
     expect((await bed.mailbox()).lastNoticeAt).to.be.instanceOf(Date);
   });
 
-  it("does not acknowledge a notice of what Gmail's history does not show yet; when it comes again it does", async () => {
+  it("acknowledges a notification only once Gmail's history shows its change", async () => {
     const { google } = await start();
     await bed.listening();
 
@@ -123,7 +123,7 @@ describe("the Gmail listener", () => {
     expect(await bed.mailIds()).to.deep.equal([id]);
   });
 
-  it("acknowledges what is none of this mailbox's, and lists nothing for it", async () => {
+  it("acknowledges notifications of other mailboxes without listing", async () => {
     const { google } = await start();
     await bed.listening();
     const before = listings();
@@ -136,7 +136,7 @@ describe("the Gmail listener", () => {
     expect((await bed.mailbox()).lastNoticeAt).to.equal(null);
   });
 
-  it("looks into the mailbox from time to time, as notices may be lost", async () => {
+  it("lists the mailbox from time to time, as notifications may be lost", async () => {
     const { google, timers } = await start();
     await bed.listening();
 
@@ -147,7 +147,7 @@ describe("the Gmail listener", () => {
     expect(await bed.mailIds()).to.deep.equal([id]);
   });
 
-  it("does that alone without a topic and a subscription", async () => {
+  it("only lists the mailbox from time to time without a topic and a subscription", async () => {
     const { google, timers } = await start({ settings: { topic: undefined, subscription: undefined } });
     await bed.listening();
 
@@ -160,7 +160,7 @@ describe("the Gmail listener", () => {
     expect((await bed.mailbox()).watch).to.equal(null);
   });
 
-  it("takes all of many mails, in their order, and moves its cursor with each page", async () => {
+  it("imports many mails in order and advances its cursor with each page", async () => {
     const { google, timers } = await start();
     await bed.listening();
     google.mailbox.pageSize = 5;
@@ -175,7 +175,7 @@ describe("the Gmail listener", () => {
     expect(starts).to.deep.equal(["1000", "1000", "1005", "1010", "1015", "1020"]);
   });
 
-  it("keeps of a mail of 20 MB as much as is configured", async () => {
+  it("keeps the configured size of a mail of 20 MB", async () => {
     const { google } = await start({ settings: { maxBytes: 1_000 } });
     await bed.listening();
 
@@ -190,7 +190,7 @@ describe("the Gmail listener", () => {
     expect(body).to.match(/^all work .*\n\[\d+ bytes more\]$/s);
   });
 
-  it("fetches no bodies where they are not wanted", async () => {
+  it("fetches no bodies unless configured", async () => {
     const { google } = await start({ settings: { includeBody: false } });
     await bed.listening();
 
@@ -204,7 +204,7 @@ describe("the Gmail listener", () => {
     expect(google.asked(/messages\/mail/).map(({ path }) => path.split("?")[1])).to.deep.equal(["format=metadata"]);
   });
 
-  it("goes on with its cursor when it is started again, and renews no watch that is young", async () => {
+  it("continues from its cursor after a restart and does not renew a recent watch", async () => {
     const { google } = await start();
     await (await bed.listening()).close();
     const id = google.mailbox.add();
@@ -216,7 +216,7 @@ describe("the Gmail listener", () => {
     expect(google.asked(/watch/)).to.have.length(1);
   });
 
-  it("reads the mailbox in its owner's name with a service account, and pulls in its own", async () => {
+  it("impersonates the owner for the mailbox with a service account, but not for pulls", async () => {
     const { google } = await start();
     const { privateKey } = generateKeyPairSync("rsa", {
       modulusLength: 2048,
@@ -243,7 +243,7 @@ describe("the Gmail listener", () => {
   });
 
   for (const minutes of [60, 6 * 24 * 60]) {
-    it(`renews its watch after ${minutes} minutes where that is configured, by whichever process listens then`, async () => {
+    it(`renews its watch after the configured ${minutes} minutes in whichever process listens`, async () => {
       const { google, timers } = await start({ settings: { renewEveryMinutes: minutes } });
       await bed.listening();
       await eventually(async () => (await bed.mailbox()).watch, "the watch");
@@ -260,7 +260,7 @@ describe("the Gmail listener", () => {
     });
   }
 
-  it("renews its watch after a sleep of the machine, in which no timer has run", async () => {
+  it("renews its watch after the machine was suspended", async () => {
     const { google, app, timers } = await start();
     await bed.listening();
     await eventually(async () => (await bed.mailbox()).watch, "the watch");
@@ -291,7 +291,7 @@ describe("the Gmail listener", () => {
     expect(google.asked(/watch/)).to.have.length(2);
   });
 
-  it("begins where one that was killed had its clock a year ahead", async () => {
+  it("starts after a killed process whose clock was a year ahead", async () => {
     const { app } = await start();
     app.clock.advance(365 * 24 * 3_600_000);
     await app.stores.gmailMailboxes.acquire(ACCOUNT, { token: "killed", holder: "here:1" }, 15_000);
@@ -304,7 +304,7 @@ describe("the Gmail listener", () => {
     expect((await bed.mailbox()).claim?.token).not.to.equal("killed");
   });
 
-  it("has Gmail watch anew when another label is configured", async () => {
+  it("starts a new watch when another label is configured", async () => {
     const { google, app } = await start();
     await (await bed.listening()).close();
 

@@ -8,12 +8,12 @@ import { startMongod, startRedis } from "../../support/servers.ts";
 
 const POLL_MS = 300_000;
 const SLOW_RETRY_MS = 60_000;
-/** The pauses after ten failures in a row; from then on it is the last. */
+/** The delays after ten consecutive failures; later ones equal the last. */
 const GROWING = [1, 2, 4, 8, 16, 32, 64, 128, 256, 300].map((seconds) => 1_000 * seconds);
 const away = googleError(503, "UNAVAILABLE", "backendError");
 const forbidden = googleError(403, "PERMISSION_DENIED", "forbidden");
 
-describe("the Gmail listener, when something is wrong", () => {
+describe("Gmail listener with faults", () => {
   let bed: GmailBed;
   afterEach(() => bed.close());
 
@@ -27,7 +27,7 @@ describe("the Gmail listener, when something is wrong", () => {
   const mended = (part: "mails" | "notices" | "watch") =>
     eventually(async () => (await fault(part)) === null, `${part} to work again`);
 
-  it("waits longer and longer while Gmail is away, and takes all that came meanwhile", async () => {
+  it("retries with growing delays while Gmail is unavailable, and imports all mails afterwards", async () => {
     const { google, timers } = await start();
     google.fail(/history/, away, breaks, away);
 
@@ -49,7 +49,7 @@ describe("the Gmail listener, when something is wrong", () => {
       googleError(403, "PERMISSION_DENIED", "userRateLimitExceeded", { "Retry-After": "47" }),
     ],
   ] as const) {
-    it(`waits as long as Gmail says with ${what}, and calls nobody`, async () => {
+    it(`waits as long as Gmail demands with ${what}, without an event`, async () => {
       const { google, timers } = await start();
       google.fail(/messages\/mail/, limit);
 
@@ -63,7 +63,7 @@ describe("the Gmail listener, when something is wrong", () => {
     });
   }
 
-  it("gets a new token when the old one has ended", async () => {
+  it("requests a new token when the old one has expired", async () => {
     const { google } = await start();
 
     google.endTokens();
@@ -75,7 +75,7 @@ describe("the Gmail listener, when something is wrong", () => {
     expect(google.asked(/token/).length).to.be.greaterThan(1);
   });
 
-  it("tells the main session once that its consent is dead, also when it is started again, and goes on when there is a new one", async () => {
+  it("notifies the main session once of a revoked consent, also across restarts, and continues with a new one", async () => {
     const { google, timers, app } = await start();
     google.deadAuthorization = "invalid_grant";
     google.endTokens();
@@ -110,7 +110,7 @@ describe("the Gmail listener, when something is wrong", () => {
     expect(JSON.stringify(bed.log)).not.to.match(/secret words|ada@|another/);
   });
 
-  it("goes on looking into the mailbox while Pub/Sub refuses, tells once, and pulls when it can again", async () => {
+  it("continues to list while Pub/Sub refuses, notifies once, and pulls again afterwards", async () => {
     const { google, timers } = await start();
     google.fail(/:pull/, forbidden, forbidden, forbidden);
     google.pubsub.publish();
@@ -132,7 +132,7 @@ describe("the Gmail listener, when something is wrong", () => {
     ]);
   });
 
-  it("goes on while the watch cannot be renewed for an hour, and renews it then", async () => {
+  it("continues while the watch cannot be renewed for an hour, and renews it afterwards", async () => {
     const { google, timers } = await start();
     const { watch } = await bed.mailbox();
     const pauses = [1, 2, 4, 8, 16, 32, 64, 128, 256, ...Array(11).fill(300)].map((seconds) => 1_000 * seconds);
@@ -157,7 +157,7 @@ describe("the Gmail listener, when something is wrong", () => {
     expect(await bed.told()).to.deep.equal([]);
   });
 
-  it("passes over a mail that Gmail refuses, and says which", async () => {
+  it("skips a mail that Gmail refuses and reports its id", async () => {
     const { google } = await start();
     google.fail(/messages\/mail-1/, googleError(400, "FAILED_PRECONDITION", "failedPrecondition"));
 
@@ -172,7 +172,7 @@ describe("the Gmail listener, when something is wrong", () => {
     expect((await bed.mailbox()).lastError?.reason).to.include("A mail was passed over: Gmail answered 400");
   });
 
-  it("passes over a mail that Gmail fails on ten times, each time while it hands out another", async () => {
+  it("skips a mail for which Gmail fails ten times while it returns others", async () => {
     const { google, timers } = await start();
     google.fail(/messages\/mail-1/, ...Array(22).fill(away));
 
@@ -191,7 +191,7 @@ describe("the Gmail listener, when something is wrong", () => {
     expect(await bed.told()).to.have.length(1);
   });
 
-  it("loses no mail while Gmail is away for long, and comes back little by little", async () => {
+  it("loses no mail during a long outage of Gmail with a gradual recovery", async () => {
     const { google, timers } = await start();
     let tries = 0;
     google.isDown = (line) => {
@@ -210,7 +210,7 @@ describe("the Gmail listener, when something is wrong", () => {
     expect(await bed.told()).to.deep.equal([]);
   });
 
-  it("takes no mail away from a consent that does not reach: 403 for each is told, and all are taken when it does", async () => {
+  it("skips no mail if the consent does not suffice, reports the 403, and imports all mails once it does", async () => {
     const { google, timers } = await start();
     google.fail(/messages\/mail/, forbidden, forbidden);
 
@@ -225,7 +225,7 @@ describe("the Gmail listener, when something is wrong", () => {
     expect((await bed.told())[0]).to.match(/^No new mail comes in: Gmail answered 403/);
   });
 
-  it("passes over mails that their mapping cannot take, and says why", async () => {
+  it("skips mails that their mapping cannot process and reports the reason", async () => {
     const mappings = [{ id: "own", match: { path: "gmail" }, forEach: "attachments", messageTemplate: "x" }];
     const { google } = await start({ hooks: { mappings } });
 
@@ -240,7 +240,7 @@ describe("the Gmail listener, when something is wrong", () => {
     expect(JSON.stringify(bed.log)).not.to.include("hidden");
   });
 
-  it("passes over a mail that the listener itself fails on ten times", async () => {
+  it("skips a mail on which the listener itself fails ten times", async () => {
     const { google, timers, app } = await start();
     const { runs } = app.stores;
     const accept = runs.accept.bind(runs);
@@ -262,7 +262,7 @@ describe("the Gmail listener, when something is wrong", () => {
     expect(JSON.stringify(bed.log)).to.include("an error of ours").and.not.to.include("odd");
   });
 
-  it("listens to no other mailbox than the configured one", async () => {
+  it("does not listen to a mailbox other than the configured one", async () => {
     const { google, timers } = await start();
     await bed.restart(() => Object.assign(google.mailbox, { emailAddress: "bob@example.org" }));
     google.mailbox.add();
@@ -277,13 +277,13 @@ describe("the Gmail listener, when something is wrong", () => {
     expect((await bed.told())[0]).to.include("The credentials are of another mailbox than hooks.gmail.account.");
   });
 
-  it("has notices sent of no other mailbox than the configured one, and of that one once it has its credentials", async () => {
+  it("starts no watch on another mailbox, and starts one once the credentials are right", async () => {
     bed = await startGmailBed();
     const { google, timers } = bed;
     const { emailAddress } = google.mailbox;
     Object.assign(google.mailbox, { emailAddress: "bob@example.org" });
     bed.listen();
-    await timers.pausing(SLOW_RETRY_MS, 2); // to look again whose they are, before mails and before the watch
+    await timers.pausing(SLOW_RETRY_MS, 2); // checks the mailbox again, before mails and before the watch
     const ofAnother = google.asked(/users\/me\/watch/);
 
     Object.assign(google.mailbox, { emailAddress });
@@ -298,7 +298,7 @@ describe("the Gmail listener, when something is wrong", () => {
     expect(await bed.told()).to.have.length.within(1, 2); // and once that it works again
   });
 
-  it("says which credentials file cannot be used, and reads it again", async () => {
+  it("reports an unusable credentials file and rereads it", async () => {
     const { google, timers } = await start();
     await bed.restart(() => writeFileSync(bed.credentialsFile, "{"));
 
@@ -312,7 +312,7 @@ describe("the Gmail listener, when something is wrong", () => {
     expect(reason).to.include(`The credentials file ${bed.credentialsFile} is not valid JSON`);
   });
 
-  it("acknowledges nothing while MongoDB is away, and takes it all when it is back", async function () {
+  it("acknowledges nothing while MongoDB is unavailable, and imports all mails afterwards", async function () {
     this.timeout(60_000);
     const mongod = await startMongod();
     try {
@@ -333,7 +333,7 @@ describe("the Gmail listener, when something is wrong", () => {
     }
   });
 
-  it("takes mails while Redis is away", async () => {
+  it("imports mails while Redis is unavailable", async () => {
     const redis = await startRedis();
     try {
       const { google } = await start({ redis: redis.url });
@@ -350,7 +350,7 @@ describe("the Gmail listener, when something is wrong", () => {
     }
   });
 
-  it("tells of an answer that is none of Google's as of something that passes", async () => {
+  it("treats a response that is not Google's as transient", async () => {
     const { google, timers } = await start();
     google.fail(/history/, answers(200, "<html>proxy</html>"));
 

@@ -9,22 +9,22 @@ import { CONSENT } from "../../support/gmailBed.ts";
 import { type Service, startProcess } from "../../support/process.ts";
 import { redisUrl } from "../../support/servers.ts";
 
-/** What a listener's death must not show in. */
+/** The outcome of killing a listener and continuing with another one. */
 interface Outcome {
-  /** Whether the point was reached: else the listener was done before. */
+  /** Whether the listener reached the point; otherwise it finished before. */
   readonly wasHeld: boolean;
-  /** Of the runs when it died, and whether the notice was acknowledged by then. */
+  /** Number of runs at the kill, and whether the notification had been acknowledged. */
   readonly atDeath: { readonly runs: number; readonly isAcknowledged: boolean };
-  /** Gmail's ids of the mails that have become runs when another one has taken over and is done. */
+  /** Gmail's ids of the mails that have runs after another listener has finished. */
   readonly mailIds: readonly string[];
   readonly expected: readonly string[];
 }
 
-/** More than a lease lasts. */
+/** Longer than a lease. */
 const LEASE_HAS_ENDED_MS = 20_000;
 let killed = 0;
 
-/** Four mails come in, one of them spam. @returns the ids of those that are to become runs */
+/** Adds four mails, one of them spam. @returns the ids of those that must become runs */
 function receiveMails({ google }: FreezingMailbox, isForgotten: boolean): string[] {
   const expected = [google.mailbox.add(), google.mailbox.add()];
   google.mailbox.add({ labelIds: ["INBOX", "SPAM"] });
@@ -35,8 +35,8 @@ function receiveMails({ google }: FreezingMailbox, isForgotten: boolean): string
 }
 
 /**
- * Has listeners in a real process take mails, each from a mailbox of its own, and each until it reaches another point; kills
- * the process when all of them have, or are done; and lets other listeners go on.
+ * Runs listeners in a real process, each with its own mailbox and each until it reaches a different point. Kills the process
+ * once all have reached it or finished, and starts other listeners, which continue.
  */
 async function killAt(
   points: readonly number[],
@@ -87,19 +87,19 @@ async function killAt(
   }
 }
 
-describe("a Gmail listener that is killed with -9", function () {
+describe("Gmail listener", function () {
   this.timeout(60_000);
 
-  // at once as many points are tried as there mostly are, and those after them that the listener is done before
+  // The number tried at once is that of the usual points; later ones are those before which the listener finishes.
   for (const [of, when, isForgotten, atOnce, title] of [
     ["google", "request", false, 14, "before each of its requests to Google"],
-    ["google", "answer", false, 14, "before the answer to each of its requests to Google"],
+    ["google", "answer", false, 14, "before the response to each of its requests to Google"],
     ["mongo", "request", false, 9, "before each of its writes"],
-    ["mongo", "answer", false, 9, "before it knows of each of its writes"],
-    ["google", "request", true, 17, "before each of its requests to Google, whose history is forgotten,"],
-    ["mongo", "request", true, 11, "before each of its writes, with a history that is forgotten,"],
+    ["mongo", "answer", false, 9, "before it learns the result of each of its writes"],
+    ["google", "request", true, 17, "before each of its requests to Google without a history"],
+    ["mongo", "request", true, 11, "before each of its writes without a history"],
   ] as const) {
-    it(`${title} has made, or lets another make, exactly one run of each mail`, async () => {
+    it(`killed ${title} leads to exactly one run for each mail`, async () => {
       const outcomes: Outcome[] = [];
       do {
         const points = Array.from({ length: atOnce }, (_, i) => outcomes.length + i + 1);

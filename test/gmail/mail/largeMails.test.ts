@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { eventually } from "../../support/eventually.ts";
 import { type GmailBed, runGmailProcess, startGmailBed } from "../../support/gmailBed.ts";
 
-describe("a Gmail listener with little memory", function () {
+describe("Gmail listener with little memory", function () {
   this.timeout(120_000);
   let bed: GmailBed;
   beforeEach(async () => {
@@ -10,7 +10,7 @@ describe("a Gmail listener with little memory", function () {
   });
   afterEach(() => bed.close());
 
-  it("takes ten mails of 20 MB at once", async () => {
+  it("imports ten mails of 20 MB at once", async () => {
     const { google } = bed;
     await (await bed.listening()).close();
     const data = Buffer.from("<p>all work and <b>no</b> play".repeat(700_000)).toString("base64url");

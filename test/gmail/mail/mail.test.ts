@@ -7,7 +7,7 @@ const WHOLE = { includeBody: true, maxBytes: 20_000 };
 
 const base64url = (content: string | Uint8Array) => Buffer.from(content as string).toString("base64url");
 
-/** A part with a body; `type` with its parameters. */
+/** Creates a part with a body; `type` may include parameters. */
 const part = (type: string, content: string | Uint8Array, more: object = {}) => ({
   mimeType: type.split(";")[0],
   filename: "",
@@ -27,8 +27,8 @@ const bodyOf = (payload: unknown, maxBytes = 20_000) => readMail({ payload }, { 
 
 const headed = (name: string, value: string) => readMail({ payload: { headers: [{ name, value }] } }, WHOLE);
 
-describe("A mail", () => {
-  it("is read from its resource", () => {
+describe("readMail", () => {
+  it("reads a message resource", () => {
     const plain = part("text/plain; charset=utf-8", "Hello,\r\n\r\nBob\r\n");
     const headers = [
       { name: "From", value: "Ada <ada@example.org>" },
@@ -61,7 +61,7 @@ describe("A mail", () => {
     expect(readMail(resource, { ...WHOLE, includeBody: false })).to.deep.equal(rest);
   });
 
-  it("has its sender's date where Gmail gives none, and none where that cannot be read", () => {
+  it("returns the sender's date if Gmail gives none, and an empty one if that is invalid", () => {
     expect(headed("Date", "Fri, 20 Nov 2026 10:00:00 +0100").date).to.equal("2026-11-20T09:00:00.000Z");
     expect(headed("Date", "tomorrow").date).to.equal("");
   });
@@ -128,7 +128,7 @@ describe("A mail", () => {
     ["base64 with + and /", { mimeType: "text/plain", body: { data: Buffer.from("ÿþ~~").toString("base64") } }, "ÿþ~~"],
   ];
   for (const [what, payload, expected] of BODIES) {
-    it(`has the body of ${what}`, () => expect(bodyOf(payload)).to.equal(expected));
+    it(`returns the body of ${what}`, () => expect(bodyOf(payload)).to.equal(expected));
   }
 
   const CHARSETS: [string, number[], string][] = [
@@ -156,11 +156,11 @@ describe("A mail", () => {
     ["utf-8", [0x61, 0xff], "a\ufffd"],
     ["iso-8859-1", [...Buffer.from("\x1b[31mrügt\x1b[0m")], "[31mrügt[0m"],
     ["", [...Buffer.from("\x1b[31mrügt\x1b[0m")], "[31mrügt[0m"],
-    // Where Gmail has made UTF-8 of it and left the header.
+    // Gmail converted the part to UTF-8 and kept the header.
     ["iso-8859-1", [...Buffer.from("café")], "café"],
   ];
   for (const [charset, bytes, expected] of CHARSETS) {
-    it(`is read in ${charset}: ${expected}`, () => {
+    it(`decodes ${charset}: ${expected}`, () => {
       expect(bodyOf(part(`text/plain; format=flowed; charset=${charset}`, new Uint8Array(bytes)))).to.equal(expected);
     });
   }
@@ -182,19 +182,19 @@ describe("A mail", () => {
     ["a\r\n\tb\0c", "a b c"],
   ];
   for (const [written, expected] of SUBJECTS) {
-    it(`has the subject ${JSON.stringify(written)} as ${JSON.stringify(expected)}`, () => {
+    it(`decodes the subject ${JSON.stringify(written)} as ${JSON.stringify(expected)}`, () => {
       expect(headed("subject", written).subject).to.equal(expected);
     });
   }
 
-  it("has headers that are not too long", () => {
+  it("truncates long headers", () => {
     const { to } = headed("To", "ada@example.org, ".repeat(10_000));
 
     expect(to).to.have.length(2_000);
     expect(to.endsWith("…")).to.equal(true);
   });
 
-  it("is cut at a character's border, and says how much is missing", () => {
+  it("truncates a body between characters and notes how much is missing", () => {
     const payload = part("text/plain", "€".repeat(100));
 
     expect(bodyOf(payload, 300)).to.equal("€".repeat(100));
@@ -204,7 +204,7 @@ describe("A mail", () => {
     expect(bodyOf(payload, 0)).to.equal("");
   });
 
-  it("counts what Gmail keeps apart as missing too", () => {
+  it("counts texts that Gmail stores separately as missing", () => {
     const apart = { mimeType: "text/plain", body: { size: 1_000, attachmentId: "a" } };
 
     expect(bodyOf(multipart("mixed", part("text/plain", "x".repeat(60)), apart), 50)).to.equal(
@@ -212,7 +212,7 @@ describe("A mail", () => {
     );
   });
 
-  it("of 20 MB, plain or HTML, of open tags or of encoded words, is read as others are", () => {
+  it("reads mails of 20 MB: plain, HTML, open tags or encoded words", () => {
     const size = 20 * 1024 * 1024;
     for (const [type, unit] of [
       ["text/plain", "words "],
@@ -230,7 +230,7 @@ describe("A mail", () => {
     ["utf-8", "a€"],
     ["iso-2022-jp", "日本a"],
   ] as const) {
-    it(`of 20 MB of ${charset} is read as far as its beginning goes, and counts the rest as missing`, () => {
+    it(`reads the beginning of 20 MB of ${charset} and counts the rest as missing`, () => {
       const bytes = charset === "utf-8" ? Buffer.from(text) : Buffer.from("\x1b$BF|K\\\x1b(Ba", "latin1");
       const all = Buffer.concat(Array.from({ length: 20_000_000 / bytes.length }, () => bytes));
       const headers = [{ name: "Content-Type", value: `text/plain; charset=${charset}` }];
@@ -249,7 +249,7 @@ describe("A mail", () => {
   }
 
   for (const label of ["SPAM", "TRASH", "DRAFT", "SENT"]) {
-    it(`is skipped when it is ${label}`, () => {
+    it(`skips a mail labelled ${label}`, () => {
       expect(isSkippedMail(["INBOX", label])).to.equal(true);
       expect(isSkippedMail(["INBOX", "UNREAD"])).to.equal(false);
     });
@@ -274,10 +274,10 @@ describe("A mail", () => {
     ["<constructor>a</__proto__>b", "ab"],
   ];
   for (const [page, expected] of PAGES) {
-    it(`has ${page} as ${JSON.stringify(expected)}`, () => expect(htmlToText(page)).to.equal(expected));
+    it(`converts ${page} to ${JSON.stringify(expected)}`, () => expect(htmlToText(page)).to.equal(expected));
   }
 
-  it("is read from anything: never throws, never longer than it may be, always text that UTF-8 has", () => {
+  it("never throws for any value and returns well-formed text within the limit", () => {
     const content = fc.oneof(
       fc.string({ unit: "binary" }),
       fc.constantFrom("<p>€</p>", "&#xd800;&#0;&#x110000;", "\ud800", "=?utf-8?q?=ff?="),
