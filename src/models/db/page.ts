@@ -3,13 +3,13 @@ import pLimit, { type LimitFunction } from "p-limit";
 import { AppError } from "../../shared/errors.ts";
 import { readFromCaughtUpPrimary } from "./caughtUpPrimary.ts";
 
-/** Maximum bytes of a page, without the row that exceeds them. */
+/** A page ends with the row that exceeds this number of bytes. */
 export const PAGE_BYTES = 8 * 1024 * 1024;
 
 interface PageSize<T> {
   /** Maximum rows (default unlimited). */
   readonly limit?: number;
-  /** Maximum bytes, without the row that exceeds them (default `PAGE_BYTES`). */
+  /** The page ends with the row that exceeds this number of bytes (default `PAGE_BYTES`). */
   readonly bytes?: number;
   bytesOf(row: T): number;
 }
