@@ -106,13 +106,13 @@ export class GmailMailboxes {
   }
 
   /** Acquires the lease on a mailbox. @returns false while another process holds it @throws AppError unavailable */
-  acquire(account: string, claim: { token: string; holder: string }, forMs: number): Promise<boolean> {
+  acquire(account: string, lease: { token: string; holder: string }, forMs: number): Promise<boolean> {
     const now = this.#clock.now();
-    const tooLate = new Date(now.getTime() + MAX_LEASE_MS);
-    const isOver = [{ claim: null }, { "claim.until": { $lte: now } }, { "claim.until": { $gt: tooLate } }];
-    const query = { _id: account.toLowerCase(), $or: [...isOver, { "claim.token": claim.token }] };
+    const maxUntil = new Date(now.getTime() + MAX_LEASE_MS);
+    const free = [{ claim: null }, { "claim.until": { $lte: now } }, { "claim.until": { $gt: maxUntil } }];
+    const query = { _id: account.toLowerCase(), $or: [...free, { "claim.token": lease.token }] };
     const until = new Date(now.getTime() + forMs);
-    return acquireIfFree(this.collection, query, { $set: { claim: { ...claim, until } }, $setOnInsert: NEW });
+    return acquireIfFree(this.collection, query, { $set: { claim: { ...lease, until } }, $setOnInsert: NEW });
   }
 
   /** Renews the lease. @returns false if another process holds it @throws AppError unavailable */

@@ -137,11 +137,11 @@ export class Database {
    *   versions before 2
    */
   async checkPrepared(): Promise<void> {
-    const areThere = await Promise.all(this.#models.map(hasIndexes));
-    const lacking = this.#models.filter((_, i) => !areThere[i]).map(({ collection }) => collection.name);
-    if (lacking.length > 0) {
+    const arePrepared = await Promise.all(this.#models.map(hasIndexes));
+    const unprepared = this.#models.filter((_, i) => !arePrepared[i]).map(({ collection }) => collection.name);
+    if (unprepared.length > 0) {
       throw new StartError(
-        `MongoDB lacks indexes on ${lacking.join(", ")}: run \`npm run release\` once, then start again.`,
+        `MongoDB lacks indexes on ${unprepared.join(", ")}: run \`npm run release\` once, then start again.`,
       );
     }
     if (await hasOldSteps(this.collections.jobs.db)) {
@@ -168,12 +168,12 @@ const INDEX_CONFLICT = [85, 86];
 function indexError(collection: string, error: unknown): StartError | undefined {
   if (!(error instanceof mongo.MongoServerError)) return undefined;
   if (INDEX_CONFLICT.includes(Number(error.code))) {
-    const words = `An index of ${collection} is there with other options than this version's: drop it, then run \`npm run release\` again.`;
-    return new StartError(`${words} MongoDB says: ${error.message}`);
+    const detail = `An index of ${collection} is there with other options than this version's: drop it, then run \`npm run release\` again.`;
+    return new StartError(`${detail} MongoDB says: ${error.message}`);
   }
   if (!isDuplicateKey(error)) return undefined;
-  const words = `A key of ${collection} is there twice, and may be there once: delete one of the documents, then run \`npm run release\` again.`;
-  return new StartError(`${words} MongoDB says: ${error.message}`);
+  const detail = `A key of ${collection} is there twice, and may be there once: delete one of the documents, then run \`npm run release\` again.`;
+  return new StartError(`${detail} MongoDB says: ${error.message}`);
 }
 
 async function hasIndexes(model: Model<never>): Promise<boolean> {

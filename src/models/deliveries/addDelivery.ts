@@ -8,7 +8,7 @@ const NO_ROUTE =
   `Until then it is ${FALLBACK_CHANNEL}, which is not configured.`;
 
 export interface DeliverySettings {
-  /** Where the main session's replies are sent until a delivery or an operator sets another target. */
+  /** The target of the main session's replies until a delivery or an operator sets another one. */
   readonly firstRoute: ReplyTarget | null;
   /** The configured channels. */
   readonly channels: ReadonlySet<string>;

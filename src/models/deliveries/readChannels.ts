@@ -20,7 +20,7 @@ const DAY_MS = 86_400_000;
 
 /**
  * Returns all configured channels, and other channels with pending deliveries or failed ones from the last day.
- * @param firstRoute where the main session's replies are sent before it has a last recipient
+ * @param firstRoute the target of the main session's replies before it has a last recipient
  * @throws AppError unavailable
  */
 export async function readChannels(

@@ -46,7 +46,7 @@ export async function acquireRun(
   return "over";
 }
 
-/** Returns what the record itself says against acquiring a run, if anything. */
+/** Returns why the record itself prevents that a worker acquires the run, or undefined if it does not. */
 function reasonAgainst({ open, stage, status, claim, notBefore }: RunDoc, now: Date): NotAcquired | undefined {
   if (!open) return "over";
   if (status === "running" && claim && claim.until > now) return "over";

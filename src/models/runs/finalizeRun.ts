@@ -7,7 +7,7 @@ import { trackEnded } from "./trackRun.ts";
 /** Maximum characters of a reply in the run's summary. */
 const SUMMARY_CHARS = 600;
 
-/** What must be enqueued after a run is finalized. */
+/** The work to enqueue after a run is finalized. */
 export interface Finalized {
   readonly nextRunId: string | null;
   readonly delivery: AddedDelivery | null;
@@ -16,7 +16,7 @@ export interface Finalized {
 }
 
 export interface FinalizeSettings extends DeliverySettings {
-  /** Whether a reply is worth delivering: not empty, and more than an acknowledgement. */
+  /** Returns whether a reply is worth delivering: not empty, and more than an acknowledgement. */
   isWorthDelivering(reply: string): boolean;
 }
 

@@ -5,7 +5,7 @@ import { exists, readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import { acquireIfFree, type StoredLease } from "../db/lease.ts";
 import { mapMongoErrors } from "../db/mongoErrors.ts";
 
-/** Where replies of the main session are sent. */
+/** The channel and recipient to which replies of the main session are sent. */
 export interface ReplyTarget {
   readonly channel: string;
   readonly to: string;
