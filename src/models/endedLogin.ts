@@ -3,9 +3,9 @@ import { type mongo, Schema } from "mongoose";
 import { exists } from "./db/caughtUpPrimary.ts";
 import { mapMongoErrors } from "./db/mongoErrors.ts";
 
-/** A cookie of a browser that has logged out, until the cookie would have ended by itself. */
+/** The cookie of a browser that has logged out. The record is deleted when the cookie expires. */
 export interface EndedLoginDoc {
-  /** SHA-256 of the cookie. */
+  /** The SHA-256 hash of the cookie. */
   _id: string;
   endsAt: Date;
 }
@@ -20,18 +20,18 @@ export class EndedLogins {
     this.collection = collection;
   }
 
-  /** Ends a cookie, for all processes. @throws AppError unavailable */
+  /** Invalidates a cookie for all processes. @throws AppError unavailable */
   async end(cookie: string, endsAt: Date): Promise<void> {
     const ended = { $set: { endsAt } };
     await mapMongoErrors(() => this.collection.updateOne({ _id: digest(cookie) }, ended, { upsert: true }));
   }
 
-  /** Returns whether a cookie has been ended. @throws AppError unavailable */
+  /** Returns whether a cookie has been invalidated. @throws AppError unavailable */
   has(cookie: string): Promise<boolean> {
     return exists(this.collection, { _id: digest(cookie) });
   }
 
-  /** Returns those of some cookies that have been ended. @throws AppError unavailable */
+  /** Returns the invalidated ones of the given cookies. @throws AppError unavailable */
   async filterEnded(cookies: readonly string[]): Promise<string[]> {
     const byDigest = new Map(cookies.map((cookie) => [digest(cookie), cookie]));
     const found = this.collection.find({ _id: { $in: [...byDigest.keys()] } }, { projection: { _id: 1 } });

@@ -4,56 +4,56 @@ import { readFromCaughtUpPrimary } from "./db/caughtUpPrimary.ts";
 import { acquireIfFree } from "./db/lease.ts";
 import { mapMongoErrors } from "./db/mongoErrors.ts";
 
-/** What a listener does: `mails` lists and fetches, `notices` are pulled, `watch` has Gmail send them. */
+/** The parts of a listener: `mails` lists and fetches mails, `notices` pulls notifications, `watch` subscribes to them. */
 export const MAILBOX_PARTS = ["mails", "notices", "watch"] as const;
 export type MailboxPart = (typeof MAILBOX_PARTS)[number];
 
 export interface MailboxFault {
-  /** Of the first failure since the part last worked. */
+  /** The time of the first failure since the part last worked. */
   readonly since: Date;
-  /** Of the latest failure. No token, no address, nothing of a mail. */
+  /** The reason of the latest failure, without tokens, addresses or text of mails. */
   readonly reason: string;
-  /** It does not pass by itself: somebody has to do something. */
+  /** Whether the fault lasts until somebody fixes its cause. */
   readonly isLasting: boolean;
-  /** The event by which the main session has been told; null while it has not. */
+  /** The event that informed the main session of the fault; null before that. */
   readonly toldAs: string | null;
 }
 
-/** No claim lasts so long: one that does is of a clock that was ahead. */
+/** Maximum duration of a lease. A longer one was written with a clock that was ahead, and does not count. */
 const MAX_LEASE_MS = 3_600_000;
 
-/** Whether a process holds the mailbox. */
+/** Returns whether a process holds the lease on a mailbox. */
 export function isLeased({ claim }: Pick<MailboxDoc, "claim">, now: Date): boolean {
   return claim !== null && claim.until > now && claim.until.getTime() <= now.getTime() + MAX_LEASE_MS;
 }
 
-/** A mailbox that is listened to, and how that goes. */
+/** A Gmail mailbox with a listener, and the state of the listener. */
 export interface MailboxDoc {
-  /** Its address, in small letters. */
+  /** Its address in lower case. */
   _id: string;
-  /** Up to this history id of Gmail's every mail that counts has become a run. Null before the first listener began. */
+  /** The Gmail history id up to which all matching mails have become runs; null before the first listener started. */
   cursor: string | null;
-  /** When Gmail received the newest mail that was there before the first listener began; null where there was none. */
+  /** When Gmail received the newest mail from before the first listener started; null if there was none. */
   oldUntil: Date | null;
-  /** When Gmail received the newest of the mails that have become runs. */
+  /** When Gmail received the newest mail that became a run. */
   newestMailAt: Date | null;
-  /** When the last listing began that had nothing left after it. */
+  /** When the last complete listing of new mails began. */
   listedAt: Date | null;
   /** When a mail last became a run. */
   lastMailAt: Date | null;
   lastNoticeAt: Date | null;
-  /** What Gmail sends notices about, and until when it does without another word. */
+  /** The subscription to Gmail's notifications, which Gmail ends unless it is renewed. */
   watch: {
     readonly topic: string;
     readonly label: string;
     readonly renewedAt: Date;
     readonly expiresAt: Date;
   } | null;
-  /** What does not work for now. */
+  /** The current fault of each part; null for a part that works. */
   faults: Readonly<Record<MailboxPart, MailboxFault | null>>;
-  /** What last went wrong, also when it has passed. */
+  /** The latest failure, also if it has passed. */
   lastError: { readonly at: Date; readonly reason: string } | null;
-  /** Which process listens, and until when that is believed without another word. */
+  /** The lease of the process that listens. */
   claim: { readonly token: string; readonly holder: string; readonly until: Date } | null;
 }
 
@@ -100,40 +100,47 @@ export class GmailMailboxes {
     this.#clock = clock;
   }
 
-  /** Null before anybody has listened. @throws AppError unavailable */
+  /** Reads the record of a mailbox, or null if no listener has started for it. @throws AppError unavailable */
   find(account: string): Promise<MailboxDoc | null> {
     return readFromCaughtUpPrimary(this.collection, () => this.collection.findOne({ _id: account.toLowerCase() }));
   }
 
-  /** Becomes the one who listens. @returns false while another does */
-  acquire(account: string, claim: { token: string; holder: string }, forMs: number): Promise<boolean> {
+  /** Acquires the lease on a mailbox. @returns false while another process holds it @throws AppError unavailable */
+  acquire(account: string, lease: { token: string; holder: string }, forMs: number): Promise<boolean> {
     const now = this.#clock.now();
-    const tooLate = new Date(now.getTime() + MAX_LEASE_MS);
-    const isOver = [{ claim: null }, { "claim.until": { $lte: now } }, { "claim.until": { $gt: tooLate } }];
-    const query = { _id: account.toLowerCase(), $or: [...isOver, { "claim.token": claim.token }] };
+    const maxUntil = new Date(now.getTime() + MAX_LEASE_MS);
+    const free = [{ claim: null }, { "claim.until": { $lte: now } }, { "claim.until": { $gt: maxUntil } }];
+    const query = { _id: account.toLowerCase(), $or: [...free, { "claim.token": lease.token }] };
     const until = new Date(now.getTime() + forMs);
-    return acquireIfFree(this.collection, query, { $set: { claim: { ...claim, until } }, $setOnInsert: NEW });
+    return acquireIfFree(this.collection, query, { $set: { claim: { ...lease, until } }, $setOnInsert: NEW });
   }
 
-  /** @returns false when another listens */
+  /** Renews the lease. @returns false if another process holds it @throws AppError unavailable */
   renew(account: string, token: string, until: Date): Promise<boolean> {
     return this.#updateLeased(account, token, { $set: { "claim.until": until } });
   }
 
+  /** Releases the lease if it is still held under this token. @throws AppError unavailable */
   async release(account: string, token: string): Promise<void> {
     await this.#updateLeased(account, token, { $set: { claim: null } });
   }
 
   /**
-   * Writes down how far the listener is, and what it has seen.
-   * @param newestMailAt moves forward only
-   * @returns false, with nothing changed, when another listens
+   * Updates the state of the listener.
+   * @param newestMailAt never decreases
+   * @returns false, without a change, if another process holds the lease
+   * @throws AppError unavailable
    */
   update(account: string, token: string, change: Partial<MailboxChange>, newestMailAt?: Date): Promise<boolean> {
     return this.#updateLeased(account, token, { $set: change, ...(newestMailAt && { $max: { newestMailAt } }) });
   }
 
-  /** @param fault null: it works again. @returns false when another listens */
+  /**
+   * Updates the fault of a part.
+   * @param fault null if the part works again
+   * @returns false, without a change, if another process holds the lease
+   * @throws AppError unavailable
+   */
   updateFault(account: string, token: string, part: MailboxPart, fault: MailboxFault | null): Promise<boolean> {
     const lastError = fault && { at: this.#clock.now(), reason: fault.reason };
     return this.#updateLeased(account, token, { $set: { [`faults.${part}`]: fault, ...(lastError && { lastError }) } });

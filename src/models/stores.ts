@@ -18,15 +18,15 @@ import { Events } from "./sessions/event.ts";
 import { Messages } from "./sessions/message.ts";
 import { Sessions } from "./sessions/session.ts";
 
-/** The collections with their queries: what routes, processors and commands work on. */
+/** The collections with their queries, for routes, processors and commands. */
 export interface Stores {
   readonly jobs: Jobs;
   readonly payloads: Payloads;
   readonly jobStatistics: JobStatistics;
-  /** Applies reports on steps. */
+  /** Applies reports on steps, concurrent ones in one batch. */
   readonly reports: Batcher<Report, ReportOutcome>;
   readonly runs: Runs;
-  /** Reads runs as clients see them: those asked for at about the same time in one round trip. */
+  /** Reads runs as clients see them, concurrent reads in one round trip. */
   readonly runReads: Batcher<string, RunView | null>;
   readonly hookCalls: HookCalls;
   readonly sessions: Sessions;
@@ -41,7 +41,7 @@ export interface Stores {
 
 /**
  * Opens the collections for one process.
- * @param changes who is to hear of what is changed in these collections by this process
+ * @param changes is notified of changes that this process makes in these collections
  */
 export function openStores(
   { collections }: Database,

@@ -6,12 +6,14 @@ import { isTransient, mapMongoErrors } from "./mongoErrors.ts";
 
 /** Maximum wait for a new primary: longer than it usually needs, shorter than clients wait. */
 const WAIT_MS = 5_000;
+/** Pause between attempts to read from a new primary. */
 const RETRY_MS = 100;
+/** Matches no job: the read only waits for the primary. */
 const NOTHING = { _id: new mongo.ObjectId("000000000000000000000000") };
 
 /** The time between two elections, in which one member of a replica set is the primary. */
 interface PrimaryTerm {
-  /** The member and its election. */
+  /** Identifies the member and its election. */
   readonly name: string;
   /** Null once the primary has all writes that were acknowledged before it was elected. */
   catchingUp: Promise<void> | null;
@@ -59,13 +61,13 @@ class CurrentPrimary {
         await this.#db.collection("jobs").findOne(NOTHING, options);
         return;
       } catch (error) {
-        if (!isTransient(error)) return; // it is no member of a replica set
+        if (!isTransient(error)) return; // The server is not a member of a replica set.
         await pause(RETRY_MS, undefined, { ref: false });
       }
     } while (this.#term === term && !this.#isClosed);
   }
 
-  /** Waits for the primary to catch up. @throws AppError unavailable, when it has not in time */
+  /** Waits for the primary to catch up. @throws AppError unavailable if it takes longer than `WAIT_MS` */
   async waitUntilCaughtUp(): Promise<PrimaryTerm> {
     const term = this.#term;
     if (term.catchingUp)
@@ -73,6 +75,7 @@ class CurrentPrimary {
     return term;
   }
 
+  /** Returns whether no other primary has been elected since a term began. */
   isCurrent(term: PrimaryTerm): boolean {
     return this.#term === term;
   }
@@ -86,13 +89,13 @@ const notCaughtUp = () =>
 
 const primaries = new WeakMap<mongo.Db, CurrentPrimary>();
 
-/** From now on `reading` waits for the primaries of this database to catch up. */
+/** Makes `readFromCaughtUpPrimary` wait for the primaries of a database from now on. */
 export function watchPrimaries(db: mongo.Db, client: mongo.MongoClient): void {
   primaries.set(db, new CurrentPrimary(db, client));
 }
 
 /**
- * Reads from a collection, and reads again when another primary was elected meanwhile.
+ * Reads from a collection, and reads again if another primary was elected meanwhile.
  * @param read may be called several times
  * @throws AppError unavailable
  */
@@ -108,7 +111,7 @@ export function readFromCaughtUpPrimary<T>({ db }: Pick<mongo.Collection, "db">,
   });
 }
 
-/** Whether a collection holds what fits a filter. @throws AppError unavailable */
+/** Returns whether a collection has a document that matches a filter. @throws AppError unavailable */
 export async function exists<T extends mongo.Document>(
   collection: mongo.Collection<T>,
   filter: mongo.Filter<T>,

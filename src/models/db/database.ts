@@ -34,7 +34,7 @@ const SCHEMAS = {
   gmailMailboxes: gmailMailboxSchema,
 };
 
-/** The collections, as the driver's own: pipelines and documents go through as they are, checked before by the routes. */
+/** The driver's own collections. They do not validate documents and pipelines: routes have validated the input before. */
 export type Collections = {
   readonly [K in keyof typeof SCHEMAS]: (typeof SCHEMAS)[K] extends Schema<infer D>
     ? mongo.Collection<D & object>
@@ -43,30 +43,32 @@ export type Collections = {
 
 patchDriverStuckWrite();
 
+/** Maximum wait for a server that can take an operation. Clients retry after 503, so it is short. */
 const SELECTION_TIMEOUT_MS = 2_500;
+/** Maximum silence of the server during one operation. */
 const ANSWER_TIMEOUT_MS = 15_000;
-/** Of a collection that is not there yet. */
+/** The code of a command on a collection that does not exist. */
 const NAMESPACE_NOT_FOUND = 26;
 
 /**
- * Connects to MongoDB. Every write is acknowledged by a majority and journaled; every read sees only such writes.
- * @param answerTimeoutMs how long the server may be silent about one act; 0: any time
- * @throws StartError when no server can be reached within a few seconds
+ * Connects to MongoDB. Every write is acknowledged by a majority and journaled, and every read returns only such writes.
+ * @param answerTimeoutMs maximum silence of the server during one operation; 0 for no limit
+ * @throws StartError if no server can be reached within a few seconds
  */
 export async function connectDatabase(uri: string, { answerTimeoutMs = ANSWER_TIMEOUT_MS } = {}): Promise<Database> {
   const connection = mongoose.createConnection(uri, {
     serverSelectionTimeoutMS: SELECTION_TIMEOUT_MS,
-    heartbeatFrequencyMS: 2_000, // how soon a server that is back is noticed
+    heartbeatFrequencyMS: 2_000, // How soon the client notices a server that is back.
     socketTimeoutMS: answerTimeoutMs,
     waitQueueTimeoutMS: 5_000,
     maxPoolSize: 100,
     bufferCommands: false,
     autoIndex: false,
     autoCreate: false,
-    // each by itself too: what the address says of one would win over the whole
+    // Each option is set twice, because options in the URI override only one of the two forms.
     ...{ w: "majority", journal: true, writeConcern: { w: "majority", journal: true } },
     ...{ readConcernLevel: "majority", readConcern: { level: "majority" } },
-    readPreference: "primary", // a secondary may not know yet what was just acknowledged
+    readPreference: "primary", // A secondary may lack writes that were just acknowledged.
   });
   const clock = new DatabaseClock();
   try {
@@ -87,7 +89,7 @@ export async function connectDatabase(uri: string, { answerTimeoutMs = ANSWER_TI
 const unreachable = (uri: string, error: unknown): string =>
   describeUnusable("MongoDB", uri, reasonOf(error), "MONGODB_URI (mongodb.uri in the configuration)");
 
-/** What the server said, or what happened on the way to each of its members. */
+/** Returns the server's error, or the network errors of its members. */
 function reasonOf(error: unknown): Unusable {
   if (error instanceof mongo.MongoServerError) return { answer: String(error.codeName ?? error.code) };
   const { reason } = error as { reason?: mongo.TopologyDescription };
@@ -96,10 +98,10 @@ function reasonOf(error: unknown): Unusable {
   return { code: [...new Set(codes)].join(", ") };
 }
 
-/** One connection pool and the collections behind it. Closed by whoever opened it. */
+/** A connection pool with its collections. Whoever opens it closes it. */
 export class Database {
   readonly collections: Collections;
-  /** MongoDB's time, which all processes share. */
+  /** The clock that all processes share. */
   readonly clock: DatabaseClock;
   readonly #connection: Connection;
   readonly #models: Model<never>[];
@@ -117,28 +119,29 @@ export class Database {
   }
 
   /**
-   * Makes the indexes that are missing, one after the other: all at once they wait for connections for longer than a request
-   * may where the server is busy. Never drops one. Run by `npm run release`.
-   * @throws StartError when something that is there is in the way of one
+   * Creates missing indexes and drops none. `npm run release` calls it. Creates one index at a time: on a busy server, all at once
+   * would keep requests waiting for connections.
+   * @throws StartError if an existing index or document prevents the creation of an index
    */
   async createIndexes(): Promise<void> {
     for (const model of this.#models) {
       await model.createIndexes().catch((error: unknown) => {
-        throw obstacle(model.collection.name, error) ?? error;
+        throw indexError(model.collection.name, error) ?? error;
       });
     }
   }
 
   /**
-   * @throws StartError when an index of this version is missing, without which a key could be stored twice, or steps are
-   *   stored as versions before 2 did
+   * Checks that `npm run release` has prepared the database for this version.
+   * @throws StartError if an index is missing, without which a key could be stored twice, or if steps are stored in the format of
+   *   versions before 2
    */
   async checkPrepared(): Promise<void> {
-    const areThere = await Promise.all(this.#models.map(hasIndexes));
-    const lacking = this.#models.filter((_, i) => !areThere[i]).map(({ collection }) => collection.name);
-    if (lacking.length > 0) {
+    const arePrepared = await Promise.all(this.#models.map(hasIndexes));
+    const unprepared = this.#models.filter((_, i) => !arePrepared[i]).map(({ collection }) => collection.name);
+    if (unprepared.length > 0) {
       throw new StartError(
-        `MongoDB lacks indexes on ${lacking.join(", ")}: run \`npm run release\` once, then start again.`,
+        `MongoDB lacks indexes on ${unprepared.join(", ")}: run \`npm run release\` once, then start again.`,
       );
     }
     if (await hasOldSteps(this.collections.jobs.db)) {
@@ -148,7 +151,7 @@ export class Database {
     }
   }
 
-  /** @throws AppError unavailable */
+  /** Checks that MongoDB answers. @throws AppError unavailable */
   async ping(): Promise<void> {
     await mapMongoErrors(async () => this.#connection.db?.command({ ping: 1 }));
   }
@@ -158,18 +161,19 @@ export class Database {
   }
 }
 
-/** Of an index that is there with other options, or other keys under its name. */
-const OTHER_INDEX = [85, 86];
+/** The codes for an index that exists with other options, or with other keys under its name. */
+const INDEX_CONFLICT = [85, 86];
 
-function obstacle(collection: string, error: unknown): StartError | undefined {
+/** Returns the error of an index that cannot be created, or undefined if the error has another cause. */
+function indexError(collection: string, error: unknown): StartError | undefined {
   if (!(error instanceof mongo.MongoServerError)) return undefined;
-  if (OTHER_INDEX.includes(Number(error.code))) {
-    const words = `An index of ${collection} is there with other options than this version's: drop it, then run \`npm run release\` again.`;
-    return new StartError(`${words} MongoDB says: ${error.message}`);
+  if (INDEX_CONFLICT.includes(Number(error.code))) {
+    const detail = `An index of ${collection} is there with other options than this version's: drop it, then run \`npm run release\` again.`;
+    return new StartError(`${detail} MongoDB says: ${error.message}`);
   }
   if (!isDuplicateKey(error)) return undefined;
-  const words = `A key of ${collection} is there twice, and may be there once: delete one of the documents, then run \`npm run release\` again.`;
-  return new StartError(`${words} MongoDB says: ${error.message}`);
+  const detail = `A key of ${collection} is there twice, and may be there once: delete one of the documents, then run \`npm run release\` again.`;
+  return new StartError(`${detail} MongoDB says: ${error.message}`);
 }
 
 async function hasIndexes(model: Model<never>): Promise<boolean> {
@@ -177,7 +181,7 @@ async function hasIndexes(model: Model<never>): Promise<boolean> {
     if (error instanceof mongo.MongoServerError && error.code === NAMESPACE_NOT_FOUND) return [];
     throw new StartError("MongoDB does not say which indexes it has: see that it runs, then start again.");
   });
-  const said = (key: object, unique = false) => JSON.stringify([key, unique]);
-  const known = new Set(present.map(({ key, unique }) => said(key, unique)));
-  return model.schema.indexes().every(([fields, { unique }]) => known.has(said(fields, Boolean(unique))));
+  const describe = (key: object, unique = false) => JSON.stringify([key, unique]);
+  const existing = new Set(present.map(({ key, unique }) => describe(key, unique)));
+  return model.schema.indexes().every(([fields, { unique }]) => existing.has(describe(fields, Boolean(unique))));
 }

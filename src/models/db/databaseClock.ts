@@ -1,21 +1,21 @@
 import type { Clock } from "../../shared/clock.ts";
 
-/** One that arrives late makes MongoDB's time seem earlier than it is: of so many of them the earliest arrival counts. */
+/** Readings that are compared. A reading that arrives late makes MongoDB's time seem too early, so the latest time counts. */
 const READINGS = 5;
-/** Clocks of machines that are kept right differ by less. */
-const RIGHT_MS = 1_000;
+/** Maximum difference between the clocks of synchronized machines, in milliseconds. */
+const MAX_SKEW_MS = 1_000;
 
 /**
- * The time that all processes share: the machine's, as long as that is MongoDB's to a second, and MongoDB's otherwise.
- * Leases and waits that one process writes are read by others, whose clocks may have been set otherwise meanwhile. Between
- * two readings it goes on by the time that passes, whatever the machine's clock is set to.
+ * The time that all processes share: the machine's if it differs from MongoDB's by at most a second, otherwise MongoDB's.
+ * Processes need it because each reads leases and delays that others write, and the clocks of their machines may be wrong.
+ * Between two readings, the time follows a monotonic clock, so that changes of the machine's clock do not matter.
  */
 export class DatabaseClock implements Clock {
-  /** How far MongoDB's time was ahead of the time since this process began. */
+  /** MongoDB's time minus the monotonic time of this process, in milliseconds, at each reading. */
   #readings: readonly number[] = [];
   #aheadMs: number | undefined;
 
-  /** @param time MongoDB's, as it has arrived this moment */
+  /** Records a reading. @param time MongoDB's time, which has just arrived */
   read(time: Date): void {
     this.#readings = [...this.#readings, time.getTime() - performance.now()].slice(-READINGS);
     this.#aheadMs = Math.max(...this.#readings);
@@ -24,6 +24,6 @@ export class DatabaseClock implements Clock {
   now(): Date {
     const own = Date.now();
     const shared = this.#aheadMs === undefined ? own : this.#aheadMs + performance.now();
-    return new Date(Math.abs(own - shared) <= RIGHT_MS ? own : shared);
+    return new Date(Math.abs(own - shared) <= MAX_SKEW_MS ? own : shared);
   }
 }

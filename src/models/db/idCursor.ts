@@ -5,13 +5,17 @@ interface Position {
   readonly _id: string;
 }
 
-/** What a cursor of a list of runs or deliveries looks like: the time in milliseconds, base 36, and the id. */
+/** The format of a cursor of runs, deliveries or sessions: the time in milliseconds in base 36, and the id. */
 export const ID_CURSOR_PATTERN = "^[0-9a-z]{1,10}-[ -~]{1,600}$";
 
-/** Where the page behind a row begins, newest first. */
+/** Returns the cursor of the page after a row. */
 export const idCursor = ({ createdAt, _id }: Position): string => `${createdAt.getTime().toString(36)}-${_id}`;
 
-/** What comes behind a cursor that fits the pattern. @param by what the list is ordered by */
+/**
+ * Returns the query for the rows after a cursor, newest first.
+ * @param cursor must match ID_CURSOR_PATTERN
+ * @param by the time by which the list is ordered
+ */
 export function olderThan<T>(cursor: string, by: keyof T & string = "createdAt" as keyof T & string): mongo.Filter<T> {
   const at = cursor.indexOf("-");
   const time = new Date(Number.parseInt(cursor.slice(0, at), 36));

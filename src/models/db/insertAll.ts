@@ -3,12 +3,12 @@ import { Batcher } from "../../shared/batcher.ts";
 import { isDuplicateKey, mapMongoErrors } from "./mongoErrors.ts";
 
 /**
- * Inserts documents that come at about the same time together; those whose key is there already stay as they are.
- * @param weightOf a document's size, roughly
+ * Inserts the documents of concurrent calls together. Documents whose key exists already stay unchanged.
  */
 export class BatchInserter<T extends mongo.Document> {
   readonly #batcher: Batcher<readonly mongo.OptionalUnlessRequiredId<T>[], number>;
 
+  /** @param weightOf returns the approximate size of a document in characters */
   constructor(collection: mongo.Collection<T>, weightOf: (document: mongo.OptionalUnlessRequiredId<T>) => number) {
     this.#batcher = new Batcher((sets) => mapMongoErrors(() => insertAll(collection, sets)), {
       ...{ maxBatchSize: 500, maxBatchWeight: 8 * 1024 * 1024 },
@@ -16,13 +16,13 @@ export class BatchInserter<T extends mongo.Document> {
     });
   }
 
-  /** @returns how many were not there @throws AppError unavailable, body_too_large */
+  /** Inserts documents. @returns the number of new ones @throws AppError unavailable, body_too_large */
   add(documents: readonly NoInfer<mongo.OptionalUnlessRequiredId<T>>[]): Promise<number> {
     return documents.length > 0 ? this.#batcher.add(documents) : Promise.resolve(0);
   }
 }
 
-/** Inserts sets of documents at once. @returns for each set how many of its documents were not there */
+/** Inserts sets of documents with one command. @returns the number of new documents of each set */
 export async function insertAll<T extends mongo.Document>(
   collection: mongo.Collection<T>,
   sets: readonly (readonly mongo.OptionalUnlessRequiredId<T>[])[],

@@ -3,19 +3,20 @@ import pLimit, { type LimitFunction } from "p-limit";
 import { AppError } from "../../shared/errors.ts";
 import { readFromCaughtUpPrimary } from "./caughtUpPrimary.ts";
 
-/** The page ends with the row that passes so many bytes. */
+/** A page ends with the row that exceeds this number of bytes. */
 export const PAGE_BYTES = 8 * 1024 * 1024;
 
 interface PageSize<T> {
-  /** Most rows; any number when absent. */
+  /** Maximum rows (default unlimited). */
   readonly limit?: number;
-  /** `PAGE_BYTES` when absent. */
+  /** The page ends with the row that exceeds this number of bytes (default `PAGE_BYTES`). */
   readonly bytes?: number;
   bytesOf(row: T): number;
 }
 
 interface Page<T> {
   readonly rows: T[];
+  /** The last row if more rows follow, otherwise null. Forms the cursor of the next page. */
   readonly last: T | null;
 }
 
@@ -31,9 +32,9 @@ function limiterOf(db: mongo.Db): LimitFunction {
 }
 
 /**
- * Reads rows until the page is full. `last` is its last row when more follow, for the cursor. When MongoDB is unavailable to
- * one page, all pages that wait for their turn fail too: each would otherwise wait for it in turn.
- * @param find makes the cursor; a cursor that is neither read to its end nor closed stays in the client's memory
+ * Reads a page of rows. If MongoDB is unavailable for one page, all pages that wait for their turn fail too: otherwise each would
+ * wait for MongoDB in turn.
+ * @param find creates the cursor, only once it is read: a cursor that is neither exhausted nor closed stays in the client's memory
  * @throws AppError unavailable
  */
 export async function readPage<T>(

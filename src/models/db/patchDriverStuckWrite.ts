@@ -8,15 +8,15 @@ interface DriverConnection {
 }
 
 /**
- * The drivers that are known to need the patch. Another version is left as it is, and test/models/db/patchDriverStuckWrite.test.ts
- * fails: it says whether the driver still waits without end. Then extend the range, or delete this file and the test.
+ * The driver versions that need the patch. Other versions are not patched, and test/models/db/patchDriverStuckWrite.test.ts
+ * fails with a message on whether the driver still waits forever. Then extend the range, or delete this file and its test.
  */
 export const PATCHED_VERSIONS = /^7\.[89]\./;
 
 /**
  * Patches the MongoDB driver, so that a command fails whose write began just before its connection was found closed. The
  * driver (Connection.writeCommand) takes the `false` that a destroyed socket's write() returns for a full buffer, waits for
- * `drain` or `error`, which a destroyed socket never emits, and keeps the connection's place in the pool. To be called once.
+ * `drain` or `error`, which a destroyed socket never emits, and keeps the connection's place in the pool. Must be called once.
  *
  * No upstream ticket describes it. The wait for `drain` came with https://github.com/mongodb/node-mongodb-native/pull/4022.
  */

@@ -1,13 +1,14 @@
 import { setTimeout as delay } from "node:timers/promises";
 import mongoose, { type mongo } from "mongoose";
 
+/** The code of a mongod that has no replica set yet. */
 const NOT_YET_INITIALIZED = 94;
 
 /**
- * Makes the mongod at that port of 127.0.0.1 the primary of a replica set of one. A set that it already is stays, its
- * address is corrected when the port is another than before. Resolves when it accepts writes.
- * @throws Error when that is not so within `withinMs`; for one, when a program holds the port from before and does not
- *   answer there, because the mongod asks at that address whether it is itself before it takes a correction
+ * Makes the mongod at a port of 127.0.0.1 the primary of a replica set with one member, and resolves once it accepts writes. An
+ * existing replica set stays. Its address is corrected if the port has changed.
+ * @throws Error if this takes longer than `withinMs`. One reason is a program that occupies the former port without answering:
+ *   the mongod connects to its former address before it accepts another one
  */
 export async function ensureReplicaSet(name: string, port: number, withinMs: number): Promise<void> {
   const host = `127.0.0.1:${port}`;
@@ -16,7 +17,7 @@ export async function ensureReplicaSet(name: string, port: number, withinMs: num
   });
   try {
     await configure(client.db("admin"), name, host);
-    await untilPrimary(client.db("admin"), Date.now() + withinMs);
+    await waitForPrimary(client.db("admin"), Date.now() + withinMs);
   } finally {
     await client.close();
   }
@@ -46,7 +47,7 @@ async function readConfig(admin: mongo.Db): Promise<ReplicaSetConfig | undefined
   }
 }
 
-async function untilPrimary(admin: mongo.Db, deadline: number): Promise<void> {
+async function waitForPrimary(admin: mongo.Db, deadline: number): Promise<void> {
   while (!(await admin.command({ hello: 1 })).isWritablePrimary) {
     if (Date.now() > deadline) throw new Error("the replica set has no primary");
     await delay(20);

@@ -1,12 +1,16 @@
 import type { Stores } from "../stores.ts";
 import type { DeliveryDoc } from "./delivery.ts";
 
-/** Why a worker does not get a delivery: it is over or somebody else's; or another of its recipient comes first. */
+/**
+ * Why a worker cannot acquire a delivery: `over` if it has ended or another worker holds it, `waiting` if it is to be retried
+ * later or another delivery to the same recipient comes first.
+ */
 export type DeliveryNotAcquired = "over" | "waiting";
 
 /**
- * Takes a delivery for a worker when it is its turn: those to one recipient go one at a time, in the order of the replies.
- * One that has to wait is put on the queue again by whoever ends the one before.
+ * Acquires a delivery for a worker if it is its turn. Deliveries to one recipient are sent one at a time, in the order of the
+ * replies. The worker that ends a delivery enqueues the next one.
+ * @throws AppError delivery_not_found, unavailable
  */
 export async function acquireDelivery(
   { deliveries }: Stores,

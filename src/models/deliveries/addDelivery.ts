@@ -8,13 +8,13 @@ const NO_ROUTE =
   `Until then it is ${FALLBACK_CHANNEL}, which is not configured.`;
 
 export interface DeliverySettings {
-  /** Where the main session's replies go before a delivery or an operator gave it another route. */
+  /** The target of the main session's replies until a delivery or an operator sets another one. */
   readonly firstRoute: ReplyTarget | null;
-  /** The channels that are configured. */
+  /** The configured channels. */
   readonly channels: ReadonlySet<string>;
 }
 
-/** A reply, and where the sender of the request wants it: `channel` may be `last`. */
+/** A reply, and its target as the sender of the request gave it. `channel` may be `last`. */
 export interface WantedDelivery {
   readonly _id: string;
   readonly runId: string | null;
@@ -23,7 +23,7 @@ export interface WantedDelivery {
   readonly text: string;
 }
 
-/** A delivery that is to be put on the queue of its channel, or that has failed at once, with the reason. */
+/** A delivery to put on the queue of its channel, or one that failed at once for the reason in `fault`. */
 export interface AddedDelivery {
   readonly deliveryId: string;
   readonly channel: string;
@@ -31,8 +31,8 @@ export interface AddedDelivery {
 }
 
 /**
- * Notes where a reply goes. One that can go nowhere, because its channel is not configured or no recipient is known, has
- * failed at once and says why. One that has been noted goes where it was to go then: the route may be another by now.
+ * Creates the delivery of a reply. It fails at once if its channel is not configured or it has no recipient. A delivery that exists
+ * already keeps its target, even if the main session has another one by now.
  * @throws AppError unavailable
  */
 export async function addDelivery(
@@ -46,20 +46,25 @@ export async function addDelivery(
   const isUnrouted = wanted.channel === "last" && !route && !settings.channels.has(channel);
   const fault = isUnrouted ? NO_ROUTE : deliveryFault(channel, to, settings.channels);
   if (await deliveries.add({ ...wanted, channel, to, fault })) return { deliveryId: wanted._id, channel, fault };
-  const noted = await deliveries.find(wanted._id);
-  return { deliveryId: wanted._id, channel: noted.channel, fault: noted.state === "failed" ? noted.reason : null };
+  const existing = await deliveries.find(wanted._id);
+  return {
+    deliveryId: wanted._id,
+    channel: existing.channel,
+    fault: existing.state === "failed" ? existing.reason : null,
+  };
 }
 
-/** Whom the main session's route leads to, where it is on this channel. */
+/** Returns the recipient of the main session's replies if they are sent to this channel, otherwise null. */
 export const recipientOn = (channel: string, route: ReplyTarget | null): string | null =>
   (route?.channel === channel && route.to.trim()) || null;
 
-/** Why nothing can be delivered so; null when it can be tried. */
+/** Returns why nothing can be delivered to a target, or null if it can be tried. */
 export function deliveryFault(channel: string, to: string | null, channels: ReadonlySet<string>): string | null {
   if (!channels.has(channel)) return unconfigured(channel);
   if (to === null) return "No recipient is known: give `to`, or set the main session's route.";
   return null;
 }
 
+/** Returns the reason for a delivery to a channel that is not configured. */
 export const unconfigured = (channel: string): string =>
   `The channel ${channel} is not configured: add channels.${channel}.`;

@@ -34,7 +34,7 @@ export class Deliveries {
   }
 
   /**
-   * Notes a delivery; one that is there already is left alone.
+   * Creates a delivery. One that exists already stays unchanged.
    * @returns whether it is new
    * @throws AppError unavailable, body_too_large
    */
@@ -54,30 +54,36 @@ export class Deliveries {
     return inserted > 0;
   }
 
-  /** @throws AppError delivery_not_found, unavailable */
+  /** Reads a delivery. @throws AppError delivery_not_found, unavailable */
   async find(deliveryId: string): Promise<DeliveryDoc> {
     const found = await readFromCaughtUpPrimary(this.collection, () => this.collection.findOne({ _id: deliveryId }));
     if (found) return found;
     throw new AppError("delivery_not_found", { detail: `There is no delivery ${JSON.stringify(deliveryId)}.` });
   }
 
+  /** Reads the deliveries of runs without their texts, the oldest first. @throws AppError unavailable */
   findOfRuns(runIds: readonly string[]): Promise<DeliveryDoc[]> {
     const ofRuns = { runId: { $in: [...runIds] } };
     return readAll(this.collection, ofRuns, { projection: WITHOUT_TEXT, sort: { createdAt: 1 } });
   }
 
+  /** Reads deliveries without their texts. @throws AppError unavailable */
   findMany(deliveryIds: readonly string[]): Promise<DeliveryDoc[]> {
     const query = { _id: { $in: [...deliveryIds] } };
     return readAll(this.collection, query, { projection: WITHOUT_TEXT });
   }
 
-  /** Of those not sent yet of a lane the first. */
+  /** Returns the first pending delivery of a lane. @throws AppError unavailable */
   findNext(lane: string): Promise<Pick<DeliveryDoc, "_id" | "channel"> | null> {
     const options = { sort: { order: 1 }, projection: { _id: 1, channel: 1 } } as const;
     return readFromCaughtUpPrimary(this.collection, () => this.collection.findOne({ open: true, lane }, options));
   }
 
-  /** Takes a delivery whose turn it is and that nobody holds. One whose worker has died has failed once more by that. */
+  /**
+   * Acquires a delivery that no worker holds. If the lease of a worker has expired, that counts as a failed attempt.
+   * @returns null if the delivery has ended, is held, or is to be retried later
+   * @throws AppError unavailable
+   */
   acquire(deliveryId: string, token: string, until: Date): Promise<DeliveryDoc | null> {
     const now = this.#clock.now();
     const free = {
@@ -95,17 +101,17 @@ export class Deliveries {
     );
   }
 
-  /** @returns false when it is no longer this worker's */
+  /** Renews the lease. @returns false if the worker no longer holds the delivery */
   renew(deliveryId: string, token: string, until: Date): Promise<boolean> {
     return this.#change(deliveryId, token, { "claim.until": until });
   }
 
-  /** Notes how far a delivery is. @returns false when it is no longer this worker's */
+  /** Updates a delivery. @returns false if the worker no longer holds it */
   update(deliveryId: string, token: string, change: DeliveryChange): Promise<boolean> {
     return this.#changeAndNotify(deliveryId, token, change);
   }
 
-  /** The same of one part, without writing the others again. */
+  /** Updates a delivery and one of its parts, without rewriting the others. @returns false if the worker no longer holds it */
   updatePart(
     deliveryId: string,
     token: string,
@@ -117,18 +123,21 @@ export class Deliveries {
     return this.#changeAndNotify(deliveryId, token, { ...change, ...Object.fromEntries(ofPart) });
   }
 
-  /** Gives a delivery back, to be tried again after a while. */
+  /** Releases a delivery for another attempt at a time. @returns false if the worker no longer holds it */
   retryLater(deliveryId: string, token: string, notBefore: Date | null, change: DeliveryChange = {}): Promise<boolean> {
     return this.#changeAndNotify(deliveryId, token, { ...change, claim: null, notBefore });
   }
 
-  /** What was sent is not kept cut: the whole text is. @returns false when it is no longer this worker's */
+  /**
+   * Ends a delivery. The texts of sent parts are deleted, since the whole text stays.
+   * @returns false if the worker no longer holds the delivery
+   */
   async end(deliveryId: string, token: string, state: "sent" | "failed", reason: string | null): Promise<boolean> {
     const endedAt = this.#clock.now();
     const sent = { sentAt: endedAt, "parts.$[].text": "", "parts.$[].plain": "" };
     const ended = { state, reason, endedAt, open: false, claim: null, ...(state === "sent" && sent) };
     if (await this.#changeAndNotify(deliveryId, token, ended)) return true;
-    // an earlier try may have ended it so, and MongoDB not have said so
+    // An earlier attempt of this update may have ended it so, and its response was lost.
     return exists(this.collection, { _id: deliveryId, state, reason, open: false });
   }
 
@@ -145,9 +154,9 @@ export class Deliveries {
   }
 
   /**
-   * Begins a failed delivery anew, or has one that waits tried at once. What of it was sent is not sent again; where nothing
-   * can have been, a failed one is cut anew, for the channel may be set up otherwise by now.
-   * @param to the recipient where none was known
+   * Queues a failed delivery again, or makes a waiting one due at once. Parts that were sent are not sent again. If no part can have
+   * been sent, a failed delivery is split again, because the configuration of the channel may have changed.
+   * @param to the recipient of a delivery that had none
    * @throws AppError delivery_not_found, delivery_state_conflict, unavailable
    */
   async retry(deliveryId: string, to: string | null): Promise<DeliveryDoc> {
@@ -157,16 +166,23 @@ export class Deliveries {
       if (state === "sent") throw conflict("The delivery has been sent already.");
       if (claim && claim.until > now) throw conflict("The delivery is being sent in this moment.");
       const isUntouched = parts.every((part) => part.state !== "sent" && part.handedAt === null);
-      const anew = {
+      const restarted = {
         ...{ state: "pending" as const, open: true, reason: null, endedAt: null, to, lane: laneOf({ channel, to }) },
         ...(isUntouched && { parts: [] }),
       };
-      // a failed one goes behind what waits for the recipient by now
+      // A failed delivery goes behind those that wait for the recipient by now.
       const change = {
-        $set: { failures: 0, limits: 0, notBefore: null, claim: null, since: now, ...(state === "failed" && anew) },
+        $set: {
+          failures: 0,
+          limits: 0,
+          notBefore: null,
+          claim: null,
+          since: now,
+          ...(state === "failed" && restarted),
+        },
         ...(state === "failed" && { $currentDate: { order: { $type: "timestamp" as const } } }),
       };
-      // as it was read: another one may begin it anew in between, and send some of it
+      // Matches the state that was read: another caller may retry the delivery meanwhile, and a worker send some of it.
       const asRead = { _id: deliveryId, state, since, order, $or: this.#leaseIsFree() };
       const found = await mapMongoErrors(() =>
         this.collection.findOneAndUpdate(asRead, change, { returnDocument: "after" }),
@@ -177,7 +193,7 @@ export class Deliveries {
   }
 
   /**
-   * Gives a delivery up that was not sent wholly. A part that is being handed over in this moment may still arrive.
+   * Cancels a delivery that was not sent completely. A part that is being sent at that moment may still arrive.
    * @throws AppError delivery_not_found, delivery_state_conflict, unavailable
    */
   async cancel(deliveryId: string): Promise<DeliveryDoc> {
@@ -191,14 +207,15 @@ export class Deliveries {
     throw conflict(`The delivery is over: it is ${state}.`);
   }
 
-  /** Gives up what waits for a recipient. @returns how many these were */
+  /** Fails all waiting deliveries of a lane. @returns their number @throws AppError unavailable */
   async failLane(lane: string, reason: string): Promise<number> {
     return this.#failAll({ open: true, lane, $or: this.#leaseIsFree() }, reason);
   }
 
   /**
-   * Gives up what is to be sent since before a time through a channel that nobody serves, whatever it waits for.
-   * @returns how many these were, for each such channel
+   * Fails all deliveries on channels without a worker that have waited since before a time, also those to be retried later.
+   * @returns their number for each such channel
+   * @throws AppError unavailable
    */
   async failUnserved(
     served: ReadonlySet<string>,
@@ -224,7 +241,7 @@ export class Deliveries {
     return modifiedCount;
   }
 
-  /** Deletes the deliveries that a query fits. @returns how many these were */
+  /** Deletes the deliveries that match a query. @returns their number @throws AppError unavailable */
   async delete(query: mongo.Filter<DeliveryDoc>): Promise<number> {
     const { deletedCount } = await mapMongoErrors(() => this.collection.deleteMany(query));
     if (deletedCount > 0) this.#changes.notify({ kind: "many" });
@@ -240,7 +257,7 @@ export class Deliveries {
     return [{ claim: null }, { "claim.until": { $lte: this.#clock.now() } }];
   }
 
-  /** Of each lane the delivery that comes next, where it waits since before a time. */
+  /** Lists the next delivery of each lane that has waited since before a time, or whose worker's lease has expired. */
   listDue(now: Date, before: Date): AsyncIterable<DueDelivery> {
     const first = (field: string) => ({ $first: `$${field}` });
     const fields = { id: first("_id"), channel: first("channel"), claim: first("claim") };

@@ -2,55 +2,56 @@ import { type mongo, Schema } from "mongoose";
 
 export type DeliveryState = "pending" | "sent" | "failed";
 
-/** One message of a delivery. */
+/** A message of a delivery. */
 export interface DeliveryPart {
   readonly text: string;
+  /** The text without formatting. */
   readonly plain: string;
-  /** `sending`: it was handed over and nobody knows what became of it. */
+  /** `sending` if it was handed to the service and the outcome is unknown. */
   readonly state: "pending" | "sending" | "sent";
-  /** When it was first handed over, where it may have been sent then. */
+  /** When it was first handed to the service, if it may have been sent then. */
   readonly handedAt: Date | null;
-  /** The service did not take it with its formatting. */
+  /** Whether the service rejected its formatting, so that it is sent as plain text. */
   readonly asPlain: boolean;
-  /** The service's own id of the message. */
+  /** The service's id of the message. */
   readonly id: string | null;
 }
 
-/** One reply on its way to one recipient of one channel. */
+/** A reply that is sent to one recipient on one channel. */
 export interface DeliveryDoc {
-  /** Named after the turn that it belongs to, so that it is there once. */
+  /** Derived from the turn, so that a repeated write does not create a second delivery. */
   _id: string;
-  /** The run that it belongs to; null for a turn of the main session. */
+  /** The run of the reply; null for a turn of the main session. */
   runId: string | null;
   channel: string;
-  /** Null when nobody is known to send it to: then it has failed. */
+  /** The recipient; null for a delivery that failed because it has none. */
   to: string | null;
-  /** Channel and recipient: the deliveries of a lane go one at a time, in their order. */
+  /** Channel and recipient. The deliveries of a lane are sent one at a time, in order. */
   lane: string;
   text: string;
-  /** Made at the first try. */
+  /** The messages of the text, split at the first attempt. */
   parts: DeliveryPart[];
   state: DeliveryState;
-  /** Pending. */
+  /** Whether it is pending. */
   open: boolean;
-  /** When MongoDB took it. */
+  /** MongoDB's time of insertion, or of the last retry by hand. */
   order: mongo.Timestamp;
-  /** Tries: each hands at least one part over. */
+  /** The number of attempts that handed at least one part to the service. */
   attempts: number;
-  /** Those that failed since something of it was last sent, also for a worker that died in the middle. */
+  /** Failed attempts since a part was last sent, including those of workers that died. */
   failures: number;
-  /** The service's limits for the recipient alone, since something was last sent, of which it did not say how long they last. */
+  /** Rate limits for the recipient alone, without a stated duration, since a part was last sent. */
   limits: number;
-  /** A part may have arrived twice: its service has no key to tell. */
+  /** Whether a part may have arrived twice, because the service has no idempotency key. */
   maybeTwice: boolean;
-  /** Not tried again before this time. */
+  /** The earliest time of the next attempt. */
   notBefore: Date | null;
-  /** `isTakenOver`: the worker that had it before has died in the middle of it. */
+  /** The worker's lease. `isTakenOver` is set if the lease of another worker expired before. */
   claim: { readonly token: string; readonly until: Date; readonly isTakenOver?: boolean } | null;
   /** Why it failed, or why it waits. */
   reason: string | null;
   createdAt: Date;
-  /** Since when it is to be sent: when it was made, or begun anew by hand. */
+  /** When it was created, or last retried by hand. */
   since: Date;
   sentAt: Date | null;
   /** When it was sent or failed; null while it is pending. */
@@ -87,25 +88,25 @@ deliverySchema.index({ runId: 1, createdAt: 1 });
 deliverySchema.index({ createdAt: -1, _id: -1 });
 deliverySchema.index({ state: 1, createdAt: -1, _id: -1 });
 deliverySchema.index({ endedAt: 1 }, { partialFilterExpression: { open: false } });
-/** Leads to the delivery of a lane whose turn it is, and of every lane at once. */
+/** Finds the next delivery of a lane, and of every lane at once. */
 export const NEXT_OF_LANE = { open: 1, lane: 1, order: 1 } as const;
 deliverySchema.index(NEXT_OF_LANE, { partialFilterExpression: { open: true } });
 
 export interface NewDelivery extends Pick<DeliveryDoc, "_id" | "runId" | "channel" | "to" | "text"> {
-  /** Why it has failed already; null where it can be tried. */
+  /** Why it failed at once; null if it can be tried. */
   readonly fault: string | null;
 }
 
-/** What a worker notes of a delivery that it holds. */
+/** The fields of a delivery that its worker updates. */
 export type DeliveryChange = Partial<
   Pick<DeliveryDoc, "parts" | "attempts" | "failures" | "limits" | "maybeTwice" | "reason">
 >;
 
-/** What a worker notes of one part of it. */
+/** The fields of a part that the worker updates. */
 export type PartChange = Partial<Omit<DeliveryPart, "text" | "plain">>;
 
-/** A delivery that should be on its queue. `claim`: its worker has gone silent in the middle of it. */
+/** A delivery that should be on its queue. If `claim` is set, its worker's lease has expired. */
 export type DueDelivery = Pick<DeliveryDoc, "_id" | "channel" | "claim" | "notBefore">;
 
-/** The projection of what clients read: a reply may be large, and is the run's to show. */
+/** The projection of the fields that clients read. Replies may be large, and are part of the run. */
 export const WITHOUT_TEXT = { text: 0, "parts.text": 0, "parts.plain": 0 } as const;

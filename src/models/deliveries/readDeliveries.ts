@@ -4,7 +4,7 @@ import { readPage } from "../db/page.ts";
 import type { Deliveries } from "./deliveries.ts";
 import { type DeliveryDoc, type DeliveryPart, type DeliveryState, WITHOUT_TEXT } from "./delivery.ts";
 
-/** A delivery as clients read it, without its text. Times are ISO 8601 UTC in milliseconds. */
+/** A delivery as clients read it, without its text. Times are ISO 8601 UTC with milliseconds. */
 export interface DeliveryView {
   deliveryId: string;
   runId: string | null;
@@ -27,7 +27,7 @@ export interface DeliveryListQuery {
   readonly cursor?: string | undefined;
 }
 
-/** A page of deliveries, newest first. @throws AppError unavailable */
+/** Returns a page of deliveries, the newest first. @throws AppError unavailable */
 export async function listDeliveries(
   { deliveries }: { readonly deliveries: Deliveries },
   { state, channel, limit, cursor }: DeliveryListQuery,
@@ -46,6 +46,7 @@ export async function listDeliveries(
   return { deliveries: rows.map(viewDelivery), nextCursor: last && idCursor(last) };
 }
 
+/** Returns a delivery as clients read it. */
 export function viewDelivery(delivery: DeliveryDoc): DeliveryView {
   const { _id, runId, channel, to, state, attempts, parts, maybeTwice, reason, notBefore, createdAt, sentAt } =
     delivery;

@@ -8,8 +8,9 @@ import type { NewHookCall } from "./hookCall.ts";
 import { type Idempotency, type InsertedRecord, insertOnce, reserveIds, reserveMessageIds } from "./reserveIds.ts";
 
 /**
- * Writes a run down, durably; the caller puts it on its queue.
- * @param run without a sessionKey it gets one of its own
+ * Stores a run durably. The caller puts it on its queue.
+ * @param run without a sessionKey, it gets a session of its own
+ * @param idempotency makes a repeated request return the run of the first one
  * @throws AppError idempotency_conflict, unavailable
  */
 export async function acceptAgentRun(
@@ -37,33 +38,33 @@ export async function acceptAgentRun(
   return ids;
 }
 
-/** A run of which so far only its mapping is known. */
+/** A run whose mapping is not applied yet. */
 interface NewMappedRun {
-  /** Where it is known before: a run that is there already is left alone. */
+  /** The id, if the caller derives it. A run that exists already stays unchanged. */
   readonly runId?: string;
   readonly kind: RunKind;
   readonly name: string;
-  /** What the mapping alone says; without it the run gets a session of its own. */
+  /** The key that the mapping gives without its transform. Without a key, the run gets a session of its own. */
   readonly sessionKey: string | undefined;
   readonly mapped: Omit<MappedCall, "item"> & { readonly item?: string };
 }
 
-/** What a request to a mapped hook becomes. */
+/** The runs of a request to a mapped hook. */
 export interface NewMappedRequest {
   readonly runs: readonly NewMappedRun[];
-  /** What is stored once for all of the runs. */
+  /** The call, if it is stored once for all runs. */
   readonly shared: NewHookCall | null;
-  /** How many runs of the mapping may wait, these included; any number where nothing is said. */
+  /** Maximum waiting runs of the mapping, including these (default unlimited). */
   readonly maxWaiting?: number;
 }
 
-/** Seconds after which a sender may find room for its request. */
+/** Seconds after which a sender may retry a request that was rejected because too many runs wait. */
 const RETRY_AFTER_SECONDS = 10;
 
 /**
- * Writes the runs of one request to a mapped hook down, durably; the caller puts them on their queue.
- * @param message of a signed message: the same whenever it arrives, and the runs then are those of its first arrival
- * @returns the runIds, and how many runs of the mapping waited before
+ * Stores the runs of a request to a mapped hook durably. The caller puts them on their queue.
+ * @param message identifies a signed message. A repeated message returns the runs of its first arrival.
+ * @returns the runIds, and the number of waiting runs of the mapping before the request
  * @throws AppError idempotency_conflict, rate_limited, unavailable
  */
 export async function acceptMappedRuns(
@@ -101,7 +102,7 @@ export async function acceptMappedRuns(
   return { runIds, waiting };
 }
 
-/** Inserts the runs of a request under their ids; those that are there already stay as they are. */
+/** Inserts the runs of a request under their ids. Those that exist already stay unchanged. */
 async function insertMapped(
   { runs, hookCalls }: Pick<Stores, "runs" | "hookCalls">,
   { runs: wanted, shared, maxWaiting }: NewMappedRequest,
@@ -114,8 +115,8 @@ async function insertMapped(
   const waiting = maxWaiting === undefined ? 0 : await runs.countWaiting(mapped.mapping, maxWaiting);
   const isFull = maxWaiting !== undefined && waiting + wanted.length > maxWaiting;
   if (isFull || shared) {
-    const known = await runs.findExisting(runIds);
-    if (known.size === runIds.length) return { isNew: false, waiting }; // this request has come before
+    const existing = await runs.findExisting(runIds);
+    if (existing.size === runIds.length) return { isNew: false, waiting }; // The request is a repetition.
     if (isFull) throw full(mapped.mapping);
   }
   if (shared) await hookCalls.add(first, shared);
@@ -138,7 +139,7 @@ const full = (mapping: string) =>
   });
 
 /**
- * Queues an event for the main session, durably; the caller triggers a heartbeat where the mode wants one.
+ * Queues an event for the main session durably. The caller triggers a heartbeat if the mode is `now`.
  * @throws AppError idempotency_conflict, unavailable
  */
 export async function acceptWake(

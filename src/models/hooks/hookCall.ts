@@ -7,17 +7,17 @@ import { mapMongoErrors } from "../db/mongoErrors.ts";
 import type { MappedCall } from "../runs/run.ts";
 import type { Runs } from "../runs/runs.ts";
 
-/** A request to a mapping with `forEach`, stored once for all runs that it became. */
+/** A request to a mapping with `forEach`, stored once for all of its runs. */
 export interface HookCallDoc {
   /** The id of the first of its runs. */
   _id: string;
-  /** The array of items, which is empty in `call`. */
+  /** The field of the payload that holds the items. The array is empty in `call`. */
   forEach: string;
   /** The call as JSON. */
   call: string;
-  /** How many characters its runs may be told together. */
+  /** Maximum characters of the prompts of all its runs together. */
   maxTold: number;
-  /** How many they have been told. */
+  /** The characters of the prompts so far. */
   told: number;
   createdAt: Date;
 }
@@ -38,20 +38,24 @@ export class HookCalls {
     this.#clock = clock;
   }
 
-  /** Stores a request; one that is there stays as it is. @throws AppError unavailable */
+  /** Stores a request. One that exists already stays unchanged. @throws AppError unavailable */
   async add(_id: string, call: NewHookCall): Promise<void> {
     const created = { _id, ...call, told: 0, createdAt: this.#clock.now() };
     await mapMongoErrors(() => insertAll(this.collection, [[created]]));
   }
 
-  /** @throws AppError internal where there is none; unavailable */
+  /** Reads a request. @throws AppError internal if it does not exist, unavailable */
   async find(_id: string): Promise<HookCallDoc> {
     const found = await readFromCaughtUpPrimary(this.collection, () => this.collection.findOne({ _id }));
-    if (!found) throw new AppError("internal", { cause: new Error("the request of a run is gone") });
+    if (!found) throw new AppError("internal", { cause: new Error("the stored request of a run does not exist") });
     return found;
   }
 
-  /** Counts what a run is told. @returns false where that is more than all runs of the request may be told */
+  /**
+   * Adds the length of a run's prompt to the request's total.
+   * @returns false, without a change, if the total would exceed `maxTold`
+   * @throws AppError unavailable
+   */
   async reservePromptChars(_id: string, chars: number): Promise<boolean> {
     const room = { _id, $expr: { $lte: [{ $add: ["$told", chars] }, "$maxTold"] } };
     const { matchedCount } = await mapMongoErrors(() => this.collection.updateOne(room, { $inc: { told: chars } }));
@@ -70,7 +74,7 @@ interface CallStores {
   readonly runs: Runs;
 }
 
-/** Reads the call of a run as JSON text, with the one item that the run is for. @throws AppError internal, unavailable */
+/** Reads the call of a run as JSON text, with only the run's own item. @throws AppError internal, unavailable */
 export async function readHookCall(
   { hookCalls }: Pick<CallStores, "hookCalls">,
   { call, item }: Pick<MappedCall, "call" | "item">,
@@ -81,7 +85,7 @@ export async function readHookCall(
   return JSON.stringify({ ...rest, payload: { ...payload, [shared.forEach]: [JSON.parse(item.json)] } });
 }
 
-/** Deletes a request once none of its runs needs it any more. @returns whether it did @throws AppError unavailable */
+/** Deletes a request unless a run still needs it. @returns whether it was deleted @throws AppError unavailable */
 export async function deleteUnusedCall({ hookCalls, runs }: CallStores, id: string): Promise<boolean> {
   if (await exists(runs.collection, { "mapped.item.call": id })) return false;
   await hookCalls.delete(id);
@@ -89,9 +93,9 @@ export async function deleteUnusedCall({ hookCalls, runs }: CallStores, id: stri
 }
 
 /**
- * Deletes the requests that came before a time and that no run refers to: their runs have been deleted, or their sender was
- * told to come again. Ends early when the signal fires.
- * @returns how many were deleted
+ * Deletes the requests from before a time that no run refers to, because their runs were deleted or the request was rejected.
+ * Stops early if the signal aborts.
+ * @returns the number of deleted requests
  * @throws AppError unavailable
  */
 export async function deleteUnusedCalls(stores: CallStores, before: Date, signal?: AbortSignal): Promise<number> {

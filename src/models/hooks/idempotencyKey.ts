@@ -9,10 +9,10 @@ import { isDuplicateKey, mapMongoErrors } from "../db/mongoErrors.ts";
 import { readAll } from "../db/readAll.ts";
 import { retryUpsert } from "../db/retry.ts";
 
-/** How long a key stands for its first request. */
+/** How long a key refers to its first request. */
 const LIFETIME_SECONDS = 86_400;
 
-/** What the first request with a key was, and which ids it was given. */
+/** The first request with a key, and the ids that it got. */
 export interface IdempotencyKeyDoc {
   _id: string;
   fingerprint: string;
@@ -44,16 +44,16 @@ export class IdempotencyKeys {
     }, EQUAL_WEIGHTS);
   }
 
-  /** Returns the record of a key, or null when there is none. @throws AppError unavailable */
+  /** Returns the record of a key, or null if there is none. @throws AppError unavailable */
   find(key: string): Promise<IdempotencyKeyDoc | null> {
     return this.#reader.add(digest(key));
   }
 
   /**
    * Reserves ids under a key.
-   * @param request the hook and the body that the key came with; null where the key alone tells requests apart
-   * @returns the ids given now when the key is new, those of the first request otherwise
-   * @throws AppError invalid_body, idempotency_conflict when the first request with the key was another, unavailable
+   * @param request the hook and the body of the request; null if the key alone identifies requests
+   * @returns the given ids if the key is new, otherwise those of the first request
+   * @throws AppError invalid_body, idempotency_conflict if the first request with the key was a different one, unavailable
    */
   async reserve<T extends Record<string, string | readonly string[]>>(
     key: string,
@@ -71,18 +71,18 @@ export class IdempotencyKeys {
     }
     const earlier = await readFromCaughtUpPrimary(this.collection, () => this.collection.findOne({ _id }));
     if (earlier?.fingerprint === fingerprint) return earlier.ids as T;
-    if (!earlier) return this.reserve(key, request, ids); // it expired in this moment
+    if (!earlier) return this.reserve(key, request, ids); // The record has just expired.
     throw keyConflict();
   }
 
-  /** Whether the lifetime of a key is over that first came at a time. */
-  isOver(createdAt: Date): boolean {
+  /** Returns whether a key that was first used at a time has expired. */
+  hasExpired(createdAt: Date): boolean {
     return this.#clock.now().getTime() - createdAt.getTime() > LIFETIME_SECONDS * 1_000;
   }
 
   /**
-   * Derives a UUID from a key: the same in every process, and one that nobody can guess who knows the key, since whoever
-   * knows a run's id may read the run with the hook token.
+   * Derives a UUID from a key, the same in every process. Nobody can guess it from the key, because anybody with a run's id and the
+   * hook token may read the run.
    * @throws AppError unavailable
    */
   async deriveId(key: string): Promise<string> {
@@ -94,23 +94,23 @@ export class IdempotencyKeys {
       .update(key)
       .digest()
       .subarray(0, 16);
-    bytes[6] = (bytes[6]! & 0x0f) | 0x40; // version 4: to everybody else it is random
+    bytes[6] = (bytes[6]! & 0x0f) | 0x40; // Version 4, because the id looks random to everybody else.
     bytes[8] = (bytes[8]! & 0x3f) | 0x80;
     return bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
   }
 
-  /** Reads the secret that is made once for the database. */
+  /** Reads the database's secret, and creates it if it does not exist. */
   async #readSecret(): Promise<string> {
-    const made = { $setOnInsert: { ids: { secret: randomBytes(32).toString("base64url") } } };
+    const created = { $setOnInsert: { ids: { secret: randomBytes(32).toString("base64url") } } };
     const options = { upsert: true, returnDocument: "after" } as const;
     const doc = await mapMongoErrors(() =>
-      retryUpsert(() => this.collection.findOneAndUpdate({ _id: SECRET }, made, options)),
+      retryUpsert(() => this.collection.findOneAndUpdate({ _id: SECRET }, created, options)),
     );
     return doc?.ids.secret as string;
   }
 }
 
-/** Returns what two requests with one key must have in common. @throws AppError invalid_body */
+/** Returns the fingerprint that two requests with one key must share. @throws AppError invalid_body */
 export const fingerprintOf = (request: unknown): string => digest(toJson(request));
 
 export const keyConflict = (): AppError =>

@@ -2,37 +2,42 @@ import { randomUUID } from "node:crypto";
 import { AppError } from "../../shared/errors.ts";
 import { fingerprintOf, type IdempotencyKeys, keyConflict } from "./idempotencyKey.ts";
 
-/** A request's Idempotency-Key, and what must be the same when the key comes again. */
+/** A request's Idempotency-Key, and the request that must be the same if the key is used again. */
 export interface Idempotency {
-  /** Holds the hook or the sender whose key it is. */
+  /** Includes the hook or the sender, which have separate keys. */
   readonly key: string;
   readonly request: unknown;
-  /** The key as it was stored before keys were apart for each hook. Such records end within a day of an upgrade. */
+  /** The key without the hook, as earlier versions stored it. Such records expire within a day of an upgrade. */
   readonly formerKey?: string;
 }
 
 type Ids = Record<string, string | readonly string[]>;
 
-/** A record that was inserted under an id that is derived from its key. */
+/** A record whose id was derived from an Idempotency-Key. */
 export interface InsertedRecord<T> {
   readonly ids: T;
-  /** The fingerprint of the request that it was inserted for. */
+  /** The fingerprint of the request that created it. */
   readonly fingerprint: string | undefined;
   readonly createdAt: Date;
 }
 
 interface InsertTarget<T> {
-  /** The ids of a request whose run or event has this id. */
+  /** Returns the ids of a request whose run or event has this id. */
   idsOf(id: string): T;
-  /** Inserts the run or event, with a fingerprint where it is to be found by its key. @returns false when it is there already */
+  /**
+   * Inserts the run or event.
+   * @param fingerprint given if its id is derived from a key
+   * @returns false if it exists already
+   */
   insert(ids: T, fingerprint?: string): Promise<boolean>;
+  /** Finds an inserted run or event. */
   find(ids: T): Promise<InsertedRecord<T> | null>;
 }
 
 /**
- * Inserts the one run or event of a request, once for its Idempotency-Key. Its id is derived from the key, so that the insert
- * itself finds an earlier request, without a record of the key. Only a key that is used again after its 24 hours gets one,
- * since the derived id is taken then; so has a key of an earlier version.
+ * Inserts the run or event of a request, once for its Idempotency-Key. Its id is derived from the key, so that the insert itself
+ * detects an earlier request, without a record of the key. Records exist only for keys that are used again after they have
+ * expired, because the derived id exists already, and for keys of earlier versions.
  * @throws AppError idempotency_conflict, unavailable; what `insert` throws
  */
 export async function insertOnce<T extends Ids>(
@@ -51,14 +56,14 @@ export async function insertOnce<T extends Ids>(
   for (;;) {
     if (await target.insert(ids, fingerprint)) return { ids, isNew: true };
     const earlier = await target.find(ids);
-    if (!earlier) continue; // it was deleted in this moment
-    if (keys.isOver(earlier.createdAt)) return insertUnder(await keys.reserve(key, request, fresh));
+    if (!earlier) continue; // The record has just been deleted.
+    if (keys.hasExpired(earlier.createdAt)) return insertUnder(await keys.reserve(key, request, fresh));
     if (earlier.fingerprint !== fingerprint) throw keyConflict();
     return { ids: earlier.ids, isNew: false };
   }
 }
 
-/** Returns the ids that a record of the key holds; null when it has none. @throws AppError idempotency_conflict, unavailable */
+/** Returns the ids in the record of a key, or null if it has no record. @throws AppError idempotency_conflict, unavailable */
 async function findReserved<T extends Ids>(
   keys: IdempotencyKeys,
   { key, request, formerKey }: Idempotency,
@@ -75,8 +80,8 @@ async function findReserved<T extends Ids>(
 
 /**
  * Reserves the ids of a request under its Idempotency-Key, in a record of its own.
- * @param findInserted finds what `insertOnce` inserted under an id, where it may have for this key
- * @returns those of the first request with the key; the fresh ones where it is the first, or has no key
+ * @param findInserted finds the record that `insertOnce` inserted under an id; missing if it never inserts for such keys
+ * @returns the ids of the first request with the key, which are the fresh ones if the key is new or missing
  * @throws AppError idempotency_conflict, unavailable
  */
 export async function reserveIds<T extends Ids>(
@@ -89,7 +94,7 @@ export async function reserveIds<T extends Ids>(
   const { key, request } = idempotency;
   const reserved = await findReserved(keys, idempotency, fresh);
   const inserted = findInserted && !reserved ? await findInserted(await keys.deriveId(key)) : null;
-  if (!inserted || keys.isOver(inserted.createdAt)) return keys.reserve(key, request, reserved ?? fresh);
+  if (!inserted || keys.hasExpired(inserted.createdAt)) return keys.reserve(key, request, reserved ?? fresh);
   if (inserted.fingerprint !== fingerprintOf(request)) throw keyConflict();
   return inserted.ids;
 }
@@ -100,11 +105,11 @@ interface RunIds {
 }
 
 /**
- * Reserves the ids of a signed message, which may have come before: with the same signature, or signed anew under the same
- * Idempotency-Key. The record of an Idempotency-Key names the message that it first came with, and that message's record has
- * the ids. Thus neither requests that arrive at once nor a process that ends between the two make a second set of ids.
- * @param message the same whenever a message with this signature, or this signed id, arrives
- * @throws AppError idempotency_conflict where the key came with another message and this one is new; unavailable
+ * Reserves the ids of a signed message, which may be a repetition: with the same signature, or with a new one under the same
+ * Idempotency-Key. The record of an Idempotency-Key refers to the first message with the key, and the record of that message holds
+ * the ids. Therefore neither concurrent requests nor a process that dies between the two writes create a second set of ids.
+ * @param message identifies the message: equal for messages with the same signature or the same signed id
+ * @throws AppError idempotency_conflict if the key was used with another message and this message is new, unavailable
  */
 export async function reserveMessageIds(
   keys: IdempotencyKeys,
@@ -113,16 +118,16 @@ export async function reserveMessageIds(
   idempotency: Idempotency | undefined,
 ): Promise<RunIds> {
   if (!idempotency) return keys.reserve(message, null, { ...fresh });
-  const known = ((await keys.find(message))?.ids ?? null) as RunIds | null;
+  const earlier = ((await keys.find(message))?.ids ?? null) as RunIds | null;
   try {
-    const wanted = { runIds: (known ?? fresh).runIds, message };
+    const wanted = { runIds: (earlier ?? fresh).runIds, message };
     const first = await reserveIds(keys, wanted, idempotency);
-    // records of earlier versions name no message
+    // Records of earlier versions refer to no message.
     const ids = await keys.reserve(first.message ?? message, null, { runIds: first.runIds });
     return await keys.reserve(message, null, ids);
   } catch (error) {
-    // What was accepted is answered as the first time, whatever key it carries now: no signature covers the key.
-    if (known && error instanceof AppError && error.code === "idempotency_conflict") return known;
+    // A repeated message gets its first response whatever key it has now, because no signature covers the key.
+    if (earlier && error instanceof AppError && error.code === "idempotency_conflict") return earlier;
     throw error;
   }
 }

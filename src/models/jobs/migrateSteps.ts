@@ -7,7 +7,7 @@ import { isStored, type Payload, type PayloadDoc, PayloadWrites } from "./payloa
 import { MAX_JOB_BYTES } from "./reportUpdate.ts";
 import { type StepDoc, stepField } from "./step.ts";
 
-/** A step as versions before 2 stored it, in a collection of its own. */
+/** A step as versions before 2 stored it, in its own collection. */
 interface OldStepDoc {
   _id: mongo.ObjectId;
   stepId: string;
@@ -25,11 +25,11 @@ interface OldStepDoc {
   startedAt: Date;
   endedAt: Date | null;
   attempts: number;
-  /** Orders the reports on a job. Missing in the first version. */
+  /** Orders the reports on a job; missing in the first version. */
   reportedAt?: number;
 }
 
-/** A job as versions before 2 stored it. The newest report on its current step may stand here alone. */
+/** A job as versions before 2 stored it. `current` may include a report that the step itself lacks. */
 type OldJobDoc = Omit<JobDoc, "current" | "steps"> & {
   current?: Omit<OldStepDoc, "_id" | "jobId" | "job" | "output" | "endedAt"> | null;
 };
@@ -40,28 +40,28 @@ const OLD_COLLECTIONS = ["deletions", "steps"] as const;
 /** Indexes of jobs that versions before 2 used. */
 const OLD_INDEXES = ["updatedAt_-1", "staleAt_1"] as const;
 
-/** Maximum jobs that are folded together. Their steps are in memory meanwhile, outputs apart. */
+/** Maximum jobs of one batch. Their steps without outputs are in memory at the same time. */
 const BATCH_SIZE = 50;
-/** Maximum characters of outputs that are copied by one command. */
+/** Maximum characters of outputs that one command copies, without the output that exceeds them. */
 const MAX_COPY_LENGTH = 4 * 1024 * 1024;
 
-/** Whether a database holds steps as versions before 2 stored them. */
+/** Returns whether a database has steps in the format of versions before 2. */
 export async function hasOldSteps(db: mongo.Db): Promise<boolean> {
   return (await db.listCollections({ name: "steps" }, { nameOnly: true }).toArray()).length > 0;
 }
 
 export interface MigrationOptions {
-  /** For jobs that have none of their own. */
+  /** The default for jobs without a value of their own. */
   readonly staleAfterSeconds: number;
   readonly batchSize?: number;
-  /** Receives how many jobs have been folded, and how many there are. */
+  /** Receives the number of migrated jobs and of all jobs. */
   onProgress?(done: number, total: number): void;
 }
 
 /**
- * Moves the steps of versions before 2 into the documents of their jobs, and their outputs to `payloads`. Processes of the
- * version before must be stopped. It may be interrupted and repeated: a job that has `seq` has been moved.
- * @throws StartError if the steps of a job take too much for its document; nothing has been changed then
+ * Moves the steps of versions before 2 into the documents of their jobs, and their outputs to `payloads`. All processes of the
+ * former version must be stopped. The migration may be interrupted and repeated: jobs with `seq` are already migrated.
+ * @throws StartError if the steps of a job are too large for its document. Nothing is changed then.
  */
 export async function migrateSteps(
   jobs: mongo.Collection<JobDoc>,
@@ -71,7 +71,7 @@ export async function migrateSteps(
   const { db } = jobs;
   if (!(await hasOldSteps(db))) return;
   const steps = db.collection<OldStepDoc>("steps");
-  await refuseLargeJobs(steps);
+  await rejectLargeJobs(steps);
   const old = db.collection<OldJobDoc>("jobs");
   const total = await old.estimatedDocumentCount();
   let done = 0;
@@ -86,11 +86,11 @@ export async function migrateSteps(
     done += batch.length;
     onProgress?.(done, total);
   }
-  for (const name of OLD_INDEXES) await jobs.dropIndex(name).catch(() => {}); // it may be gone already
+  for (const name of OLD_INDEXES) await jobs.dropIndex(name).catch(() => {}); // The index may not exist.
   for (const name of OLD_COLLECTIONS) await db.collection(name).drop();
 }
 
-async function refuseLargeJobs(steps: mongo.Collection<OldStepDoc>): Promise<void> {
+async function rejectLargeJobs(steps: mongo.Collection<OldStepDoc>): Promise<void> {
   const size = { $subtract: [{ $bsonSize: "$$ROOT" }, { $strLenBytes: { $ifNull: ["$output", ""] } }] };
   const large = await steps
     .aggregate<{ jobId: string }>(
@@ -131,14 +131,14 @@ async function migrateJobs(batch: readonly mongo.WithId<OldJobDoc>[], to: Migrat
   const byJob = Map.groupBy(found, (step) => step.job.toHexString());
   const writes = new PayloadWrites();
   const updates = batch.map((one) => {
-    const folded = migrateJob(one, byJob.get(one._id.toHexString()) ?? [], writes, staleAfterSeconds);
-    return { updateOne: { filter: { _id: one._id, seq: { $exists: false } }, update: folded } };
+    const update = migrateJob(one, byJob.get(one._id.toHexString()) ?? [], writes, staleAfterSeconds);
+    return { updateOne: { filter: { _id: one._id, seq: { $exists: false } }, update } };
   });
   if (writes.docs.length > 0) await payloads.insertMany(writes.docs);
   await old.bulkWrite(updates);
 }
 
-/** Copies the outputs of steps under the ids of their steps, so that a repetition does not copy them twice. */
+/** Copies outputs under the ids of their steps, so that a repetition does not copy them twice. */
 async function copyOutputs(job: { $in: mongo.ObjectId[] }, { steps, payloads }: Migration): Promise<void> {
   let docs: PayloadDoc[] = [];
   let length = 0;
@@ -156,33 +156,33 @@ async function copyOutputs(job: { $in: mongo.ObjectId[] }, { steps, payloads }: 
   if (docs.length > 0) await copy();
 }
 
-/** @returns the update that turns a job of versions before 2 into one of this version */
+/** Returns the update that migrates a job of versions before 2. */
 function migrateJob(
   job: mongo.WithId<OldJobDoc>,
   found: readonly WithoutOutput[],
   writes: PayloadWrites,
   staleAfterSeconds: number,
 ): mongo.UpdateFilter<OldJobDoc> {
-  const newest = found.map((step) => upToDate(step, job.current ?? null));
+  const newest = found.map((step) => withNewestReport(step, job.current ?? null));
   const order = [...newest].sort((one, other) => reportedAt(one) - reportedAt(other));
   const seqs = new Map(order.map((step, i) => [step, i + 1]));
-  const folded = newest.map((step): StepDoc => {
+  const migrated = newest.map((step): StepDoc => {
     const { _id, jobId: _, job: __, length, reportedAt: ___, ...fields } = step;
     return { ...fields, output: length > 0 ? { payload: _id, length } : null, seq: seqs.get(step)! };
   });
-  const running = folded.filter(({ status }) => status === "running");
+  const running = migrated.filter(({ status }) => status === "running");
   const current = running.reduce<StepDoc | null>((best, step) => (best && best.seq > step.seq ? best : step), null);
-  const keep = (payload: Payload | null | undefined) =>
+  const store = (payload: Payload | null | undefined) =>
     payload == null || isStored(payload) ? (payload ?? null) : writes.keep(job.jobId, payload);
   const updatedAt = later(job.updatedAt, job.lastReportAt);
   const staleAt = staleAtOf(job, staleAfterSeconds);
   const set = {
-    ...{ input: keep(job.input), metadata: keep(job.metadata), output: keep(job.output) },
+    ...{ input: store(job.input), metadata: store(job.metadata), output: store(job.output) },
     // Versions before 2 stored these two with a lag of up to a minute.
     ...{ updatedAt, updatedMinute: minuteOf(updatedAt), staleAt, staleMinute: staleAt && minuteOf(staleAt) },
-    ...{ current, seq: folded.length },
+    ...{ current, seq: migrated.length },
     // A Map keeps its order, also where keys look like numbers.
-    ...(folded.length > 0 && { steps: new Map(folded.map((step) => [stepField(step.stepKey), step])) }),
+    ...(migrated.length > 0 && { steps: new Map(migrated.map((step) => [stepField(step.stepKey), step])) }),
   };
   return { $set: set, $unset: { currentKnown: 1, rev: 1 } } as unknown as mongo.UpdateFilter<OldJobDoc>;
 }
@@ -191,8 +191,8 @@ type WithoutOutput = Omit<OldStepDoc, "output"> & { length: number };
 
 const reportedAt = (step: WithoutOutput): number => step.reportedAt ?? step.updatedAt.getTime();
 
-/** The step with the newest report on it, which its job may hold alone. */
-function upToDate(step: WithoutOutput, current: OldJobDoc["current"]): WithoutOutput {
+/** Returns a step with its newest report, which only `current` of the job may include. */
+function withNewestReport(step: WithoutOutput, current: OldJobDoc["current"]): WithoutOutput {
   const isBehind = current?.stepId === step.stepId && (current.reportedAt ?? 0) > (step.reportedAt ?? 0);
   return isBehind ? { ...step, ...current, endedAt: null } : step;
 }

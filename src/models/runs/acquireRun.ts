@@ -6,12 +6,13 @@ import type { Stores } from "../stores.ts";
 import type { AgentRun, RunDoc } from "./run.ts";
 
 /**
- * How many leases long a session waits until its last run is finalized. The sweep finalizes it as soon as MongoDB is back; a
- * next run that began before would answer first. A run that can never be finalized holds its session up no longer.
+ * Maximum wait of a session for its last run to be finalized, in durations of a lease. It leaves the sweep time to finalize the run
+ * once MongoDB is back, so that the next run does not reply first. After that, a run that can never be finalized no longer blocks
+ * its session.
  */
 const FINALIZED_WITHIN_LEASES = 20;
 
-/** Why a worker does not get a run: it has ended or another worker holds it; or it is not the turn of this run yet. */
+/** Why a worker cannot acquire a run: `over` if it has ended or another worker holds it, `waiting` if it is not its turn yet. */
 export type NotAcquired = "over" | "waiting";
 
 /**
@@ -29,7 +30,7 @@ export async function acquireRun(
 ): Promise<AgentRun | NotAcquired> {
   const run = await runs.find(runId);
   const now = clock.now();
-  const reason = whyNot(run, now);
+  const reason = reasonAgainst(run, now);
   if (reason) return reason;
   const endedSince = new Date(now.getTime() - FINALIZED_WITHIN_LEASES * leaseMs);
   const [next, isFinalizing] = await Promise.all([
@@ -45,8 +46,8 @@ export async function acquireRun(
   return "over";
 }
 
-/** Returns what the record itself says against acquiring a run, if anything. */
-function whyNot({ open, stage, status, claim, notBefore }: RunDoc, now: Date): NotAcquired | undefined {
+/** Returns why the record itself prevents that a worker acquires the run, or undefined if it does not. */
+function reasonAgainst({ open, stage, status, claim, notBefore }: RunDoc, now: Date): NotAcquired | undefined {
   if (!open) return "over";
   if (status === "running" && claim && claim.until > now) return "over";
   return stage === "mapping" || (notBefore && notBefore > now) ? "waiting" : undefined;

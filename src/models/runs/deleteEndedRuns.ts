@@ -4,30 +4,31 @@ import { readAll } from "../db/readAll.ts";
 import type { Stores } from "../stores.ts";
 import { MAIL_RUN, type RunDoc } from "./run.ts";
 
-const BATCH = 500;
+/** Maximum records that one call deletes. */
+const BATCH_SIZE = 500;
 const DAY_MS = 86_400_000;
 
 /**
  * Deletes one batch of deliveries that ended before a time.
- * @returns how many were deleted; 0 when there are none left
+ * @returns the number of deleted deliveries; 0 if none are left
  */
 export async function deleteEndedDeliveries({ deliveries }: Stores, before: Date): Promise<number> {
   const ended = { open: false, endedAt: { $lt: before } };
-  const batch = await readAll(deliveries.collection, ended, { projection: { _id: 1 }, limit: BATCH });
+  const batch = await readAll(deliveries.collection, ended, { projection: { _id: 1 }, limit: BATCH_SIZE });
   return deliveries.delete({ ...ended, _id: { $in: batch.map(({ _id }) => _id) } });
 }
 
 /**
- * Deletes one batch of runs that ended before a time: those of whose end all is written that follows from it, with no delivery
- * left and no transcript of a session of their own.
- * @returns how many were deleted; 0 when there are none left
+ * Deletes one batch of runs that ended before a time: finalized ones, without deliveries, and without the transcript of a
+ * single-use session.
+ * @returns the number of deleted runs; 0 if none are left
  */
 export async function deleteEndedRuns(stores: Stores, before: Date): Promise<number> {
   const { runs, deliveries } = stores;
   const ended: mongo.Filter<RunDoc> = {
     settled: true,
     endedAt: { $lt: before },
-    $and: [{ $or: [{ singleUse: false }, { forgotten: true }] }, ...(await knownMails(stores))],
+    $and: [{ $or: [{ singleUse: false }, { forgotten: true }] }, ...(await keptMailRuns(stores))],
   };
   const batch = await readFromCaughtUpPrimary(runs.collection, () =>
     runs.collection
@@ -41,7 +42,7 @@ export async function deleteEndedRuns(stores: Stores, before: Date): Promise<num
           },
         },
         { $match: { deliveries: [] } },
-        { $limit: BATCH },
+        { $limit: BATCH_SIZE },
         { $project: { _id: 1 } },
       ])
       .toArray(),
@@ -50,14 +51,14 @@ export async function deleteEndedRuns(stores: Stores, before: Date): Promise<num
 }
 
 /**
- * Leaves out the runs by which a listener would know the mails that it has taken: when Gmail has forgotten the history since
- * its last look, it looks through those that came from a day before the newest of them on, however long ago that is.
+ * Returns conditions that keep the runs by which a listener recognizes mails that it has taken. Once Gmail has dropped the history
+ * since the last listing, the listener goes through all mails from a day before the newest of them, however old that is.
  */
-async function knownMails({ gmailMailboxes }: Stores): Promise<mongo.Filter<RunDoc>[]> {
+async function keptMailRuns({ gmailMailboxes }: Stores): Promise<mongo.Filter<RunDoc>[]> {
   const mailboxes = await readAll(gmailMailboxes.collection, {}, { sort: { listedAt: -1 } });
   return mailboxes.map(({ newestMailAt, lastMailAt }, i) => {
     const from = new Date((newestMailAt?.getTime() ?? 0) - 2 * DAY_MS);
-    // what comes after the last mail of a mailbox that is no longer listened to is another one's
+    // Later mails belong to the next mailbox, if this one has no listener any more.
     const until = i > 0 && { $lte: new Date((lastMailAt?.getTime() ?? 0) + DAY_MS) };
     return { $nor: [{ _id: MAIL_RUN, createdAt: { $gte: from, ...until } }] };
   });

@@ -2,8 +2,8 @@ import type { mongo } from "mongoose";
 import { type DueRun, NEXT_OF_SESSION, type RunDoc } from "./run.ts";
 
 /**
- * Lists of each session the run that comes next, where it waits since before a time or its worker's lease has expired. Reads
- * one document of each session with open runs, however many runs those have.
+ * Lists the next run of each session that has waited since before a time, or whose worker's lease has expired. Reads one document
+ * for each session with open runs, however many runs the session has.
  */
 export function listDue(collection: mongo.Collection<RunDoc>, now: Date, before: Date): AsyncIterable<DueRun> {
   const first = (field: string) => ({ $first: `$${field}` });

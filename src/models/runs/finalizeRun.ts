@@ -4,18 +4,19 @@ import { turnOf } from "./acquireRun.ts";
 import type { RunDoc } from "./run.ts";
 import { trackEnded } from "./trackRun.ts";
 
+/** Maximum characters of a reply in the run's summary. */
 const SUMMARY_CHARS = 600;
 
-/** What is to be enqueued now that a run is finalized. */
+/** The work to enqueue after a run is finalized. */
 export interface Finalized {
   readonly nextRunId: string | null;
   readonly delivery: AddedDelivery | null;
-  /** Whether the main session is to take a turn at once. */
+  /** Whether the main session takes a turn at once. */
   readonly wake: boolean;
 }
 
 export interface FinalizeSettings extends DeliverySettings {
-  /** Whether a reply is worth delivering: not empty, and more than an acknowledgement. */
+  /** Returns whether a reply is worth delivering: not empty, and more than an acknowledgement. */
   isWorthDelivering(reply: string): boolean;
 }
 
@@ -32,12 +33,12 @@ export async function finalizeRun(stores: Stores, run: RunDoc, settings: Finaliz
   return { nextRunId: next?._id ?? null, delivery, wake: wakesMain(run) };
 }
 
-/** Names what follows from this end of the run. */
+/** Returns the id of the records that follow from this end of the run. */
 const recordId = ({ _id, round }: RunDoc): string => `${_id}-${round}`;
 
 const wakesMain = ({ request, mapped }: RunDoc): boolean => (request ?? mapped)?.wakeMode === "now";
 
-/** The job ends first, so that whoever reads the summary finds it ended. */
+/** Ends the job, then writes the summary and the delivery, so that the job has ended for readers of the summary. */
 async function reportEnd(stores: Stores, run: RunDoc, settings: FinalizeSettings): Promise<AddedDelivery | null> {
   await trackEnded(stores, run);
   const event = { text: summary(run), source: `run ${run._id}`, wake: wakesMain(run) };
@@ -45,7 +46,7 @@ async function reportEnd(stores: Stores, run: RunDoc, settings: FinalizeSettings
   return deliver(stores, run, settings);
 }
 
-/** Writes what was said into the session's transcript. */
+/** Adds the prompt and the reply of a completed run to the session's transcript. */
 async function addToTranscript({ messages }: Stores, run: RunDoc): Promise<void> {
   const { sessionKey, status, reply, request, endedAt } = run;
   if (status !== "completed" || reply === null || !request) return;
@@ -61,7 +62,7 @@ async function deliver(stores: Stores, run: RunDoc, settings: FinalizeSettings):
   return addDelivery(stores, { _id: recordId(run), runId, channel, to, text: reply }, settings);
 }
 
-/** What the main session is told of a run: its name, how it ended, and how its reply begins. */
+/** Returns the summary of a run for the main session: its name, how it ended, and the beginning of its reply. */
 function summary({ name, status, attempts, error, reply }: RunDoc): string {
   const title = `${name ?? "Hook"}: ${status}`;
   if (status === "completed") return `${title}\n${(reply ?? "").slice(0, SUMMARY_CHARS)}`;

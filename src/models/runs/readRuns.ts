@@ -15,7 +15,7 @@ import type { MessageDoc, Messages } from "../sessions/message.ts";
 import type { AgentRequest, RunDoc, RunError, RunKind, RunStatus } from "./run.ts";
 import { type Runs, runNotFound } from "./runs.ts";
 
-/** What events tell of a run. Times are ISO 8601 UTC in milliseconds. */
+/** A run as live events contain it. Times are ISO 8601 UTC with milliseconds. */
 export interface RunHead {
   runId: string;
   kind: RunKind;
@@ -29,7 +29,7 @@ export interface RunHead {
   endedAt: string | null;
 }
 
-/** A run as clients read it, without what the agent was told. */
+/** A run as clients read it, without its request. */
 export interface RunView extends RunHead {
   reply: string | null;
   deliveries: DeliveryView[];
@@ -37,7 +37,7 @@ export interface RunView extends RunHead {
 
 export interface RunRequestView {
   request: AgentRequest | null;
-  /** What a mapped hook was sent; its body is null once the mapping has made a request of it. */
+  /** The request to a mapped hook. Its payload is null once the mapping is applied. */
   call: { mapping: string; path: string | null; payload: unknown } | null;
 }
 
@@ -57,12 +57,12 @@ interface RunStores {
   readonly deliveries: Deliveries;
 }
 
-/** @throws AppError run_not_found, unavailable */
+/** Reads a run. @throws AppError run_not_found, unavailable */
 export async function readRun({ runReads }: Pick<RunStores, "runReads">, runId: string): Promise<RunView> {
   return (await runReads.add(runId)) ?? Promise.reject(runNotFound(runId));
 }
 
-/** Reads runs and their deliveries side by side. @returns null for each that there is not @throws AppError unavailable */
+/** Reads runs with their deliveries. @returns null for each run that does not exist @throws AppError unavailable */
 export async function readRunViews(
   { runs, deliveries }: Pick<RunStores, "runs" | "deliveries">,
   runIds: readonly string[],
@@ -72,14 +72,14 @@ export async function readRunViews(
     deliveries.findOfRuns(runIds),
   ]);
   const byId = new Map(found.map((run) => [run._id, run]));
-  const sentOf = Map.groupBy(sent, (one) => one.runId);
+  const deliveriesOf = Map.groupBy(sent, (one) => one.runId);
   return runIds.map((runId) => {
     const run = byId.get(runId);
-    return run ? view(run, sentOf.get(runId) ?? []) : null;
+    return run ? view(run, deliveriesOf.get(runId) ?? []) : null;
   });
 }
 
-/** What came for a run, and what the agent was asked. @throws AppError run_not_found, unavailable */
+/** Reads the call and the agent request of a run. @throws AppError run_not_found, unavailable */
 export async function readRequest(stores: RunStores, runId: string): Promise<RunRequestView> {
   const { request, mapped } = await stores.runs.find(runId);
   const text = mapped && (await readHookCall(stores, mapped));
@@ -91,7 +91,7 @@ export async function readRequest(stores: RunStores, runId: string): Promise<Run
 }
 
 /**
- * The latest messages of a session, oldest first: `limit` of them, fewer when they are large. A session is known from its
+ * Returns the latest messages of a session, oldest first: at most `limit`, and fewer if they are large. A session exists from its
  * first run or turn on, the main session always.
  * @throws AppError session_not_found, unavailable
  */
@@ -106,7 +106,7 @@ export async function readMessages(
   throw new AppError("session_not_found", { detail: `There is no session ${JSON.stringify(sessionKey)}.` });
 }
 
-/** A page of runs, newest first by acceptance. @throws AppError unavailable */
+/** Returns a page of runs, the newest first by acceptance. @throws AppError unavailable */
 export async function listRuns(
   stores: RunStores,
   { status, sessionKey, limit, cursor }: RunListQuery,
@@ -131,7 +131,7 @@ export async function listRuns(
   };
 }
 
-/** Runs as they are now, without what they answered and where that went. @throws AppError unavailable */
+/** Reads runs without their replies and deliveries. @throws AppError unavailable */
 export async function readRunHeads({ runs }: RunStores, runIds: readonly string[]): Promise<RunHead[]> {
   const options = { projection: { request: 0, mapped: 0, reply: 0 } };
   const found = await readAll(runs.collection, { _id: { $in: [...runIds] } }, options);

@@ -3,11 +3,11 @@ import type { ErrorCode } from "../../shared/errors.ts";
 import type { StoredLease } from "../db/lease.ts";
 
 export type RunStatus = "queued" | "running" | "completed" | "failed" | "dropped";
-/** `wake`: an event of the main session. */
+/** A run of an agent, or `wake` for a mapped hook that became an event of the main session. */
 export type RunKind = "agent" | "wake";
 export type WakeMode = "now" | "next-heartbeat";
 
-/** What the sender of an agent hook asked for, checked and with its defaults filled in. */
+/** A validated request to an agent hook, with defaults filled in. */
 export interface AgentRequest {
   readonly message: string;
   readonly wakeMode: WakeMode;
@@ -17,26 +17,26 @@ export interface AgentRequest {
   readonly model: string | null;
   readonly thinking: string | null;
   readonly timeoutSeconds: number;
-  /** The run is also a job of the tracker, under the same id. */
+  /** Whether the run is also shown as a job, under the same id. */
   readonly trackAsJob: boolean;
-  /** The operator's own words before the message. */
+  /** The operator's text before the message. */
   readonly instructions?: string | undefined;
-  /** The operator vouches for the message: it is the prompt as it is. */
+  /** Whether the operator trusts the message, so that it becomes the prompt unchanged. */
   readonly allowUnsafe?: boolean | undefined;
 }
 
-/** What a mapped hook was sent. */
+/** A request to a mapped hook. */
 export interface MappedCall {
   /** The mapping's key. */
   readonly mapping: string;
   /**
-   * The call as JSON: headers, url, path, query and payload, without the sender's secrets. Null once the mapping has made
-   * something of it: beside the message that it became there may be no room for it in a document.
+   * The call as JSON: headers, url, path, query and payload, without the sender's secrets. Null once the mapping is applied: the
+   * document may have no room for both the call and the resulting message.
    */
   readonly call: string | null;
-  /** With `forEach`, of a request that became several runs: where that is stored, and the item of this run as JSON. */
+  /** For a request that became several runs (`forEach`): the id of the stored call, and the item of this run as JSON. */
   readonly item?: { readonly call: string; readonly json: string } | null;
-  /** When the main session is to hear of it, should the mapping fail. */
+  /** When a failure of the mapping triggers a turn of the main session. */
   readonly wakeMode: WakeMode;
 }
 
@@ -50,38 +50,41 @@ export interface RunDoc {
   _id: string;
   kind: RunKind;
   name: string | null;
-  /** Of a mapped run it is what the mapping alone says, until its transform has been asked. */
+  /** For a mapped run, the key that the mapping gives, until its transform has run. */
   sessionKey: string;
-  /** The session key was made for this run alone. */
+  /** Whether the session was created for this run alone. */
   singleUse: boolean;
-  /** Null where the sender asked for the run itself. */
+  /** Null for a run that the sender requested directly. */
   mapped: MappedCall | null;
-  /** Whether the mapping is still to be applied, or the run waits for its turn, or is past that. */
+  /** `mapping` until the mapping is applied, `turn` afterwards. */
   stage: "mapping" | "turn";
   /** Null while `stage` is mapping, and for a run that became an event. */
   request: AgentRequest | null;
-  /** When MongoDB took it: a run accepted after another was answered has the greater one, whichever process took it. */
+  /**
+   * MongoDB's time of insertion. A run that is accepted after the response to another has a greater one, whichever processes
+   * accepted them.
+   */
   order: mongo.Timestamp;
   status: RunStatus;
-  /** Queued or running. */
+  /** Whether it is queued or running. */
   open: boolean;
   attempts: number;
-  /** How often it was begun anew by hand; each round has a summary and a delivery of its own. */
+  /** How often it was retried by hand. Each round has its own summary and delivery. */
   round: number;
   reply: string | null;
   error: RunError | null;
   createdAt: Date;
   startedAt: Date | null;
   endedAt: Date | null;
-  /** Not tried again before this time. */
+  /** The earliest time of the next attempt. */
   notBefore: Date | null;
-  /** Null unless it is running. */
+  /** The lease of the worker; null unless the run is running. */
   claim: StoredLease | null;
   /** False from the run's end until it is finalized; null before its end. */
   settled: boolean | null;
   /** Whether the transcript of its single-use session has been deleted. */
   forgotten: boolean;
-  /** The job that shows the run in the tracker has been created. Whoever deletes that job keeps it deleted. */
+  /** Whether the job that shows the run has been created. It is not created again after its deletion. */
   tracked?: boolean;
   /** The fingerprint of the request that came with the Idempotency-Key from which `_id` is derived. */
   fingerprint?: string | undefined;
@@ -119,7 +122,7 @@ export const runSchema = new Schema<RunDoc>(
 runSchema.index({ createdAt: -1, _id: -1 });
 runSchema.index({ status: 1, createdAt: -1, _id: -1 });
 runSchema.index({ sessionKey: 1, createdAt: -1, _id: -1 });
-/** Leads to the run of a session whose turn it is, and of every session at once. */
+/** Finds the next run of a session, and of every session at once. */
 export const NEXT_OF_SESSION = { open: 1, sessionKey: 1, order: 1 } as const;
 runSchema.index(NEXT_OF_SESSION, { partialFilterExpression: { open: true } });
 runSchema.index({ createdAt: 1 }, { partialFilterExpression: { open: true, stage: "mapping" } });
@@ -129,13 +132,13 @@ runSchema.index(NOT_FINALIZED, { partialFilterExpression: { settled: false } });
 runSchema.index({ settled: 1, endedAt: 1 }, { partialFilterExpression: { settled: true } });
 runSchema.index({ endedAt: 1 }, { partialFilterExpression: { singleUse: true, forgotten: false } });
 
-/** Leads to the runs that need a request which is stored once for all of them. */
+/** Finds the runs that use a stored call. */
 runSchema.index({ "mapped.item.call": 1 }, { partialFilterExpression: { "mapped.item.call": { $exists: true } } });
-/** Counts the runs of a mapping that wait. */
+/** Counts the waiting runs of a mapping. */
 export const WAITING_OF_MAPPING = { status: 1, "mapped.mapping": 1 } as const;
 runSchema.index(WAITING_OF_MAPPING, { partialFilterExpression: { status: "queued" } });
 
-/** The id of a run that a mail became is made of the mail's: a UUID of version 8. */
+/** The ids of runs of mails: version 8 UUIDs that are derived from the ids of the mails. */
 export const MAIL_RUN = /^.{14}8/;
 
 export type NewRun = Pick<
@@ -150,7 +153,7 @@ export type AgentRun = RunDoc & {
   readonly startedAt: Date;
 };
 
-/** What a mapping made of a run. */
+/** The result of a mapping. */
 export type MappingOutcome =
   | ({ readonly kind: "agent" } & Pick<AgentRun, "name" | "sessionKey" | "singleUse" | "request">)
   | { readonly kind: "event"; readonly name: string | null }
@@ -162,19 +165,19 @@ export type RunEnd =
   | { readonly status: "completed"; readonly reply: string }
   | { readonly status: "failed"; readonly error: RunError; readonly attempts?: number };
 
-/** A run that should be on its queue. `running`: the lease of its worker has expired. */
+/** A run that should be on its queue. If its status is `running`, the lease of its worker has expired. */
 export interface DueRun {
   readonly id: string;
   readonly status: "queued" | "running";
   readonly attempts: number;
 }
 
-/** A run as it is written down first. */
+/** Returns the document of an accepted run. */
 export const newRunDoc = ({ fingerprint, ...run }: NewRun, createdAt: Date): RunDoc => ({
   ...run,
   ...(fingerprint !== undefined && { fingerprint }),
   stage: run.request ? "turn" : "mapping",
-  order: new mongo.Timestamp({ t: 0, i: 0 }), // MongoDB puts its own time into an empty one
+  order: new mongo.Timestamp({ t: 0, i: 0 }), // MongoDB replaces an empty timestamp by its time.
   ...{ status: "queued", open: true, attempts: 0, round: 0, reply: null, error: null },
   ...{ createdAt, startedAt: null, endedAt: null, notBefore: null, claim: null, settled: null, forgotten: false },
 });

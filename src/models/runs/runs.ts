@@ -23,7 +23,7 @@ import {
   WAITING_OF_MAPPING,
 } from "./run.ts";
 
-/** A run that waits for its mapping. */
+/** A run whose mapping is not applied yet. */
 type UnmappedRun = Pick<RunDoc, "_id" | "round"> & { readonly mapped: { readonly mapping: string } | null };
 
 export class Runs {
@@ -43,15 +43,15 @@ export class Runs {
     this.#changes = changes;
   }
 
-  /** Tells of a change, if there was one. */
+  /** Notifies readers of live events if a run has changed. @returns `changed` */
   #notifyIf<T>(runId: string, changed: T): T {
     if (changed) this.#changes.notify({ kind: "run", id: runId });
     return changed;
   }
 
   /**
-   * Writes accepted runs down; one that is there already stays as it is.
-   * @returns how many are new
+   * Stores accepted runs. Those that exist already stay unchanged.
+   * @returns the number of new runs
    * @throws AppError unavailable, body_too_large
    */
   async accept(runs: readonly NewRun[]): Promise<number> {
@@ -61,14 +61,14 @@ export class Runs {
     return inserted;
   }
 
-  /** @throws AppError run_not_found, unavailable */
+  /** Reads a run. @throws AppError run_not_found, unavailable */
   async find(runId: string): Promise<RunDoc> {
     const run = await readFromCaughtUpPrimary(this.collection, () => this.collection.findOne({ _id: runId }));
     if (!run) throw runNotFound(runId);
     return run;
   }
 
-  /** Counts the runs of a mapping that wait, up to a limit. @throws AppError unavailable */
+  /** Counts the waiting runs of a mapping, up to a limit. @throws AppError unavailable */
   countWaiting(mapping: string, limit: number): Promise<number> {
     const waiting = { status: "queued" as const, "mapped.mapping": mapping };
     return readFromCaughtUpPrimary(this.collection, () =>
@@ -76,13 +76,13 @@ export class Runs {
     );
   }
 
-  /** Reads what tells whom a run comes from; null where there is no such run. @throws AppError unavailable */
+  /** Reads the fields that identify the sender of a run; null if the run does not exist. @throws AppError unavailable */
   findSender(runId: string): Promise<Pick<RunDoc, "_id" | "mapped"> | null> {
     const projection = { "mapped.mapping": 1 };
     return readFromCaughtUpPrimary(this.collection, () => this.collection.findOne({ _id: runId }, { projection }));
   }
 
-  /** Reads how a run was accepted; null where there is no such run. @throws AppError unavailable */
+  /** Reads how a run was accepted; null if it does not exist. @throws AppError unavailable */
   async findAcceptance(
     runId: string,
   ): Promise<{ fingerprint: string | undefined; createdAt: Date; sessionKey: string } | null> {
@@ -93,7 +93,7 @@ export class Runs {
     return found && { fingerprint: found.fingerprint, createdAt: found.createdAt, sessionKey: found.sessionKey };
   }
 
-  /** Those of the ids that are runs. @throws AppError unavailable */
+  /** Returns those of the given ids that are ids of runs. @throws AppError unavailable */
   async findExisting(runIds: readonly string[]): Promise<Set<string>> {
     const query = { _id: { $in: [...runIds] } };
     const found = await readAll(this.collection, query, { projection: { _id: 1 } });
@@ -105,13 +105,13 @@ export class Runs {
     return readFromCaughtUpPrimary(this.collection, () => this.collection.findOne({ _id: runId, settled: false }));
   }
 
-  /** Returns the run of a session that comes next: of those not ended the one accepted first. @throws AppError unavailable */
+  /** Returns the next run of a session: the one accepted first among those that have not ended. @throws AppError unavailable */
   findNext(sessionKey: string): Promise<Pick<RunDoc, "_id" | "stage"> | null> {
     const options = { projection: { stage: 1 }, sort: { order: 1 } } as const;
     return readFromCaughtUpPrimary(this.collection, () => this.collection.findOne({ sessionKey, open: true }, options));
   }
 
-  /** Whether a run of the session ended after `since` and is not finalized. @throws AppError unavailable */
+  /** Returns whether a run of the session ended after `since` and is not finalized. @throws AppError unavailable */
   async isFinalizing(sessionKey: string, since: Date): Promise<boolean> {
     const query = { settled: false, sessionKey, endedAt: { $gt: since } };
     const options = { projection: { _id: 1 }, hint: NOT_FINALIZED };
@@ -119,9 +119,9 @@ export class Runs {
   }
 
   /**
-   * Acquires a run that is past its mapping and waits, or whose worker's lease has expired.
-   * @param run as it was read
-   * @returns the run under its lease; null when it has changed since it was read
+   * Acquires a run that waits for its turn, or whose worker's lease has expired.
+   * @param run the run as it was read
+   * @returns the run under its lease; null if it has changed since it was read
    * @throws AppError unavailable
    */
   async acquire({ _id, stage, status, attempts, round, claim }: RunDoc, lease: StoredLease): Promise<AgentRun | null> {
@@ -131,7 +131,7 @@ export class Runs {
       ...{ status: "running" as const, startedAt: this.#clock.now(), claim: lease, notBefore: null },
       attempts: attempts + 1,
     };
-    // It may be written twice, so that a lost answer does not leave the run with a worker that is not aware of it.
+    // The update is idempotent, so that after a lost response the worker acquires the run by the second attempt.
     const query = { _id, $or: [free, { status: "running" as const, "claim.token": lease.token }] };
     const acquired = await mapMongoErrors(() =>
       retryOnce(() => this.collection.findOneAndUpdate(query, { $set: change }, { returnDocument: "after" })),
@@ -139,14 +139,15 @@ export class Runs {
     return this.#notifyIf(_id, acquired) as AgentRun | null;
   }
 
-  /** Whether a run still waits for its mapping. */
+  /** Returns whether the mapping of a run is not applied yet. */
   isUnmapped(runId: string, round: number): Promise<boolean> {
     return exists(this.collection, unmapped(runId, round));
   }
 
   /**
-   * Notes what the mapping made of a run that waits for that.
-   * @returns false when it waits no longer: cancelled, or seen to by another worker
+   * Stores the outcome of a run's mapping.
+   * @returns false if the run no longer waits for it, because it was cancelled or another worker has applied the mapping
+   * @throws AppError unavailable, body_too_large
    */
   async applyMapping(runId: string, round: number, mapped: MappingOutcome): Promise<boolean> {
     const { modifiedCount } = await mapMongoErrors(() =>
@@ -175,26 +176,26 @@ export class Runs {
     }
   }
 
-  /** @returns false when the run is no longer this worker's: cancelled, or acquired by another */
+  /** Renews the lease. @returns false if the worker no longer holds the run: it was cancelled, or another worker acquired it */
   renew(runId: string, { token, until }: StoredLease): Promise<boolean> {
     return this.#changeLeased(runId, token, { "claim.until": until });
   }
 
   /**
-   * Ends a run that is still this worker's; does nothing to any other.
+   * Ends a run if the worker still holds it.
    * @throws AppError unavailable, body_too_large
    */
   async end({ _id, claim }: AgentRun, end: RunEnd): Promise<void> {
     this.#notifyIf(_id, await this.#changeLeased(_id, claim.token, ended(end, this.#clock.now())));
   }
 
-  /** Gives the run back, to be tried again after a while. @returns false when it is no longer this worker's */
+  /** Releases a run for another attempt after a time. @returns false if the worker no longer holds it */
   async retryLater({ _id, claim }: AgentRun, notBefore: Date, error: RunError): Promise<boolean> {
     const waiting = { status: "queued", claim: null, notBefore, error };
     return this.#notifyIf(_id, await this.#changeLeased(_id, claim.token, waiting));
   }
 
-  /** Gives the run back as if it had never been acquired. Does nothing when it is no longer this worker's. */
+  /** Releases a run as if it had never been acquired, if the worker still holds it. */
   async release({ _id, claim }: AgentRun): Promise<void> {
     const waiting = { status: "queued", claim: null };
     this.#notifyIf(_id, await this.#changeLeased(_id, claim.token, waiting, { $inc: { attempts: -1 } }));
@@ -208,8 +209,8 @@ export class Runs {
   }
 
   /**
-   * Ends a run that has not ended.
-   * @returns whether a worker was busy with it: that one finalizes it once the turn is over
+   * Cancels a run that has not ended.
+   * @returns whether a worker was running it. That worker finalizes it after the turn.
    * @throws AppError run_not_found, run_state_conflict, unavailable
    */
   async cancel(runId: string): Promise<{ wasRunning: boolean }> {
@@ -222,7 +223,7 @@ export class Runs {
     return { wasRunning: true };
   }
 
-  /** Begins a failed run anew. @throws AppError run_not_found, run_state_conflict, unavailable */
+  /** Queues a failed run again, as its next round. @throws AppError run_not_found, run_state_conflict, unavailable */
   async retry(runId: string): Promise<RunDoc> {
     const anew = {
       status: "queued" as const,
@@ -250,17 +251,17 @@ export class Runs {
     throw new AppError("run_state_conflict", { detail: `The run ${otherwise}.` });
   }
 
-  /** Notes that a run is finalized. @throws AppError unavailable */
+  /** Marks a run as finalized. @throws AppError unavailable */
   async markFinalized({ _id, round }: Pick<RunDoc, "_id" | "round">): Promise<void> {
     await mapMongoErrors(() => this.collection.updateOne({ _id, round, settled: false }, { $set: { settled: true } }));
   }
 
-  /** Notes that the job of a run has been created. @throws AppError unavailable */
+  /** Records that the job of a run has been created. @throws AppError unavailable */
   async markTracked(runId: string): Promise<void> {
     await mapMongoErrors(() => this.collection.updateOne({ _id: runId }, { $set: { tracked: true } }));
   }
 
-  /** Deletes the runs that a query fits. @returns how many these were */
+  /** Deletes the runs that match a query. @returns the number of deleted runs @throws AppError unavailable */
   async delete(query: mongo.Filter<RunDoc>): Promise<number> {
     const { deletedCount } = await mapMongoErrors(() => this.collection.deleteMany(query));
     if (deletedCount > 0) this.#changes.notify({ kind: "many" });
@@ -272,14 +273,14 @@ export class Runs {
     return this.collection.find({ settled: false, endedAt: { $lt: before } }, { projection: { _id: 1 } });
   }
 
-  /** Lists the runs that wait for their mapping since before a time, the oldest first. */
+  /** Lists the runs that have waited for their mapping since before a time, the oldest first. */
   listUnmapped(before: Date): AsyncIterable<UnmappedRun> {
     const query = { open: true, stage: "mapping" as const, createdAt: { $lt: before } };
     const projection = { round: 1, "mapped.mapping": 1 };
     return this.collection.find<UnmappedRun>(query, { projection, sort: { createdAt: 1 } });
   }
 
-  /** Lists of each session the run that comes next, where it waits since before a time or its lease has expired. */
+  /** Lists the next run of each session that has waited since before a time, or whose worker's lease has expired. */
   listDue(now: Date, before: Date): AsyncIterable<DueRun> {
     return listDue(this.collection, now, before);
   }
@@ -287,7 +288,7 @@ export class Runs {
 
 const unmapped = (runId: string, round: number) => ({ _id: runId, round, open: true, stage: "mapping" as const });
 
-/** Returns the fields that a run gets at its end. */
+/** Returns the fields that change when a run ends. */
 function ended({ status, ...outcome }: RunEnd, now: Date) {
   const error = status === "completed" ? { error: null } : {};
   return { status, ...outcome, ...error, open: false, claim: null, notBefore: null, settled: false, endedAt: now };

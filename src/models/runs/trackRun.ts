@@ -4,17 +4,17 @@ import { reportStep, type StepReport } from "../jobs/reportStep.ts";
 import type { Stores } from "../stores.ts";
 import type { AgentRequest, RunDoc } from "./run.ts";
 
-/** However its characters are escaped, the job's output stays within what a job may hold. */
+/** Maximum characters of a reply in the job's output. Even with every character escaped, the output fits into a job. */
 const MAX_REPLY_CHARS = 800_000;
 
-/** The one step of a run's job; what an agent reports itself are further steps. */
+/** The step of the agent's turn. The agent may report further steps. */
 const STEP = { key: "agent", stepName: "Agent turn" } as const;
 
 type TrackedRun = Pick<RunDoc, "_id" | "name" | "sessionKey" | "request" | "tracked">;
 
 /**
- * Creates the job that shows a run in the tracker, under the run's id. Does so once for each run: a job that somebody has
- * deleted since does not come back.
+ * Creates the job that shows a run, under the run's id. Does so only once for each run, so that a deleted job is not created
+ * again.
  * @throws AppError unavailable
  */
 export async function trackAccepted({ jobs, runs }: Pick<Stores, "jobs" | "runs">, run: TrackedRun): Promise<void> {
@@ -24,28 +24,28 @@ export async function trackAccepted({ jobs, runs }: Pick<Stores, "jobs" | "runs"
   await runs.markTracked(run._id);
 }
 
-/** A turn may be silent for as long as it may take. */
+/** Returns the seconds without a report after which the job is stale. A turn may take its whole time without a report. */
 const staleAfter = ({ timeoutSeconds }: AgentRequest): number => Math.max(60, Math.ceil(timeoutSeconds) + 60);
 
-/** Shows a run that was begun anew by hand. @throws AppError unavailable */
+/** Shows in the job that the run was retried by hand. @throws AppError unavailable */
 export async function trackRetried(stores: Stores, run: RunDoc): Promise<void> {
   await trackAccepted(stores, run);
   if (!run.request?.trackAsJob || !(await exists(stores.jobs.collection, { jobId: run._id }))) return;
   await stores.jobs.put(run._id, { status: "running", message: "Begun anew" });
 }
 
-/** Shows a try that begins. @throws AppError unavailable */
+/** Shows in the job that an attempt begins. @throws AppError unavailable */
 export async function trackStarted(stores: Stores, run: RunDoc): Promise<void> {
-  await trackAccepted(stores, run); // the process that accepted it may have died before it created the job
+  await trackAccepted(stores, run); // The process that accepted the run may have died before it created the job.
   await track(stores, run, { status: "running", progress: 0, message: `Try ${run.attempts}` });
 }
 
-/** Shows a try that failed and will be followed by another. @throws AppError unavailable */
+/** Shows in the job that an attempt failed and another will follow. @throws AppError unavailable */
 export async function trackRetry(stores: Stores, run: RunDoc, reason: string): Promise<void> {
   await track(stores, run, { status: "failed", message: `${reason} It will be tried again.` });
 }
 
-/** Ends the job as the run has ended; its output is the reply. @throws AppError unavailable */
+/** Ends the job with the status of the run. Its output is the reply. @throws AppError unavailable */
 export async function trackEnded(stores: Stores, run: RunDoc): Promise<void> {
   if (run.status === "completed") {
     const whole = run.reply ?? "";
@@ -63,7 +63,7 @@ async function track(stores: Stores, run: RunDoc, report: StepReport): Promise<v
   try {
     await reportStep(stores, run._id, STEP.key, { ...whole, ...report });
   } catch (error) {
-    // Somebody has deleted the job: the run goes on without it.
+    // The job was deleted. The run continues without it.
     if (!(error instanceof AppError && error.code === "job_not_found")) throw error;
   }
 }

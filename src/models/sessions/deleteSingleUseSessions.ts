@@ -3,16 +3,17 @@ import { mapMongoErrors } from "../db/mongoErrors.ts";
 import { readAll } from "../db/readAll.ts";
 import type { Stores } from "../stores.ts";
 
-const BATCH = 200;
+/** Maximum sessions that one call deletes. */
+const BATCH_SIZE = 200;
 
 /**
- * Deletes one batch of transcripts of sessions that were made for one run and have not been used since a time. The runs
- * stay. A session that a later run goes on with is no longer of single use.
- * @returns how many sessions were forgotten; 0 when there are none left
+ * Deletes one batch of sessions that were created for a single run and have not been used since a time, with their transcripts.
+ * The runs stay. Sessions that a later run has continued stay too.
+ * @returns the number of runs whose sessions were handled; 0 if none are left
  */
 export async function deleteSingleUseSessions({ runs, messages, sessions }: Stores, before: Date): Promise<number> {
   const idle = { singleUse: true, forgotten: false, endedAt: { $lt: before } };
-  const old = await readAll(runs.collection, idle, { projection: { sessionKey: 1 }, limit: BATCH });
+  const old = await readAll(runs.collection, idle, { projection: { sessionKey: 1 }, limit: BATCH_SIZE });
   if (old.length === 0) return 0;
   const keys = old.map((run) => run.sessionKey);
   const continued = await readFromCaughtUpPrimary(runs.collection, () =>
@@ -21,8 +22,8 @@ export async function deleteSingleUseSessions({ runs, messages, sessions }: Stor
   const unused = keys.filter((key) => !continued.includes(key));
   await messages.deleteOf(unused);
   await sessions.deleteIdle(unused);
-  // one that was begun anew meanwhile has a transcript to come
-  const those = { ...idle, _id: { $in: old.map((run) => run._id) } };
-  await mapMongoErrors(() => runs.collection.updateMany(those, { $set: { forgotten: true } }));
+  // A run that was retried meanwhile no longer matches `idle`: its transcript is yet to be written.
+  const unchanged = { ...idle, _id: { $in: old.map((run) => run._id) } };
+  await mapMongoErrors(() => runs.collection.updateMany(unchanged, { $set: { forgotten: true } }));
   return old.length;
 }

@@ -6,27 +6,29 @@ import { BatchInserter } from "../db/insertAll.ts";
 import { mapMongoErrors } from "../db/mongoErrors.ts";
 import { readPage } from "../db/page.ts";
 
-/** Something that the main session is to be told with its next turn. */
+/** An event that goes into the prompt of the main session's next turn. */
 export interface EventDoc {
-  /** The eventId; one that follows from a run is named after it, so that it is there once. */
+  /** The eventId. That of a run's end is derived from the run, so that a repeated write does not store it twice. */
   _id: string;
   text: string;
-  /** Where it comes from, for the fence around it. */
+  /** Its origin, which the prompt names. */
   source: string;
-  /** Wants a turn at once rather than with the next scheduled one. */
+  /** Whether it triggers a turn at once, instead of waiting for the next scheduled one. */
   wake: boolean;
-  /** When MongoDB took it; the order of events. */
+  /** MongoDB's time of insertion. Orders the events. */
   order: mongo.Timestamp;
   createdAt: Date;
+  /** Whether it still waits for a successful turn. */
   waiting: boolean;
-  /** Where it is more than a turn takes: how many of its UTF-16 units earlier turns were told. */
+  /** For an event that is too long for one turn: the number of its UTF-16 code units that earlier prompts contained. */
   told?: number;
-  /** When a turn that knew it succeeded; kept for a while so that it is never made again. */
+  /** When a turn with the event succeeded. The record stays for a while, so that a repeated write does not queue it again. */
   takenAt: Date | null;
   /** The fingerprint of the request that came with the Idempotency-Key from which `_id` is derived. */
   fingerprint?: string | undefined;
 }
 
+/** How long events are kept after their turn. */
 const KEEP_TAKEN_SECONDS = 7 * 86_400;
 
 export const eventSchema = new Schema<EventDoc>(
@@ -62,8 +64,8 @@ export class Events {
   }
 
   /**
-   * Queues events; one that is or was there already is left alone.
-   * @returns how many are new
+   * Queues events. Those that exist already, or were taken lately, stay unchanged.
+   * @returns the number of new events
    * @throws AppError unavailable
    */
   add(events: readonly NewEvent[]): Promise<number> {
@@ -76,7 +78,7 @@ export class Events {
     );
   }
 
-  /** Reads how an event was accepted; null where there is no such event. @throws AppError unavailable */
+  /** Reads how an event was accepted; null if it does not exist. @throws AppError unavailable */
   async findAcceptance(eventId: string): Promise<{ fingerprint: string | undefined; createdAt: Date } | null> {
     const options = { projection: { fingerprint: 1, createdAt: 1 } };
     const found = await readFromCaughtUpPrimary(this.collection, () =>
@@ -86,7 +88,7 @@ export class Events {
   }
 
   /**
-   * The events that wait, in order: at most `limit`, up to the one that passes `maxChars`, and whether there are more.
+   * Returns waiting events in order: at most `limit`, and none after the one that exceeds `maxChars`. `more` is set if more wait.
    * @throws AppError unavailable
    */
   async findWaiting(bounds: { limit: number; maxChars: number }): Promise<{ events: EventDoc[]; more: boolean }> {
@@ -96,39 +98,40 @@ export class Events {
     return { events: rows, more: last !== null };
   }
 
+  /** @throws AppError unavailable */
   countWaiting(): Promise<number> {
     return readFromCaughtUpPrimary(this.collection, () =>
       this.collection.countDocuments({ waiting: true }, { hint: "order_1" }),
     );
   }
 
-  /** Whether an event from before a time waits that wants a turn at once. */
+  /** Returns whether an event that was queued before a time still waits for a turn at once. */
   wantsTurn(before: Date): Promise<boolean> {
     return exists(this.collection, { waiting: true, wake: true, createdAt: { $lt: before } });
   }
 
-  /** Has all that wait want a turn at once: their time has come. */
+  /** Makes all waiting events trigger a turn at once, because their scheduled time has come. */
   async wakeAll(): Promise<void> {
     await mapMongoErrors(() => this.collection.updateMany({ waiting: true, wake: false }, { $set: { wake: true } }));
   }
 
-  /** Notes how much of an event turns were told that succeeded; it waits for the next one. */
+  /** Records how much of an event successful turns have received. The event keeps waiting for the next turn. */
   async updateTold(id: string, told: number): Promise<void> {
     await mapMongoErrors(() => this.collection.updateOne({ _id: id }, { $max: { told } }));
   }
 
-  /** Takes an event off the queue by hand; a turn that knows it already goes on. @throws AppError event_not_found, unavailable */
+  /** Removes a waiting event. A turn that already has it continues. @throws AppError event_not_found, unavailable */
   async remove(id: string): Promise<void> {
     if (await this.#dequeue({ _id: id, waiting: true })) return;
     throw new AppError("event_not_found", { detail: `No event ${JSON.stringify(id)} waits for the main session.` });
   }
 
-  /** Takes events off the queue: a turn that knew them has succeeded. */
+  /** Removes events from the queue after a successful turn. */
   async take(ids: readonly string[]): Promise<void> {
     await this.#dequeue({ _id: { $in: [...ids] } });
   }
 
-  /** @returns how many events a query fits */
+  /** @returns the number of events that match the query */
   async #dequeue(query: mongo.Filter<EventDoc>): Promise<number> {
     const change = { $set: { waiting: false, takenAt: this.#clock.now() } };
     return (await mapMongoErrors(() => this.collection.updateMany(query, change))).matchedCount;

@@ -3,18 +3,18 @@ import { readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import { insertAll } from "../db/insertAll.ts";
 import { mapMongoErrors } from "../db/mongoErrors.ts";
 
-/** One message of a session's transcript. */
+/** A message in a session's transcript. */
 export interface MessageDoc {
-  /** Named after the turn that it belongs to, so that it is there once. */
+  /** Derived from the turn, so that a repeated write does not store the message twice. */
   _id: string;
   sessionKey: string;
   role: "user" | "assistant";
   content: string;
-  /** It came from outside as it is, and is fenced in whenever an agent is shown it. */
+  /** Whether it is text from outside, unchanged. Prompts that include it mark it as such. */
   outside: boolean;
-  /** The turn's end. */
+  /** When the turn ended. */
   createdAt: Date;
-  /** When MongoDB took it: the turns of a session follow each other, whichever worker's clock is wrong. */
+  /** MongoDB's time of insertion. Orders the turns of a session even if a worker's clock is wrong. */
   order: mongo.Timestamp;
 }
 
@@ -32,7 +32,7 @@ export const messageSchema = new Schema<MessageDoc>(
 );
 messageSchema.index({ sessionKey: 1, order: -1 });
 
-/** What one turn adds to a transcript. */
+/** A turn that is added to a transcript. */
 export interface Turn {
   readonly sessionKey: string;
   readonly prompt: string;
@@ -49,9 +49,9 @@ export class Messages {
     this.collection = collection;
   }
 
-  /** Adds a turn to the transcript; one that is there already is left alone. @throws AppError unavailable */
+  /** Adds a turn to the transcript. One that exists already stays unchanged. @throws AppError unavailable */
   async addTurn(turnId: string, { sessionKey, prompt, outside, reply, endedAt }: Turn): Promise<void> {
-    // MongoDB puts its own time into an empty time stamp, a later one into the second.
+    // MongoDB replaces an empty timestamp by its time. The second message gets a later one.
     const common = () => ({ sessionKey, createdAt: endedAt, order: new mongo.Timestamp({ t: 0, i: 0 }) });
     const messages: MessageDoc[] = [
       { ...common(), _id: `${turnId}-0`, role: "user", content: prompt, outside },
@@ -65,7 +65,10 @@ export class Messages {
     await mapMongoErrors(() => this.collection.deleteMany({ sessionKey: { $in: [...sessionKeys] } }));
   }
 
-  /** The latest messages, oldest first, at most `limit` and as many as come to `maxChars`. @throws AppError unavailable */
+  /**
+   * Returns the latest messages, oldest first: at most `limit`, and only as many as fit into `maxChars`, but at least one.
+   * @throws AppError unavailable
+   */
   findLatest(sessionKey: string, { limit, maxChars }: { limit: number; maxChars: number }): Promise<MessageDoc[]> {
     return readFromCaughtUpPrimary(this.collection, async () => {
       const newestFirst: MessageDoc[] = [];
@@ -79,7 +82,7 @@ export class Messages {
     });
   }
 
-  /** The latest messages, oldest first, as many whole turns as the bounds allow. @throws AppError unavailable */
+  /** Returns the latest messages, oldest first: as many whole turns as fit. @throws AppError unavailable */
   findRecent(sessionKey: string, bounds: { maxMessages: number; maxChars: number }): Promise<MessageDoc[]> {
     return readFromCaughtUpPrimary(this.collection, async () => {
       const newestFirst: MessageDoc[] = [];

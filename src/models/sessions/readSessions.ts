@@ -11,7 +11,7 @@ export interface SessionView {
   busy: boolean;
 }
 
-/** A page of sessions, the one used last first. @throws AppError unavailable */
+/** Returns a page of sessions, the most recently used first. @throws AppError unavailable */
 export async function listSessions(
   { sessions }: Stores,
   { limit, cursor }: { limit: number; cursor?: string | undefined },

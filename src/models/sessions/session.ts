@@ -5,7 +5,7 @@ import { exists, readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import { acquireIfFree, type StoredLease } from "../db/lease.ts";
 import { mapMongoErrors } from "../db/mongoErrors.ts";
 
-/** Where replies of the main session go. */
+/** The channel and recipient to which replies of the main session are sent. */
 export interface ReplyTarget {
   readonly channel: string;
   readonly to: string;
@@ -14,13 +14,13 @@ export interface ReplyTarget {
 export interface SessionDoc {
   /** The session key. */
   _id: string;
-  /** The turn that the session is busy with, and until when that is believed without another word. */
+  /** The lease of the turn that is running in the session. */
   active: { readonly holder: string; readonly token: string; readonly until: Date } | null;
-  /** Of the main session: its last recipient. */
+  /** Only in the main session: its last recipient. */
   route?: ReplyTarget;
-  /** The hook context that named the session first, which alone may name it again. Of sessions for one run there is none. */
+  /** The hook context that named the session first and alone may name it again; missing for sessions of a single run. */
   owner?: string;
-  /** Of the main session: after a turn that failed, the sweep triggers no other one before this time. */
+  /** Only in the main session: the sweep triggers no turn before this time, because one has failed. */
   pausedUntil?: Date;
   lastUsedAt: Date;
 }
@@ -39,7 +39,7 @@ export const sessionSchema = new Schema<SessionDoc>(
 
 sessionSchema.index({ lastUsedAt: -1, _id: -1 });
 
-/** One turn in a session: of a run in one of its rounds, or of a heartbeat. */
+/** A turn in a session: a round of a run, or a heartbeat. */
 export interface SessionTurn {
   readonly key: string;
   readonly holder: string;
@@ -66,7 +66,7 @@ export class Sessions {
     return acquireIfFree(this.collection, { _id, $or: free }, change);
   }
 
-  /** @returns false when another turn holds the session */
+  /** Renews the lease. @returns false if another turn holds the session @throws AppError unavailable */
   async renew(key: string, { token, until }: StoredLease): Promise<boolean> {
     const change = { $set: { "active.until": until } };
     const { matchedCount } = await mapMongoErrors(() =>
@@ -89,21 +89,22 @@ export class Sessions {
     );
   }
 
-  /** Deletes sessions that nothing is under way in. @throws AppError unavailable */
+  /** Deletes the sessions that have no running turn. @throws AppError unavailable */
   async deleteIdle(keys: readonly string[]): Promise<void> {
     await mapMongoErrors(() => this.collection.deleteMany({ _id: { $in: [...keys] }, active: null }));
   }
 
-  /** Keeps the sweep from triggering a turn of the main session for a while. */
+  /** Prevents the sweep from triggering a turn of the main session before a time. */
   async pauseMain(until: Date): Promise<void> {
     await mapMongoErrors(() => this.collection.updateOne({ _id: MAIN_SESSION }, { $set: { pausedUntil: until } }));
   }
 
+  /** Returns whether the sweep may not trigger a turn of the main session. */
   isMainPaused(now: Date): Promise<boolean> {
     return exists(this.collection, { _id: MAIN_SESSION, pausedUntil: { $gt: now } });
   }
 
-  /** The main session's last recipient; null before it has one. */
+  /** Returns the main session's last recipient, or null before it has one. */
   async route(): Promise<ReplyTarget | null> {
     const main = await readFromCaughtUpPrimary(this.collection, () =>
       this.collection.findOne({ _id: MAIN_SESSION }, { projection: { route: 1 } }),
@@ -111,6 +112,7 @@ export class Sessions {
     return main?.route ?? null;
   }
 
+  /** Sets the recipient of the main session's replies. */
   async setRoute({ channel, to }: ReplyTarget): Promise<void> {
     const route = { channel, to: to.trim() };
     const change = { $set: { route }, $setOnInsert: { active: null, lastUsedAt: this.#clock.now() } };

@@ -5,10 +5,12 @@ import { readAll } from "../db/readAll.ts";
 import { MAIL_RUN, type RunDoc } from "../runs/run.ts";
 import type { Stores } from "../stores.ts";
 
-/** The owner of sessions that requests to `/hooks/agent` name. */
+/** The hook context of requests to `/hooks/agent`. */
 export const AGENT_HOOK = "agent";
-/** The owner of sessions that mails of the Gmail listener are in: senders of `/hooks/gmail` are somebody else. */
+/** The hook context of mails from the Gmail listener. Requests to `/hooks/gmail` have another one. */
 export const GMAIL_LISTENER = "gmail";
+
+/** The collections that these commands use. */
 interface Deps {
   readonly sessions: Pick<Stores["sessions"], "collection">;
   readonly runs: Pick<Stores["runs"], "collection">;
@@ -27,24 +29,25 @@ export function hookContextOf({
 export const mappingContext = (mapping: string): string => `mapping ${mapping}`;
 
 /**
- * Joins a session for a hook context. The first context that names a key owns its session.
- * @returns whether the session belongs to this context
+ * Makes a hook context the owner of a session, unless the session has another owner. The first context that names a session key
+ * owns the session.
+ * @returns whether this context owns the session
  * @throws AppError unavailable
  */
 export async function assignSessionOwner({ sessions, runs }: Deps, key: string, context: string): Promise<boolean> {
   for (;;) {
-    const known = await readFromCaughtUpPrimary(sessions.collection, () =>
+    const session = await readFromCaughtUpPrimary(sessions.collection, () =>
       sessions.collection.findOne({ _id: key }, { projection: { owner: 1 } }),
     );
-    if (known?.owner !== undefined) return known.owner === context;
-    const owner = (await makerOf({ runs }, key)) ?? context;
+    if (session?.owner !== undefined) return session.owner === context;
+    const owner = (await firstContextOf({ runs }, key)) ?? context;
     await setOwner({ sessions }, key, owner);
   }
 }
 
 /**
- * Keeps runs out of the sessions of other contexts, whose turns would wait for them: those that name one get a session of
- * their own, and fail once their mapping is applied.
+ * Removes the session keys of sessions that other contexts own, so that these sessions do not wait for foreign runs. Such a run
+ * gets a session of its own, and fails once its mapping is applied.
  * @throws AppError unavailable
  */
 export async function withoutForeignSessions<T extends { readonly sessionKey: string | undefined }>(
@@ -56,17 +59,17 @@ export async function withoutForeignSessions<T extends { readonly sessionKey: st
     wanted.flatMap(({ sessionKey: key }) => (key === undefined || key === MAIN_SESSION ? [] : [key])),
   );
   if (keys.size === 0) return [...wanted];
-  const others = { _id: { $in: [...keys] }, owner: { $exists: true, $ne: context } };
-  const theirs = new Set(
-    (await readAll(sessions.collection, others, { projection: { _id: 1 } })).map(({ _id }) => _id),
+  const ofOthers = { _id: { $in: [...keys] }, owner: { $exists: true, $ne: context } };
+  const foreign = new Set(
+    (await readAll(sessions.collection, ofOthers, { projection: { _id: 1 } })).map(({ _id }) => _id),
   );
-  return wanted.map((run) => (theirs.has(run.sessionKey ?? "") ? { ...run, sessionKey: undefined } : run));
+  return wanted.map((run) => (foreign.has(run.sessionKey ?? "") ? { ...run, sessionKey: undefined } : run));
 }
 
 /**
- * Gives each session of earlier versions its owner: the context of its oldest run. A session whose runs have all been deleted
- * goes to the one mapping whose sessionKey begins like it, else to `/hooks/agent`.
- * @param mappings of the configuration, with the text of their sessionKey
+ * Assigns owners to the sessions of earlier versions: the context of the oldest run. A session without runs gets the one mapping
+ * whose sessionKey has the same prefix, otherwise `/hooks/agent`.
+ * @param mappings the configured mappings, with the templates of their session keys
  * @throws AppError unavailable
  */
 export async function migrateSessionOwners(
@@ -77,12 +80,12 @@ export async function migrateSessionOwners(
   const named = { _id: { $ne: MAIN_SESSION, $not: SINGLE_USE } };
   const unowned = sessions.collection.find({ ...named, owner: { $exists: false } }, { projection: { _id: 1 } });
   for await (const { _id: key } of unowned) {
-    await setOwner(stores, key, (await makerOf(stores, key)) ?? likelyOwner(key, mappings));
+    await setOwner(stores, key, (await firstContextOf(stores, key)) ?? likelyOwner(key, mappings));
   }
 }
 
-/** The context of the oldest run that had a turn in a session; undefined where there is none. */
-async function makerOf({ runs }: Pick<Deps, "runs">, sessionKey: string): Promise<string | undefined> {
+/** Returns the context of the oldest run that had a turn in a session, or undefined if there is none. */
+async function firstContextOf({ runs }: Pick<Deps, "runs">, sessionKey: string): Promise<string | undefined> {
   const oldest = await readFromCaughtUpPrimary(runs.collection, () =>
     runs.collection.findOne(
       { sessionKey, stage: "turn" },
@@ -92,16 +95,16 @@ async function makerOf({ runs }: Pick<Deps, "runs">, sessionKey: string): Promis
   return oldest ? hookContextOf({ _id: oldest._id, mapped: oldest.mapped ?? null }) : undefined;
 }
 
-/** Names the owner of a session that has none; one that has keeps it. */
+/** Sets the owner of a session that has none. */
 async function setOwner({ sessions }: Pick<Deps, "sessions">, key: string, owner: string): Promise<void> {
-  const made = { active: null, lastUsedAt: new Date() };
-  const change = { $set: { owner }, $setOnInsert: made };
+  const created = { active: null, lastUsedAt: new Date() };
+  const change = { $set: { owner }, $setOnInsert: created };
   try {
     await mapMongoErrors(() =>
       sessions.collection.updateOne({ _id: key, owner: { $exists: false } }, change, { upsert: true }),
     );
   } catch (error) {
-    if (!isDuplicateKey(error)) throw error; // another request has named the owner
+    if (!isDuplicateKey(error)) throw error; // Another request has set the owner.
   }
 }
 

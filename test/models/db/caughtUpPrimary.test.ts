@@ -7,8 +7,8 @@ import { AppError } from "../../../src/shared/errors.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type ReplicaSet, startReplicaSet } from "../../support/servers.ts";
 
-describe("a primary that has just been elected", function () {
-  this.timeout(120_000); // starts three servers, and waits for an election
+describe("readFromCaughtUpPrimary", function () {
+  this.timeout(120_000); // The test starts three servers and waits for an election.
   let set: ReplicaSet;
   let database: Database;
   let stores: Stores;
@@ -30,11 +30,11 @@ describe("a primary that has just been elected", function () {
       .command(command)
       .finally(() => client.close());
   };
-  /** A member that stops to follow knows of no later write; it votes as before. */
+  /** A member that stops replicating lacks later writes, but still votes. */
   const follow = (host: string, mode: "off" | "alwaysOn") =>
     ask(host, { configureFailPoint: "stopReplProducer", mode });
 
-  it("is not read from until it knows all that was acknowledged before it", async () => {
+  it("waits until a new primary has all acknowledged writes", async () => {
     const { primary, hosts } = await ask(new URL(set.url.replace(/,[^/]*/, "")).host, { hello: 1 });
     const [other, lagging] = (hosts as string[]).filter((host) => host !== primary) as [string, string];
     await eventually(async () => (await ask(other, { hello: 1 })).secondary, "the other to have copied all");

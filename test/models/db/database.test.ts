@@ -7,7 +7,7 @@ import { readAll } from "../../../src/models/db/readAll.ts";
 import { mongoUri, startMongod } from "../../support/servers.ts";
 
 describe("Database.checkPrepared", () => {
-  it("tells of indexes that are missing, and of a MongoDB that does not say which there are, in words of their own", async () => {
+  it("reports missing indexes and failures to list indexes with different messages", async () => {
     const uri = await mongoUri(`test-${randomUUID()}`);
     const database = await connectDatabase(uri);
     const check = () =>
@@ -27,12 +27,12 @@ describe("Database.checkPrepared", () => {
     expect(closed).to.equal("MongoDB does not say which indexes it has: see that it runs, then start again.");
   });
 
-  it("takes an index for missing that lets a key in twice, and createIndexes says in a sentence what is in its way", async () => {
+  it("reports an index that is not unique as missing, and createIndexes explains the conflict", async () => {
     const database = await connectDatabase(await mongoUri(`test-${randomUUID()}`));
     await database.createIndexes();
     const { jobs } = database.collections;
     await jobs.dropIndex("jobId_1");
-    await jobs.createIndex({ jobId: 1 }); // as sh.shardCollection makes it
+    await jobs.createIndex({ jobId: 1 }); // This is the index that sh.shardCollection creates.
     const said = (act: () => Promise<void>) => act().catch((error: Error) => `${error.name}: ${error.message}`);
 
     const started = await said(() => database.checkPrepared());
@@ -49,7 +49,7 @@ describe("Database.checkPrepared", () => {
 });
 
 describe("connectDatabase", () => {
-  it("says in a sentence what a MongoDB has answered that refuses the password", async () => {
+  it("explains MongoDB's error if the password is wrong", async () => {
     const mongod = await startMongod(["--auth"]);
     const uri = mongod.url.replace("//", "//somebody:secret@");
 
@@ -61,14 +61,14 @@ describe("connectDatabase", () => {
     await mongod.remove();
   });
 
-  it("keeps to the primary and to a majority whatever the address says: no answer goes back behind an earlier one", async () => {
+  it("uses the primary and majority concerns whatever the URI says, so that reads never go back", async () => {
     const url = new URL(await mongoUri(`test-${randomUUID()}`));
     const said = { readPreference: "secondary", readConcernLevel: "local", w: "1", journal: "false" };
     for (const [name, value] of Object.entries(said)) url.searchParams.set(name, value);
     const database = await connectDatabase(url.href);
     const { jobs } = database.collections;
 
-    const found = await jobs.findOne({ jobId: "none" }); // there is no secondary here
+    const found = await jobs.findOne({ jobId: "none" }); // This server has no secondary.
 
     expect(found).to.equal(null);
     expect(jobs.readPreference?.mode).to.equal("primary");
@@ -77,16 +77,16 @@ describe("connectDatabase", () => {
     await database.close();
   });
 
-  it("answers what was said to a connection that is closing, which the driver alone would wait for without end", async () => {
+  it("fails commands on a connection that is closing, for which the driver alone would wait forever", async () => {
     const sockets: Socket[] = [];
     const onSocket = ({ socket }: { socket: Socket }) => sockets.push(socket);
     const channel = diagnosticsChannel.channel("net.client.socket");
     channel.subscribe(onSocket as diagnosticsChannel.ChannelListener);
     const database = await connectDatabase(await mongoUri(`test-${randomUUID()}`));
-    await readAll(database.collections.jobs, {}); // none of its connections is in use any longer
+    await readAll(database.collections.jobs, {}); // After this, none of its connections is in use.
     channel.unsubscribe(onSocket as diagnosticsChannel.ChannelListener);
 
-    for (const socket of sockets) socket.destroy(); // it is known to be closed a turn of the event loop later
+    for (const socket of sockets) socket.destroy(); // The driver notices this one turn of the event loop later.
     const lost = await database.ping().catch((error: unknown) => error);
 
     expect(lost).to.include({ code: "unavailable" });

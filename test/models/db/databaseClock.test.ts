@@ -8,8 +8,8 @@ import { mongoUri } from "../../support/servers.ts";
 
 const HOUR_MS = 3_600_000;
 
-describe("the clock that processes share", () => {
-  it("is the machine's before MongoDB was heard, and while the two agree", async () => {
+describe("DatabaseClock", () => {
+  it("returns the machine's time before the first reading and while it agrees with MongoDB's", async () => {
     const clock = new DatabaseClock();
     const threeTimes = () => [Date.now(), clock.now().getTime(), Date.now()] as const;
     const unheard = await withMachineClock(HOUR_MS, threeTimes);
@@ -20,7 +20,7 @@ describe("the clock that processes share", () => {
   });
 
   for (const aheadMs of [HOUR_MS, -HOUR_MS, 5_000, -5_000]) {
-    it(`is MongoDB's where the machine's is wrong by ${aheadMs / 1_000} s`, async () => {
+    it(`returns MongoDB's time if the machine's clock is wrong by ${aheadMs / 1_000} s`, async () => {
       const clock = new DatabaseClock();
       clock.read(new Date());
 
@@ -30,7 +30,7 @@ describe("the clock that processes share", () => {
     });
   }
 
-  it("takes no notice of one word of MongoDB that was long on its way, and follows it when they agree", async () => {
+  it("ignores a single late reading, and follows readings that agree", async () => {
     const clock = new DatabaseClock();
     const late = () => clock.read(new Date(Date.now() - 60_000));
     clock.read(new Date());
@@ -44,7 +44,7 @@ describe("the clock that processes share", () => {
     expect(afterSeveral).to.be.above(30_000);
   });
 
-  it("is read from the connection when it is opened, and again and again", async () => {
+  it("reads MongoDB's time when the connection opens and with each heartbeat", async () => {
     const database: Database = await connectDatabase(await mongoUri(`test-${randomUUID()}`));
     try {
       const heard = await withMachineClock(HOUR_MS, () => Date.now() - database.clock.now().getTime());

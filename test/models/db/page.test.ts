@@ -10,10 +10,10 @@ const inDatabase = () => ({ db: {} as mongo.Db });
 const ANYWHERE = inDatabase();
 const ONE_ROW = { bytesOf: () => 1 };
 
-/** A cursor's rows, which come when they are let go, or fail then. */
+/** The rows of a cursor, which arrive or fail on demand. */
 function heldCursor() {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  promise.catch(() => {}); // also of one that nobody has begun to read
+  promise.catch(() => {}); // Also for a cursor that is never read.
   const held = {
     isBegun: false,
     letGo: resolve,
@@ -32,8 +32,8 @@ const asCursor = (held: ReturnType<typeof heldCursor>) => () => {
   return held as unknown as mongo.FindCursor<{ row: number }>;
 };
 
-describe("pages that are read at the same time", () => {
-  it("leave connections to all else: sixteen at a time, the others in their turn", async () => {
+describe("readPage", () => {
+  it("reads at most sixteen pages at a time, so that connections stay free, and the others in turn", async () => {
     const cursors = Array.from({ length: MANY }, heldCursor);
     const pages = cursors.map((held) => readPage(ANYWHERE, asCursor(held), ONE_ROW));
     const begun = () => cursors.filter(({ isBegun }) => isBegun).length;
@@ -49,7 +49,7 @@ describe("pages that are read at the same time", () => {
     expect(await Promise.all(pages)).to.deep.equal(Array(MANY).fill({ rows: [{ row: 1 }], last: null }));
   });
 
-  it("make a cursor only where it is read: the client remembers each until it has been", async () => {
+  it("creates a cursor only once it is read, because the client keeps each unread cursor in memory", async () => {
     const before = made;
     const cursors = Array.from({ length: MANY }, heldCursor);
     const pages = Promise.allSettled(cursors.map((held) => readPage(ANYWHERE, asCursor(held), ONE_ROW)));
@@ -61,7 +61,7 @@ describe("pages that are read at the same time", () => {
     expect(made - before).to.equal(AT_ONCE);
   });
 
-  it("fail together while MongoDB is away, and do not wait for it one after the other", async () => {
+  it("fails for all waiting pages at once while MongoDB is unavailable", async () => {
     const cursors = Array.from({ length: MANY }, heldCursor);
     const pages = Promise.allSettled(cursors.map((held) => readPage(ANYWHERE, asCursor(held), ONE_ROW)));
     await eventually(() => cursors.filter(({ isBegun }) => isBegun).length === AT_ONCE, "the first to begin");
@@ -81,7 +81,7 @@ describe("pages that are read at the same time", () => {
     expect((await readPage(ANYWHERE, asCursor(after), ONE_ROW)).rows).to.deep.equal([{ row: 1 }]);
   });
 
-  it("readPage: pages that wait for one database do not fail because another is unavailable", async () => {
+  it("does not fail for pages of one database because another is unavailable", async () => {
     const cursors = Array.from({ length: AT_ONCE + 1 }, heldCursor);
     const pages = Promise.all(cursors.map((held) => readPage(ANYWHERE, asCursor(held), ONE_ROW)));
     await eventually(() => cursors.filter(({ isBegun }) => isBegun).length === AT_ONCE, "the first to begin");

@@ -8,7 +8,7 @@ import { mongoUri } from "../../support/servers.ts";
 
 /**
  * Sends a command over a connection that closes in the same turn of the event loop, then another over a new connection.
- * Prints how the first has ended once the second is answered.
+ * Prints how the first ended once the second has a response.
  */
 const program = (uri: string) => `
   import diagnosticsChannel from "node:diagnostics_channel";
@@ -28,7 +28,7 @@ const program = (uri: string) => `
   console.log(ended);
   process.exit();`;
 
-/** Returns how a command ends in the unpatched driver when its connection closes: "waits" without end, or an error's name. */
+/** Returns how a command ends in the unpatched driver when its connection closes: "waits" if it never ends, or the name of an error. */
 async function endOfCommand(): Promise<string> {
   const uri = await mongoUri(`test-${randomUUID()}`);
   const { stdout } = await promisify(execFile)(process.execPath, [
@@ -39,7 +39,7 @@ async function endOfCommand(): Promise<string> {
 }
 
 describe("patchDriverStuckWrite", () => {
-  it("patchDriverStuckWrite: the driver still needs the patch", async () => {
+  it("is still needed by the installed driver", async () => {
     const { version } = createRequire(import.meta.resolve("mongoose"))("mongodb/package.json");
 
     const end = await endOfCommand();

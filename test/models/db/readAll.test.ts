@@ -26,17 +26,17 @@ describe("readAll", () => {
 
   for (const [title, how] of [
     ["is cut off", { closeConnection: true }],
-    ["comes to a server that stops", { errorCode: 91 }],
-    ["comes to one that is no longer the primary", { errorCode: 10107 }],
+    ["reaches a server that is stopping", { errorCode: 91 }],
+    ["reaches a server that is no longer the primary", { errorCode: 10107 }],
   ] as const) {
-    it(`readAll: the driver reads again after a query that ${title}`, async () => {
+    it(`reads again after a query that ${title}`, async () => {
       await rows.insertMany(few);
       await loseFinds(rows, 1, how);
 
       expect(await readAll(rows, {})).to.have.lengthOf(few.length);
     });
 
-    it(`readAll: throws unavailable when the query twice ${title}`, async () => {
+    it(`throws unavailable if the query twice ${title}`, async () => {
       await loseFinds(rows, 2, how);
 
       const failed = await readAll(rows, {}).catch((error: unknown) => error);
@@ -45,7 +45,7 @@ describe("readAll", () => {
     });
   }
 
-  it("readAll: returns only what a majority of the replica set has", async () => {
+  it("returns only writes that a majority of the replica set has", async () => {
     await rows.db.command({ profile: 2 });
 
     await readAll(rows, { _id: 1 });

@@ -5,21 +5,21 @@ import type { ReplyTarget } from "../../../src/models/sessions/session.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 
 const CONFIGURED = ["telegram", "whatsapp"];
-const NO_NOTIFIER = "No recipient is known: give `to`, or set the main session's route.";
+const NO_RECIPIENT = "No recipient is known: give `to`, or set the main session's route.";
 const NO_ROUTE =
   "The main session has no route yet: set `session.main`, or one with `signalbox route set CHANNEL TO`. " +
   "Until then it is whatsapp, which is not configured.";
 const ANNA: ReplyTarget = { channel: "telegram", to: "anna" };
 const BERT: ReplyTarget = { channel: "whatsapp", to: "bert" };
 
-describe("where a reply goes", () => {
+describe("addDelivery", () => {
   let app: TestApp;
   beforeEach(async () => {
     app = await startApp();
   });
   afterEach(() => app.close());
 
-  it("says that there is no route, where nobody has named the channel that is not configured", async () => {
+  it("fails with a hint to set a route if there is none and the fallback channel is not configured", async () => {
     const wanted = { _id: randomUUID(), runId: null, channel: "last", to: null, text: "x" };
 
     const { channel, fault } = await addDelivery(app.stores, wanted, { firstRoute: null, channels: new Set() });
@@ -35,64 +35,68 @@ describe("where a reply goes", () => {
   }
   const cases: [string, Case, { channel: string; to: string | null; fault: string | null }][] = [
     [
-      "the channel and recipient asked for",
+      "uses the channel and recipient of the request",
       { channel: "telegram", to: "x", last: BERT },
       { channel: "telegram", to: "x", fault: null },
     ],
-    ["`last`: the main session's last", { channel: "last", last: ANNA }, { ...ANNA, fault: null }],
+    ["uses the main session's last target for `last`", { channel: "last", last: ANNA }, { ...ANNA, fault: null }],
     [
-      "`last` with a recipient: the last channel, that recipient",
+      "uses the last channel and the given recipient for `last` with a recipient",
       { channel: "last", to: "x", last: ANNA },
       { channel: "telegram", to: "x", fault: null },
     ],
     [
-      "`last` before any delivery: the first route of the configuration",
+      "uses the configured first route for `last` before any delivery",
       { channel: "last", first: ANNA },
       { ...ANNA, fault: null },
     ],
-    ["the last one rather than the first", { channel: "last", first: ANNA, last: BERT }, { ...BERT, fault: null }],
     [
-      "`last` with nothing to go by: whatsapp, to nobody",
-      { channel: "last" },
-      { channel: "whatsapp", to: null, fault: NO_NOTIFIER },
+      "prefers the last target to the configured first route",
+      { channel: "last", first: ANNA, last: BERT },
+      { ...BERT, fault: null },
     ],
     [
-      "`last` with nothing but a recipient: whatsapp",
+      "fails on whatsapp without a recipient for `last` without any target",
+      { channel: "last" },
+      { channel: "whatsapp", to: null, fault: NO_RECIPIENT },
+    ],
+    [
+      "uses whatsapp for `last` with only a recipient",
       { channel: "last", to: "+49 1" },
       { channel: "whatsapp", to: "+49 1", fault: null },
     ],
     [
-      "a channel alone: the last recipient, where it was on that channel",
+      "uses the last recipient for a channel alone if it was on that channel",
       { channel: "telegram", last: ANNA },
       { ...ANNA, fault: null },
     ],
     [
-      "a channel alone, where the last was on another: nobody",
+      "fails without a recipient for a channel alone if the last recipient was on another",
       { channel: "telegram", last: BERT },
-      { channel: "telegram", to: null, fault: NO_NOTIFIER },
+      { channel: "telegram", to: null, fault: NO_RECIPIENT },
     ],
     [
-      "a recipient with spaces around: without them",
+      "trims the recipient of the request",
       { channel: "telegram", to: " x\n" },
       { channel: "telegram", to: "x", fault: null },
     ],
     [
-      "a first route with spaces around: without them",
+      "trims the recipient of the configured first route",
       { channel: "last", first: { channel: "telegram", to: " anna " } },
       { ...ANNA, fault: null },
     ],
     [
-      "a last one with spaces around: without them",
+      "trims the recipient of the last target",
       { channel: "last", last: { channel: "telegram", to: " anna\n" } },
       { ...ANNA, fault: null },
     ],
     [
-      "a channel that is not configured: nowhere, and says which key",
+      "fails with the name of the key if the channel is not configured",
       { channel: "slack", to: "x" },
       { channel: "slack", to: "x", fault: "The channel slack is not configured: add channels.slack." },
     ],
   ];
-  /** Notes a reply for the last route, and once more when that has become another. */
+  /** Adds a delivery to `last`, and adds it again after the main session's target has changed. */
   async function addTwice(firstRoute: ReplyTarget | null) {
     const wanted = { _id: randomUUID(), runId: null, channel: "last", to: null, text: "x" };
     const settings = { firstRoute, channels: new Set(CONFIGURED) };
@@ -101,17 +105,17 @@ describe("where a reply goes", () => {
     return { _id: wanted._id, first, again: await addDelivery(app.stores, wanted, settings) };
   }
 
-  it("stays where it was to go, when it is noted again after the last route has become another", async () => {
+  it("keeps the target of an existing delivery after the main session's target has changed", async () => {
     const { _id, first, again } = await addTwice(ANNA);
 
     expect(again).to.deep.equal(first).and.to.deep.include({ channel: ANNA.channel, fault: null });
     expect(await app.stores.deliveries.find(_id)).to.deep.include(ANNA);
   });
 
-  it("has failed still, when it is noted again after there was somewhere to go", async () => {
+  it("keeps the failure of an existing delivery after the main session has got a target", async () => {
     const { first, again } = await addTwice(null);
 
-    expect(again).to.deep.equal(first).and.to.have.property("fault", NO_NOTIFIER);
+    expect(again).to.deep.equal(first).and.to.have.property("fault", NO_RECIPIENT);
   });
 
   for (const [title, { channel, to = null, first = null, last }, expected] of cases) {

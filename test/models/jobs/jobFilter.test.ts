@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { beginsWith } from "../../../src/models/jobs/jobFilter.ts";
 
-/** As MongoDB compares strings: by their UTF-8 bytes. */
+/** Compares strings by their UTF-8 bytes, as MongoDB does. */
 const compare = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
 const within = (text: string, { $gte, $lt }: ReturnType<typeof beginsWith>) =>
   compare(text, $gte) >= 0 && ($lt === undefined || compare(text, $lt) < 0);
@@ -10,7 +10,7 @@ const within = (text: string, { $gte, $lt }: ReturnType<typeof beginsWith>) =>
 const text = fc.string({ unit: "binary", minLength: 1 });
 
 describe("beginsWith", () => {
-  it("holds every text that begins with the prefix", () => {
+  it("includes every string with the prefix", () => {
     fc.assert(
       fc.property(text, text, (prefix, rest) => {
         expect(within(prefix + rest, beginsWith(prefix))).to.equal(true);
@@ -18,7 +18,7 @@ describe("beginsWith", () => {
     );
   });
 
-  it("holds no other text", () => {
+  it("includes no string without the prefix", () => {
     fc.assert(
       fc.property(text, text, (prefix, other) => {
         expect(within(other, beginsWith(prefix))).to.equal(other.startsWith(prefix));

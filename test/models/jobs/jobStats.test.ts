@@ -5,7 +5,7 @@ import { JobStatistics } from "../../../src/models/jobs/jobStats.ts";
 import { systemClock } from "../../../src/shared/clock.ts";
 import { eventually } from "../../support/eventually.ts";
 
-/** As many jobs running as it was asked to count; each count takes until it is let go. */
+/** Counts its calls instead of jobs. Each count takes until it is released. */
 function slowCollection() {
   const waiting: (() => void)[] = [];
   let asked = 0;
@@ -27,7 +27,7 @@ function slowCollection() {
 }
 
 describe("JobStatistics", () => {
-  it("counts anew for everybody while that is quick", async () => {
+  it("counts for each call while counting is fast", async () => {
     const { jobs, letGo } = slowCollection();
     const statistics = new JobStatistics(jobs, systemClock);
 
@@ -39,7 +39,7 @@ describe("JobStatistics", () => {
     expect((await second).jobs.running).to.equal(2);
   });
 
-  it("counts once for all while that takes long, and anew some time later", async () => {
+  it("caches the result of a slow count for some time", async () => {
     const { jobs, letGo, asked } = slowCollection();
     const statistics = new JobStatistics(jobs, systemClock);
 

@@ -15,7 +15,7 @@ describe("a job's times", () => {
   const listed = async (query: string) =>
     (await app.call("GET", `/api/jobs?${query}`)).body.jobs.map(({ jobId }: { jobId: string }) => jobId);
 
-  it("are right to the millisecond after each report", async () => {
+  it("are exact to the millisecond after each report", async () => {
     await app.call("PUT", "/api/jobs/a", { staleAfterSeconds: 300 });
     for (const progress of [1, 2, 3, 4]) {
       app.clock.advance(25_000);
@@ -31,7 +31,7 @@ describe("a job's times", () => {
     }
   });
 
-  it("make a job stale in time, and no sooner", async () => {
+  it("make a job stale at the right time and not before", async () => {
     await app.call("PUT", "/api/jobs/a", { staleAfterSeconds: 60 });
     for (const progress of [1, 2, 3, 4, 5, 6]) {
       app.clock.advance(24_000);

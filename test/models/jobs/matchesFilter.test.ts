@@ -55,7 +55,7 @@ describe("matchesFilter", () => {
   });
   after(() => app.close());
 
-  it("says of any job and filter what the query of the filter finds", async function () {
+  it("matches the same jobs as the query of the filter", async function () {
     this.timeout(120_000);
     const { jobs } = app.stores;
 

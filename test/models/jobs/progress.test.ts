@@ -21,14 +21,14 @@ describe("calculateJobProgress", () => {
     ["nothing without an end", { progress: 50, jobProgressStart: 0 }, undefined],
   ];
   for (const [title, report, expected] of cases) {
-    it(`gives ${title}`, () => {
+    it(`returns ${title}`, () => {
       expect(calculateJobProgress(report)).to.equal(expected);
     });
   }
 
   const percent = fc.double({ min: 0, max: 100, noNaN: true });
 
-  it("reaches 100 at the end of any range that ends there", () => {
+  it("returns 100 at the end of any range that ends at 100", () => {
     fc.assert(
       fc.property(percent, (jobProgressStart) => {
         expect(calculateJobProgress({ progress: 100, jobProgressStart, jobProgressEnd: 100 })).to.equal(100);
@@ -36,7 +36,7 @@ describe("calculateJobProgress", () => {
     );
   });
 
-  it("never leaves the range by more than the rounding", () => {
+  it("stays in the range, except for rounding", () => {
     fc.assert(
       fc.property(percent, percent, percent, (progress, a, b) => {
         const [start, end] = [Math.min(a, b), Math.max(a, b)];
@@ -46,7 +46,7 @@ describe("calculateJobProgress", () => {
     );
   });
 
-  it("never goes back when the step's progress goes forward", () => {
+  it("never decreases while the step's progress increases", () => {
     fc.assert(
       fc.property(percent, percent, percent, percent, (p, q, a, b) => {
         const range = { jobProgressStart: Math.min(a, b), jobProgressEnd: Math.max(a, b) };

@@ -26,7 +26,7 @@ describe("acquireRun", () => {
   const accept = (sessionKey: string, singleUse = false) => acceptRun(app, sessionKey, singleUse);
   const acquire = (runId: string) => acquireRun(app.stores, runId, app.clock, LEASE_MS);
   const acquired = async (runId: string) => (await acquire(runId)) as AgentRun;
-  /** The id of a run that was acquired, or why it was not. */
+  /** Returns the id of a run if it was acquired, otherwise the reason. */
   const result = async (runId: string) => {
     const run = await acquire(runId);
     return typeof run === "string" ? run : run._id;
@@ -42,7 +42,7 @@ describe("acquireRun", () => {
   const isFree = (key: string) =>
     app.stores.sessions.acquire({ key, holder: "next" }, { token: "t", until: inAMinute() });
 
-  it("gives a worker the run as it is stored then", async () => {
+  it("returns the run as it is stored afterwards", async () => {
     const run = await acquired(await accept("a"));
 
     expect(run).to.deep.equal(await app.stores.runs.find(run._id));
@@ -50,7 +50,7 @@ describe("acquireRun", () => {
   });
 
   for (const singleUse of [false, true]) {
-    it(`gives one run of a session at a time, in the order of acceptance (made for one run: ${singleUse})`, async () => {
+    it(`acquires one run of a session at a time, in the order of acceptance (single use: ${singleUse})`, async () => {
       const [first, later, other] = [await accept("a", singleUse), await accept("a"), await accept("b")];
 
       expect([await result(later), await result(first), await result(first)]).to.deep.equal(["waiting", first, "over"]);
@@ -58,7 +58,7 @@ describe("acquireRun", () => {
     });
   }
 
-  it("gives a run to one of ten workers that ask at once", async () => {
+  it("gives a run to only one of ten concurrent workers", async () => {
     const runId = await accept("a");
 
     const results = await Promise.all(Array.from({ length: 10 }, () => result(runId)));
@@ -67,14 +67,14 @@ describe("acquireRun", () => {
     expect((await app.stores.runs.find(runId)).attempts).to.equal(1);
   });
 
-  it("gives no run that has ended", async () => {
+  it("does not acquire a run that has ended", async () => {
     const runId = await accept("a");
     await app.stores.runs.cancel(runId);
 
     expect(await result(runId)).to.equal("over");
   });
 
-  it("waits until the session's last run is finalized, but not for ever", async () => {
+  it("waits until the session's last run is finalized, but not forever", async () => {
     const [first, later] = [await accept("a"), await accept("a")];
     const [broken, behind] = [await accept("b"), await accept("b")];
     for (const runId of [first, broken]) await end(await acquired(runId));
@@ -83,13 +83,13 @@ describe("acquireRun", () => {
 
     expect((await finalize(first)).nextRunId).to.equal(later);
     expect([await result(later), await result(behind)]).to.deep.equal([later, "waiting"]);
-    app.clock.advance(4 * LEASE_MS); // an outage may last longer than a lease
+    app.clock.advance(4 * LEASE_MS); // An outage may last longer than a lease.
     expect(await result(behind)).to.equal("waiting");
     app.clock.advance(16 * LEASE_MS);
     expect(await result(behind)).to.equal(behind);
   });
 
-  it("shows the session as busy from then until the run is finalized", async () => {
+  it("marks the session as busy until the run is finalized", async () => {
     const busy = async () => {
       const listed = await listSessions(app.stores, { limit: 9 }, app.clock.now());
       return listed.sessions.map(({ sessionKey, busy }) => [sessionKey, busy]);
@@ -104,7 +104,7 @@ describe("acquireRun", () => {
     expect(await busy()).to.deep.equal([["a", false]]);
   });
 
-  it("gives a run again that was handed back", async () => {
+  it("acquires a released run again", async () => {
     const { runs, sessions } = app.stores;
     const run = await acquired(await accept("a", true));
     await runs.release(run);
@@ -116,7 +116,7 @@ describe("acquireRun", () => {
     expect(await renewRun(app.stores, again, inAMinute())).to.equal(true);
   });
 
-  it("gives a run once the lease of its session has expired, where its worker died as it gave the run back", async () => {
+  it("acquires a run after the lease of its session has expired if its worker died while releasing it", async () => {
     const run = await acquired(await accept("a"));
     await app.stores.runs.release(run);
 
@@ -126,7 +126,7 @@ describe("acquireRun", () => {
     expect([early, await result(run._id)]).to.deep.equal(["waiting", run._id]);
   });
 
-  it("keeps a run that was begun anew behind a later one that has the session by then", async () => {
+  it("makes a retried run wait for a later one that holds the session by then", async () => {
     const { runs } = app.stores;
     const runId = await accept("a", true);
     await runs.cancel(runId);
@@ -151,7 +151,7 @@ describe("acquireRun", () => {
     expect([early, await result(runId)]).to.deep.equal(["waiting", runId]);
   });
 
-  it("takes a run from a worker whose lease has expired, and not from one that has renewed it since", async () => {
+  it("acquires a run from a worker whose lease has expired, not from one that has renewed it since", async () => {
     const { runs } = app.stores;
     const [silent, busy] = [await acquired(await accept("a")), await acquired(await accept("b"))];
     app.clock.advance(LEASE_MS + 1);
@@ -179,7 +179,7 @@ describe("acquireRun", () => {
     });
   }
 
-  it("no longer renews a run once another turn has the session", async () => {
+  it("does not renew a run once another turn holds the session", async () => {
     const run = await acquired(await accept("a"));
     const before = await renewRun(app.stores, run, inAMinute());
     app.clock.advance(60_001);
@@ -188,7 +188,7 @@ describe("acquireRun", () => {
     expect([before, await renewRun(app.stores, run, inAMinute())]).to.deep.equal([true, false]);
   });
 
-  it("leaves a run alone that was cancelled since it was read, and releases its session", async () => {
+  it("does not change a run that was cancelled since it was read, and releases its session", async () => {
     const { runs } = app.stores;
     const runId = await accept("a");
     const take = runs.acquire.bind(runs);
@@ -201,7 +201,7 @@ describe("acquireRun", () => {
     expect(await isFree("a")).to.equal(true);
   });
 
-  it("reads little of a session, however many runs it has had and however many wait", async () => {
+  it("reads few documents, however many runs the session has had and however many wait", async () => {
     const { collection } = app.stores.runs;
     const first = await accept("long");
     const waiting = await app.stores.runs.find(first);
@@ -218,7 +218,7 @@ describe("acquireRun", () => {
     expect(keys).to.be.within(1, 4);
   });
 
-  /** How many documents and index entries MongoDB looks at meanwhile to find runs by their session. */
+  /** Returns how many documents and index entries MongoDB examines meanwhile to find runs by session. */
   const profiled = async <T>(find: () => Promise<T>) => {
     const client = await mongo.MongoClient.connect(await mongoUri(app.stores.runs.collection.dbName));
     const db = client.db();
@@ -235,7 +235,7 @@ describe("acquireRun", () => {
   };
 });
 
-describe("the end of a run", () => {
+describe("Runs.end", () => {
   let app: TestApp;
   beforeEach(async () => {
     app = await startApp();
@@ -244,7 +244,7 @@ describe("the end of a run", () => {
   const acquire = async (sessionKey: string) =>
     (await acquireRun(app.stores, await acceptRun(app, sessionKey), app.clock, LEASE_MS)) as AgentRun;
 
-  it("is written by its worker alone: not where it was cancelled, nor where another worker has it, nor where it is too large", async () => {
+  it("changes only runs that the worker holds, not cancelled ones or those of another worker, and no run if the reply is too large", async () => {
     const { runs } = app.stores;
     const [replied, cancelled, takenOver, tooLarge] = [
       await acquire("a"),

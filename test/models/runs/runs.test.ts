@@ -14,7 +14,7 @@ describe("runs", () => {
 
   const accept = (sessionKey: string) => acceptRun(app, sessionKey);
 
-  it("are forgotten once more when one that was forgotten is begun anew", async () => {
+  it("lose their transcript again after a retry of one whose session was deleted", async () => {
     const { runs } = app.stores;
     const id = await accept("a");
     await runs.cancel(id);
@@ -24,7 +24,7 @@ describe("runs", () => {
     expect(await runs.retry(id)).to.include({ forgotten: false, round: 1, status: "queued" });
   });
 
-  it("that are due: of each session the next, waiting or left by its worker, found by index", async () => {
+  it("are listed as due by index: the next of each session that waits or whose lease has expired", async () => {
     const { runs } = app.stores;
     const [first, , cancelled] = [await accept("a"), await accept("a"), await accept("b")];
     const [next, busy, lost] = [await accept("b"), await accept("c"), await accept("d")];
@@ -47,7 +47,7 @@ describe("runs", () => {
 });
 
 describe("readRun", () => {
-  it("reads runs that are asked for together in one round trip, with their deliveries, and says which there are not", async () => {
+  it("reads concurrent requests in one round trip with deliveries, and rejects runs that do not exist", async () => {
     const app = await startApp();
     const ids = [await acceptRun(app, "a"), await acceptRun(app, "b")];
     await app.stores.deliveries.add({ _id: "d", runId: ids[1]!, channel: "log", to: "x", text: "x", fault: null });
@@ -64,8 +64,8 @@ describe("readRun", () => {
   });
 });
 
-describe("a transcript", () => {
-  it("has its turns in the order they were written, whatever the clocks of the workers said", async () => {
+describe("Messages", () => {
+  it("returns turns in the order of writing, whatever the workers' clocks say", async () => {
     const app = await startApp();
     const { messages } = app.stores;
     const turn = (n: number, endedAt: Date) =>
@@ -85,8 +85,8 @@ describe("a transcript", () => {
   });
 });
 
-describe("waiting events", () => {
-  it("are read up to the one that passes the size asked for, and whether there are more", async () => {
+describe("Events.findWaiting", () => {
+  it("returns events up to the one that exceeds the size, and whether there are more", async () => {
     const app = await startApp();
     const { events } = app.stores;
     const ids = ["a", "b", "c", "d"];

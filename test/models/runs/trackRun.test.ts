@@ -19,7 +19,7 @@ describe("the job that shows a run", () => {
   };
   const status = async ({ _id }: RunDoc) => (await app.call("GET", `/api/jobs/${_id}`)).status;
 
-  it("does not come back where somebody deleted it, neither with the next try nor when the run is begun anew", async () => {
+  it("is not created again after its deletion, neither with the next attempt nor with a retry by hand", async () => {
     const run = await accept();
     const before = await status(run);
     await app.call("DELETE", `/api/jobs/${run._id}`);
@@ -31,7 +31,7 @@ describe("the job that shows a run", () => {
     expect([before, tried, await status(run)]).to.deep.equal([200, 404, 404]);
   });
 
-  it("is created with the first try where the process that accepted the run died before it did", async () => {
+  it("is created with the first attempt if the process that accepted the run died before", async () => {
     const run = await accept();
     await app.stores.jobs.collection.deleteOne({ jobId: run._id });
     await app.stores.runs.collection.updateOne({ _id: run._id }, { $unset: { tracked: "" } });

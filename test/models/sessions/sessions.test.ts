@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { startApp, type TestApp } from "../../support/app.ts";
 
-describe("the lock of a session", () => {
+describe("the lease of a session", () => {
   let app: TestApp;
   beforeEach(async () => {
     app = await startApp();
@@ -14,7 +14,7 @@ describe("the lock of a session", () => {
     app.stores.sessions.acquire({ key, holder }, { token, until: inAMinute() });
   const isFree = () => acquire("a", "the next turn", "another token");
 
-  it("is given back, and kept, by its own token only", async () => {
+  it("is renewed and released only with its own token", async () => {
     const { sessions } = app.stores;
     await sessions.release("a", "another token");
     const renewed = [
@@ -29,7 +29,7 @@ describe("the lock of a session", () => {
     expect([before, await isFree()]).to.deep.equal([false, true]);
   });
 
-  it("comes free at the end of its own turn, and of no other", async () => {
+  it("is released at the end of its own turn, not at the end of another", async () => {
     const { sessions } = app.stores;
     await sessions.releaseTurn({ key: "a", holder: "an earlier turn" });
     const before = await isFree();
@@ -39,7 +39,7 @@ describe("the lock of a session", () => {
     expect([before, await isFree()]).to.deep.equal([false, true]);
   });
 
-  it("keeps the session from being forgotten", async () => {
+  it("prevents the deletion of the session", async () => {
     const { sessions } = app.stores;
     await acquire("b", "a turn", "its token");
     await sessions.release("b", "its token");

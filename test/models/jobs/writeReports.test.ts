@@ -19,17 +19,17 @@ interface ModelStep {
   attempts: number;
 }
 
-/** A job and the rules of the contract, as plainly as they can be written. */
+/** A reference model: a job with the rules of the contract. */
 class ModelJob {
   status = "running";
   progress = 0;
   message: string | null = null;
   output: object | null = null;
   readonly steps: ModelStep[] = [];
-  /** The keys of the steps as they were reported, the latest last. */
+  /** The keys of the steps, ordered by their newest report. */
   #reported: string[] = [];
 
-  /** @returns the code of the error that refuses it */
+  /** @returns the code of the error that rejects it */
   report(stepKey: string, sent: StepReport): string | undefined {
     const { status, progress, jobProgressStart: start, jobProgressEnd: end, message, output, failJob } = sent;
     const calculated =
@@ -83,7 +83,7 @@ const anyReport = fc.record({
     { requiredKeys: [] },
   ),
 });
-/** Reports that arrive at once, then perhaps a job that some process changes or deletes, or deletes and makes anew. */
+/** Concurrent reports, optionally followed by a change, a deletion, or a deletion and creation of a job. */
 const anyWave = fc.record({
   reports: fc.array(anyReport, { minLength: 1, maxLength: 40 }),
   next: fc.record({
@@ -99,7 +99,7 @@ async function stepDown(): Promise<void> {
   await client.close();
 }
 
-describe("reports that arrive together", () => {
+describe("writeReports: concurrent reports", () => {
   useOwnMongod();
   let app: TestApp;
   before(async () => {
@@ -112,7 +112,7 @@ describe("reports that arrive together", () => {
 
   const openProcess = () => openStores(app.database, app.clock, { staleAfterSeconds: 900 });
   const codeOf = ({ code }: { code?: string }) => code;
-  /** What can be compared with the model. */
+  /** The fields that are compared with the model. */
   async function stored(stores: Stores, jobId: string) {
     const { status, progress, message, output, currentStep, steps } = await readJob(stores, jobId, { withSteps: true });
     const shown = (steps ?? []).map(({ stepKey, stepName, status, progress, message, output, attempts }) => ({
@@ -125,7 +125,7 @@ describe("reports that arrive together", () => {
     ...{ status, progress, message, output, current, steps: [...steps].sort(byKey) },
   });
 
-  it("end as if they had come one after the other, whatever is deleted and made anew in between", async function () {
+  it("have the same effect as sequential ones, even if jobs are deleted and created again in between", async function () {
     this.timeout(120_000);
     let sent = 0;
 
@@ -143,7 +143,7 @@ describe("reports that arrive together", () => {
           for (const [i, { jobId, stepKey, report }] of reports.entries()) {
             const model = models.get(jobId);
             const refused = model ? model.report(stepKey, report) : undefined;
-            // of one that is refused for two reasons either may be told
+            // A report that is invalid for two reasons may be rejected for either.
             if (model && refused === undefined) expect(answers[i]).to.have.property("step");
             else expect(answers[i]).to.be.oneOf(model ? [refused] : ["job_not_found", "output_required"]);
           }
@@ -165,7 +165,7 @@ describe("reports that arrive together", () => {
     expect(sent).to.be.greaterThan(1_000);
   });
 
-  it("keep every rule when several processes report on the same steps at once", async () => {
+  it("keep every rule if several processes report on the same steps at once", async () => {
     const processes = Array.from({ length: 3 }, openProcess);
     await app.stores.jobs.put("a", {});
     const values = Array.from({ length: 300 }, (_, i) => (i * 37) % 99);
@@ -189,7 +189,7 @@ describe("reports that arrive together", () => {
     expect(current).to.deep.equal(last);
   });
 
-  it("say what they mean of a job that was changed by hand, though they do not look at it", async () => {
+  it("take effect on a job that was changed by hand", async () => {
     const [stores, other] = [openProcess(), openProcess()];
     await stores.jobs.put("a", {});
     const whole = { stepName: "S", jobProgressStart: 0, jobProgressEnd: 100 };
@@ -208,7 +208,7 @@ describe("reports that arrive together", () => {
     expect(after.currentStep).to.include({ progress: 30 });
   });
 
-  it("take no time back that was set by hand meanwhile, by a process whose clock is ahead", async () => {
+  it("do not decrease times that a process with a fast clock has set", async () => {
     const began = Date.now();
     let seconds = 0;
     const openAt = (ahead: number) =>
@@ -227,7 +227,7 @@ describe("reports that arrive together", () => {
     expect(times).to.deep.equal([130, 130, 1_030]);
   });
 
-  it("are taken however often their job is changed by hand meanwhile, by whichever process", async () => {
+  it("are applied however often other processes change their job meanwhile", async () => {
     const [stores, other] = [openProcess(), openProcess()];
     await stores.jobs.put("a", {});
     let isOver = false;
@@ -252,7 +252,7 @@ describe("reports that arrive together", () => {
     expect(steps).to.have.length(sent.length + 1);
   });
 
-  it("begin anew a step that had ended, whichever process's clock is behind", async () => {
+  it("restart a step that had ended, even if a process's clock is slow", async () => {
     const { stores } = app;
     const behind = openStores(
       app.database,
@@ -271,7 +271,7 @@ describe("reports that arrive together", () => {
     }
   });
 
-  it("make current the step that was reported last, though another process's clock is ahead", async () => {
+  it("make the step with the newest report current, even if another process's clock is fast", async () => {
     const ahead = openStores(
       app.database,
       { now: () => new Date(app.clock.now().getTime() + 900) },
@@ -299,7 +299,7 @@ describe("reports that arrive together", () => {
     expect(seen).to.deep.equal(["one", "two", "one", "two", "three", "two", "five", "five"]);
   });
 
-  it("fail alone where one of them cannot be written", async () => {
+  it("are applied except for the one that cannot be written", async () => {
     const { stores } = app;
     for (const jobId of ["a", "b", "c"]) await stores.jobs.put(jobId, {});
     const whole = { stepName: "S", progress: 50, jobProgressStart: 0, jobProgressEnd: 100 };
@@ -316,7 +316,7 @@ describe("reports that arrive together", () => {
     expect(await stored(stores, "b")).to.deep.include({ progress: 0, message: null, steps: [] });
   });
 
-  it("are each answered for themselves where some are refused: no job, no name, no room", async () => {
+  it("are rejected one by one: without a job, without a stepName, without room in the document", async () => {
     const { stores } = app;
     for (const jobId of ["a", "b", "full"]) await stores.jobs.put(jobId, {});
     await fill("full");
@@ -342,7 +342,7 @@ describe("reports that arrive together", () => {
     expect(await stores.payloads.collection.countDocuments()).to.equal(3);
   });
 
-  it("on a job whose steps take 12 MB create no step, and say so", async () => {
+  it("are rejected with too_many_steps if they create a step on a job whose steps take 12 MB", async () => {
     const { stores } = app;
     await stores.jobs.put("full", {});
     await fill("full");
@@ -358,7 +358,7 @@ describe("reports that arrive together", () => {
     expect((await report("step-1")).created).to.equal(false);
   });
 
-  /** Gives a job steps of 12 MB. */
+  /** Adds steps of 12 MB to a job. */
   async function fill(jobId: string): Promise<void> {
     await reportStep(app.stores, jobId, "step-0", { stepName: "S", message: "m".repeat(64_000) });
     const { collection } = app.stores.jobs;
@@ -367,17 +367,17 @@ describe("reports that arrive together", () => {
     await collection.updateOne({ jobId }, { $set: Object.fromEntries(steps) });
   }
 
-  it("are written also where together they are more than MongoDB takes at once", async () => {
+  it("are written even if together they exceed the maximum size of a MongoDB command", async () => {
     const { stores } = app;
     const jobIds = Array.from({ length: 90 }, (_, i) => `large ${i}`);
-    const message = "好".repeat(65_536); // three bytes each, the longest that a client may send
+    const message = "好".repeat(65_536); // The longest message that a client may send, at three bytes a character.
     for (const jobId of jobIds) await stores.jobs.put(jobId, {});
     const reportAll = (stepKey: string, more: object) =>
       Promise.all(jobIds.map((jobId) => reportStep(stores, jobId, stepKey, { stepName: stepKey, ...more })));
 
     await reportAll("one", {});
     await reportAll("one", { message });
-    await reportAll("two", { message: "short" }); // one of these alone is 600 KiB with what the job has
+    await reportAll("two", { message: "short" }); // With the job's stored message, one of these takes 600 KiB.
 
     for (const jobId of jobIds) {
       const { steps, currentStep } = await readJob(stores, jobId, { withSteps: true });
@@ -386,7 +386,7 @@ describe("reports that arrive together", () => {
     }
   });
 
-  it("leave nothing undone that was answered when MongoDB steps down in the middle of them", async function () {
+  it("are all stored once they are acknowledged, even if MongoDB's primary steps down meanwhile", async function () {
     this.timeout(60_000);
     const { stores } = app;
     await stores.jobs.put("a", {});
