@@ -50,7 +50,7 @@ export function Rows<Row>(props: RowsProps<Row>) {
     };
   }, []);
   useLayoutEffect(look); // what stands above may have grown
-  useStillness(body, rows, idOf, span);
+  useScrollAnchor(body, rows, idOf, span);
   useEffect(() => {
     if (hasMore && span.to > rows.length - AHEAD) onNearEnd?.();
     onTop?.(span.from === 0);
@@ -101,7 +101,7 @@ function spanOf(body: HTMLElement): Span {
 const isSame = (a: Span, b: Span): boolean => a.from === b.from && a.to === b.to && a.height === b.height;
 
 /** Keeps the rows that are read in their place while others come or go above them. */
-function useStillness<Row>(
+function useScrollAnchor<Row>(
   body: { current: HTMLElement | null },
   rows: readonly Row[],
   idOf: (row: Row) => string,

@@ -21,24 +21,24 @@ interface StepPanelProps {
   readonly job: JobSummary;
   readonly stepKey: string;
   /** As the timeline knows it; undefined when it does not. */
-  readonly known: StepSummary | undefined;
+  readonly summary: StepSummary | undefined;
   readonly onClose: () => void;
 }
 
 /** One step with its output, beside the job. */
-export function StepPanel({ job, stepKey, known, onClose }: StepPanelProps) {
+export function StepPanel({ job, stepKey, summary, onClose }: StepPanelProps) {
   const { jobId } = job;
   const dialog = useRef<HTMLDialogElement>(null);
   const query = useQuery(
     (signal) => service.jobs.step(jobId, stepKey, { signal }),
     `${job.createdAt} ${stepKey}`, // another job may come under the same name
   );
-  useReadAfter(known, query);
+  useReloadOnEvent(summary, query);
   const { value, error, reload } = query;
   useEffect(() => dialog.current?.showModal(), []);
   const present = useStore(now);
   const end = endOf(job, present);
-  const step = known ?? value;
+  const step = summary ?? value;
   const stale = step !== null && isStepStale(step, job, present);
   return (
     <dialog ref={dialog} class="panel" aria-labelledby="step-title" onClose={onClose}>
@@ -93,10 +93,10 @@ function NoStep({ error, retry }: { error: unknown; retry: () => void }) {
 }
 
 /** News are without outputs: reads the step again when they tell of it, no more than once in a while. */
-function useReadAfter(known: StepSummary | undefined, { value, error, reload }: Query<Step>): void {
-  const readSoon = useMemo(() => throttle(reload, READ_EVERY_MS), []);
-  useEffect(() => readSoon.stop, []);
+function useReloadOnEvent(summary: StepSummary | undefined, { value, error, reload }: Query<Step>): void {
+  const reloadSoon = useMemo(() => throttle(reload, READ_EVERY_MS), []);
+  useEffect(() => reloadSoon.stop, []);
   useEffect(() => {
-    if (known && (value ? known.updatedAt > value.updatedAt : error !== null)) readSoon();
-  }, [known?.updatedAt, value]);
+    if (summary && (value ? summary.updatedAt > value.updatedAt : error !== null)) reloadSoon();
+  }, [summary?.updatedAt, value]);
 }

@@ -3,14 +3,14 @@ import { mergeJob } from "./jobRows.ts";
 import { STEP_ROW, service } from "./service.ts";
 import { Store } from "./store.ts";
 
-export interface JobLook {
+export interface JobSnapshot {
   readonly job: Job | null;
   /** Oldest first. */
   readonly steps: readonly StepSummary[];
   /** Whether the job has more steps than are shown. */
   readonly hasMoreSteps: boolean;
   /** What the job has said since it is looked at, newest first, the present message included. */
-  readonly said: readonly { readonly text: string; readonly at: string }[];
+  readonly messages: readonly { readonly text: string; readonly at: string }[];
   /** It was deleted while it was looked at. */
   readonly isGone: boolean;
   readonly error: unknown;
@@ -20,12 +20,12 @@ const FIRST_STEPS = 200;
 const STEPS_PAGE = 1_000;
 /** No reader goes through more; the API has them all. */
 const MAX_STEPS = 5_000;
-const MAX_SAID = 50;
+const MAX_MESSAGES = 50;
 
 /** One job and its steps as they are now. Outputs of steps are left out: they are read when one is looked at. */
 export class JobRecord {
-  readonly look = new Store<JobLook>({
-    ...{ job: null, steps: [], hasMoreSteps: false, said: [], isGone: false, error: null },
+  readonly snapshot = new Store<JobSnapshot>({
+    ...{ job: null, steps: [], hasMoreSteps: false, messages: [], isGone: false, error: null },
   });
   readonly #jobId: string;
   #steps = new Map<string, StepSummary>();
@@ -33,7 +33,7 @@ export class JobRecord {
   #told: { job: JobSummary | null; readonly stepIds: Set<string> } = { job: null, stepIds: new Set() };
   #reading: AbortController | null = null;
   #drawnSoon = 0;
-  #next: Partial<JobLook> = {};
+  #next: Partial<JobSnapshot> = {};
 
   constructor(jobId: string) {
     this.#jobId = jobId;
@@ -52,7 +52,12 @@ export class JobRecord {
       ]);
       const shown = this.#latest().job;
       const isSame = shown?.createdAt === job.createdAt;
-      this.#change({ job: isSame ? mergeWhole(shown, job) : job, error: null, isGone: false, ...this.#said(job) });
+      this.#change({
+        job: isSame ? mergeWhole(shown, job) : job,
+        error: null,
+        isGone: false,
+        ...this.#addMessage(job),
+      });
       this.#reading = null;
       if (this.#told.job) this.job(this.#told.job);
     } catch (error) {
@@ -72,7 +77,7 @@ export class JobRecord {
     }
     const isOther = news.createdAt !== job.createdAt;
     const hasEnded = news.status !== job.status;
-    this.#change({ job: mergeJob(job, news), ...this.#said(news) });
+    this.#change({ job: mergeJob(job, news), ...this.#addMessage(news) });
     // News are without input, metadata and output; what changed without a report may be one of these.
     const isNoReport = news.updatedAt > job.updatedAt && news.lastReportAt === job.lastReportAt;
     if (isOther || hasEnded || isNoReport || this.#latest().isGone) void this.reload();
@@ -121,22 +126,22 @@ export class JobRecord {
     if (known || this.#steps.size < MAX_STEPS) this.#steps.set(step.stepKey, step);
   }
 
-  #said({ message, updatedAt }: JobSummary): Partial<JobLook> {
-    const { said } = this.#latest();
-    if (!message || said[0]?.text === message) return {};
-    return { said: [{ text: message, at: updatedAt }, ...said].slice(0, MAX_SAID) };
+  #addMessage({ message, updatedAt }: JobSummary): Partial<JobSnapshot> {
+    const { messages } = this.#latest();
+    if (!message || messages[0]?.text === message) return {};
+    return { messages: [{ text: message, at: updatedAt }, ...messages].slice(0, MAX_MESSAGES) };
   }
 
-  #latest(): JobLook {
-    return { ...this.look.value, ...this.#next };
+  #latest(): JobSnapshot {
+    return { ...this.snapshot.value, ...this.#next };
   }
 
   /** Drawn once for a frame's worth of news. */
-  #change(change: Partial<JobLook>): void {
+  #change(change: Partial<JobSnapshot>): void {
     this.#next = { ...this.#next, ...change };
     this.#drawnSoon ||= requestAnimationFrame(() => {
       this.#drawnSoon = 0;
-      this.look.set(this.#latest());
+      this.snapshot.set(this.#latest());
       this.#next = {};
     });
   }

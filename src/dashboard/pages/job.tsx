@@ -13,7 +13,7 @@ import { Timeline } from "../components/timeline.tsx";
 import { say, sayError } from "../components/toasts.tsx";
 import { When } from "../components/when.tsx";
 import { copyText, downloadText } from "../copy.ts";
-import { type JobLook, JobRecord } from "../data/jobRecord.ts";
+import { JobRecord, type JobSnapshot } from "../data/jobRecord.ts";
 import { isStale, titleOf } from "../data/jobRows.ts";
 import { followLive } from "../data/live.ts";
 import { service } from "../data/service.ts";
@@ -25,19 +25,19 @@ import { clockTime, count, duration } from "../time.ts";
 import { useTitle } from "../title.ts";
 
 /** A job that is not there yet: whoever was given its address early sees it as soon as it is created. */
-const LOOK_EVERY_MS = 3_000;
+const POLL_EVERY_MS = 3_000;
 
 export function JobPage({ place: { id: jobId, query } }: { place: Place }) {
   const record = useMemo(() => new JobRecord(jobId), [jobId]);
-  const look = useStore(record.look);
-  const { job, error, isGone } = look;
+  const snapshot = useStore(record.snapshot);
+  const { job, error, isGone } = snapshot;
   const [isRefused, setRefused] = useState(false);
   const isAwaited = isRefused && job === null;
   useTitle(job ? titleOf(job) : jobId);
   useEffect(() => () => record.close(), [record]);
   useEffect(() => {
     void record.reload();
-    if (isAwaited) return lookEvery(LOOK_EVERY_MS, () => record.reload());
+    if (isAwaited) return pollEvery(POLL_EVERY_MS, () => record.reload());
     return followLive(
       { job: jobId },
       {
@@ -60,14 +60,14 @@ export function JobPage({ place: { id: jobId, query } }: { place: Place }) {
           <Icon name="back" /> Jobs
         </a>
       </p>
-      {job ? <JobView {...look} job={job} /> : <NoJob jobId={jobId} error={error} record={record} />}
+      {job ? <JobView {...snapshot} job={job} /> : <NoJob jobId={jobId} error={error} record={record} />}
       {job && error !== null && <Failure error={error} retry={() => record.reload()} />}
       {job && stepKey !== null && !isGone && (
         <StepPanel
           key={stepKey}
           job={job}
           stepKey={stepKey}
-          known={look.steps.find((step) => step.stepKey === stepKey)}
+          summary={snapshot.steps.find((step) => step.stepKey === stepKey)}
           onClose={() => goBackTo(withQuery(query, { step: null }), { replace: true })}
         />
       )}
@@ -76,8 +76,8 @@ export function JobPage({ place: { id: jobId, query } }: { place: Place }) {
 }
 
 /** While the page is looked at. @returns what ends it */
-function lookEvery(ms: number, look: () => unknown): () => void {
-  const timer = setInterval(() => document.hidden || look(), ms);
+function pollEvery(ms: number, poll: () => unknown): () => void {
+  const timer = setInterval(() => document.hidden || poll(), ms);
   return () => clearInterval(timer);
 }
 
@@ -93,7 +93,7 @@ function NoJob({ jobId, error, record }: { jobId: string; error: unknown; record
   );
 }
 
-function JobView({ job, steps, hasMoreSteps, said, isGone }: JobLook & { job: Job }) {
+function JobView({ job, steps, hasMoreSteps, messages, isGone }: JobSnapshot & { job: Job }) {
   const { jobId, description, status, progress, message, input, metadata, output } = job;
   const title = titleOf(job);
   const stale = isStale(job, useStore(now));
@@ -122,7 +122,7 @@ function JobView({ job, steps, hasMoreSteps, said, isGone }: JobLook & { job: Jo
         <p class="said" aria-live="polite">
           <bdi>{message ?? "No message yet"}</bdi>
         </p>
-        {said.length > 1 && <Said said={said.slice(1)} />}
+        {messages.length > 1 && <EarlierMessages messages={messages.slice(1)} />}
         {stale && <SilentNote job={job} />}
         <JobFacts job={job} />
         {description && <p class="description">{description}</p>}
@@ -185,13 +185,13 @@ function Acts({ job, isGone }: { job: Job; isGone: boolean }) {
   );
 }
 
-function Said({ said }: { said: JobLook["said"] }) {
+function EarlierMessages({ messages }: { messages: JobSnapshot["messages"] }) {
   const present = useStore(now);
   return (
     <details class="earlier">
-      <summary>Earlier messages ({said.length})</summary>
+      <summary>Earlier messages ({messages.length})</summary>
       <ol tabIndex={0} aria-label="Earlier messages, newest first">
-        {said.map(({ text, at }) => (
+        {messages.map(({ text, at }) => (
           <li key={`${at} ${text}`}>
             <time dateTime={at}>{clockTime(at, present)}</time> <bdi>{text}</bdi>
           </li>

@@ -111,15 +111,15 @@ const SPOKEN_EVERY_MS = 30_000;
 
 /** The counts for those who hear the page, not at each change. */
 function Spoken({ stats }: { stats: Stats | null }) {
-  const said = useRef({ at: Number.NEGATIVE_INFINITY, text: "" });
-  if (stats && performance.now() - said.current.at > SPOKEN_EVERY_MS) {
+  const spoken = useRef({ at: Number.NEGATIVE_INFINITY, text: "" });
+  if (stats && performance.now() - spoken.current.at > SPOKEN_EVERY_MS) {
     const { total, running, stale, failed } = stats.jobs;
     const text = `${count(total)} jobs: ${count(running)} running, ${count(stale)} stale, ${count(failed)} failed`;
-    said.current = { at: performance.now(), text };
+    spoken.current = { at: performance.now(), text };
   }
   return (
     <span class="unseen" role="status">
-      {said.current.text}
+      {spoken.current.text}
     </span>
   );
 }
