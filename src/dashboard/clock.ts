@@ -1,21 +1,21 @@
 import { Store } from "./data/store.ts";
 
 /** Smaller differences are of the way and of the seconds that an answer counts in. */
-const SAME_MS = 2_000;
+const TOLERANCE_MS = 2_000;
 
 /** How far the service's clock is ahead of the browser's, which may be wrong by hours: ages and silence are told by its own. */
-let aheadMs = 0;
+let serverOffsetMs = 0;
 
-const present = (): number => Date.now() + aheadMs;
+const present = (): number => Date.now() + serverOffsetMs;
 
 /** The present by the service's clock, moved on once a second while the page is looked at. */
 export const now = new Store(present());
 
 /** Takes the time that an answer was sent at, its header `Date`. */
-export function hearTime(date: string | null): void {
-  const ahead = Date.parse(date ?? "") - Date.now();
-  if (Number.isNaN(ahead) || Math.abs(ahead - aheadMs) <= SAME_MS) return;
-  aheadMs = Math.abs(ahead) <= SAME_MS ? 0 : ahead;
+export function setServerTime(date: string | null): void {
+  const offset = Date.parse(date ?? "") - Date.now();
+  if (Number.isNaN(offset) || Math.abs(offset - serverOffsetMs) <= TOLERANCE_MS) return;
+  serverOffsetMs = Math.abs(offset) <= TOLERANCE_MS ? 0 : offset;
   now.set(present());
 }
 

@@ -1,12 +1,12 @@
 import { createClient, type Job, type Step } from "../../client/client.ts";
-import { hearTime } from "../clock.ts";
+import { setServerTime } from "../clock.ts";
 
 /** The service that this page came from; the log-in's cookie goes along by itself. */
 export const service = createClient({
   url: "",
   async fetch(...request) {
     const response = await fetch(...request);
-    hearTime(response.headers.get("Date"));
+    setServerTime(response.headers.get("Date"));
     return response;
   },
 });
