@@ -4,7 +4,7 @@ import { Banner } from "./components/banner.tsx";
 import { Failure, Notice } from "./components/notice.tsx";
 import { Toasts } from "./components/toasts.tsx";
 import { TopBar } from "./components/topBar.tsx";
-import { access, accessError, readAccess, toLogIn } from "./data/session.ts";
+import { access, accessError, readAccess, redirectToLogin } from "./data/access.ts";
 import { useStore } from "./data/useStore.ts";
 import { ChannelsPage } from "./pages/channels.tsx";
 import { DeliveriesPage } from "./pages/deliveries.tsx";
@@ -16,7 +16,7 @@ import { RunsPage } from "./pages/runs.tsx";
 import { SessionPage } from "./pages/session.tsx";
 import { SessionsPage } from "./pages/sessions.tsx";
 import type { Path } from "./paths.ts";
-import { isOfPage, navigate, type Place, place } from "./router.ts";
+import { isDashboardPath, navigate, type Place, place } from "./router.ts";
 import { Shortcuts } from "./shortcuts.tsx";
 
 const PAGES: Readonly<Record<Path, ComponentType<{ place: Place }>>> = {
@@ -33,24 +33,24 @@ const PAGES: Readonly<Record<Path, ComponentType<{ place: Place }>>> = {
 
 export function App() {
   const here = useStore(place);
-  const known = useStore(access);
+  const currentAccess = useStore(access);
   const failed = useStore(accessError);
   const isLogin = here.path === "/login";
-  const mustLogIn = known?.needsToken && known.access === null;
+  const needsLogin = currentAccess?.needsToken && currentAccess.access === null;
   useEffect(() => {
-    if (mustLogIn) toLogIn();
-    else if (known && isLogin) goOn(target(here));
-  }, [known, isLogin]);
+    if (needsLogin) redirectToLogin();
+    else if (currentAccess && isLogin) leaveLogin(loginTarget(here));
+  }, [currentAccess, isLogin]);
   const main = useFocusOnMove(here);
   return (
     <>
       <a class="skip" href="#main">
         Skip to the content
       </a>
-      <TopBar place={here} isPlain={!known || Boolean(mustLogIn)} />
-      {known && !mustLogIn && <Banner />}
+      <TopBar place={here} isPlain={!currentAccess || Boolean(needsLogin)} />
+      {currentAccess && !needsLogin && <Banner />}
       <main id="main" ref={main} tabIndex={-1}>
-        <Content here={here} isReady={known !== null && Boolean(mustLogIn) === isLogin} failed={failed} />
+        <Content here={here} isReady={currentAccess !== null && Boolean(needsLogin) === isLogin} failed={failed} />
       </main>
       <Toasts />
       <Shortcuts />
@@ -72,14 +72,14 @@ function Content({ here, isReady, failed }: { here: Place; isReady: boolean; fai
 }
 
 /** Where the reader wanted to go before the log-in; only ever within this service. */
-function target({ query }: Place): URL {
+function loginTarget({ query }: Place): URL {
   const to = URL.parse(query.get("to") ?? "/", location.origin);
   return to?.origin === location.origin && to.pathname !== "/login" ? to : new URL("/", location.origin);
 }
 
 /** The operators' queues are a page beside this one. */
-function goOn({ pathname, search, href }: URL): void {
-  if (isOfPage(pathname)) navigate(pathname + search, { replace: true });
+function leaveLogin({ pathname, search, href }: URL): void {
+  if (isDashboardPath(pathname)) navigate(pathname + search, { replace: true });
   else if (/^\/queues(\/|$)/.test(pathname)) location.replace(href);
   else navigate("/", { replace: true });
 }

@@ -1,13 +1,13 @@
 import { render } from "preact";
 import { App } from "./app.tsx";
 import { startClock } from "./clock.ts";
-import { followLogIns, readAccess } from "./data/session.ts";
+import { followLoginChanges, readAccess } from "./data/access.ts";
 import { followLinks } from "./router.ts";
 import { applyTheme } from "./theme.ts";
 
 applyTheme();
 followLinks();
-followLogIns();
+followLoginChanges();
 startClock();
 void readAccess();
 render(<App />, document.getElementById("page") as HTMLElement);

@@ -51,7 +51,7 @@ export function address(path: Path, id = ""): string {
 }
 
 /** Whether the page itself has something at this path. */
-export const isOfPage = (pathname: string): boolean => read(pathname, "").path !== null;
+export const isDashboardPath = (pathname: string): boolean => read(pathname, "").path !== null;
 
 /** Lets links within the page change the place instead of loading the document again; those with `data-up` lead back. */
 export function followLinks(): void {
@@ -65,7 +65,7 @@ export function followLinks(): void {
     if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return;
     const link = (event.target as Element).closest?.("a[href]") as HTMLAnchorElement | null;
     if (!link || link.origin !== location.origin || link.target || link.hasAttribute("download")) return;
-    if (link.hash || !isOfPage(link.pathname)) return;
+    if (link.hash || !isDashboardPath(link.pathname)) return;
     event.preventDefault();
     const href = link.pathname + link.search;
     if (link.dataset.up === undefined) navigate(href, { replace: href === place.value.href });

@@ -1,6 +1,6 @@
 import type { Delivery } from "../../client/client.ts";
+import { access, canWrite } from "../data/access.ts";
 import { service } from "../data/service.ts";
-import { access, mayChange } from "../data/session.ts";
 import { useMutation } from "../data/useMutation.ts";
 import { useStore } from "../data/useStore.ts";
 import { Facts } from "./facts.tsx";
@@ -50,7 +50,7 @@ export function partsOf({ parts }: Delivery): string {
 /** What can be done about a delivery, for those who may. What becomes of it comes as live news. */
 export function DeliveryActs({ delivery: { deliveryId, state } }: { delivery: Delivery }) {
   const { isBusy, act } = useMutation(deliveryId);
-  if (!mayChange(useStore(access)) || state === "sent") return null;
+  if (!canWrite(useStore(access)) || state === "sent") return null;
   return (
     <span class="acts">
       <button type="button" disabled={isBusy} onClick={() => act(service.deliveries.retry, "It is tried again")}>

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { SignalboxError } from "../../client/client.ts";
-import { checkAccess } from "../data/session.ts";
+import { checkAccess } from "../data/access.ts";
 
 /** What stands where there is nothing to show: why, and what to do. */
 export function Notice({ title, children }: { title: string; children?: ComponentChildren }) {

@@ -1,4 +1,4 @@
-import { checkAccess } from "../data/session.ts";
+import { checkAccess } from "../data/access.ts";
 import { Store } from "../data/store.ts";
 import { useStore } from "../data/useStore.ts";
 import { explain } from "./notice.tsx";

@@ -1,5 +1,5 @@
+import { access, logOut } from "../data/access.ts";
 import { liveState } from "../data/live.ts";
-import { access, logOut } from "../data/session.ts";
 import { useStore } from "../data/useStore.ts";
 import type { Place } from "../router.ts";
 import { showHelp } from "../shortcuts.tsx";
@@ -20,7 +20,7 @@ const THEMES = { auto: "as the system", light: "light", dark: "dark" } as const;
 /** @param isPlain before the log-in: nothing to go to */
 export function TopBar({ place, isPlain }: { place: Place; isPlain: boolean }) {
   const chosen = useStore(theme);
-  const known = useStore(access);
+  const currentAccess = useStore(access);
   return (
     <header class="top">
       <a class="brand" href="/">
@@ -48,7 +48,7 @@ export function TopBar({ place, isPlain }: { place: Place; isPlain: boolean }) {
         </nav>
       )}
       <div class="top-end">
-        {known?.access === "read" && (
+        {currentAccess?.access === "read" && (
           <span class="tag" title="This token may only read: what changes things is left out.">
             Read-only
           </span>
@@ -72,7 +72,7 @@ export function TopBar({ place, isPlain }: { place: Place; isPlain: boolean }) {
         >
           <Icon name="help" />
         </button>
-        {known?.needsToken && known.access && (
+        {currentAccess?.needsToken && currentAccess.access && (
           <button
             type="button"
             class="icon-button"

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
+import { access, canWrite } from "../data/access.ts";
 import { useReloadEvery } from "../data/reloadEvery.ts";
 import { service } from "../data/service.ts";
-import { access, mayChange } from "../data/session.ts";
 import { useMutation } from "../data/useMutation.ts";
 import { useQuery } from "../data/useQuery.ts";
 import { useStore } from "../data/useStore.ts";
@@ -49,7 +49,7 @@ export function WaitingEvents() {
 function Removal({ eventId, onEnd }: { eventId: string; onEnd: () => void }) {
   const [isAsked, setAsked] = useState(false);
   const { isBusy, act } = useMutation(eventId, onEnd);
-  if (!mayChange(useStore(access))) return null;
+  if (!canWrite(useStore(access))) return null;
   return (
     <>
       <button type="button" class="danger" disabled={isBusy} onClick={() => setAsked(true)}>

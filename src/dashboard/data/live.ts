@@ -1,6 +1,6 @@
 import type { LiveEvent, WatchOptions } from "../../client/client.ts";
+import { checkAccess } from "./access.ts";
 import { service } from "./service.ts";
-import { checkAccess } from "./session.ts";
 import { Store } from "./store.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import { checkAccess } from "./session.ts";
+import { checkAccess } from "./access.ts";
 
 export interface Query<T> {
   /** Null until it is there; what was there stays while it is read again. */

@@ -13,11 +13,11 @@ import { Timeline } from "../components/timeline.tsx";
 import { say, sayError } from "../components/toasts.tsx";
 import { When } from "../components/when.tsx";
 import { copyText, downloadText } from "../copy.ts";
+import { access, canWrite } from "../data/access.ts";
 import { JobRecord, type JobSnapshot } from "../data/jobRecord.ts";
 import { isStale, titleOf } from "../data/jobRows.ts";
 import { followLive } from "../data/live.ts";
 import { service } from "../data/service.ts";
-import { access, mayChange } from "../data/session.ts";
 import { endOf } from "../data/timeline.ts";
 import { useStore } from "../data/useStore.ts";
 import { goBackTo, type Place, place, withQuery } from "../router.ts";
@@ -152,7 +152,7 @@ function JobView({ job, steps, hasMoreSteps, messages, isGone }: JobSnapshot & {
 function Acts({ job, isGone }: { job: Job; isGone: boolean }) {
   const { jobId } = job;
   const [isAsked, setAsked] = useState(false);
-  const known = useStore(access);
+  const currentAccess = useStore(access);
   const remove = () =>
     service.jobs.delete(jobId).then(() => {
       say(`${titleOf(job)} deleted`);
@@ -167,7 +167,7 @@ function Acts({ job, isGone }: { job: Job; isGone: boolean }) {
       <button type="button" onClick={() => downloadText(whole(), `${jobId}.json`, true)}>
         <Icon name="download" /> Download
       </button>
-      {mayChange(known) && !isGone && (
+      {canWrite(currentAccess) && !isGone && (
         <button type="button" class="danger" onClick={() => setAsked(true)}>
           <Icon name="trash" /> Delete
         </button>

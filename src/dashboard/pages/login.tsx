@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { SignalboxError } from "../../client/client.ts";
 import { explain } from "../components/notice.tsx";
-import { logIn } from "../data/session.ts";
+import { logIn } from "../data/access.ts";
 import { useTitle } from "../title.ts";
 
 export function LoginPage() {

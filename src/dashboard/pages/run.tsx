@@ -8,9 +8,9 @@ import { JsonBlock, TextBlock } from "../components/json.tsx";
 import { Failure, Notice } from "../components/notice.tsx";
 import { StatusMark } from "../components/status.tsx";
 import { When } from "../components/when.tsx";
+import { access, canWrite } from "../data/access.ts";
 import { followLive } from "../data/live.ts";
 import { service } from "../data/service.ts";
-import { access, mayChange } from "../data/session.ts";
 import { useMutation } from "../data/useMutation.ts";
 import { useQuery } from "../data/useQuery.ts";
 import { useStore } from "../data/useStore.ts";
@@ -166,7 +166,7 @@ function Asked({ runId, asked: { request, call } }: { runId: string; asked: RunR
 
 function Acts({ run: { runId, status }, onChange }: { run: Run; onChange: () => void }) {
   const { isBusy, act } = useMutation(runId, onChange);
-  if (!mayChange(useStore(access))) return null;
+  if (!canWrite(useStore(access))) return null;
   return (
     <div class="acts">
       {status === "failed" && (

@@ -12,7 +12,7 @@ export const accessError = new Store<unknown>(null);
 /** The other pages of this browser, for which a log-in or log-out holds too. */
 const others = new BroadcastChannel("signalbox.access");
 
-export function followLogIns(): void {
+export function followLoginChanges(): void {
   others.addEventListener("message", () => void readAccess());
 }
 
@@ -41,15 +41,15 @@ export async function logOut(): Promise<void> {
 /** An answer 401 means that the log-in has ended: to the log-in, and from there back to here. */
 export function checkAccess(error: unknown): void {
   if (!(error instanceof SignalboxError) || error.status !== 401) return;
-  const known = access.value;
+  const currentAccess = access.value;
   access.set({ needsToken: true, access: null });
-  if (known?.access !== null) toLogIn();
+  if (currentAccess?.access !== null) redirectToLogin();
 }
 
-export function toLogIn(): void {
+export function redirectToLogin(): void {
   const { path, href } = place.value;
   if (path !== "/login") navigate(`/login?to=${encodeURIComponent(href)}`, { replace: true });
 }
 
 /** Whether the reader may change things. */
-export const mayChange = (known: Access | null): boolean => known?.access === "full";
+export const canWrite = (currentAccess: Access | null): boolean => currentAccess?.access === "full";
