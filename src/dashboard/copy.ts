@@ -1,10 +1,10 @@
-import { say } from "./components/toasts.tsx";
+import { showToast } from "./components/toasts.tsx";
 
 /** Puts a text on the clipboard, and says so. */
 export async function copyText(text: string, what: string): Promise<void> {
   const isDone = (await copyBy(text)) || copyBySelection(text);
-  if (isDone) say(`${what} copied`);
-  else say("The browser lets nothing be copied here: download it instead.", { isError: true });
+  if (isDone) showToast(`${what} copied`);
+  else showToast("The browser lets nothing be copied here: download it instead.", { isError: true });
 }
 
 /** Browsers give the clipboard to pages over https and from this machine only. */

@@ -14,17 +14,17 @@ const toasts = new Store<readonly Toast[]>([]);
 let last = 0;
 
 /** Says what came of something that the reader did. */
-export function say(text: string, { isError = false } = {}): void {
+export function showToast(text: string, { isError = false } = {}): void {
   last += 1;
   const id = last;
   toasts.set([...toasts.value.slice(-2), { id, text, isError }]);
   setTimeout(() => drop(id), SHOWN_MS);
 }
 
-export function sayError(error: unknown): void {
+export function showError(error: unknown): void {
   checkAccess(error);
   const [title, advice] = explain(error);
-  say(`${title}: ${advice}`, { isError: true });
+  showToast(`${title}: ${advice}`, { isError: true });
 }
 
 const drop = (id: number): void => toasts.set(toasts.value.filter((one) => one.id !== id));

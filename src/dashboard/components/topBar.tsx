@@ -5,7 +5,7 @@ import type { Place } from "../router.ts";
 import { showHelp } from "../shortcuts.tsx";
 import { nextTheme, theme } from "../theme.ts";
 import { Icon } from "./icon.tsx";
-import { sayError } from "./toasts.tsx";
+import { showError } from "./toasts.tsx";
 
 const LINKS = [
   ["/", "Jobs", /^\/(jobs\/|$)/],
@@ -76,7 +76,7 @@ export function TopBar({ place, isPlain }: { place: Place; isPlain: boolean }) {
           <button
             type="button"
             class="icon-button"
-            onClick={() => logOut().catch(sayError)}
+            onClick={() => logOut().catch(showError)}
             aria-label="Log out"
             title="Log out"
           >

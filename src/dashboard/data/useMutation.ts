@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { say, sayError } from "../components/toasts.tsx";
+import { showError, showToast } from "../components/toasts.tsx";
 
 /** Does something about what has the id, and says how it went. `isBusy` while it is under way. */
 export function useMutation(id: string, onEnd = () => {}) {
@@ -8,9 +8,9 @@ export function useMutation(id: string, onEnd = () => {}) {
     setBusy(true);
     try {
       await what(id);
-      say(text);
+      showToast(text);
     } catch (error) {
-      sayError(error);
+      showError(error);
     }
     setBusy(false);
     onEnd();

@@ -10,7 +10,7 @@ import { ProgressBar } from "../components/progress.tsx";
 import { StatusMark } from "../components/status.tsx";
 import { StepPanel } from "../components/stepPanel.tsx";
 import { Timeline } from "../components/timeline.tsx";
-import { say, sayError } from "../components/toasts.tsx";
+import { showError, showToast } from "../components/toasts.tsx";
 import { When } from "../components/when.tsx";
 import { copyText, downloadText } from "../copy.ts";
 import { access, canWrite } from "../data/access.ts";
@@ -155,9 +155,9 @@ function Acts({ job, isGone }: { job: Job; isGone: boolean }) {
   const currentAccess = useStore(access);
   const remove = () =>
     service.jobs.delete(jobId).then(() => {
-      say(`${titleOf(job)} deleted`);
+      showToast(`${titleOf(job)} deleted`);
       if (place.value.id === jobId) goBackTo("/");
-    }, sayError);
+    }, showError);
   const whole = () => JSON.stringify(job, null, 2);
   return (
     <div class="acts">
