@@ -70,7 +70,7 @@ describe("a live list", () => {
         for (const act of acts) {
           if (act === "create") list.put(service.create());
           else if (act === "reload") void list.reload();
-          else if (act === "more") void list.more();
+          else if (act === "more") void list.loadMore();
           else if (act === "answer") await service.answer();
           else if ("change" in act && act.change < service.rows.length) {
             const row = service.rows[act.change] as Row;
@@ -108,9 +108,9 @@ describe("a live list", () => {
     };
 
     void list.reload();
-    void list.more();
+    void list.loadMore();
     const first = await settle();
-    void list.more();
+    void list.loadMore();
     void list.reload();
 
     expect([first, await settle()]).to.deep.equal([600, 1_100]);

@@ -21,15 +21,15 @@ interface ListProps<Row> {
 }
 
 /** How many rows are kept while the reader is at the top, and how long he is there before the others are let go. */
-const MOST_KEPT = 2_000;
+const MAX_IDLE_ROWS = 2_000;
 const AT_TOP_MS = 10_000;
 
 /** A live list with all that it may be: empty, failed, being read, longer than what is loaded. */
 export function List<Row>({ list, noun, empty, ...table }: ListProps<Row>) {
   const { rows, state, error, hasMore, arrived } = useStore(list.view);
   const [isAtTop, setAtTop] = useState(true);
-  if (isAtTop && arrived > 0) list.seen();
-  useShortening(list, isAtTop && rows.length > MOST_KEPT);
+  if (isAtTop && arrived > 0) list.markSeen();
+  useTruncation(list, isAtTop && rows.length > MAX_IDLE_ROWS);
   if (rows.length === 0 && error) return <Failure error={error} retry={() => list.reload()} />;
   if (rows.length === 0) return state === "first" ? <Skeleton /> : empty;
   return (
@@ -39,7 +39,7 @@ export function List<Row>({ list, noun, empty, ...table }: ListProps<Row>) {
           <Icon name="up" /> {count(arrived)} new {noun[arrived === 1 ? 0 : 1]}
         </button>
       )}
-      <Rows {...table} rows={rows} hasMore={hasMore} onNearEnd={() => void list.more()} onTop={setAtTop} />
+      <Rows {...table} rows={rows} hasMore={hasMore} onNearEnd={() => void list.loadMore()} onTop={setAtTop} />
       {error !== null && <Failure error={error} retry={() => list.reload()} />}
       {hasMore && !error && <p class="more">Loading more…</p>}
     </>
@@ -47,10 +47,10 @@ export function List<Row>({ list, noun, empty, ...table }: ListProps<Row>) {
 }
 
 /** A page that stays open for days would keep all that has come, and read all of it anew after each break. */
-function useShortening<Row>(list: LiveList<Row>, isTooLong: boolean): void {
+function useTruncation<Row>(list: LiveList<Row>, isTooLong: boolean): void {
   useEffect(() => {
     if (!isTooLong) return;
-    const timer = setTimeout(() => void list.shorten(), AT_TOP_MS);
+    const timer = setTimeout(() => void list.truncate(), AT_TOP_MS);
     return () => clearTimeout(timer);
   }, [list, isTooLong]);
 }

@@ -5,7 +5,7 @@ export interface Page<Row> {
   readonly nextCursor: string | null;
 }
 
-export interface ListOf<Row> {
+export interface ListSource<Row> {
   readonly idOf: (row: Row) => string;
   readonly createdAt: (row: Row) => string;
   readonly load: (request: { limit: number; cursor: string | null; signal: AbortSignal }) => Promise<Page<Row>>;
@@ -28,7 +28,7 @@ export interface ListView<Row> {
 const FIRST_PAGE = 100;
 const PAGE = 500;
 const MAX_PAGE = 1_000;
-const FRAME_MS = 16;
+const RENDER_EVERY_MS = 16;
 
 /**
  * A list that is newest first, read page by page and kept as new as the live news that come meanwhile, in any order: a row
@@ -36,53 +36,53 @@ const FRAME_MS = 16;
  */
 export class LiveList<Row> {
   readonly view: Store<ListView<Row>>;
-  readonly #of: ListOf<Row>;
+  readonly #source: ListSource<Row>;
   #rows: Row[] = [];
   #cursor: string | null = null;
   #state: ListView<Row>["state"] = "first";
   #error: unknown = null;
   #arrived = 0;
   #isReloading = false;
-  #isWanted = false;
-  #isShortened = false;
-  #wantsMore = false;
+  #needsReload = false;
+  #isTruncating = false;
+  #needsMore = false;
   /** The rows that news have told of since the last request began, by their ids; null for one that is gone. */
-  readonly #touched = new Map<string, Row | null>();
+  readonly #changed = new Map<string, Row | null>();
   #loading: AbortController | null = null;
-  #shownSoon: ReturnType<typeof setTimeout> | undefined;
+  #renderTimer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(of: ListOf<Row>) {
-    this.#of = of;
-    this.view = new Store<ListView<Row>>(this.#look());
+  constructor(source: ListSource<Row>) {
+    this.#source = source;
+    this.view = new Store<ListView<Row>>(this.#currentView());
   }
 
   /** Reads what is shown anew, at least the first page; asked for meanwhile, once more after that. */
   async reload(): Promise<void> {
-    this.#isWanted = true;
+    this.#needsReload = true;
     if (this.#isReloading) return;
     this.#isReloading = true;
-    while (this.#isWanted) {
-      this.#isWanted = false;
+    while (this.#needsReload) {
+      this.#needsReload = false;
       await this.#reload();
     }
     this.#isReloading = false;
   }
 
   /** Reads the first page anew, and lets go of all others: nobody looks at them. */
-  async shorten(): Promise<void> {
-    this.#isShortened = true;
+  async truncate(): Promise<void> {
+    this.#isTruncating = true;
     await this.reload();
   }
 
   async #reload(): Promise<void> {
-    const wanted = this.#isShortened ? FIRST_PAGE : Math.max(FIRST_PAGE, this.#rows.length);
-    this.#isShortened = false;
+    const wanted = this.#isTruncating ? FIRST_PAGE : Math.max(FIRST_PAGE, this.#rows.length);
+    this.#isTruncating = false;
     await this.#request(async (signal) => {
       const fresh: Row[] = [];
       let cursor: string | null = null;
       do {
         const limit = Math.min(MAX_PAGE, wanted - fresh.length);
-        const page: Page<Row> = await this.#of.load({ limit, cursor, signal });
+        const page: Page<Row> = await this.#source.load({ limit, cursor, signal });
         signal.throwIfAborted();
         fresh.push(...page.rows);
         cursor = page.nextCursor;
@@ -95,69 +95,69 @@ export class LiveList<Row> {
   }
 
   /** Reads the next page, if there is one; after what is being read. */
-  async more(): Promise<void> {
-    this.#wantsMore = true; // until it has come: a reload ends a reading of more
+  async loadMore(): Promise<void> {
+    this.#needsMore = true; // until it has come: a reload ends a reading of more
     if (this.#loading || this.#cursor === null) return;
     await this.#request(async (signal) => {
-      const page = await this.#of.load({ limit: PAGE, cursor: this.#cursor, signal });
+      const page = await this.#source.load({ limit: PAGE, cursor: this.#cursor, signal });
       signal.throwIfAborted();
-      const known = new Set(this.#rows.slice(-PAGE).map(this.#of.idOf));
-      this.#rows.push(...page.rows.filter((row) => !known.has(this.#of.idOf(row))));
+      const known = new Set(this.#rows.slice(-PAGE).map(this.#source.idOf));
+      this.#rows.push(...page.rows.filter((row) => !known.has(this.#source.idOf(row))));
       this.#cursor = page.nextCursor;
-      this.#wantsMore = false;
+      this.#needsMore = false;
       this.#reapply();
     });
   }
 
   /** News of a row: as it is now. */
   put(row: Row): void {
-    if (this.#loading) this.#touched.set(this.#of.idOf(row), row);
+    if (this.#loading) this.#changed.set(this.#source.idOf(row), row);
     if (this.#state !== "first") this.#put(row);
-    this.#showSoon();
+    this.#scheduleRender();
   }
 
   /** News of a row that is not in the list any more. */
   remove(id: string): void {
-    if (this.#loading) this.#touched.set(id, null);
-    const at = this.#rows.findIndex((row) => this.#of.idOf(row) === id);
+    if (this.#loading) this.#changed.set(id, null);
+    const at = this.#rows.findIndex((row) => this.#source.idOf(row) === id);
     if (at < 0) return;
     this.#rows.splice(at, 1);
     this.#arrived = Math.max(0, this.#arrived - (at < this.#arrived ? 1 : 0));
-    this.#showSoon();
+    this.#scheduleRender();
   }
 
   /** Lets go of what was made before a time. */
   dropBefore(time: string): void {
     let at = this.#firstNotNewer(time);
-    while (at < this.#rows.length && this.#of.createdAt(this.#rows[at] as Row) === time) at += 1;
+    while (at < this.#rows.length && this.#source.createdAt(this.#rows[at] as Row) === time) at += 1;
     if (at === this.#rows.length) return;
     this.#rows.splice(at);
     this.#arrived = Math.min(this.#arrived, at);
     this.#cursor = null; // the pages that follow are older still
-    this.#showSoon();
+    this.#scheduleRender();
   }
 
   /** What has arrived has been seen. */
-  seen(): void {
+  markSeen(): void {
     if (this.#arrived === 0) return;
     this.#arrived = 0;
-    this.#showSoon();
+    this.#scheduleRender();
   }
 
   close(): void {
-    this.#isWanted = false;
-    this.#wantsMore = false;
+    this.#needsReload = false;
+    this.#needsMore = false;
     this.#loading?.abort();
-    clearTimeout(this.#shownSoon);
+    clearTimeout(this.#renderTimer);
   }
 
   async #request(act: (signal: AbortSignal) => Promise<void>): Promise<void> {
     this.#loading?.abort();
     const controller = new AbortController();
     this.#loading = controller;
-    this.#touched.clear();
+    this.#changed.clear();
     if (this.#state === "ready") this.#state = "loading";
-    this.#show();
+    this.#render();
     try {
       await act(controller.signal);
       this.#error = null;
@@ -168,19 +168,19 @@ export class LiveList<Row> {
     if (this.#loading !== controller) return;
     this.#loading = null;
     this.#state = this.#error && this.#rows.length === 0 ? "first" : "ready";
-    this.#show();
-    if (this.#wantsMore && !this.#isWanted && !this.#error) void this.more();
+    this.#render();
+    if (this.#needsMore && !this.#needsReload && !this.#error) void this.loadMore();
   }
 
   #reapply(): void {
-    for (const [id, row] of this.#touched) {
+    for (const [id, row] of this.#changed) {
       if (row) this.#put(row);
-      else this.#rows = this.#rows.filter((one) => this.#of.idOf(one) !== id);
+      else this.#rows = this.#rows.filter((one) => this.#source.idOf(one) !== id);
     }
   }
 
   #put(row: Row): void {
-    const { idOf, createdAt, merge } = this.#of;
+    const { idOf, createdAt, merge } = this.#source;
     const [id, time] = [idOf(row), createdAt(row)];
     const from = this.#firstNotNewer(time);
     for (let at = from; at < this.#rows.length && createdAt(this.#rows[at] as Row) === time; at += 1) {
@@ -202,24 +202,24 @@ export class LiveList<Row> {
     let [low, high] = [0, this.#rows.length];
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (this.#of.createdAt(this.#rows[middle] as Row) > time) low = middle + 1;
+      if (this.#source.createdAt(this.#rows[middle] as Row) > time) low = middle + 1;
       else high = middle;
     }
     return low;
   }
 
   /** News come in bursts: the page is drawn once for a frame's worth of them. */
-  #showSoon(): void {
-    this.#shownSoon ??= setTimeout(() => this.#show(), FRAME_MS);
+  #scheduleRender(): void {
+    this.#renderTimer ??= setTimeout(() => this.#render(), RENDER_EVERY_MS);
   }
 
-  #show(): void {
-    clearTimeout(this.#shownSoon);
-    this.#shownSoon = undefined;
-    this.view.set(this.#look());
+  #render(): void {
+    clearTimeout(this.#renderTimer);
+    this.#renderTimer = undefined;
+    this.view.set(this.#currentView());
   }
 
-  #look(): ListView<Row> {
+  #currentView(): ListView<Row> {
     const [rows, state, error, arrived] = [this.#rows, this.#state, this.#error, this.#arrived];
     return { rows, state, error, arrived, hasMore: this.#cursor !== null };
   }
