@@ -30,7 +30,7 @@ const POLL_EVERY_MS = 3_000;
 export function JobPage({ place: { id: jobId, query } }: { place: Place }) {
   const record = useMemo(() => new JobRecord(jobId), [jobId]);
   const snapshot = useStore(record.snapshot);
-  const { job, error, isGone } = snapshot;
+  const { job, error, isDeleted } = snapshot;
   const [isRefused, setRefused] = useState(false);
   const isAwaited = isRefused && job === null;
   useTitle(job ? titleOf(job) : jobId);
@@ -46,9 +46,9 @@ export function JobPage({ place: { id: jobId, query } }: { place: Place }) {
           setRefused(true);
           void record.reload();
         },
-        job: (news) => record.job(news),
-        job_removed: () => record.gone(),
-        step: (news) => record.step(news),
+        job: (news) => record.applyJob(news),
+        job_removed: () => record.markDeleted(),
+        step: (news) => record.applyStep(news),
       },
     );
   }, [record, isAwaited]);
@@ -62,7 +62,7 @@ export function JobPage({ place: { id: jobId, query } }: { place: Place }) {
       </p>
       {job ? <JobView {...snapshot} job={job} /> : <NoJob jobId={jobId} error={error} record={record} />}
       {job && error !== null && <Failure error={error} retry={() => record.reload()} />}
-      {job && stepKey !== null && !isGone && (
+      {job && stepKey !== null && !isDeleted && (
         <StepPanel
           key={stepKey}
           job={job}
@@ -93,14 +93,14 @@ function NoJob({ jobId, error, record }: { jobId: string; error: unknown; record
   );
 }
 
-function JobView({ job, steps, hasMoreSteps, messages, isGone }: JobSnapshot & { job: Job }) {
+function JobView({ job, steps, hasMoreSteps, messages, isDeleted }: JobSnapshot & { job: Job }) {
   const { jobId, description, status, progress, message, input, metadata, output } = job;
   const title = titleOf(job);
   const stale = isStale(job, useStore(now));
   const hrefOf = (key: string) => withQuery(new URLSearchParams(), { step: key });
   return (
     <>
-      {isGone && (
+      {isDeleted && (
         <p class="gone" role="alert">
           <Icon name="trash" /> This job was deleted. What you see is how it was last. <a href="/">See all jobs</a>
         </p>
@@ -112,7 +112,7 @@ function JobView({ job, steps, hasMoreSteps, messages, isGone }: JobSnapshot & {
           </h1>
           {title !== jobId && <bdi class="id muted">{jobId}</bdi>}
         </div>
-        <Acts job={job} isGone={isGone} />
+        <Acts job={job} isDeleted={isDeleted} />
       </div>
       <section class="card" aria-label="Progress">
         <div class="headline">
@@ -149,7 +149,7 @@ function JobView({ job, steps, hasMoreSteps, messages, isGone }: JobSnapshot & {
   );
 }
 
-function Acts({ job, isGone }: { job: Job; isGone: boolean }) {
+function Acts({ job, isDeleted }: { job: Job; isDeleted: boolean }) {
   const { jobId } = job;
   const [isAsked, setAsked] = useState(false);
   const currentAccess = useStore(access);
@@ -167,7 +167,7 @@ function Acts({ job, isGone }: { job: Job; isGone: boolean }) {
       <button type="button" onClick={() => downloadText(whole(), `${jobId}.json`, true)}>
         <Icon name="download" /> Download
       </button>
-      {canWrite(currentAccess) && !isGone && (
+      {canWrite(currentAccess) && !isDeleted && (
         <button type="button" class="danger" onClick={() => setAsked(true)}>
           <Icon name="trash" /> Delete
         </button>
