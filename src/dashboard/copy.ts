@@ -2,13 +2,13 @@ import { showToast } from "./components/toasts.tsx";
 
 /** Puts a text on the clipboard, and says so. */
 export async function copyText(text: string, what: string): Promise<void> {
-  const isDone = (await copyBy(text)) || copyBySelection(text);
+  const isDone = (await copyWithClipboardApi(text)) || copyBySelection(text);
   if (isDone) showToast(`${what} copied`);
   else showToast("The browser lets nothing be copied here: download it instead.", { isError: true });
 }
 
 /** Browsers give the clipboard to pages over https and from this machine only. */
-const copyBy = (text: string): Promise<boolean> =>
+const copyWithClipboardApi = (text: string): Promise<boolean> =>
   navigator.clipboard?.writeText(text).then(
     () => true,
     () => false,

@@ -19,7 +19,7 @@ export function DeliveryList({ deliveries }: { deliveries: readonly Delivery[] }
             <span class="grow">
               <b>{delivery.channel}</b> {delivery.to && <bdi class="id">{delivery.to}</bdi>}
             </span>
-            <DeliveryActs delivery={delivery} />
+            <DeliveryActions delivery={delivery} />
           </div>
           {delivery.reason && (
             <p class={delivery.state === "failed" ? "fault" : "muted"}>
@@ -48,19 +48,19 @@ export function partsOf({ parts }: Delivery): string {
 }
 
 /** What can be done about a delivery, for those who may. What becomes of it comes as live news. */
-export function DeliveryActs({ delivery: { deliveryId, state } }: { delivery: Delivery }) {
-  const { isBusy, act } = useMutation(deliveryId);
+export function DeliveryActions({ delivery: { deliveryId, state } }: { delivery: Delivery }) {
+  const { isPending, act } = useMutation(deliveryId);
   if (!canWrite(useStore(access)) || state === "sent") return null;
   return (
     <span class="acts">
-      <button type="button" disabled={isBusy} onClick={() => act(service.deliveries.retry, "It is tried again")}>
+      <button type="button" disabled={isPending} onClick={() => act(service.deliveries.retry, "It is tried again")}>
         <Icon name="retry" /> {state === "failed" ? "Retry" : "Try now"}
       </button>
       {state === "pending" && (
         <button
           type="button"
           class="danger"
-          disabled={isBusy}
+          disabled={isPending}
           onClick={() => act(service.deliveries.cancel, "The delivery was given up")}
         >
           <Icon name="cancel" /> Cancel

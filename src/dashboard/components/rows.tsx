@@ -5,7 +5,7 @@ import { isTyping } from "../shortcuts.tsx";
 /** Rows drawn beyond what is seen, so that scrolling shows no gap. */
 const OVERSCAN = 8;
 /** How many rows before the end more are asked for. */
-const AHEAD = 40;
+const PREFETCH_ROWS = 40;
 
 interface RowsProps<Row> {
   readonly rows: readonly Row[];
@@ -52,10 +52,10 @@ export function Rows<Row>(props: RowsProps<Row>) {
   useLayoutEffect(look); // what stands above may have grown
   useScrollAnchor(body, rows, idOf, span);
   useEffect(() => {
-    if (hasMore && span.to > rows.length - AHEAD) onNearEnd?.();
+    if (hasMore && span.to > rows.length - PREFETCH_ROWS) onNearEnd?.();
     onTop?.(span.from === 0);
   }, [span, rows.length, hasMore]);
-  useKeys(body, rows.length, span.height);
+  useKeyboardNavigation(body, rows.length, span.height);
   const shown = span.height > 0 ? rows.slice(span.from, span.to) : rows.slice(0, 1);
   return (
     <div class={`table table-${kind}`} role="table" aria-label={label} aria-rowcount={hasMore ? -1 : rows.length + 1}>
@@ -122,7 +122,7 @@ function useScrollAnchor<Row>(
 }
 
 /** j and k, or the arrows: the row's link takes the focus, so that Enter opens it. */
-function useKeys(body: { current: HTMLElement | null }, length: number, height: number): void {
+function useKeyboardNavigation(body: { current: HTMLElement | null }, length: number, height: number): void {
   const wanted = useRef<number | null>(null);
   const focusWanted = () => {
     if (wanted.current === null) return;
@@ -144,7 +144,7 @@ function useKeys(body: { current: HTMLElement | null }, length: number, height: 
       event.preventDefault();
       last.current = next;
       wanted.current = next;
-      reveal(body.current, next * height, height);
+      scrollToRow(body.current, next * height, height);
       focusWanted();
     };
     addEventListener("keydown", listen);
@@ -157,7 +157,7 @@ const isScrolling = ({ key, target }: KeyboardEvent): boolean =>
   key.startsWith("Arrow") && target instanceof Element && target.closest("[tabindex='0']") !== null;
 
 /** Scrolls just as far as needed for a row to be seen below what sticks to the top. */
-function reveal(body: HTMLElement, offset: number, height: number): void {
+function scrollToRow(body: HTMLElement, offset: number, height: number): void {
   const { top } = body.getBoundingClientRect();
   const sticky = Number.parseFloat(getComputedStyle(body).getPropertyValue("--sticky-height")) || 0;
   const y = top + offset;

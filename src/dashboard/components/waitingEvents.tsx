@@ -35,7 +35,7 @@ export function WaitingEvents() {
               <span class="muted">
                 {source}, <When time={createdAt} />
               </span>
-              <Removal eventId={eventId} onEnd={reload} />
+              <RemoveButton eventId={eventId} onEnd={reload} />
             </li>
           ))}
         </ol>
@@ -46,22 +46,22 @@ export function WaitingEvents() {
 }
 
 /** Takes an event off the queue that no turn gets past, for those who may. */
-function Removal({ eventId, onEnd }: { eventId: string; onEnd: () => void }) {
-  const [isAsked, setAsked] = useState(false);
-  const { isBusy, act } = useMutation(eventId, onEnd);
+function RemoveButton({ eventId, onEnd }: { eventId: string; onEnd: () => void }) {
+  const [isConfirming, setConfirming] = useState(false);
+  const { isPending, act } = useMutation(eventId, onEnd);
   if (!canWrite(useStore(access))) return null;
   return (
     <>
-      <button type="button" class="danger" disabled={isBusy} onClick={() => setAsked(true)}>
+      <button type="button" class="danger" disabled={isPending} onClick={() => setConfirming(true)}>
         <Icon name="trash" /> Remove
       </button>
-      {isAsked && (
+      {isConfirming && (
         <Confirm
           title="Remove this event?"
           text="The main session is not told of it any more. A turn that is under way may know it already."
           act="Remove"
           onYes={() => act(service.sessions.deleteEvent, "The event was removed")}
-          onClose={() => setAsked(false)}
+          onClose={() => setConfirming(false)}
         />
       )}
     </>

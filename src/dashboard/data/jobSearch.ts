@@ -30,19 +30,19 @@ export function toFilter(place: URLSearchParams, now: number): JobFilter {
   if (status.length > 0) filter.status = status;
   const stale = place.get("stale");
   if (stale === "true" || stale === "false") filter.stale = stale === "true";
-  const beginning = spanBeginning(place, now);
-  if (beginning) filter.createdFrom = beginning;
+  const start = spanStart(place, now);
+  if (start) filter.createdFrom = start;
   return { ...filter, ...(Object.keys(metadata).length > 0 && { metadata }) };
 }
 
 /** When the time back from now begins that `created` asks for, if it does. */
-export function spanBeginning(place: URLSearchParams, now: number): string | undefined {
+export function spanStart(place: URLSearchParams, now: number): string | undefined {
   const span = SPANS[place.get("created") ?? ""];
   return span && new Date(now - span.seconds * 1_000).toISOString();
 }
 
 /** Whether the list is narrowed at all. */
-export const isNarrowed = (place: URLSearchParams): boolean => Object.keys(toFilter(place, 0)).length > 0;
+export const isFiltered = (place: URLSearchParams): boolean => Object.keys(toFilter(place, 0)).length > 0;
 
 const WORD = /(?:[^\s"=]+=|id:)?"(?:[^"]|"")*"?|\S+/g;
 

@@ -46,8 +46,8 @@ export function axisOf(job: JobSummary, steps: readonly StepSummary[], end: numb
 export function isStepStale({ status, stale, lastReportAt }: StepSummary, job: JobSummary, now: number): boolean {
   if (status !== "running") return false;
   if (!job.staleAt) return stale;
-  const mayBeSilentMs = Date.parse(job.staleAt) - Date.parse(job.lastReportAt ?? job.createdAt);
-  return now - Date.parse(lastReportAt) >= mayBeSilentMs;
+  const staleAfterMs = Date.parse(job.staleAt) - Date.parse(job.lastReportAt ?? job.createdAt);
+  return now - Date.parse(lastReportAt) >= staleAfterMs;
 }
 
 /** When a step began and ended; one that runs, or was never reported otherwise, goes on until its job's end. */

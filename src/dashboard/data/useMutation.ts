@@ -1,19 +1,19 @@
 import { useState } from "preact/hooks";
 import { showError, showToast } from "../components/toasts.tsx";
 
-/** Does something about what has the id, and says how it went. `isBusy` while it is under way. */
+/** Does something about what has the id, and says how it went. `isPending` while it is under way. */
 export function useMutation(id: string, onEnd = () => {}) {
-  const [isBusy, setBusy] = useState(false);
+  const [isPending, setPending] = useState(false);
   const act = async (what: (id: string) => Promise<unknown>, text: string) => {
-    setBusy(true);
+    setPending(true);
     try {
       await what(id);
       showToast(text);
     } catch (error) {
       showError(error);
     }
-    setBusy(false);
+    setPending(false);
     onEnd();
   };
-  return { isBusy, act };
+  return { isPending, act };
 }

@@ -1,6 +1,6 @@
 import { useEffect, useMemo } from "preact/hooks";
 import type { Delivery, DeliveryState } from "../../client/client.ts";
-import { DeliveryActs, partsOf } from "../components/deliveryList.tsx";
+import { DeliveryActions, partsOf } from "../components/deliveryList.tsx";
 import { List } from "../components/list.tsx";
 import { Notice } from "../components/notice.tsx";
 import { StatusMark } from "../components/status.tsx";
@@ -55,7 +55,7 @@ export function DeliveriesPage({ place: { query } }: { place: Place }) {
         kind="deliveries"
         columns={["To", "What became of it", "State", "Age", "Actions"]}
         cells={(delivery) => <DeliveryCells delivery={delivery} />}
-        empty={<NoDeliveries isNarrowed={state !== null || channel !== null} />}
+        empty={<NoDeliveries isFiltered={state !== null || channel !== null} />}
       />
     </>
   );
@@ -81,14 +81,14 @@ function DeliveryCells({ delivery }: { delivery: Delivery }) {
         <When time={createdAt} />
       </span>
       <span role="cell" class="cell-acts">
-        <DeliveryActs delivery={delivery} />
+        <DeliveryActions delivery={delivery} />
       </span>
     </>
   );
 }
 
-function NoDeliveries({ isNarrowed }: { isNarrowed: boolean }) {
-  if (isNarrowed) {
+function NoDeliveries({ isFiltered }: { isFiltered: boolean }) {
+  if (isFiltered) {
     return (
       <Notice title="No delivery fits">
         <a href="/deliveries">Show all deliveries</a>

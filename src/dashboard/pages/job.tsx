@@ -112,7 +112,7 @@ function JobView({ job, steps, hasMoreSteps, messages, isDeleted }: JobSnapshot 
           </h1>
           {title !== jobId && <bdi class="id muted">{jobId}</bdi>}
         </div>
-        <Acts job={job} isDeleted={isDeleted} />
+        <Actions job={job} isDeleted={isDeleted} />
       </div>
       <section class="card" aria-label="Progress">
         <div class="headline">
@@ -149,9 +149,9 @@ function JobView({ job, steps, hasMoreSteps, messages, isDeleted }: JobSnapshot 
   );
 }
 
-function Acts({ job, isDeleted }: { job: Job; isDeleted: boolean }) {
+function Actions({ job, isDeleted }: { job: Job; isDeleted: boolean }) {
   const { jobId } = job;
-  const [isAsked, setAsked] = useState(false);
+  const [isConfirming, setConfirming] = useState(false);
   const currentAccess = useStore(access);
   const remove = () =>
     service.jobs.delete(jobId).then(() => {
@@ -168,17 +168,17 @@ function Acts({ job, isDeleted }: { job: Job; isDeleted: boolean }) {
         <Icon name="download" /> Download
       </button>
       {canWrite(currentAccess) && !isDeleted && (
-        <button type="button" class="danger" onClick={() => setAsked(true)}>
+        <button type="button" class="danger" onClick={() => setConfirming(true)}>
           <Icon name="trash" /> Delete
         </button>
       )}
-      {isAsked && (
+      {isConfirming && (
         <Confirm
           title="Delete this job?"
           text={`${titleOf(job)} and all its steps are deleted, for good. Code that still reports on it is told that it is gone.`}
           act="Delete"
           onYes={remove}
-          onClose={() => setAsked(false)}
+          onClose={() => setConfirming(false)}
         />
       )}
     </div>

@@ -7,7 +7,7 @@ import { ProgressBar } from "../components/progress.tsx";
 import { StatusMark } from "../components/status.tsx";
 import { When } from "../components/when.tsx";
 import { isStale, jobList, titleOf } from "../data/jobRows.ts";
-import { isNarrowed, SPANS, searchText, spanBeginning, toFilter, withSearch } from "../data/jobSearch.ts";
+import { isFiltered, SPANS, searchText, spanStart, toFilter, withSearch } from "../data/jobSearch.ts";
 import { followLive, liveState } from "../data/live.ts";
 import type { LiveList } from "../data/liveList.ts";
 import { service } from "../data/service.ts";
@@ -93,7 +93,7 @@ const COUNTS = [
 function Counts({ stats, query }: { stats: Stats | null; query: URLSearchParams }) {
   return (
     <nav class="counts" aria-label="Jobs by state">
-      <Spoken stats={stats} />
+      <SpokenCounts stats={stats} />
       {COUNTS.map(([title, key, wanted]) => {
         const href = withQuery(query, { status: null, stale: null, ...wanted });
         const isHere = withQuery(query, {}) === href && query.getAll("status").length < 2;
@@ -107,19 +107,19 @@ function Counts({ stats, query }: { stats: Stats | null; query: URLSearchParams 
   );
 }
 
-const SPOKEN_EVERY_MS = 30_000;
+const ANNOUNCE_EVERY_MS = 30_000;
 
 /** The counts for those who hear the page, not at each change. */
-function Spoken({ stats }: { stats: Stats | null }) {
-  const spoken = useRef({ at: Number.NEGATIVE_INFINITY, text: "" });
-  if (stats && performance.now() - spoken.current.at > SPOKEN_EVERY_MS) {
+function SpokenCounts({ stats }: { stats: Stats | null }) {
+  const announced = useRef({ at: Number.NEGATIVE_INFINITY, text: "" });
+  if (stats && performance.now() - announced.current.at > ANNOUNCE_EVERY_MS) {
     const { total, running, stale, failed } = stats.jobs;
     const text = `${count(total)} jobs: ${count(running)} running, ${count(stale)} stale, ${count(failed)} failed`;
-    spoken.current = { at: performance.now(), text };
+    announced.current = { at: performance.now(), text };
   }
   return (
     <span class="unseen" role="status">
-      {spoken.current.text}
+      {announced.current.text}
     </span>
   );
 }
@@ -187,7 +187,7 @@ function Filters({ query }: { query: URLSearchParams }) {
 }
 
 function NoJobs({ query }: { query: URLSearchParams }) {
-  if (isNarrowed(query)) {
+  if (isFiltered(query)) {
     return (
       <Notice title="No job fits">
         Names are found by how they begin, ids with <code>id:</code> before them. <a href="/">Show all jobs</a>
@@ -209,7 +209,7 @@ function useLiveJobs(query: URLSearchParams): { list: LiveList<JobSummary>; stat
     if (kept?.key !== key) kept = { key, list: jobList(() => toFilter(query, now.value)) };
     return kept.list;
   }, [key]);
-  const { stats, readSoon } = useStats();
+  const { stats, reloadSoon } = useStats();
   useEffect(() => {
     void list.reload();
     const stop = followLive(
@@ -217,15 +217,15 @@ function useLiveJobs(query: URLSearchParams): { list: LiveList<JobSummary>; stat
       {
         onStart: () => {
           void list.reload();
-          readSoon();
+          reloadSoon();
         },
         job: (job) => {
           list.put(job);
-          readSoon();
+          reloadSoon();
         },
         job_removed: ({ jobId }) => {
           list.remove(jobId);
-          readSoon();
+          reloadSoon();
         },
       },
     );
@@ -234,9 +234,9 @@ function useLiveJobs(query: URLSearchParams): { list: LiveList<JobSummary>; stat
       const present = Math.floor(now.value / CLOCK_EVERY_MS);
       if (present === turn || liveState.value !== "live") return;
       turn = present;
-      readSoon();
-      const beginning = spanBeginning(query, now.value);
-      if (beginning) list.dropBefore(beginning);
+      reloadSoon();
+      const start = spanStart(query, now.value);
+      if (start) list.dropBefore(start);
       if (filter.stale !== undefined) void list.reload();
     });
     return () => {
@@ -249,9 +249,9 @@ function useLiveJobs(query: URLSearchParams): { list: LiveList<JobSummary>; stat
 }
 
 /** The counts of all jobs, read again at most once in a while. */
-function useStats(): { stats: Stats | null; readSoon: () => void } {
+function useStats(): { stats: Stats | null; reloadSoon: () => void } {
   const [stats, setStats] = useState<Stats | null>(null);
-  const readSoon = useMemo(() => {
+  const reloadSoon = useMemo(() => {
     const read = () =>
       service.stats().then(setStats, () => {
         // the list tells of it; the next change brings the counts
@@ -259,8 +259,8 @@ function useStats(): { stats: Stats | null; readSoon: () => void } {
     return throttle(read, STATS_EVERY_MS);
   }, []);
   useEffect(() => {
-    readSoon();
-    return readSoon.stop;
+    reloadSoon();
+    return reloadSoon.stop;
   }, []);
-  return { stats, readSoon };
+  return { stats, reloadSoon };
 }

@@ -8,19 +8,19 @@ export function LoginPage() {
   useTitle("Log in");
   const [token, setToken] = useState("");
   const [fault, setFault] = useState("");
-  const [isBusy, setBusy] = useState(false);
+  const [isPending, setPending] = useState(false);
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => field.current?.focus(), []);
   const submit = async (event: Event) => {
     event.preventDefault();
-    setBusy(true);
+    setPending(true);
     setFault("");
     try {
       await logIn(token.trim());
     } catch (error) {
       const isWrong = error instanceof SignalboxError && error.status === 401;
       setFault(isWrong ? "That is not the token of this service." : explain(error).join(": "));
-      setBusy(false);
+      setPending(false);
     }
   };
   return (
@@ -49,7 +49,7 @@ export function LoginPage() {
           {fault}
         </p>
       )}
-      <button type="submit" class="primary" disabled={isBusy}>
+      <button type="submit" class="primary" disabled={isPending}>
         Log in
       </button>
     </form>

@@ -20,11 +20,11 @@ import { useTitle } from "../title.ts";
 
 export function RunPage({ place: { id: runId } }: { place: Place }) {
   const run = useQuery((signal) => service.runs.get(runId, { signal }), runId);
-  const asked = useQuery((signal) => service.runs.request(runId, { signal }), runId);
+  const request = useQuery((signal) => service.runs.request(runId, { signal }), runId);
   useTitle(run.value?.name || "Run");
   const reload = () => {
     run.reload();
-    asked.reload();
+    request.reload();
   };
   useEffect(
     () =>
@@ -49,8 +49,8 @@ export function RunPage({ place: { id: runId } }: { place: Place }) {
           <Icon name="back" /> Runs
         </a>
       </p>
-      {run.value && <RunView run={run.value} asked={asked.value} onChange={reload} />}
-      {asked.error !== null && run.value && <Failure error={asked.error} retry={asked.reload} />}
+      {run.value && <RunView run={run.value} request={request.value} onChange={reload} />}
+      {request.error !== null && run.value && <Failure error={request.error} retry={request.reload} />}
       {run.error !== null && <NoRun error={run.error} retry={run.reload} />}
     </>
   );
@@ -66,7 +66,7 @@ function NoRun({ error, retry }: { error: unknown; retry: () => void }) {
   );
 }
 
-function RunView({ run, asked, onChange }: { run: Run; asked: RunRequest | null; onChange: () => void }) {
+function RunView({ run, request, onChange }: { run: Run; request: RunRequest | null; onChange: () => void }) {
   const { runId, name, kind, sessionKey, status, attempts, error, reply, deliveries } = run;
   const { createdAt, startedAt, endedAt } = run;
   const present = useStore(now);
@@ -79,7 +79,7 @@ function RunView({ run, asked, onChange }: { run: Run; asked: RunRequest | null;
           </h1>
           <bdi class="id muted">{runId}</bdi>
         </div>
-        <Acts run={run} onChange={onChange} />
+        <Actions run={run} onChange={onChange} />
       </div>
       <section class="card" aria-label="Outcome">
         <div class="headline" aria-live="polite">
@@ -106,13 +106,13 @@ function RunView({ run, asked, onChange }: { run: Run; asked: RunRequest | null;
               endedAt ? "Took" : "Running for",
               startedAt && duration((endedAt ? Date.parse(endedAt) : present) - Date.parse(startedAt)),
             ],
-            ["Tracked as", asked?.request?.trackAsJob && <a href={address("/jobs/:jobId", runId)}>a job</a>],
+            ["Tracked as", request?.request?.trackAsJob && <a href={address("/jobs/:jobId", runId)}>a job</a>],
           ]}
         />
       </section>
       {reply !== null && <TextBlock title="Reply" text={reply || "(empty)"} file={`${runId}-reply.txt`} />}
       <Deliveries run={run} />
-      {asked && <Asked runId={runId} asked={asked} />}
+      {request && <RequestView runId={runId} request={request} />}
       {deliveries.length === 0 && status === "completed" && (
         <p class="muted section-note">
           The reply was delivered to nobody: the hook did not ask for it, or it was empty.
@@ -134,7 +134,7 @@ function Deliveries({ run: { deliveries } }: { run: Run }) {
   );
 }
 
-function Asked({ runId, asked: { request, call } }: { runId: string; asked: RunRequest }) {
+function RequestView({ runId, request: { request, call } }: { runId: string; request: RunRequest }) {
   const { message, instructions, ...options } = request ?? {};
   return (
     <>
@@ -164,13 +164,13 @@ function Asked({ runId, asked: { request, call } }: { runId: string; asked: RunR
   );
 }
 
-function Acts({ run: { runId, status }, onChange }: { run: Run; onChange: () => void }) {
-  const { isBusy, act } = useMutation(runId, onChange);
+function Actions({ run: { runId, status }, onChange }: { run: Run; onChange: () => void }) {
+  const { isPending, act } = useMutation(runId, onChange);
   if (!canWrite(useStore(access))) return null;
   return (
     <div class="acts">
       {status === "failed" && (
-        <button type="button" disabled={isBusy} onClick={() => act(service.runs.retry, "The run begins anew")}>
+        <button type="button" disabled={isPending} onClick={() => act(service.runs.retry, "The run begins anew")}>
           <Icon name="retry" /> Retry
         </button>
       )}
@@ -178,7 +178,7 @@ function Acts({ run: { runId, status }, onChange }: { run: Run; onChange: () => 
         <button
           type="button"
           class="danger"
-          disabled={isBusy}
+          disabled={isPending}
           onClick={() => act(service.runs.cancel, "The run was cancelled")}
         >
           <Icon name="cancel" /> Cancel

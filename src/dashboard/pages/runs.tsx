@@ -55,7 +55,7 @@ export function RunsPage({ place: { query } }: { place: Place }) {
         kind="runs"
         columns={["Run", "Outcome", "State", "Took", "Age"]}
         cells={(run) => <RunCells run={run} />}
-        empty={<NoRuns isNarrowed={status !== null || sessionKey !== null} />}
+        empty={<NoRuns isFiltered={status !== null || sessionKey !== null} />}
       />
     </>
   );
@@ -97,8 +97,8 @@ function Took({ run: { startedAt, endedAt } }: { run: RunSummary }) {
   return <>{duration((endedAt ? Date.parse(endedAt) : present) - Date.parse(startedAt))}</>;
 }
 
-function NoRuns({ isNarrowed }: { isNarrowed: boolean }) {
-  if (isNarrowed) {
+function NoRuns({ isFiltered }: { isFiltered: boolean }) {
+  if (isFiltered) {
     return (
       <Notice title="No run fits">
         <a href="/runs">Show all runs</a>
@@ -134,7 +134,7 @@ function useLiveRuns(status: RunStatus | null, sessionKey: string | null): LiveL
   );
   useEffect(() => {
     void list.reload();
-    const readSoon = throttle(() => void list.reload(), READ_EVERY_MS);
+    const reloadSoon = throttle(() => void list.reload(), READ_EVERY_MS);
     const stop = followLive(
       { topics: ["runs"] },
       {
@@ -143,13 +143,13 @@ function useLiveRuns(status: RunStatus | null, sessionKey: string | null): LiveL
           const fits = (!status || run.status === status) && (!sessionKey || run.sessionKey === sessionKey);
           if (fits) list.put(run);
           else list.remove(run.runId);
-          if (fits && run.status === "completed") readSoon(); // news are without the reply
+          if (fits && run.status === "completed") reloadSoon(); // news are without the reply
         },
       },
     );
     return () => {
       stop();
-      readSoon.stop();
+      reloadSoon.stop();
       list.close();
     };
   }, [list]);
