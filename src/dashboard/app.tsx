@@ -71,20 +71,20 @@ function Content({ here, isReady, failed }: { here: Place; isReady: boolean; fai
   return <Page key={here.path + here.id} place={here} />;
 }
 
-/** Where the reader wanted to go before the log-in; only ever within this service. */
+/** Returns the address to open after the login. It never leaves this service's origin. */
 function loginTarget({ query }: Place): URL {
   const to = URL.parse(query.get("to") ?? "/", location.origin);
   return to?.origin === location.origin && to.pathname !== "/login" ? to : new URL("/", location.origin);
 }
 
-/** The operators' queues are a page beside this one. */
+/** Opens the address after the login. The queue board at /queues is a page of its own. */
 function leaveLogin({ pathname, search, href }: URL): void {
   if (isDashboardPath(pathname)) navigate(pathname + search, { replace: true });
   else if (/^\/queues(\/|$)/.test(pathname)) location.replace(href);
   else navigate("/", { replace: true });
 }
 
-/** Another page begins at its top for those who hear it too. */
+/** Moves the focus to the content when the page changes, so that screen readers start at its top. */
 function useFocusOnMove({ path, id }: Place) {
   const main = useRef<HTMLElement>(null);
   const last = useRef(`${path} ${id}`);

@@ -1,17 +1,20 @@
 import { Store } from "./data/store.ts";
 
-/** Smaller differences are of the way and of the seconds that an answer counts in. */
+/** Differences up to this value come from network delay and from the header's resolution of one second. */
 const TOLERANCE_MS = 2_000;
 
-/** How far the service's clock is ahead of the browser's, which may be wrong by hours: ages and silence are told by its own. */
+/** Difference of the service's clock to the browser's, which may be wrong by hours. Ages use the service's clock. */
 let serverOffsetMs = 0;
 
 const present = (): number => Date.now() + serverOffsetMs;
 
-/** The present by the service's clock, moved on once a second while the page is looked at. */
+/**
+ * The current time of the service's clock, in milliseconds since the epoch; updated every second while the page is
+ * visible.
+ */
 export const now = new Store(present());
 
-/** Takes the time that an answer was sent at, its header `Date`. */
+/** Adjusts the clock to a response's `Date` header. */
 export function setServerTime(date: string | null): void {
   const offset = Date.parse(date ?? "") - Date.now();
   if (Number.isNaN(offset) || Math.abs(offset - serverOffsetMs) <= TOLERANCE_MS) return;

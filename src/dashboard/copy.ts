@@ -1,20 +1,22 @@
 import { showToast } from "./components/toasts.tsx";
 
-/** Puts a text on the clipboard, and says so. */
+/** Copies a text to the clipboard and shows a toast. */
 export async function copyText(text: string, what: string): Promise<void> {
   const isDone = (await copyWithClipboardApi(text)) || copyBySelection(text);
   if (isDone) showToast(`${what} copied`);
   else showToast("The browser lets nothing be copied here: download it instead.", { isError: true });
 }
 
-/** Browsers give the clipboard to pages over https and from this machine only. */
+/** Browsers provide the clipboard API only to pages from https or localhost. */
 const copyWithClipboardApi = (text: string): Promise<boolean> =>
   navigator.clipboard?.writeText(text).then(
     () => true,
     () => false,
   ) ?? Promise.resolve(false);
 
-/** Where a dialog is open, nothing outside it can be selected. */
+/**
+ * Copies a selected text area. It is inside the open dialog, if any, because nothing outside a dialog can be selected.
+ */
 function copyBySelection(text: string): boolean {
   const focused = document.activeElement as HTMLElement | null;
   const field = document.createElement("textarea");
@@ -30,7 +32,7 @@ function copyBySelection(text: string): boolean {
   }
 }
 
-/** Hands a text to the browser as a file. */
+/** Downloads a text as a file. */
 export function downloadText(text: string, file: string, isJson: boolean): void {
   const type = isJson ? "application/json" : "text/plain;charset=utf-8";
   const url = URL.createObjectURL(new Blob([text], { type }));
@@ -38,5 +40,5 @@ export function downloadText(text: string, file: string, isJson: boolean): void 
   link.href = url;
   link.download = file.replace(/[^\w.-]+/g, "-");
   link.click();
-  setTimeout(() => URL.revokeObjectURL(url), 60_000); // the browser reads it in its own time
+  setTimeout(() => URL.revokeObjectURL(url), 60_000); // The browser reads the blob asynchronously.
 }

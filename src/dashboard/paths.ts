@@ -1,6 +1,6 @@
 /**
- * The addresses of the page's own router. The server answers all of them with the page's one document, and nothing else
- * with it; a segment after a colon holds one percent-encoded identifier.
+ * The paths of the page's router. The server responds to these paths only with the page's document. A segment with a
+ * colon holds one percent-encoded identifier.
  */
 export const PATHS = [
   "/",

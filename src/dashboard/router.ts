@@ -2,19 +2,19 @@ import { Store } from "./data/store.ts";
 import { PATHS, type Path } from "./paths.ts";
 
 export interface Place {
-  /** The pattern that the address fits; null where it fits none. */
+  /** The pattern that the address matches; null if there is none. */
   readonly path: Path | null;
-  /** The identifier in the address, decoded; empty where the pattern has none. */
+  /** The decoded identifier in the address; empty if the pattern has none. */
   readonly id: string;
   readonly query: URLSearchParams;
-  /** Path and query as they stand in the address bar. */
+  /** Path and query as in the address bar. */
   readonly href: string;
 }
 
-/** Where the reader is. */
+/** The current address. */
 export const place = new Store(read(location.pathname, location.search));
 
-/** Goes to an address of the page, or takes it in place of the present one. */
+/** Opens an address of the page in a new history entry, or replaces the current entry. */
 export function navigate(href: string, { replace = false } = {}): void {
   const before = place.value;
   if (!replace) {
@@ -26,7 +26,7 @@ export function navigate(href: string, { replace = false } = {}): void {
   if (!replace && after.path !== before.path) scrollTo(0, 0);
 }
 
-/** Goes back to a page where the reader has come from it, to how it was then; else as `navigate` does. */
+/** Goes back in the history if the previous entry is this page, which restores its state; otherwise navigates to it. */
 export function goBackTo(href: string, { replace = false } = {}): void {
   const { from } = (history.state ?? {}) as { from?: string };
   const pathOf = (one: string) => new URL(one, location.origin).pathname;
@@ -34,7 +34,7 @@ export function goBackTo(href: string, { replace = false } = {}): void {
   else navigate(href, { replace });
 }
 
-/** The same page with some parameters of its query changed; null takes one away. */
+/** Returns the current path with some query parameters changed; null removes a parameter. */
 export function withQuery(query: URLSearchParams, changes: Readonly<Record<string, string | null>>): string {
   const changed = new URLSearchParams(query);
   for (const [name, value] of Object.entries(changes)) {
@@ -45,15 +45,15 @@ export function withQuery(query: URLSearchParams, changes: Readonly<Record<strin
   return location.pathname + (text && `?${text}`);
 }
 
-/** The address of one thing: `address("/jobs/:jobId", "ci/7")`. */
+/** Builds the address of a resource: `address("/jobs/:jobId", "ci/7")`. */
 export function address(path: Path, id = ""): string {
   return path.replace(/:\w+/, encodeURIComponent(id));
 }
 
-/** Whether the page itself has something at this path. */
+/** Whether the path is one of PATHS. */
 export const isDashboardPath = (pathname: string): boolean => read(pathname, "").path !== null;
 
-/** Lets links within the page change the place instead of loading the document again; those with `data-up` lead back. */
+/** Makes links within the page navigate without loading the document. Links with `data-up` go back in the history. */
 export function followLinks(): void {
   history.scrollRestoration = "manual";
   addEventListener("popstate", (event) => {
@@ -79,8 +79,8 @@ function read(pathname: string, search: string): Place {
   for (const path of PATHS) {
     const [wanted, given] = [path.split("/"), pathname.split("/")];
     if (wanted.length !== given.length) continue;
-    const fits = wanted.every((part, at) => (part.startsWith(":") ? given[at] !== "" : part === given[at]));
-    if (fits) return { path, id: path.includes(":") ? decode(given.at(-1) as string) : "", query, href };
+    const matches = wanted.every((part, at) => (part.startsWith(":") ? given[at] !== "" : part === given[at]));
+    if (matches) return { path, id: path.includes(":") ? decode(given.at(-1) as string) : "", query, href };
   }
   return { path: null, id: "", query, href };
 }
@@ -89,6 +89,6 @@ function decode(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {
-    return segment; // not percent-encoded UTF-8: nothing has that name
+    return segment; // Not percent-encoded UTF-8: no resource has this id.
   }
 }

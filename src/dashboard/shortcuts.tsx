@@ -24,7 +24,7 @@ const isHelpOpen = new Store(false);
 
 export const showHelp = (): void => isHelpOpen.set(true);
 
-/** The keys that hold everywhere; lists have theirs (parts/rows.tsx). */
+/** Handles the keys that work on every page; components/rows.tsx handles those of lists. */
 export function Shortcuts() {
   const isOpen = useStore(isHelpOpen);
   const dialog = useRef<HTMLDialogElement>(null);
@@ -68,13 +68,13 @@ function listenToKeys(): () => void {
     else if (up) up.click();
     else return;
     event.preventDefault();
-    event.stopImmediatePropagation(); // "g j" goes to the jobs and moves nothing
+    event.stopImmediatePropagation(); // The "j" of "g j" must not move the focus in a list.
   };
   addEventListener("keydown", listen, { capture: true });
   return () => removeEventListener("keydown", listen, { capture: true });
 }
 
-/** Whether the keys belong to a field or to a dialog. */
+/** Whether the event is for a field or for an open dialog. */
 export const isTyping = ({ target }: KeyboardEvent): boolean =>
   target instanceof Element &&
   (target.closest("input, textarea, select, dialog") !== null || document.querySelector("dialog[open]") !== null);

@@ -4,14 +4,14 @@ const KEY = "signalbox.theme";
 const THEMES = ["auto", "light", "dark"] as const;
 export type Theme = (typeof THEMES)[number];
 
-/** What the reader has chosen; `auto` follows the system. */
+/** The selected theme; `auto` follows the system. */
 export const theme = new Store<Theme>(read());
 
 export function applyTheme(): void {
   document.documentElement.dataset.theme = theme.value;
 }
 
-/** Chooses the next one: the other than what is seen first, then back to the system's. */
+/** Selects the next theme. After `auto` comes the opposite of the system's theme, so that each click has an effect. */
 export function nextTheme(): void {
   const isDark = matchMedia("(prefers-color-scheme: dark)").matches;
   const order: Theme[] = isDark ? ["auto", "light", "dark"] : ["auto", "dark", "light"];
@@ -21,14 +21,14 @@ export function nextTheme(): void {
   try {
     localStorage.setItem(KEY, next);
   } catch {
-    // the browser keeps nothing: the choice holds until the page is left
+    // Storage is disabled: the selection lasts until the page is closed.
   }
 }
 
 function read(): Theme {
   try {
-    const kept = localStorage.getItem(KEY);
-    return THEMES.find((one) => one === kept) ?? "auto";
+    const stored = localStorage.getItem(KEY);
+    return THEMES.find((one) => one === stored) ?? "auto";
   } catch {
     return "auto";
   }

@@ -5,7 +5,7 @@ const UNITS = [
   [1, "s"],
 ] as const;
 
-/** `3 min`, `2 h 5 min`, `4 d`: the two largest units, the second only where it tells something. */
+/** Formats a duration like `3 min`, `2 h 5 min` or `4 d`; adds the smaller unit to hours and minutes below 10. */
 export function duration(ms: number): string {
   if (ms < 1_000) return ms < 1 ? "0 s" : `${Math.round(ms)} ms`;
   if (ms < 10_000) return `${(ms / 1_000).toFixed(1)} s`;
@@ -18,7 +18,7 @@ export function duration(ms: number): string {
   return rest > 0 && next && whole < 10 ? `${whole} ${unit} ${rest} ${next[1]}` : `${whole} ${unit}`;
 }
 
-/** `just now`, `12 s ago`, `3 h ago`; a time ahead is `in 5 min`. */
+/** Formats a time like `just now`, `12 s ago`, `3 h ago` or, in the future, `in 5 min`. */
 export function ago(time: string, now: number): string {
   const ms = now - Date.parse(time);
   if (Math.abs(ms) < 1_500) return "just now";
@@ -32,10 +32,10 @@ const FULL = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle
 const CLOCK = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
 const DAY = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
 
-/** Day and time in the reader's zone, with the zone. */
+/** Formats a date and time in the browser's time zone, with the zone. */
 export const absolute = (time: string): string => FULL.format(new Date(time));
 
-/** The time, with the day where that is another than today. */
+/** Formats a time, with the date unless it is today. */
 export function clockTime(time: string, now: number): string {
   const date = new Date(time);
   return new Date(now).toDateString() === date.toDateString() ? CLOCK.format(date) : DAY.format(date);

@@ -1,6 +1,6 @@
 import { useLayoutEffect } from "preact/hooks";
 
-/** Names the page in the browser's title, as soon as it is there: an effect after the painting comes late on a busy machine. */
+/** Sets the browser's title before the page is painted: a later effect would be delayed on a busy machine. */
 export function useTitle(title: string): void {
   useLayoutEffect(() => {
     document.title = `${title} · Signalbox`;

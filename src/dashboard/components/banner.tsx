@@ -8,7 +8,7 @@ const TEXTS = {
   away: "Live updates paused: the service cannot be reached. This page tries again by itself; what you see may be out of date.",
 } as const;
 
-/** Says while changes do not arrive. */
+/** Shows a warning while live updates do not arrive. */
 export function Banner() {
   const state = useStore(liveState);
   if (state !== "paused" && state !== "away") return null;

@@ -3,14 +3,14 @@ import { useEffect, useRef } from "preact/hooks";
 interface ConfirmProps {
   readonly title: string;
   readonly text: string;
-  /** What the button says that does it. */
-  readonly act: string;
+  /** The label of the button that confirms. */
+  readonly action: string;
   readonly onYes: () => void;
   readonly onClose: () => void;
 }
 
-/** Asks before something that cannot be taken back. */
-export function Confirm({ title, text, act, onYes, onClose }: ConfirmProps) {
+/** Asks for confirmation of an action that cannot be undone. */
+export function Confirm({ title, text, action, onYes, onClose }: ConfirmProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
   return (
@@ -20,7 +20,7 @@ export function Confirm({ title, text, act, onYes, onClose }: ConfirmProps) {
       <form method="dialog">
         <button type="submit">Cancel</button>
         <button type="submit" class="danger primary" onClick={onYes}>
-          {act}
+          {action}
         </button>
       </form>
     </dialog>

@@ -8,7 +8,7 @@ import { Icon } from "./icon.tsx";
 import { StatusMark } from "./status.tsx";
 import { When } from "./when.tsx";
 
-/** The deliveries of a run, each with what became of its parts. */
+/** The deliveries of a run with their state. */
 export function DeliveryList({ deliveries }: { deliveries: readonly Delivery[] }) {
   return (
     <ul class="cards">
@@ -47,13 +47,13 @@ export function partsOf({ parts }: Delivery): string {
   return `${sent} of ${parts.length} sent`;
 }
 
-/** What can be done about a delivery, for those who may. What becomes of it comes as live news. */
+/** The actions on a delivery, if the access allows changes. Their effect arrives as a live event. */
 export function DeliveryActions({ delivery: { deliveryId, state } }: { delivery: Delivery }) {
-  const { isPending, act } = useMutation(deliveryId);
+  const { isPending, mutate } = useMutation(deliveryId);
   if (!canWrite(useStore(access)) || state === "sent") return null;
   return (
     <span class="acts">
-      <button type="button" disabled={isPending} onClick={() => act(service.deliveries.retry, "It is tried again")}>
+      <button type="button" disabled={isPending} onClick={() => mutate(service.deliveries.retry, "It is tried again")}>
         <Icon name="retry" /> {state === "failed" ? "Retry" : "Try now"}
       </button>
       {state === "pending" && (
@@ -61,7 +61,7 @@ export function DeliveryActions({ delivery: { deliveryId, state } }: { delivery:
           type="button"
           class="danger"
           disabled={isPending}
-          onClick={() => act(service.deliveries.cancel, "The delivery was given up")}
+          onClick={() => mutate(service.deliveries.cancel, "The delivery was given up")}
         >
           <Icon name="cancel" /> Cancel
         </button>

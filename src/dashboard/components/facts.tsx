@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 
-/** Names and values, those without a value left out. */
+/** A list of names and values, without the empty values. */
 export function Facts({ facts }: { facts: readonly (readonly [name: string, value: ComponentChildren])[] }) {
   return (
     <dl class="facts">

@@ -1,4 +1,4 @@
-/** Outlines in a square of 16, drawn with the text's colour. */
+/** Paths in a square of 16 by 16, stroked in the colour of the text. */
 const SHAPES = {
   running: "M8 1.75a6.25 6.25 0 1 0 6.25 6.25",
   completed: "M3.5 8.5l3 3 6-7",

@@ -3,10 +3,10 @@ import { copyText, downloadText } from "../copy.ts";
 import { bytes } from "../time.ts";
 import { Icon } from "./icon.tsx";
 
-/** What is shown of a long text at once, and of one that the reader wants to see more of. */
+/** Number of characters shown of a long text, at first and after "Show more". */
 const HEAD_CHARS = 6_000;
 const MORE_CHARS = 100_000;
-/** Longer texts begin closed. */
+/** Maximum length of a text that is unfolded at first. */
 const OPEN_CHARS = 3_000;
 
 const TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(?:true|false|null)\b|-?\b\d+(?:\.\d+)?(?:[eE][+-]?\d+)?\b/g;
@@ -14,11 +14,13 @@ const TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(?:true|false|null)\b|-?\b\d+(?:\.\d
 interface JsonProps {
   readonly title: string;
   readonly value: unknown;
-  /** The download's name, without an ending. */
+  /** The file name of the download, without its extension. */
   readonly file: string;
 }
 
-/** Any JSON, readable, to be copied and downloaded whole; of a large one only the beginning is in the document. */
+/**
+ * A formatted JSON value. Copy and download contain all of it; the document contains only the start of a large value.
+ */
 export function JsonBlock({ title, value, file }: JsonProps) {
   const text = useMemo(() => JSON.stringify(value, null, 2), [value]);
   return <TextBlock title={title} text={text} file={`${file}.json`} isJson />;
@@ -31,7 +33,7 @@ interface TextProps {
   readonly isJson?: boolean;
 }
 
-/** A text of any length. */
+/** A text of any length, with copy and download. */
 export function TextBlock({ title, text, file, isJson = false }: TextProps) {
   const [limit, setLimit] = useState(HEAD_CHARS);
   const head = text.length > limit ? text.slice(0, limit) : text;
@@ -42,7 +44,7 @@ export function TextBlock({ title, text, file, isJson = false }: TextProps) {
         <summary>
           <h2>{title}</h2> <span class="muted">{bytes(size)}</span>
         </summary>
-        {/* A region that scrolls can be reached by keyboard. */}
+        {/* tabIndex lets the keyboard scroll the region. */}
         <pre class={isJson ? "code" : "code prose"} tabIndex={0} role="region" aria-label={`${title}, content`}>
           {isJson && head.length <= HEAD_CHARS ? <Tokens text={head} /> : head}
           {head.length < text.length && "…"}

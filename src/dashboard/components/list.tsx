@@ -11,20 +11,20 @@ interface ListProps<Row> {
   readonly list: LiveList<Row>;
   readonly idOf: (row: Row) => string;
   readonly label: string;
-  /** What one is called, and several. */
+  /** The noun for one row and for several. */
   readonly noun: readonly [one: string, several: string];
   readonly columns: readonly string[];
   readonly kind: string;
   readonly cells: (row: Row) => ComponentChildren;
-  /** What stands there when there is none. */
+  /** The content of an empty list. */
   readonly empty: VNode;
 }
 
-/** How many rows are kept while the reader is at the top, and how long he is there before the others are let go. */
+/** Above this number of rows the list is truncated once the page has been scrolled to the top for AT_TOP_MS. */
 const MAX_IDLE_ROWS = 2_000;
 const AT_TOP_MS = 10_000;
 
-/** A live list with all that it may be: empty, failed, being read, longer than what is loaded. */
+/** A live list in all its states: empty, failed, loading, and with more rows than are loaded. */
 export function List<Row>({ list, noun, empty, ...table }: ListProps<Row>) {
   const { rows, state, error, hasMore, arrived } = useStore(list.view);
   const [isAtTop, setAtTop] = useState(true);
@@ -46,7 +46,7 @@ export function List<Row>({ list, noun, empty, ...table }: ListProps<Row>) {
   );
 }
 
-/** A page that stays open for days would keep all that has come, and read all of it anew after each break. */
+/** Truncates the list: a page that stays open for days would otherwise keep and reload every row that ever arrived. */
 function useTruncation<Row>(list: LiveList<Row>, isTooLong: boolean): void {
   useEffect(() => {
     if (!isTooLong) return;

@@ -3,7 +3,7 @@ import { useEffect } from "preact/hooks";
 import { SignalboxError } from "../../client/client.ts";
 import { checkAccess } from "../data/access.ts";
 
-/** What stands where there is nothing to show: why, and what to do. */
+/** The content of a page that has nothing to show: the reason and what to do. */
 export function Notice({ title, children }: { title: string; children?: ComponentChildren }) {
   return (
     <div class="notice">
@@ -15,7 +15,7 @@ export function Notice({ title, children }: { title: string; children?: Componen
 
 const RETRY_MS = 5_000;
 
-/** Something could not be read. What may pass is tried again without the reader: nobody stands before a screen on a wall. */
+/** Shows an error. Retries a transient error by itself, for screens without a user. */
 export function Failure({ error, retry }: { error: unknown; retry: () => void }) {
   useEffect(() => {
     checkAccess(error);
@@ -35,7 +35,7 @@ export function Failure({ error, retry }: { error: unknown; retry: () => void })
   );
 }
 
-/** What is wrong and what to do, each a sentence. */
+/** Returns the problem and the advice for an error, as one sentence each. */
 export function explain(error: unknown): readonly [title: string, advice: string] {
   if (!(error instanceof SignalboxError))
     return ["Something went wrong in this page", `${error}. Load the page again.`];

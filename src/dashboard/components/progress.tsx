@@ -1,12 +1,12 @@
-interface Shown {
+interface ProgressBarProps {
   readonly value: number;
   readonly label: string;
   readonly status: string;
   readonly stale?: boolean;
 }
 
-/** How far it is, as a bar and in numbers. */
-export function ProgressBar({ value, label, status, stale = false }: Shown) {
+/** Progress as a bar and as a percentage. */
+export function ProgressBar({ value, label, status, stale = false }: ProgressBarProps) {
   const text = percent(value);
   return (
     <span class={`progress progress-${stale ? "stale" : status}`}>
@@ -28,5 +28,5 @@ export function ProgressBar({ value, label, status, stale = false }: Shown) {
   );
 }
 
-/** Never rounded up: 100 % is only what has reached it. */
+/** Rounds down, so that only completed work shows 100 %. */
 const percent = (value: number): string => `${Math.floor(value)} %`;

@@ -2,9 +2,9 @@ import type { ComponentChildren } from "preact";
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { isTyping } from "../shortcuts.tsx";
 
-/** Rows drawn beyond what is seen, so that scrolling shows no gap. */
+/** Number of rows rendered above and below the visible ones, so that scrolling shows no gap. */
 const OVERSCAN = 8;
-/** How many rows before the end more are asked for. */
+/** Number of rows before the end at which the next page is requested. */
 const PREFETCH_ROWS = 40;
 
 interface RowsProps<Row> {
@@ -12,13 +12,13 @@ interface RowsProps<Row> {
   readonly idOf: (row: Row) => string;
   readonly label: string;
   readonly columns: readonly string[];
-  /** Names the widths of its columns and the height of its rows, `--row-height`, in the style sheet. */
+  /** Selects the style with the widths of the columns and the height of the rows, `--row-height`. */
   readonly kind: string;
-  /** The cells of a row: each with the role `cell`, one of them with a link to the row's page. */
+  /** Renders the cells of a row, each with the role `cell` and one of them with a link to the row's page. */
   readonly cells: (row: Row) => ComponentChildren;
   readonly hasMore?: boolean;
   readonly onNearEnd?: () => void;
-  /** The reader sees the first row, or not any more. */
+  /** Called with whether the first row is visible. */
   readonly onTop?: (isAtTop: boolean) => void;
 }
 
@@ -29,27 +29,27 @@ interface Span {
 }
 
 /**
- * A table of any length that scrolls with the page: only the rows that are seen are in the document. What comes in above
- * them moves nothing. The keys j and k, or the arrows, go through the rows.
+ * A virtualized table that scrolls with the page: only the visible rows are in the document. Rows that arrive above do
+ * not move them. The keys j and k, or the arrows, move through the rows.
  */
 export function Rows<Row>(props: RowsProps<Row>) {
   const { rows, idOf, label, columns, kind, cells, hasMore = false, onNearEnd, onTop } = props;
   const body = useRef<HTMLDivElement>(null);
   const [span, setSpan] = useState<Span>({ from: 0, to: 30, height: 0 });
-  const look = useCallback(() => {
+  const updateSpan = useCallback(() => {
     if (!body.current) return;
-    const seen = spanOf(body.current);
-    setSpan((before) => (isSame(before, seen) ? before : seen));
+    const visible = spanOf(body.current);
+    setSpan((before) => (isSame(before, visible) ? before : visible));
   }, []);
   useEffect(() => {
-    addEventListener("scroll", look, { passive: true });
-    addEventListener("resize", look);
+    addEventListener("scroll", updateSpan, { passive: true });
+    addEventListener("resize", updateSpan);
     return () => {
-      removeEventListener("scroll", look);
-      removeEventListener("resize", look);
+      removeEventListener("scroll", updateSpan);
+      removeEventListener("resize", updateSpan);
     };
   }, []);
-  useLayoutEffect(look); // what stands above may have grown
+  useLayoutEffect(updateSpan); // The content above the table may have changed its height.
   useScrollAnchor(body, rows, idOf, span);
   useEffect(() => {
     if (hasMore && span.to > rows.length - PREFETCH_ROWS) onNearEnd?.();
@@ -100,7 +100,7 @@ function spanOf(body: HTMLElement): Span {
 
 const isSame = (a: Span, b: Span): boolean => a.from === b.from && a.to === b.to && a.height === b.height;
 
-/** Keeps the rows that are read in their place while others come or go above them. */
+/** Keeps the visible rows in place while rows above them are added or removed. */
 function useScrollAnchor<Row>(
   body: { current: HTMLElement | null },
   rows: readonly Row[],
@@ -121,7 +121,7 @@ function useScrollAnchor<Row>(
   });
 }
 
-/** j and k, or the arrows: the row's link takes the focus, so that Enter opens it. */
+/** Moves the focus between the rows' links with j and k or the arrows, so that Enter opens the row. */
 function useKeyboardNavigation(body: { current: HTMLElement | null }, length: number, height: number): void {
   const wanted = useRef<number | null>(null);
   const focusWanted = () => {
@@ -152,11 +152,11 @@ function useKeyboardNavigation(body: { current: HTMLElement | null }, length: nu
   }, [length, height]);
 }
 
-/** Whether the arrows belong to a region that scrolls. */
+/** Whether the event is an arrow key for a region that scrolls. */
 const isScrolling = ({ key, target }: KeyboardEvent): boolean =>
   key.startsWith("Arrow") && target instanceof Element && target.closest("[tabindex='0']") !== null;
 
-/** Scrolls just as far as needed for a row to be seen below what sticks to the top. */
+/** Scrolls only as far as needed to show a row below the sticky header. */
 function scrollToRow(body: HTMLElement, offset: number, height: number): void {
   const { top } = body.getBoundingClientRect();
   const sticky = Number.parseFloat(getComputedStyle(body).getPropertyValue("--sticky-height")) || 0;

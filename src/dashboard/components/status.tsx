@@ -10,7 +10,7 @@ const TITLES: Readonly<Record<string, readonly [title: string, icon: IconName]>>
   sent: ["Sent", "completed"],
 };
 
-/** A state in words, with a shape and a colour. */
+/** A state as a word with an icon and a colour. */
 export function StatusMark({ status, stale = false }: { status: string; stale?: boolean }) {
   const [title, icon] = TITLES[status] ?? [status, "queued"];
   const kind = stale ? "stale" : status;

@@ -15,12 +15,12 @@ import { ProgressBar } from "./progress.tsx";
 import { StatusMark } from "./status.tsx";
 import { Toasts } from "./toasts.tsx";
 
-const READ_EVERY_MS = 1_000;
+const RELOAD_EVERY_MS = 1_000;
 
 interface StepPanelProps {
   readonly job: JobSummary;
   readonly stepKey: string;
-  /** As the timeline knows it; undefined when it does not. */
+  /** The step's row of the timeline, or undefined if the timeline lacks it. */
   readonly summary: StepSummary | undefined;
   readonly onClose: () => void;
 }
@@ -31,7 +31,7 @@ export function StepPanel({ job, stepKey, summary, onClose }: StepPanelProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const query = useQuery(
     (signal) => service.jobs.step(jobId, stepKey, { signal }),
-    `${job.createdAt} ${stepKey}`, // another job may come under the same name
+    `${job.createdAt} ${stepKey}`, // The job may be deleted and created again.
   );
   useReloadOnEvent(summary, query);
   const { value, error, reload } = query;
@@ -42,7 +42,7 @@ export function StepPanel({ job, stepKey, summary, onClose }: StepPanelProps) {
   const stale = step !== null && isStepStale(step, job, present);
   return (
     <dialog ref={dialog} class="panel" aria-labelledby="step-title" onClose={onClose}>
-      {/* The page's own are behind it. */}
+      {/* The dialog covers the page's own toasts. */}
       <Toasts />
       <div class="panel-head">
         <h2 id="step-title">
@@ -77,7 +77,7 @@ export function StepPanel({ job, stepKey, summary, onClose }: StepPanelProps) {
           />
         </>
       )}
-      {error !== null && <NoStep error={error} retry={reload} />}
+      {error !== null && <StepError error={error} retry={reload} />}
       {value?.output && <JsonBlock title="Output" value={value.output} file={`${jobId}-${stepKey}-output`} />}
       {value && !value.output && (
         <p class="muted">{step?.status === "running" ? "No output yet." : "This step has left no output."}</p>
@@ -86,15 +86,15 @@ export function StepPanel({ job, stepKey, summary, onClose }: StepPanelProps) {
   );
 }
 
-function NoStep({ error, retry }: { error: unknown; retry: () => void }) {
+function StepError({ error, retry }: { error: unknown; retry: () => void }) {
   if (!(error instanceof SignalboxError && error.code === "step_not_found"))
     return <Failure error={error} retry={retry} />;
   return <p class="muted">There is no such step: it was never reported.</p>;
 }
 
-/** News are without outputs: reads the step again when they tell of it, no more than once in a while. */
+/** Reloads the step after an event, at a limited rate, because events lack the output. */
 function useReloadOnEvent(summary: StepSummary | undefined, { value, error, reload }: Query<Step>): void {
-  const reloadSoon = useMemo(() => throttle(reload, READ_EVERY_MS), []);
+  const reloadSoon = useMemo(() => throttle(reload, RELOAD_EVERY_MS), []);
   useEffect(() => reloadSoon.stop, []);
   useEffect(() => {
     if (summary && (value ? summary.updatedAt > value.updatedAt : error !== null)) reloadSoon();

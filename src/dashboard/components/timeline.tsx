@@ -15,7 +15,7 @@ interface TimelineProps {
 
 const MAX_TICKS = 6;
 
-/** The steps of a job as bars over its time; only those that are seen are drawn. */
+/** The steps of a job as bars on a time axis. */
 export function Timeline({ job, steps, hrefOf }: TimelineProps) {
   const present = useStore(now);
   const end = endOf(job, present);
@@ -45,7 +45,7 @@ interface StepProps {
   readonly job: JobSummary;
   readonly step: StepSummary;
   readonly axis: Axis;
-  /** The job's. */
+  /** The end of the job. */
   readonly end: number;
   readonly now: number;
   readonly href: string;

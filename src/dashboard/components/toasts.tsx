@@ -13,7 +13,7 @@ const SHOWN_MS = 6_000;
 const toasts = new Store<readonly Toast[]>([]);
 let last = 0;
 
-/** Says what came of something that the reader did. */
+/** Shows the result of an action for a few seconds. */
 export function showToast(text: string, { isError = false } = {}): void {
   last += 1;
   const id = last;

@@ -17,7 +17,7 @@ const LINKS = [
 
 const THEMES = { auto: "as the system", light: "light", dark: "dark" } as const;
 
-/** @param isPlain before the log-in: nothing to go to */
+/** @param isPlain whether to omit the navigation, as before the login */
 export function TopBar({ place, isPlain }: { place: Place; isPlain: boolean }) {
   const chosen = useStore(theme);
   const currentAccess = useStore(access);

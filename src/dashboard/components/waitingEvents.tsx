@@ -13,7 +13,7 @@ import { When } from "./when.tsx";
 
 const EVERY_MS = 5_000;
 
-/** What waits for the main session's next heartbeat. No live news tell of it: it is read again every few seconds. */
+/** The events that wait for the main session's next heartbeat. They are polled, because no live events report them. */
 export function WaitingEvents() {
   const { value, error, reload } = useQuery((signal) => service.sessions.waitingEvents({}, { signal }));
   useReloadEvery(reload, EVERY_MS);
@@ -45,10 +45,10 @@ export function WaitingEvents() {
   );
 }
 
-/** Takes an event off the queue that no turn gets past, for those who may. */
+/** Removes an event, such as one that every turn fails on, if the access allows changes. */
 function RemoveButton({ eventId, onEnd }: { eventId: string; onEnd: () => void }) {
   const [isConfirming, setConfirming] = useState(false);
-  const { isPending, act } = useMutation(eventId, onEnd);
+  const { isPending, mutate } = useMutation(eventId, onEnd);
   if (!canWrite(useStore(access))) return null;
   return (
     <>
@@ -59,8 +59,8 @@ function RemoveButton({ eventId, onEnd }: { eventId: string; onEnd: () => void }
         <Confirm
           title="Remove this event?"
           text="The main session is not told of it any more. A turn that is under way may know it already."
-          act="Remove"
-          onYes={() => act(service.sessions.deleteEvent, "The event was removed")}
+          action="Remove"
+          onYes={() => mutate(service.sessions.deleteEvent, "The event was removed")}
           onClose={() => setConfirming(false)}
         />
       )}

@@ -2,7 +2,7 @@ import { now } from "../clock.ts";
 import { useStore } from "../data/useStore.ts";
 import { absolute, ago } from "../time.ts";
 
-/** How long ago, with the time itself in its title. */
+/** A time as its age, with the absolute time as its title. */
 export function When({ time }: { time: string }) {
   const present = useStore(now);
   return (

@@ -3,13 +3,13 @@ import { navigate, place } from "../router.ts";
 import { service } from "./service.ts";
 import { Store } from "./store.ts";
 
-/** Null until the service has said. */
+/** The access of this browser; null until the service has responded. */
 export const access = new Store<Access | null>(null);
 
-/** Why the service could not say it. */
+/** The error of the last request for the access; null if it succeeded. */
 export const accessError = new Store<unknown>(null);
 
-/** The other pages of this browser, for which a log-in or log-out holds too. */
+/** The dashboard's other pages in this browser, which share its login. */
 const others = new BroadcastChannel("signalbox.access");
 
 export function followLoginChanges(): void {
@@ -38,7 +38,7 @@ export async function logOut(): Promise<void> {
   await readAccess();
 }
 
-/** An answer 401 means that the log-in has ended: to the log-in, and from there back to here. */
+/** Redirects to the login page, which leads back, when the error is a 401: the login has ended. */
 export function checkAccess(error: unknown): void {
   if (!(error instanceof SignalboxError) || error.status !== 401) return;
   const currentAccess = access.value;
@@ -51,5 +51,5 @@ export function redirectToLogin(): void {
   if (path !== "/login") navigate(`/login?to=${encodeURIComponent(href)}`, { replace: true });
 }
 
-/** Whether the reader may change things. */
+/** Whether this access allows changes. */
 export const canWrite = (currentAccess: Access | null): boolean => currentAccess?.access === "full";

@@ -9,27 +9,30 @@ export interface JobSnapshot {
   readonly steps: readonly StepSummary[];
   /** Whether the job has more steps than are shown. */
   readonly hasMoreSteps: boolean;
-  /** What the job has said since it is looked at, newest first, the present message included. */
+  /** The messages since the page was opened, newest first, including the current one. */
   readonly messages: readonly { readonly text: string; readonly at: string }[];
-  /** It was deleted while it was looked at. */
+  /** Whether the job was deleted while the page was open. */
   readonly isDeleted: boolean;
   readonly error: unknown;
 }
 
 const FIRST_PAGE = 200;
 const PAGE = 1_000;
-/** No reader goes through more; the API has them all. */
+/** Maximum number of shown steps: more cannot be read on a page; the API returns all of them. */
 const MAX_STEPS = 5_000;
 const MAX_MESSAGES = 50;
 
-/** One job and its steps as they are now. Outputs of steps are left out: they are read when one is looked at. */
+/**
+ * The current state of one job and its steps, read over the API and updated by live events. Outputs of steps are read
+ * only when a step is opened.
+ */
 export class JobRecord {
   readonly snapshot = new Store<JobSnapshot>({
     ...{ job: null, steps: [], hasMoreSteps: false, messages: [], isDeleted: false, error: null },
   });
   readonly #jobId: string;
   #steps = new Map<string, StepSummary>();
-  /** What summary have told of since the present reading began: it may know less. */
+  /** The job and the steps that events have changed since the current reload began: its responses may be older. */
   #changed: { job: JobSummary | null; readonly stepIds: Set<string> } = { job: null, stepIds: new Set() };
   #reading: AbortController | null = null;
   #frame = 0;
@@ -39,7 +42,7 @@ export class JobRecord {
     this.#jobId = jobId;
   }
 
-  /** Reads all of it anew. */
+  /** Reads the job and its steps. Replaces a reload that is in progress. */
   async reload(): Promise<void> {
     this.#reading?.abort();
     const reading = new AbortController();
@@ -69,19 +72,20 @@ export class JobRecord {
     }
   }
 
+  /** Applies a live event of the job. Reloads when the event lacks fields that may have changed. */
   applyJob(summary: JobSummary): void {
     const { job } = this.#latest();
     this.#changed.job = summary;
     if (!job) {
       if (!this.#reading) void this.reload();
-      return; // said again once it is read
+      return; // reload() applies it once the job is read.
     }
-    const isOther = summary.createdAt !== job.createdAt;
+    const isRecreated = summary.createdAt !== job.createdAt;
     const hasEnded = summary.status !== job.status;
     this.#change({ job: mergeJob(job, summary), ...this.#addMessage(summary) });
-    // News are without input, metadata and output; what changed without a report may be one of these.
+    // Events lack input, metadata and output, which may have changed if there was no report.
     const isNoReport = summary.updatedAt > job.updatedAt && summary.lastReportAt === job.lastReportAt;
-    if (isOther || hasEnded || isNoReport || this.#latest().isDeleted) void this.reload();
+    if (isRecreated || hasEnded || isNoReport || this.#latest().isDeleted) void this.reload();
   }
 
   applyStep(summary: StepSummary): void {
@@ -91,7 +95,7 @@ export class JobRecord {
   }
 
   markDeleted(): void {
-    if (!this.#latest().job) return void this.reload(); // which says so
+    if (!this.#latest().job) return void this.reload(); // Its error says that the job does not exist.
     this.#reading?.abort();
     this.#changed = { job: null, stepIds: new Set() };
     this.#change({ isDeleted: true });
@@ -111,20 +115,20 @@ export class JobRecord {
       for (const step of page.steps) found.set(step.stepKey, step);
       cursor = page.nextCursor ?? undefined;
     } while (cursor !== undefined && found.size < MAX_STEPS);
-    const known = [...this.#steps.values()];
+    const before = [...this.#steps.values()];
     this.#steps = found;
-    for (const step of known) {
+    for (const step of before) {
       const fresh = found.get(step.stepKey);
-      const isKnown = fresh ? fresh.stepId === step.stepId : this.#changed.stepIds.has(step.stepId);
-      if (isKnown) this.#putStep(step); // summary may have overtaken the page
+      const isSame = fresh ? fresh.stepId === step.stepId : this.#changed.stepIds.has(step.stepId);
+      if (isSame) this.#putStep(step); // Its event may be newer than the page.
     }
     this.#change({ steps: [...this.#steps.values()], hasMoreSteps: cursor !== undefined });
   }
 
   #putStep(step: StepSummary): void {
-    const known = this.#steps.get(step.stepKey);
-    if (known?.stepId === step.stepId && known.updatedAt > step.updatedAt) return;
-    if (known || this.#steps.size < MAX_STEPS) this.#steps.set(step.stepKey, step);
+    const current = this.#steps.get(step.stepKey);
+    if (current?.stepId === step.stepId && current.updatedAt > step.updatedAt) return;
+    if (current || this.#steps.size < MAX_STEPS) this.#steps.set(step.stepKey, step);
   }
 
   #addMessage({ message, updatedAt }: JobSummary): Partial<JobSnapshot> {
@@ -137,7 +141,7 @@ export class JobRecord {
     return { ...this.snapshot.value, ...this.#pendingChange };
   }
 
-  /** Drawn once for a frame's worth of summary. */
+  /** Applies the change at the next frame, so that a burst of events renders once. */
   #change(change: Partial<JobSnapshot>): void {
     this.#pendingChange = { ...this.#pendingChange, ...change };
     this.#frame ||= requestAnimationFrame(() => {
@@ -148,7 +152,7 @@ export class JobRecord {
   }
 }
 
-/** What was read, unless summary have overtaken it; only the reading has input, metadata and output. */
+/** Merges a response into the shown job. Only a response has input, metadata and output; an event may be newer. */
 function mergeRead(shown: Job, read: Job): Job {
   const { input, metadata, output } = read;
   return read.updatedAt >= shown.updatedAt ? (mergeJob(shown, read) as Job) : { ...shown, input, metadata, output };

@@ -2,7 +2,10 @@ import type { JobFilter, JobSummary } from "../../client/client.ts";
 import { LiveList } from "./liveList.ts";
 import { JOB_ROW, service } from "./service.ts";
 
-/** The list of the jobs that a filter fits, which is asked for at each reading: it may go with the time. */
+/**
+ * Creates the list of the jobs that match a filter. Calls `filterOf` for each request, because it may depend on the
+ * time.
+ */
 export function jobList(filterOf: () => JobFilter): LiveList<JobSummary> {
   return new LiveList<JobSummary>({
     idOf: (job) => job.jobId,
@@ -16,10 +19,10 @@ export function jobList(filterOf: () => JobFilter): LiveList<JobSummary> {
   });
 }
 
-/** What a job is called: its name, or its id where that says nothing. */
+/** Returns the name of a job, or its id if the name is missing or blank. */
 export const titleOf = ({ name, jobId }: Pick<JobSummary, "name" | "jobId">): string => (name?.trim() ? name : jobId);
 
-/** The newer of two looks at a job. What was read and what was told cross on the way; progress never goes back. */
+/** Returns the newer of two states of a job. Responses and events may arrive in any order; progress never decreases. */
 export function mergeJob<J extends JobSummary>(shown: J, news: JobSummary): J {
   if (shown.createdAt !== news.createdAt)
     return news.createdAt > shown.createdAt ? ({ ...shown, ...news } as J) : shown;
@@ -27,7 +30,7 @@ export function mergeJob<J extends JobSummary>(shown: J, news: JobSummary): J {
   return { ...shown, ...news, progress: Math.max(shown.progress, news.progress) };
 }
 
-/** Whether it is silent for too long, by the reader's clock: no event comes of time alone. */
+/** Whether a job is stale at this time. The service sends no event when a job becomes stale. */
 export function isStale(
   { status, stale, staleAt }: Pick<JobSummary, "status" | "stale" | "staleAt">,
   now: number,

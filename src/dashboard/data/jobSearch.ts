@@ -1,14 +1,14 @@
 import type { JobFilter } from "../../client/client.ts";
 
 /*
- * The filters of the list of jobs stand in the page's address under the API's own names; `created` besides is a time back
- * from now.
+ * The page's address holds the filters of the list of jobs as query parameters with the API's names. The additional
+ * parameter `created` is a time span before now.
  */
 const TEXTS = ["name", "jobId", "createdFrom", "createdBefore", "updatedFrom", "updatedBefore"];
 const STATUSES = ["running", "completed", "failed"];
 const METADATA = "metadata.";
 
-/** How far back `created` may reach, in seconds. */
+/** The values of `created`, with their length in seconds. */
 export const SPANS: Readonly<Record<string, { readonly title: string; readonly seconds: number }>> = {
   "15m": { title: "Last 15 minutes", seconds: 900 },
   "1h": { title: "Last hour", seconds: 3_600 },
@@ -17,7 +17,7 @@ export const SPANS: Readonly<Record<string, { readonly title: string; readonly s
   "30d": { title: "Last 30 days", seconds: 2_592_000 },
 };
 
-/** What the API is asked for; what it would not know is left out. */
+/** Converts the address's query to the API's filter, without the parameters that the API does not have. */
 export function toFilter(place: URLSearchParams, now: number): JobFilter {
   const filter: Record<string, unknown> = {};
   const metadata: Record<string, string[]> = {};
@@ -35,20 +35,20 @@ export function toFilter(place: URLSearchParams, now: number): JobFilter {
   return { ...filter, ...(Object.keys(metadata).length > 0 && { metadata }) };
 }
 
-/** When the time back from now begins that `created` asks for, if it does. */
+/** Returns the start of the time span that `created` names, or undefined without one. */
 export function spanStart(place: URLSearchParams, now: number): string | undefined {
   const span = SPANS[place.get("created") ?? ""];
   return span && new Date(now - span.seconds * 1_000).toISOString();
 }
 
-/** Whether the list is narrowed at all. */
+/** Whether the address filters the list. */
 export const isFiltered = (place: URLSearchParams): boolean => Object.keys(toFilter(place, 0)).length > 0;
 
 const WORD = /(?:[^\s"=]+=|id:)?"(?:[^"]|"")*"?|\S+/g;
 
 /**
- * The words of the search field: `id:ci/7` begins a jobId, `team=sales` is metadata, all else together begins a name. A
- * value with spaces stands in double quotes, a double quote in it is doubled.
+ * Parses the search field: `id:ci/7` is a prefix of the jobId, `team=sales` is metadata, and the remaining words are a
+ * prefix of the name. Values with spaces are enclosed in double quotes; a double quote in a value is doubled.
  */
 export function parseSearch(text: string): { name: string; jobId: string; metadata: [string, string][] } {
   const name: string[] = [];
@@ -63,7 +63,7 @@ export function parseSearch(text: string): { name: string; jobId: string; metada
   return { name: name.join(" "), jobId, metadata };
 }
 
-/** The search field's text for an address. */
+/** Returns the search field's text for an address. */
 export function searchText(place: URLSearchParams): string {
   const words: string[] = [];
   const name = place.get("name");
@@ -75,7 +75,7 @@ export function searchText(place: URLSearchParams): string {
   return words.join(" ");
 }
 
-/** The address's query with another search. */
+/** Returns the address's query with another search. */
 export function withSearch(place: URLSearchParams, text: string): URLSearchParams {
   const query = new URLSearchParams([...place].filter(([key]) => !/^(name|jobId|metadata\..+)$/.test(key)));
   const { name, jobId, metadata } = parseSearch(text);

@@ -4,24 +4,29 @@ import { service } from "./service.ts";
 import { Store } from "./store.ts";
 
 /**
- * Whether changes arrive: `connecting` before the first word, `paused` while the service itself hears nothing, `away` while
- * it cannot be reached, `none` where there is nothing to follow.
+ * The state of the live connection:
+ *
+ * - connecting: before the first event;
+ * - live: events arrive;
+ * - paused: the service has lost its own event source;
+ * - away: the service is unreachable;
+ * - none: the page follows no events.
  */
 export const liveState = new Store<"connecting" | "live" | "paused" | "away" | "none">("none");
 
-/** A page that nobody looks at lets go: a browser keeps no more than six connections to one server. */
+/** How long a hidden page stays connected: a browser opens at most six connections to one server over HTTP/1.1. */
 const HIDDEN_MS = 30_000;
 
 type Data<Type extends LiveEvent["type"]> = Extract<LiveEvent, { type: Type }>["data"];
 
 export type LiveHandlers = {
-  /** From now on everything arrives, or something has been missed: read what you show, over the API. */
+  /** Called when events begin to arrive or some were lost: read the shown state over the API. */
   readonly onStart: () => void;
-  /** The stream is refused, for good: what it was about is gone, or the log-in has ended. */
+  /** Called when the service refuses the stream: its job is gone, or the login has ended. */
   readonly onRefused?: (error: unknown) => void;
 } & { readonly [Type in Exclude<LiveEvent["type"], "state" | "reload">]?: (data: Data<Type>) => void };
 
-/** Hands on what happens until it is ended, over any number of connections. @returns what ends it */
+/** Passes live events to the handlers, and reconnects as needed. Returns a function that stops this. */
 export function followLive(what: WatchOptions, handlers: LiveHandlers): () => void {
   liveState.set("connecting");
   let controller = new AbortController();
@@ -33,7 +38,7 @@ export function followLive(what: WatchOptions, handlers: LiveHandlers): () => vo
     controller.abort();
     start();
   };
-  // Whoever comes back to the network does not wait until it is tried again.
+  // Reconnects at once when the network is back.
   const onOnline = () => {
     if (liveState.value === "away") restart();
   };
@@ -48,7 +53,7 @@ export function followLive(what: WatchOptions, handlers: LiveHandlers): () => vo
   addEventListener("offline", onOffline);
   document.addEventListener("visibilitychange", onVisibility);
   if (document.hidden)
-    controller.abort(); // opened behind the others: until somebody looks
+    controller.abort(); // The page was opened in the background; it connects when it becomes visible.
   else start();
   return () => {
     removeEventListener("online", onOnline);
@@ -64,7 +69,7 @@ async function follow(what: WatchOptions, handlers: LiveHandlers): Promise<void>
   try {
     for await (const event of service.watch(what)) {
       if (what.signal?.aborted) return;
-      take(event, handlers);
+      dispatch(event, handlers);
     }
   } catch (error) {
     if (what.signal?.aborted) return;
@@ -74,7 +79,7 @@ async function follow(what: WatchOptions, handlers: LiveHandlers): Promise<void>
   }
 }
 
-function take(event: LiveEvent, handlers: LiveHandlers): void {
+function dispatch(event: LiveEvent, handlers: LiveHandlers): void {
   if (event.type === "state") {
     const { live, reason } = event.data;
     liveState.set(live ? "live" : reason ? "away" : "paused");

@@ -9,7 +9,7 @@ export interface ListSource<Row> {
   readonly idOf: (row: Row) => string;
   readonly createdAt: (row: Row) => string;
   readonly load: (request: { limit: number; cursor: string | null; signal: AbortSignal }) => Promise<Page<Row>>;
-  /** What to show of a row after news of it: never what is older. */
+  /** Returns the row to show after an event. Must keep the newer state. */
   readonly merge: (shown: Row, news: Row) => Row;
 }
 
@@ -17,22 +17,25 @@ export interface ListView<Row> {
   readonly rows: readonly Row[];
   /** Whether there is more to load. */
   readonly hasMore: boolean;
-  /** `first`: nothing is there yet. */
+  /** `first` until the first page is loaded. */
   readonly state: "first" | "ready" | "loading";
   readonly error: unknown;
-  /** How many rows live news have put before all others since the list was read. */
+  /** Number of rows that events have added at the top since the last reload or markSeen(). */
   readonly arrived: number;
 }
 
-/** The first page is small, so that something is seen at once. */
+/** Number of rows of the first page: small, so that it renders quickly. */
 const FIRST_PAGE = 100;
 const PAGE = 500;
 const MAX_PAGE = 1_000;
 const RENDER_EVERY_MS = 16;
 
 /**
- * A list that is newest first, read page by page and kept as new as the live news that come meanwhile, in any order: a row
- * that news have touched since a page was asked for is newer than that page.
+ * A list with the newest row first, which is read page by page and updated by live events in any order. A row that an
+ * event has changed since a page was requested is newer than that page.
+ *
+ * States: `first` (nothing loaded, or the first load failed), `loading` (a request is in progress) and `ready`. Only
+ * one request runs at a time; a reload aborts the request for the next page.
  */
 export class LiveList<Row> {
   readonly view: Store<ListView<Row>>;
@@ -46,7 +49,7 @@ export class LiveList<Row> {
   #needsReload = false;
   #isTruncating = false;
   #needsMore = false;
-  /** The rows that news have told of since the last request began, by their ids; null for one that is gone. */
+  /** The rows that events have changed since the last request began, by their ids; null for a removed row. */
   readonly #changed = new Map<string, Row | null>();
   #loading: AbortController | null = null;
   #renderTimer: ReturnType<typeof setTimeout> | undefined;
@@ -56,7 +59,7 @@ export class LiveList<Row> {
     this.view = new Store<ListView<Row>>(this.#currentView());
   }
 
-  /** Reads what is shown anew, at least the first page; asked for meanwhile, once more after that. */
+  /** Reads all shown rows again, at least the first page. A call during a reload starts another one after it. */
   async reload(): Promise<void> {
     this.#needsReload = true;
     if (this.#isReloading) return;
@@ -68,7 +71,7 @@ export class LiveList<Row> {
     this.#isReloading = false;
   }
 
-  /** Reads the first page anew, and lets go of all others: nobody looks at them. */
+  /** Reads the first page again and drops all other rows. */
   async truncate(): Promise<void> {
     this.#isTruncating = true;
     await this.reload();
@@ -94,29 +97,29 @@ export class LiveList<Row> {
     });
   }
 
-  /** Reads the next page, if there is one; after what is being read. */
+  /** Reads the next page, if there is one, after the current request. */
   async loadMore(): Promise<void> {
-    this.#needsMore = true; // until it has come: a reload ends a reading of more
+    this.#needsMore = true; // Stays set until the page arrives, because a reload aborts its request.
     if (this.#loading || this.#cursor === null) return;
     await this.#request(async (signal) => {
       const page = await this.#source.load({ limit: PAGE, cursor: this.#cursor, signal });
       signal.throwIfAborted();
-      const known = new Set(this.#rows.slice(-PAGE).map(this.#source.idOf));
-      this.#rows.push(...page.rows.filter((row) => !known.has(this.#source.idOf(row))));
+      const present = new Set(this.#rows.slice(-PAGE).map(this.#source.idOf));
+      this.#rows.push(...page.rows.filter((row) => !present.has(this.#source.idOf(row))));
       this.#cursor = page.nextCursor;
       this.#needsMore = false;
       this.#reapply();
     });
   }
 
-  /** News of a row: as it is now. */
+  /** Adds or updates a row after an event. */
   put(row: Row): void {
     if (this.#loading) this.#changed.set(this.#source.idOf(row), row);
     if (this.#state !== "first") this.#put(row);
     this.#scheduleRender();
   }
 
-  /** News of a row that is not in the list any more. */
+  /** Removes a row after an event. */
   remove(id: string): void {
     if (this.#loading) this.#changed.set(id, null);
     const at = this.#rows.findIndex((row) => this.#source.idOf(row) === id);
@@ -126,18 +129,18 @@ export class LiveList<Row> {
     this.#scheduleRender();
   }
 
-  /** Lets go of what was made before a time. */
+  /** Drops the rows that were created before a time. */
   dropBefore(time: string): void {
     let at = this.#firstNotNewer(time);
     while (at < this.#rows.length && this.#source.createdAt(this.#rows[at] as Row) === time) at += 1;
     if (at === this.#rows.length) return;
     this.#rows.splice(at);
     this.#arrived = Math.min(this.#arrived, at);
-    this.#cursor = null; // the pages that follow are older still
+    this.#cursor = null; // The following pages are even older.
     this.#scheduleRender();
   }
 
-  /** What has arrived has been seen. */
+  /** Resets the number of arrived rows. */
   markSeen(): void {
     if (this.#arrived === 0) return;
     this.#arrived = 0;
@@ -151,7 +154,8 @@ export class LiveList<Row> {
     clearTimeout(this.#renderTimer);
   }
 
-  async #request(act: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  /** Aborts the current request and runs this one; events since its start are applied to its result. */
+  async #request(run: (signal: AbortSignal) => Promise<void>): Promise<void> {
     this.#loading?.abort();
     const controller = new AbortController();
     this.#loading = controller;
@@ -159,7 +163,7 @@ export class LiveList<Row> {
     if (this.#state === "ready") this.#state = "loading";
     this.#render();
     try {
-      await act(controller.signal);
+      await run(controller.signal);
       this.#error = null;
     } catch (error) {
       if (controller.signal.aborted) return;
@@ -188,16 +192,16 @@ export class LiveList<Row> {
       this.#rows[at] = merge(this.#rows[at] as Row, row);
       return;
     }
-    const before = this.#rows.findIndex((one) => idOf(one) === id); // deleted and made again under the same name
+    const before = this.#rows.findIndex((one) => idOf(one) === id); // The row was deleted and created again.
     if (before >= 0) this.#rows.splice(before, 1);
     const isBeyond = from === this.#rows.length && this.#cursor !== null;
-    if (isBeyond) return; // its page will bring it
+    if (isBeyond) return; // It is part of a page that is not loaded yet.
     const at = Math.min(from, this.#rows.length);
     this.#rows.splice(at, 0, row);
     if (at <= this.#arrived) this.#arrived += 1;
   }
 
-  /** Where a row made at this time belongs: by halves, as the list is ordered. */
+  /** Returns the index of the first row that is not newer than this time, by binary search. */
   #firstNotNewer(time: string): number {
     let [low, high] = [0, this.#rows.length];
     while (low < high) {
@@ -208,7 +212,7 @@ export class LiveList<Row> {
     return low;
   }
 
-  /** News come in bursts: the page is drawn once for a frame's worth of them. */
+  /** Renders a burst of events once. */
   #scheduleRender(): void {
     this.#renderTimer ??= setTimeout(() => this.#render(), RENDER_EVERY_MS);
   }

@@ -3,7 +3,7 @@ import { now } from "../clock.ts";
 import { liveState } from "./live.ts";
 import { useStore } from "./useStore.ts";
 
-/** Has something read again every few seconds that no live news tell of, while the page is looked at and connected. */
+/** Reloads data without live events at this interval, while the page is visible and connected. */
 export function useReloadEvery(reload: () => void, everyMs: number): void {
   const turn = Math.floor(useStore(now) / everyMs);
   const isLive = useStore(liveState) === "live";

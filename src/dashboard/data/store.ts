@@ -1,4 +1,4 @@
-/** A value that parts of the page follow. */
+/** A value with subscribers. */
 export class Store<T> {
   #value: T;
   readonly #followers = new Set<() => void>();
@@ -17,7 +17,7 @@ export class Store<T> {
     for (const follow of [...this.#followers]) follow();
   }
 
-  /** @returns what ends it */
+  /** Calls the function after each change. Returns a function that ends this. */
   follow(follower: () => void): () => void {
     this.#followers.add(follower);
     return () => void this.#followers.delete(follower);

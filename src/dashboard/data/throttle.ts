@@ -1,14 +1,18 @@
-/** Calls something soon after it is asked for, and however often that is, no more than once in a while. */
+/** A throttled function. */
 export interface Throttled {
+  /** Requests a call. */
   (): void;
-  /** Forgets what was asked for. */
+  /** Cancels the requested call. */
   stop(): void;
 }
 
+/**
+ * Returns a function that calls `act` once for all requests so far, at most every `everyMs` and never synchronously.
+ */
 export function throttle(act: () => void, everyMs: number): Throttled {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let last = Number.NEGATIVE_INFINITY;
-  const ask = () => {
+  const request = () => {
     timer ??= setTimeout(
       () => {
         timer = undefined;
@@ -22,5 +26,5 @@ export function throttle(act: () => void, everyMs: number): Throttled {
     clearTimeout(timer);
     timer = undefined;
   };
-  return Object.assign(ask, { stop });
+  return Object.assign(request, { stop });
 }

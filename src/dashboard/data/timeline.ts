@@ -4,20 +4,21 @@ export interface Axis {
   /** Milliseconds since the epoch. */
   readonly from: number;
   readonly to: number;
-  /** Milliseconds from the beginning. */
+  /** Milliseconds since `from`. */
   readonly ticks: readonly number[];
 }
 
 export interface Bar {
-  /** Of the present attempt. */
+  /** The start of the current attempt, in milliseconds since the epoch. */
   readonly from: number;
   readonly to: number;
-  /** When the first attempt began, where there was an earlier one. */
+  /** The start of the first attempt; null if there was only one. */
   readonly earlierFrom: number | null;
 }
 
 const [SECOND, MINUTE, HOUR, DAY] = [1_000, 60_000, 3_600_000, 86_400_000];
-const STEPS = [
+/** Distances of two ticks. */
+const TICK_SIZES = [
   ...[1, 2, 5, 10, 20, 50, 100, 200, 500],
   ...[1, 2, 5, 10, 15, 30].map((n) => n * SECOND),
   ...[1, 2, 5, 10, 15, 30].map((n) => n * MINUTE),
@@ -25,11 +26,11 @@ const STEPS = [
   ...[1, 2, 7, 14, 30, 90, 365].map((n) => n * DAY),
 ];
 
-/** Until when a job ran: now while it does, then its last report. */
+/** Returns the end of a job: now while it runs, then the time of its last report. */
 export const endOf = ({ status, lastReportAt, updatedAt }: JobSummary, now: number): number =>
   status === "running" ? now : Date.parse(lastReportAt ?? updatedAt);
 
-/** The time that a job and its steps take up, until the job's end. */
+/** Returns the time axis for a job and its steps. */
 export function axisOf(job: JobSummary, steps: readonly StepSummary[], end: number, maxTicks: number): Axis {
   const from = steps.reduce(
     (least, { createdAt }) => Math.min(least, Date.parse(createdAt)),
@@ -37,12 +38,12 @@ export function axisOf(job: JobSummary, steps: readonly StepSummary[], end: numb
   );
   const to = steps.reduce((most, step) => Math.max(most, barOf(step, end).to), Math.max(end, from + 1));
   const span = to - from;
-  const step = STEPS.find((size) => span / size <= maxTicks) ?? span;
+  const step = TICK_SIZES.find((size) => span / size <= maxTicks) ?? span;
   const ticks = Array.from({ length: Math.floor(span / step) + 1 }, (_, at) => at * step);
   return { from, to, ticks };
 }
 
-/** Whether a step is silent for longer than its job may be, by the reader's clock. */
+/** Whether a step has been without a report for the time after which its job becomes stale. */
 export function isStepStale({ status, stale, lastReportAt }: StepSummary, job: JobSummary, now: number): boolean {
   if (status !== "running") return false;
   if (!job.staleAt) return stale;
@@ -50,7 +51,7 @@ export function isStepStale({ status, stale, lastReportAt }: StepSummary, job: J
   return now - Date.parse(lastReportAt) >= staleAfterMs;
 }
 
-/** When a step began and ended; one that runs, or was never reported otherwise, goes on until its job's end. */
+/** Returns the start and end of a step. The bar of a running step extends to the end of its job. */
 export function barOf({ status, startedAt, updatedAt, createdAt, attempts }: StepSummary, end: number): Bar {
   const from = Date.parse(startedAt);
   const to = Math.max(from, status === "running" ? end : Date.parse(updatedAt));

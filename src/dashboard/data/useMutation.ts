@@ -1,13 +1,13 @@
 import { useState } from "preact/hooks";
 import { showError, showToast } from "../components/toasts.tsx";
 
-/** Does something about what has the id, and says how it went. `isPending` while it is under way. */
+/** Returns `mutate`, which calls the service for the resource `id` and shows a toast, and whether a call is pending. */
 export function useMutation(id: string, onEnd = () => {}) {
   const [isPending, setPending] = useState(false);
-  const act = async (what: (id: string) => Promise<unknown>, text: string) => {
+  const mutate = async (request: (id: string) => Promise<unknown>, text: string) => {
     setPending(true);
     try {
-      await what(id);
+      await request(id);
       showToast(text);
     } catch (error) {
       showError(error);
@@ -15,5 +15,5 @@ export function useMutation(id: string, onEnd = () => {}) {
     setPending(false);
     onEnd();
   };
-  return { isPending, act };
+  return { isPending, mutate };
 }

@@ -2,15 +2,15 @@ import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { checkAccess } from "./access.ts";
 
 export interface Query<T> {
-  /** Null until it is there; what was there stays while it is read again. */
+  /** The latest response; null before the first one. Kept during a reload. */
   readonly value: T | null;
-  /** Why the latest attempt failed; null when it did not. */
+  /** The error of the latest attempt; null if it succeeded. */
   readonly error: unknown;
-  /** Has it read again; asked for while it is being read, it is read once more after that. */
+  /** Loads again. A call during a load starts another one after it. */
   readonly reload: () => void;
 }
 
-/** What a call of the service answers, for as long as the key stays the same. */
+/** Loads data when the component is mounted, and again when the key changes. */
 export function useQuery<T>(load: (signal: AbortSignal) => Promise<T>, key = ""): Query<T> {
   const [state, setState] = useState<{ key: string; value: T | null; error: unknown }>({
     key,
@@ -22,13 +22,13 @@ export function useQuery<T>(load: (signal: AbortSignal) => Promise<T>, key = "")
     const controller = new AbortController();
     const { signal } = controller;
     let isReading = false;
-    let isWanted = false;
+    let needsLoad = false;
     read.current = async () => {
-      isWanted = true;
+      needsLoad = true;
       if (isReading) return;
       isReading = true;
-      while (isWanted && !signal.aborted) {
-        isWanted = false;
+      while (needsLoad && !signal.aborted) {
+        needsLoad = false;
         try {
           const value = await load(signal);
           if (!signal.aborted) setState({ key, value, error: null });

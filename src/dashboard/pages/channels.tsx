@@ -14,7 +14,7 @@ import { count } from "../time.ts";
 import { useTitle } from "../title.ts";
 
 const RELOAD_EVERY_MS = 1_000;
-const EVERY_MS = 5_000;
+const POLL_EVERY_MS = 5_000;
 
 export function ChannelsPage() {
   useTitle("Channels");
@@ -32,9 +32,9 @@ export function ChannelsPage() {
       reloadSoon.stop();
     };
   }, []);
-  useReloadEvery(reload, EVERY_MS); // of the route and of the mailbox no live news tell
+  useReloadEvery(reload, POLL_EVERY_MS); // No live events report the route and the mailbox.
   const all = channels.value?.channels ?? [];
-  const [set, unset] = [all.filter((one) => one.configured), all.filter((one) => !one.configured)];
+  const [configured, others] = [all.filter((one) => one.configured), all.filter((one) => !one.configured)];
   return (
     <>
       <div class="page-head">
@@ -43,20 +43,20 @@ export function ChannelsPage() {
       {channels.error !== null && <Failure error={channels.error} retry={channels.reload} />}
       {channels.value && (
         <>
-          <Route route={channels.value.route} />
-          {set.length === 0 && (
+          <MainReplyTarget route={channels.value.route} />
+          {configured.length === 0 && (
             <p class="muted section-note">
               No channel is set up yet: replies stay on their runs. <code>docs/channels.md</code> says what each needs.
             </p>
           )}
           <ul class="cards grid">
-            {set.map((one) => (
+            {configured.map((one) => (
               <ChannelCard key={one.channel} channel={one} />
             ))}
           </ul>
-          {unset.length > 0 && (
+          {others.length > 0 && (
             <p class="muted section-note">
-              Not set up: {unset.map((one) => one.channel).join(", ")}. Their credentials go into the configuration,
+              Not set up: {others.map((one) => one.channel).join(", ")}. Their credentials go into the configuration,
               under <code>channels.NAME</code>.
             </p>
           )}
@@ -78,7 +78,7 @@ export function ChannelsPage() {
   );
 }
 
-/** What the page shows of the listener's state; all of it can be unfolded. */
+/** The fields of the listener's state that the page shows; the JSON block contains all of them. */
 interface GmailState {
   readonly ok: boolean;
   readonly problems: readonly string[];
@@ -119,7 +119,7 @@ function Mailbox({ state }: { state: GmailState }) {
   );
 }
 
-function Route({ route }: { route: { channel: string; to: string } | null }) {
+function MainReplyTarget({ route }: { route: { channel: string; to: string } | null }) {
   return (
     <p class="card route">
       {route ? (
@@ -137,15 +137,15 @@ function Route({ route }: { route: { channel: string; to: string } | null }) {
 }
 
 function ChannelCard({ channel: { channel, pending, failed, lastSentAt, lastFailure } }: { channel: Channel }) {
-  const of = (state: string) => `/deliveries?channel=${encodeURIComponent(channel)}&state=${state}`;
+  const hrefOf = (state: string) => `/deliveries?channel=${encodeURIComponent(channel)}&state=${state}`;
   return (
     <li class="card">
       <h2>{channel}</h2>
       <p class="figures">
-        <a href={of("pending")}>
+        <a href={hrefOf("pending")}>
           <b>{count(pending)}</b> pending
         </a>
-        <a href={of("failed")} class={failed > 0 ? "fault" : undefined}>
+        <a href={hrefOf("failed")} class={failed > 0 ? "fault" : undefined}>
           <b>{count(failed)}</b> failed in 24 h
         </a>
       </p>

@@ -63,11 +63,11 @@ export function DeliveriesPage({ place: { query } }: { place: Place }) {
 
 function DeliveryCells({ delivery }: { delivery: Delivery }) {
   const { channel, to, runId, state, reason, parts, createdAt } = delivery;
-  const of = runId ? address("/runs/:runId", runId) : address("/sessions/:sessionKey", "main");
+  const href = runId ? address("/runs/:runId", runId) : address("/sessions/:sessionKey", "main");
   return (
     <>
       <span role="cell" class="cell-name">
-        <a href={of}>{channel}</a>
+        <a href={href}>{channel}</a>
         <bdi class="id">{to ?? "nobody known"}</bdi>
       </span>
       <span role="cell" class="cell-message">
@@ -108,7 +108,7 @@ function useLiveDeliveries(state: DeliveryState | null, channel: string | null):
       new LiveList<Delivery>({
         idOf: (delivery) => delivery.deliveryId,
         createdAt: (delivery) => delivery.createdAt,
-        merge: (_, news) => news,
+        merge: (_, newer) => newer,
         load: async ({ limit, cursor, signal }) => {
           const query = { limit, cursor: cursor ?? undefined, ...(state && { state }), ...(channel && { channel }) };
           const { deliveries, nextCursor } = await service.deliveries.list(query, { signal });
@@ -123,10 +123,10 @@ function useLiveDeliveries(state: DeliveryState | null, channel: string | null):
       { topics: ["deliveries"] },
       {
         onStart: () => void list.reload(),
-        delivery: (news) => {
-          const fits = (!state || news.state === state) && (!channel || news.channel === channel);
-          if (fits) list.put(news);
-          else list.remove(news.deliveryId);
+        delivery: (delivery) => {
+          const matches = (!state || delivery.state === state) && (!channel || delivery.channel === channel);
+          if (matches) list.put(delivery);
+          else list.remove(delivery.deliveryId);
         },
       },
     );

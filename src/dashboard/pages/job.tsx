@@ -24,7 +24,7 @@ import { goBackTo, type Place, place, withQuery } from "../router.ts";
 import { clockTime, count, duration } from "../time.ts";
 import { useTitle } from "../title.ts";
 
-/** A job that is not there yet: whoever was given its address early sees it as soon as it is created. */
+/** Interval of polling for a job that does not exist yet, so that its page shows it as soon as it is created. */
 const POLL_EVERY_MS = 3_000;
 
 export function JobPage({ place: { id: jobId, query } }: { place: Place }) {
@@ -46,9 +46,9 @@ export function JobPage({ place: { id: jobId, query } }: { place: Place }) {
           setRefused(true);
           void record.reload();
         },
-        job: (news) => record.applyJob(news),
+        job: (job) => record.applyJob(job),
         job_removed: () => record.markDeleted(),
-        step: (news) => record.applyStep(news),
+        step: (step) => record.applyStep(step),
       },
     );
   }, [record, isAwaited]);
@@ -60,7 +60,7 @@ export function JobPage({ place: { id: jobId, query } }: { place: Place }) {
           <Icon name="back" /> Jobs
         </a>
       </p>
-      {job ? <JobView {...snapshot} job={job} /> : <NoJob jobId={jobId} error={error} record={record} />}
+      {job ? <JobView {...snapshot} job={job} /> : <JobError jobId={jobId} error={error} record={record} />}
       {job && error !== null && <Failure error={error} retry={() => record.reload()} />}
       {job && stepKey !== null && !isDeleted && (
         <StepPanel
@@ -75,13 +75,13 @@ export function JobPage({ place: { id: jobId, query } }: { place: Place }) {
   );
 }
 
-/** While the page is looked at. @returns what ends it */
+/** Calls `poll` at this interval while the page is visible. Returns a function that ends this. */
 function pollEvery(ms: number, poll: () => unknown): () => void {
   const timer = setInterval(() => document.hidden || poll(), ms);
   return () => clearInterval(timer);
 }
 
-function NoJob({ jobId, error, record }: { jobId: string; error: unknown; record: JobRecord }) {
+function JobError({ jobId, error, record }: { jobId: string; error: unknown; record: JobRecord }) {
   if (!error) return null;
   if (!(error instanceof SignalboxError && error.code === "job_not_found")) {
     return <Failure error={error} retry={() => record.reload()} />;
@@ -123,7 +123,7 @@ function JobView({ job, steps, hasMoreSteps, messages, isDeleted }: JobSnapshot 
           <bdi>{message ?? "No message yet"}</bdi>
         </p>
         {messages.length > 1 && <EarlierMessages messages={messages.slice(1)} />}
-        {stale && <SilentNote job={job} />}
+        {stale && <StaleNote job={job} />}
         <JobFacts job={job} />
         {description && <p class="description">{description}</p>}
       </section>
@@ -158,13 +158,13 @@ function Actions({ job, isDeleted }: { job: Job; isDeleted: boolean }) {
       showToast(`${titleOf(job)} deleted`);
       if (place.value.id === jobId) goBackTo("/");
     }, showError);
-  const whole = () => JSON.stringify(job, null, 2);
+  const jobJson = () => JSON.stringify(job, null, 2);
   return (
     <div class="acts">
-      <button type="button" onClick={() => copyText(whole(), "Job")}>
+      <button type="button" onClick={() => copyText(jobJson(), "Job")}>
         <Icon name="copy" /> Copy JSON
       </button>
-      <button type="button" onClick={() => downloadText(whole(), `${jobId}.json`, true)}>
+      <button type="button" onClick={() => downloadText(jobJson(), `${jobId}.json`, true)}>
         <Icon name="download" /> Download
       </button>
       {canWrite(currentAccess) && !isDeleted && (
@@ -176,7 +176,7 @@ function Actions({ job, isDeleted }: { job: Job; isDeleted: boolean }) {
         <Confirm
           title="Delete this job?"
           text={`${titleOf(job)} and all its steps are deleted, for good. Code that still reports on it is told that it is gone.`}
-          act="Delete"
+          action="Delete"
           onYes={remove}
           onClose={() => setConfirming(false)}
         />
@@ -201,7 +201,7 @@ function EarlierMessages({ messages }: { messages: JobSnapshot["messages"] }) {
   );
 }
 
-function SilentNote({ job: { lastReportAt, createdAt } }: { job: Job }) {
+function StaleNote({ job: { lastReportAt, createdAt } }: { job: Job }) {
   const since = Date.parse(lastReportAt ?? createdAt);
   return (
     <p class="silent">

@@ -17,11 +17,11 @@ import { address, place as here, navigate, type Place, withQuery } from "../rout
 import { count } from "../time.ts";
 import { useTitle } from "../title.ts";
 
-/** The list that was last looked at, for the way back to it. */
-let kept: { readonly key: string; readonly list: LiveList<JobSummary> } | undefined;
+/** The last shown list, so that going back to it shows the same rows. */
+let lastList: { readonly key: string; readonly list: LiveList<JobSummary> } | undefined;
 
 const STATS_EVERY_MS = 1_000;
-/** How often what time alone changes, which job is stale or too old to be listed, is looked at. */
+/** Interval of checks for changes without an event: jobs that become stale or too old for the filter. */
 const CLOCK_EVERY_MS = 10_000;
 
 export function JobsPage({ place: { query } }: { place: Place }) {
@@ -109,7 +109,7 @@ function Counts({ stats, query }: { stats: Stats | null; query: URLSearchParams 
 
 const ANNOUNCE_EVERY_MS = 30_000;
 
-/** The counts for those who hear the page, not at each change. */
+/** The counts for screen readers, announced at a limited rate. */
 function SpokenCounts({ stats }: { stats: Stats | null }) {
   const announced = useRef({ at: Number.NEGATIVE_INFINITY, text: "" });
   if (stats && performance.now() - announced.current.at > ANNOUNCE_EVERY_MS) {
@@ -124,13 +124,13 @@ function SpokenCounts({ stats }: { stats: Stats | null }) {
   );
 }
 
-const PAUSE_MS = 250;
+const DEBOUNCE_MS = 250;
 
 function Filters({ query }: { query: URLSearchParams }) {
   const fromAddress = searchText(query);
   const [text, setText] = useState(fromAddress);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  const written = useRef(fromAddress); // what the reader's own search has made of the address
+  const written = useRef(fromAddress); // The address that this field's own search produced.
   const search = (wanted: string) => {
     clearTimeout(timer.current);
     const to = withSearch(here.value.query, wanted);
@@ -138,7 +138,7 @@ function Filters({ query }: { query: URLSearchParams }) {
     navigate(to.size > 0 ? `/?${to}` : "/", { replace: true });
   };
   useEffect(() => {
-    if (fromAddress === written.current) return; // and who wrote it may be writing on
+    if (fromAddress === written.current) return; // The user may still be typing.
     clearTimeout(timer.current);
     written.current = fromAddress;
     setText(fromAddress);
@@ -161,7 +161,7 @@ function Filters({ query }: { query: URLSearchParams }) {
           onInput={({ currentTarget: { value } }) => {
             setText(value);
             clearTimeout(timer.current);
-            timer.current = setTimeout(() => search(value), PAUSE_MS);
+            timer.current = setTimeout(() => search(value), DEBOUNCE_MS);
           }}
         />
       </form>
@@ -206,8 +206,8 @@ function useLiveJobs(query: URLSearchParams): { list: LiveList<JobSummary>; stat
   const key = query.toString();
   const filter = useMemo(() => toFilter(query, now.value), [key]);
   const list = useMemo(() => {
-    if (kept?.key !== key) kept = { key, list: jobList(() => toFilter(query, now.value)) };
-    return kept.list;
+    if (lastList?.key !== key) lastList = { key, list: jobList(() => toFilter(query, now.value)) };
+    return lastList.list;
   }, [key]);
   const { stats, reloadSoon } = useStats();
   useEffect(() => {
@@ -248,13 +248,13 @@ function useLiveJobs(query: URLSearchParams): { list: LiveList<JobSummary>; stat
   return { list, stats };
 }
 
-/** The counts of all jobs, read again at most once in a while. */
+/** Returns the counts of all jobs and a throttled function that reloads them. */
 function useStats(): { stats: Stats | null; reloadSoon: () => void } {
   const [stats, setStats] = useState<Stats | null>(null);
   const reloadSoon = useMemo(() => {
     const read = () =>
       service.stats().then(setStats, () => {
-        // the list tells of it; the next change brings the counts
+        // The list shows the error; the next change loads the counts.
       });
     return throttle(read, STATS_EVERY_MS);
   }, []);

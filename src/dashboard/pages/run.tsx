@@ -32,11 +32,11 @@ export function RunPage({ place: { id: runId } }: { place: Place }) {
         { topics: ["runs", "deliveries"] },
         {
           onStart: reload,
-          run: (news) => {
-            if (news.runId === runId) reload(); // the reply comes with the reading only
+          run: (summary) => {
+            if (summary.runId === runId) reload(); // Events lack the reply.
           },
-          delivery: (news) => {
-            if (news.runId === runId) run.reload();
+          delivery: (delivery) => {
+            if (delivery.runId === runId) run.reload();
           },
         },
       ),
@@ -51,12 +51,12 @@ export function RunPage({ place: { id: runId } }: { place: Place }) {
       </p>
       {run.value && <RunView run={run.value} request={request.value} onChange={reload} />}
       {request.error !== null && run.value && <Failure error={request.error} retry={request.reload} />}
-      {run.error !== null && <NoRun error={run.error} retry={run.reload} />}
+      {run.error !== null && <RunError error={run.error} retry={run.reload} />}
     </>
   );
 }
 
-function NoRun({ error, retry }: { error: unknown; retry: () => void }) {
+function RunError({ error, retry }: { error: unknown; retry: () => void }) {
   if (!(error instanceof SignalboxError && error.code === "run_not_found"))
     return <Failure error={error} retry={retry} />;
   return (
@@ -165,12 +165,12 @@ function RequestView({ runId, request: { request, call } }: { runId: string; req
 }
 
 function Actions({ run: { runId, status }, onChange }: { run: Run; onChange: () => void }) {
-  const { isPending, act } = useMutation(runId, onChange);
+  const { isPending, mutate } = useMutation(runId, onChange);
   if (!canWrite(useStore(access))) return null;
   return (
     <div class="acts">
       {status === "failed" && (
-        <button type="button" disabled={isPending} onClick={() => act(service.runs.retry, "The run begins anew")}>
+        <button type="button" disabled={isPending} onClick={() => mutate(service.runs.retry, "The run begins anew")}>
           <Icon name="retry" /> Retry
         </button>
       )}
@@ -179,7 +179,7 @@ function Actions({ run: { runId, status }, onChange }: { run: Run; onChange: () 
           type="button"
           class="danger"
           disabled={isPending}
-          onClick={() => act(service.runs.cancel, "The run was cancelled")}
+          onClick={() => mutate(service.runs.cancel, "The run was cancelled")}
         >
           <Icon name="cancel" /> Cancel
         </button>

@@ -16,7 +16,7 @@ import { useTitle } from "../title.ts";
 
 const STATUSES = ["queued", "running", "completed", "failed", "dropped"] as const;
 
-const READ_EVERY_MS = 1_000;
+const RELOAD_EVERY_MS = 1_000;
 
 export function RunsPage({ place: { query } }: { place: Place }) {
   useTitle("Runs");
@@ -61,7 +61,7 @@ export function RunsPage({ place: { query } }: { place: Place }) {
   );
 }
 
-/** What a run shows in the list: its reply is there once the list is read. */
+/** A row of the list. Only a response has the reply; events lack it. */
 type RunRow = RunSummary & { readonly reply?: string | null };
 
 function RunCells({ run }: { run: RunRow }) {
@@ -82,7 +82,7 @@ function RunCells({ run }: { run: RunRow }) {
         <StatusMark status={status} />
       </span>
       <span role="cell" class="cell-time">
-        <Took run={run} />
+        <RunDuration run={run} />
       </span>
       <span role="cell" class="cell-age">
         <When time={createdAt} />
@@ -91,7 +91,7 @@ function RunCells({ run }: { run: RunRow }) {
   );
 }
 
-function Took({ run: { startedAt, endedAt } }: { run: RunSummary }) {
+function RunDuration({ run: { startedAt, endedAt } }: { run: RunSummary }) {
   const present = useStore(now);
   if (!startedAt) return <>–</>;
   return <>{duration((endedAt ? Date.parse(endedAt) : present) - Date.parse(startedAt))}</>;
@@ -118,7 +118,7 @@ function useLiveRuns(status: RunStatus | null, sessionKey: string | null): LiveL
       new LiveList<RunRow>({
         idOf: (run) => run.runId,
         createdAt: (run) => run.createdAt,
-        merge: (shown, news) => ({ ...shown, ...news }),
+        merge: (shown, newer) => ({ ...shown, ...newer }),
         load: async ({ limit, cursor, signal }) => {
           const query = {
             limit,
@@ -134,16 +134,16 @@ function useLiveRuns(status: RunStatus | null, sessionKey: string | null): LiveL
   );
   useEffect(() => {
     void list.reload();
-    const reloadSoon = throttle(() => void list.reload(), READ_EVERY_MS);
+    const reloadSoon = throttle(() => void list.reload(), RELOAD_EVERY_MS);
     const stop = followLive(
       { topics: ["runs"] },
       {
         onStart: () => void list.reload(),
         run: (run) => {
-          const fits = (!status || run.status === status) && (!sessionKey || run.sessionKey === sessionKey);
-          if (fits) list.put(run);
+          const matches = (!status || run.status === status) && (!sessionKey || run.sessionKey === sessionKey);
+          if (matches) list.put(run);
           else list.remove(run.runId);
-          if (fits && run.status === "completed") reloadSoon(); // news are without the reply
+          if (matches && run.status === "completed") reloadSoon(); // Events lack the reply.
         },
       },
     );

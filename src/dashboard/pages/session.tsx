@@ -14,7 +14,7 @@ import { useTitle } from "../title.ts";
 const MAIN = "main";
 const RELOAD_EVERY_MS = 1_000;
 
-/** How much of a message is shown at once. */
+/** Number of characters shown of a long message before it is unfolded. */
 const HEAD_CHARS = 4_000;
 
 export function SessionPage({ place: { id: sessionKey } }: { place: Place }) {
@@ -30,7 +30,7 @@ export function SessionPage({ place: { id: sessionKey } }: { place: Place }) {
       {
         onStart: reload,
         run: (run) => {
-          // Whatever run has ended may have told the main session.
+          // The end of any run may add an event to the main session.
           if (run.sessionKey === sessionKey || sessionKey === MAIN) reloadSoon();
         },
       },
@@ -56,13 +56,13 @@ export function SessionPage({ place: { id: sessionKey } }: { place: Place }) {
         </a>
       </div>
       {sessionKey === MAIN && <WaitingEvents />}
-      {error !== null && <NoSession error={error} retry={reload} />}
+      {error !== null && <SessionError error={error} retry={reload} />}
       {value && <Transcript messages={value.messages} />}
     </>
   );
 }
 
-function NoSession({ error, retry }: { error: unknown; retry: () => void }) {
+function SessionError({ error, retry }: { error: unknown; retry: () => void }) {
   if (!(error instanceof SignalboxError && error.code === "session_not_found"))
     return <Failure error={error} retry={retry} />;
   return (

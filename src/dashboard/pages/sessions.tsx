@@ -20,7 +20,7 @@ export function SessionsPage() {
       new LiveList<Session>({
         idOf: (session) => session.sessionKey,
         createdAt: (session) => session.lastUsedAt,
-        merge: (_, news) => news,
+        merge: (_, newer) => newer,
         load: async ({ limit, cursor, signal }) => {
           const { sessions, nextCursor } = await service.sessions.list(
             { limit, cursor: cursor ?? undefined },
@@ -33,7 +33,7 @@ export function SessionsPage() {
   );
   useEffect(() => {
     void list.reload();
-    // A session is used when one of its runs begins or ends: then the order of the list changes too.
+    // The start or the end of a run changes its session's time of use, and with it the order of the list.
     const reload = throttle(() => void list.reload(), RELOAD_EVERY_MS);
     const stop = followLive({ topics: ["runs"] }, { onStart: reload, run: reload });
     return () => {
