@@ -1,15 +1,15 @@
 import { expect } from "chai";
 import { startApp, type TestApp } from "../support/app.ts";
-import { Readers } from "../support/browser.ts";
+import { BrowserContexts } from "../support/browser.ts";
 import { createJob } from "../support/factories.ts";
 
 const TOKEN = "an-api-token-of-length";
 const READ_ONLY = "a-read-only-token-of-length";
 
-describe("the dashboard's log-in", function () {
+describe("dashboard login", function () {
   this.timeout(60_000);
   let app: TestApp;
-  const readers = new Readers();
+  const contexts = new BrowserContexts();
   beforeEach(async () => {
     const config = "{ channels: { log: {} } }";
     app = await startApp({ apiToken: TOKEN, readOnlyToken: READ_ONLY, config });
@@ -17,12 +17,12 @@ describe("the dashboard's log-in", function () {
     await app.call("PUT", "/api/jobs/behind-the-door", { name: "Behind the door" }, auth);
   });
   afterEach(async () => {
-    await readers.leave();
+    await contexts.closeAll();
     await app.close();
   });
 
-  it("asks for the token, refuses another one, and leads to where the reader wanted to go", async () => {
-    const page = await readers.open(`${app.url}/jobs/behind-the-door`);
+  it("asks for the token, rejects a wrong one, and opens the requested page", async () => {
+    const page = await contexts.open(`${app.url}/jobs/behind-the-door`);
     await page.getByLabel("API token").fill("another-token-of-length");
     await page.getByRole("button", { name: "Log in" }).click();
     await page.getByRole("alert").getByText("not the token").waitFor();
@@ -40,8 +40,8 @@ describe("the dashboard's log-in", function () {
     expect(cookies.map(({ httpOnly, sameSite }) => [httpOnly, sameSite])).to.deep.equal([[true, "Strict"]]);
   });
 
-  it("takes a full token for all, and ends with the log-out", async () => {
-    const page = await readers.open(app.url);
+  it("allows changes with the API token, and ends with the logout", async () => {
+    const page = await contexts.open(app.url);
     await page.getByLabel("API token").fill(TOKEN);
     await page.keyboard.press("Enter");
     await page.getByRole("link", { name: "Behind the door" }).click();
@@ -55,8 +55,8 @@ describe("the dashboard's log-in", function () {
     expect(await page.context().cookies()).to.deep.equal([]);
   });
 
-  it("shows everything to a read-only token, and nothing that changes something", async () => {
-    const page = await readers.open(`${app.url}/jobs/behind-the-door`);
+  it("shows a job without actions to a read-only token", async () => {
+    const page = await contexts.open(`${app.url}/jobs/behind-the-door`);
     await page.getByLabel("API token").fill(READ_ONLY);
     await page.keyboard.press("Enter");
 
@@ -66,8 +66,8 @@ describe("the dashboard's log-in", function () {
     expect(await page.getByRole("button", { name: "Copy JSON" }).count()).to.equal(1);
   });
 
-  it("leaves the head in one piece at any width, with all that it shows to a read-only token", async () => {
-    const page = await readers.open(app.url);
+  it("fits the full header of a read-only token into any width", async () => {
+    const page = await contexts.open(app.url);
     await page.getByLabel("API token").fill(READ_ONLY);
     await page.keyboard.press("Enter");
     await page.getByText("Live", { exact: true }).waitFor();
@@ -86,7 +86,7 @@ describe("the dashboard's log-in", function () {
     }
   });
 
-  it("offers a read-only token nothing to do on runs and deliveries either", async () => {
+  it("shows runs and deliveries without actions to a read-only token", async () => {
     const { runs, deliveries } = app.stores;
     const run = { kind: "wake" as const, sessionKey: "main", singleUse: false, mapped: null, request: null };
     await runs.accept([
@@ -98,15 +98,15 @@ describe("the dashboard's log-in", function () {
       ...{ _id: "d", runId: "run-1", channel: "log", to: "x", text: "x", fault: "It was too late." },
     });
     const acts = /^(Retry|Cancel)$/;
-    const reader = await readers.open(`${app.url}/runs/run-1`);
-    const owner = await readers.open(`${app.url}/runs/run-1`);
+    const reader = await contexts.open(`${app.url}/runs/run-1`);
+    const owner = await contexts.open(`${app.url}/runs/run-1`);
     for (const [page, token, count] of [
       [owner, TOKEN, 1],
       [reader, READ_ONLY, 0],
     ] as const) {
       await page.getByLabel("API token").fill(token);
       await page.keyboard.press("Enter");
-      await page.waitForURL("**/runs/run-1"); // else the next address would break the log-in off
+      await page.waitForURL("**/runs/run-1"); // Otherwise the next navigation would abort the login.
       for (const [path, words] of [
         ["/runs/run-1", "It was too late."],
         ["/runs/run-2", "Waiting run"],
@@ -120,8 +120,8 @@ describe("the dashboard's log-in", function () {
     }
   });
 
-  it("comes back when the log-in has ended meanwhile, and leads on from there", async () => {
-    const page = await readers.open(`${app.url}/runs`);
+  it("appears when the login has expired, and then opens the requested page", async () => {
+    const page = await contexts.open(`${app.url}/runs`);
     await page.getByLabel("API token").fill(TOKEN);
     await page.keyboard.press("Enter");
     await page.getByText("No runs yet").waitFor();
@@ -134,8 +134,8 @@ describe("the dashboard's log-in", function () {
     await page.getByText("No deliveries yet").waitFor();
   });
 
-  it("comes by itself to who only looks on when the log-in has ended: what is read again ends in it", async () => {
-    const page = await readers.open("about:blank");
+  it("appears without any action when a poll finds that the login has expired", async () => {
+    const page = await contexts.open("about:blank");
     await page.clock.install();
     await page.goto(`${app.url}/sessions`);
     await page.getByLabel("API token").fill(TOKEN);
@@ -144,13 +144,13 @@ describe("the dashboard's log-in", function () {
     await page.getByText("Live", { exact: true }).waitFor();
 
     await page.context().clearCookies();
-    await page.clock.fastForward(5_000); // as often as it reads again
+    await page.clock.fastForward(5_000); // the polling interval
 
     await page.getByLabel("API token").waitFor();
   });
 
-  it("holds for all pages of a browser, and so does the log-out", async () => {
-    const page = await readers.open(`${app.url}/jobs/behind-the-door`);
+  it("applies to all pages of a browser, and so does the logout", async () => {
+    const page = await contexts.open(`${app.url}/jobs/behind-the-door`);
     const other = await page.context().newPage();
     await other.goto(app.url);
     await other.getByLabel("API token").waitFor();
@@ -164,8 +164,8 @@ describe("the dashboard's log-in", function () {
     expect(await page.getByText("Behind the door").count()).to.equal(0);
   });
 
-  it("comes to who wants to change something when the log-in has ended", async () => {
-    const page = await readers.open(`${app.url}/jobs/behind-the-door`);
+  it("appears when a change finds that the login has expired", async () => {
+    const page = await contexts.open(`${app.url}/jobs/behind-the-door`);
     await page.getByLabel("API token").fill(TOKEN);
     await page.keyboard.press("Enter");
     await page.getByRole("button", { name: "Delete" }).click();
@@ -177,8 +177,8 @@ describe("the dashboard's log-in", function () {
     await page.getByText("You are not logged in").waitFor();
   });
 
-  it("says so when the log-out could not be carried out", async () => {
-    const page = await readers.open(app.url);
+  it("shows an error when the logout fails", async () => {
+    const page = await contexts.open(app.url);
     await page.getByLabel("API token").fill(TOKEN);
     await page.keyboard.press("Enter");
     await page.getByText("Behind the door").waitFor();
@@ -190,9 +190,9 @@ describe("the dashboard's log-in", function () {
     await page.getByText("Behind the door").waitFor();
   });
 
-  it("leads on to the operators' queues, which are a page of their own", async () => {
-    const page = await readers.open(`${app.url}/queues`);
-    // the board itself asks for fonts that its policy refuses, which no page here may do
+  it("opens the queue board, which is a page of its own", async () => {
+    const page = await contexts.open(`${app.url}/queues`);
+    // The real board requests fonts that its policy blocks, and a blocked request fails the test.
     await page.route("**/queues", (route) => route.fulfill({ contentType: "text/html", body: "<h1>The board</h1>" }));
     await page.getByLabel("API token").fill(TOKEN);
     await page.keyboard.press("Enter");
@@ -208,8 +208,8 @@ describe("the dashboard's log-in", function () {
     "https://example.com/",
     "javascript:alert(1)",
   ]) {
-    it(`leads nowhere but into this service, for ${JSON.stringify(to)} too`, async () => {
-      const page = await readers.open(`${app.url}/login?to=${encodeURIComponent(to)}`);
+    it(`opens only pages of this service, so not ${JSON.stringify(to)}`, async () => {
+      const page = await contexts.open(`${app.url}/login?to=${encodeURIComponent(to)}`);
       await page.getByLabel("API token").fill(TOKEN);
       await page.keyboard.press("Enter");
 
@@ -218,16 +218,16 @@ describe("the dashboard's log-in", function () {
     });
   }
 
-  it("is not asked for where no token is set", async () => {
+  it("is skipped if no token is configured", async () => {
     const open = await startApp();
     try {
       await createJob(open, { name: "Open to all" });
-      const page = await readers.open(`${open.url}/login`);
+      const page = await contexts.open(`${open.url}/login`);
 
       await page.getByText("Open to all").waitFor();
       expect(await page.getByRole("button", { name: "Log out" }).count()).to.equal(0);
     } finally {
-      await readers.leave();
+      await contexts.closeAll();
       await open.close();
     }
   });

@@ -4,13 +4,13 @@ import type { AxeResults } from "axe-core";
 import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { startApp } from "../support/app.ts";
-import { Readers } from "../support/browser.ts";
+import { BrowserContexts } from "../support/browser.ts";
 import { eventually } from "../support/eventually.ts";
 import { createJob, report } from "../support/factories.ts";
 import { openShowcase, pagesOf, type Showcase } from "./showcase.ts";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-/** What axe-core finds to be serious or worse, each with where it is; of all its rules, or of some. */
+/** Returns axe-core's findings of serious or worse impact with their element, for all rules or the given ones. */
 async function findings(page: Page, rules?: readonly string[]): Promise<string[]> {
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(AXE);
   const options = { resultTypes: ["violations"], ...(rules && { runOnly: rules }) };
@@ -20,18 +20,18 @@ async function findings(page: Page, rules?: readonly string[]): Promise<string[]
     .flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => `${id} at ${target}: ${failureSummary}`));
 }
 
-describe("the dashboard, for everybody", function () {
+describe("dashboard accessibility", function () {
   this.timeout(180_000);
-  const readers = new Readers();
+  const contexts = new BrowserContexts();
   let showcase: Showcase;
   before(async () => {
     showcase = await openShowcase();
   });
-  afterEach(() => readers.leave());
+  afterEach(() => contexts.closeAll());
   after(() => showcase.close());
 
-  it("has nothing on any page that axe-core finds serious, in the light, in the dark and on a phone, nor anything wider than that", async () => {
-    const page = await readers.open("about:blank", { reducedMotion: "reduce", colorScheme: "light" });
+  it("has no serious axe-core findings on any page, light, dark or on a phone, and no horizontal scrolling", async () => {
+    const page = await contexts.open("about:blank", { reducedMotion: "reduce", colorScheme: "light" });
     for (const [path, words] of pagesOf(showcase)) {
       await page.setViewportSize({ width: 1280, height: 800 });
       await page.emulateMedia({ colorScheme: "light" });
@@ -50,10 +50,10 @@ describe("the dashboard, for everybody", function () {
     }
   });
 
-  it("has nothing on the log-in, in the help and in a question that axe-core finds serious", async () => {
+  it("has no serious axe-core findings in the login, the help and a confirmation", async () => {
     const locked = await startApp({ apiToken: "an-api-token-of-length" });
     try {
-      const page = await readers.open(locked.url);
+      const page = await contexts.open(locked.url);
       await page.getByLabel("API token").waitFor();
       const onLogIn = await findings(page);
       await page.goto(`${showcase.app.url}/jobs/backup-eu-3`);
@@ -70,8 +70,8 @@ describe("the dashboard, for everybody", function () {
     }
   });
 
-  it("begins with a link past the head, and names each page in its title", async () => {
-    const page = await readers.openLive(showcase.app.url);
+  it("starts with a link that skips the header, and sets each page's title", async () => {
+    const page = await contexts.openLive(showcase.app.url);
     await page.keyboard.press("Tab");
 
     expect(await page.evaluate("document.activeElement.textContent")).to.equal("Skip to the content");
@@ -87,10 +87,10 @@ describe("the dashboard, for everybody", function () {
     expect(await page.evaluate("document.activeElement.id")).to.equal("main");
   });
 
-  it("leaves the arrows to a region that scrolls while it has the focus", async () => {
+  it("leaves the arrow keys to a focused region that scrolls", async () => {
     const { path } = await createJob(showcase.app, { input: { lines: Array.from({ length: 100 }, (_, at) => at) } });
     await report(showcase.app, path, "a", { stepName: "A step" });
-    const page = await readers.openLive(showcase.app.url + path.replace("/api", ""));
+    const page = await contexts.openLive(showcase.app.url + path.replace("/api", ""));
     const region = page.getByRole("region", { name: "Input, content" });
     await page.getByRole("link", { name: "A step" }).waitFor();
     await region.focus();

@@ -1,12 +1,12 @@
 import { expect } from "chai";
 import { startApp, type TestApp } from "../support/app.ts";
-import { Readers } from "../support/browser.ts";
+import { BrowserContexts } from "../support/browser.ts";
 
 const ACCOUNT = "ada@example.org";
 
-describe("the dashboard's page of channels", function () {
+describe("dashboard page of channels", function () {
   this.timeout(60_000);
-  const readers = new Readers();
+  const contexts = new BrowserContexts();
   let app: TestApp;
   beforeEach(async () => {
     app = await startApp({
@@ -18,13 +18,13 @@ describe("the dashboard's page of channels", function () {
     });
   });
   afterEach(async () => {
-    await readers.leave();
+    await contexts.closeAll();
     await app.close();
   });
 
-  it("shows how a mailbox is listened to, and changes with it", async () => {
+  it("shows the state of the Gmail listener and updates it", async () => {
     const { gmailMailboxes } = app.stores;
-    const page = await readers.openLive(`${app.url}/channels`);
+    const page = await contexts.openLive(`${app.url}/channels`);
     await page.getByText("Something is wrong").waitFor();
     await page.locator("p").getByText(`Nobody has listened to ${ACCOUNT} yet`).waitFor();
 
@@ -37,8 +37,8 @@ describe("the dashboard's page of channels", function () {
     expect(await page.getByText("Something is wrong").count()).to.equal(0);
   });
 
-  it("shows another route of the main session, whoever has set it", async () => {
-    const page = await readers.openLive(`${app.url}/channels`);
+  it("updates the main session's reply target, whoever sets it", async () => {
+    const page = await contexts.openLive(`${app.url}/channels`);
     await page.getByText("ops", { exact: true }).waitFor();
 
     await app.stores.sessions.setRoute({ channel: "log", to: "the night watch" });

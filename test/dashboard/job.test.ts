@@ -3,28 +3,28 @@ import { json } from "node:stream/consumers";
 import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { startApp, type TestApp } from "../support/app.ts";
-import { Readers } from "../support/browser.ts";
+import { BrowserContexts } from "../support/browser.ts";
 import { eventually } from "../support/eventually.ts";
 import { createJob, report, whole } from "../support/factories.ts";
 
-describe("the dashboard's page of a job", function () {
+describe("dashboard page of a job", function () {
   this.timeout(60_000);
   let app: TestApp;
-  const readers = new Readers();
+  const contexts = new BrowserContexts();
   beforeEach(async () => {
     app = await startApp();
   });
   afterEach(async () => {
-    await readers.leave();
+    await contexts.closeAll();
     await app.close();
   });
 
   const openLive = (jobId: string, query = "", options = {}) =>
-    readers.openLive(`${app.url}/jobs/${encodeURIComponent(jobId)}${query}`, options);
+    contexts.openLive(`${app.url}/jobs/${encodeURIComponent(jobId)}${query}`, options);
   const jobBar = (page: Page) => page.getByRole("progressbar", { name: /^Progress of/ });
   const block = (page: Page, name: string) => page.getByRole("region", { name, exact: true });
 
-  it("moves with the reports: progress, message, steps; then shows the output", async () => {
+  it("follows the reports of progress, messages and steps, then shows the output", async () => {
     const { jobId, path } = await createJob(app, {
       name: "A report",
       input: { month: "May" },
@@ -54,13 +54,13 @@ describe("the dashboard's page of a job", function () {
     expect(await block(page, "Metadata").getByText('"team": "sales"').count()).to.equal(1);
   });
 
-  it("shows metadata that changes without a report, and reads no outputs of steps that it does not show", async () => {
+  it("shows metadata that changes without a report, and loads no outputs of steps", async () => {
     await app.call("PUT", "/api/jobs/a", { name: "Before", metadata: { team: "sales" } });
     await app.call("PUT", "/api/jobs/a/steps/s", { stepName: "Load", output: { secret: "not needed here" } });
-    const page = await readers.open("about:blank");
+    const page = await contexts.open("about:blank");
     const read: string[] = [];
     await page.route(/\/steps(\?|$)/, async (route) => {
-      const response = await route.fetch(); // the browser may have let go of a body before it is asked for it
+      const response = await route.fetch(); // The browser may have discarded the body by the time the test reads it.
       read.push(await response.text());
       await route.fulfill({ response });
     });
@@ -76,15 +76,15 @@ describe("the dashboard's page of a job", function () {
     expect(read.join()).to.include('"Load"').and.not.include("not needed here");
   });
 
-  it("shows what was told while it was read: the end of a job, and a step that the reading does not know", async () => {
+  it("applies events that arrive while the job is being loaded", async () => {
     const { jobId, path } = await createJob(app, { name: "Read slowly" });
     await report(app, path, "a", { ...whole(10), stepName: "First" });
     const witness = await openLive(jobId);
-    const page = await readers.open("about:blank");
+    const page = await contexts.open("about:blank");
     const held = Promise.withResolvers<void>();
     let read = 0;
     await page.route(/\/api\/jobs\/[^/]+(\/steps\?.*)?$/, async (route) => {
-      const response = await route.fetch().catch(() => null); // the reading before it is live is broken off
+      const response = await route.fetch().catch(() => null); // The page aborts its load when the stream is live.
       read += 1;
       await held.promise;
       if (response) await route.fulfill({ response }).catch(() => {});
@@ -103,7 +103,7 @@ describe("the dashboard's page of a job", function () {
     await page.unrouteAll({ behavior: "ignoreErrors" });
   });
 
-  it("draws each step as a bar over the job's time, with its duration and its attempts", async () => {
+  it("draws each step as a bar on a time axis, with its duration and its attempts", async () => {
     app.clock.advance(-100_000);
     const { jobId, path } = await createJob(app);
     await report(app, path, "a", { stepName: "First" });
@@ -138,7 +138,7 @@ describe("the dashboard's page of a job", function () {
     expect(await page.locator(".cell-time").allTextContents()).to.deep.equal(["50 s", "25 s"]);
   });
 
-  it("ends the bar of a step that was never reported as ended where its job ended", async () => {
+  it("ends the bar of a step that never ended at the end of its job", async () => {
     app.clock.advance(-3_600_000);
     const { jobId, path } = await createJob(app);
     await report(app, path, "a", { stepName: "Fails" });
@@ -155,7 +155,7 @@ describe("the dashboard's page of a job", function () {
     expect(await page.evaluate(isTooWide)).to.equal(false);
   });
 
-  it("shows one step with its output at an address of its own", async () => {
+  it("opens a step with its output at an address of its own", async () => {
     const { jobId, path } = await createJob(app, { name: "With steps" });
     await report(app, path, "a%2Fb", { stepName: "A step", message: "Half way", progress: 50, output: { rows: 12 } });
     const page = await openLive(jobId);
@@ -174,7 +174,7 @@ describe("the dashboard's page of a job", function () {
     await panel.waitFor({ state: "detached" });
   });
 
-  it("keeps what was there of a job that is deleted meanwhile, says so, and shows one made anew under its name", async () => {
+  it("keeps showing a deleted job with a note, and shows a new job with the same id", async () => {
     const { jobId, path } = await createJob(app, { name: "Short-lived" });
     await report(app, path, "a", { ...whole(70), stepName: "A step" });
     const page = await openLive(jobId);
@@ -194,15 +194,15 @@ describe("the dashboard's page of a job", function () {
     await page.getByText("There is no such job").waitFor();
   });
 
-  it("shows a job whose page was opened before it was created, and what happens from then on", async () => {
-    const page = await readers.open("about:blank");
+  it("shows and follows a job that is created after its page was opened", async () => {
+    const page = await contexts.open("about:blank");
     await page.clock.install();
     await page.goto(`${app.url}/jobs/not-yet`);
     await page.getByText("There is no such job").waitFor();
 
     const path = "/api/jobs/not-yet";
     await app.call("PUT", path, { name: "Now it is there" });
-    await page.clock.fastForward(3_000); // as often as it looks
+    await page.clock.fastForward(3_000); // the polling interval
     await page.getByRole("heading", { name: "Now it is there" }).waitFor();
     await page.getByText("Live", { exact: true }).waitFor();
     await report(app, path, "a", { ...whole(40), stepName: "A step" });
@@ -210,7 +210,7 @@ describe("the dashboard's page of a job", function () {
     await page.getByRole("row").filter({ hasText: "A step" }).getByText("40").waitFor();
   });
 
-  it("deletes a job after a question", async () => {
+  it("deletes a job after a confirmation", async () => {
     const { jobId, path } = await createJob(app, { name: "To be deleted" });
     const page = await openLive(jobId);
     await page.getByRole("button", { name: "Delete" }).click();
@@ -225,7 +225,7 @@ describe("the dashboard's page of a job", function () {
     expect((await app.call("GET", path)).status).to.equal(404);
   });
 
-  it("shows the beginning of a large output, and gives all of it to copy and to download", async () => {
+  it("shows the start of a large output, but copies and downloads all of it", async () => {
     const output = {
       lines: Array.from({ length: 20_000 }, (_, at) => `line ${at} of a long output that goes on and on`),
     };
@@ -248,7 +248,7 @@ describe("the dashboard's page of a job", function () {
     expect(JSON.parse(await page.evaluate<string>("navigator.clipboard.readText()"))).to.deep.equal(output);
   });
 
-  it("draws only the steps that are seen, of 3,000", async () => {
+  it("renders only the visible steps of 3,000", async () => {
     const { jobId, path } = await createJob(app);
     await report(app, path, "like", {});
     const { collection } = app.stores.jobs;
@@ -269,10 +269,10 @@ describe("the dashboard's page of a job", function () {
     expect(await page.locator(".table-steps .row").count()).to.be.lessThan(80);
   });
 
-  it("opens a job whose name has slashes, spaces and signs", async () => {
+  it("opens a job whose id has slashes, spaces and special characters", async () => {
     const jobId = "ci/build 7?x=1#y%2F";
     await app.call("PUT", `/api/jobs/${encodeURIComponent(jobId)}`, {});
-    const page = await readers.openLive(app.url);
+    const page = await contexts.openLive(app.url);
     await page.getByRole("link", { name: jobId }).click();
 
     await page.getByRole("heading", { level: 1, name: jobId }).waitFor();

@@ -5,7 +5,7 @@ import { parseSearch, searchText, toFilter, withSearch } from "../../src/dashboa
 const NOW = Date.parse("2026-11-21T12:00:00Z");
 const query = (text: string) => new URLSearchParams(text);
 
-describe("the search of jobs", () => {
+describe("dashboard search of jobs", () => {
   const texts: [text: string, search: string][] = [
     ["nightly import", "name=nightly+import"],
     ["id:ci/7", "jobId=ci%2F7"],
@@ -18,14 +18,14 @@ describe("the search of jobs", () => {
     ["team=", ""],
   ];
   for (const [text, search] of texts) {
-    it(`makes of ${JSON.stringify(text)} the address ${JSON.stringify(search)}`, () => {
+    it(`converts ${JSON.stringify(text)} to the query ${JSON.stringify(search)}`, () => {
       expect(withSearch(query("status=failed"), text).toString()).to.equal(
         ["status=failed", search].filter(Boolean).join("&"),
       );
     });
   }
 
-  it("is the same again when it is read from its address", () => {
+  it("parses the text of any address back to the same search", () => {
     const text = fc.string({ minLength: 1, maxLength: 12, unit: fc.constantFrom(...'ab:=" id\t') });
     fc.assert(
       fc.property(
@@ -44,7 +44,7 @@ describe("the search of jobs", () => {
     );
   });
 
-  it("asks the API for what it knows, and counts a time back from now", () => {
+  it("passes only valid parameters to the API, and converts a time span to a start", () => {
     const place = query("status=failed&status=nonsense&stale=true&created=24h&name=&metadata.a=1&metadata.a=2&other=1");
 
     expect(toFilter(place, NOW)).to.deep.equal({

@@ -5,31 +5,31 @@ import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { runProgram } from "../examples/program.ts";
 import { startApp, type TestApp } from "../support/app.ts";
-import { Readers } from "../support/browser.ts";
+import { BrowserContexts } from "../support/browser.ts";
 import { eventually } from "../support/eventually.ts";
 import { createJob, report, whole } from "../support/factories.ts";
 import { names } from "./jobNames.ts";
 import { manyJobs } from "./manyJobs.ts";
 
-describe("the dashboard's list of jobs", function () {
+describe("dashboard list of jobs", function () {
   this.timeout(60_000);
   let app: TestApp;
-  const readers = new Readers();
+  const contexts = new BrowserContexts();
   beforeEach(async () => {
     app = await startApp();
   });
   afterEach(async () => {
-    await readers.leave();
+    await contexts.closeAll();
     await app.close();
   });
 
-  const openLive = (path = "/", options = {}) => readers.openLive(app.url + path, options);
+  const openLive = (path = "/", options = {}) => contexts.openLive(app.url + path, options);
   const rowOf = (page: Page, name: string) => page.getByRole("row").filter({ hasText: name });
-  const shows = (page: Page, wanted: readonly string[]) =>
+  const waitForNames = (page: Page, wanted: readonly string[]) =>
     eventually(async () => (await names(page)).join() === wanted.join(), `the list to be ${wanted.join()}`);
   const countOf = (page: Page, state: string) => page.getByRole("link", { name: new RegExp(`^${state} \\d`) });
 
-  it("shows a job that the example creates, and how it moves and completes, without being loaded again", async () => {
+  it("shows a job that the example creates, and follows it to its end without a page load", async () => {
     const folder = mkdtempSync(join(tmpdir(), "signalbox-dashboard-"));
     for (let at = 0; at < 40; at++) writeFileSync(join(folder, `${at}.txt`), `words ${at}`);
     const page = await openLive();
@@ -55,7 +55,7 @@ describe("the dashboard's list of jobs", function () {
     rmSync(folder, { recursive: true });
   });
 
-  it("moves the bar, the message and the step as they are reported, and shows a failure and another attempt", async () => {
+  it("updates progress, message and step with each report, and shows a failure and another attempt", async () => {
     const page = await openLive();
     const { path } = await createJob(app, { name: "A long one" });
     const row = rowOf(page, "A long one");
@@ -74,24 +74,24 @@ describe("the dashboard's list of jobs", function () {
     expect(await row.getByRole("progressbar").getAttribute("aria-valuetext")).to.equal("41 %");
   });
 
-  it("lists the newest first, and takes away what is deleted", async () => {
+  it("lists the newest job first and removes deleted jobs", async () => {
     const first = await createJob(app, { name: "First" });
     await createJob(app, { name: "Second" });
     const page = await openLive();
-    await shows(page, ["Second", "First"]);
+    await waitForNames(page, ["Second", "First"]);
 
     await createJob(app, { name: "Third" });
-    await shows(page, ["Third", "Second", "First"]);
+    await waitForNames(page, ["Third", "Second", "First"]);
     await app.call("DELETE", first.path);
 
-    await shows(page, ["Third", "Second"]);
+    await waitForNames(page, ["Third", "Second"]);
     await countOf(page, "All").getByText("2").waitFor();
     await app.call("DELETE", "/api/jobs");
     await page.getByText("No jobs yet").waitFor();
   });
 
-  it("marks a job as stale once it is silent for too long, by the clock alone", async () => {
-    const page = await readers.open("about:blank");
+  it("marks a job as stale when its time passes, without an event", async () => {
+    const page = await contexts.open("about:blank");
     await page.clock.install();
     await page.goto(app.url);
     await page.getByText("Live", { exact: true }).waitFor();
@@ -103,25 +103,25 @@ describe("the dashboard's list of jobs", function () {
     await rowOf(page, "Silent").getByText("Stale").waitFor();
   });
 
-  it("lists and counts, by the clock alone, the jobs that have become stale", async () => {
-    const page = await readers.open("about:blank");
+  it("lists and counts jobs that become stale, without an event", async () => {
+    const page = await contexts.open("about:blank");
     await page.clock.install();
     await page.goto(`${app.url}/?stale=true`);
     await page.getByText("Live", { exact: true }).waitFor();
     await page.getByText("No job fits").waitFor();
     await createJob(app, { name: "Silent", staleAfterSeconds: 60 });
-    await countOf(page, "All").getByText("1").waitFor(); // what its creation leads to is over
+    await countOf(page, "All").getByText("1").waitFor(); // The reload after its creation has ended.
 
     app.clock.advance(61_000);
     await eventually(async () => {
-      await page.clock.fastForward(10_000); // as often as it looks again
+      await page.clock.fastForward(10_000); // the interval of its checks
       return (await rowOf(page, "Silent").count()) === 1;
     }, "the job to be listed");
 
     await page.locator(".count-stale").getByText("1", { exact: true }).waitFor();
   });
 
-  it("holds 10,000 jobs in a few rows of the document, loads them as one scrolls, and moves nothing under the reader", async () => {
+  it("scrolls through 10,000 jobs with few rows in the document, and does not move when jobs arrive", async () => {
     await manyJobs(app, 10_000);
     const page = await openLive();
     await rowOf(page, "Job 10000").waitFor();
@@ -155,18 +155,18 @@ describe("the dashboard's list of jobs", function () {
       if (isLast) readings += 1;
     });
     await page.goBack();
-    await eventually(async () => (await scroll()) === at, "the place where the reader was");
-    // At first and once it is live: a job that is made before is read with the others, and is no news.
-    await eventually(() => readings >= 2, "the whole list to be read anew");
+    await eventually(async () => (await scroll()) === at, "the former scroll position");
+    // The list loads at first and once it is live; a job that is created earlier would be part of a page.
+    await eventually(() => readings >= 2, "the whole list to be reloaded");
     await createJob(app, { name: "Yet another" });
     await page.getByRole("button", { name: "1 new job" }).click();
     await rowOf(page, "Yet another").waitFor();
     expect(await inDocument()).to.be.lessThan(60);
   });
 
-  it("lets go of thousands of jobs that lie below once the reader is back at the top", async () => {
+  it("drops thousands of loaded jobs once the page is at the top again", async () => {
     await manyJobs(app, 2_500);
-    const page = await readers.open("about:blank");
+    const page = await contexts.open("about:blank");
     await page.clock.install();
     await page.goto(app.url);
     await rowOf(page, "Job 2500").waitFor();
@@ -187,10 +187,10 @@ describe("the dashboard's list of jobs", function () {
     await rowOf(page, "Job 2500").waitFor();
   });
 
-  it("is gone through by keyboard: j and k, Enter, Escape, ? for help", async () => {
+  it("is operated by the keys j, k, Enter and Escape, with ? for help", async () => {
     for (const name of ["Bottom", "Middle", "Top"]) await createJob(app, { name });
     const page = await openLive();
-    await shows(page, ["Top", "Middle", "Bottom"]);
+    await waitForNames(page, ["Top", "Middle", "Bottom"]);
     const focused = () => page.evaluate("document.activeElement.textContent");
 
     await page.keyboard.press("j");
@@ -201,7 +201,7 @@ describe("the dashboard's list of jobs", function () {
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Middle" }).waitFor();
     await page.keyboard.press("Escape");
-    await shows(page, ["Top", "Middle", "Bottom"]);
+    await waitForNames(page, ["Top", "Middle", "Bottom"]);
     await page.keyboard.press("?");
     await page.getByRole("dialog", { name: "Keyboard" }).waitFor();
     await page.keyboard.press("Escape");
@@ -212,7 +212,7 @@ describe("the dashboard's list of jobs", function () {
     await page.getByRole("heading", { name: "Runs of hooks" }).waitFor();
   });
 
-  it("shows names that others have chosen as text: HTML, another direction, no end", async () => {
+  it("shows hostile names as text: HTML, right-to-left, very long", async () => {
     const hostile = ["<img src=x onerror=alert(1)><b>bold</b>", "\u202Ekcehc \u202Dtfel ot thgir", "x".repeat(1_024)];
     for (const name of hostile) await createJob(app, { name, description: name, metadata: { [name]: name } });
     const page = await openLive();
@@ -230,7 +230,7 @@ describe("the dashboard's list of jobs", function () {
     }
   });
 
-  it("shows the beginning of a long name that is written from right to left", async () => {
+  it("shows the start of a long right-to-left name", async () => {
     await createJob(app, { name: `${"\u05E9\u05DC\u05D5\u05DD ".repeat(30)}${"x".repeat(100)}` });
     const page = await openLive();
     await page.locator(".table-body .cell-name a").waitFor();
@@ -247,7 +247,7 @@ describe("the dashboard's list of jobs", function () {
     expect(first?.right).to.be.at.most((cell?.right as number) + 1);
   });
 
-  it("follows the system's colours, or the reader's choice, which is kept", async () => {
+  it("uses the system's theme, or the selected one, which is stored", async () => {
     const page = await openLive("/", { colorScheme: "dark" });
     const brightness = () =>
       page.evaluate<number>("Number(getComputedStyle(document.documentElement).backgroundColor.match(/\\d+/)[0])");

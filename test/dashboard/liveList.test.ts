@@ -9,24 +9,26 @@ interface Row {
   readonly version: number;
 }
 
-type Act = "create" | "reload" | "more" | "answer" | { readonly change: number } | { readonly remove: number };
+type Operation = "create" | "reload" | "more" | "respond" | { readonly change: number } | { readonly remove: number };
 
-const acts = fc.array(
+const operations = fc.array(
   fc.oneof(
-    fc.constantFrom<Act>("create", "create", "reload", "more", "answer", "answer"),
-    fc.nat(400).map((change): Act => ({ change })),
-    fc.nat(400).map((remove): Act => ({ remove })),
+    fc.constantFrom<Operation>("create", "create", "reload", "more", "respond", "respond"),
+    fc.nat(400).map((change): Operation => ({ change })),
+    fc.nat(400).map((remove): Operation => ({ remove })),
   ),
   { maxLength: 60 },
 );
 
 const timeOf = (at: number) => new Date(at * 1_000).toISOString();
 
-/** A list on a service, newest first, whose answers come when they are let through: they tell how it was when they were asked for. */
+/**
+ * A service with a list, newest first. Its responses hold the state at the time of the request and wait for respond().
+ */
 class Service {
   #next = 0;
   rows: Row[] = [];
-  readonly #waiting: (() => void)[] = [];
+  readonly #pending: (() => void)[] = [];
 
   create(): Row {
     this.#next += 1;
@@ -39,49 +41,49 @@ class Service {
     const older = this.rows.filter(({ createdAt }) => cursor === null || createdAt < cursor);
     const rows = older.slice(0, limit);
     const nextCursor = older.length > limit ? (rows.at(-1) as Row).createdAt : null;
-    await new Promise<void>((pass) => this.#waiting.push(pass));
+    await new Promise<void>((pass) => this.#pending.push(pass));
     return { rows, nextCursor };
   }
 
-  async answer(): Promise<void> {
-    for (const pass of this.#waiting.splice(0)) pass();
+  async respond(): Promise<void> {
+    for (const pass of this.#pending.splice(0)) pass();
     await new Promise((later) => setImmediate(later));
   }
 
-  get isAsked(): boolean {
-    return this.#waiting.length > 0;
+  get hasPending(): boolean {
+    return this.#pending.length > 0;
   }
 }
 
-describe("a live list", () => {
-  it("ends as the service's, whatever news cross its pages on the way", async () => {
+describe("live list", () => {
+  it("equals the service's list in the end, in whatever order events and pages arrive", async () => {
     await fc.assert(
-      fc.asyncProperty(fc.nat(350), acts, async (length, acts) => {
+      fc.asyncProperty(fc.nat(350), operations, async (length, operations) => {
         const service = new Service();
         for (let at = 0; at < length; at++) service.create();
         const list = new LiveList<Row>({
           idOf: (row) => row.id,
           createdAt: (row) => row.createdAt,
-          merge: (_, news) => news,
+          merge: (_, newer) => newer,
           load: ({ limit, cursor }) => service.page(limit, cursor),
         });
 
         void list.reload();
-        for (const act of acts) {
-          if (act === "create") list.put(service.create());
-          else if (act === "reload") void list.reload();
-          else if (act === "more") void list.loadMore();
-          else if (act === "answer") await service.answer();
-          else if ("change" in act && act.change < service.rows.length) {
-            const row = service.rows[act.change] as Row;
-            service.rows[act.change] = { ...row, version: row.version + 1 };
-            list.put(service.rows[act.change] as Row);
-          } else if ("remove" in act && act.remove < service.rows.length) {
-            const [row] = service.rows.splice(act.remove, 1);
+        for (const operation of operations) {
+          if (operation === "create") list.put(service.create());
+          else if (operation === "reload") void list.reload();
+          else if (operation === "more") void list.loadMore();
+          else if (operation === "respond") await service.respond();
+          else if ("change" in operation && operation.change < service.rows.length) {
+            const row = service.rows[operation.change] as Row;
+            service.rows[operation.change] = { ...row, version: row.version + 1 };
+            list.put(service.rows[operation.change] as Row);
+          } else if ("remove" in operation && operation.remove < service.rows.length) {
+            const [row] = service.rows.splice(operation.remove, 1);
             list.remove((row as Row).id);
           }
         }
-        while (service.isAsked) await service.answer();
+        while (service.hasPending) await service.respond();
 
         const { rows, hasMore, state } = list.view.value;
         expect(state).to.equal("ready");
@@ -93,39 +95,39 @@ describe("a live list", () => {
     );
   });
 
-  it("reads the more that was asked for while it was read anew, or whose reading that ended", async () => {
+  it("loads the next page that was requested during a reload or aborted by one", async () => {
     const service = new Service();
     for (let at = 0; at < 1_500; at++) service.create();
     const list = new LiveList<Row>({
       idOf: (row) => row.id,
       createdAt: (row) => row.createdAt,
-      merge: (_, news) => news,
+      merge: (_, newer) => newer,
       load: ({ limit, cursor }) => service.page(limit, cursor),
     });
-    const settle = async () => {
-      while (service.isAsked) await service.answer();
+    const drain = async () => {
+      while (service.hasPending) await service.respond();
       return list.view.value.rows.length;
     };
 
     void list.reload();
     void list.loadMore();
-    const first = await settle();
+    const first = await drain();
     void list.loadMore();
     void list.reload();
 
-    expect([first, await settle()]).to.deep.equal([600, 1_100]);
+    expect([first, await drain()]).to.deep.equal([600, 1_100]);
   });
 
-  it("keeps what it shows when it cannot be read again, and says why", async () => {
-    const answers = [
+  it("keeps its rows when a reload fails, and holds the error", async () => {
+    const responses = [
       async () => ({ rows: [{ id: "a", createdAt: timeOf(1), version: 0 }], nextCursor: null }),
       async () => Promise.reject(new Error("away")),
     ];
     const list = new LiveList<Row>({
       idOf: (row) => row.id,
       createdAt: (row) => row.createdAt,
-      merge: (_, news) => news,
-      load: () => (answers.shift() as () => Promise<Page<Row>>)(),
+      merge: (_, newer) => newer,
+      load: () => (responses.shift() as () => Promise<Page<Row>>)(),
     });
 
     await list.reload();

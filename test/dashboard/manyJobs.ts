@@ -1,12 +1,12 @@
 import type { TestApp } from "../support/app.ts";
 import { createJob } from "../support/factories.ts";
 
-/** Jobs named `Job 1` (the oldest) to `Job N`, a second apart: copies of one that the API has made. */
+/** Inserts jobs named `Job 1` (the oldest) to `Job N`, a second apart, as copies of one that the API created. */
 export async function manyJobs(app: TestApp, length: number): Promise<void> {
   const { jobId, path } = await createJob(app);
   const { collection } = app.stores.jobs;
   const like = await collection.findOne({ jobId });
-  if (!like) throw new Error("the API has made no job");
+  if (!like) throw new Error("the API created no job");
   const { _id, ...fields } = like;
   await app.call("DELETE", path);
   const begin = Date.now() - length * 1_000;

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { startApp, type TestApp } from "../support/app.ts";
-import { Readers } from "../support/browser.ts";
+import { BrowserContexts } from "../support/browser.ts";
 import { answers, type ChannelServer, startChannelServer } from "../support/channelServer.ts";
 import { eventually } from "../support/eventually.ts";
 import { hangs, type ModelServer, answers as modelAnswers, says, startModelServer } from "../support/modelServer.ts";
@@ -9,9 +9,9 @@ import { startWorker, type TestWorker } from "../support/worker.ts";
 
 const TOKEN = "a-hook-token-of-length";
 
-describe("the dashboard's pages of hooks", function () {
+describe("dashboard pages of runs, sessions and deliveries", function () {
   this.timeout(60_000);
-  const readers = new Readers();
+  const contexts = new BrowserContexts();
   let model: ModelServer;
   let telegram: ChannelServer;
   let app: TestApp;
@@ -34,7 +34,7 @@ describe("the dashboard's pages of hooks", function () {
     worker = await startWorker(app);
   });
   afterEach(async () => {
-    await readers.leave();
+    await contexts.closeAll();
     await worker.close();
     await app.close();
     await telegram.close();
@@ -48,8 +48,8 @@ describe("the dashboard's pages of hooks", function () {
   };
   const outcome = (page: Page, state: string) => page.getByRole("region", { name: "Outcome" }).getByText(state).first();
 
-  it("show a run from the ring to the delivered reply: what came, what was asked, what was answered", async () => {
-    const page = await readers.openLive(`${app.url}/runs`);
+  it("show a run from the hook's call to the delivered reply", async () => {
+    const page = await contexts.openLive(`${app.url}/runs`);
     await page.getByText("No runs yet").waitFor();
     model.script(says("The test sum is wrong.", { gapMs: 30 }));
 
@@ -68,8 +68,8 @@ describe("the dashboard's pages of hooks", function () {
     await page.getByRole("listitem").filter({ hasText: "Agent" }).getByText("The test sum is wrong.").waitFor();
   });
 
-  it("list what a run has answered, as it ends", async () => {
-    const page = await readers.openLive(`${app.url}/runs`);
+  it("list a run's reply as soon as it ends", async () => {
+    const page = await contexts.openLive(`${app.url}/runs`);
     await page.getByText("No runs yet").waitFor();
     model.script(says("The test sum is wrong."));
 
@@ -78,10 +78,10 @@ describe("the dashboard's pages of hooks", function () {
     await page.getByRole("row").filter({ hasText: "hook:ci" }).getByText("The test sum is wrong.").waitFor();
   });
 
-  it("begin a failed run anew, which then completes", async () => {
+  it("retry a failed run, which then completes", async () => {
     model.script(modelAnswers(400, { error: { message: "no such model" } }), says("Now it works."));
     const runId = await ring("agent", { message: "Try it", name: "Trial", deliver: false });
-    const page = await readers.openLive(`${app.url}/runs/${runId}`);
+    const page = await contexts.openLive(`${app.url}/runs/${runId}`);
     await outcome(page, "Failed").waitFor();
     await eventually(async () => (await app.stores.runs.find(runId)).settled, "all that follows from its end");
 
@@ -93,10 +93,10 @@ describe("the dashboard's pages of hooks", function () {
     expect(await page.getByRole("button", { name: "Retry" }).count()).to.equal(0);
   });
 
-  it("cancel a run that is under way", async () => {
+  it("cancel a running run", async () => {
     model.script(hangs("It begins"));
     const runId = await ring("agent", { message: "Take your time", deliver: false });
-    const page = await readers.openLive(`${app.url}/runs/${runId}`);
+    const page = await contexts.openLive(`${app.url}/runs/${runId}`);
     await outcome(page, "Running").waitFor();
 
     await page.getByRole("button", { name: "Cancel" }).click();
@@ -106,10 +106,10 @@ describe("the dashboard's pages of hooks", function () {
     await page.getByText("cancelled", { exact: true }).waitFor();
   });
 
-  it("show why a delivery failed, and try it again", async () => {
+  it("show why a delivery failed, and retry it", async () => {
     telegram.script(answers(400, { ok: false, error_code: 400, description: "Bad Request: chat not found" }));
     await ring("agent", { message: "Tell them", name: "Teller", channel: "telegram", to: "7" });
-    const page = await readers.openLive(`${app.url}/deliveries`);
+    const page = await contexts.openLive(`${app.url}/deliveries`);
     const row = page.getByRole("row").filter({ hasText: "telegram" });
     await row.getByText("Failed").waitFor();
     await row.getByText("chat not found").waitFor();
@@ -121,10 +121,10 @@ describe("the dashboard's pages of hooks", function () {
     await page.getByRole("heading", { name: "Teller" }).waitFor();
   });
 
-  it("list the sessions, what waits for the main session, and how the channels are", async () => {
+  it("list the sessions, the waiting events and the channels", async () => {
     await ring("ci", { build: 1 });
     await ring("wake", { text: "The backup is silent", mode: "next-heartbeat" });
-    const page = await readers.openLive(`${app.url}/sessions`);
+    const page = await contexts.openLive(`${app.url}/sessions`);
     await page.getByRole("link", { name: "hook:ci" }).waitFor();
     await page.getByText("The backup is silent").waitFor();
 
@@ -135,10 +135,10 @@ describe("the dashboard's pages of hooks", function () {
     await page.getByText("No mailbox is listened to").waitFor();
   });
 
-  it("take an event off the main session's queue that no turn gets past", async () => {
+  it("remove an event that blocks the main session", async () => {
     await ring("wake", { text: "What no model answers", mode: "next-heartbeat" });
     await ring("wake", { text: "The backup is silent", mode: "next-heartbeat" });
-    const page = await readers.openLive(`${app.url}/sessions/main`);
+    const page = await contexts.openLive(`${app.url}/sessions/main`);
     const first = page.getByRole("listitem").filter({ hasText: "What no model answers" });
 
     await first.getByRole("button", { name: "Remove" }).click();

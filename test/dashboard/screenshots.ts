@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { BrowserContextOptions } from "playwright-core";
-import { Readers } from "../support/browser.ts";
+import { BrowserContexts } from "../support/browser.ts";
 import { openShowcase, pagesOf, type Showcase } from "./showcase.ts";
 
 const PLACE = join("docs", "screenshots");
@@ -8,21 +8,21 @@ const WIDE = { viewport: { width: 1280, height: 800 } };
 const TALL = { viewport: { width: 1280, height: 960 } };
 const PHONE = { viewport: { width: 390, height: 780 }, hasTouch: true };
 
-/** Not a test: writes the pictures of the documents, `npm run screenshots`. */
+/** Not a test: `npm run screenshots` writes the screenshots of the docs with it. */
 describe("the screenshots", () => {
-  const readers = new Readers();
+  const contexts = new BrowserContexts();
   let showcase: Showcase;
   before(async () => {
     showcase = await openShowcase();
   });
   after(async () => {
-    await readers.leave();
+    await contexts.closeAll();
     await showcase.close();
   });
 
   const shot = async (name: string, path: string, options: BrowserContextOptions = WIDE) => {
     const [, words = ""] = pagesOf(showcase).find(([one]) => one === path) ?? [];
-    const page = await readers.openLive(showcase.app.url + path, { reducedMotion: "reduce", ...options });
+    const page = await contexts.openLive(showcase.app.url + path, { reducedMotion: "reduce", ...options });
     await page.getByText(words).first().waitFor();
     await page.screenshot({ path: join(PLACE, `${name}.png`) });
   };

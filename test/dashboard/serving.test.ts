@@ -10,14 +10,14 @@ import Koa from "koa";
 import { DASHBOARD, mountDashboard } from "../../src/api/dashboard.ts";
 import { PATHS } from "../../src/dashboard/paths.ts";
 import { startApp, type TestApp } from "../support/app.ts";
-import { Readers } from "../support/browser.ts";
+import { BrowserContexts } from "../support/browser.ts";
 import { eventually } from "../support/eventually.ts";
 
 const ASSETS = readdirSync(join(DASHBOARD, "assets")).filter((name) => !/\.(gz|br)$/.test(name));
 const asset = (ending: string) => `/assets/${ASSETS.find((name) => name.endsWith(ending))}`;
 const addresses = PATHS.map((path) => path.replace(/:\w+/, "ci%2F7"));
 
-/** As it comes over the wire: fetch would unpack it. */
+/** Returns the response's bytes as sent; fetch would decompress them. */
 async function raw(url: string, headers: Record<string, string> = {}, method = "GET") {
   const response = await new Promise<import("node:http").IncomingMessage>((resolve, reject) => {
     request(url, { method, headers }, resolve).on("error", reject).end();
@@ -25,17 +25,17 @@ async function raw(url: string, headers: Record<string, string> = {}, method = "
   return { status: response.statusCode, headers: response.headers, body: await buffer(response) };
 }
 
-describe("the dashboard's files", function () {
+describe("dashboard files", function () {
   this.timeout(60_000);
-  const readers = new Readers();
+  const contexts = new BrowserContexts();
   let app: TestApp;
   before(async () => {
     app = await startApp();
   });
-  afterEach(() => readers.leave());
+  afterEach(() => contexts.closeAll());
   after(() => app.close());
 
-  it("are one document at every address of the page, with a policy that allows nothing inline and no other host", async () => {
+  it("are one document at every path, with a policy that forbids inline code and other hosts", async () => {
     for (const path of addresses) {
       const { status, headers, body } = await app.call("GET", path);
 
@@ -50,7 +50,7 @@ describe("the dashboard's files", function () {
     }
   });
 
-  it("are kept for a year under names that change with the content, and are not sent again while they are the same", async () => {
+  it("are cached for a year under names with a hash, and answered with 304 while they are the same", async () => {
     for (const path of [asset(".js"), asset(".css"), asset(".svg"), "/"]) {
       const first = await raw(app.url + path);
       const again = await raw(app.url + path, { "If-None-Match": first.headers.etag as string });
@@ -63,7 +63,7 @@ describe("the dashboard's files", function () {
     }
   });
 
-  it("come compressed as the browser takes them, and by HEAD without a body", async () => {
+  it("are compressed as the browser accepts, and sent without a body for HEAD", async () => {
     const url = app.url + asset(".js");
     const plain = await raw(url);
     const gzip = await raw(url, { "Accept-Encoding": "gzip" });
@@ -82,7 +82,7 @@ describe("the dashboard's files", function () {
     expect(head.headers["content-length"]).to.equal(String(plain.body.length));
   });
 
-  it("are found under no other name, and take no other method", async () => {
+  it("reject other names and other methods", async () => {
     for (const path of [
       "/assets/nothing.js",
       "/assets/",
@@ -97,7 +97,7 @@ describe("the dashboard's files", function () {
     expect((await app.call("POST", "/runs")).status).to.equal(405);
   });
 
-  it("say how they are built where they are not", async () => {
+  it("say how to build them if they are missing", async () => {
     const empty = mkdtempSync(join(tmpdir(), "signalbox-unbuilt-"));
     const router = new Router();
     mountDashboard(router, empty);
@@ -115,15 +115,15 @@ describe("the dashboard's files", function () {
     }
   });
 
-  it("are under 100 kB, compressed", () => {
+  it("are smaller than 100 kB compressed", () => {
     const files = ["index.html", ...ASSETS.map((name) => join("assets", name))];
     const bytes = files.reduce((sum, name) => sum + gzipSync(readFileSync(join(DASHBOARD, name))).length, 0);
 
     expect(bytes).to.be.lessThan(100_000);
   });
 
-  it("all come from this service", async () => {
-    const page = await readers.open("about:blank");
+  it("load nothing from other hosts", async () => {
+    const page = await contexts.open("about:blank");
     const asked: string[] = [];
     page.on("request", (one) => asked.push(new URL(one.url()).origin));
 
@@ -133,9 +133,9 @@ describe("the dashboard's files", function () {
     expect(new Set(asked)).to.deep.equal(new Set([app.url]));
   });
 
-  it("are on the screen once the document, its script and its style are there", async () => {
-    const page = await readers.open("about:blank");
-    await page.route(`${app.url}/api/**`, () => {}); // never answered
+  it("render with the document, one script and one style only", async () => {
+    const page = await contexts.open("about:blank");
+    await page.route(`${app.url}/api/**`, () => {}); // The requests never complete.
     await page.goto(app.url, { waitUntil: "commit" });
 
     const painted = "performance.getEntriesByName('first-contentful-paint').length > 0";

@@ -11,9 +11,9 @@ interface Script {
   readonly jobId: string;
   readonly name: string;
   readonly body?: object;
-  /** When it was created, in minutes before now. */
+  /** The time of its creation, in minutes before now. */
   readonly before: number;
-  /** Minutes before now, and what was reported then. */
+  /** The reports with their time, in minutes before now. */
   readonly reports: readonly (readonly [
     before: number,
     stepKey: string,
@@ -145,7 +145,7 @@ const SCRIPTS: readonly Script[] = [
   { jobId: "c0a1f2de-5b7c-4d2e-9b7e-2f1b7a4f8a61", name: "", before: 1, reports: [] },
 ];
 
-/** A service as it may look on a working day: jobs of every kind, made when they say. The clock ends at the present. */
+/** Creates the jobs and their reports at their times, with the service's clock, which ends at the current time. */
 async function playJobs(app: TestApp): Promise<void> {
   const acts = SCRIPTS.flatMap(({ jobId, name, body, before, reports }) => {
     const names = Object.fromEntries(reports.flatMap(([, key, { stepName }]) => (stepName ? [[key, stepName]] : [])));
@@ -169,7 +169,7 @@ async function playJobs(app: TestApp): Promise<void> {
   app.clock.advance(-ahead);
 }
 
-/** What the model server answers, in the order of `RUNS`. */
+/** The responses of the model server, in the order of `RUNS`. */
 const REPLIES = [
   "The build failed in `sum.test.ts`: it expected 3 and got 4.\n\nThe cause is in `sum.ts`, line 12: the loop begins at 0 since commit 8c1f, and counts the header row too. A fix is one line:\n\n```ts\nfor (let at = 1; at < rows.length; at += 1) total += rows[at].amount;\n```\n\nNobody else is affected: the function is used in the monthly report only.",
   "The night was quiet: 3 backups completed, 1 import changed 1,204 products, and the invoices for October failed, because letterhead-2026.svg is missing.",
@@ -201,7 +201,9 @@ const configOf = (servers: { model: string; telegram: string }): string => `{
   session: { main: { channel: "telegram", to: "7001" } },
 }`;
 
-/** Hooks that ring and are answered: one mapped, one delivered, one whose channel is not set up. @returns their ids */
+/**
+ * Calls three hooks (one mapped, one delivered, one whose channel is not configured) and returns the ids of their runs.
+ */
 async function playRuns(app: TestApp): Promise<string[]> {
   const ids: string[] = [];
   for (const { path, body } of RUNS) {
@@ -218,12 +220,14 @@ async function playRuns(app: TestApp): Promise<string[]> {
 
 export interface Showcase {
   readonly app: TestApp;
-  /** A mapped run that is tracked as a job, one that was delivered, one whose delivery failed. */
+  /** The ids of a mapped run that is tracked as a job, a delivered run, and a run whose delivery failed. */
   readonly runs: readonly string[];
   close(): Promise<void>;
 }
 
-/** A service with jobs, runs, sessions and deliveries of every kind, its worker, a model server and a chat service. */
+/**
+ * Starts a service with jobs, runs, sessions and deliveries of every kind, a worker, a model server and a chat service.
+ */
 export async function openShowcase(): Promise<Showcase> {
   const model = await startModelServer();
   model.script(...REPLIES.map((text) => says(text)));
@@ -244,7 +248,7 @@ export async function openShowcase(): Promise<Showcase> {
   };
 }
 
-/** Every page of the dashboard with something on it, and words that are there once it is. */
+/** Returns the paths of all pages with content, each with words that appear once it is loaded. */
 export const pagesOf = ({ runs }: Pick<Showcase, "runs">): readonly (readonly [path: string, words: string])[] => [
   ["/", "Backup of eu-3"],
   ["/?name=nothing", "No job fits"],

@@ -1,26 +1,26 @@
 import { expect } from "chai";
 import { startApp, type TestApp } from "../support/app.ts";
-import { Readers } from "../support/browser.ts";
+import { BrowserContexts } from "../support/browser.ts";
 import { createJob, report } from "../support/factories.ts";
 
-describe("the dashboard's look at one step", function () {
+describe("dashboard panel of a step", function () {
   this.timeout(60_000);
   let app: TestApp;
-  const readers = new Readers();
+  const contexts = new BrowserContexts();
   beforeEach(async () => {
     app = await startApp();
   });
   afterEach(async () => {
-    await readers.leave();
+    await contexts.closeAll();
     await app.close();
   });
 
   const openStep = async (jobId: string, stepKey: string, options = {}) => {
-    const page = await readers.openLive(`${app.url}/jobs/${jobId}?step=${stepKey}`, options);
+    const page = await contexts.openLive(`${app.url}/jobs/${jobId}?step=${stepKey}`, options);
     return { page, panel: page.getByRole("dialog") };
   };
 
-  it("copies an output where the browser gives no clipboard to the page, as over plain http, and says so where it is seen", async () => {
+  it("copies an output without the clipboard API, as over plain http, and shows a toast above the panel", async () => {
     const { jobId, path } = await createJob(app);
     await report(app, path, "a", { output: { rows: 12 } });
     const { page, panel } = await openStep(jobId, "a", { permissions: ["clipboard-read", "clipboard-write"] });
@@ -35,7 +35,7 @@ describe("the dashboard's look at one step", function () {
     expect(await page.evaluate("document.activeElement.textContent")).to.equal("Copy Output");
   });
 
-  it("shows the outputs that a step reports while it runs, and how it ends", async () => {
+  it("shows the outputs that a step reports while it runs, and its end", async () => {
     const { jobId, path } = await createJob(app);
     await report(app, path, "a", { progress: 10 });
     const { panel } = await openStep(jobId, "a");
@@ -49,7 +49,7 @@ describe("the dashboard's look at one step", function () {
     await panel.getByText("Completed").waitFor();
   });
 
-  it("says that a step is stale, as the timeline does, once it is silent for too long", async () => {
+  it("marks a step as stale, as the timeline does", async () => {
     const { jobId, path } = await createJob(app, { staleAfterSeconds: 1 });
     await report(app, path, "a", { progress: 10 });
 
@@ -58,7 +58,7 @@ describe("the dashboard's look at one step", function () {
     await panel.getByText("Stale").waitFor();
   });
 
-  it("shows nothing of a job that was deleted when another comes under its name, until that has such a step", async () => {
+  it("shows no step of a deleted job after a job with the same id was created", async () => {
     const { jobId, path } = await createJob(app);
     await report(app, path, "a", { stepName: "Of the first", output: { of: "the first" } });
     const { page, panel } = await openStep(jobId, "a");

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { startApp, type TestApp } from "../support/app.ts";
-import { Readers } from "../support/browser.ts";
+import { BrowserContexts } from "../support/browser.ts";
 import { answers, type ChannelServer, startChannelServer } from "../support/channelServer.ts";
 import { eventually } from "../support/eventually.ts";
 import { type ModelServer, says, startModelServer } from "../support/modelServer.ts";
@@ -20,7 +20,7 @@ const hostile = (place: string) =>
 
 describe("what others have written, on the dashboard", function () {
   this.timeout(120_000);
-  const readers = new Readers();
+  const contexts = new BrowserContexts();
   let app: TestApp;
   let worker: TestWorker;
   let model: ModelServer;
@@ -66,14 +66,14 @@ describe("what others have written, on the dashboard", function () {
     await app.call("POST", "/hooks/wake", { text: hostile("wake"), mode: "next-heartbeat" }, bearer);
     const read = async () => (await app.call("GET", `/api/runs/${runId}`)).body;
     await eventually(async () => (await read()).deliveries[0]?.state === "failed", "the delivery to fail");
-    page = await readers.open("about:blank");
+    page = await contexts.open("about:blank");
     page.on("dialog", (dialog) => {
       dialogs.push(dialog.message());
       void dialog.dismiss();
     });
   });
   after(async () => {
-    await readers.leave(); // fails for what the page's policy had to refuse
+    await contexts.closeAll(); // fails for what the page's policy had to refuse
     await worker.close();
     await app.close();
     await telegram.close();

@@ -9,9 +9,9 @@ import {
 } from "playwright-core";
 
 /**
- * Features of the browser that are switched off. The first three load pages of its own, of some 400 modules each, for every
- * window; they cost more processor time than most tests. The others are those that Playwright switches off: its list does
- * not count once there is another.
+ * Features of the browser to disable. The first three load internal pages of some 400 modules each for every window,
+ * which costs more processor time than most tests. The others are those that Playwright disables: its list has no
+ * effect beside another one.
  */
 const DISABLED_FEATURES = [
   ...["WebUIOmniboxAimPopup", "WebUIOmniboxFullPopup", "WebUIOmniboxPopup"],
@@ -27,15 +27,15 @@ const ARGS = [
   `--disable-features=${DISABLED_FEATURES}`,
 ];
 
-/** Where the browser listens that all tests share, in the environment. */
+/** The environment variable with the address of the browser that all tests share. */
 export const SHARED_BROWSER = "SIGNALBOX_TEST_BROWSER";
 
 const executablePath = resolve(".tools/bin/chromium");
 
-/** Starts a browser that several processes use; each reader has a context of its own in it. */
+/** Starts a browser for several processes; each page has a context of its own in it. */
 export const startSharedBrowser = (): Promise<BrowserServer> => chromium.launchServer({ executablePath, args: ARGS });
 
-/** The shared browser, or one of this process; taken by the first reader of a file. */
+/** The shared browser, or one of this process; opened by the first page of a test file. */
 let browser: Promise<Browser> | undefined;
 
 function openBrowser(): Promise<Browser> {
@@ -44,19 +44,19 @@ function openBrowser(): Promise<Browser> {
   return browser;
 }
 
-/** Ends a browser of this process; leaves a shared one. */
+/** Closes a browser of this process, or disconnects from a shared one. */
 export async function closeBrowser(): Promise<void> {
   const open = browser;
   browser = undefined;
   await (await open)?.close();
 }
 
-/** Readers of the page, each of whom knows nothing of the others. */
-export class Readers {
+/** Opens pages in browser contexts that share nothing, and collects their errors. */
+export class BrowserContexts {
   readonly #contexts: BrowserContext[] = [];
-  readonly #faults: string[] = [];
+  readonly #errors: string[] = [];
 
-  /** A new reader at an address, for whom nothing moves that need not. */
+  /** Opens a page in a new context with reduced motion. */
   async open(url: string, options: BrowserContextOptions = {}): Promise<Page> {
     const context = await (await openBrowser()).newContext({
       locale: "en-GB",
@@ -67,25 +67,25 @@ export class Readers {
     this.#contexts.push(context);
     context.setDefaultTimeout(20_000);
     const page = await context.newPage();
-    page.on("pageerror", (error) => this.#faults.push(String(error)));
+    page.on("pageerror", (error) => this.#errors.push(String(error)));
     page.on("console", (message) => {
-      if (/content security policy|violates/i.test(message.text())) this.#faults.push(message.text());
+      if (/content security policy|violates/i.test(message.text())) this.#errors.push(message.text());
     });
     await page.goto(url);
     return page;
   }
 
-  /** The same, once the page says that it hears what happens. */
+  /** Opens a page and waits until it shows that it receives live updates. */
   async openLive(url: string, options: BrowserContextOptions = {}): Promise<Page> {
     const page = await this.open(url, options);
     await page.getByText("Live", { exact: true }).waitFor();
     return page;
   }
 
-  /** They leave. @throws when a page did what it must never do: an error that nobody caught, or what its policy refuses */
-  async leave(): Promise<void> {
+  /** Closes all contexts. @throws if a page had an uncaught error or violated its content security policy */
+  async closeAll(): Promise<void> {
     for (const context of this.#contexts.splice(0)) await context.close();
-    const faults = this.#faults.splice(0);
-    if (faults.length > 0) throw new Error(faults.join("\n"));
+    const errors = this.#errors.splice(0);
+    if (errors.length > 0) throw new Error(errors.join("\n"));
   }
 }

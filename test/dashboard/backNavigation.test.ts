@@ -1,18 +1,18 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { startApp, type TestApp } from "../support/app.ts";
-import { Readers } from "../support/browser.ts";
+import { BrowserContexts } from "../support/browser.ts";
 import { createJob, report } from "../support/factories.ts";
 
-describe("the dashboard's way back", function () {
+describe("dashboard back navigation", function () {
   this.timeout(60_000);
   let app: TestApp;
-  const readers = new Readers();
+  const contexts = new BrowserContexts();
   beforeEach(async () => {
     app = await startApp();
   });
   afterEach(async () => {
-    await readers.leave();
+    await contexts.closeAll();
     await app.close();
   });
 
@@ -33,10 +33,10 @@ describe("the dashboard's way back", function () {
     ],
   ];
   for (const [how, act] of acts) {
-    it(`leads from a job to the list with its filters, by ${how}`, async () => {
+    it(`leads from a job to the filtered list, by ${how}`, async () => {
       await createJob(app, { name: "Of sales", metadata: { team: "sales" } });
       await createJob(app, { name: "Of support", metadata: { team: "support" } });
-      const page = await readers.openLive(`${app.url}/?status=running&metadata.team=sales`);
+      const page = await contexts.openLive(`${app.url}/?status=running&metadata.team=sales`);
       await open(page, "Of sales");
 
       await act(page);
@@ -46,9 +46,9 @@ describe("the dashboard's way back", function () {
     });
   }
 
-  it("leads from a job that was opened by its address to the list of all", async () => {
+  it("leads from a job that was opened by its address to the unfiltered list", async () => {
     const { jobId } = await createJob(app, { name: "By a link" });
-    const page = await readers.openLive(`${app.url}/jobs/${jobId}`);
+    const page = await contexts.openLive(`${app.url}/jobs/${jobId}`);
 
     await page.keyboard.press("Escape");
 
@@ -56,10 +56,10 @@ describe("the dashboard's way back", function () {
     expect(page.url()).to.equal(`${app.url}/`);
   });
 
-  it("knows nothing of a step that was closed, nor of a link to where the reader was already", async () => {
+  it("skips a closed step, and a link to the current page", async () => {
     const { path } = await createJob(app, { name: "With a step" });
     await report(app, path, "a", { stepName: "A step" });
-    const page = await readers.openLive(app.url);
+    const page = await contexts.openLive(app.url);
     await page.getByRole("link", { name: "Running 1" }).click();
     await open(page, "With a step");
     await page.getByRole("link", { name: "A step" }).click();
