@@ -14,9 +14,9 @@ import type { WorkName } from "./works.ts";
 const WORKS = ["report", "read"] as const satisfies WorkName[];
 const CONNECTIONS = 10;
 const OUTPUT_BYTES = 3_000_000;
-const GIVEN_BACK_WITHIN_MS = 60_000;
+const RELEASE_TIMEOUT_MS = 60_000;
 
-/** p99 of others in milliseconds, medians of the turns; the ratio is the median of the turns' ratios. */
+/** p99 of other clients in milliseconds, as medians of the turns; the ratio is the median of the turns' ratios. */
 interface Noticed {
   readonly without: number;
   readonly with: number;
@@ -27,16 +27,16 @@ export interface AttackRow {
   readonly title: string;
   readonly connections: number;
   readonly noticed: Readonly<Record<(typeof WORKS)[number], Noticed>>;
-  /** In the last turn: connections that the service closed while it was measured. */
+  /** Number of connections that the service closed during the last turn. */
   readonly cutOff: number;
-  /** Resident memory of the web process in MiB in the last turn: before, during and after it. */
+  /** Resident memory of the web process in MiB before, during and after the attack of the last turn. */
   readonly memory: readonly [before: number, during: number, after: number];
 }
 
 /**
- * What others notice of each attack: reports and reads without it and with it, in turn.
- * @param web with the option `PROBED`, warm, with the jobs of the load and the large one
- * @param share of the connections of the full attack
+ * Measures how each attack affects other clients: reports and reads without it and with it, in turn.
+ * @param web a warm web process with the option `PROBED`, the jobs of the load and the large job
+ * @param share the share of the full attack's connections to open
  */
 export async function* measureAttacks(
   lifecycle: Lifecycle,
@@ -59,13 +59,13 @@ export async function* measureAttacks(
       const [before, known] = [await memoryOf(web), await connectionsOf(web)];
       attacker.process.send({ url: web.url, attack: name, connections } satisfies AttackTask);
       await attacker.nextMessage();
-      await others(load, web, seconds); // not counted: what an attack begins with is load like any other
+      await others(load, web, seconds); // Not counted: the start of an attack is ordinary load.
       hostile.push(await others(load, web, seconds));
       const during = await memoryOf(web);
       attacker.process.send("stop");
       const { cutOff } = (await attacker.nextMessage()) as AttackEnd;
       const isLeft = async () => (await connectionsOf(web)) <= known;
-      await eventually(isLeft, `what "${title}" held to be given back`, GIVEN_BACK_WITHIN_MS);
+      await eventually(isLeft, `the connections of "${title}" to be released`, RELEASE_TIMEOUT_MS);
       rest = { cutOff, memory: [before, during, await memoryOf(web)] };
     }
     const noticed = Object.fromEntries(
@@ -79,7 +79,7 @@ type Figures = Readonly<Record<(typeof WORKS)[number], number>>;
 
 const ATTACKER = new URL("./attacker.ts", import.meta.url);
 
-/** A web process to attack. */
+/** Starts a web process to attack. */
 export async function startAttacked(lifecycle: Lifecycle, load: Child<true>, seconds: number): Promise<Web> {
   const [uri, redis] = await Promise.all([databaseUri("attack"), redisUrl()]);
   const database = await open(lifecycle, uri);
@@ -91,7 +91,7 @@ export async function startAttacked(lifecycle: Lifecycle, load: Child<true>, sec
   return web;
 }
 
-/** A job whose answer is large. */
+/** Adds a job with a large response. */
 export async function addLargeJob(web: Web): Promise<void> {
   const path = `/api/jobs/${LARGE.jobId}`;
   await send(web, { method: "PUT", path, body: {} });

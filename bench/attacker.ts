@@ -1,4 +1,4 @@
-/** Hostile clients, in a process of their own. Makes one attack at a time: opens it, and keeps it up until it is told to stop. */
+/** A process with hostile clients. Runs one attack at a time until it receives "stop". */
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { type Attack, type AttackName, attacks } from "./attacks.ts";
@@ -10,7 +10,7 @@ export interface AttackTask {
 }
 
 export interface AttackEnd {
-  /** Connections that the service closed. */
+  /** Number of connections that the service closed. */
   readonly cutOff: number;
 }
 
@@ -38,8 +38,8 @@ async function begin({ url, attack: name, connections }: AttackTask): Promise<vo
     await once(socket, "connect").catch(() => {});
     if (first) await new Promise((sent) => socket.write(first, sent));
   };
-  for (let opened = 0; opened < connections; opened += AT_ONCE) {
-    await Promise.all(Array.from({ length: Math.min(AT_ONCE, connections - opened) }, open));
+  for (let opened = 0; opened < connections; opened += CONCURRENCY) {
+    await Promise.all(Array.from({ length: Math.min(CONCURRENCY, connections - opened) }, open));
   }
   if (againAfterMs !== undefined) await firstCut.promise;
   const dripping = setInterval(() => {
@@ -53,8 +53,8 @@ async function begin({ url, attack: name, connections }: AttackTask): Promise<vo
   };
 }
 
-/** Fewer than a listening socket keeps in its queue. */
-const AT_ONCE = 100;
+/** Number of connections to open at once: fewer than the backlog of a listening socket. */
+const CONCURRENCY = 100;
 
 process.on("message", async (task: AttackTask | "stop") => {
   if (task === "stop") process.send?.(stop());

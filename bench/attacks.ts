@@ -1,19 +1,19 @@
-/** What hostile clients do. */
+/** The behaviour of hostile clients. */
 export interface Attack {
   readonly title: string;
-  /** At full length. */
+  /** Number of connections of the full attack. */
   readonly connections: number;
-  /** What each connection begins with. */
+  /** The first bytes of each connection. */
   readonly first: string;
-  /** What each sends every second after that. */
+  /** The bytes that each connection sends every second afterwards. */
   readonly drip?: string;
-  /** Does not read what it is answered. */
+  /** Whether it never reads the response. */
   readonly deaf?: true;
-  /** Comes back this long after it was closed. */
+  /** The delay of a new connection after the service closed one. */
   readonly againAfterMs?: number;
 }
 
-/** A job that has an answer of some MiB with this address. */
+/** The job whose response at this path has several MiB. */
 export const LARGE = { jobId: "large", path: "/api/jobs/large?include=steps" };
 
 const get = (path: string, more = "") => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${more}`;

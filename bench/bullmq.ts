@@ -1,6 +1,6 @@
 /**
- * BullMQ and nothing else: how fast one process works off jobs that wait, with a processor that does nothing. Others have put
- * them there: this process has done nothing before, like a worker of ours that has just started.
+ * Measures BullMQ alone: how fast one process completes waiting jobs with a processor that does nothing. Another
+ * process has added the jobs, so that this one is as cold as a worker that has just started.
  */
 import { Worker } from "bullmq";
 

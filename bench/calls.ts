@@ -3,7 +3,7 @@ import type { Service } from "./service.ts";
 
 export interface Call {
   readonly title: string;
-  /** @param i another with every call */
+  /** @param i different for each call */
   request(i: number): Request;
 }
 
@@ -15,17 +15,17 @@ interface Request {
 
 export interface CallFigures {
   readonly title: string;
-  /** p50 in milliseconds, on each service. */
+  /** p50 in milliseconds for each service. */
   readonly p50: readonly number[];
 }
 
-/** The jobs that the calls are about, which both services have. */
+/** Number of the jobs that the calls use, which exist on both services. */
 const KNOWN_JOBS = 100;
 const knownJob = (i: number): string => `known-${i % KNOWN_JOBS}`;
 
 const list = (title: string, query: string): Call => ({ title, request: () => ({ path: `/api/jobs?${query}` }) });
 
-/** Every call of job tracking. */
+/** All calls of job tracking. */
 export const CALLS: readonly Call[] = [
   {
     title: "PUT job, new",
@@ -68,8 +68,8 @@ export const CALLS: readonly Call[] = [
 const STEP = { stepName: "Current", jobProgressStart: 0, jobProgressEnd: 90, message: "under way" };
 
 /**
- * Makes the jobs that the calls are about, newest of all, each with a step under way.
- * @param count how often each call will be made: no more of them are asked for
+ * Creates the jobs that the calls use as the newest jobs, each with a running step.
+ * @param count the number of times that each call will be made, which limits the number of jobs
  */
 export async function addKnownJobs(service: Service, count: number = KNOWN_JOBS): Promise<void> {
   for (let i = 0; i < Math.min(count, KNOWN_JOBS); i++) {
@@ -79,7 +79,7 @@ export async function addKnownJobs(service: Service, count: number = KNOWN_JOBS)
   }
 }
 
-/** Makes each call `times` on every service, one after another, the services in turn. */
+/** Makes each call `times` on every service, in sequence and with the services in turn. */
 export async function* compareCalls(
   services: readonly Service[],
   times: number,
@@ -94,7 +94,7 @@ export async function* compareCalls(
   }
 }
 
-/** @returns the answer's body, and the milliseconds until it was read @throws Error when it is not 2xx */
+/** Returns the response's body and the milliseconds until it was read. @throws Error unless the status is 2xx */
 export async function send(
   service: Service,
   { method = "GET", path, body }: Request,

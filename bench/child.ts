@@ -3,22 +3,22 @@ import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { fileURLToPath } from "node:url";
 
-const STOPS_WITHIN_MS = 10_000;
+const STOP_TIMEOUT_MS = 10_000;
 
-/** A process of the bench. It is ready when its first message has come: `{ ready: … }`. */
+/** A process of the bench. It is ready when it has sent its first message, `{ ready: … }`. */
 export interface Child<Ready> {
   readonly process: ChildProcess;
   readonly ready: Ready;
-  /** @throws Error when the process ends first */
+  /** @throws Error when the process exits first */
   nextMessage(): Promise<unknown>;
   stop(): Promise<void>;
 }
 
 /**
- * Runs a file of this repository as a process that ends with this one. It works in the temporary directory, so that no
- * configuration lying about changes what is measured.
+ * Runs a file of this repository as a process that exits with this one. It runs in the temporary directory, so that no
+ * configuration file of the current directory changes the measurement.
  * @param execArgv options of Node
- * @throws Error when it ends before it is ready
+ * @throws Error when it exits before it is ready
  */
 export async function startChild<Ready>(
   file: URL,
@@ -49,12 +49,12 @@ async function messageOf(child: ChildProcess, name: string): Promise<unknown> {
 }
 
 async function stop(child: ChildProcess): Promise<void> {
-  // After Ctrl-C, which reaches the servers too, it would complain that they are gone.
+  // Ctrl-C also ends the servers, and the process would log that it lost them.
   for (const output of [child.stdout, child.stderr]) output?.unpipe().resume();
   if (child.exitCode !== null || child.signalCode !== null) return;
   const gone = once(child, "exit");
   child.kill("SIGTERM");
-  const timer = setTimeout(() => child.kill("SIGKILL"), STOPS_WITHIN_MS);
+  const timer = setTimeout(() => child.kill("SIGKILL"), STOP_TIMEOUT_MS);
   await gone;
   clearTimeout(timer);
 }

@@ -13,7 +13,7 @@ export interface WorkRequest {
 const TIMEOUT_MS = 60_000;
 const HEAD_END = "\r\n\r\n";
 
-/** Encodes a request as it is sent on a connection that is kept. */
+/** Encodes a request for a keep-alive connection. */
 export function encodeRequest({ method, path, headers, body }: WorkRequest, host: string): Buffer {
   const all = {
     ...{ Host: host, Connection: "keep-alive", ...headers },
@@ -24,8 +24,8 @@ export function encodeRequest({ method, path, headers, body }: WorkRequest, host
 }
 
 /**
- * One HTTP connection that sends one request at a time. Node's own client takes several times as much of the processor, which
- * the load shares with the services that it measures. Responses need a Content-Length.
+ * An HTTP connection that sends one request at a time. Node's own client uses several times as much processor time,
+ * which the load takes from the measured services. Responses must have a Content-Length.
  */
 export class Connection {
   readonly #socket: Socket;

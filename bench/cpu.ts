@@ -8,15 +8,15 @@ import type { Service } from "./service.ts";
 import type { Naive, Ours } from "./services.ts";
 import { WORK_NAMES, type WorkName } from "./works.ts";
 
-/** Microseconds of the processor for one request. */
+/** Processor time for one request in microseconds, by process. */
 export type CpuFigures = Readonly<Record<(typeof PROCESSES)[number], number>>;
 
 export const PROCESSES = ["web", "MongoDB", "Redis", "load"] as const;
 const CONNECTIONS = 100;
-/** Linux counts in hundredths of a second. */
+/** The unit of /proc/PID/stat, a hundredth of a second. */
 const TICK_US = 10_000;
 
-/** Where a request's time goes: for each work what each process takes of it, for every service in turn. Linux alone. */
+/** Measures the processor time of each process for a request of each work, with the services in turn. Linux only. */
 export async function* measureCpu(
   load: Child<true>,
   [ours, naive]: readonly [Ours, Naive],
@@ -53,9 +53,9 @@ async function serverPids({ redis }: Ours): Promise<{ MongoDB: number; Redis: nu
   return { MongoDB: Number(pid), Redis: Number(/^process_id:(\d+)/m.exec(info)?.[1]) };
 }
 
-/** Microseconds that a process has taken so far, of the user and of the system. Source: proc_pid_stat(5). */
+/** Returns the user and system time of a process in microseconds. Source: proc_pid_stat(5). */
 function takenBy(pid: number): number {
-  const [UTIME, STIME] = [11, 12]; // after the name, which may hold anything but the last parenthesis
+  const [UTIME, STIME] = [11, 12]; // Positions after the name, which may contain spaces and parentheses.
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)!.split(" ");
   return (Number(fields[UTIME]) + Number(fields[STIME])) * TICK_US;
 }

@@ -5,7 +5,7 @@ import { agentHookBody, postHook } from "./hooks.ts";
 import { median } from "./quantile.ts";
 import type { Ours, Started } from "./services.ts";
 
-/** Runs of the echo runner, or jobs of BullMQ, a second. */
+/** Runs of the echo runner and jobs of BullMQ per second. */
 export interface EchoFigures {
   readonly waiting: number;
   readonly concurrency: number;
@@ -13,15 +13,15 @@ export interface EchoFigures {
   readonly bullmq: number;
 }
 
-const AT_ONCE = 32;
-/** To look takes processor time from what is measured: a tenth of it at five times as many looks. */
-const LOOK_EVERY_MS = 50;
+const CONCURRENCY = 32;
+/** Polling interval: each poll takes processor time from the measured process. */
+const POLL_EVERY_MS = 50;
 
 /**
- * How fast one worker process works off runs that wait, from its being ready until all that follows from them is written;
- * beside it a BullMQ worker of the same concurrency whose processor does nothing. The two take turns.
- * @param concurrencies `worker.concurrency`, one after the other
- * @returns and the last worker, which has nothing left to do
+ * Measures how fast one worker process completes waiting runs, from its readiness until all of them are finalized, and
+ * a BullMQ worker of the same concurrency with an empty processor, in turn.
+ * @param concurrencies the values of `worker.concurrency` to measure
+ * @returns the figures, and the last worker, which is idle
  */
 export async function measureEcho(
   ours: Ours,
@@ -37,10 +37,10 @@ export async function measureEcho(
       await post(ours, waiting);
       worker = await ours.startWorker({ WORKER_CONCURRENCY: String(concurrency) });
       const readyAt = performance.now();
-      // found by index: to count those that are done would take more
+      // These queries use an index and cost less than counting the completed runs.
       const none = async (query: object) => (await ours.runs.findOne(query, { projection: { _id: 1 } })) === null;
       const settled = async () => (await none({ open: true })) && (await none({ settled: false }));
-      await eventually(settled, "the runs to end", 120_000, LOOK_EVERY_MS);
+      await eventually(settled, "the runs to end", 120_000, POLL_EVERY_MS);
       const seconds = (performance.now() - readyAt) / 1_000;
       const failed = await ours.runs.countDocuments({ status: { $ne: "completed" } });
       if (failed > 0) throw new Error(`${failed} of ${waiting} runs did not complete`);
@@ -57,7 +57,7 @@ async function post(ours: Ours, count: number): Promise<void> {
   const poster = async () => {
     while (left-- > 0) await postHook(ours, "/hooks/agent", agentHookBody("next-heartbeat"));
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, poster));
+  await Promise.all(Array.from({ length: CONCURRENCY }, poster));
 }
 
 async function emptyRate(redis: string, jobs: number, concurrency: number): Promise<number> {

@@ -4,12 +4,12 @@ import type { Started } from "./services.ts";
 
 const MIB = 1024;
 
-/** What of a process is in memory, in MiB. */
+/** Returns the resident memory of a process in MiB. */
 function residentMiB({ process: { pid } }: Started): number {
   return Number(execFileSync("ps", ["-o", "rss=", "-p", String(pid)], { encoding: "utf8" })) / MIB;
 }
 
-/** Resident memory in MiB: under load, and once there has been nothing to do for a while; and the start. */
+/** Resident memory in MiB after load and after an idle time, and the time to readiness. */
 export interface Footprint {
   readonly name: string;
   readonly loadedMiB: number;
@@ -17,7 +17,7 @@ export interface Footprint {
   readonly readyAfterMs: number;
 }
 
-/** @param idleMs how long nothing is asked of the processes before they are looked at again */
+/** @param idleMs the idle time before the second measurement */
 export async function measureFootprints(
   processes: Readonly<Record<string, Started>>,
   idleMs: number,

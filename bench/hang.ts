@@ -9,19 +9,21 @@ import type { Ours } from "./services.ts";
 const CONNECTIONS = 10;
 const TURNS = 3;
 
-/** How many requests hang; how many of them at once, as one module gets half of the threads; and how many others are made. */
+/**
+ * Numbers of hanging requests, of those that hang at once (one module gets half of the threads), and of other requests.
+ */
 const LENGTH = { count: 20, atOnce: 16, others: 10 };
 type Length = typeof LENGTH;
 
-/** Milliseconds; medians of the turns. */
+/** Latencies in milliseconds, as medians of the turns. */
 export interface Disturbance {
   /** p99 of a read. */
   readonly read: number;
-  /** From the 202 of a hook with another transform to the start of its run, p50. */
+  /** p50 from the 202 of a hook with another transform to the start of its run. */
   readonly other: number;
 }
 
-/** What others notice of an endless transform: first with nothing of the kind, then while 20 of its runs hang. */
+/** Measures how an endless transform affects other requests: first without it, then while its runs hang. */
 export async function measureHanging(
   load: Child<true>,
   ours: Ours,
@@ -32,26 +34,26 @@ export async function measureHanging(
   const { count, atOnce } = length;
   const quiet: Disturbance[] = [];
   const hanging: Disturbance[] = [];
-  await others(ours, length); // the thread is warm
+  await others(ours, length); // Warms the thread up.
   for (let turn = 0; turn < turns; turn++) {
-    quiet.push(await look(load, ours, seconds, length));
+    quiet.push(await measureNow(load, ours, seconds, length));
     const begunBefore = begun(ours);
     const posted = await Promise.all(Array.from({ length: count }, () => postHook(ours, hookPaths.endless, "{}")));
     await eventually(() => begun(ours) - begunBefore >= atOnce, "the transforms to hang", 60_000);
-    hanging.push(await look(load, ours, seconds, length));
+    hanging.push(await measureNow(load, ours, seconds, length));
     const over = { _id: { $in: posted.map(({ runId }) => runId) }, status: "failed" as const };
     await eventually(async () => (await ours.runs.countDocuments(over)) === count, "their time-outs", 120_000);
   }
   return { quiet: medians(quiet, ["read", "other"]), hanging: medians(hanging, ["read", "other"]) };
 }
 
-async function look(load: Child<true>, ours: Ours, seconds: number, length: Length): Promise<Disturbance> {
+async function measureNow(load: Child<true>, ours: Ours, seconds: number, length: Length): Promise<Disturbance> {
   const other = await others(ours, length);
   const { p99: read } = await ask(load, ours, { work: "read", connections: CONNECTIONS, seconds });
   return { read, other };
 }
 
-/** One after another. */
+/** Posts hooks in sequence and returns the median delay of their runs. */
 async function others(ours: Ours, { others: count }: Length): Promise<number> {
   const times: number[] = [];
   for (let i = 0; i < count; i++) {
@@ -67,7 +69,7 @@ async function others(ours: Ours, { others: count }: Length): Promise<number> {
   return median(times);
 }
 
-/** How many runs of the endless transform have begun so far. */
+/** Returns the number of runs of the endless transform that have begun. */
 function begun({ config }: Ours): number {
   try {
     return readFileSync(config.begun, "utf8").length;

@@ -8,13 +8,13 @@ export interface HeavySizes {
 }
 
 const OUTPUT_BYTES = 2 * 1024 * 1024;
-const AT_ONCE = 50;
-/** What others ask, whose jobs are small. */
+const CONCURRENCY = 50;
+/** The calls of other clients, whose jobs are small. */
 const OTHERS = ["PUT step, current", "GET job", "GET jobs", "GET jobs, running", "GET /readyz"];
 
 /**
- * What others notice of a job with very many steps, and of jobs with large outputs, which are among the newest of the list:
- * their calls beside the same on a database without such jobs.
+ * Measures how a job with very many steps and recent jobs with large outputs affect other calls, compared with a
+ * database without such jobs.
  */
 export async function* measureHeavy(
   [{ web: light }, { web: heavy }]: readonly [Side, Side],
@@ -46,9 +46,9 @@ export async function* measureHeavy(
 
 async function addManySteps(web: Web, count: number): Promise<void> {
   await send(web, { method: "PUT", path: "/api/jobs/many", body: { name: "Many steps" } });
-  for (let from = 0; from < count; from += AT_ONCE) {
+  for (let from = 0; from < count; from += CONCURRENCY) {
     await Promise.all(
-      Array.from({ length: Math.min(AT_ONCE, count - from) }, (_, i) => {
+      Array.from({ length: Math.min(CONCURRENCY, count - from) }, (_, i) => {
         const body = { stepName: `Step ${from + i}`, progress: 5, message: "begun" };
         return send(web, { method: "PUT", path: `/api/jobs/many/steps/step-${from + i}`, body });
       }),

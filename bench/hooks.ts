@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Service } from "./service.ts";
 
-/** The naive service lets in whoever comes. */
+/** The hook token; the naive service does not check it. */
 const TOKEN = "the-bench-alone-rings-here";
 
 export const HOOK_HEADERS = { "Content-Type": "application/json", Authorization: `Bearer ${TOKEN}` };
@@ -23,8 +23,8 @@ export const wakeHookBody: string = JSON.stringify({
 });
 
 /**
- * @returns and when the answer came, by `Date.now()`
- * @throws Error when it is not 202
+ * Posts a hook and returns its run, and the time of the response by `Date.now()`.
+ * @throws Error unless the status is 202
  */
 export async function postHook(
   { name, url }: Pick<Service, "name" | "url">,
@@ -40,17 +40,17 @@ export async function postHook(
 
 export const hookPaths = { endless: "/hooks/endless", other: "/hooks/other" } as const;
 
-/** The configuration file and what stands beside it. */
+/** A configuration file with its transforms. */
 export interface HookConfig {
   readonly path: string;
-  /** To this file each run of the endless transform adds one character when it begins. */
+  /** The file to which each run of the endless transform appends one character. */
   readonly begun: string;
   remove(): Promise<void>;
 }
 
 /**
- * A configuration file with the hooks on, agents that only repeat what they are told, and two mappings with transforms:
- * one that never ends, one that is done at once.
+ * Writes a configuration file with hooks, the echo runner and two mappings with transforms: one that never ends, and
+ * one that ends at once.
  */
 export function writeHookConfig(transformTimeoutSeconds: number): HookConfig {
   const dir = mkdtempSync(join(tmpdir(), "signalbox-bench-"));

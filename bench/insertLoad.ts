@@ -3,12 +3,12 @@ import { mongo } from "mongoose";
 import { agentHookBody } from "./hooks.ts";
 import type { LoadTask, Timed } from "./loadTask.ts";
 
-/** Kept for all turns, since a pool opens only few connections at the same time. */
+/** Shared by all turns, because a pool opens its connections slowly. */
 let client: mongo.MongoClient | undefined;
 
 /**
- * Inserts documents like the record of a run one by one, as many at the same time as there are to be connections. This is the
- * least that an accepted hook costs MongoDB where each is written by itself.
+ * Inserts single documents like the record of a run, as many concurrently as there are connections. This is MongoDB's
+ * minimum cost of an accepted hook without batching.
  */
 export async function loadWithInserts({ url, connections, seconds }: LoadTask): Promise<Timed> {
   client ??= await mongo.MongoClient.connect(url, { writeConcern: { w: "majority", journal: true } });

@@ -1,10 +1,10 @@
 import { send } from "./calls.ts";
 import type { Service } from "./service.ts";
 
-/** How many jobs the services hold, where the load is told. */
+/** The environment variable that tells the load the number of jobs. */
 export const JOBS = "BENCH_JOBS";
 
-/** Several hundred jobs of four steps: two are done, the third runs, the fourth has not begun. */
+/** Jobs of four steps: two are completed, the third is running, the fourth has not begun. */
 export const JOB_IDS: readonly string[] = Array.from(
   { length: Number(process.env[JOBS] ?? 300) },
   (_, i) => `import-2026-${1_000 + i}`,
@@ -24,24 +24,24 @@ const RUNNING = {
 export const jobPath = (jobId: string) => `/api/jobs/${jobId}`;
 export const runningStepPath = (jobId: string) => `${jobPath(jobId)}/steps/${RUNNING.stepKey}`;
 
-/** What the running step says when it is so far. */
+/** Returns the running step's report at a progress. */
 export function progressReport(progress: number): object {
   const { stepKey: _, ...step } = RUNNING;
   return { ...step, status: "running", progress, message: `${progress * 125} of 12500 records transformed` };
 }
 
-const AT_ONCE = 32;
+const CONCURRENCY = 32;
 
 /**
- * Puts the jobs into a service through its own API, then reads one to see that the answer is what the bench is about.
- * @throws Error when an answer is not 2xx, or has no current step
+ * Creates the jobs through the service's API, then reads one to check that it contains the current step.
+ * @throws Error when a status is not 2xx or the current step is missing
  */
 export async function fill(service: Service, jobIds: readonly string[] = JOB_IDS): Promise<void> {
   const waiting = [...jobIds];
   const worker = async () => {
     for (let jobId = waiting.pop(); jobId; jobId = waiting.pop()) await fillJob(service, jobId);
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  await Promise.all(Array.from({ length: CONCURRENCY }, worker));
 
   const { text } = await send(service, { path: jobPath(JOB_IDS[0]!) });
   const read = JSON.parse(text) as { currentStep?: { stepKey?: string } };

@@ -8,9 +8,9 @@ const JOBS_AT_ONCE = 2_000;
 const ENDED_SHARE = 0.9;
 
 /**
- * Stores jobs of five steps, most of them over, as copies of one that the service itself has written; then compares every
- * call with the same one on an empty database.
- * @param calls how often each is made
+ * Inserts jobs of five steps, most of them ended, as copies of one that the service has written, then compares each
+ * call with the same call on an empty database.
+ * @param calls the number of times that each call is made
  */
 export async function* measureLarge(
   [empty, full]: readonly [Side, Side],
@@ -55,7 +55,7 @@ async function template(web: Web, { jobs }: Side["database"]["collections"]) {
     await send(web, { method: "PUT", path: `${path}/steps/step-${step}`, body });
   }
   const job = await jobs.findOne({ jobId: "template" });
-  if (!job) throw new Error("the template is not there");
+  if (!job) throw new Error("the template job is missing");
   await send(web, { method: "DELETE", path });
   return { job, steps: job.steps ?? {} };
 }

@@ -6,29 +6,29 @@ import { grows, type Trend, trendOf } from "./trend.ts";
 const LENGTH = { parts: 10, connections: 100 };
 const MIB = 1024 * 1024;
 const SHORT_REQUESTS = 100_000;
-/** Over all requests, whatever their number: caches that fill. While few have been sent, code is compiled and pools grow too. */
+/** Allowed growth over all requests: caches fill, and in a short run code is compiled and pools grow too. */
 const allowedBytes = (requests: number): number => (requests < SHORT_REQUESTS ? 32 : 4) * MIB;
-/** Those of who looks. */
-const MOST_CLIENTS = 2;
+/** Allowed client connections: those of the measurement. */
+const MAX_CLIENTS = 2;
 
 export const PROCESSES = ["web", "worker"] as const;
 type Process = (typeof PROCESSES)[number];
 
-/** What the processes hold after so many requests, with nothing under way. */
+/** The resources of the processes after a number of requests, with none in progress. */
 export interface LeakRow {
   readonly requests: number;
   readonly perSecond: number;
   readonly errors: number;
   readonly faults: readonly string[];
   readonly holding: Readonly<Record<Process, Holding>>;
-  /** Connections and streams of clients that the web process has open: those of who looks. */
+  /** Client connections and streams of the web process, including those of the measurement. */
   readonly clients: number;
 }
 
 /**
- * Sends mixed requests to a web process and a worker, and looks at what they hold after the warm-up, a twentieth as many
- * requests, and after each tenth.
- * @param length in how many parts, if not tenths, and over how many connections
+ * Sends mixed requests to a web process and a worker, and measures their resources after the warm-up, which has a
+ * twentieth of the requests, and after each tenth.
+ * @param length the number of parts, ten by default, and of connections
  */
 export async function* measureLeak(
   system: MixedSystem,
@@ -42,30 +42,30 @@ export async function* measureLeak(
     const perSecond = answer.answered / ((performance.now() - started) / 1_000);
     await system.settle();
     const { errors, faults } = answer;
-    yield { requests: (part * requests) / parts, perSecond, errors, faults, ...(await look(system)) };
+    yield { requests: (part * requests) / parts, perSecond, errors, faults, ...(await measureNow(system)) };
   }
 }
 
-async function look({ web, workers: [worker] }: MixedSystem) {
+async function measureNow({ web, workers: [worker] }: MixedSystem) {
   const holding = { web: await holdingOf(web), worker: await holdingOf(worker!) };
   return { holding, clients: await connectionsOf(web) };
 }
 
-/** How what a process holds goes with the requests, from the first tenth on. */
+/** The growth of a process's resources with the requests, from the first tenth on. */
 export interface LeakVerdict {
   readonly process: Process;
-  /** Heap and what is beside it, in bytes for one request. */
+  /** Heap and external memory, in bytes per request. */
   readonly memory: Trend;
   readonly memoryGrows: boolean;
-  /** How many more there were after the last tenth than after the first. */
+  /** The increase from the first tenth to the last; likewise for the next two. */
   readonly handles: number;
   readonly descriptors: number;
   readonly listeners: number;
-  /** Memory grows, or a listener or a client's connection is left. */
+  /** Whether memory grows, or a listener or a client's connection is left open. */
   readonly leaks: boolean;
 }
 
-/** @param rows of the warm-up and of each tenth */
+/** @param rows the rows of the warm-up and of each tenth */
 export function judgeLeak(rows: readonly LeakRow[]): LeakVerdict[] {
   const [, first, ...rest] = rows as [LeakRow, LeakRow, ...LeakRow[]];
   const last = rest.at(-1)!;
@@ -80,7 +80,7 @@ export function judgeLeak(rows: readonly LeakRow[]): LeakVerdict[] {
     const more = (key: "handles" | "descriptors" | "listeners") =>
       last.holding[process][key] - first.holding[process][key];
     const listeners = more("listeners");
-    const leaks = memoryGrows || listeners > 0 || last.clients > MOST_CLIENTS;
+    const leaks = memoryGrows || listeners > 0 || last.clients > MAX_CLIENTS;
     const verdict = { process, memory, memoryGrows, listeners, leaks };
     return { ...verdict, handles: more("handles"), descriptors: more("descriptors") };
   });

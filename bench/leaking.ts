@@ -1,7 +1,7 @@
-/** Loaded into a process: while it is told so, whatever it serves over HTTP leaves something behind. */
+/** Loaded into a process to make it leak memory with each HTTP request, to test the leak detection. */
 import { subscribe } from "node:diagnostics_channel";
 
-/** The message that has it begin, and that has it end and give back what is left. */
+/** The message that starts the leak, and when it is sent again, stops it and frees the memory. */
 export const LEAK = "bench:leak";
 
 const BYTES = 1_000_000;

@@ -4,8 +4,8 @@ import type { Life, Send } from "./lives.ts";
 import type { LoadTask, Timed } from "./loadTask.ts";
 
 /**
- * Takes one new job after another through its life, on every `life.width` of the connections. No life begins after `seconds`.
- * Those that have begun are finished and count: a turn measures whole lives, with as many beginnings as ends.
+ * Runs one job's life after another on each group of `life.width` connections. No life begins after `seconds`; those in
+ * progress are finished and counted, so that a turn measures whole lives only.
  */
 export async function loadWithLives(life: Life, { url, connections, seconds }: LoadTask): Promise<Timed> {
   const open = await Promise.all(Array.from({ length: connections }, () => Connection.open(url)));

@@ -6,9 +6,9 @@ import { jobPath } from "./jobs.ts";
 export type Send = (request: WorkRequest) => Promise<void>;
 
 export interface Life {
-  /** How many connections work on one job. */
+  /** Number of connections that work on one job. */
   readonly width: number;
-  /** Takes a new job through its whole life. @param senders one for each of `width` connections */
+  /** Runs the whole life of a new job. @param senders one for each of `width` connections */
   live(senders: readonly Send[], jobId: string): Promise<void>;
 }
 
@@ -36,7 +36,9 @@ interface Step {
   readonly range: readonly [start: number, end: number];
 }
 
-/** Reports on one step as the client library sends them: stepName and range each time, status only where it changes. */
+/**
+ * Returns a step's reports as the client library sends them: stepName and range each time, status only when it changes.
+ */
 function reports(jobId: string, { stepKey, range }: Step, progresses: readonly number[]): WorkRequest[] {
   const [jobProgressStart, jobProgressEnd] = range;
   return progresses.map((progress) =>
@@ -55,7 +57,7 @@ const steps = (count: number, rangeOf: (i: number) => Step["range"]): Step[] =>
 const PIPELINE = steps(5, (i) => [20 * i, 20 * (i + 1)]);
 const PIPELINE_PROGRESS = [0, 25, 50, 75, 100];
 
-/** Five steps one after another. The last report of the last step completes the job. */
+/** Five steps in sequence. The last report of the last step completes the job. */
 const pipeline = (readsPerReport: number): Life => ({
   width: 1,
   async live(senders, jobId) {

@@ -1,4 +1,4 @@
-/** The load, in a process of its own so that it shares no event loop with what it measures. Does one task at a time. */
+/** The load, in a process of its own so that it shares no event loop with the services. Runs one task at a time. */
 import { randomUUID } from "node:crypto";
 import autocannon from "autocannon";
 import { encodeRequest, type WorkRequest } from "./connection.ts";
@@ -20,7 +20,7 @@ export type LoadAnswer =
   | { readonly measured: Measured; readonly jobIds: readonly string[] }
   | { readonly failure: string };
 
-const STOP_IS_SEEN_EVERY_MS = 20;
+const SAMPLE_EVERY_MS = 20;
 const GIVE_UP_SECONDS = 60;
 
 async function measure(task: LoadTask): Promise<LoadAnswer> {
@@ -41,7 +41,7 @@ function load(work: Work, task: LoadTask): Promise<Timed> {
   return work.kind === "inserts" ? loadWithInserts(task) : loadWithRequests(work, task);
 }
 
-/** Asks for `seconds`, and until there have been as many answers as connections. */
+/** Sends requests for `seconds`, and until there have been as many responses as connections. */
 async function loadWithRequests(
   work: RequestWork,
   { url, connections, seconds, runIds = [] }: LoadTask,
@@ -58,8 +58,8 @@ async function loadWithRequests(
     url,
     connections,
     duration: GIVE_UP_SECONDS,
-    sampleInt: STOP_IS_SEEN_EVERY_MS,
-    // Autocannon would put each request together when its turn comes, and so take processor time from what is measured.
+    sampleInt: SAMPLE_EVERY_MS,
+    // Autocannon would build each request when it sends it, which takes processor time from the services.
     setupClient: (client) => Object.assign(client, { getRequestBuffer: perClient[index++]! }),
   };
   const { non2xx, errors, statusCodeStats } = await run(options, (latency, stop) => {
@@ -73,7 +73,7 @@ async function loadWithRequests(
   return { latencies, lastedMs };
 }
 
-/** The requests in turn. Those with keys are put together when their turn comes, each with a key of its own. */
+/** Returns a function that yields the encoded requests in turn; requests with keys get a new key each time. */
 function bufferSource({ hasKeys }: RequestWork, requests: readonly WorkRequest[], host: string): () => Buffer {
   const buffers = requests.map((request) => encodeRequest(request, host));
   let next = 0;

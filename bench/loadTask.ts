@@ -1,20 +1,20 @@
 import type { AnyWorkName } from "./works.ts";
 
-/** What the load is asked to do. */
+/** A task of the load. */
 export interface LoadTask {
   readonly url: string;
   readonly work: AnyWorkName;
   readonly connections: number;
   readonly seconds: number;
-  /** Runs that the service has, for a work that reads them. */
+  /** The ids of existing runs, for a work that reads them. */
   readonly runIds?: readonly string[];
 }
 
-/** What one kind of load has measured. */
+/** The measurements of one task. */
 export interface Timed {
-  /** In milliseconds, one for each response. */
+  /** The latency of each response in milliseconds. */
   readonly latencies: number[];
   readonly lastedMs: number;
-  /** Jobs that were taken through their whole lives. */
+  /** The ids of the jobs whose whole lives were run. */
   readonly jobIds?: readonly string[];
 }

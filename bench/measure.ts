@@ -9,16 +9,16 @@ import { type AnyWorkName, allWorks, CONNECTIONS, WORK_NAMES, type Work, type Wo
 
 const WARM_UP_CONNECTIONS = 100;
 const WARM_UP_TURNS = 2;
-/** Requests at the same time that check and delete jobs after a turn. */
+/** Maximum concurrent requests that check and delete jobs after a turn. */
 const CHECKS = 32;
 
-/** What one work came to at one number of connections, for each service in the order given. */
+/** The figures of one work at one number of connections, for each service in the given order. */
 export interface Row extends Compared {
   readonly work: WorkName;
   readonly connections: (typeof CONNECTIONS)[number];
 }
 
-/** Lets every service do every work without counting, so that both are compiled and their data is in memory. */
+/** Runs every work on every service without measuring, so that code is compiled and data is cached. */
 export async function warmUp(
   load: Child<true>,
   services: readonly Service[],
@@ -32,7 +32,7 @@ export async function warmUp(
   }
 }
 
-/** The services take turns, so that what else the machine does meets all of them alike. */
+/** Measures the works. The services take turns, so that other load of the machine affects all of them alike. */
 export async function* measure(
   load: Child<true>,
   services: readonly Service[],
@@ -52,7 +52,7 @@ export interface Turns {
   readonly seconds: number;
 }
 
-/** A work and the service that is to do it. */
+/** A work and its service. */
 export interface Target extends Pick<LoadTask, "runIds"> {
   readonly service: Service;
   readonly work: AnyWorkName;
@@ -61,11 +61,11 @@ export interface Target extends Pick<LoadTask, "runIds"> {
 export interface Compared {
   /** Medians of the turns, for each target. */
   readonly figures: readonly Measured[];
-  /** The first target through the second: medians of the ratios of their turns. */
+  /** The first target divided by the second, as medians of the turns' ratios. */
   readonly ratio: { readonly rate: number; readonly p99: number };
 }
 
-/** Asks each target in turn. */
+/** Measures the targets in turn. */
 export async function inTurns(
   load: Child<true>,
   targets: readonly Target[],
@@ -87,9 +87,9 @@ export async function inTurns(
 }
 
 /**
- * One turn of a work.
- * @param atEnd is called when the last answer has come, before what the work has left is cleared away
- * @throws Error when anything but 2xx was answered, or a job is not completed after its whole life
+ * Runs one turn of a work.
+ * @param atEnd called after the last response, before the work's records are deleted
+ * @throws Error when a status was not 2xx, or a job is not completed after its whole life
  */
 export async function ask(
   load: Child<true>,
@@ -109,7 +109,7 @@ export async function ask(
   return answer.measured;
 }
 
-/** Deletes the jobs. @throws Error when one is not completed at 100 with its output */
+/** Checks and deletes the jobs. @throws Error when one is not completed at 100 with an output */
 async function checkCompleted(service: Service, jobIds: readonly string[]): Promise<void> {
   const left = [...jobIds];
   const check = async () => {

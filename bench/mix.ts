@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 
-/** Tokens and paths that the mixed requests go by; `writeMixConfig` makes a configuration with the same. */
+/** Tokens and limits of the mixed requests; mixed.ts writes a configuration with the same values. */
 export const MIX = {
   apiToken: "the-bench-alone-may-call",
   hookToken: "the-bench-alone-rings-here",
@@ -8,33 +8,33 @@ export const MIX = {
   smallBodyBytes: 1_024,
 } as const;
 
-/** One request of the mix. */
+/** A request of the mix. */
 export interface MixedRequest {
   readonly kind: string;
   readonly method: "GET" | "PUT" | "POST" | "DELETE";
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** The statuses that are right. */
+  /** The expected statuses. */
   readonly expects: readonly number[];
-  /** It is closed again by its client, some while after it has begun. */
+  /** Whether the response is a stream, which the client closes later. */
   readonly stream?: true;
-  /** Told of the answer when it was right. @throws Error when what it says is wrong */
-  told?(text: string, status: number): void;
+  /** Called with a response of an expected status. @throws Error when its body is wrong */
+  onResponse?(text: string, status: number): void;
 }
 
-/** What has been answered, and must therefore be so in the end. */
+/** The accepted requests, whose effects must exist at the end. */
 export interface Accepted {
   readonly runs: number;
   readonly wakes: number;
   readonly deliveries: number;
-  /** Jobs that were not deleted, with the farthest progress that was answered. */
+  /** The jobs that were not deleted, with the highest progress of a response. */
   readonly jobs: readonly (readonly [jobId: string, progress: number])[];
 }
 
-/** How often each kind is asked for; what is named like an answer is to be refused by it. */
+/** The share of each kind of request; kinds that are named after an error expect that error. */
 const SHARES = {
-  /** As in practice, but for the hooks that a worker carries out: there are more of them. */
+  /** Like practice, but with more hooks, for the workers. */
   soak: {
     ...{
       report: 250,
@@ -51,7 +51,7 @@ const SHARES = {
     ...{ invalidJson: 10, invalidBody: 10, unauthorized: 6, wrongHookToken: 3, noJob: 12, nowhere: 6 },
     ...{ wrongMethod: 3, conflict: 3, tooLarge: 3, wrongType: 4, stream: 5, jobStream: 2 },
   },
-  /** All kinds, most of all those that are soon answered: there are to be very many. */
+  /** All kinds, but mostly fast ones, so that very many requests can be sent. */
   leak: {
     ...{ report: 80, create: 8, delete: 8, readJob: 180, readStep: 30, readSteps: 10, listJobs: 10, listFiltered: 4 },
     ...{ stats: 3, listRuns: 3, readRun: 12, listDeliveries: 2, listSessions: 2, probes: 250, metrics: 1, document: 2 },
@@ -63,22 +63,22 @@ const SHARES = {
 export type MixName = keyof typeof SHARES;
 type Kind = keyof (typeof SHARES)["soak"];
 
-const LEAST_JOBS = 50;
-const MOST_JOBS = 300;
+const MIN_JOBS = 50;
+const MAX_JOBS = 300;
 const KEPT = 100;
 const JSON_TYPE = { "Content-Type": "application/json" };
 const API = { Authorization: `Bearer ${MIX.apiToken}` };
 const HOOK = { ...JSON_TYPE, Authorization: `Bearer ${MIX.hookToken}` };
 
-/** What a service of this kind is asked, in a random order that a seed gives: always new, with as many jobs deleted as made. */
+/** Generates requests in a random order that depends on a seed only. Deletes as many jobs as it creates. */
 export class Mix {
   readonly #random: () => number;
   readonly #kinds: readonly Kind[];
-  /** Jobs under way: what the next report will say, and the farthest that was answered. */
+  /** The running jobs: the progress of the next report, and the highest progress of a response. */
   readonly #jobs = new Map<string, { next: number; answered: number }>();
   readonly #over: string[] = [];
   readonly #runIds: string[] = [];
-  /** Hooks that were sent with a key, and the run that came of each. */
+  /** The idempotency keys of sent hooks, with their runs. */
   readonly #keys: { key: string; runId: string }[] = [];
   #made = 0;
   #accepted = { runs: 0, wakes: 0, deliveries: 0 };
@@ -102,12 +102,12 @@ export class Mix {
     };
   }
 
-  /** Keeps the number of jobs within bounds, and asks for nothing that is not there. */
+  /** Replaces a kind that would exceed the bounds of the number of jobs or needs a record that does not exist yet. */
   #fit(kind: Kind): Kind {
     const jobs = this.#jobs.size;
-    if (jobs < LEAST_JOBS && (kind === "create" || kind === "report" || jobs === 0)) return "create";
-    if (kind === "create" && jobs >= MOST_JOBS) return "report";
-    if (kind === "delete" && this.#over.length < KEPT) return "report"; // nobody is still asking for the oldest
+    if (jobs < MIN_JOBS && (kind === "create" || kind === "report" || jobs === 0)) return "create";
+    if (kind === "create" && jobs >= MAX_JOBS) return "report";
+    if (kind === "delete" && this.#over.length < KEPT) return "report"; // The oldest ended job has no pending requests.
     if (kind === "readRun" && this.#runIds.length === 0) return "agent";
     if ((kind === "again" || kind === "conflict") && this.#keys.length === 0) return "agent";
     return kind;
@@ -121,8 +121,8 @@ export class Mix {
         input: { source: "https://partner.example/exports/1.tar.gz", records: 12_500 },
         metadata: { tenant: `tenant-${this.#made % 7}` },
       };
-      const told = () => void this.#jobs.set(jobId, { next: 0, answered: 0 });
-      return { ...put(`/api/jobs/${jobId}`, body, [201]), told };
+      const onResponse = () => void this.#jobs.set(jobId, { next: 0, answered: 0 });
+      return { ...put(`/api/jobs/${jobId}`, body, [201]), onResponse };
     },
     report: () => this.#report(),
     delete: () => {
@@ -143,22 +143,25 @@ export class Mix {
     metrics: () => get("/metrics"),
     document: () => get("/openapi.json"),
     wake: () => {
-      const told = () => void this.#accepted.wakes++;
-      return { ...post("wake", { text: "The nightly import has ended: 12500 records." }, [200]), told };
+      const onResponse = () => void this.#accepted.wakes++;
+      return { ...post("wake", { text: "The nightly import has ended: 12500 records." }, [200]), onResponse };
     },
     agent: () => {
       const key = randomUUID();
       return { ...this.#agent({ deliver: false }, { "Idempotency-Key": key }, key) };
     },
     deliver: () => this.#agent({ deliver: true, channel: "mattermost", to: MIX.recipient }),
-    mapped: () => ({ ...post("mixed", { text: "A build has failed." }, [202]), told: (text) => this.#addRun(text) }),
+    mapped: () => ({
+      ...post("mixed", { text: "A build has failed." }, [202]),
+      onResponse: (text) => this.#addRun(text),
+    }),
     again: () => {
       const { key, runId } = this.#pick(this.#keys);
-      const told = (text: string) => {
+      const onResponse = (text: string) => {
         const { runId: given } = JSON.parse(text) as { runId: string };
         if (given !== runId) throw new Error(`the hook of key ${key} became run ${runId} and then ${given}`);
       };
-      return { ...post("agent", agentBody({ deliver: false }), [202], { "Idempotency-Key": key }), told };
+      return { ...post("agent", agentBody({ deliver: false }), [202], { "Idempotency-Key": key }), onResponse };
     },
     invalidJson: () => ({ ...this.#ofJob("", 400), method: "PUT", headers: { ...API, ...JSON_TYPE }, body: "{" }),
     invalidBody: () => ({ ...put(`/api/jobs/refused-${this.#made}`, { progres: 5 }, [400]) }),
@@ -183,7 +186,7 @@ export class Mix {
     jobStream: () => ({ ...this.#ofJob("/events", 200), stream: true }),
   };
 
-  /** The next of ten steps of a job; the last completes it. */
+  /** Returns the next of a job's ten reports; the last one completes it. */
   #report(): Omit<MixedRequest, "kind"> {
     const jobId = this.#pick([...this.#jobs.keys()]);
     const job = this.#jobs.get(jobId) as { next: number; answered: number };
@@ -195,11 +198,11 @@ export class Mix {
       ...{ progress, jobProgressStart: 0, jobProgressEnd: 100 },
       ...(progress >= 100 && { status: "completed", output: { records: 12_500 } }),
     };
-    const told = () => {
+    const onResponse = () => {
       job.answered = Math.max(job.answered, progress);
       if (progress >= 100) this.#over.push(jobId);
     };
-    return { ...put(`/api/jobs/${jobId}/steps/step-${progress % 20}`, body, [200, 201]), told };
+    return { ...put(`/api/jobs/${jobId}/steps/step-${progress % 20}`, body, [200, 201]), onResponse };
   }
 
   #ofJob(rest: string, status: number): Omit<MixedRequest, "kind"> {
@@ -207,12 +210,12 @@ export class Mix {
   }
 
   #agent(more: object, headers: Record<string, string> = {}, key?: string): Omit<MixedRequest, "kind"> {
-    const told = (text: string) => {
+    const onResponse = (text: string) => {
       const runId = this.#addRun(text);
       if ("channel" in more) this.#accepted.deliveries++;
       if (key !== undefined) keep(this.#keys, { key, runId });
     };
-    return { ...post("agent", agentBody(more), [202], headers), told };
+    return { ...post("agent", agentBody(more), [202], headers), onResponse };
   }
 
   #addRun(text: string): string {
@@ -255,7 +258,7 @@ const post = (name: string, body: object, expects: readonly number[], headers: R
   ...{ body: JSON.stringify(body), expects },
 });
 
-/** Numbers from 0 to below 1, always the same from one seed (mulberry32). */
+/** Returns a generator of numbers in [0, 1) that depend on the seed only (mulberry32). */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {

@@ -12,27 +12,27 @@ import { MIX, type MixName } from "./mix.ts";
 import type { MixedAnswer, MixedTask } from "./mixedLoad.ts";
 import { databaseUri, open, PROBED, type Started, startApi, startWorker, type Web } from "./services.ts";
 
-/** The whole service in processes of its own, and who asks it. */
+/** The whole service in processes of its own, with its load. */
 export interface MixedSystem {
   readonly web: Web;
   readonly workers: readonly Started[];
   readonly database: Database;
-  /** How many connections MongoDB has. */
+  /** Returns the number of MongoDB's connections. */
   databaseConnections(): Promise<number>;
-  /** Keys of the messages that the channel's service has taken. */
+  /** The keys of the messages that the chat service has accepted. */
   readonly posts: ReadonlySet<string>;
   ask(task: MixedTask): Promise<MixedAnswer>;
-  /** @throws Error when something that was accepted is not done within two minutes */
+  /** Waits until all accepted work is done. @throws Error after two minutes */
   settle(): Promise<void>;
 }
 
-/** Not the one of services without workers, whose queues are cleared. */
+/** Another database than that of services without workers, whose queues are cleared. */
 const REDIS_DATABASE = 1;
-const SETTLED_WITHIN_MS = 120_000;
+const SETTLE_TIMEOUT_MS = 120_000;
 const LOAD = new URL("./mixedLoad.ts", import.meta.url);
 
 /**
- * Starts MongoDB, Redis, web, workers, a channel's service and the load; `lifecycle` closes all of them.
+ * Starts MongoDB, Redis, web, workers, a chat service and the load; `lifecycle` closes all of them.
  * @param execArgv options of Node for the web process
  */
 export async function startMixed(
@@ -80,12 +80,12 @@ export async function startMixed(
       const worked = async () =>
         (await runs.countDocuments({ settled: { $ne: true } })) + (await deliveries.countDocuments({ open: true })) ===
         0;
-      await eventually(worked, "all runs and deliveries to end", SETTLED_WITHIN_MS);
-      // summaries wait for the next turn of the main session, whenever that is
+      await eventually(worked, "all runs and deliveries to end", SETTLE_TIMEOUT_MS);
+      // Summaries wait for the next turn of the main session, which this hook triggers.
       const headers = { Authorization: `Bearer ${MIX.hookToken}`, "Content-Type": "application/json" };
       await fetch(`${web.url}/hooks/wake`, { method: "POST", headers, body: '{"text":"settle"}' });
-      const told = async () => (await events.countDocuments({ waiting: true })) === 0;
-      await eventually(told, "the main session to have taken all events", SETTLED_WITHIN_MS);
+      const isTaken = async () => (await events.countDocuments({ waiting: true })) === 0;
+      await eventually(isTaken, "the main session to have taken all events", SETTLE_TIMEOUT_MS);
     },
   };
 }
@@ -94,13 +94,13 @@ function startChannel(posts: Set<string>): Promise<ChannelServer> {
   const started = startChannelServer((response, request) => {
     const { pending_post_id: key, channel_id: channel, message } = request.body;
     posts.add(key);
-    void started.then(({ requests }) => requests.splice(0)); // nobody looks at them
+    void started.then(({ requests }) => requests.splice(0)); // Nothing reads the recorded requests.
     return answers(201, { id: MIX.recipient, channel_id: channel, message, pending_post_id: key })(response, request);
   });
   return started;
 }
 
-/** Everything that the mix asks for, with the echo runner. */
+/** Writes a configuration for the mix, with the echo runner. */
 function writeConfig(channelUrl: string): { path: string; remove(): Promise<void> } {
   const dir = mkdtempSync(join(tmpdir(), "signalbox-mixed-"));
   const path = join(dir, "signalbox.json5");

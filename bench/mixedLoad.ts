@@ -1,4 +1,4 @@
-/** Mixed requests, from a process of their own. Its tasks follow one another; the jobs that it knows stay. */
+/** A process that sends mixed requests. Runs one task at a time; its jobs remain from task to task. */
 import { Agent, type IncomingMessage, request } from "node:http";
 import { text } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
@@ -6,24 +6,24 @@ import { type Accepted, Mix, type MixedRequest, type MixName } from "./mix.ts";
 import { quantile } from "./quantile.ts";
 
 export type MixedTask =
-  /** So many requests, each connection its next when the one before is answered; ends with nothing open. */
+  /** Closed loop: each connection sends its next request after a response; closes all connections at the end. */
   | { readonly requests: number; readonly connections: number }
-  /** So many a second, whether or not those before are answered; what has no answer yet counts in the next task. */
+  /** Open loop: sends at this rate regardless of responses; pending requests count in the next task. */
   | { readonly perSecond: number; readonly seconds: number }
-  /** Waits for what has no answer yet, and leaves nothing open. */
+  /** Waits for pending requests and closes all connections. */
   | "end";
 
-/** Latencies in milliseconds: of the second kind of task from the moment when the request was due. */
+/** Latencies in milliseconds; in an open loop they start when the request was due. */
 export interface MixedAnswer {
   readonly answered: number;
   readonly errors: number;
   readonly p50: number;
   readonly p99: number;
-  /** How often each kind was answered as it is to be. */
+  /** Number of expected responses by kind. */
   readonly kinds: Readonly<Record<string, number>>;
-  /** What the first errors were. */
+  /** Descriptions of the first errors. */
   readonly faults: readonly string[];
-  /** Up to now. */
+  /** All accepted requests so far. */
   readonly accepted: Accepted;
 }
 
@@ -36,13 +36,13 @@ const AGAIN_AFTER_MS = 20;
 
 const agent = new Agent({ keepAlive: true });
 const streams: IncomingMessage[] = [];
-const underWay = new Set<Promise<void>>();
+const pending = new Set<Promise<void>>();
 let latencies: number[] = [];
 let kinds: Record<string, number> = {};
 let faults: string[] = [];
 let errors = 0;
 
-/** Sends one request and counts what comes of it; never rejects. */
+/** Sends one request and counts its result; never rejects. */
 async function send(due: number): Promise<void> {
   const mixed = mix.next();
   try {
@@ -55,7 +55,7 @@ async function send(due: number): Promise<void> {
   latencies.push(performance.now() - due);
 }
 
-async function ask({ method, path, headers, body, expects, stream, told }: MixedRequest): Promise<void> {
+async function ask({ method, path, headers, body, expects, stream, onResponse }: MixedRequest): Promise<void> {
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     const length = body === undefined ? {} : { "Content-Length": Buffer.byteLength(body) };
     const sent = request({
@@ -70,14 +70,15 @@ async function ask({ method, path, headers, body, expects, stream, told }: Mixed
   });
   const status = response.statusCode ?? 0;
   if (stream && status === 200) return hold(response);
-  const said = await text(response);
-  if (!expects.includes(status)) throw new Error(`${method} ${path} was answered ${status}: ${said.slice(0, 200)}`);
-  told?.(said, status);
+  const responseText = await text(response);
+  if (!expects.includes(status))
+    throw new Error(`${method} ${path} was answered ${status}: ${responseText.slice(0, 200)}`);
+  onResponse?.(responseText, status);
 }
 
-/** Keeps a stream until some others have been opened. */
+/** Keeps a stream open until several others have been opened. */
 async function hold(stream: IncomingMessage): Promise<void> {
-  stream.on("error", () => {}); // it is cut in the middle
+  stream.on("error", () => {}); // The stream is closed in the middle.
   await new Promise((begun) => stream.once("data", begun));
   stream.resume();
   streams.push(stream);
@@ -98,14 +99,14 @@ async function open({ perSecond, seconds }: { perSecond: number; seconds: number
   const total = perSecond * seconds;
   for (let sent = 0; sent < total; await pause(OPEN_TICK_MS)) {
     for (const isDue = (performance.now() - started) * (perSecond / 1_000); sent < Math.min(isDue, total); sent++) {
-      const sending: Promise<void> = send(started + (sent * 1_000) / perSecond).finally(() => underWay.delete(sending));
-      underWay.add(sending);
+      const sending: Promise<void> = send(started + (sent * 1_000) / perSecond).finally(() => pending.delete(sending));
+      pending.add(sending);
     }
   }
 }
 
 async function end(): Promise<void> {
-  await Promise.all(underWay);
+  await Promise.all(pending);
   for (const stream of streams.splice(0)) stream.destroy();
   while (Object.keys(agent.sockets).length > 0) await pause(AGAIN_AFTER_MS);
   agent.destroy();

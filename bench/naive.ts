@@ -1,7 +1,7 @@
 /**
- * What one would write in an afternoon: job tracking and hooks with Koa, the raw driver and BullMQ, a query after the
- * other. It keeps the same promises about a write (majority, journaled) and has the indexes that its queries need. It
- * checks nothing, not even who rings.
+ * A naive service: job tracking and hooks with Koa, the raw driver and BullMQ, as one would write them in an afternoon.
+ * It has the same write guarantees (majority, journaled) and the indexes that its queries need. It validates and
+ * authenticates nothing.
  */
 import { randomUUID } from "node:crypto";
 import type { AddressInfo } from "node:net";
@@ -54,17 +54,17 @@ router.put("/api/jobs/:jobId", async (ctx) => {
 
 router.put("/api/jobs/:jobId/steps/:stepKey", async (ctx) => {
   const { jobId, stepKey } = ctx.params;
-  const { jobProgressStart, jobProgressEnd, ...said } = ctx.request.body as StepBody;
+  const { jobProgressStart, jobProgressEnd, ...fields } = ctx.request.body as StepBody;
   const now = new Date();
   const step = await steps.findOneAndUpdate(
     { jobId, stepKey },
     {
-      $set: { ...said, updatedAt: now },
+      $set: { ...fields, updatedAt: now },
       $setOnInsert: { stepId: randomUUID(), createdAt: now, startedAt: now, attempts: 1 },
     },
     { upsert: true, returnDocument: "after", projection: { output: 0 } },
   );
-  const { progress = 0, message, output } = said;
+  const { progress = 0, message, output } = fields;
   const calculated = (jobProgressStart ?? 0) + (progress / 100) * ((jobProgressEnd ?? 0) - (jobProgressStart ?? 0));
   const { matchedCount } = await jobs.updateOne(
     { jobId },

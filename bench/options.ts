@@ -4,39 +4,39 @@ import { OWN_ROW_NAMES, type OwnRowName, WORK_NAMES, type WorkName } from "./wor
 export interface BenchOptions {
   /** Length of a turn. */
   readonly seconds: number;
-  /** Turns of each service for each row of the table. */
+  /** Number of turns of each service for each row of the table. */
   readonly turns: number;
-  /** A short form, which shows that the bench works and nothing else. */
+  /** A short run, which only shows that the bench works. */
   readonly quick: boolean;
-  /** Rows to measure, in the order of the tables, and nothing else; undefined: everything. */
+  /** The only rows to measure, in the order of the tables; undefined measures everything. */
   readonly only?: { readonly works: readonly WorkName[]; readonly own: readonly OwnRowName[] };
   /** Whether the result is written to bench/results. */
   readonly save: boolean;
-  /** So many jobs to store before calls are compared with those on an empty database; 0: the table and what belongs to it. */
+  /** Number of jobs for the comparison with an empty database, instead of everything else; 0 for none. */
   readonly large: number;
-  /** So many mixed requests to look for leaks with, instead of everything else; 0: none. */
+  /** Number of mixed requests for the leak detection, instead of everything else; 0 for none. */
   readonly leak: number;
-  /** So many minutes of steady load, instead of everything else; 0: none. */
+  /** Minutes of steady load, instead of everything else; 0 for none. */
   readonly soak: number;
-  /** Requests a second of the soak. */
+  /** Requests per second of the soak. */
   readonly rate: number;
-  /** Of the processor, what each process takes for a request, instead of everything else. */
+  /** Measures the processor time of each process for a request, instead of everything else. */
   readonly cpu: boolean;
-  /** What hostile clients take from others, instead of everything else. */
+  /** Measures how hostile clients affect others, instead of everything else. */
   readonly attack: boolean;
-  /** Everything for a moment, as data. */
+  /** Runs every measurement briefly and prints JSON. */
   readonly selftest: boolean;
-  /** Of what is random in mixed requests. */
+  /** The seed of the mixed requests. */
   readonly seed: number;
 }
 
-const MOST_TURNS = 100;
+const MAX_TURNS = 100;
 
 export const USAGE = `npm run bench -- [--quick] [--only ROWS] [--turns N] [--seconds S] [--save] [--large [JOBS]]
   --quick         a short form of everything, about a minute
   --only ROWS     these rows alone, with commas between them: ${WORK_NAMES.join(", ")};
                   ${OWN_ROW_NAMES.join(", ")}
-  --turns N       turns of each service for each row, 1 to ${MOST_TURNS} (5; with --quick 1)
+  --turns N       turns of each service for each row, 1 to ${MAX_TURNS} (5; with --quick 1)
   --seconds S     length of a turn, more than 0 and at most 60 (1.25; or BENCH_SECONDS)
   --save          writes the result to bench/results, as a run does without --quick and --only
   --large JOBS    instead: every call with JOBS jobs of five steps stored, beside an empty database (1000000); with
@@ -49,7 +49,7 @@ export const USAGE = `npm run bench -- [--quick] [--only ROWS] [--turns N] [--se
   --selftest      instead: everything for a moment, on services started once; prints what came of it as JSON
   --seed N        of the mixed requests of --leak and --soak (1)`;
 
-/** An option that may stand alone: its default, and what it may be. */
+/** Options whose value may be omitted: the value without one, and its limits. */
 const COUNTS = {
   large: { alone: 1_000_000, most: 10_000_000, what: "a number of jobs", whole: true },
   leak: { alone: 1_000_000, most: 100_000_000, what: "a number of requests", whole: true },
@@ -59,7 +59,7 @@ const COUNTS = {
 } as const;
 type Count = keyof typeof COUNTS;
 
-/** @throws Error that says what is wrong with the command line */
+/** @throws Error that describes the mistake in the command line */
 export function benchOptions(args: readonly string[], env: NodeJS.ProcessEnv): BenchOptions {
   const flags = args.map((arg, i) => {
     const count = COUNTS[arg.slice(2) as Count];
@@ -89,8 +89,8 @@ export function benchOptions(args: readonly string[], env: NodeJS.ProcessEnv): B
     throw new Error(`--seconds is a number of seconds, more than 0 and at most 60, not ${values.seconds}`);
   }
   const turns = Number(values.turns ?? (quick ? 1 : 5));
-  if (!(Number.isInteger(turns) && turns >= 1 && turns <= MOST_TURNS)) {
-    throw new Error(`--turns is a whole number from 1 to ${MOST_TURNS}, not ${values.turns}`);
+  if (!(Number.isInteger(turns) && turns >= 1 && turns <= MAX_TURNS)) {
+    throw new Error(`--turns is a whole number from 1 to ${MAX_TURNS}, not ${values.turns}`);
   }
   const only = values.only === undefined ? undefined : rowsNamed(values.only.split(","));
   const count = (name: Count, otherwise = 0): number => {
@@ -111,7 +111,7 @@ export function benchOptions(args: readonly string[], env: NodeJS.ProcessEnv): B
   return { seconds, turns, quick, ...(only && { only }), save, attack, cpu, selftest, ...counts };
 }
 
-/** @throws Error when there is no row of a name */
+/** @throws Error for an unknown row */
 function rowsNamed(names: readonly string[]): NonNullable<BenchOptions["only"]> {
   const known: readonly string[] = [...WORK_NAMES, ...OWN_ROW_NAMES];
   const unknown = names.find((name) => !known.includes(name));

@@ -5,17 +5,17 @@ import type { Service } from "./service.ts";
 import { databaseUri, type Ours } from "./services.ts";
 import { type AnyWorkName, CONNECTIONS, OWN_ROW_NAMES, type OwnRowName, ownRows } from "./works.ts";
 
-/** What one row of the second table came to at one number of connections, for its two works in their order. */
+/** The figures of one row of the second table at one number of connections, for its two works in their order. */
 export interface OwnFigures extends Compared {
   readonly row: OwnRowName;
   readonly connections: (typeof CONNECTIONS)[number];
 }
 
-/** How many runs are read: as many as the services hold jobs. */
+/** Number of runs that are read: the number of the services' jobs. */
 const RUNS = 300;
 const WARM_UP = { turns: 2, connections: 100 };
 
-/** Compares works of ours with each other, and with what MongoDB does by itself; the two works of a row take turns. */
+/** Compares works of Signalbox with each other and with plain MongoDB; the two works of a row take turns. */
 export async function* measureOwn(
   load: Child<true>,
   ours: Ours,

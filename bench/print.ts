@@ -18,7 +18,7 @@ export function machine(): string {
   return `${cores} cores (${cpu}), node ${node}, mongod ${mongod ?? "unknown"}`;
 }
 
-/** What the figures depend on, in a few lines. */
+/** Describes the conditions of the figures in a few lines. */
 export function facts(turns: number, seconds: number): string {
   return [
     machine(),
@@ -40,7 +40,7 @@ export function head([ours, naive]: readonly [Service, Service]): string {
   return `${line(names)}\n${line(units)}\n${line(COLUMNS.map((width) => "-".repeat(width)))}`;
 }
 
-/** The ratios are ours through naive: of the requests a second, then of the p99. */
+/** The ratios are Signalbox divided by naive, for the requests per second and for the p99. */
 export function row({ work, connections, figures, ratio: { rate, p99 } }: Row): string {
   const cells = figures.flatMap(({ perSecond, p50, p99 }) => [perSecond.toFixed(0), p50.toFixed(1), p99.toFixed(1)]);
   const goal: Goal = works[work].goals[connections];
@@ -82,7 +82,7 @@ export function cpu({ work, figures }: { work: WorkName; figures: CpuFigures[] }
   return `${works[work].title.padEnd(18)}${all.map((cell) => cell.padStart(9)).join("")}`;
 }
 
-/** What is not in the table because the naive service has no worker. */
+/** Not in the table, because the naive service has no worker. */
 export function starts({ runs, p50, p99 }: StartTimes): string {
   return [
     "From the 202 of an agent hook to the start of its run, on an idle worker of ours",
@@ -139,7 +139,7 @@ const CALL_COLUMNS = [32, 10, 10, 7];
 const callLine = (cells: readonly string[]): string =>
   cells.map((cell, i) => (i === 0 ? cell.padEnd(CALL_COLUMNS[i]!) : cell.padStart(CALL_COLUMNS[i]!))).join("  ");
 
-/** `ratio` is the second database through the first, in p50. */
+/** `ratio` is the p50 of the second database divided by that of the first. */
 export function call({ title, p50: [first, second] }: CallFigures): string {
   return callLine([title, first!.toFixed(2), second!.toFixed(2), ratio(second!, first!)]);
 }

@@ -1,19 +1,19 @@
-/** Loaded into a process before anything of its own: says what that process holds, when it is asked. Needs `--expose-gc`. */
+/** Preloaded into a process to report the resources that it holds, on request. Needs `--expose-gc`. */
 import { existsSync, readdirSync } from "node:fs";
 import { setImmediate as turn } from "node:timers/promises";
 
-/** What a process holds once all that it no longer needs has been collected; memory in bytes. */
+/** The resources of a process after a garbage collection; memory in bytes. */
 export interface Holding {
   readonly heap: number;
-  /** Beside the heap, with the buffers. */
+  /** Memory outside the heap, including buffers. */
   readonly external: number;
   readonly resident: number;
-  /** Sockets, pipes, requests and whatever else keeps an event loop busy; timers apart. */
+  /** Sockets, pipes, requests and other active resources, without timers. */
   readonly handles: number;
   readonly timers: number;
-  /** Open files and sockets of the system; 0 where it does not say. */
+  /** Open file descriptors; 0 if the system does not report them. */
   readonly descriptors: number;
-  /** Of `process`. */
+  /** Listeners of `process`. */
   readonly listeners: number;
 }
 
@@ -25,7 +25,7 @@ const ROUNDS = 2;
 async function holding(): Promise<Holding> {
   for (let round = 0; round < ROUNDS; round++) {
     globalThis.gc?.({ type: "major", execution: "sync" });
-    await turn(); // finalizers run between
+    await turn(); // Finalizers run in between.
   }
   const { heapUsed, external, rss } = process.memoryUsage();
   const resources = process.getActiveResourcesInfo();

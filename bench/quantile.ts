@@ -1,4 +1,4 @@
-/** @param sorted ascending, not empty */
+/** @param sorted ascending values, at least one */
 export function quantile(sorted: readonly number[], q: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))]!;
 }
@@ -9,6 +9,6 @@ export const median = (values: readonly number[]): number =>
     0.5,
   );
 
-/** Of each of the figures, over the turns. */
+/** Returns the median of each figure over the turns. */
 export const medians = <K extends string>(turns: readonly Readonly<Record<K, number>>[], keys: readonly K[]) =>
   Object.fromEntries(keys.map((key) => [key, median(turns.map((turn) => turn[key]))])) as Record<K, number>;

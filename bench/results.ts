@@ -7,33 +7,33 @@ import type { Row } from "./measure.ts";
 import type { OwnFigures } from "./own.ts";
 import { ownRows, works } from "./works.ts";
 
-/** Where results are kept. */
+/** The folder of the results. */
 export const RESULTS = fileURLToPath(new URL("./results", import.meta.url));
 
-/** What figures depend on. It names neither hosts nor paths, so that results may be published. */
+/** The machine of the figures, without host names and paths, so that results may be published. */
 export interface Machine {
   readonly cores: number;
   readonly cpu: string;
   readonly node: string;
-  /** Null where the bench has not found it. */
+  /** The version; null if it is unknown. */
   readonly mongod: string | null;
 }
 
 /** One run of the bench. */
 export interface Result {
-  /** ISO 8601, UTC. */
+  /** ISO 8601 in UTC. */
   readonly date: string;
   readonly machine: Machine;
-  /** What git calls the state of the files, with `-dirty` where some are changed. */
+  /** The output of `git describe`, with `-dirty` for uncommitted changes. */
   readonly commit: string | null;
   readonly turns: number;
   /** Length of a turn. */
   readonly seconds: number;
-  /** The table: figures of signalbox and of the naive service, and ratios of the first through the second. */
+  /** The table: figures of Signalbox and of the naive service, and the first divided by the second. */
   readonly rows: readonly (Row & { readonly title: string; readonly goal: object })[];
-  /** The second table: figures of the two works that the title names, and ratios of the first through the second. */
+  /** The second table: figures of the two works that the title names, and the first divided by the second. */
   readonly own: readonly (OwnFigures & { readonly title: string; readonly goal: object })[];
-  /** What else was measured, by name. */
+  /** The other measurements, by name. */
   readonly more: Readonly<Record<string, unknown>>;
 }
 
@@ -64,7 +64,7 @@ export function makeResult(
   };
 }
 
-/** Writes a result to a file named by day and machine, in place of an earlier one of that day. @returns the file */
+/** Writes a result to a file named by day and machine, which replaces an earlier one, and returns its path. */
 export function saveResult(result: Result, folder: string = RESULTS): string {
   const { cores, cpu } = result.machine;
   const model = cpu.replace(/[^\w.]+/g, "-").replace(/^-|-$/g, "");
@@ -83,7 +83,7 @@ export function thisMachine(): Machine {
   };
 }
 
-/** What a program prints; null where it does not run. */
+/** Returns a program's output, or null if it fails. */
 function output(program: string, ...args: string[]): string | null {
   try {
     return execFileSync(program, args, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();

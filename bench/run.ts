@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: ours beside a naive service, in one run on one machine. See options.ts for the command line. Ends with 1
- * when anything but 2xx is answered.
+ * `npm run bench`: compares Signalbox with a naive service in one run on one machine. See options.ts for the command
+ * line. Exits with 1 when a status is not 2xx.
  */
 import { basename } from "node:path";
 import { Lifecycle } from "../src/shared/lifecycle.ts";
@@ -34,16 +34,16 @@ import { measureStreams } from "./streams.ts";
 import type { WorkName } from "./works.ts";
 
 const lifecycle = new Lifecycle();
-delete process.env[SHARED.redis]; // it empties the one that it uses
-keepDataOnDisk(); // a journaled write costs what it costs there
-/** Of the full attack in the short form. */
+delete process.env[SHARED.redis]; // The bench empties its Redis, so it must not be shared.
+keepDataOnDisk(); // Journaled writes cost less in memory.
+/** The share of the full attack in a short run. */
 const QUICK_SHARE = 0.02;
-const LEAST_TELLING_MINUTES = 10;
-/** Runs at a time of a worker: for model servers that answer many at once, and `worker.concurrency` as it is by default. */
+const MIN_CONCLUSIVE_MINUTES = 10;
+/** Values of `worker.concurrency`: one for model servers with many parallel requests, and the default. */
 const [MANY, BY_DEFAULT] = [200, 10];
-/** They look every ten seconds whether there is something to do. */
+/** Longer than two of the processes' periodic tasks, which run every ten seconds. */
 const IDLE_MS = 25_000;
-process.stderr.setMaxListeners(50); // every program of the bench writes to it
+process.stderr.setMaxListeners(50); // Every process of the bench is piped to it.
 lifecycle.onClose("servers", stopServers);
 let stopping = false;
 
@@ -95,7 +95,7 @@ async function bench(options: BenchOptions): Promise<void> {
   if (!only) console.log(`\n${print.MEASURED_ELSEWHERE}`);
 }
 
-/** What stands below the tables. */
+/** Runs and prints the measurements below the tables. */
 async function measureMore(load: Child<true>, ours: Ours, { seconds, turns, quick }: BenchOptions) {
   const [one, two] = [await ours.startWeb(), await ours.startWeb({ WEB_CONCURRENCY: "2" })];
   const processes = await measureProcesses(load, [one, two], { turns, seconds });
@@ -127,7 +127,7 @@ async function measureMore(load: Child<true>, ours: Ours, { seconds, turns, quic
   return { processes, echo, footprints, starts, streams, hanging, heavy };
 }
 
-/** Both services, filled and warm, and the load. */
+/** Starts, fills and warms up both services, and starts the load. */
 async function startMeasured(seconds: number, names?: readonly WorkName[]) {
   const services = await startServices(lifecycle, 2 + 2 * seconds);
   const load = await startLoad(lifecycle);
@@ -182,7 +182,7 @@ async function soak(options: BenchOptions): Promise<void> {
   }
   const { last, undone } = await finish();
   console.log(`\n${printSoak.verdict(rows, last, undone)}`);
-  const isShort = options.soak < LEAST_TELLING_MINUTES;
+  const isShort = options.soak < MIN_CONCLUSIVE_MINUTES;
   if (isShort) console.log("Too short to tell of memory and latency.");
   const { memory, p99 } = judgeSoak(rows);
   const isFlat = isShort || (p99.isFlat && !memory.some(({ grows }) => grows));

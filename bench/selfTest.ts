@@ -22,17 +22,17 @@ import { measureStarts } from "./start.ts";
 import { measureStreams } from "./streams.ts";
 import type { WorkName } from "./works.ts";
 
-/** As many as there are connections at most: each works on a job of its own. */
+/** The maximum number of connections, each of which works on a job of its own. */
 const JOBS = 100;
 const TURNS = { turns: 1, seconds: 0.005 };
-/** One of whole lives, one of single requests: further lives would only take longer. */
+/** One work of whole lives and one of single requests; others would only take longer. */
 export const CPU_WORKS = ["pipeline", "report"] as const;
 const LEAK_REQUESTS = 300;
 const LEAK_ON_PURPOSE_REQUESTS = 100;
 const SOAK = { soak: 0.01, rate: 50 };
 const SOAK_ROWS = 5;
 
-/** What each measurement came to. */
+/** The result of each measurement. */
 export interface SelfTest {
   readonly compare: Awaited<ReturnType<typeof compare>>;
   readonly cpu: readonly { readonly work: WorkName; readonly figures: readonly CpuFigures[] }[];
@@ -54,8 +54,8 @@ interface LeakOutcome {
 }
 
 /**
- * Has every measurement of the bench come to something: each for a moment, on services that are started once. The figures say
- * nothing of the service.
+ * Runs every measurement of the bench briefly, on services that are started once. Tests the bench; the figures mean
+ * nothing.
  */
 export async function selfTest(lifecycle: Lifecycle): Promise<SelfTest> {
   const [ours, naive] = await startServices(lifecycle, 1, PROBED);
@@ -65,7 +65,7 @@ export async function selfTest(lifecycle: Lifecycle): Promise<SelfTest> {
   const mixed = await startMixed(lifecycle, { workers: 1, mix: "soak", seed: 1 }, [...PROBED, ...leaking]);
   const pair = [mixed, { web: ours.web, database: ours.database }] as const;
   await addLargeJob(ours.web);
-  // first: connections that this process keeps open would count
+  // Runs first, because connections that this process opens later would be counted.
   const leaks = { leak: await lookForLeak(mixed, LEAK_REQUESTS), leakOnPurpose: await lookForLeakOnPurpose(mixed) };
   return {
     ...leaks,
@@ -80,7 +80,7 @@ export async function selfTest(lifecycle: Lifecycle): Promise<SelfTest> {
 async function compare(load: Child<true>, ours: Ours, naive: Naive, pair: readonly [Side, Side]) {
   const rows: Row[] = await all(measure(load, [ours, naive], TURNS));
   const own: OwnFigures[] = await all(measureOwn(load, ours, TURNS));
-  const processes = await measureProcesses(load, [ours, ours], TURNS); // another service would take long to start
+  const processes = await measureProcesses(load, [ours, ours], TURNS); // Starting another service would take long.
   const echo = await measureEcho(ours, { turns: 1, waiting: 20, concurrencies: [10] });
   return {
     ...{ rows, own, processes, echo: echo.figures },

@@ -1,9 +1,9 @@
-/** One of the programs that are compared. */
+/** A service under test. */
 export interface Service {
   readonly name: string;
   readonly url: string;
-  /** Of its API, where it asks for one. */
+  /** The token of its API, if it needs one. */
   readonly token?: string;
-  /** Takes away what its hooks have written down, and what waits on any queue. */
+  /** Deletes the records of its hooks, and all queues. */
   clear(): Promise<void>;
 }

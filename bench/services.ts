@@ -17,17 +17,17 @@ export interface Ours extends Service {
   readonly database: Database;
   readonly runs: mongo.Collection<RunDoc>;
   readonly web: Web;
-  /** Where BullMQ's queues are. */
+  /** The URL of the Redis with BullMQ's queues. */
   readonly redis: string;
-  /** One more API on the same database. */
+  /** Starts another API on the same database. */
   startWeb(env?: Record<string, string>): Promise<Web>;
-  /** Nothing carries out runs before. */
+  /** Starts a worker; without it no run is executed. */
   startWorker(env?: Record<string, string>): Promise<Started>;
 }
 
-/** A program of ours that has begun to work. */
+/** A started process of Signalbox. */
 export interface Started extends Pick<Child<unknown>, "process" | "stop" | "nextMessage"> {
-  /** Milliseconds from its start until it was ready. */
+  /** Milliseconds from its start to its readiness. */
   readonly readyAfterMs: number;
 }
 
@@ -35,13 +35,13 @@ export interface Naive extends Service, Started {}
 
 export interface Web extends Service, Started {}
 
-/** A database of this run of the bench: tests run beside it on the same mongod. */
+/** Returns the URI of a database of this process: tests may run at the same time on the same mongod. */
 export const databaseUri = (name: string): Promise<string> => mongoUri(`bench-${process.pid}-${name}`);
 
 /**
- * Starts a mongod and a redis-server of the bench's own, then ours and the naive service, each a process with a database
- * of its own. `lifecycle` closes all of them.
- * @param execArgv options of Node for the web process of ours
+ * Starts a mongod and a redis-server, then Signalbox and the naive service, each as a process with a database of its
+ * own. `lifecycle` closes all of them.
+ * @param execArgv options of Node for Signalbox's web process
  */
 export async function startServices(
   lifecycle: Lifecycle,
@@ -77,13 +77,13 @@ export async function startServices(
   ];
 }
 
-/** An API of ours and its database. */
+/** A web process of Signalbox and its database. */
 export interface Side {
   readonly web: Web;
   readonly database: Database;
 }
 
-/** Two of ours: each an API on an empty database of its own, whose collections are for the caller to fill. */
+/** Starts two web processes, each on an empty database of its own, which the caller fills. */
 export async function startPair(lifecycle: Lifecycle): Promise<[Side, Side]> {
   const redis = await redisUrl();
   const sides = await Promise.all(
@@ -98,7 +98,7 @@ export async function startPair(lifecycle: Lifecycle): Promise<[Side, Side]> {
   return sides as [Side, Side];
 }
 
-/** The load, which asks for the first `jobs` of the jobs. */
+/** Starts the load, which uses the first `jobs` of the jobs. */
 export async function startLoad(lifecycle: Lifecycle, jobs: number = JOB_IDS.length): Promise<Child<true>> {
   const load = await startChild<true>(LOAD, { [JOBS]: String(jobs) });
   lifecycle.onClose("load", load.stop);
@@ -126,16 +126,16 @@ export const startWorker = (
   execArgv: readonly string[] = [],
 ): Promise<Started> => start(lifecycle, "worker", WORKER, env, [...HEAP_OPTIONS, ...execArgv]);
 
-/** Options of Node for a process that says what it holds: `holdingOf`. */
+/** Options of Node for a process whose resources holdingOf() can read. */
 export const PROBED = ["--expose-gc", "--import", new URL("./probe.ts", import.meta.url).href];
 
-/** What a process holds, as it sees it itself, after a collection. */
+/** Returns the resources of a process after a garbage collection. */
 export async function holdingOf(started: Started): Promise<Holding> {
   started.process.send(ASK);
   return ((await started.nextMessage()) as { holding: Holding }).holding;
 }
 
-/** Open connections and streams of events, those of who asks among them. */
+/** Returns the number of open connections and event streams, including the caller's. */
 export async function connectionsOf({ url }: Service): Promise<number> {
   const text = await (await fetch(`${url}/metrics`)).text();
   const value = (name: string) => Number(new RegExp(`^${name} (\\d+)$`, "m").exec(text)?.[1]);
@@ -147,15 +147,15 @@ const WORKER = new URL("../src/workers/main.ts", import.meta.url);
 const LOAD = new URL("./load.ts", import.meta.url);
 const NAIVE = new URL("./naive.ts", import.meta.url);
 
-/** A database that `lifecycle` closes. */
+/** Opens a database that `lifecycle` closes. */
 export async function open(lifecycle: Lifecycle, uri: string): Promise<Database> {
   const database = await connectDatabase(uri);
   lifecycle.onClose("MongoDB", () => database.close());
   return database;
 }
 
-/** As `npm run web` and `npm run worker` have it. */
-const SAVING = {
+/** The environment of `npm run web` and `npm run worker`. */
+const PRODUCTION_ENV = {
   MALLOC_ARENA_MAX: "2",
   NODE_COMPILE_CACHE: fileURLToPath(new URL("../node_modules/.cache/compiled", import.meta.url)),
 };
@@ -168,7 +168,7 @@ async function start<Ready>(
   execArgv: readonly string[] = [],
 ) {
   const began = performance.now();
-  const child = await startChild<Ready>(file, { ...SAVING, ...env }, execArgv);
+  const child = await startChild<Ready>(file, { ...PRODUCTION_ENV, ...env }, execArgv);
   lifecycle.onClose(name, child.stop);
   const { process, stop, ready, nextMessage } = child;
   return { process, stop, ready, nextMessage, readyAfterMs: performance.now() - began };

@@ -6,45 +6,48 @@ import { median } from "./quantile.ts";
 import { holdingOf } from "./services.ts";
 import { grows, type Trend, trendOf } from "./trend.ts";
 
-const LEAST_ROWS = 10;
-/** Over the second half. */
+const MIN_ROWS = 10;
+/** Allowed growth of memory over the second half. */
 const ALLOWED_BYTES = 4 * 1024 * 1024;
-/** p99 of the last quarter beside that of the second. */
+/** Maximum p99 of the last quarter relative to the second. */
 const ALLOWED_RATIO = 1.5;
 
 export const PROCESSES = ["web", "worker 1", "worker 2"] as const;
 
-/** One minute, or a tenth of a shorter soak. */
+/** The figures of one minute, or of a tenth of a shorter soak. */
 export interface SoakRow {
-  /** At its end. */
+  /** The time since the start, at the end of the row. */
   readonly seconds: number;
   readonly load: MixedAnswer;
-  /** Of each process, after a collection at its beginning. */
+  /** The resources of each process after a garbage collection at the start of the row. */
   readonly holding: readonly Holding[];
   readonly databaseConnections: number;
-  /** What waits on queues or is being done. */
+  /** Number of waiting and active jobs in the queues. */
   readonly queued: number;
 }
 
 export interface Soak {
-  /** Holds the rate until it is over. */
+  /** Sends requests at the rate for the whole time and yields the rows. */
   rows(): AsyncGenerator<SoakRow>;
-  /** Lets everything end. @returns what was accepted, and what of it is not as it must be */
+  /** Waits for all accepted work. Returns what was accepted, and descriptions of what is missing. */
   finish(): Promise<{ readonly last: MixedAnswer; readonly undone: readonly string[] }>;
 }
 
-/** A web process and two workers under the same load all the time, whether or not they keep up. */
+/** Starts a soak: a steady open-loop load on a web process and two workers. */
 export function startSoak(
   system: MixedSystem,
   { soak: minutes, rate }: { soak: number; rate: number },
-  leastRows = LEAST_ROWS,
+  minRows = MIN_ROWS,
 ): Soak {
-  const each = Math.min(60, (minutes * 60) / leastRows);
+  const each = Math.min(60, (minutes * 60) / minRows);
   return {
     async *rows() {
       for (let row = 1; row * each <= minutes * 60 + 1e-6; row++) {
-        const [load, looked] = await Promise.all([system.ask({ perSecond: rate, seconds: each }), look(system)]);
-        yield { seconds: row * each, load, ...looked };
+        const [load, measuredNow] = await Promise.all([
+          system.ask({ perSecond: rate, seconds: each }),
+          measureNow(system),
+        ]);
+        yield { seconds: row * each, load, ...measuredNow };
       }
     },
     async finish() {
@@ -55,7 +58,7 @@ export function startSoak(
   };
 }
 
-async function look({ web, workers, databaseConnections }: MixedSystem) {
+async function measureNow({ web, workers, databaseConnections }: MixedSystem) {
   const metrics = await (await fetch(`${web.url}/metrics`)).text();
   const depths = [...metrics.matchAll(/^signalbox_queue_jobs\{.*state="(?:waiting|active)"\} (\d+)$/gm)];
   const queued = depths.reduce((sum, [, depth]) => sum + Number(depth), 0);
@@ -88,9 +91,9 @@ async function undoneOf({ web, database, posts }: MixedSystem, { accepted }: Mix
 }
 
 export interface SoakVerdict {
-  /** Of each process, heap and what is beside it, in the second half, in bytes a minute. */
+  /** The trend of each process's heap and external memory in the second half, in bytes per minute. */
   readonly memory: readonly (Trend & { readonly grows: boolean })[];
-  /** p99 of the last quarter beside that of the second, medians of the rows. */
+  /** p99 of the second and the last quarter, as medians of the rows. */
   readonly p99: { readonly second: number; readonly last: number; readonly isFlat: boolean };
 }
 

@@ -5,9 +5,9 @@ import { quantile } from "./quantile.ts";
 import type { Ours } from "./services.ts";
 
 const WARM_UP_RUNS = 20;
-const LOOKS_AFTER_MS = 30;
+const POLL_AFTER_MS = 30;
 
-/** Milliseconds from the answer to an agent hook to the start of its run. */
+/** Milliseconds from the response to an agent hook to the start of its run. */
 export interface StartTimes {
   readonly runs: number;
   readonly p50: number;
@@ -15,8 +15,8 @@ export interface StartTimes {
 }
 
 /**
- * Posts one run after another to the worker, which has nothing else to do: each when all that follows from the one before is
- * written. The worker's clock is this process's.
+ * Posts one run after another to an idle worker, each once the previous one is finalized. Assumes that the worker and
+ * this process share a clock.
  */
 export async function measureStarts(ours: Ours, runs: number, warmUpRuns = WARM_UP_RUNS): Promise<StartTimes> {
   await ours.clear();
@@ -29,9 +29,9 @@ export async function measureStarts(ours: Ours, runs: number, warmUpRuns = WARM_
 
 async function startOne(ours: Ours): Promise<number> {
   const { name, runs } = ours;
-  const body = agentHookBody("next-heartbeat"); // with `now` the main session's turn would meet the next run
+  const body = agentHookBody("next-heartbeat"); // With `now` a turn of the main session would overlap the next run.
   const { runId, answeredAt } = await postHook(ours, "/hooks/agent", body);
-  await pause(LOOKS_AFTER_MS); // a look while it starts would be in its way
+  await pause(POLL_AFTER_MS); // A poll during the start would delay it.
   const run = await eventually(() => runs.findOne({ _id: runId, settled: true }), `the end of run ${runId}`);
   if (run.status !== "completed" || !run.startedAt) throw new Error(`${name}: run ${runId} ${run.status}`);
   return run.startedAt.getTime() - answeredAt;

@@ -7,18 +7,18 @@ import type { Service } from "./service.ts";
 
 const LENGTH = { streams: 1_000, changes: 9 };
 
-/** What open streams of live events cost, and how soon they tell. */
+/** The cost and the latency of open streams of live events. */
 export interface StreamFigures {
   readonly streams: number;
-  /** Resident memory of the web process for each of them, in KiB. */
+  /** Resident memory of the web process per stream, in KiB. */
   readonly kibEach: number;
-  /** From a change's answer until the last of them has told of it, p50, in milliseconds. */
+  /** p50 from the response to a change until its event has arrived on all streams, in milliseconds. */
   readonly told: number;
-  /** Reports a second at 10 connections: with no stream open, and with all of them telling of each job. */
+  /** Reports per second on 10 connections, without streams and with all of them receiving each change. */
   readonly reports: { readonly without: number; readonly with: number };
 }
 
-/** Opens very many streams on the one web process of ours. */
+/** Opens many streams on one web process. */
 export async function measureStreams(
   load: Child<true>,
   ours: Service,
@@ -31,7 +31,7 @@ export async function measureStreams(
   const streams = await Promise.all(Array.from({ length: count }, () => openStream(ours)));
   const after = await residentBytes(ours);
   const times: number[] = [];
-  for (let i = 0; i < changes; i++) times.push(await tellAll(ours, streams, `stream-${i}`));
+  for (let i = 0; i < changes; i++) times.push(await measureLatency(ours, streams, `stream-${i}`));
   const { perSecond } = await ask(load, ours, task);
   for (const { socket } of streams) socket.destroy();
   return {
@@ -44,8 +44,8 @@ export async function measureStreams(
 
 interface Stream {
   readonly socket: Socket;
-  /** Resolves when it has told of a text. */
-  tells(text: string): Promise<void>;
+  /** Resolves when the stream has contained the text. */
+  waitFor(text: string): Promise<void>;
 }
 
 async function openStream({ url }: Service): Promise<Stream> {
@@ -64,7 +64,7 @@ async function openStream({ url }: Service): Promise<Stream> {
   await told.promise;
   return {
     socket,
-    tells(text) {
+    waitFor(text) {
       told = Promise.withResolvers();
       wanted = text;
       return told.promise;
@@ -72,8 +72,8 @@ async function openStream({ url }: Service): Promise<Stream> {
   };
 }
 
-async function tellAll({ url }: Service, streams: readonly Stream[], jobId: string): Promise<number> {
-  const told = Promise.all(streams.map((stream) => stream.tells(`"${jobId}"`)));
+async function measureLatency({ url }: Service, streams: readonly Stream[], jobId: string): Promise<number> {
+  const told = Promise.all(streams.map((stream) => stream.waitFor(`"${jobId}"`)));
   await fetch(`${url}/api/jobs/${jobId}`, {
     method: "PUT",
     headers: { "Content-Type": "application/json" },

@@ -1,12 +1,12 @@
-/** How a figure goes with another, by least squares. */
+/** A linear trend by least squares. */
 export interface Trend {
-  /** Of the second figure for one of the first. */
+  /** The change of the second coordinate per unit of the first. */
   readonly slope: number;
   /** Standard error of the slope. */
   readonly error: number;
 }
 
-/** @param points at least three, of different firsts */
+/** @param points at least three, with different first coordinates */
 export function trendOf(points: readonly (readonly [number, number])[]): Trend {
   const mean = (at: 0 | 1) => points.reduce((sum, point) => sum + point[at], 0) / points.length;
   const [meanX, meanY] = [mean(0), mean(1)];
@@ -17,8 +17,8 @@ export function trendOf(points: readonly (readonly [number, number])[]): Trend {
 }
 
 /**
- * Whether a figure grows more than its own noise explains and more than is allowed over the whole.
- * @param span how far the first figure goes
+ * Whether a trend is significant (two standard errors above 0) and exceeds the allowed growth over the span.
+ * @param span the range of the first coordinate
  */
 export const grows = ({ slope, error }: Trend, span: number, allowed: number): boolean =>
   slope - 2 * error > 0 && slope * span > allowed;

@@ -5,9 +5,9 @@ import { type Life, lives } from "./lives.ts";
 
 export const CONNECTIONS = [10, 100] as const;
 
-/** What is to be reached, ours through naive. Without a figure there is no goal. */
+/** The goals for Signalbox divided by naive; an absent ratio has no goal. */
 export interface Goal {
-  /** Minimum ratio of the requests a second. */
+  /** Minimum ratio of the requests per second. */
   readonly rate?: number;
   /** Maximum ratio of the p99. */
   readonly p99?: number;
@@ -15,7 +15,7 @@ export interface Goal {
 
 export type Goals = Readonly<Record<(typeof CONNECTIONS)[number], Goal>>;
 
-/** What is asked of a service again and again. */
+/** A repeated unit of work. */
 export type Work = RequestWork | LifeWork | InsertWork;
 
 /** Single requests. */
@@ -23,13 +23,13 @@ export interface RequestWork {
   readonly kind: "requests";
   readonly title: string;
   /**
-   * The requests that connection `index` of `connections` sends in turn; from the start again after the last.
-   * @param runIds runs that the service has
+   * Returns the requests that connection `index` of `connections` sends in a cycle.
+   * @param runIds the ids of existing runs
    */
   requests(index: number, connections: number, runIds: readonly string[]): WorkRequest[];
-  /** Each request is sent with an Idempotency-Key of its own. */
+  /** Whether each request has a new Idempotency-Key. */
   readonly hasKeys?: true;
-  /** Each request leaves a record and a job on a queue, which are cleared away after every turn. */
+  /** Whether requests leave records and queued jobs, which are deleted after every turn. */
   readonly accumulates?: true;
 }
 
@@ -40,13 +40,13 @@ interface LifeWork {
   readonly life: Life;
 }
 
-/** Journaled inserts, asked of MongoDB itself. */
+/** Journaled inserts directly into MongoDB. */
 interface InsertWork {
   readonly kind: "inserts";
   readonly title: string;
 }
 
-/** Each connection works on jobs of its own, like the workers of an orchestrator. */
+/** Gives each connection jobs of its own, like the workers of an orchestrator. */
 const ownJobs = (index: number, connections: number) => JOB_IDS.filter((_, i) => i % connections === index);
 
 const hook = (name: string, body: string): WorkRequest => ({
@@ -58,14 +58,14 @@ const hook = (name: string, body: string): WorkRequest => ({
 
 const STEPS_OF_PROGRESS = Array.from({ length: 19 }, (_, i) => 5 * (i + 1));
 
-/** p99 of every work that has no stricter goal. */
+/** The goals for the p99 of all works. */
 const P99 = { 10: { p99: 1 }, 100: { p99: 0.6 } };
 const goals = (ten: number, hundred: number): Goals => ({
   10: { ...P99[10], rate: ten },
   100: { ...P99[100], rate: hundred },
 });
 
-/** The rows of the table, beside the naive service. */
+/** The rows of the table, which compares with the naive service. */
 export const works = {
   pipeline: { kind: "life", title: "pipeline of 5 steps", life: lives.pipeline, goals: goals(1.1, 2.1) },
   fanout: { kind: "life", title: "fan-out, 10 steps", life: lives.fanout, goals: goals(1.15, 2.3) },
@@ -110,7 +110,7 @@ export const works = {
 export type WorkName = keyof typeof works;
 export const WORK_NAMES = Object.keys(works) as WorkName[];
 
-/** Works that are compared with other works of ours. */
+/** Works that are compared with other works of Signalbox. */
 const ownWorks = {
   agentWithKey: { ...works.agent, title: "agent hook with Idempotency-Key", hasKeys: true },
   readRun: {
@@ -127,7 +127,7 @@ const ownWorks = {
 export const allWorks = { ...works, ...ownWorks };
 export type AnyWorkName = keyof typeof allWorks;
 
-/** The rows of the second table: requests a second of the first work through those of the second. */
+/** The rows of the second table: requests per second of the first work divided by those of the second. */
 export const ownRows = {
   run: { title: "GET run through GET job", works: ["readRun", "read"], goals: { 10: 0.7, 100: 0.7 } },
   key: {
