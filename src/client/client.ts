@@ -73,7 +73,7 @@ export function createClient(options: ClientOptions): Client {
     deadline.end();
     const reason = new SignalboxError(0, "closed", "The client was closed.");
     closing.abort(reason);
-    for (const reports of context.pending) reports.discard(reason);
+    for (const reports of context.pending) reports.reject(reason);
     const error = results.find((result) => result.status === "rejected")?.reason;
     if (error) throw error === TIMED_OUT ? reason : error;
   };

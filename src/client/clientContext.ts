@@ -16,5 +16,5 @@ interface PendingReports {
   /** Sends all reports now. */
   flush(signal: AbortSignal): Promise<void>;
   /** Rejects all queued reports with the reason. */
-  discard(reason: unknown): void;
+  reject(reason: unknown): void;
 }

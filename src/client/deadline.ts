@@ -4,7 +4,7 @@ export interface Deadline {
   /** Starts the time anew. */
   restart(): void;
   /** Stops the time until the next restart. */
-  suspend(): void;
+  pause(): void;
   /** Removes the listeners of the other signals and aborts whatever still uses the signal. */
   end(): void;
 }
@@ -14,7 +14,7 @@ export type Signals = readonly (AbortSignal | undefined)[];
 /** Returns the first aborted signal. */
 export const abortedOf = (signals: Signals): AbortSignal | undefined => signals.find((signal) => signal?.aborted);
 
-export const TIMED_OUT = new Error("timed out");
+export const TIMED_OUT = new Error("timeout");
 
 /** The maximum delay of a timer; a longer one would fire at once. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
@@ -41,9 +41,9 @@ export function onAbort(signal: AbortSignal | undefined, listener: () => void): 
 export function startDeadline(ms: number, signals: Signals): Deadline {
   const controller = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const suspend = () => clearTimeout(timer);
+  const pause = () => clearTimeout(timer);
   const restart = () => {
-    suspend();
+    pause();
     timer = setTimeout(() => controller.abort(TIMED_OUT), Math.min(ms, MAX_TIMER_MS));
   };
   const follow = () => {
@@ -56,9 +56,9 @@ export function startDeadline(ms: number, signals: Signals): Deadline {
   return {
     signal: controller.signal,
     restart,
-    suspend,
+    pause,
     end() {
-      suspend();
+      pause();
       for (const remove of removers) remove();
       controller.abort();
     },

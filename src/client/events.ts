@@ -12,11 +12,11 @@ export interface ServerEvent {
 /**
  * Parses a stream of server-sent events (WHATWG HTML, 9.2). Lines may end with LF or CRLF, but not with CR alone, which
  * this service never sends.
- * @param deadline restarted before each read and suspended after it; comments count as data
+ * @param deadline restarted before each read and paused after it; comments count as data
  */
 export async function* readEvents(
   body: ReadableStream<Uint8Array>,
-  deadline: Pick<Deadline, "restart" | "suspend">,
+  deadline: Pick<Deadline, "restart" | "pause">,
 ): AsyncGenerator<ServerEvent> {
   const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
   let rest = "";
@@ -24,7 +24,7 @@ export async function* readEvents(
   for (;;) {
     deadline.restart();
     const { done, value } = await reader.read();
-    deadline.suspend();
+    deadline.pause();
     if (done) return;
     const lines = (rest + value).split(/\r?\n/);
     rest = lines.pop() as string;

@@ -40,9 +40,9 @@ interface Entry {
   readonly isFinal: boolean;
   readonly waiters: Waiter[];
   /** Minimum time between the start of the previous request and this one. */
-  readonly minIntervalMs: number;
+  readonly intervalMs: number;
   /** When it was first sent. */
-  firstSentAt?: number | undefined;
+  sentAt?: number | undefined;
 }
 
 /** Smallest change of progress, in points, that is sent at the short interval. */
@@ -53,8 +53,8 @@ const MESSAGE_INTERVAL_MS = 1_000;
 const OTHER_INTERVAL_MS = 5_000;
 
 export interface ReportQueue {
-  /** Enqueues a report that nobody waits for; it is sent after its minimum interval. Never throws. */
-  enqueue(report: ReportInput): void;
+  /** Adds a report that nobody waits for; it is sent after its minimum interval. Never throws. */
+  add(report: ReportInput): void;
   /**
    * Sends a report and resolves once the service has accepted it. The signal ends the wait, not the report.
    * @throws SignalboxError when the report is rejected or the client is closed, or the signal's reason
@@ -66,7 +66,7 @@ export interface ReportQueue {
    */
   flush(signal?: AbortSignal): Promise<void>;
   /** Rejects all queued reports with the reason. */
-  discard(reason: unknown): void;
+  reject(reason: unknown): void;
 }
 
 /**
@@ -87,7 +87,7 @@ export function createReportQueue(
   /** The last given value of each field, so that unchanged values are not sent again. */
   let latest: Report = {};
   let sentProgress = 0;
-  let sentAt = Number.NEGATIVE_INFINITY;
+  let lastSentAt = Number.NEGATIVE_INFINITY;
   let tries = 0;
   /** The end of the backoff, on the clock of `performance.now()`. */
   let notBefore = 0;
@@ -106,17 +106,17 @@ export function createReportQueue(
         reject(signal?.reason);
         schedule();
       });
-      add(report, isFinal, [waiter]);
+      append(report, isFinal, [waiter]);
     }).finally(() => removeListener());
   };
 
-  const add = (input: ReportInput, isFinal: boolean, waiters: Waiter[]): void => {
+  const append = (input: ReportInput, isFinal: boolean, waiters: Waiter[]): void => {
     const report: Report = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
     const changes = isFinal ? report : changesIn(report);
     const last = queue.at(-1);
     if (changes) {
       latest = { ...latest, ...changes };
-      const entry = { report: changes, isFinal, waiters, minIntervalMs: minIntervalOf(changes) };
+      const entry = { report: changes, isFinal, waiters, intervalMs: intervalOf(changes) };
       const merged = last && merge(last, entry);
       if (merged) queue.pop();
       queue.push(merged ?? entry);
@@ -138,7 +138,7 @@ export function createReportQueue(
     return fields.some((field) => field === "output" || report[field] !== latest[field]) ? report : undefined;
   };
 
-  const minIntervalOf = ({ status, progress, message }: Report): number => {
+  const intervalOf = ({ status, progress, message }: Report): number => {
     if (status) return 0;
     if (progress === undefined) return message === undefined ? OTHER_INTERVAL_MS : MESSAGE_INTERVAL_MS;
     return Math.abs(progress - sentProgress) >= VISIBLE_POINTS ? PROGRESS_INTERVAL_MS : OTHER_INTERVAL_MS;
@@ -150,7 +150,7 @@ export function createReportQueue(
     if (inFlight || !next) return;
     pending.add(reports);
     const isAwaited = queue.some(hasWaiter);
-    const dueAt = Math.max(notBefore, isAwaited || queue[1] ? 0 : sentAt + next.minIntervalMs);
+    const dueAt = Math.max(notBefore, isAwaited || queue[1] ? 0 : lastSentAt + next.intervalMs);
     const waitMs = dueAt - performance.now();
     if (waitMs <= 0) return void sendNext(next);
     timer = setTimeout(schedule, Math.min(waitMs, MAX_TIMER_MS));
@@ -161,9 +161,9 @@ export function createReportQueue(
   const sendNext = async (entry: Entry): Promise<void> => {
     queue.shift();
     inFlight = entry;
-    sentAt = performance.now();
+    lastSentAt = performance.now();
     sentProgress = entry.report.progress ?? sentProgress;
-    entry.firstSentAt ??= sentAt;
+    entry.sentAt ??= lastSentAt;
     try {
       await request(entry.report);
       tries = 0;
@@ -179,7 +179,7 @@ export function createReportQueue(
 
   const retryOrReject = (entry: Entry, error: unknown): void => {
     const retryAt = performance.now() + backoffMs(tries++, error);
-    const isTooLate = retryAt - (entry.firstSentAt as number) > retryForMs;
+    const isTooLate = retryAt - (entry.sentAt as number) > retryForMs;
     if (!closed.aborted && !isTooLate && isTransient(error)) {
       notBefore = retryAt;
       onError(error);
@@ -189,10 +189,10 @@ export function createReportQueue(
       return;
     }
     tries = 0;
-    reject(entry, error);
+    rejectEntry(entry, error);
   };
 
-  const reject = (entry: Entry, error: unknown): void => {
+  const rejectEntry = (entry: Entry, error: unknown): void => {
     latest = {};
     if (!hasWaiter(entry)) {
       rejection = error;
@@ -202,8 +202,8 @@ export function createReportQueue(
   };
 
   const reports: ReportQueue = {
-    enqueue(report) {
-      if (!closed.aborted) add(report, false, []);
+    add(report) {
+      if (!closed.aborted) append(report, false, []);
     },
     send,
     async flush(signal) {
@@ -212,9 +212,9 @@ export function createReportQueue(
       rejection = undefined;
       if (error) throw error;
     },
-    discard(reason) {
+    reject(reason) {
       clearTimeout(timer);
-      for (const entry of queue.splice(0)) reject(entry, reason);
+      for (const entry of queue.splice(0)) rejectEntry(entry, reason);
       pending.delete(reports);
     },
   };
@@ -227,10 +227,10 @@ const hasWaiter = ({ waiters }: Entry): boolean => waiters.some(({ hasLeft }) =>
 function merge(earlier: Entry, later: Entry): Entry | undefined {
   if (earlier.isFinal || (later.isFinal && earlier.report.status)) return undefined;
   return {
-    ...earlier, // keeps firstSentAt
+    ...earlier, // keeps sentAt
     report: { ...earlier.report, ...later.report },
     isFinal: later.isFinal,
     waiters: [...earlier.waiters, ...later.waiters],
-    minIntervalMs: Math.min(earlier.minIntervalMs, later.minIntervalMs),
+    intervalMs: Math.min(earlier.intervalMs, later.intervalMs),
   };
 }

@@ -83,7 +83,7 @@ export abstract class Reporter {
 
   update({ progress = Number.NaN, message, output }: Update): void {
     const points = Number.isNaN(progress) ? undefined : Math.min(100, Math.max(0, progress));
-    this.#reports.enqueue({ progress: points, message: message?.slice?.(0, MAX_MESSAGE_CHARS), output });
+    this.#reports.add({ progress: points, message: message?.slice?.(0, MAX_MESSAGE_CHARS), output });
   }
 
   /**
