@@ -23,7 +23,7 @@ export interface Answer {
   readonly body: any;
 }
 
-/** A clock that goes, as far ahead as a test has moved it. */
+/** The system clock, advanced by the time that a test adds. */
 class TestClock {
   #ahead = 0;
   now(): Date {
@@ -41,17 +41,17 @@ export interface TestApp {
   readonly database: Database;
   readonly queues: Queues;
   readonly config: Config;
-  /** Its database. */
+  /** The URI of its database. */
   readonly mongoUri: string;
-  /** The Redis that it uses. */
+  /** The URL of its Redis. */
   readonly redisUrl: string;
-  /** The prefix of its keys there. */
+  /** The prefix of its Redis keys. */
   readonly prefix: string;
-  /** What the service logged, one object a line. */
+  /** The service's log, one object per line. */
   readonly log: Record<string, unknown>[];
-  /** Sends a request; a body that is no string goes as JSON. */
+  /** Sends a request. A body that is not a string is sent as JSON. */
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
-  /** How many connections of clients are open. */
+  /** Returns the number of open client connections. */
   connections(): Promise<number>;
   close(): Promise<void>;
 }
@@ -62,19 +62,19 @@ type Options = ServerSettings &
   Partial<
     Pick<AppSettings, "strict" | "bodies" | "countFailure"> & Pick<ListenOptions, "limits" | "maxConnections">
   > & {
-    /** The queues' prefix, where a process of its own is to share them. */
+    /** The queues' prefix, for sharing them with another process. */
     prefix?: string;
-    /** A configuration file's text, for what the options do not say. */
+    /** The text of a configuration file, for settings without an option. */
     config?: string;
     staleAfterSeconds?: number;
-    /** One that was free a moment ago, for an app that is to come back where another was. */
+    /** A fixed port, for an app that replaces another at its address. */
     port?: number;
     mongo?: string;
     redis?: string;
     probes?: readonly Probe[];
   };
 
-/** The real API on a port of its own, over a database and a queue prefix of its own, with the strict check on. */
+/** Starts the real API on its own port, database and queue prefix, with the strict check of responses. */
 export async function startApp(options: Options = {}): Promise<TestApp> {
   const { mongo, redis: url = await redisUrl(), prefix = `test-${randomUUID()}`, config: text, ...rest } = options;
   const { staleAfterSeconds, port = 0, probes, strict = true, bodies, countFailure, ...more } = rest;

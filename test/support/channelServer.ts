@@ -3,33 +3,36 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from "nod
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 
-/** What the server was sent. */
+/** A request that the server received. */
 interface ChannelRequest {
   readonly method: string;
-  /** With its query. */
+  /** The path with its query. */
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** The text as JSON, or as an object of a form's fields; undefined where it is neither. */
+  /** The parsed JSON or form fields; undefined for any other body. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into it
   readonly body: any;
-  /** Whether the connection was closed before the answer was complete. */
+  /** Whether the connection was closed before the response was complete. */
   cancelled: boolean;
 }
 
-/** How one request is answered. */
+/** Responds to one request. */
 export type Behaviour = (response: ServerResponse, request: ChannelRequest) => unknown;
 
 export interface ChannelServer {
-  /** Without a slash at its end. */
+  /** The base URL without a trailing slash. */
   readonly url: string;
   readonly requests: ChannelRequest[];
-  /** What becomes of the next requests, one behaviour each; those after them are answered as usual. Forgets what came before. */
+  /**
+   * Sets the behaviours of the next requests, one each, and clears the recorded requests. Later requests get the usual
+   * one.
+   */
   script(...behaviours: Behaviour[]): void;
   close(): Promise<void>;
 }
 
-/** A server that stands for a service: records what it is sent, and answers as scripted, or else with `usual`. */
+/** Starts a server that replaces a real service: it records requests, and responds as scripted or else with `usual`. */
 export async function startChannelServer(usual: Behaviour = answers(200, {})): Promise<ChannelServer> {
   const requests: ChannelRequest[] = [];
   let scripted: Behaviour[] = [];
@@ -62,7 +65,9 @@ export async function startChannelServer(usual: Behaviour = answers(200, {})): P
   };
 }
 
-/** A status, an object as JSON or a text as it is, and headers, such as `answers(429, { … }, { "Retry-After": "7" })`. */
+/**
+ * Responds with a status, a JSON object or a text, and headers, as in `answers(429, { … }, { "Retry-After": "7" })`.
+ */
 export const answers =
   (status: number, body: unknown = "", headers: Record<string, string> = {}): Behaviour =>
   (response) => {
@@ -71,13 +76,13 @@ export const answers =
     response.end(typeof body === "string" ? body : JSON.stringify(body));
   };
 
-/** Has the request and never answers; the client, or `close`, ends it. */
+/** Reads the request and never responds; the client or `close` ends the connection. */
 export const hangs: Behaviour = () => {};
 
-/** Has the whole request, and breaks the connection instead of answering. */
+/** Reads the whole request and breaks the connection without a response. */
 export const breaks: Behaviour = (response) => void response.destroy();
 
-/** Answers with this status and these headers, and breaks the connection in the middle of the body. */
+/** Responds with a status and headers, and breaks the connection in the middle of the body. */
 export const breaksWithin =
   (status: number, headers: Record<string, string> = {}): Behaviour =>
   (response) => {
@@ -85,10 +90,10 @@ export const breaksWithin =
     response.write('{"ok":', () => response.destroy());
   };
 
-/** Begins to answer that all is well, and breaks the connection in the middle. */
+/** Starts a successful response and breaks the connection in the middle of its body. */
 export const breaksMidway = breaksWithin(200);
 
-/** Breaks the connection before it has read the body; such a request is not recorded. */
+/** Breaks the connection before it reads the body; the request is not recorded. */
 export const drops: Behaviour = (response) => void response.destroy();
 
 function parse(sent: string, type = ""): unknown {

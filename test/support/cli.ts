@@ -7,35 +7,35 @@ import { runCommandLine } from "../../src/cli/run.ts";
 import { standardInput } from "../../src/cli/terminal/readInput.ts";
 
 interface Ended {
-  /** What a process of it would have ended with. */
+  /** The exit code that a process would have had. */
   readonly code: number | string;
   readonly stdout: string;
   readonly stderr: string;
 }
 
 interface RunOptions {
-  /** Standard input: nothing unless given. A stream may stay open, as a terminal does; `-` for a file reads a text alone. */
+  /** Standard input, empty by default. A stream may stay open like a terminal; the file `-` reads a text only. */
   readonly input?: string | Readable;
   readonly cwd?: string;
 }
 
-/** A command that runs inside this process. */
+/** A command that runs in this process. */
 export interface Running {
-  /** What it has printed, both streams together. */
+  /** Its output so far, of both streams. */
   printed(): string;
   readonly ended: Promise<Ended>;
 }
 
-/** What the command that runs prints goes here, and what anybody else prints where it went before. */
+/** Separates the output of the running command from that of other code. */
 const command = new AsyncLocalStorage<(name: "stdout" | "stderr", text: string) => void>();
 
-/** Lets go of the process: done when the command has ended, or for one that a failed test has left waiting. */
+/** Restores the process's globals after the command, or after a failed test has left a command waiting. */
 let letGo = () => {};
 
 /**
- * Carries a command out inside this process, which saves the start of one: with an environment that holds nothing but PATH,
- * PORT=0 and what is given, without a terminal, and with its output caught. One runs at a time. Signals, a terminal and what
- * outlives the command need a process: `runCli` in test/cli/service.ts.
+ * Runs a command in this process, which saves the start of one. Its environment contains only PATH, PORT=0 and the
+ * given variables; it has no terminal, and its output is captured. Only one command runs at a time. Tests of signals,
+ * of a terminal and of processes that outlive the command need a process: `runCli` in test/cli/service.ts.
  */
 export function startInProcess(
   args: readonly string[],
@@ -68,10 +68,10 @@ export function startInProcess(
   return { printed: () => all, ended };
 }
 
-/** Carries a command out inside this process, and waits for its end. */
+/** Runs a command in this process and waits for its end. */
 export const runInProcess = (...run: Parameters<typeof startInProcess>): Promise<Ended> => startInProcess(...run).ended;
 
-/** Gives an object another property. @returns what puts the old one back */
+/** Replaces a property of an object. Returns a function that restores it. */
 function replace<T extends object>(object: T, name: keyof T, value: unknown): () => void {
   const before = Object.getOwnPropertyDescriptor(object, name);
   Object.defineProperty(object, name, { value, configurable: true, writable: true });
@@ -81,7 +81,7 @@ function replace<T extends object>(object: T, name: keyof T, value: unknown): ()
   };
 }
 
-/** Has what the command writes caught, to a stream that is no terminal. */
+/** Captures the command's output to a stream that is not a terminal. */
 function catchOutput(name: "stdout" | "stderr"): () => void {
   const stream = process[name];
   const write = stream.write.bind(stream) as (...args: unknown[]) => boolean;
@@ -131,7 +131,7 @@ function moveTo(cwd: string): () => void {
   return () => process.chdir(before);
 }
 
-/** A test run may ask for colours of its own. */
+/** The variables that select colours, which a test run may have set. */
 function withoutForcedColour(): () => void {
   const { FORCE_COLOR } = process.env;
   delete process.env.FORCE_COLOR;

@@ -1,13 +1,13 @@
 import { connectDatabase, type Database } from "../../src/models/db/database.ts";
 import { mongoUri } from "./servers.ts";
 
-/** The names of databases that have their indexes and are used by nobody, by the server that holds them. */
+/** The names of unused databases with indexes, by server. */
 const free = new Map<string, string[]>();
 let made = 0;
 
 /**
- * An empty database with all indexes, for one app at a time: one that was given back is emptied, which takes a tenth of
- * making the indexes anew. `giveBack` closes its connections.
+ * Returns an empty database with all indexes for one app. Reuses a returned one after emptying it, which takes a tenth
+ * of the time of creating the indexes. `giveBack` closes its connections.
  */
 export async function takeDatabase(): Promise<{ uri: string; database: Database; giveBack(): Promise<void> }> {
   const { host } = new URL(await mongoUri(""));
@@ -30,7 +30,7 @@ export async function takeDatabase(): Promise<{ uri: string; database: Database;
   };
 }
 
-/** Maximum documents in a collection that is emptied: MongoDB walks over deleted ones for minutes. */
+/** Maximum documents in a reused collection: MongoDB scans over deleted documents for minutes. */
 const MAX_DELETED = 5_000;
 
 async function isLargeDatabase({ collections }: Database): Promise<boolean> {
@@ -39,7 +39,7 @@ async function isLargeDatabase({ collections }: Database): Promise<boolean> {
   return Math.max(...counts) > MAX_DELETED;
 }
 
-/** Deletes every document; indexes stay. */
+/** Deletes all documents and keeps the indexes. */
 export async function empty({ collections }: Database): Promise<void> {
   await Promise.all(Object.values(collections).map((collection) => collection.deleteMany({})));
 }

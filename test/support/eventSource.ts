@@ -6,21 +6,21 @@ interface ServerEvent {
   readonly data: any;
 }
 
-/** A client of server-sent events that keeps what it was told. */
+/** A client of server-sent events that records all events. */
 export interface TestEvents {
   readonly status: number;
   readonly headers: Headers;
   readonly events: ServerEvent[];
-  /** The newest id seen, also of a heart-beat. */
+  /** Returns the last id, which may be that of a heartbeat. */
   lastId(): string | undefined;
-  /** Whether the server has ended the stream. */
+  /** Returns whether the server has ended the stream. */
   isOver(): boolean;
-  /** Waits for an event that came after the last one waited for. */
+  /** Waits for an event after the one that the previous call returned. */
   next(event: string, fits?: (data: ServerEvent["data"]) => boolean): Promise<ServerEvent["data"]>;
   close(): void;
 }
 
-/** Opens a stream, and waits until it is live, or for its first event at least. */
+/** Opens a stream and waits until it is live, or with `live: false` for its first event. */
 export async function openEvents(
   url: string,
   headers: Record<string, string> = {},

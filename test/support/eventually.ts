@@ -1,4 +1,4 @@
-/** Looks again and again, a short pause between, until the look gives something true; fails after half a minute. */
+/** Polls a condition until it returns a truthy value, and returns that value. Fails after half a minute by default. */
 export async function eventually<T>(
   look: () => Promise<T> | T,
   what: string,

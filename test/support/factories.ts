@@ -3,7 +3,7 @@ import { expect } from "chai";
 import type { AgentRequest } from "../../src/models/runs/run.ts";
 import type { Answer, TestApp } from "./app.ts";
 
-/** Creates a job under a name of its own, with whatever else is given, and says its address. */
+/** Creates a job with a unique id and the given fields, and returns its id and path. */
 export async function createJob(app: TestApp, body: object = {}): Promise<{ jobId: string; path: string }> {
   const jobId = `job-${randomUUID()}`;
   const path = `/api/jobs/${jobId}`;
@@ -12,23 +12,23 @@ export async function createJob(app: TestApp, body: object = {}): Promise<{ jobI
   return { jobId, path };
 }
 
-/** Sends a report that must be taken. */
+/** Sends a report that must be accepted. */
 export async function report(app: TestApp, jobPath: string, stepKey: string, body: object): Promise<Answer> {
   const answer = await app.call("PUT", `${jobPath}/steps/${stepKey}`, { stepName: stepKey, ...body });
   expect(answer.status, JSON.stringify(answer.body)).to.be.oneOf([200, 201]);
   return answer;
 }
 
-/** A report's range that covers the whole job, at a progress. */
+/** Returns a report's range that covers the whole job, and its progress. */
 export const whole = (progress: number) => ({ progress, jobProgressStart: 0, jobProgressEnd: 100 });
 
-/** What a sender asks of an agent's run, for tests that write runs down themselves. */
+/** A request for an agent's run, for tests that insert runs directly. */
 export const agentRequest: AgentRequest = {
   ...{ message: "x", wakeMode: "next-heartbeat", deliver: false, channel: "last", to: null, model: null },
   ...{ thinking: null, timeoutSeconds: 60, trackAsJob: false },
 };
 
-/** Writes down a run that waits for its turn. @returns its id */
+/** Inserts a queued run and returns its id. */
 export async function acceptRun({ stores }: TestApp, sessionKey: string, singleUse = false): Promise<string> {
   const _id = randomUUID();
   const request = agentRequest;

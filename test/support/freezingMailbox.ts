@@ -10,26 +10,28 @@ import { startGoogleServer } from "./googleServer.ts";
 import { logLines } from "./logLines.ts";
 import { startMongoProxy } from "./mongoProxy.ts";
 
-/** A point of what a listener does: a request to Google, or a write, that is about to be sent, or to be answered. */
+/**
+ * A point in a listener's work: a request to Google or a write to MongoDB, before it is sent or before its response.
+ */
 export interface Point {
   readonly of: "google" | "mongo";
   readonly when: "request" | "answer";
 }
 
-/** What mailboxes of a test share. */
+/** The shared state of a test's mailboxes. */
 export interface MailboxSet {
   readonly app: TestApp;
-  /** Holds `credentials.json`. */
+  /** The directory with `credentials.json`. */
   readonly dir: string;
-  /** What is to be closed, the last first. */
+  /** The functions to call at the end, in reverse order. */
   readonly closing: (() => Promise<unknown>)[];
 }
 
 export type FreezingMailbox = Awaited<ReturnType<typeof openMailbox>>;
 
 /**
- * A mailbox of its own, with a server that behaves as Google's, a way to MongoDB of its own, and a listener that has listed
- * it once and is gone. What listens to it next is frozen at the point, with everything that it has under way.
+ * Opens a mailbox with a fake Google server and a MongoDB proxy of its own, after a first listener has listed it and
+ * has been closed. The next listener is frozen at the point, with all its pending operations.
  */
 export async function openMailbox({ app, dir, closing }: MailboxSet, at: number, { of, when }: Point) {
   const account = `mailbox-${at}@example.org`;
@@ -62,7 +64,7 @@ export async function openMailbox({ app, dir, closing }: MailboxSet, at: number,
   const listeners: Listener[] = [];
   const listen = () => {
     const { stores, queues, clock } = app;
-    // each pause lasts until the listener is closed
+    // Each pause lasts until the listener is closed.
     const pause = (_ms: number, signal: AbortSignal) =>
       new Promise<void>((resolve) => {
         if (signal.aborted) resolve();
@@ -74,7 +76,7 @@ export async function openMailbox({ app, dir, closing }: MailboxSet, at: number,
   const find = () => app.stores.gmailMailboxes.find(account);
   const closeListeners = async () => {
     await Promise.all(listeners.splice(0).map((listener) => listener.close()));
-    // or its pull would take a notice along
+    // Otherwise its pull would receive a notice.
     await eventually(() => google.pubsub.pulling() === 0, "its pull to end");
   };
   closing.push(closeListeners);
@@ -86,9 +88,9 @@ export async function openMailbox({ app, dir, closing }: MailboxSet, at: number,
   return {
     ...{ google, configFile, listen, isAcknowledged },
     isHeld: () => isHeld,
-    /** Has the point counted from here. */
+    /** Counts the operations up to the point from now on. */
     holdAtPoint: () => google.hold(of === "google" ? hold : undefined),
-    /** Has the world answer again. */
+    /** Lets Google and MongoDB respond again. */
     thaw() {
       google.hold(undefined);
       google.isFrozen = false;
@@ -98,7 +100,7 @@ export async function openMailbox({ app, dir, closing }: MailboxSet, at: number,
       await eventually(isAcknowledged, "the notice to be acknowledged");
       await eventually(async () => (await find())?.cursor === String(google.mailbox.historyId), "the cursor");
     },
-    /** Of the mails that have become runs, in the order of their acceptance. */
+    /** Returns the ids of the mails that have become runs, in the order of acceptance. */
     async mailIds(): Promise<string[]> {
       const runs = await app.stores.runs.collection.find({}, { sort: { order: 1 } }).toArray();
       const payloads = runs.map(({ mapped }) => JSON.parse(mapped?.call ?? "").payload);

@@ -17,7 +17,7 @@ export const ACCOUNT = "ada@example.org";
 export const TOPIC = "projects/my-project/topics/t-gmail";
 export const SUBSCRIPTION = "projects/my-project/subscriptions/s-gmail";
 
-/** Pauses that last until a test has let their time pass; a clock that is set otherwise ends none. */
+/** Pauses that end only when the test advances the time; other changes of the clock end none. */
 class Timers {
   readonly #app: TestApp;
   #passed = 0;
@@ -39,26 +39,26 @@ class Timers {
       this.#sleeping.push(sleeper);
     });
 
-  /** Lets time pass. */
+  /** Advances the time. */
   pass(ms: number): void {
     this.#app.clock.advance(ms);
     this.#passed += ms;
     for (const { at, wake } of [...this.#sleeping]) if (at <= this.#passed) wake();
   }
 
-  /** Lets time pass fast until something has come true. */
+  /** Advances the time quickly until a promise settles. */
   async until(what: Promise<unknown>): Promise<void> {
     const timer = setInterval(() => this.pass(5_000), 20);
     await what.finally(() => clearInterval(timer));
   }
 
-  /** Waits until somebody, or so many, pause for so long, and lets that time pass. */
+  /** Waits until `count` pauses of this length have begun, then advances the time by it. */
   async passing(ms: number, count = 1): Promise<void> {
     await this.pausing(ms, count);
     this.pass(ms);
   }
 
-  /** Waits until so many pause for so long. */
+  /** Waits until `count` pauses of this length have begun. */
   async pausing(ms: number, count: number): Promise<void> {
     const isPausing = () => this.#sleeping.filter((one) => one.ms === ms).length >= count;
     await eventually(isPausing, `${count} pauses of ${ms} ms`);
@@ -70,54 +70,54 @@ export interface GmailBed {
   readonly app: TestApp;
   readonly timers: Timers;
   readonly credentialsFile: string;
-  /** What a process of ours needs to work on the same. */
+  /** The environment of a process that uses the same servers. */
   readonly env: Readonly<Record<string, string>>;
-  /** The configuration file that it names. */
+  /** The path of the configuration file. */
   readonly configText: string;
-  /** What the listeners logged, one object a line. */
+  /** The listeners' log, one object per line. */
   readonly log: Record<string, unknown>[];
-  /** Starts one more listener; waits for nothing. */
+  /** Starts another listener without waiting. */
   listen(): Listener;
-  /** Starts one and waits until it has listed the mailbox. */
+  /** Starts a listener and waits until it has listed the mailbox. */
   listening(): Promise<Listener>;
-  /** Ends the last one, and starts another after what is to happen in between. */
+  /** Closes the last listener, calls the function, and starts another listener. */
   restart(between?: () => unknown): Promise<void>;
   mailbox(): Promise<MailboxDoc>;
-  /** In the order of their acceptance. */
+  /** Returns the runs in the order of acceptance. */
   runs(): Promise<RunDoc[]>;
-  /** Of the mails that have become runs, in the order of their acceptance; of each run. */
+  /** Returns the ids of each run's mails, in the order of acceptance. */
   mailIds(): Promise<string[]>;
-  /** Waits until the cursor is where the mailbox is, and all notices are acknowledged. */
+  /** Waits until the cursor is current and all notices are acknowledged. */
   isCaughtUp(): Promise<void>;
-  /** Waits until so many runs are there. */
+  /** Waits until this number of runs exists. */
   becomeRuns(count: number): Promise<void>;
-  /** The texts of the events that come from the listener. */
+  /** Returns the texts of the listener's events. */
   told(): Promise<string[]>;
   close(): Promise<void>;
 }
 
 export const CONSENT = { type: "authorized_user", client_id: "c", client_secret: "s", refresh_token: "r" } as const;
 
-/** `signalbox webhooks gmail run`, as a process. */
+/** Runs `signalbox webhooks gmail run` as a process. */
 export const runGmailProcess = (env: Readonly<Record<string, string>>): Service =>
   startProcess("src/cli/main.ts", { ...env }, ["webhooks", "gmail", "run"]);
 
-/** The same with a lease that ends soon after the process does, and is tried for often. */
+/** Runs the same with a short lease and frequent attempts to acquire it. */
 export const runHastyGmailProcess = (env: Readonly<Record<string, string>>): Service =>
   startProcess("test/support/processes/gmail.ts", { ...env });
 
 interface BedOptions {
-  /** In `hooks.gmail` and in `hooks`, over what every test has. */
+  /** Settings in `hooks.gmail` and in `hooks`, which override the common ones. */
   settings?: object;
   hooks?: object;
-  /** What else stands in the file. */
+  /** Other settings. */
   rest?: object;
-  /** Servers of the test's own. */
+  /** Servers of the test. */
   mongo?: string;
   redis?: string;
 }
 
-/** An app, a server that behaves as Google's, and listeners whose pauses a test lets pass. */
+/** Starts an app, a fake Google server, and listeners whose time the test controls. */
 export async function startGmailBed(options: BedOptions = {}): Promise<GmailBed> {
   const { settings = {}, hooks = {}, rest = {}, mongo, redis = await redisUrl() } = options;
   const dir = mkdtempSync(join(tmpdir(), "signalbox-gmail-"));
@@ -157,7 +157,7 @@ export async function startGmailBed(options: BedOptions = {}): Promise<GmailBed>
         queues,
         clock,
         log,
-        lease: TIMINGS.lease, // its pauses are let pass by the test
+        lease: TIMINGS.lease, // The test controls its time.
         pause: timers.pause,
       });
       listeners.push(listener);

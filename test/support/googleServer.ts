@@ -4,7 +4,7 @@ import { answers, type Behaviour, type ChannelServer, startChannelServer } from 
 
 type ChannelRequest = Parameters<Behaviour>[1];
 
-/** A mail as a test writes it; the rest of its resource is made. */
+/** A mail as a test writes it; the server completes its resource. */
 interface TestMail {
   readonly labelIds?: readonly string[];
   readonly internalDate?: number;
@@ -14,64 +14,64 @@ interface TestMail {
 
 type Subscription = Record<string, unknown> & { topic: string };
 
-/** A server that behaves as Google's token endpoint, Gmail and Pub/Sub, with one mailbox. All its state may be changed. */
+/** A fake of Google's token endpoint, Gmail and Pub/Sub with one mailbox. Tests may change all its state. */
 export interface GoogleServer extends Pick<ChannelServer, "url" | "requests" | "close"> {
   readonly tokenUrl: string;
-  /** Google's page of consent: sends the browser back at once, with a code that is good once. */
+  /** The consent page, which redirects the browser at once with a code that is valid once. */
   readonly consentUrl: string;
-  /** What the page and the exchange of its code do otherwise: `error` as the browser brings it. */
+  /** Overrides of the page and of the code exchange; `error` is the parameter of the redirect. */
   readonly consent: { error?: string; scope?: string; withoutRefreshToken?: true };
-  /** What becomes of the next requests whose method and path match; those after them are answered as usual. */
+  /** Sets the behaviours of the next requests that match; later ones get the usual response. */
   fail(pattern: RegExp, ...behaviours: Behaviour[]): void;
-  /** Which requests are answered with a 503, by method and path; nothing unless set. */
+  /** Matches the requests to answer with 503, by method and path. */
   isDown: (line: string) => boolean;
-  /** Requests so far whose method and path match. */
+  /** Returns the number of requests so far that match. */
   asked(pattern: RegExp): ChannelRequest[];
   /**
-   * The request of a number, counted from here, is held before the server sees it, or when it has been carried out and only
-   * its answer is missing; then `held` is called.
+   * Holds the request with this number, counted from now, before the server processes it, or afterwards and before its
+   * response; then calls `held`.
    */
   hold(hold: { at: number; when: "request" | "answer"; held: () => void } | undefined): void;
-  /** Whether requests are neither carried out nor answered. */
+  /** Whether requests are neither processed nor answered. */
   isFrozen: boolean;
-  /** No token that was handed out is good any longer; new ones are, unless `authorization` is dead. */
+  /** Revokes all issued tokens. New ones are valid, unless `authorization` is set. */
   endTokens(): void;
-  /** `invalid_grant` and such: what the token endpoint answers from now on; undefined for tokens. */
+  /** The error of the token endpoint, such as `invalid_grant`; undefined to issue tokens. */
   deadAuthorization: string | undefined;
   readonly mailbox: {
     readonly emailAddress: string;
     historyId: number;
-    /** History before this id is forgotten. */
+    /** History before this id is unavailable. */
     oldestHistoryId: number;
     pageSize: number;
-    /** A mail comes in; no notice is sent. */
+    /** Adds a mail without a notice. */
     add(mail?: TestMail): string;
     remove(id: string): void;
-    /** It is read or labelled, say. */
+    /** Changes a mail, as when it is read or labelled. */
     touch(id: string): void;
-    /** All history that there is so far is forgotten, as after a week. */
+    /** Drops the whole history, as Gmail does after a week. */
     forgetHistory(): void;
   };
   readonly pubsub: {
     readonly topics: Set<string>;
     readonly policies: Map<string, { etag: string; version?: number; bindings?: object[] }>;
     readonly subscriptions: Map<string, Subscription>;
-    /** A notice, into all subscriptions; of the mailbox as it is, unless told. */
+    /** Publishes a notice to all subscriptions, by default about the mailbox's current state. */
     publish(notice?: unknown): void;
-    /** What was pulled and not acknowledged comes again. */
+    /** Redelivers the notices that were pulled and not acknowledged. */
     redeliver(): void;
-    /** Pulls that wait for a notice. */
+    /** Returns the number of pulls that wait for a notice. */
     pulling(): number;
-    /** Notices that are not acknowledged. */
+    /** Returns the number of notices that are not acknowledged. */
     outstanding(subscription: string): number;
   };
-  /** Topic and labels of the watch; null without one. */
+  /** The topic and labels of the watch; null without one. */
   watch: { topicName: string; labelIds: string[]; expiration: number } | null;
 }
 
 const WEEK_MS = 7 * 24 * 3_600_000;
 
-/** An error as Gmail and Pub/Sub write it. */
+/** Builds an error in the format of Gmail and Pub/Sub. */
 export const googleError = (
   code: number,
   status: string,
@@ -155,7 +155,7 @@ export async function startGoogleServer(): Promise<GoogleServer> {
     response.writeHead(302, { Location: `${query.redirect_uri}?${back}` }).end();
   };
 
-  /** A code is for the client, the redirect and the verifier that it was asked with, and good once. */
+  /** A code is valid once, for the client, redirect and verifier of its request. */
   function exchange({ code, code_verifier = "", client_id, redirect_uri }: Record<string, string>): object | null {
     const asked = codes.get(code ?? "");
     codes.set(code ?? "", {});
@@ -257,7 +257,7 @@ export async function startGoogleServer(): Promise<GoogleServer> {
     serve();
   }
 
-  /** Answers those pulls for which there is something; the others wait on. */
+  /** Answers the pulls for which there is a notice; the others keep waiting. */
   function serve(): void {
     for (const pull of waiting.splice(0)) {
       if (pull.response.destroyed) continue;

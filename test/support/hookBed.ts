@@ -13,14 +13,16 @@ const TOKEN = "a-hook-token-of-length";
 const sourcesOf = (ids: readonly string[]) => ids.map((id) => `run ${id}`);
 const headers = { Authorization: `Bearer ${TOKEN}`, "Content-Type": "application/json" };
 
-/** An app whose agent is a program that notes when it begins and ends, and works for as long as `hold` says; and processes beside. */
+/**
+ * An app whose agent is a program that records its starts and ends and waits while `hold` is set, with more processes.
+ */
 export class HookBed {
   readonly app: TestApp;
   readonly #dir: string;
   readonly #env: Record<string, string>;
   readonly #running: Service[] = [];
   readonly #beside: TestWorker[] = [];
-  /** The runs since the last reset, and those before it: a worker may be writing what these have left to write. */
+  /** The runs since the last reset, and those before it, which a worker may still be finalizing. */
   readonly #posted: string[] = [];
   readonly #earlier: string[] = [];
 
@@ -38,7 +40,7 @@ export class HookBed {
       `#!/bin/sh\nread -r line\ncat > /dev/null\necho x >> ${dir}/begun\nwhile [ -e ${dir}/hold ]; do sleep 0.05; done\necho x >> ${dir}/ended\necho done\n`,
     );
     chmodSync(agent, 0o755);
-    // A worker that has so little time to stop hands back at once what is under way.
+    // With so little time to stop, a worker releases its pending runs at once.
     const config = `{
       redis: { prefix: "${prefix}" },
       hooks: { enabled: true, token: "${TOKEN}" },
@@ -51,20 +53,20 @@ export class HookBed {
     return new HookBed(app, dir, { MONGODB_URI: app.mongoUri, REDIS_URL: app.redisUrl, SIGNALBOX_CONFIG: file });
   }
 
-  /** Starts a process; it runs until it is stopped, or until the bed is closed. */
+  /** Starts a process that runs until it is stopped or the bed is closed. */
   async startProcess(main: string, ...args: string[]): Promise<Service & { url: string }> {
     const service = startProcess(main, this.#env, args);
     this.#running.push(service);
     return { ...service, ...(await service.ready) };
   }
 
-  /** Starts a worker in this process, until the next reset. It soon sees which entries of the queues a dead one had. */
+  /** Starts a worker in this process until the next reset. It soon takes over the queue entries of a dead worker. */
   async startWorkerBeside(): Promise<void> {
     const { queueLockMs } = FAULT_TIMINGS;
     this.#beside.push(await startWorker(this.app, {}, { ...FAST_TIMINGS, queueLockMs }));
   }
 
-  /** Forgets all that has been. Processes go on. */
+  /** Deletes all records. Processes keep running. */
   async reset(): Promise<void> {
     this.#earlier.push(...this.#posted.splice(0));
     await Promise.all(this.#beside.splice(0).map((worker) => worker.close()));
@@ -83,7 +85,7 @@ export class HookBed {
     rmSync(this.#dir, { recursive: true });
   }
 
-  /** Has the agent work until it is let go. */
+  /** Makes the agent wait until letGo() is called. */
   hold(): void {
     writeFileSync(join(this.#dir, "hold"), "");
   }
@@ -92,13 +94,13 @@ export class HookBed {
     rmSync(join(this.#dir, "hold"));
   }
 
-  /** How often the agent has begun, and how often it has come to an answer. */
+  /** Returns how often the agent has begun or ended. */
   count(what: "begun" | "ended"): number {
     const file = join(this.#dir, what);
     return existsSync(file) ? readFileSync(file, "utf8").split("\n").length - 1 : 0;
   }
 
-  /** @returns the runId */
+  /** Posts an agent hook and returns the runId. */
   async post(body: object, url = this.app.url): Promise<string> {
     const message = { deliver: false, wakeMode: "next-heartbeat", ...body };
     const response = await fetch(`${url}/hooks/agent`, { method: "POST", headers, body: JSON.stringify(message) });
@@ -117,7 +119,7 @@ export class HookBed {
     expect(response.status).to.equal(200);
   }
 
-  /** Waits until all runs have ended well; the main session has one summary of each, and of nothing else. */
+  /** Waits until all runs have completed. Checks that the main session has exactly one summary of each. */
   async allCompletedOnce(ids: readonly string[]) {
     const { runs, events } = this.app.stores;
     const these = { _id: { $in: [...ids] } };

@@ -8,22 +8,24 @@ import { stopServers } from "./servers.ts";
 
 fc.configureGlobal({ seed: SEED, numRuns: RUNS });
 
-/** How long what a file opened may take to close. */
+/** Maximum time for the resources of a file to close. */
 const CLOSES_WITHIN_MS = 5_000;
 
-/** The process runs file after file: this hook is called once a file, and what all of them share stays open. */
+/** The process runs several files. This hook runs once per file; shared resources stay open. */
 const isLane = process.env.MOCHA_WORKER_ID !== undefined;
 const ownResources = countResources();
 let began = 0;
 
-/** What keeps the process alive, by kind. */
+/** Counts the resources that keep the process alive, by kind. */
 function countResources(): Map<string, number> {
   const counts = new Map<string, number>();
   for (const kind of process.getActiveResourcesInfo()) counts.set(kind, (counts.get(kind) ?? 0) + 1);
   return counts;
 }
 
-/** The kinds of which more are open than before the first file; mocha's timer for the running hook is none of them. */
+/**
+ * Returns the kinds with more open resources than before the first file, without mocha's timer for the running hook.
+ */
 const leftOpen = (): string[] =>
   [...countResources()].flatMap(([kind, count]) => {
     const more = count - (ownResources.get(kind) ?? 0) - (kind === "Timeout" ? 1 : 0);
@@ -35,7 +37,7 @@ export const mochaHooks = {
     began = performance.now();
   },
 
-  /** Fails when the tests left something open: it would disturb later ones, or keep the process from ending. */
+  /** Fails if the tests left resources open, which would disturb later tests or keep the process alive. */
   async afterAll(this: Mocha.Context): Promise<void> {
     this.timeout(4 * CLOSES_WITHIN_MS);
     const file = this.test?.parent?.suites[0]?.file;
@@ -48,12 +50,12 @@ export const mochaHooks = {
     if (!isLane) await stopServers();
     let open: string[] = [];
     const isClosed = async () => {
-      await setImmediate(); // a timer that has just fired still counts
+      await setImmediate(); // A timer that has just fired is still counted.
       open = leftOpen();
       return open.length === 0;
     };
     await eventually(isClosed, "everything to be closed", CLOSES_WITHIN_MS).catch(() => {
-      for (const [kind, count] of countResources()) ownResources.set(kind, count); // later files are not to blame
+      for (const [kind, count] of countResources()) ownResources.set(kind, count); // Later files must not fail for it.
       throw new Error(`A test left something open: ${open.join(", ")}`);
     });
   },

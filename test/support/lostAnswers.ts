@@ -2,21 +2,21 @@ import { mongo } from "mongoose";
 import { mongoUri } from "./servers.ts";
 
 const CUT_OFF = { closeConnection: true };
-/** It is done, and its sender is not told so, as where a primary steps down. */
+/** The write is executed but not confirmed, as when a primary steps down. */
 export const UNCONFIRMED = { writeConcernError: { code: 91, errmsg: "it stops" } };
 
-/** How a write may get no answer that says what became of it. */
+/** The ways in which the outcome of a write may be unknown. */
 export const LOST = [
   ["is cut off before it is done", CUT_OFF],
   ["is done and not confirmed", UNCONFIRMED],
 ] as const;
 
-/** Has the test run's own MongoDB lose the next so many writes by these commands, whoever sends them. */
+/** Makes the tests' MongoDB lose the responses of the next `times` writes with these commands, from any client. */
 export function loseWrites(times: number, how: object = CUT_OFF, failCommands = ["update", "insert"]): Promise<void> {
   return configure({ mode: { times }, data: { failCommands, ...how } });
 }
 
-/** The same for the next so many finds in a collection, in one way or another. */
+/** Makes the tests' MongoDB lose the responses of the next `times` finds in a collection. */
 export function loseFinds(
   { namespace }: Pick<mongo.Collection, "namespace">,
   times: number,

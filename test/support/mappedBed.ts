@@ -9,7 +9,7 @@ import { startWorker, type TestWorker } from "./worker.ts";
 
 const TOKEN = "a-hook-token-of-length";
 
-/** A run as the API shows it. */
+/** A run in the API's format. */
 export interface Run {
   runId: string;
   kind: string;
@@ -24,19 +24,19 @@ export interface Run {
 }
 
 interface Settings {
-  /** What else stands in `hooks`, `agents.defaults` and the file. */
+  /** Other settings in `hooks`, in `agents.defaults` and in the file. */
   hooks?: string;
   defaults?: string;
   /** Modules under hooks.transformsDir, by name. */
   files?: Record<string, string>;
 }
 
-/** An app and a worker with some mappings, before a scripted model server. */
+/** An app and a worker with mappings and a scripted model server. */
 export class MappedBed {
   readonly app: TestApp;
   readonly worker: TestWorker;
   readonly model: ModelServer;
-  /** hooks.transformsDir */
+  /** The directory `hooks.transformsDir`. */
   readonly dir: string;
 
   private constructor(app: TestApp, worker: TestWorker, model: ModelServer, dir: string) {
@@ -46,7 +46,7 @@ export class MappedBed {
     this.dir = dir;
   }
 
-  /** @param mappings JSON5, or values for it */
+  /** @param mappings JSON5 text or values */
   static async start(mappings: string | object[], { hooks = "", defaults = "", files = {} }: Settings = {}) {
     const dir = mkdtempSync(join(tmpdir(), "signalbox-transforms-"));
     for (const [name, text] of Object.entries(files)) writeFileSync(join(dir, name), text);
@@ -76,7 +76,7 @@ export class MappedBed {
     return this.app.call("POST", `/hooks/${name}`, body, { Authorization: `Bearer ${TOKEN}`, ...headers });
   }
 
-  /** @returns the runIds */
+  /** Posts a hook and returns the runIds. */
   async acceptedAll(name: string, body: object | string, headers: Record<string, string> = {}): Promise<string[]> {
     const answer = await this.post(name, body, headers);
     expect(answer.status, JSON.stringify(answer.body)).to.equal(202);
@@ -104,18 +104,18 @@ export class MappedBed {
     return this.ended(await this.accepted(...request));
   }
 
-  /** What the model was told last in the request that holds a text; empty when there is none. */
+  /** Returns the last message of the model request that contains a text, or "" without such a request. */
   promptWith(text: string): string {
     const told = this.model.requests.map(({ body }) => String(body.messages.at(-1).content));
     return told.find((content) => content.includes(text)) ?? "";
   }
 
-  /** The event of the main session that says how a run ended. */
+  /** Returns the main session's event with the summary of a run. */
   summaryOf(runId: string) {
     const { events } = this.app.stores;
     return eventually(() => events.collection.findOne({ source: `run ${runId}` }), "the summary");
   }
 }
 
-/** What stands between the markers of a prompt. */
+/** Returns the text between the markers of a prompt. */
 export const fenced = (prompt: string): string | undefined => /">>>\n([\s\S]*)\n<<</.exec(prompt)?.[1];

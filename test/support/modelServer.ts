@@ -6,13 +6,13 @@ import { type Behaviour, type ChannelServer, startChannelServer } from "./channe
 export type { Behaviour };
 export type ModelServer = ChannelServer;
 
-/** A server that speaks OpenAI's chat completions; `url` is what clients take as base URL. */
+/** A fake server of OpenAI's chat completions; `url` is the base URL for clients. */
 export async function startModelServer(): Promise<ModelServer> {
   const server = await startChannelServer(says("Hello from the model."));
   return { ...server, url: `${server.url}/v1` };
 }
 
-/** The text, streamed word by word when a stream was asked for; `gapMs` lies between the words. */
+/** Responds with the text, word by word every `gapMs` if a stream was requested. */
 export const says =
   (text: string, { gapMs = 0 } = {}): Behaviour =>
   async (response, request) => {
@@ -27,11 +27,11 @@ export const says =
     response.end("data: [DONE]\n\n");
   };
 
-/** The text in one JSON object, whatever was asked for, as servers do that stream nothing. */
+/** Responds with the text in one JSON object even to a stream request, as servers without streaming do. */
 export const saysPlain = (text: string): Behaviour =>
   answers(200, { choices: [{ index: 0, message: { role: "assistant", content: text }, finish_reason: "stop" }] });
 
-/** Never answers. With `text` it begins to, and then says no more. */
+/** Never responds, or with `text` starts a stream and never ends it. */
 export const hangs =
   (text?: string): Behaviour =>
   (response) => {
@@ -40,14 +40,14 @@ export const hangs =
     send(response, delta({ content: text }));
   };
 
-/** A status, an object as it is, and headers, such as `answers(429, { error: … }, { "Retry-After": "7" })`. */
+/** Responds with a status, a JSON object and headers, as in `answers(429, { error: … }, { "Retry-After": "7" })`. */
 export const answers =
   (status: number, body: unknown, headers: Record<string, string> = {}): Behaviour =>
   (response) => {
     response.writeHead(status, { "Content-Type": "application/json", ...headers }).end(JSON.stringify(body));
   };
 
-/** Begins an answer and pours the same into it again and again, until nobody reads it any more. */
+/** Repeats the same data without end, until the client disconnects. */
 export const pours =
   (status: number, type: string, piece: string): Behaviour =>
   async (response) => {
@@ -58,7 +58,7 @@ export const pours =
     }
   };
 
-/** These chunks as a stream, with `[DONE]` unless it is left out; its connection then ends well, is lost, or stays open. */
+/** Streams these chunks, with `[DONE]` unless it is omitted; the connection then ends, breaks or stays open. */
 export const streams =
   (chunks: readonly unknown[], ending: { cut?: boolean; open?: boolean; done?: boolean } = {}): Behaviour =>
   (response) => {
@@ -71,7 +71,7 @@ export const streams =
     else response.end(last);
   };
 
-/** One chunk of a stream. */
+/** Returns one chunk of a stream. */
 export const delta = (delta: object, finish: string | null = null) => ({
   choices: [{ index: 0, delta, finish_reason: finish }],
 });

@@ -5,14 +5,15 @@ const WRITES: readonly string[] = ["insert", "update", "delete", "findAndModify"
 
 export interface MongoProxy {
   readonly uri: string;
-  /** Lets nothing more through on any connection, in either direction. */
+  /** Blocks all connections in both directions. */
   freeze(): void;
   close(): Promise<void>;
 }
 
 /**
- * Stands between a process and MongoDB. Where it is told to hold one, the write of a number is held before MongoDB sees it, or after MongoDB has carried it
- * out and before its answer goes back; then `held` is called, and nothing more comes through on that connection.
+ * Starts a proxy between a process and MongoDB. With `hold`, the write with the number `at` is held before MongoDB
+ * receives it, or after MongoDB has executed it and before its response; then `held` is called and that connection is
+ * blocked.
  */
 export async function startMongoProxy(
   target: string,
@@ -62,7 +63,7 @@ export async function startMongoProxy(
   };
 }
 
-/** Messages of the wire protocol begin with their length. */
+/** Calls `act` for each message of MongoDB's wire protocol, which starts with its length. */
 function eachMessage(socket: Socket, act: (message: Buffer) => void): void {
   let rest: Buffer = Buffer.alloc(0);
   socket.on("data", (chunk: Buffer) => {
@@ -75,7 +76,7 @@ function eachMessage(socket: Socket, act: (message: Buffer) => void): void {
   });
 }
 
-/** The name of the first field of an OP_MSG's document; "" for other messages. */
+/** Returns the name of the first field of an OP_MSG's document, which is the command, or "" for other messages. */
 function commandOf(message: Buffer): string {
   const [OP_MSG, OP_CODE, NAME] = [2013, 12, 26];
   if (message.readInt32LE(OP_CODE) !== OP_MSG) return "";

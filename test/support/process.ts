@@ -4,21 +4,21 @@ import { finished } from "node:stream/promises";
 
 export interface Service {
   readonly child: ChildProcess;
-  /** What it said when it was ready; rejects when it ended before. */
+  /** Resolves with its message when it is ready; rejects if it exits first. */
   readonly ready: Promise<{ url: string }>;
-  /** Its exit code, or the signal that ended it. */
+  /** Resolves with its exit code, or the signal that ended it. */
   readonly ended: Promise<number | string>;
-  /** Everything printed so far. */
+  /** Returns its output so far. */
   output(): { stdout: string; stderr: string };
-  /** Sends a signal and waits for the end. */
+  /** Sends a signal and waits for its exit. */
   stop(signal?: NodeJS.Signals): Promise<number | string>;
 }
 
-/** Where Node keeps what it has compiled, if anywhere: with it a process takes half the time to start. */
+/** Node's compile cache, if one is set: it halves the start time of a process. */
 const { PATH = "", NODE_COMPILE_CACHE } = process.env;
 const KEPT = { PATH, ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }) };
 
-/** Runs one of our processes as an operator would, with nothing else of this environment but what is given. */
+/** Starts a process of the service as an operator would, with only the given environment. */
 export function startProcess(main: string, env: Record<string, string>, args: readonly string[] = []): Service {
   const child = spawn(process.execPath, [main, ...args], {
     env: { ...KEPT, HOST: "127.0.0.1", PORT: "0", ...env },
@@ -30,7 +30,7 @@ export function startProcess(main: string, env: Record<string, string>, args: re
       printed[name] += chunk;
     });
   }
-  // Not "close": that never comes once the parent has disconnected.
+  // Not "close", which is never emitted once the parent has disconnected.
   const printing = [child.stdout, child.stderr].map((stream) => stream && finished(stream));
   const ended = Promise.all([once(child, "exit"), ...printing]).then(
     ([[code, signal]]) => (code ?? signal) as number | string,
@@ -39,7 +39,7 @@ export function startProcess(main: string, env: Record<string, string>, args: re
     child.on("message", (message: { ready: { url: string } }) => resolve(message.ready));
     void ended.then((how) => reject(new Error(`ended with ${how} before it was ready: ${printed.stderr}`)));
   });
-  ready.catch(() => {}); // whoever waits for it sees it
+  ready.catch(() => {}); // Callers that wait for it get the error.
   const stop = (signal: NodeJS.Signals = "SIGTERM") => {
     child.kill(signal);
     return ended;

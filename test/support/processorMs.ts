@@ -1,4 +1,4 @@
-/** How much of the processor an act takes, in milliseconds: what else the machine does counts for nothing. */
+/** Returns the user processor time of a function in milliseconds, which excludes other load of the machine. */
 export function processorMs(act: () => void): number {
   const start = process.cpuUsage();
   act();

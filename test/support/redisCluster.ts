@@ -5,32 +5,32 @@ import { isFree, startRedis, type TestServer } from "./servers.ts";
 
 const MASTERS = 3;
 const SLOTS = 16_384;
-/** A node that is silent for so long is replaced by its replica. */
+/** The time without a response after which a node is replaced by its replica. */
 const NODE_TIMEOUT_MS = 1_500;
 const PASSWORD = "p@ss:word,/1%";
 const WITHIN_MS = 30_000;
-/** Each look takes connections of its own. */
+/** Polling interval: each poll opens connections of its own. */
 const LOOK_EVERY_MS = 100;
-/** A node listens to the others so far above its port. */
+/** The offset of a node's cluster bus port. */
 const BUS = 10_000;
 const LOWEST_PORT = 12_000;
 
-/** A Redis Cluster of a test's own, which keeps nothing on disk but who is who. */
+/** A Redis Cluster of a test, which stores only the cluster's state on disk. */
 export interface RedisCluster {
-  /** Of each master at the start, with the password. */
+  /** The URL of each initial master, with the password. */
   readonly urls: readonly string[];
-  /** Of all of them, as REDIS_URL has it. */
+  /** The URL of all nodes, in the format of REDIS_URL. */
   readonly url: string;
-  /** Who has a key now, and who follows it. */
+  /** Returns the current master of a key, and its replica. */
   ownersOf(key: string): Promise<{ master: TestServer; replica: TestServer }>;
-  /** Asks one node. */
+  /** Sends a command to one node. */
   ask<T>(node: TestServer, question: (redis: Redis) => Promise<T>): Promise<T>;
-  /** Waits until every node that runs sees all slots served. */
+  /** Waits until every running node reports that all slots are served. */
   healthy(): Promise<void>;
   remove(): Promise<void>;
 }
 
-/** Three masters with a replica each. Where one is away without a replica, the others go on. */
+/** Starts three masters with a replica each. If one is down without a replica, the others keep working. */
 export async function startRedisCluster(): Promise<RedisCluster> {
   const settings = [
     ...["--cluster-enabled", "yes", "--cluster-announce-ip", "127.0.0.1", "--cluster-require-full-coverage", "no"],
@@ -87,7 +87,7 @@ async function portsOf(redis: Redis, key: string): Promise<{ master: number; rep
   return { master, replica: Number(/:(\d+)@/.exec(String(await redis.cluster("REPLICAS", id)))?.[1]) };
 }
 
-/** Its third of them. */
+/** Assigns a third of the slots to a master. */
 async function giveSlots(node: TestServer, n: number): Promise<void> {
   const [from, to] = [n, n + 1].map((i) => Math.round((i * SLOTS) / MASTERS)) as [number, number];
   await ask(node, async (redis) => {
@@ -119,10 +119,10 @@ async function isWhole(redis: Redis): Promise<boolean> {
   return state.includes("cluster_state:ok") && state.includes(`cluster_slots_ok:${SLOTS}`);
 }
 
-/** Asks one node, and lets go of it. */
+/** Sends a command to one node and disconnects. */
 async function ask<T>({ url }: TestServer, question: (redis: Redis) => Promise<T>): Promise<T> {
   const redis = new Redis(url, { password: PASSWORD, lazyConnect: true, retryStrategy: null, commandTimeout: 10_000 });
-  redis.on("error", () => {}); // whoever asks sees it
+  redis.on("error", () => {}); // The caller gets the error of its command.
   try {
     await redis.connect();
     return await question(redis);
@@ -131,7 +131,7 @@ async function ask<T>({ url }: TestServer, question: (redis: Redis) => Promise<T
   }
 }
 
-/** Below those that systems give to whoever asks for any: a node that starts again must find its two. */
+/** Ports below the ephemeral range, so that a node finds its two ports free when it restarts. */
 export async function freeNodePorts(count: number): Promise<number[]> {
   const ports = new Set<number>();
   while (ports.size < count) {

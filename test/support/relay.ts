@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 
-/** What stands between clients and a server, and lets them do without it. */
+/** A TCP relay between clients and a server, which can cut them off. */
 export class Relay {
   readonly #to: URL;
   readonly #sockets = new Set<Socket>();
@@ -23,7 +23,7 @@ export class Relay {
     return `${this.#to.protocol}//127.0.0.1:${this.#port}`;
   }
 
-  /** Listens where it did before. */
+  /** Listens at the same port as before. */
   async listen(): Promise<void> {
     const server = createServer((client) => this.#take(client)).listen(this.#port, "127.0.0.1");
     await once(server, "listening");
@@ -48,20 +48,20 @@ export class Relay {
     socket.on("error", () => {}).on("close", () => this.#sockets.delete(socket));
   }
 
-  /** Leaves new connections without any answer. Resolves with the first of these. */
+  /** Stops forwarding new connections. Resolves with the first of them. */
   hold(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#held = resolve;
     return promise;
   }
 
-  /** Ends hold; those that were left without an answer are to connect again. */
+  /** Ends hold() and closes all connections, so that clients reconnect. */
   release(): void {
     this.#held = undefined;
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  /** Refuses whoever comes, and ends all connections. */
+  /** Refuses new connections and closes all others. */
   async close(): Promise<void> {
     const server = this.#server;
     this.#server = undefined;

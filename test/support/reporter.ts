@@ -3,10 +3,10 @@ import Mocha from "mocha";
 
 const { EVENT_TEST_PASS, EVENT_TEST_FAIL, EVENT_SUITE_END, EVENT_RUN_END } = Mocha.Runner.constants;
 
-/** Prints a line for each file as it ends, and at the very end the failures with the command that repeats each. */
+/** Prints a line for each finished file, and at the end the failures, each with the command that repeats it. */
 class FileReporter extends Mocha.reporters.Base {
   readonly #failed: { readonly file: string; readonly title: string }[] = [];
-  /** The events of a file come one after the other, once it has ended. */
+  /** The events of a file arrive together, after it has ended. */
   #file = "";
   #passed = 0;
   #failedInFile = 0;
@@ -39,11 +39,11 @@ class FileReporter extends Mocha.reporters.Base {
   }
 }
 
-/** Hooks of the root belong to no file. */
+/** Root hooks belong to no file. */
 const fileOf = ({ file }: { readonly file?: string | undefined }): string | undefined =>
   file && relative(process.cwd(), file);
 
-/** A hook that failed is known by the test that it ran for; the whole file is run where there is none. */
+/** A failed hook is repeated with the test that it ran for, or with the whole file if there is none. */
 function commandOf({ file, title }: { readonly file: string; readonly title: string }): string {
   const isTest = !/"(before|after) (all|each)" hook/.test(title);
   return `  npx mocha ${file}${isTest ? ` -f ${quote(title)}` : ""}`;

@@ -8,19 +8,19 @@ import { MongoMemoryReplSet } from "mongodb-memory-server";
 import { mongo } from "mongoose";
 import { eventually } from "./eventually.ts";
 
-/** Where the set-up has put a server. */
+/** Returns the path of a server that the setup has installed. */
 export const bin = (name: string) => resolve(".tools/bin", name);
 
 /**
- * The servers that all tests share: started once by the command that runs them in several processes, which passes their
- * addresses on in the environment, or by the first who asks.
+ * The servers that all tests share. The command that runs the tests in several processes starts them and passes their
+ * addresses in the environment; otherwise the first caller starts them.
  */
 export const SHARED = { mongodb: "SIGNALBOX_TEST_MONGODB", redis: "SIGNALBOX_TEST_REDIS" } as const;
 
-/** The mongod of this process, a replica set of one. */
+/** The mongod of this process, a replica set with one member. */
 let mongod: Promise<MongoMemoryReplSet> | undefined;
 
-/** The address of a database on the shared mongod, or on the one that the running file has for itself. */
+/** Returns the URI of a database on the shared mongod, or on the one of the running suite. */
 export async function mongoUri(database: string): Promise<string> {
   const shared = process.env[SHARED.mongodb];
   if (mongod === undefined && shared !== undefined) {
@@ -33,8 +33,8 @@ export async function mongoUri(database: string): Promise<string> {
 }
 
 /**
- * Gives the tests of the calling suite a mongod of their own, for those that change how the whole server behaves. To be
- * called before the suite's own hooks.
+ * Gives the calling suite a mongod of its own, for tests that change the behaviour of the whole server. Call it before
+ * the suite's own hooks.
  */
 export function useOwnMongod(): void {
   let usual: typeof mongod;
@@ -49,21 +49,21 @@ export function useOwnMongod(): void {
   });
 }
 
-/** Takes the data away too, wherever it is. */
+/** Also removes the data. */
 const REMOVE = { doCleanup: true, force: true };
 
-/** Less than this, and a test run could fill the file system. */
+/** Minimum free memory file system space, which a test run may need. */
 const ROOM_BYTES = 4 * 1024 ** 3;
 
 const MEMORY = "/dev/shm";
 let isOnDisk = false;
 
-/** Has servers that start from now on keep their data on disk, for whoever measures what a write costs. */
+/** Makes servers that start later keep their data on disk, to measure the real cost of writes. */
 export function keepDataOnDisk(): void {
   isOnDisk = true;
 }
 
-/** A directory in memory where the system has one with room: what servers of tests keep need not outlive anything. */
+/** Creates a data directory in memory, if the system has enough of it: test data need not be durable. */
 function fastDirectory(): string | undefined {
   if (isOnDisk || !existsSync(MEMORY)) return undefined;
   removeStale();
@@ -71,7 +71,7 @@ function fastDirectory(): string | undefined {
   return bavail * bsize > ROOM_BYTES ? mkdtempSync(join(MEMORY, `signalbox-${process.pid}-`)) : undefined;
 }
 
-/** Removes what processes left in memory that were killed. */
+/** Removes the memory directories of killed processes. */
 function removeStale(): void {
   for (const name of readdirSync(MEMORY)) {
     const pid = Number(/^signalbox-(\d+)-/.exec(name)?.[1] ?? process.pid);
@@ -87,47 +87,47 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Long: after a crash a mongod first recovers what its journal holds. */
+/** Maximum start time: after a crash a mongod first recovers its journal. */
 const LISTENS_WITHIN_MS = 120_000;
-/** How much of what a server prints is kept, to say why it did not start. */
+/** Maximum characters of a server's output to keep for the error when it does not start. */
 const SAID_CHARS = 4_000;
 
-/** A mongod that is killed would leave it behind. */
+/** Disables the socket file, which a killed mongod would leave behind. */
 const NO_SOCKET_FILE = ["--nounixsocket"];
 
-/** A server of a test's own that it may stop, kill, and start again where it was. */
+/** A server of a test, which may stop, kill and restart it. */
 export interface TestServer {
   readonly url: string;
   readonly port: number;
-  /** Of the process that was started last. */
+  /** The pid of the latest process. */
   readonly pid: number;
-  /** Ends the process and keeps its data. */
+  /** Stops the process and keeps its data. */
   stop(signal?: NodeJS.Signals): Promise<void>;
-  /** Has the process freeze, say. */
+  /** Sends a signal to the process, for example to freeze it. */
   signal(signal: NodeJS.Signals): void;
-  /** Starts it again on the same port, over the same data. */
+  /** Restarts it on the same port with the same data. */
   start(): Promise<void>;
-  /** Ends it and takes its data away. */
+  /** Stops it and removes its data. */
   remove(): Promise<void>;
 }
 
-/** A redis-server that keeps nothing on disk: started again it is empty. @param more options, as it takes them */
+/** Starts a redis-server without persistence: it is empty after a restart. @param more additional options */
 export function startRedis(more: readonly string[] = [], port?: number): Promise<TestServer> {
   const options = ["--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--maxmemory-policy", "noeviction"];
   const args = (port: string, dir: string) => ["--port", port, "--dir", dir, ...options, ...more];
   return startServer("redis-server", args, "redis:", port);
 }
 
-/** A mongod that stands alone, or with `--replSet` among the arguments a member of a replica set. */
+/** Starts a standalone mongod, or a member of a replica set with `--replSet` in the arguments. */
 export function startMongod(args: readonly string[] = []): Promise<TestServer> {
   const options = ["--bind_ip", "127.0.0.1", ...NO_SOCKET_FILE, ...args];
   return startServer("mongod", (port, dir) => ["--port", port, "--dbpath", dir, ...options], "mongodb:");
 }
 
-/** A replica set of a test's own. */
+/** A replica set of a test. */
 export interface ReplicaSet {
   readonly url: string;
-  /** Ends the process of the primary at once; it does not come back. */
+  /** Kills the primary; it is not restarted. */
   killPrimary(): Promise<void>;
   remove(): Promise<void>;
 }
@@ -151,14 +151,14 @@ export async function startReplicaSet(count: number): Promise<ReplicaSet> {
   };
 }
 
-/** Its data are in a fast place, where there is one, and are to be removed when it stops. */
+/** Creates a data directory in memory if possible; the caller removes it. */
 function createReplicaSet(count: number): Promise<MongoMemoryReplSet> {
-  process.env.MONGOMS_SYSTEM_BINARY_VERSION_CHECK = "false"; // whichever the set-up has found serves
+  process.env.MONGOMS_SYSTEM_BINARY_VERSION_CHECK = "false"; // Any version that the setup has found is accepted.
   return MongoMemoryReplSet.create({
     replSet: {
       count,
       args: ["--setParameter", "enableTestCommands=1", ...NO_SOCKET_FILE],
-      configSettings: { electionTimeoutMillis: 2_000, chainingAllowed: false }, // each follows the primary itself
+      configSettings: { electionTimeoutMillis: 2_000, chainingAllowed: false }, // Each secondary replicates from the primary.
     },
     binary: { systemBinary: bin("mongod") },
     instanceOpts: Array.from({ length: count }, () => {
@@ -178,7 +178,7 @@ async function startServer(
   const dir = fastDirectory() ?? mkdtempSync(join(tmpdir(), `signalbox-${name}-`));
   let child: ChildProcess;
   const start = async () => {
-    // Told by a failing write that a file may not grow, not killed for it.
+    // Lets a write beyond the file size limit fail, instead of killing the process.
     const command = ["-c", 'trap "" XFSZ; exec "$0" "$@"', bin(name), ...argsFor(String(port), dir)];
     child = spawn("/bin/sh", command, { stdio: ["ignore", "pipe", "ignore"] });
     let said = "";
@@ -212,10 +212,10 @@ async function startServer(
   };
 }
 
-/** The redis-server of this process. */
+/** The redis-server that this process has started. */
 let redis: Promise<TestServer> | undefined;
 
-/** The address of the redis-server that all tests share: whoever uses it has a prefix of its own. */
+/** Returns the URL of the redis-server that all tests share: each test uses a prefix of its own. */
 export async function redisUrl(): Promise<string> {
   const shared = process.env[SHARED.redis];
   if (shared !== undefined) return shared;
@@ -229,9 +229,8 @@ export async function stopServers(): Promise<void> {
 }
 
 /**
- * Ports for servers of tests: below those that systems give to outgoing connections, so that a server which stops and
- * comes back finds its port free still. Each process that runs tests takes them from a range of its own, one after the other,
- * so that two never take the same.
+ * Ports of test servers. They are below the ephemeral range, so that a server finds its port free when it restarts.
+ * Each test process takes ports from a range of its own in sequence, so that no two processes take the same one.
  */
 const FIRST_PORT = 10_000;
 const PORTS_EACH = 2_000;

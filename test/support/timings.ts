@@ -1,6 +1,6 @@
 import { TIMINGS, type Timings } from "../../src/shared/timings.ts";
 
-/** A tenth of the service's own time constants, or less. Leases last as long as its own: nothing waits for the end of one. */
+/** A tenth of the service's time constants or less, except leases, because no test waits for their end. */
 export const FAST_TIMINGS: Timings = {
   lease: TIMINGS.lease,
   queueLockMs: TIMINGS.queueLockMs,
@@ -21,7 +21,7 @@ export const FAST_TIMINGS: Timings = {
   webProcesses: { replaceMs: 50, mostReplaceMs: 500, metricsMs: 1_500 },
 };
 
-/** The same for tests in which a process dies or hangs, and others wait until its leases have ended. */
+/** Also short leases, for tests in which other processes wait for the leases of a dead or hanging process. */
 export const FAULT_TIMINGS: Timings = {
   ...FAST_TIMINGS,
   lease: { durationMs: 1_500, renewEveryMs: 200, acquireEveryMs: 200 },

@@ -8,12 +8,12 @@ import { FAST_TIMINGS } from "./timings.ts";
 
 export interface TestWorker {
   readonly metrics: WorkerMetrics;
-  /** What it logged, one object a line. */
+  /** Its log, one object per line. */
   readonly log: Record<string, unknown>[];
   close(): Promise<void>;
 }
 
-/** A real worker beside a test's app, over the same database and queues. */
+/** Starts a real worker on the database and queues of a test's app. */
 export async function startWorker(
   app: TestApp,
   env: Record<string, string> = {},

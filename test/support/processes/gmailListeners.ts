@@ -3,8 +3,8 @@ import { runProcess, type Started } from "../../../src/shared/lifecycle.ts";
 import { TIMINGS } from "../../../src/shared/timings.ts";
 
 /**
- * As many listeners as configuration files are named, each of them as `signalbox webhooks gmail run` starts it: a listener
- * costs a twentieth of a process. One starts after the other, so that none has to wait long for its servers.
+ * Starts a listener for each configuration file in the arguments, as `signalbox webhooks gmail run` does: a listener
+ * costs a twentieth of a process. They start in sequence, so that none waits long for its servers.
  */
 await runProcess(async (lifecycle) => {
   let started: Started | undefined;
