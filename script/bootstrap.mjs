@@ -1,6 +1,6 @@
 /**
- * Makes a fresh clone ready, and does only what is missing: `node script/bootstrap.mjs start` for a run,
- * `node script/bootstrap.mjs test` for the tests. Plain Node, no dependencies: it runs before there are any.
+ * Prepares a fresh clone and does only what is missing: `node script/bootstrap.mjs start` for a run,
+ * `node script/bootstrap.mjs test` for the tests. It has no dependencies, because it runs before they are installed.
  */
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 if (major < 20 || (major === 20 && minor < 19)) {

@@ -1,10 +1,10 @@
 /**
- * Makes the npm package `signalbox` with `signalbox/client`, for `npm publish` or `npm pack`:
+ * Builds the npm package `signalbox` with `signalbox/client`, for `npm publish` or `npm pack`:
  *
  *   node script/buildClient.mjs [DIRECTORY]      (dist/client by default)
  *
- * In this clone `signalbox/client` is the TypeScript source. Node runs no TypeScript under node_modules, so what others
- * install is JavaScript with declarations.
+ * In this clone `signalbox/client` is the TypeScript source. Node does not run TypeScript under node_modules, so the
+ * package contains JavaScript with declarations.
  */
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -21,7 +21,7 @@ const { status } = spawnSync(process.execPath, [tsc, "-p", join(root, "src", "cl
 });
 if (status !== 0) process.exit(1);
 
-// tsc leaves .ts in the imports of declarations, which older compilers do not take.
+// tsc keeps .ts in the imports of declarations, which older compilers do not accept.
 for (const name of readdirSync(out).filter((file) => file.endsWith(".d.ts"))) {
   const text = readFileSync(join(out, name), "utf8");
   writeFileSync(join(out, name), text.replaceAll(/"(\.\/\w+)\.ts"/g, '"$1.js"'));

@@ -1,7 +1,7 @@
 /**
- * Builds the dashboard into dist/dashboard: `npm run build:dashboard`. What can be compressed lies there compressed too,
- * and a stamp says from which sources it was made. The finished build takes the place of the one before by renames, so
- * that nobody sees half of one.
+ * Builds the dashboard into dist/dashboard: `npm run build:dashboard`. Adds compressed copies of compressible files,
+ * and a stamp that identifies the sources. The finished build replaces the previous one by renames, so that no process
+ * sees a partial build.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { build } from "vite";
 import { DASHBOARD_STAMP, dashboardSources } from "./bootstrap/dashboardSources.mjs";
 
-const MIN_BYTES = 1_024; // below, a compressed file saves no packet
+const MIN_BYTES = 1_024; // Compressing smaller files saves no packet.
 
 const root = join(import.meta.dirname, "..");
 const place = join(root, "dist", "dashboard");

@@ -1,7 +1,7 @@
 /**
- * Adds to package-lock.json the optional packages for other systems that npm left out because the registry it asked does
- * not carry them. Without them `npm ci` takes the lock file for incomplete. Run it after `npm install` behind such a
- * registry; with a full one it finds nothing to add. The entries have a version and no integrity, which npm fills in on
+ * Adds to package-lock.json the optional packages for other systems that npm omitted because the registry does not
+ * provide them. Without them `npm ci` considers the lock file incomplete. Run it after `npm install` behind such a
+ * registry; with a complete one it adds nothing. The entries have a version and no integrity, which npm fills in on
  * a system that installs them.
  */
 import { readFileSync, writeFileSync } from "node:fs";

@@ -5,7 +5,7 @@ import { MappingSchema } from "../src/shared/config/schema/mapping.ts";
 import { ERRORS } from "../src/shared/errors.ts";
 import { cliDocs } from "./cliDocs.ts";
 
-/** The documents that are made from the code, by path. `npm run docs` writes them; a test holds them to the code. */
+/** The documents that are generated from the code, by path. `npm run docs` writes them; a test compares them. */
 export function generatedDocs(): Record<string, string> {
   return {
     "docs/configuration.md": configuration(),
@@ -15,7 +15,7 @@ export function generatedDocs(): Record<string, string> {
   };
 }
 
-/** A file that does not only set defaults; a test holds it to the schema. */
+/** A file with more than defaults; a test validates it with the schema. */
 const EXAMPLE = `{
   server: { host: "0.0.0.0", apiToken: "\${SIGNALBOX_API_TOKEN}", trustProxy: 1 },
   mongodb: { uri: "\${MONGODB_URI}" },
@@ -75,7 +75,7 @@ ${sections.join("\n\n")}
 
 const HEADING = "| key | environment | value | default | what it does |\n|---|---|---|---|---|";
 
-/** The keys of what the list `hooks.mappings` holds. */
+/** Returns the keys of the items of `hooks.mappings`. */
 function mapping(): string {
   const rows = configKeys(MappingSchema as ConfigNode).map(([key, node]) => row(key, node).replace(" |  | ", " | "));
   const heading = "| key | value | default | what it does |\n|---|---|---|---|";

@@ -1,10 +1,10 @@
 /**
- * `npm run test:nightly`: everything that takes too long for the gate, one part after the other, each with a fresh seed.
+ * `npm run test:nightly`: runs everything that takes too long for the gate in sequence, each part with a fresh seed.
  *
  *   --seed <n>     the same seed for all parts
  *   --only <part>  one part: properties, input, faults, faultsAgain, or bench, leak, soak, attack, large
  *
- * Prints each seed and the command that repeats a part, goes on after a part that failed, and ends with 1 when any did.
+ * Prints each seed and the command that repeats a part, continues after a failed part, and exits with 1 if any failed.
  */
 import { spawnSync } from "node:child_process";
 import { randomInt } from "node:crypto";
@@ -12,10 +12,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 
-/** Some tests add a small number to it; the sum is a whole number of 32 bits, too. */
+/** Maximum seed: some tests add a small number to it, and the sum must be a 32-bit integer. */
 const MOST_SEED = 2 ** 31 - 10_000;
 const TIMES = 10;
-/** For those that have no limit of their own: ten times as many cases take ten times as long. */
+/** Timeout for tests without one of their own: ten times the cases take ten times as long. */
 const MOCHA_OPTIONS = "--timeout 600000";
 
 interface Part {
@@ -23,7 +23,7 @@ interface Part {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Files of tests that try random cases; those of bad input are a part of their own. */
+/** Returns the test files with random cases, except those of bad input, which are a part of their own. */
 function propertyTests(): string[] {
   const files = readdirSync("test", { recursive: true }).map((file) => join("test", String(file)));
   const isRandom = (file: string) => /from "fast-check"|support\/random\.ts"/.test(readFileSync(file, "utf8"));

@@ -1,7 +1,7 @@
 /**
- * Writes sbom.json, a CycloneDX bill of materials of the packages that production depends on. `npm sbom --omit dev` also
- * omits every package that a development package uses too, so this script asks npm about a project that has only what the
- * dependencies reach. Optional peers, such as typescript, do not count.
+ * Writes sbom.json, a CycloneDX bill of materials of the packages that production depends on. `npm sbom --omit dev`
+ * also omits every package that a development package uses too, so this script asks npm about a project that has only
+ * what the dependencies reach. Optional peers, such as typescript, do not count.
  */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -42,7 +42,7 @@ function neededBy({ dependencies, optionalDependencies, peerDependencies = {}, p
 }
 
 /**
- * The path of the package that a name means to the package at a path: the nearest one.
+ * Returns the path of the package that a name resolves to from the package at a path: the nearest one.
  * @param {string} path @param {string} name @returns {string | undefined}
  */
 function find(path, name) {

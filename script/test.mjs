@@ -2,11 +2,11 @@
  * Runs the tests: `npm test`, or `node script/test.mjs [options] [file or folder …]` for some of them.
  *
  *   --shuffle      runs the files in a random order, which is printed as a seed
- *   --record       writes how long each file took to test/times.json
- *   --lanes <n>    how many processes run files side by side
+ *   --record       writes the duration of each file to test/times.json
+ *   --lanes <n>    number of concurrent processes
  *
- * The files wait in one queue, the longest first by test/times.json, for as many processes as the machine has use for. All
- * of them share one mongod and one redis-server. Ends with 1 when a test failed.
+ * The files wait in one queue, the longest first by test/times.json, for as many processes as the machine can use. All
+ * of them share one mongod and one redis-server. Exits with 1 if a test failed.
  */
 import { spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -17,7 +17,7 @@ import { SHARED_BROWSER, startSharedBrowser } from "../test/support/browser.ts";
 import { mongoUri, redisUrl, SHARED, stopServers } from "../test/support/servers.ts";
 
 const TIMES_FILE = "test/times.json";
-/** One more than processors: tests wait for servers and processes about a third of their time. */
+/** One more than processors, because tests wait for servers and processes about a third of their time. */
 const LANES = availableParallelism() + 1;
 
 const { values: options, positionals } = parseArgs({
@@ -57,7 +57,7 @@ try {
 }
 
 /**
- * @param {string} path a file, or a folder with all below it
+ * @param {string} path a file or a folder
  * @returns {string[]}
  */
 function testsIn(path) {
@@ -67,7 +67,7 @@ function testsIn(path) {
 }
 
 /**
- * A file that nobody has timed comes first.
+ * Sorts the longest files first, after those without a recorded duration.
  * @param {string} one
  * @param {string} other
  */

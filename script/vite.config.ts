@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { defineConfig } from "vite";
 
-/** Where `npm run dev:dashboard` finds the service. */
+/** The service's URL for `npm run dev:dashboard`. */
 const SERVICE = "http://127.0.0.1:3000";
 
 export default defineConfig({
@@ -9,8 +9,8 @@ export default defineConfig({
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   build: {
     emptyOutDir: true,
-    target: ["chrome123", "firefox121", "safari17.5"], // the first with light-dark()
-    assetsInlineLimit: 0, // an icon in the document would be one more source for the policy to allow
+    target: ["chrome123", "firefox121", "safari17.5"], // The first versions with light-dark().
+    assetsInlineLimit: 0, // The policy would have to allow inline icons.
     modulePreload: { polyfill: false },
   },
   server: { proxy: { "/api": SERVICE, "/session": SERVICE } },

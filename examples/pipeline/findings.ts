@@ -7,13 +7,13 @@ interface Amount {
   bytes: number;
 }
 
-/** What the report says. */
+/** The content of the report. */
 export interface Findings {
   readonly folder: string;
-  /** wastedBytes: what all but one of each set of equal files take. */
+  /** wastedBytes is the size of all but one of each set of equal files. */
   readonly totals: Amount & { wastedBytes: number };
   readonly kinds: Partial<Record<Kind, Amount>>;
-  /** Files of equal content, those that waste most first; empty files are not counted as equal. */
+  /** Sets of files with equal content, the most wasteful first; empty files do not count. */
   readonly duplicates: readonly { sha256: string; bytes: number; paths: string[] }[];
   readonly largest: readonly ClassifiedFile[];
   readonly problems: readonly Problem[];
@@ -87,14 +87,14 @@ export function toMarkdown({ folder, totals, kinds, duplicates, largest, problem
     .concat("\n");
 }
 
-/** A table under a heading; nothing when there are no rows. */
+/** Returns a table with a heading, or nothing without rows. */
 function section(title: string, head: readonly string[], rows: readonly (readonly string[])[]): string {
   if (rows.length === 0) return "";
   const lines = [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`);
   return `## ${title}\n\n${lines.join("\n")}`;
 }
 
-/** A file may be called anything; in the report it is only text. */
+/** Escapes a file name, which may contain any characters, as plain text of the report. */
 function text(value: string): string {
   return value.replace(/[\n\r]/g, " ").replace(/[\\`*_[\]<>|#&~]/g, "\\$&");
 }

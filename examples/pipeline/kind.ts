@@ -1,4 +1,4 @@
-/** What a file is, as far as the report tells files apart. */
+/** The kinds of files that the report distinguishes. */
 export type Kind =
   | "empty"
   | "text"
@@ -12,7 +12,7 @@ export type Kind =
   | "program"
   | "binary";
 
-/** So many bytes from the start of a file are enough to tell. */
+/** Number of bytes from the start of a file that determine its kind. */
 export const HEAD_BYTES = 4_096;
 
 /** [kind, offset, the bytes there as latin1 text] */
@@ -55,7 +55,7 @@ const SIGNATURES: readonly (readonly [Kind, number, string])[] = [
 
 const words = (list: string): ReadonlySet<string> => new Set(list.split(" "));
 
-/** What the extension tells where the content leaves it open: all text looks alike, and many formats are zip files. */
+/** Kinds by extension, for content that is ambiguous, such as text and zip files. */
 const REFINED: Partial<Record<Kind, readonly (readonly [Kind, ReadonlySet<string>])[]>> = {
   text: [
     ["code", words("c cc cpp cs css go h html java js jsx kt mjs php pl py rb rs scala sh sql swift ts tsx vue")],
@@ -70,7 +70,7 @@ const REFINED: Partial<Record<Kind, readonly (readonly [Kind, ReadonlySet<string
   ],
 };
 
-/** Tells from the first bytes and the name; the content wins over the extension. */
+/** Returns the kind from the first bytes and the name; the content takes precedence over the extension. */
 export function kindOf(path: string, head: Buffer): Kind {
   if (head.length === 0) return "empty";
   const extension = /\.([^./]+)$/.exec(path)?.[1]?.toLowerCase() ?? "";
@@ -85,7 +85,7 @@ function sniff(head: Buffer): Kind {
   return SIGNATURES.find(([, offset, signature]) => bytes.startsWith(signature, offset))?.[0] ?? "binary";
 }
 
-/** UTF-8 without control bytes. The head may end within a character. */
+/** Whether the head is UTF-8 without control bytes. It may end within a character. */
 function isText(head: Buffer): boolean {
   if (head.some((byte) => byte < 32 && byte !== 9 && byte !== 10 && byte !== 12 && byte !== 13 && byte !== 27))
     return false;

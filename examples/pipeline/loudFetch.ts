@@ -1,6 +1,6 @@
 export type Print = (stepKey: string, text: string) => void;
 
-/** A fetch that shows each report on a step that the service has taken: what is sent is less than what the steps say. */
+/** A fetch that prints each accepted report of a step: the client sends fewer reports than the steps make. */
 export const loudFetch =
   (print: Print): typeof fetch =>
   async (input, init) => {

@@ -1,9 +1,9 @@
 /**
- * Looks through a folder and reports what lies in it, as a job of four steps: scan, hash, classify, report.
+ * Analyses a folder and reports on its content, as a job of four steps: scan, hash, classify, report.
  *
  *   node examples/pipeline/main.ts FOLDER [--out report.md] [--job ID] [--flaky]
  *
- * SIGNALBOX_URL (default http://127.0.0.1:3000) says where the service is, SIGNALBOX_TOKEN its token if it has one.
+ * SIGNALBOX_URL (default http://127.0.0.1:3000) is the service's URL, SIGNALBOX_TOKEN its token if it has one.
  */
 import { randomUUID } from "node:crypto";
 import { stat } from "node:fs/promises";
@@ -15,10 +15,10 @@ import { type Order, runPipeline } from "./orchestrator.ts";
 
 const USAGE = "Usage: node examples/pipeline/main.ts FOLDER [--out FILE] [--job ID] [--flaky]";
 
-/** How long the service may be away before the pipeline gives up. */
+/** How long the service may be unavailable before the pipeline gives up. */
 const PATIENCE_MS = 60_000;
 
-/** Nothing has been begun; the message is for the person at the terminal. */
+/** An error before anything has begun; its message is printed on the terminal. */
 class NotStarted extends Error {}
 
 function readArguments() {
@@ -43,7 +43,7 @@ async function findJob(client: Client, jobId: string): Promise<Job | null> {
   }
 }
 
-/** What is to be done: with `--job`, what the job was made for, when there is one already. */
+/** Returns the task; with `--job`, that of the existing job if there is one. */
 async function takeOrder(client: Client): Promise<{ order: Order; job: Job | null }> {
   const { folder: given, out, job: named, flaky } = readArguments();
   if (given !== undefined) await mustBeFolder(resolve(given));
@@ -62,7 +62,7 @@ async function mustBeFolder(path: string): Promise<void> {
   if (!found?.isDirectory()) throw new NotStarted(`There is no folder ${path}.`);
 }
 
-/** Makes the job, or sets one that had failed running again. */
+/** Creates the job, or restarts one that has failed. */
 async function openJob(client: Client, { jobId, folder, out }: Order, job: Job | null): Promise<void> {
   const made = { name: `Look through ${folder}`, input: { folder, out }, metadata: { example: "pipeline" } };
   if (!job) await client.job(jobId).create(made);

@@ -7,7 +7,7 @@ import { hash } from "./steps/hash.ts";
 import { scan } from "./steps/scan.ts";
 import { writeReport } from "./steps/writeReport.ts";
 
-/** The order of the steps, and the share of the job's progress that each has. */
+/** The order of the steps, and each one's share of the job's progress. */
 const STEPS = [
   { stepKey: "scan", stepName: "Scan the folder", jobProgressStart: 0, jobProgressEnd: 10, code: scan },
   { stepKey: "hash", stepName: "Hash the files", jobProgressStart: 10, jobProgressEnd: 70, code: hash },
@@ -17,7 +17,7 @@ const STEPS = [
 
 type Step = (typeof STEPS)[number];
 
-/** The step whose first attempt `--flaky` makes fail. */
+/** The step whose first attempt fails with `--flaky`. */
 const FLAKY_STEP = "hash";
 const ATTEMPTS = 3;
 const FIRST_PAUSE_MS = 300;
@@ -30,9 +30,9 @@ export interface Order {
 }
 
 /**
- * Runs the steps in order, each from the output that the service holds of the one before. Steps that the service knows
- * to be completed are skipped, so an orchestrator that was killed goes on where it stopped.
- * @throws SignalboxError when the service cannot be used; anything else is why a step has failed for good, and is reported
+ * Runs the steps in order, each with the previous step's output from the service. Steps that are already completed are
+ * skipped, so that a killed orchestrator continues where it stopped.
+ * @throws SignalboxError when the service cannot be used; any other error is a step's final failure, which is reported
  */
 export async function runPipeline(client: Client, order: Order, print: Print): Promise<void> {
   let previous: unknown = null;
@@ -63,7 +63,7 @@ async function runStep(client: Client, order: Order, step: Step, previous: unkno
   }
 }
 
-/** Whether a step may be tried again is the orchestrator's to know, so it is also the one who fails the job. */
+/** Fails the job: only the orchestrator knows whether a step will be retried. */
 async function reportFailure(reporter: StepReporter, error: unknown, isLast: boolean): Promise<void> {
   if (error instanceof SignalboxError && error.isTransient) throw error;
   const output = error instanceof AttemptFailed ? error.output : undefined;

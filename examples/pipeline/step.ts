@@ -1,24 +1,24 @@
 import type { StepReporter } from "signalbox/client";
 
-/** What the code of a step has at hand. */
+/** The input of a step's code. */
 interface Workplace {
-  /** The folder that is looked through, absolute. */
+  /** The absolute path of the folder to analyse. */
   readonly folder: string;
-  /** Where the Markdown report goes, absolute; the JSON one lies beside it. */
+  /** The absolute path of the Markdown report; the JSON report is next to it. */
   readonly out: string;
   readonly report: StepReporter;
-  /** The output of the step before, as the service has it. */
+  /** The previous step's output from the service. */
   readonly previous: unknown;
-  /** What this step's own record holds of an earlier attempt; null when there was none. */
+  /** The output of this step's earlier attempt; null without one. */
   readonly own: unknown;
-  /** For demonstration: this attempt is to fail half way. */
+  /** Whether this attempt fails half-way, for demonstration. */
   readonly flaky: boolean;
 }
 
-/** The code of one step: it does its work, reports by itself, and knows nothing of order and retry. */
+/** The code of one step. It does its work and reports on it; the orchestrator handles order and retries. */
 export type StepCode = (work: Workplace) => Promise<void>;
 
-/** This attempt has failed and another may do better. `output` is what it leaves behind for that one. */
+/** A failed attempt that may be retried. `output` is stored for the next attempt. */
 export class AttemptFailed extends Error {
   readonly output: object | undefined;
 
@@ -28,19 +28,19 @@ export class AttemptFailed extends Error {
   }
 }
 
-/** No further attempt would help. */
+/** A failure that a retry would not fix. */
 export class Hopeless extends Error {}
 
-/** How far it is with `part` of `whole`: below 100 until the step says that it is done. */
+/** Returns the progress for `part` of `whole`, below 100 until the step is completed. */
 export const progressOf = (part: number, whole: number): number => (whole === 0 ? 0 : (part / whole) * 99);
 
-/** Something that could not be looked at, and why. */
+/** A file or folder that could not be read, and why. */
 export interface Problem {
   readonly path: string;
   readonly why: string;
 }
 
-/** In the words of the report. */
+/** Formats a problem for the report. */
 export function whyNot(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === "ENOENT") return "has vanished";

@@ -1,4 +1,4 @@
-"""Reports on the steps of a job, by docs/wire.md. Only the standard library; copy it and change it."""
+"""Reports on the steps of a job as docs/wire.md describes. Uses only the standard library; copy and adapt it."""
 
 import json
 import math
@@ -12,13 +12,13 @@ from http.client import HTTPException
 from urllib.parse import quote
 
 VISIBLE_POINTS = 5
-LONGEST_PAUSE_S = 10.0
+MAX_BACKOFF_S = 10.0
 TIMEOUT_S = 30.0
-PASSING = {408, 425, 429}
+TRANSIENT = {408, 425, 429}
 
 
 class Refused(Exception):
-    """An answer that sending the same request again would not change. `code` is stable."""
+    """A response that a retry of the same request would not change. `code` is stable."""
 
     def __init__(self, status, problem):
         super().__init__(problem.get("detail") or problem.get("title") or f"The answer was {status}.")
@@ -34,11 +34,11 @@ class Signalbox:
             self._headers["Authorization"] = f"Bearer {token}"
 
     def create_job(self, job_id, **fields):
-        """Makes the job, or changes the fields given (name, description, input, metadata)."""
+        """Creates the job, or updates the given fields (name, description, input, metadata)."""
         self.put(["jobs", job_id], fields)
 
     def put(self, path, body):
-        """Sends it until the service has taken it: every PUT may be sent twice. Raises Refused."""
+        """Retries until the service accepts the request: a PUT is idempotent. Raises Refused."""
         address = f"{self._url}/api/{'/'.join(quote(part, safe='') for part in path)}"
         request = urllib.request.Request(address, json.dumps(body).encode(), self._headers, method="PUT")
         tries = 0
@@ -48,12 +48,12 @@ class Signalbox:
                     answer.read()
                 return
             except urllib.error.HTTPError as error:
-                if error.code not in PASSING and error.code < 500:
+                if error.code not in TRANSIENT and error.code < 500:
                     raise Refused(error.code, _problem(error)) from None
-                asked = _retry_after(error.headers.get("Retry-After"))
-            except (OSError, HTTPException):  # no answer, or half of one
-                asked = 0.0
-            time.sleep(asked + random.uniform(0, min(LONGEST_PAUSE_S, 0.2 * 2**tries)))
+                retry_after = _retry_after(error.headers.get("Retry-After"))
+            except (OSError, HTTPException):  # no response, or a truncated one
+                retry_after = 0.0
+            time.sleep(retry_after + random.uniform(0, min(MAX_BACKOFF_S, 0.2 * 2**tries)))
             tries = min(tries + 1, 16)
 
 
@@ -66,7 +66,7 @@ def _problem(error):
 
 
 def _retry_after(value):
-    """Seconds; the header holds seconds or a date."""
+    """Returns the delay in seconds; the header holds seconds or a date."""
     if not value:
         return 0.0
     try:
@@ -80,10 +80,10 @@ def _retry_after(value):
 
 class Step:
     """
-    Reports on one step. start, complete and fail return once the service has taken the report. progress returns at once: a
-    thread sends the newest state, when it has moved by five points and the report before it is through.
+    Reports on one step. start, complete and fail return once the service has accepted the report. progress returns at
+    once: a thread sends the latest state when it has changed by five points and the previous report is accepted.
 
-    `assignment` is what the orchestrator hands on: jobId, stepKey, stepName, jobProgressStart, jobProgressEnd.
+    `assignment` comes from the orchestrator: jobId, stepKey, stepName, jobProgressStart, jobProgressEnd.
     """
 
     def __init__(self, signalbox, assignment):
@@ -97,12 +97,12 @@ class Step:
         self._sent = 0.0
 
     def start(self, message):
-        self._settle({"status": "running", "progress": 0, "message": message})
+        self._send({"status": "running", "progress": 0, "message": message})
 
     def progress(self, progress, message):
-        """0 to 100. May be called for every item."""
+        """Reports the progress, 0 to 100. Call it for every item."""
         if not math.isfinite(progress):
-            return  # such as 0 of 0 items
+            return  # NaN, such as for 0 of 0 items
         with self._change:
             if abs(progress - self._sent) < VISIBLE_POINTS:
                 return
@@ -112,14 +112,14 @@ class Step:
                 threading.Thread(target=self._send_waiting, daemon=True).start()
 
     def complete(self, message, output):
-        """The step that ends at 100 % of the job completes it, with this output, a dict."""
-        self._settle({"status": "completed", "progress": 100, "message": message, "output": output})
+        """Completes the step. A step whose range ends at 100 also completes the job and needs an output, a dict."""
+        self._send({"status": "completed", "progress": 100, "message": message, "output": output})
 
     def fail(self, message, fail_job=False):
-        self._settle({"status": "failed", "message": str(message)[:1000], "failJob": fail_job})
+        self._send({"status": "failed", "message": str(message)[:1000], "failJob": fail_job})
 
-    def _settle(self, report):
-        """What waits goes along with it, and what is under way must not arrive after it."""
+    def _send(self, report):
+        """Sends a report merged with the waiting one, after the pending one has been accepted."""
         with self._change:
             report, self._waiting = {**(self._waiting or {}), **report}, None
             self._change.wait_for(lambda: not self._sending)
@@ -136,7 +136,7 @@ class Step:
             try:
                 self._report(report)
             except (Refused, TypeError, ValueError):
-                pass  # what is wrong for good, be it no JSON, shows with the next start, complete or fail
+                pass  # a permanent error, even invalid JSON, is raised by the next start, complete or fail
 
     def _report(self, report):
         progress = report.get("progress", 0)

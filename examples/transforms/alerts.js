@@ -1,11 +1,13 @@
 /**
- * @typedef {object} Notification What is read of it: https://prometheus.io/docs/alerting/latest/configuration/#webhook_config
- * @property {{ status: "firing" | "resolved", labels: Record<string, string>, annotations: Record<string, string> }[]} alerts
+ * @typedef {object} Notification The fields that are used:
+ *   https://prometheus.io/docs/alerting/latest/configuration/#webhook_config
+ * @property {{ status: "firing" | "resolved", labels: Record<string, string>, annotations: Record<string, string> }[]}
+ *   alerts
  */
 
 /**
- * Alerts of Prometheus' Alertmanager wake the main session: at once when one of them is critical, else with the next
- * heartbeat. A notification in which nothing fires any more is dropped.
+ * Wakes the main session for alerts of Prometheus' Alertmanager: at once if one of them is critical, else with the next
+ * heartbeat. Drops a notification without firing alerts.
  * @type {import("signalbox/transform").Transform<Notification>}
  */
 export const alerts = ({ payload }) => {

@@ -1,6 +1,6 @@
 import type { Transform } from "signalbox/transform";
 
-/** What is read of three of GitHub's events: https://docs.github.com/en/webhooks/webhook-events-and-payloads */
+/** The fields that are used of three GitHub events: https://docs.github.com/en/webhooks/webhook-events-and-payloads */
 interface Push {
   ref: string;
   deleted: boolean;
@@ -30,8 +30,8 @@ const BROKEN: readonly unknown[] = ["failure", "timed_out", "startup_failure"];
 const MAX_COMMITS = 10;
 
 /**
- * Tells the agent of pushes to the default branch, of new issues and of workflow runs that failed. All else that a webhook
- * brings is dropped: other branches, deletions, edited and closed issues, runs that went well, pings.
+ * Sends pushes to the default branch, new issues and failed workflow runs to the agent. Drops all other events of the
+ * webhook: other branches, deletions, edited and closed issues, successful runs, pings.
  */
 const github: Transform<Push | Issue | WorkflowRun> = ({ payload, headers }) => {
   const message = tell(headers["x-github-event"], payload);

@@ -1,11 +1,11 @@
 /**
- * @typedef {object} Envelope What is read of it: https://docs.slack.dev/reference/events/app_mention
+ * @typedef {object} Envelope The fields that are used: https://docs.slack.dev/reference/events/app_mention
  * @property {{ type: string, bot_id?: string }} [event]
  */
 
 /**
- * Lets through what people say to the app. What bots say is dropped, its own replies too: one that repeats a mention would
- * call it again, and again.
+ * Passes people's mentions of the app to the agent. Drops messages of bots, including its own replies: a reply that
+ * repeats a mention would trigger it again and again.
  * @type {import("signalbox/transform").Transform<Envelope>}
  */
 const slackMention = ({ payload: { event } }) =>

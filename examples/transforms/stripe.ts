@@ -1,6 +1,6 @@
 import type { Transform } from "signalbox/transform";
 
-/** What is read of two of Stripe's events: https://docs.stripe.com/api/events/types */
+/** The fields that are used of two Stripe events: https://docs.stripe.com/api/events/types */
 type StripeEvent =
   | { type: "payment_intent.payment_failed"; data: { object: PaymentIntent } }
   | { type: "invoice.payment_failed"; data: { object: Invoice } };
@@ -24,8 +24,8 @@ interface Invoice {
 }
 
 /**
- * Tells the agent of failed payments, and of them only what it needs: the events also hold addresses and a client secret.
- * All other events are dropped.
+ * Sends failed payments to the agent, with the necessary fields only: the events also contain addresses and a client
+ * secret. Drops all other events.
  */
 const stripe: Transform<StripeEvent> = ({ payload: event }) => {
   switch (event.type) {
@@ -59,7 +59,7 @@ function invoiceUnpaid(invoice: Invoice): string {
   );
 }
 
-/** As Stripe counts it: where the decimal point stands depends on the currency. */
+/** Formats an amount in Stripe's smallest unit, whose decimal places depend on the currency. */
 const money = (amount: number, currency: string): string =>
   `${amount} ${currency.toUpperCase()} (in the smallest unit, such as cents)`;
 

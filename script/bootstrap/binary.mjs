@@ -8,19 +8,20 @@ import { SetupError } from "./setupError.mjs";
  * @typedef {import("./steps.mjs").Context} Context
  *
  * @typedef {object} Program
- * @property {string} name its place is .tools/bin/<name>
+ * @property {string} name the file name in .tools/bin
  * @property {string} title
  * @property {readonly [number, number]} minimum major and minor version
  */
 
 /**
- * Goes through the sources until one gives a program that runs on this machine and is new enough, and puts that in its
- * place.
+ * Tries the sources until one provides a program that runs on this machine and is new enough, and installs that in
+ * .tools/bin.
  * @param {Context} context
- * @param {Program} program
- * @param {readonly ((context: Context) => Promise<string | undefined>)[]} sources give a path, or undefined when they
- *   have none, or throw a SetupError with the reason as a clause
- * @returns {Promise<readonly string[] | undefined>} why none of them served; undefined when one did
+ * @param {Program} program Promise<string | undefined>)[]} sources give a path, or undefined when they =>  * @param
+ *   {readonly ((context: Context) => Promise<string | undefined>)[]} sources return a path, or undefined if they =>
+ *   Promise<string | undefined>)[]} sources give a path, or undefined when they have none, or throw a SetupError with
+ *   the reason as a clause
+ * @returns {Promise<readonly string[] | undefined>} why each source failed; undefined when one succeeded
  */
 export async function placeFirst(context, program, sources) {
   /** @type {string[]} */
@@ -57,7 +58,7 @@ async function prove(path, [major, minor]) {
 }
 
 /**
- * By one rename: the file itself when it was fetched, a link when it is installed.
+ * Installs a program with one rename: a downloaded file itself, or a link to an installed one.
  * @param {string} tools
  * @param {string} name
  * @param {string} path

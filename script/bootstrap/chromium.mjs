@@ -7,7 +7,7 @@ import { SetupError } from "./setupError.mjs";
 
 const PATIENCE = ["-o", "Acquire::Retries=2", "-o", "DPkg::Lock::Timeout=60"];
 
-/** A Chromium at .tools/bin/chromium, for the tests of the dashboard: one that is installed, else Debian's. */
+/** Provides .tools/bin/chromium for the dashboard's tests: an installed Chromium, else Debian's package. */
 export const chromium = {
   /** @param {Context} context */
   isDone({ tools, mode }) {
@@ -37,7 +37,7 @@ async function installFromDebian({ progress }) {
   progress.begin("Installing Chromium from Debian's packages (for the tests)");
   const env = { DEBIAN_FRONTEND: "noninteractive" };
   const watch = () => progress.tick();
-  await run("apt-get", ["update", "-qq", ...PATIENCE], { env, watch }); // an old list may do as well
+  await run("apt-get", ["update", "-qq", ...PATIENCE], { env, watch }); // Continues after an error, because an old package list may suffice.
   const install = ["install", "-y", "-qq", "--no-install-recommends", ...PATIENCE, "chromium", "fonts-liberation"];
   const { code, stderr } = await run("apt-get", install, { env, watch });
   if (code !== 0) throw new SetupError(`apt-get cannot install it: ${stderr.match(/^E: (.*)$/m)?.[1] ?? code}`);

@@ -3,8 +3,8 @@ import { join, resolve } from "node:path";
 import { parseEnv } from "node:util";
 
 /**
- * Whether a server of the user's own is configured, in the environment, in .env or in the configuration file. The
- * service checks the value; here it only matters that there is one.
+ * Whether the user has configured an own server in the environment, in .env or in the configuration file. The
+ * service validates the value; here only its presence matters.
  * @param {string} root
  * @param {string} variable
  * @param {string} section
@@ -19,7 +19,7 @@ export async function isConfigured(root, variable, section, key) {
   try {
     return Boolean(json5.parse(text)?.[section]?.[key]);
   } catch {
-    return false; // the service says what is wrong with it
+    return false; // The service reports the error in the file.
   }
 }
 

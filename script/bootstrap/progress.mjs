@@ -1,4 +1,4 @@
-/** What is being done, for the person who waits: one line that is rewritten on a terminal, plain lines elsewhere. */
+/** Shows the current action: one line that is rewritten on a terminal, plain lines elsewhere. */
 export class Progress {
   #stream;
   #text = "";
@@ -18,7 +18,7 @@ export class Progress {
   }
 
   /**
-   * How far it is; on a terminal only.
+   * Shows the progress, on a terminal only.
    * @param {number} [bytes]
    * @param {number} [total]
    */
@@ -34,7 +34,7 @@ export class Progress {
     if (this.#stream.isTTY && this.#text) this.#stream.write("\r\x1b[K");
   }
 
-  /** @param {string} text what came of it */
+  /** @param {string} text the result of the action */
   end(text) {
     this.clear();
     this.#text = "";

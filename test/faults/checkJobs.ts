@@ -1,11 +1,11 @@
 import type { History, Read, Report, StoredJob } from "./history.ts";
 import type { Violation } from "./violation.ts";
 
-/** Progress is calculated with broken numbers. */
+/** Tolerance for progress, which is a floating-point number. */
 const CLOSE = 1e-6;
 const ENDED: ReadonlySet<string> = new Set(["completed", "failed", "dropped"]);
 
-/** Each acknowledged report is there, each once; jobs have come as far as their reports say. */
+/** Checks that each acknowledged report is stored once, and that jobs have the progress of their reports. */
 export function checkReports({ reports, stored }: Pick<History, "reports" | "stored">): Violation[] {
   const jobs = new Map(stored.jobs.map((job) => [job.jobId, job]));
   return [...Map.groupBy(reports, ({ jobId }) => jobId)].flatMap(([jobId, ofJob]) =>
@@ -29,7 +29,7 @@ function checkJob(jobId: string, reports: readonly Report[], job: StoredJob | un
   if (job.progress < last.jobProgress - CLOSE) {
     say("lost", `its progress is ${job.progress}, though ${last.jobProgress} was acknowledged`);
   }
-  const isLast = reports.at(-1) === last; // one that was asked for afterwards may have been written
+  const isLast = reports.at(-1) === last; // A later, unacknowledged report may have been stored.
   if (isLast && job.message !== last.message) {
     say("lost", `its message is ${JSON.stringify(job.message)}, not ${JSON.stringify(last.message)}`);
   }
@@ -48,7 +48,7 @@ function checkJob(jobId: string, reports: readonly Report[], job: StoredJob | un
   return found;
 }
 
-/** No reader ever sees progress go back, an ended job run again, or one completed without its output. */
+/** Checks that no reader saw decreasing progress, an ended job running again, or a completed job without output. */
 export function checkReads({ reads }: Pick<History, "reads">): Violation[] {
   const found: Violation[] = [];
   const before = new Map<string, Read>();
@@ -65,7 +65,7 @@ export function checkReads({ reads }: Pick<History, "reads">): Violation[] {
   return found;
 }
 
-/** A run that a reader saw ended stays as it ended. */
+/** Checks that a run does not change after a reader saw it ended. */
 export function checkRunReads({ runReads }: Pick<History, "runReads">): Violation[] {
   const found: Violation[] = [];
   const ends = new Map<string, { status: string; reply: string | null }>();

@@ -9,7 +9,7 @@ type Mutable<T> = T extends object ? { -readonly [K in keyof T]: Mutable<T[K]> }
 const replyOf = (mark: string, answer: string) => paragraphsOf(mark, answer).join("\n\n");
 const TO = { channel: "mattermost", to: "c" };
 
-/** Two jobs' worth of everything, as it is when nothing is wrong. */
+/** Returns a history of two jobs, with hooks and deliveries, without any violation. */
 function wellEnded(): Mutable<History> {
   const marks = ["op0z", "op1z"];
   const runs = marks.map((mark, i) => ({
@@ -158,13 +158,13 @@ const BROKEN: [string, Violation["kind"], (history: Mutable<History>) => unknown
   ["a process ended by itself", "crashed", ({ crashes }) => crashes.push("web 1 ended by itself with 1")],
 ];
 
-describe("the checker of the fault suite", () => {
-  it("finds nothing where nothing is wrong", () => {
+describe("fault suite checker", () => {
+  it("finds no violation in a correct history", () => {
     expect(check(wellEnded())).to.deep.equal([]);
   });
 
   for (const [title, kind, breaks] of BROKEN) {
-    it(`says ${JSON.stringify(kind)} where ${title}`, () => {
+    it(`reports ${JSON.stringify(kind)} when ${title}`, () => {
       const history = wellEnded();
       breaks(history);
 
@@ -174,7 +174,7 @@ describe("the checker of the fault suite", () => {
     });
   }
 
-  it("lets pass what was not acknowledged and was written all the same", () => {
+  it("accepts a stored report that was not acknowledged", () => {
     const history = wellEnded();
     history.reports.push({ ...last(history.reports), message: "at the end", acknowledged: false });
     first(history.stored.jobs).message = "at the end";
@@ -184,7 +184,7 @@ describe("the checker of the fault suite", () => {
     expect(kinds).to.deep.equal(["stuck"]);
   });
 
-  it("lets a message be seen twice where its delivery says that it may be", () => {
+  it("accepts a duplicate message if its delivery says so", () => {
     const history = wellEnded();
     history.posts.push(last(history.posts));
     last(history.stored.deliveries).maybeTwice = true;
@@ -192,7 +192,7 @@ describe("the checker of the fault suite", () => {
     expect(check(history)).to.deep.equal([]);
   });
 
-  it("lets a turn be repeated, and a run fail after its third try", () => {
+  it("accepts a repeated turn, and a run that failed after its third attempt", () => {
     const history = wellEnded();
     history.turns.unshift({ mark: "op0z", told: [], answer: "t8z" }, { mark: "op0z", told: [], answer: "t9z" });
     const { stored } = history;

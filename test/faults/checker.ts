@@ -4,7 +4,7 @@ import { checkReads, checkReports, checkRunReads } from "./checkJobs.ts";
 import type { History } from "./history.ts";
 import type { Violation } from "./violation.ts";
 
-/** Every promise that a history breaks; a pure function of it. */
+/** Returns all violations in a history; a pure function. */
 export function check(history: History): Violation[] {
   const refused = history.refusals.map(({ what, status, text }) => `${what} was answered ${status}: ${text}`);
   return [

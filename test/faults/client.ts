@@ -3,7 +3,9 @@ import { TOKEN } from "./bed.ts";
 import type { Refusal } from "./history.ts";
 import type { Random } from "./random.ts";
 
-/** Longer than a process of ours waits for MongoDB: who gives up before is overtaken by what he has sent. */
+/**
+ * Request timeout, longer than the service waits for MongoDB: otherwise an abandoned request could take effect late.
+ */
 const ANSWER_WITHIN_MS = 90_000;
 
 export interface Answer {
@@ -12,14 +14,14 @@ export interface Answer {
   readonly body: any;
 }
 
-/** A client before all web processes, as behind a balancer. */
+/** A client that sends requests to any web process, like a load balancer. */
 export class Client {
   readonly #urls: readonly string[];
   readonly #random: Random;
   readonly #refusals: Refusal[];
   readonly #given: AbortSignal;
 
-  /** @param given fires when nobody is to insist any longer */
+  /** @param given aborted when retries must stop */
   constructor(urls: readonly string[], random: Random, refusals: Refusal[], given: AbortSignal) {
     this.#urls = urls;
     this.#random = random;
@@ -27,12 +29,12 @@ export class Client {
     this.#given = given;
   }
 
-  /** Any of the web processes. */
+  /** Returns the URL of a random web process. */
   url(): string {
     return this.#random.pick(this.#urls);
   }
 
-  /** @returns undefined where no answer came */
+  /** Sends a request once. Returns undefined without a response. */
   async ask(method: string, path: string, body?: object, headers: object = {}): Promise<Answer | undefined> {
     try {
       const response = await fetch(this.url() + path, {
@@ -47,13 +49,13 @@ export class Client {
       }
       return { status: response.status, body: text === "" ? null : JSON.parse(text) };
     } catch {
-      return undefined; // the process, or the connection to it, is gone
+      return undefined; // The process or its connection is gone.
     }
   }
 
   /**
-   * Sends the same until it is taken, as a sensible client does.
-   * @returns undefined where it is refused, or nobody is to insist any longer
+   * Retries a request until it is accepted.
+   * @returns undefined when it is refused or retries must stop
    */
   async insist(method: string, path: string, body?: object, headers: object = {}): Promise<Answer | undefined> {
     while (!this.#given.aborted) {

@@ -4,16 +4,16 @@ import { type AttackSettings, attack } from "./attack.ts";
 import { KIND_NAMES } from "./plan.ts";
 import { report } from "./report.ts";
 
-/** The plan has each kind once, however short the time. */
+/** The plan contains each kind at least once, even in a short time. */
 const SHORT = { seed: SEED, seconds: 1, mostSeconds: 2, load: { reporters: 3, sessions: 2, readEveryMs: 60 } };
 
-/** With the time constants of tests: a worker that is stopped for 2 s has lost its leases. */
+/** Uses the time constants of tests: a worker that is stopped for 2 s loses its leases. */
 const BRIEF = {
   ...{ web: "test/support/processes/web.ts", worker: "test/support/processes/worker.ts" },
   heartbeat: "2s",
 };
 
-/** Each kind once, divided between two that are attacked side by side. One has two web processes, the other two workers. */
+/** Divides the kinds between two concurrent attacks, one with two web processes and one with two workers. */
 const ATTACKS: Pick<AttackSettings, "topology" | "processes" | "kinds">[] = [
   {
     topology: "single",
@@ -27,14 +27,14 @@ const ATTACKS: Pick<AttackSettings, "topology" | "processes" | "kinds">[] = [
   },
 ];
 
-describe("the short form of the fault suite", function () {
+describe("fault suite, short form", function () {
   this.timeout(300_000);
 
-  it("brings every kind of fault about, and finds every promise kept", async () => {
+  it("injects every kind of fault and finds no violation", async () => {
     const said: string[] = [];
 
     const attacks = ATTACKS.map((one) => attack({ ...SHORT, ...one, say: (line) => said.push(line) }));
-    await Promise.allSettled(attacks); // neither is left behind
+    await Promise.allSettled(attacks); // Both must end before the test does.
     const attacked = await Promise.all(attacks);
 
     const faults = attacked.flatMap((one) => one.faults);

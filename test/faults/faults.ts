@@ -6,9 +6,9 @@ import type { Bed } from "./bed.ts";
 import type { Member } from "./mongodb.ts";
 import { KINDS, type Kind, type Planned } from "./plan.ts";
 
-/** A fault that has been brought about. */
+/** An injected fault. */
 export interface Done extends Planned {
-  /** Whom it hit and how hard; or why it could not be brought about here. */
+  /** Its target and severity, or the reason why it could not be injected. */
   readonly what: string;
   readonly isDone: boolean;
 }
@@ -33,11 +33,11 @@ const kill =
 
 const MOST_AHEAD_MS = 2 * 3_600_000;
 
-/** Small jumps as often as large ones: from a second on. */
+/** Draws a jump of the clock from a second on, with small and large ones equally likely. */
 const jumpOf = (drawn: number): number =>
   Math.round(Math.sign(drawn - 0.5) * 1_000 * (MOST_AHEAD_MS / 1_000) ** Math.abs(2 * drawn - 1));
 
-/** Ends a mongod at once; it is started again over its data. */
+/** Kills a mongod; heal() restarts it with its data. */
 async function killMember({ mongodb }: Bed, member: Member): Promise<Fault> {
   await member.server.stop("SIGKILL");
   const heal = async () => {
@@ -108,18 +108,18 @@ const ACTS: Readonly<Record<Kind, Act>> = {
   },
   async "fill-disk"(bed) {
     const member = await bed.mongodb.primary();
-    // Without privileges and without a file system of its own: no file of the process may grow.
+    // Simulates a full disk without privileges: no file of the process may grow.
     await promisify(execFile)("prlimit", ["--pid", String(member.server.pid), "--fsize=4096:"]);
-    const heal = async () => (await killMember(bed, member)).heal(); // most likely it has ended by itself
+    const heal = async () => (await killMember(bed, member)).heal(); // It has probably exited by itself.
     return { what: nameOf(member), heal };
   },
 };
 
 /**
- * Brings the faults of a plan about, those of one part of the bed one after the other, each healed before the next.
- * @param seconds after which nothing begins but the first of a kind
- * @param over ends it early: what is under way is healed first
- * @throws whatever keeps the bed from being healed
+ * Injects the faults of a plan. Faults of one part of the bed follow each other, each healed before the next.
+ * @param seconds time after which only the first fault of a kind is still injected
+ * @param over aborted to stop early, after pending faults are healed
+ * @throws the error that prevents healing
  */
 export async function carryOut(
   bed: Bed,

@@ -1,47 +1,47 @@
 /**
- * What the checker is given: what clients asked for and were answered, what readers saw, what the stores hold in the end,
- * and what the outside services were sent.
+ * The input of the checker: the requests and responses of clients, the reads, the final state of the stores, and the
+ * requests to the external services.
  */
 
-/** A report of a step, sent again until it is taken, and only then followed by the next one of its job. */
+/** A report of a step, which is retried until it is accepted and before the next one of its job is sent. */
 export interface Report {
   readonly jobId: string;
   readonly stepKey: string;
-  /** Of the step, and what that comes to in the job. */
+  /** The step's progress, and the job's progress that results. */
   readonly progress: number;
   readonly jobProgress: number;
-  /** Its own among all reports of the job. */
+  /** Unique among all reports of the job. */
   readonly message: string;
   readonly output: string | null;
   acknowledged: boolean;
 }
 
-/** One hook, sent under one Idempotency-Key until it is taken, now and then also after that. */
+/** A hook, retried under one Idempotency-Key until it is accepted, and sometimes repeated afterwards. */
 export interface Hook {
-  /** Found in everything that comes of it. */
+  /** A text that is part of everything that results from the hook. */
   readonly mark: string;
   readonly hook: "agent" | "wake" | "mapped" | "items" | "event";
-  /** Constant sessions; those of one session are sent one after the other. */
+  /** A constant session key. Hooks of one session are sent in sequence. */
   readonly session: string | null;
-  /** What becomes of it: a run, or an event, for each of these. */
+  /** The marks of the resulting runs or events. */
   readonly marks: readonly string[];
-  /** Where the reply is to go. */
+  /** The reply target. */
   readonly to: { readonly channel: string; readonly to: string } | null;
-  /** The ids of each answer that took it. */
+  /** The ids in each response that accepted it. */
   readonly answers: string[][];
 }
 
-/** A job as one reader saw it, in the order of the history. */
+/** A job as a reader saw it, in the order of reads. */
 export interface Read {
   readonly reader: string;
   readonly jobId: string;
   readonly progress: number;
   readonly status: string;
-  /** Undefined where the reader is not shown it. */
+  /** Undefined if the response lacks it. */
   readonly hasOutput?: boolean;
 }
 
-/** A run as one reader saw it. */
+/** A run as a reader saw it. */
 export interface RunRead {
   readonly reader: string;
   readonly runId: string;
@@ -49,23 +49,23 @@ export interface RunRead {
   readonly reply: string | null;
 }
 
-/** An answer that no fault excuses. */
+/** A response that no fault explains. */
 export interface Refusal {
   readonly what: string;
   readonly status: number;
   readonly text: string;
 }
 
-/** What a model was asked in one turn, and the mark of its answer. */
+/** A model request of one turn, with the mark of its response. */
 export interface Turn {
-  /** Null for the main session's. */
+  /** Null for a turn of the main session. */
   readonly mark: string | null;
-  /** Marks of the events that the main session was told of. */
+  /** Marks of the events in the main session's turn. */
   readonly told: readonly string[];
   readonly answer: string;
 }
 
-/** What people see in a chat. */
+/** A message in a chat. */
 export interface Post {
   readonly channel: string;
   readonly to: string;
@@ -88,7 +88,7 @@ export interface StoredJob {
 
 export interface StoredRun {
   readonly id: string;
-  /** What the agent was asked; "" of one that became an event. */
+  /** The message to the agent; "" for a run that became an event. */
   readonly message: string;
   readonly sessionKey: string;
   readonly status: string;
@@ -122,7 +122,7 @@ export interface StoredDelivery {
   readonly reason: string | null;
 }
 
-/** Runs, events, messages and deliveries in the order in which MongoDB took them. */
+/** Runs, events, messages and deliveries in the order of their insertion. */
 export interface Stored {
   readonly jobs: readonly StoredJob[];
   readonly runs: readonly StoredRun[];
@@ -139,7 +139,7 @@ export interface History {
   readonly refusals: readonly Refusal[];
   readonly turns: readonly Turn[];
   readonly posts: readonly Post[];
-  /** Processes that ended by themselves once they were ready, with what they said. */
+  /** Processes that exited by themselves after they were ready, with their output. */
   readonly crashes: readonly string[];
   readonly stored: Stored;
 }

@@ -7,26 +7,26 @@ import { wakeText } from "./services.ts";
 const STEPS = 4;
 const PROGRESS = [0, 20, 40, 60, 80, 100] as const;
 
-/** What is asked for, and what was acknowledged of it. */
+/** The requests, and their acknowledgements. */
 export interface Asked {
   readonly reports: Report[];
   readonly hooks: Hook[];
-  /** In the order of their beginning. */
+  /** In the order of their start. */
   readonly jobIds: string[];
-  /** Ids of runs of those hooks that become a run each. */
+  /** Ids of the runs of hooks that become one run each. */
   readonly runIds: string[];
 }
 
 export interface LoadSettings {
   readonly client: Client;
   readonly random: Random;
-  /** Fires when nothing new is to be begun; what is begun is brought to its end. */
+  /** Aborted when nothing new may begin; pending work is finished. */
   readonly over: AbortSignal;
   readonly reporters: number;
   readonly sessions: number;
 }
 
-/** Sends reports and hooks of every kind until it is told to end. Resolves when all that was asked for is acknowledged. */
+/** Sends reports and hooks of every kind until it is aborted. Resolves when all requests are acknowledged. */
 export async function sendLoad(asked: Asked, settings: LoadSettings): Promise<void> {
   const { random, reporters, sessions } = settings;
   const senders = new Senders(asked, settings);
@@ -55,7 +55,7 @@ class Senders {
     await pause(random.whole(least, most), undefined, { signal: this.#over }).catch(() => {});
   }
 
-  /** One job after another, each from its first report to its last. */
+  /** Reports on jobs in sequence, each from its first report to its last. */
   async report(name: string, random: Random): Promise<void> {
     for (let n = 0; !this.#over.aborted; n++) {
       const jobId = `${name}-${n}`;
@@ -70,7 +70,7 @@ class Senders {
     }
   }
 
-  /** The runs of one session, sent one after the other, to the agent hook and to a mapped one. */
+  /** Sends the runs of one session in sequence, to the agent hook and to a mapped one. */
   async talk(session: string, random: Random): Promise<void> {
     const to = random.pick([
       { channel: "mattermost", to: session.padEnd(26, "0").replaceAll("-", "0") },
@@ -89,7 +89,7 @@ class Senders {
     }
   }
 
-  /** Events for the main session. */
+  /** Sends events for the main session. */
   async ring(random: Random): Promise<void> {
     while (!this.#over.aborted) {
       const mark = this.#newMark();
@@ -100,7 +100,7 @@ class Senders {
     }
   }
 
-  /** Runs in sessions of their own: single ones, and several of one request. */
+  /** Sends runs in sessions of their own: single ones, and several in one request. */
   async scatter(random: Random): Promise<void> {
     while (!this.#over.aborted) {
       const isSingle = random.next() < 0.7;
@@ -120,7 +120,7 @@ class Senders {
     return `op${this.#marks++}z`;
   }
 
-  /** @returns false where it is not taken */
+  /** Sends a report. Returns false if it is not accepted. */
   async #send(hook: Hook, body: object, random: Random): Promise<boolean> {
     this.#asked.hooks.push(hook);
     const headers = { "Idempotency-Key": `key of ${hook.mark}` };

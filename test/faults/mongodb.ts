@@ -7,29 +7,29 @@ import { type FaultProxy, startProxy } from "./proxy.ts";
 
 const NAME = "faults";
 const BACK_WITHIN_MS = 120_000;
-/** Each look takes a connection of its own. */
+/** Polling interval: each poll opens a connection of its own. */
 const LOOK_EVERY_MS = 100;
 const OPTIONS = ["--oplogSize", "256", "--wiredTigerCacheSizeGB", "0.25"];
 const PARAMETERS = ["--setParameter", "diagnosticDataCollectionEnabled=false"];
 
-/** One mongod, which the others and its clients know by the address of the proxy before it. */
+/** A mongod that the other members and its clients reach through a proxy. */
 export interface Member {
   readonly server: TestServer;
   readonly proxy: FaultProxy;
 }
 
-/** A replica set of one or of three, journaled, each member reached through a proxy. */
+/** A journaled replica set of one or three members, each behind a proxy. */
 export interface MongoDb {
   readonly members: readonly Member[];
-  /** Through the proxies. */
+  /** The URI through the proxies. */
   readonly uri: string;
-  /** The primary; where there is none in this moment, the first member. */
+  /** Returns the primary, or the first member while there is none. */
   primary(): Promise<Member>;
-  /** Waits until a member takes part again, and somebody takes writes. */
+  /** Waits until a member has rejoined and there is a primary. */
   isBack(member: Member): Promise<void>;
 }
 
-/** @param open closes what has been opened, also where this fails in the middle */
+/** @param open collects the close functions, so that the caller can close everything even after an error */
 export async function startMongoDb(topology: Topology, open: Lifecycle): Promise<MongoDb> {
   const count = topology === "single" ? 1 : 3;
   const start = async (): Promise<Member> => {
@@ -72,7 +72,7 @@ async function initiate({ server }: Member, hosts: readonly string[]): Promise<v
   await ask(`mongodb://127.0.0.1:${server.port}/?directConnection=true`, { replSetInitiate }, BACK_WITHIN_MS);
 }
 
-/** @throws Error when no server that can answer is found in time */
+/** @throws Error when no server responds in time */
 async function ask(uri: string, command: string | object, withinMs = 2_000): Promise<mongo.Document> {
   const client = await mongo.MongoClient.connect(uri, { serverSelectionTimeoutMS: withinMs, socketTimeoutMS: 30_000 });
   try {

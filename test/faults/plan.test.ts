@@ -2,18 +2,18 @@ import { expect } from "chai";
 import { KIND_NAMES, KINDS, makePlan } from "./plan.ts";
 import { seeded } from "./random.ts";
 
-describe("the plan of the fault suite", () => {
+describe("fault suite plan", () => {
   const planOf = (seed: number, seconds = 300) =>
     makePlan(seeded(seed), { kinds: KIND_NAMES, seconds, mostSeconds: 20 });
 
-  it("is the same for the same seed, and another for another", () => {
+  it("depends on the seed only", () => {
     const [one, again, other] = [planOf(1), planOf(1), planOf(2)];
 
     expect(again).to.deep.equal(one);
     expect(other).to.not.deep.equal(one);
   });
 
-  it("has every kind, also where the time is too short, and none that lasts longer than it may", () => {
+  it("contains every kind even in too short a time, and no fault beyond the maximum duration", () => {
     for (const seconds of [1, 300]) {
       const plan = planOf(3, seconds);
 
@@ -22,7 +22,7 @@ describe("the plan of the fault suite", () => {
     }
   });
 
-  it("lets one fault of a part end before the next begins", () => {
+  it("ends each fault of a part before the next one begins", () => {
     for (const ofPart of Map.groupBy(planOf(4), ({ kind }) => KINDS[kind].part).values()) {
       const overlaps = ofPart.some(({ atMs }, i) => {
         const before = ofPart[i - 1];

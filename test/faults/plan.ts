@@ -1,14 +1,14 @@
 import type { Random } from "./random.ts";
 
-/** What runs MongoDB: a replica set of one, as `npm start` has it, or one of three members. */
+/** The topology of MongoDB: a replica set of one, as in `npm start`, or of three members. */
 export type Topology = "single" | "set";
 
-/** What a fault hits. What hits the same part comes one after the other; faults of different parts fall together. */
+/** The target of a fault. Faults of one part follow each other; faults of different parts overlap. */
 type Part = "processes" | "redis" | "mongodb";
 
 interface KindOfFault {
   readonly part: Part;
-  /** How long it lasts; of what happens in an instant, how long nothing else happens to that part. */
+  /** The duration of the fault; for an instant fault, the pause before the part's next one. */
   readonly seconds: readonly [least: number, most: number];
   readonly on: readonly Topology[];
   readonly what: string;
@@ -70,26 +70,26 @@ export const KIND_NAMES = Object.keys(KINDS) as Kind[];
 export const kindsOn = (topology: Topology): Kind[] =>
   KIND_NAMES.filter((kind) => (KINDS[kind].on as readonly Topology[]).includes(topology));
 
-/** One fault of a plan. */
+/** A planned fault. */
 export interface Planned {
   readonly kind: Kind;
-  /** Since the load began. */
+  /** Time since the start of the load. */
   readonly atMs: number;
   readonly forMs: number;
-  /** At least 0, less than 1: whom it hits and how hard, for the fault to say. */
+  /** Random numbers in [0, 1) that determine its target and severity. */
   readonly drawn: readonly [number, number];
 }
 
 export interface PlanSettings {
   readonly kinds: readonly Kind[];
   readonly seconds: number;
-  /** No fault lasts longer. */
+  /** Maximum duration of a fault. */
   readonly mostSeconds: number;
 }
 
 /**
- * What happens when: each part of the bed goes through the kinds that hit it in an order of its own, again and again, with
- * pauses in between. The first of each kind is planned even where the time is too short for all.
+ * Plans the faults. Each part of the bed gets its kinds of faults in an order of its own, again and again, with pauses
+ * in between. The first fault of each kind is planned even if the time is too short.
  */
 export function makePlan(random: Random, { kinds, seconds, mostSeconds }: PlanSettings): Planned[] {
   const parts = Map.groupBy(kinds, (kind) => KINDS[kind].part);

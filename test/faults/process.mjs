@@ -2,8 +2,8 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
 /**
- * Runs the main module that it is given, in a process whose clock goes wrong by as much as it is told over IPC,
- * `{ clockMs }`. Timers go on as they did, as they do when a machine's clock is set.
+ * Runs the given main module in a process whose clock is shifted by the value that it receives over IPC,
+ * `{ clockMs }`. Timers are not affected, as when a machine's clock is set.
  */
 const RealDate = Date;
 let aheadMs = 0;

@@ -2,12 +2,12 @@ import { once } from "node:events";
 import { type AddressInfo, createConnection, createServer, type Socket } from "node:net";
 import { Transform } from "node:stream";
 
-/** Stands between processes and a server, and troubles what passes. */
+/** A TCP proxy between processes and a server that can delay and cut connections. */
 export interface FaultProxy {
   readonly port: number;
-  /** How long each piece of data takes from then on, either way. */
+  /** Sets the delay of each chunk of data in both directions. */
   delay(ms: number): void;
-  /** Cuts every connection, and each new one at once until `mend`. */
+  /** Cuts all connections, and each new one at once until `mend`. */
   cut(): void;
   mend(): void;
   close(): Promise<void>;
@@ -45,7 +45,7 @@ export async function startProxy(targetPort: number): Promise<FaultProxy> {
   await once(server, "listening");
   const cut = () => {
     isCut = true;
-    // Not resetAndDestroy: one of a socket that is being shut down keeps Node from ever coming to its exit.
+    // Not resetAndDestroy: on a socket that is being shut down it prevents Node from exiting.
     for (const socket of sockets) socket.destroy();
   };
   return {

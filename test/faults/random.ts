@@ -1,12 +1,12 @@
-/** Random numbers that a seed decides: the same seed gives the same row of them. */
+/** A generator of random numbers whose sequence depends on a seed only. */
 export interface Random {
-  /** At least 0, less than 1. */
+  /** Returns a number in [0, 1). */
   next(): number;
-  /** A whole number, both ends included. */
+  /** Returns an integer, both bounds included. */
   whole(least: number, most: number): number;
   pick<T>(list: readonly T[]): T;
   shuffled<T>(list: readonly T[]): T[];
-  /** One with a row of its own, so that what one part draws does not change what another does. */
+  /** Returns a generator with a sequence of its own, so that one part's draws do not affect another's. */
   fork(name: string): Random;
 }
 

@@ -7,7 +7,7 @@ import type { Read, RunRead } from "./history.ts";
 import type { Asked } from "./load.ts";
 import type { Random } from "./random.ts";
 
-/** Jobs and runs that a reader looks at again and again: the newest. */
+/** Number of the newest jobs and runs that a reader polls. */
 const NEWEST = 20;
 
 export interface Seen {
@@ -19,11 +19,11 @@ interface ReaderSettings {
   readonly client: Client;
   readonly random: Random;
   readonly over: AbortSignal;
-  /** How long a reader rests after each look. */
+  /** Pause of a reader after each poll. */
   readonly everyMs: number;
 }
 
-/** Reads jobs and runs through any web process, and follows events, until it is told to end. */
+/** Reads jobs and runs through any web process and follows events, until it is aborted. */
 export async function readAll(
   seen: Seen,
   asked: Asked,
@@ -57,7 +57,7 @@ async function pollRun(seen: Seen, reader: string, runId: string | undefined, cl
   seen.runReads.push({ reader, runId, status, reply });
 }
 
-/** One stream of events after another, each from where the one before broke off. */
+/** Follows events over successive streams, each from the last event of the previous one. */
 async function follow(seen: Seen, reader: string, client: Client, over: AbortSignal): Promise<void> {
   let lastId: string | undefined;
   while (!over.aborted) {

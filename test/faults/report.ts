@@ -2,7 +2,7 @@ import type { Attacked, Figures } from "./attack.ts";
 import { KINDS, type Kind } from "./plan.ts";
 import { VIOLATIONS } from "./violation.ts";
 
-/** Most violations of a kind that are told one by one. */
+/** Maximum violations of a kind that are listed. */
 const MOST_TOLD = 10;
 
 const FIGURES: Readonly<Record<keyof Figures, string>> = {
@@ -20,7 +20,7 @@ const FIGURES: Readonly<Record<keyof Figures, string>> = {
   endedAfterMs: "seconds from the last fault to the end of everything",
 };
 
-/** The table of an attack, in Markdown, and what broke. */
+/** Formats an attack as a Markdown table, and its violations. */
 export function report(attacked: Attacked): string {
   const { topology, seed, faults, violations, figures } = attacked;
   const done = faults.filter(({ isDone }) => isDone);

@@ -3,23 +3,23 @@ import { answers, type Behaviour, startChannelServer } from "../support/channelS
 import type { Post, Turn } from "./history.ts";
 import type { Random } from "./random.ts";
 
-/** What the main session's turns begin with. */
+/** The start of the main session's prompts. */
 export const MAIN_PROMPT = "This is the turn of the main session.";
 
-/** Finds the marks of hooks. */
+/** Matches the marks of hooks. */
 export const MARK = /op\d+z/g;
 
-/** What events of wake hooks say. */
+/** Builds the text of a wake hook's event. */
 export const wakeText = (mark: string) => `It rang for ${mark}.`;
 
-/** The paragraphs of a reply, each of which is a message by itself where messages are short. */
+/** Builds a reply of two paragraphs, which become two messages in a channel with short messages. */
 export const paragraphsOf = (mark: string, answer: string): string[] =>
   ["first", "second"].map((part) => `${mark} ${answer} ${part}: said at some length, so that two of them do not fit.`);
 
-/** How many characters a message to Mattermost has at most here: less than both paragraphs of a reply. */
+/** Maximum characters of a Mattermost message here: fewer than both paragraphs of a reply. */
 export const MOST_POST_LENGTH = 120;
 
-/** How long Mattermost knows a post by its key. */
+/** How long Mattermost deduplicates posts by their key. */
 const KEY_KNOWN_MS = 30_000;
 
 export interface Services {
@@ -27,12 +27,14 @@ export interface Services {
   readonly mattermostUrl: string;
   readonly telegramUrl: string;
   readonly turns: Turn[];
-  /** What people see, in the order of its coming. */
+  /** The messages in the chats, in the order of arrival. */
   readonly posts: Post[];
   close(): Promise<void>;
 }
 
-/** A model server, a Mattermost that knows posts by their keys for a while, and a Telegram that knows no keys. */
+/**
+ * Starts a model server, a Mattermost that deduplicates posts by their keys for a while, and a Telegram without keys.
+ */
 export async function startServices(random: Random): Promise<Services> {
   const turns: Turn[] = [];
   const posts: Post[] = [];

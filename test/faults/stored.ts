@@ -2,26 +2,26 @@ import { mongo } from "mongoose";
 import type { Client } from "./client.ts";
 import type { Stored, StoredJob } from "./history.ts";
 
-/** What the stores hold, read beside the service. Closed by whoever opened it. */
+/** Reads the stores directly, without the service. The caller closes it. */
 export class Stores {
   readonly #client: mongo.MongoClient;
 
-  /** Connects with the first question. */
+  /** Connects with the first query. */
   constructor(uri: string) {
     this.#client = new mongo.MongoClient(uri, { serverSelectionTimeoutMS: 5_000, socketTimeoutMS: 15_000 });
   }
 
-  /** What has not come to its end yet, in words; "" when everything has. */
+  /** Returns a description of unfinished work, or "" if there is none. */
   async unfinished(): Promise<string> {
     const count = (name: string, query: object) => this.#client.db().collection(name).countDocuments(query);
-    // One after the other, causes first: what follows from a run or an event is stored before that one is over.
+    // In sequence and causes first: the effects of a run or an event are stored before it ends.
     const runs = await count("runs", { settled: { $ne: true } });
     const events = await count("events", { waiting: true });
     const deliveries = await count("deliveries", { open: true });
     return runs + events + deliveries === 0 ? "" : `${runs} runs, ${events} events, ${deliveries} deliveries`;
   }
 
-  /** @param jobIds which jobs to read, as clients see them */
+  /** @param jobIds the jobs to read, as in the API */
   async readAll(jobIds: readonly string[], client: Client): Promise<Stored> {
     const jobs: StoredJob[] = [];
     for (const jobId of jobIds) {

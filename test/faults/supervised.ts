@@ -3,21 +3,21 @@ import type { Service } from "../support/process.ts";
 
 const AGAIN_AFTER_MS = 300;
 
-/** A process that is started again whenever it ends, as a supervisor of a Procfile does. */
+/** A process that is restarted whenever it exits, as a Procfile supervisor does. */
 export interface Supervised {
   readonly name: string;
-  /** The first start; rejects when it ended before it was ready. */
+  /** Resolves with the first start; rejects if the process exits before it is ready. */
   readonly isReady: Promise<unknown>;
-  /** Kills it as `kill -9` does. */
+  /** Kills it with SIGKILL. */
   kill(): void;
   signal(signal: NodeJS.Signals): void;
-  /** Has its clock go wrong by so much, until it is told 0 or ends. */
+  /** Shifts its clock, until the shift is set to 0 or the process exits. */
   setClock(aheadMs: number): void;
-  /** Ends it for good. */
+  /** Stops it without a restart. */
   close(): Promise<void>;
 }
 
-/** @param crashed is told of what ended by itself once it was ready: no fault of a server may bring that about */
+/** @param crashed called when a ready process exits by itself, which no fault of a server may cause */
 export function supervise(name: string, start: () => Service, crashed: (words: string) => void): Supervised {
   let isClosing = false;
   let service = start();
@@ -27,7 +27,7 @@ export function supervise(name: string, start: () => Service, crashed: (words: s
       const current = service;
       const wasReady = await current.ready.then(
         () => true,
-        () => false, // its servers are away, and it has said so
+        () => false, // Its servers are down, and it has logged that.
       );
       const how = await current.ended;
       if (isClosing) return;
@@ -49,7 +49,7 @@ export function supervise(name: string, start: () => Service, crashed: (words: s
     },
     signal: (signal) => void service.child.kill(signal),
     setClock(clockMs) {
-      if (service.child.connected) service.child.send({ clockMs }, () => {}); // it may end meanwhile
+      if (service.child.connected) service.child.send({ clockMs }, () => {}); // It may exit at the same time.
     },
     async close() {
       isClosing = true;

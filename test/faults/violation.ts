@@ -1,8 +1,8 @@
 /**
- * What was promised and is not so. `lost`: acknowledged and not there. `doubled`: there more often than asked for.
- * `order`: not in the order of acceptance. `back`: somebody saw it go back. `ended twice`: traces of two ends of one run.
- * `stuck`: never acknowledged, or never ended, though nothing was in its way any more. `refused`: an answer that no fault
- * excuses. `crashed`: a process ended by itself.
+ * A broken guarantee. `lost`: acknowledged but missing. `doubled`: present more often than requested. `order`: not in
+ * the order of acceptance. `back`: a reader saw it go back. `ended twice`: traces of two ends of one run. `stuck`:
+ * never acknowledged or never ended after all faults were healed. `refused`: a response that no fault explains.
+ * `crashed`: a process exited by itself.
  */
 export const VIOLATIONS = ["lost", "doubled", "order", "back", "ended twice", "stuck", "refused", "crashed"] as const;
 

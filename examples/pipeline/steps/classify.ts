@@ -13,7 +13,7 @@ export interface ClassifyOutput {
   readonly problems: Problem[];
 }
 
-/** Says what each file is. One that has vanished since it was hashed is noted and left out. */
+/** Determines the kind of each file. A file that was deleted since it was hashed is listed as a problem. */
 export const classify: StepCode = async ({ folder, report, previous }) => {
   const { files, problems } = previous as HashOutput;
   await report.start("looking into the files");

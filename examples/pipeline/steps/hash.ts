@@ -15,7 +15,7 @@ export interface HashOutput {
   readonly problems: Problem[];
 }
 
-/** What a failed attempt leaves behind: what is done, and the files that get one more try. */
+/** The output of a failed attempt: the finished files, and those that are retried once. */
 interface Unfinished extends HashOutput {
   readonly again: string[];
 }
@@ -23,8 +23,9 @@ interface Unfinished extends HashOutput {
 const PERMANENT = new Set(["EACCES", "EPERM"]);
 
 /**
- * Hashes every file that was found. A file that changes while it is read, vanishes, or gives an error makes the attempt
- * fail once the others are done; the next attempt goes on where this one stopped, and notes what fails a second time.
+ * Hashes every file that was found. A file that changes while it is read, is deleted or cannot be read makes the attempt
+ * fail after all others are done. The next attempt continues where this one stopped, and lists files that fail again as
+ * problems.
  */
 export const hash: StepCode = async ({ folder, report, previous, own, flaky }) => {
   const { files: paths, problems: found } = previous as ScanOutput;
@@ -61,7 +62,7 @@ export const hash: StepCode = async ({ folder, report, previous, own, flaky }) =
 
 const andMore = (count: number) => (count > 0 ? ` (and ${count} more)` : "");
 
-/** @throws Error when the file cannot be read, or is not the same before and after */
+/** @throws Error when the file cannot be read, or changes while it is read */
 async function hashFile(path: string): Promise<Omit<HashedFile, "path">> {
   const file = await open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
   try {

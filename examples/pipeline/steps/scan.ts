@@ -4,14 +4,14 @@ import { join, relative, sep } from "node:path";
 import { Hopeless, type Problem, type StepCode, whyNot } from "../step.ts";
 
 export interface ScanOutput {
-  /** Paths below the folder, with `/`, in order. */
+  /** Sorted paths relative to the folder, with `/`. */
   readonly files: string[];
-  /** Symbolic links, which are not followed, and what is neither file nor folder. */
+  /** Symbolic links, which are not followed, and entries that are neither files nor folders. */
   readonly skipped: number;
   readonly problems: Problem[];
 }
 
-/** Walks the folder. How much there is shows only at the end, so it reports stages, not progress. */
+/** Lists the folder. Its size is known only at the end, so the step reports stages instead of progress. */
 export const scan: StepCode = async ({ folder, out, report }) => {
   await report.start("looking for files");
   const files: string[] = [];

@@ -4,7 +4,7 @@ import { Hopeless, type StepCode, whyNot } from "../step.ts";
 import type { ClassifyOutput } from "./classify.ts";
 import { jsonBeside } from "./scan.ts";
 
-/** Writes both reports; its completion is the job's. */
+/** Writes both reports. Its completion also completes the job. */
 export const writeReport: StepCode = async ({ folder, out, report, previous }) => {
   const { files, problems } = previous as ClassifyOutput;
   await report.start("writing the report");
@@ -18,7 +18,7 @@ export const writeReport: StepCode = async ({ folder, out, report, previous }) =
   await report.complete({ message: `report written to ${out}`, output });
 };
 
-/** Whole or not at all. */
+/** Writes the file atomically. */
 async function write(path: string, text: string): Promise<void> {
   try {
     await writeFile(`${path}.part`, text);
