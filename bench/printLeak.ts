@@ -30,7 +30,7 @@ export const head: string = line(
 );
 
 export function rows({ requests, perSecond, errors, faults, holding, clients }: LeakRow): string {
-  const told = errors > 0 ? [`${errors} errors, such as: ${faults.join("; ")}`] : [];
+  const errorLines = errors > 0 ? [`${errors} errors, such as: ${faults.join("; ")}`] : [];
   return [
     ...PROCESSES.map((process) => {
       const { heap, external, resident, handles, timers, descriptors, listeners } = holding[process];
@@ -38,7 +38,7 @@ export function rows({ requests, perSecond, errors, faults, holding, clients }: 
       const counts = [handles, timers, descriptors, listeners, process === "web" ? clients : ""].map(String);
       return line([String(requests), perSecond.toFixed(0), process, ...memory, ...counts], COLUMNS);
     }),
-    ...told,
+    ...errorLines,
   ].join("\n");
 }
 

@@ -52,35 +52,35 @@ async function openStream({ url }: Service): Promise<Stream> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname).setEncoding("utf8");
   let wanted = '"live":true';
-  let told = Promise.withResolvers<void>();
+  let received = Promise.withResolvers<void>();
   let rest = "";
   socket.on("data", (chunk: string) => {
     const text = rest + chunk;
-    if (text.includes(wanted)) told.resolve();
+    if (text.includes(wanted)) received.resolve();
     rest = text.slice(-wanted.length);
   });
   await once(socket, "connect");
   socket.write(`GET /api/events?topic=jobs HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`);
-  await told.promise;
+  await received.promise;
   return {
     socket,
     waitFor(text) {
-      told = Promise.withResolvers();
+      received = Promise.withResolvers();
       wanted = text;
-      return told.promise;
+      return received.promise;
     },
   };
 }
 
 async function measureLatency({ url }: Service, streams: readonly Stream[], jobId: string): Promise<number> {
-  const told = Promise.all(streams.map((stream) => stream.waitFor(`"${jobId}"`)));
+  const received = Promise.all(streams.map((stream) => stream.waitFor(`"${jobId}"`)));
   await fetch(`${url}/api/jobs/${jobId}`, {
     method: "PUT",
     headers: { "Content-Type": "application/json" },
     body: "{}",
   });
   const answeredAt = performance.now();
-  await told;
+  await received;
   return performance.now() - answeredAt;
 }
 

@@ -19,14 +19,14 @@ import { runProgram } from "./program.ts";
 
 const WORKS = Object.keys(works);
 
-/** Every number in a value, with the way to it. */
+/** Returns every number in a value with its path. */
 function numbersIn(value: unknown, way = ""): [way: string, number: number][] {
   if (typeof value === "number") return [[way, value]];
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(value).flatMap(([key, one]) => numbersIn(one, `${way}/${key}`));
 }
 
-/** JSON has no number that is infinite or none: it says null. */
+/** JSON contains null for infinite numbers and NaN. */
 function expectPositive(figures: unknown): void {
   expect(JSON.stringify(figures)).to.not.include("null");
   const numbers = numbersIn(figures);
@@ -34,8 +34,8 @@ function expectPositive(figures: unknown): void {
   for (const [way, number] of numbers) expect(number, way).to.be.greaterThan(0);
 }
 
-describe("bench: the self-test", function () {
-  this.timeout(300_000); // starts many programs on a machine that may be busy
+describe("bench self-test", function () {
+  this.timeout(300_000); // It starts many processes.
   let made: SelfTest;
   let stderr: string;
   before(async () => {
@@ -45,7 +45,7 @@ describe("bench: the self-test", function () {
     made = JSON.parse(ended.stdout);
   });
 
-  it("has a row of the comparison for each work and number of connections, with figures of both services", () => {
+  it("has a row for each work and number of connections, with figures of both services", () => {
     const { rows } = made.compare;
 
     expect(rows.map(({ work, connections }) => [work, connections])).to.deep.equal(
@@ -57,7 +57,7 @@ describe("bench: the self-test", function () {
     }
   });
 
-  it("leads the table with whole lives of jobs, each of all its requests", () => {
+  it("starts the table with whole lives of jobs, with all their requests", () => {
     const { rows } = made.compare;
     const requestsOf = { pipeline: 26, fanout: 62, mixed: 101 };
 
@@ -71,7 +71,7 @@ describe("bench: the self-test", function () {
     }
   });
 
-  it("has rows of ours beside each other, with figures of both works", () => {
+  it("compares works of Signalbox with each other, with figures of both works", () => {
     const { own } = made.compare;
 
     expect(own.map(({ row, connections }) => [row, connections])).to.deep.equal(
@@ -83,7 +83,7 @@ describe("bench: the self-test", function () {
     }
   });
 
-  it("makes one result of it, with machine, commit, goals and ratios, that names no path", () => {
+  it("builds a result with machine, commit, goals and ratios, and without paths", () => {
     const { result, rows } = made.compare;
 
     expect(result).to.include.keys("date", "machine", "commit", "turns", "seconds", "rows", "own", "more");
@@ -98,7 +98,7 @@ describe("bench: the self-test", function () {
     expect(JSON.stringify(result)).to.not.include(process.cwd());
   });
 
-  it("writes a result to a file of its day and machine, in place of an earlier one", () => {
+  it("writes a result to a file named by day and machine, which replaces an earlier one", () => {
     const folder = mkdtempSync(join(tmpdir(), "signalbox-results-"));
     const machine = { ...made.compare.result.machine, cores: 4, cpu: "AMD EPYC 7B13 (64-Core)" };
     const result = { ...made.compare.result, date: "2026-11-25T10:00:00.000Z", machine };
@@ -111,7 +111,7 @@ describe("bench: the self-test", function () {
     rmSync(folder, { recursive: true });
   });
 
-  it("has figures of everything that belongs to the comparison", () => {
+  it("has figures of all further measurements of the comparison", () => {
     const { processes, echo, footprints, starts, streams, hanging, heavy } = made.compare;
 
     expect(processes.map(({ connections }) => connections)).to.deep.equal([...CONNECTIONS]);
@@ -121,13 +121,13 @@ describe("bench: the self-test", function () {
     expect(heavy).to.have.length(8);
     expectPositive([processes, echo, footprints, heavy, hanging.quiet.read, hanging.hanging.read, streams.told]);
     expectPositive(streams.reports);
-    // two clocks' milliseconds, and the difference of two sizes: they may come to nothing, or less
+    // Differences of two clocks and of two sizes may be 0 or negative.
     for (const figure of [starts.p50, starts.p99, hanging.quiet.other, hanging.hanging.other, streams.kibEach]) {
       expect(figure).to.be.a("number").and.finite;
     }
   });
 
-  it("has what each process takes of the processor for a work, of both services", () => {
+  it("measures the processor time of each process for both services", () => {
     if (process.platform !== "linux") return;
     expect(made.cpu.map(({ work }) => work)).to.deep.equal(CPU_WORKS);
     for (const { figures } of made.cpu) {
@@ -140,13 +140,13 @@ describe("bench: the self-test", function () {
     }
   });
 
-  it("has what others notice of each attack, and cuts off heads that are too large", () => {
+  it("measures the effect of each attack, and closes connections with too large headers", () => {
     expect(made.attack.map(({ title }) => title)).to.deep.equal(Object.values(attacks).map(({ title }) => title));
     for (const { connections, noticed, memory } of made.attack) expectPositive({ connections, noticed, memory });
     expect(made.attack.find(({ title }) => title === attacks.large.title)?.cutOff).to.be.greaterThan(0);
   });
 
-  it("has every call with jobs stored beside the same on an empty database", () => {
+  it("compares every call with the same call on an empty database", () => {
     expect(made.large.map(({ title }) => title)).to.deep.equal(CALLS.map(({ title }) => title));
     for (const { p50 } of made.large) {
       expect(p50).to.have.length(2);
@@ -154,7 +154,7 @@ describe("bench: the self-test", function () {
     }
   });
 
-  it("finds that mixed requests leave nothing open, and no listener", () => {
+  it("finds no leak after mixed requests", () => {
     const { rows, verdicts } = made.leak;
     const requests = rows.at(-1)!.requests;
 
@@ -166,12 +166,12 @@ describe("bench: the self-test", function () {
     ]);
     for (const { process, handles, descriptors, memoryGrows } of verdicts) {
       expect(memoryGrows).to.equal(false);
-      for (const more of [handles, descriptors]) expect(more, process).to.be.below(requests / 3); // pools still grow
+      for (const more of [handles, descriptors]) expect(more, process).to.be.below(requests / 3); // Pools may still grow.
       expect(new Set(rows.map(({ holding }) => holding[process].listeners)).size).to.equal(1);
     }
   });
 
-  it("finds a leak that was made on purpose in the web process, and none in the worker", () => {
+  it("finds a deliberate leak in the web process, and none in the worker", () => {
     const { rows, verdicts } = made.leakOnPurpose;
 
     expect(faultsOf(rows)).to.deep.equal([]);
@@ -181,7 +181,7 @@ describe("bench: the self-test", function () {
     ]);
   });
 
-  it("holds a rate, and sees that all that was accepted is done", () => {
+  it("keeps a rate of requests, and checks that all accepted work is done", () => {
     const { rows, undone, accepted, verdict } = made.soak;
 
     expect(rows).to.have.length(5);
@@ -197,7 +197,7 @@ describe("bench: the self-test", function () {
 const faultsOf = (rows: readonly Pick<LeakRow, "errors" | "faults">[]): string[] =>
   rows.flatMap(({ errors, faults }) => (errors > 0 ? [`${errors} errors: ${faults.join("; ")}`] : []));
 
-describe("bench: a turn of whole lives", () => {
+describe("bench turn of whole lives", () => {
   const completed = { status: "completed", progress: 100, output: {} };
   for (const [title, job] of Object.entries({
     "is still running": { ...completed, status: "running" },
@@ -221,22 +221,22 @@ describe("bench: a turn of whole lives", () => {
   }
 });
 
-describe("bench: the command line", () => {
-  it("has the defaults of a full run", () => {
+describe("bench command line", () => {
+  it("defaults to a full run", () => {
     expect(benchOptions([], {})).to.deep.equal({
       ...{ seconds: 1.25, turns: 5, quick: false, save: true, cpu: false, attack: false, selftest: false },
       ...{ large: 0, leak: 0, soak: 0, rate: 50, seed: 1 },
     });
   });
 
-  it("takes options that may stand alone, with a number and without", () => {
+  it("accepts options with an optional number, with and without it", () => {
     expect(benchOptions(["--large", "--quick"], {})).to.include({ large: 1_000_000, turns: 1, seconds: 0.15 });
     expect(benchOptions(["--leak", "300", "--seed", "7"], {})).to.include({ leak: 300, seed: 7 });
     expect(benchOptions(["--soak", "0.05", "--rate", "20"], {})).to.include({ soak: 0.05, rate: 20 });
     expect(benchOptions([], { BENCH_SECONDS: "2" })).to.include({ seconds: 2 });
   });
 
-  it("takes rows in the order of the tables, and saves only whole runs unless told to", () => {
+  it("orders rows as in the tables, and saves only full runs unless --save is given", () => {
     const { only, save } = benchOptions(["--only", "insert,mixed,pipeline", "--turns", "3"], {});
 
     expect(only).to.deep.equal({ works: ["pipeline", "mixed"], own: ["insert"] });
@@ -254,12 +254,12 @@ describe("bench: the command line", () => {
     [["--large", "0.5"], "--large is a number of jobs, at most 10000000, not 0.5"],
     [["--slow"], "--slow"],
   ] as const) {
-    it(`refuses ${args.join(" ")}, and says why`, () => {
+    it(`rejects ${args.join(" ")} with a reason`, () => {
       expect(() => benchOptions([...args], {})).to.throw(words);
     });
   }
 
-  it("ends with 1 where it refuses an option, and says which there are", async () => {
+  it("exits with 1 and prints the usage for an invalid option", async () => {
     const { code, stderr } = await runProgram("bench/run.ts", ["--slow"]).ended;
 
     expect(code).to.equal(1);

@@ -65,7 +65,7 @@ describe("examples/pipeline", function () {
   const hashedPaths = async () => (await readStep("hash")).output.files.map(({ path }: { path: string }) => path);
   const isReportOn = (path: string, stepKey: string) => path === `/api/jobs/${jobId}/steps/${stepKey}`;
 
-  it("completes the job with what lies in the folder", async () => {
+  it("completes the job with the content of the folder", async () => {
     symlinkSync(join(folder, "a.txt"), join(folder, "link.txt"));
     symlinkSync(room, join(folder, "link-to-folder"));
 
@@ -95,7 +95,7 @@ describe("examples/pipeline", function () {
     expect(markdown).to.include("zeros \\| and \\[brackets\\].bin").and.include("a.txt<br>sub/b.txt");
   });
 
-  it("reports each step in its range, forward only, never the same twice in a row", async () => {
+  it("reports each step in its range, with increasing progress and no repeated report", async () => {
     const progress: number[] = [];
     const relay = await relayed(async () => {
       const { body } = await app.call("GET", `/api/jobs/${jobId}`);
@@ -123,7 +123,7 @@ describe("examples/pipeline", function () {
     expect(body.steps.map((step: { stepKey: string }) => step.stepKey)).to.deep.equal(STEP_KEYS);
   });
 
-  it("--flaky: fails once, goes on under the same key, and completes", async () => {
+  it("fails once with --flaky, continues under the same key, and completes", async () => {
     const relay = await relayed();
 
     const { code, stdout, stderr } = await start([...arguments_(), "--flaky"], relay.url).ended;
@@ -138,7 +138,7 @@ describe("examples/pipeline", function () {
     expect(await readJob()).to.include({ status: "completed", progress: 100 });
   });
 
-  it("tries a file that has vanished once more, then notes it", async () => {
+  it("retries a deleted file once, then lists it as a problem", async () => {
     const relay = await relayed(({ method, path }) => {
       if (method === "PUT" && isReportOn(path, "hash")) rmSync(join(folder, "a.txt"), { force: true });
       return undefined;
@@ -154,12 +154,12 @@ describe("examples/pipeline", function () {
     expect((await readJob()).output).to.include({ files: PATHS.length - 1, problems: 1 });
   });
 
-  it("goes on after the orchestrator was killed, without doing again what was done", async () => {
+  it("continues after the orchestrator was killed, without repeating completed steps", async () => {
     const reached = Promise.withResolvers<void>();
     const relay = await relayed(({ method, path }) => {
       if (method !== "PUT" || !isReportOn(path, "classify")) return undefined;
       reached.resolve();
-      return new Promise(() => {}); // held until the program is gone
+      return new Promise(() => {}); // The request is held until the program has been killed.
     });
     const killed = start(arguments_(), relay.url);
     await reached.promise;
@@ -192,7 +192,7 @@ describe("examples/pipeline", function () {
     expect(await readJob()).to.include({ status: "completed" });
   });
 
-  it("fails the job when no further attempt would help, and goes on once that is put right", async () => {
+  it("fails the job after a permanent error, and continues once that is fixed", async () => {
     const out = join(room, "not-there", "report.md");
 
     const first = await start([folder, "--job", jobId, "--out", out]).ended;
@@ -223,7 +223,7 @@ describe("examples/pipeline", function () {
     expect((await readJob()).output).to.include({ files: 0, bytes: 0, duplicates: 0 });
   });
 
-  it("says in one sentence that the folder is missing, and makes no job", async () => {
+  it("prints one sentence if the folder is missing, and creates no job", async () => {
     const { code, stdout, stderr } = await start([join(room, "nowhere"), "--job", jobId]).ended;
 
     expect(code).to.equal(2);

@@ -14,7 +14,7 @@ export interface Program {
   kill(): void;
 }
 
-/** Runs one of our files as a person would, with the environment of the test and what is given. */
+/** Runs a file as a user would, with the test's environment and the given variables. */
 export function runProgram(file: string, args: readonly string[], env: Record<string, string> = {}): Program {
   const child = spawn(process.execPath, [file, ...args], {
     env: { ...process.env, ...env },

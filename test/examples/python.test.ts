@@ -49,7 +49,7 @@ describe("examples/python", function () {
   };
   const theJob = async () => (await app.call("GET", "/api/jobs?metadata.example=python&limit=1")).body.jobs[0];
 
-  it("completes a job of one step, with few reports, of which each says something new", async () => {
+  it("completes a job of one step with few reports, none of them repeated", async () => {
     const relay = await relayed();
 
     const { code, stderr } = await run(relay.url);
@@ -74,7 +74,7 @@ describe("examples/python", function () {
     expect((await app.call("GET", `/api/jobs/${jobId}/steps/count`)).body).to.include({ attempts: 1 });
   });
 
-  it("goes on while the service answers 503, 429 and 500, or not at all", async () => {
+  it("retries while the service answers 503, 429 and 500, or not at all", async () => {
     const port = await freePort();
     const away = createServer((socket) => socket.destroy()).listen(port, "127.0.0.1");
     const running = run(`http://127.0.0.1:${port}`);
@@ -97,7 +97,7 @@ describe("examples/python", function () {
     expect(await theJob()).to.include({ status: "completed" });
   });
 
-  it("reports on the step that the orchestrator has assigned, in whatever language that is written", async () => {
+  it("reports on a step that an orchestrator in another language has assigned", async () => {
     const client = createClient({ url: app.url });
     const job = client.job("a job/of ours ü");
     await job.create();
@@ -110,7 +110,7 @@ describe("examples/python", function () {
     expect(await client.jobs.step(job.jobId, "count 1/2")).to.include({ status: "completed", stepName: "Count" });
   });
 
-  it("completes in spite of reports of progress that are no JSON or no number", async () => {
+  it("completes despite progress reports that are not JSON or not a number", async () => {
     const program = `
 import threading
 from signalbox import Signalbox, Step
@@ -139,7 +139,7 @@ step.complete("done", {"n": 1})
     expect(body).to.deep.include({ status: "completed", message: "done", output: { n: 1 } });
   });
 
-  it("fails the job where the file cannot be read, and ends where the job does not exist", async () => {
+  it("fails the job if the file cannot be read, and exits if the job does not exist", async () => {
     const missing = await run(app.url, { path: join(room, "nothing.txt") });
     const step = { jobId: "no such job", stepKey: "s", stepName: "S" };
     const refused = await run(app.url, { step });

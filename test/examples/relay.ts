@@ -10,23 +10,23 @@ interface Seen {
   readonly body: any;
 }
 
-/** What stands in for the service's answer; a request that is met by nothing goes on to the service. */
+/** Responds in place of the service; an unhandled request is forwarded. */
 interface Instead {
   readonly status: number;
   readonly headers?: Record<string, string>;
 }
 
-/** Acts when a request comes, before the service has seen it. */
+/** Handles a request before the service receives it. */
 export type Meet = (request: Seen) => Promise<Instead | undefined> | Instead | undefined;
 
 export interface Relay {
   readonly url: string;
-  /** Every request that was passed on, in order. */
+  /** The forwarded requests in their order. */
   readonly passed: Seen[];
   close(): Promise<void>;
 }
 
-/** Stands between a program and the service, sees what is sent, and can hold or refuse it. */
+/** Starts a relay between a program and the service that records requests and can hold or reject them. */
 export async function startRelay(target: string, meet: Meet = () => undefined): Promise<Relay> {
   const passed: Seen[] = [];
   const server = createServer((req, res) => void relay(req, res, target, meet, passed));

@@ -16,13 +16,13 @@ import { startWorker, type TestWorker } from "../support/worker.ts";
 
 const PAGE = readFileSync("docs/senders.md", "utf8");
 
-/** The code blocks of a language in a text. */
+/** Returns the code blocks of a language in a text. */
 const blocks = (text: string, language: string): string[] =>
   [...text.matchAll(new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\``, "gm"))].map(([, block]) => block as string);
 
 const section = (title: string): string => PAGE.split(/^## /m).find((text) => text.startsWith(`${title}\n`)) as string;
 
-/** The page's frame with all its entries in their place, each variable holding a secret of its own. */
+/** Builds the page's configuration with all its entries, and a different secret in each variable. */
 function configuration(more: object): string {
   const [frame = "", ...entries] = blocks(PAGE, "json5");
   const text = frame
@@ -41,7 +41,7 @@ const body = (name: string) => readFileSync(`test/examples/senders/${name}.json`
 const hmac = (secret: string, ...texts: string[]) => createHmac("sha256", secret).update(texts.join("")).digest("hex");
 const seconds = (time: Date) => Math.floor(time.getTime() / 1000);
 
-/** The headers by which a sender proves that a body is its own. */
+/** Returns the headers with which a sender signs a body. */
 type Prove = (secret: string, body: string, now: Date) => Record<string, string>;
 
 const byGithub =
@@ -70,9 +70,9 @@ interface Sender {
   readonly title: string;
   readonly path: string;
   readonly sends: readonly (readonly [body: string, prove: Prove])[];
-  /** Name and session key of the runs, in the order of the texts on the page. */
+  /** Names and session keys of the runs, in the order of the texts on the page. */
   readonly runs: readonly (readonly [name: string, sessionKey: string])[];
-  /** Whether the same request has no second effect. */
+  /** Whether a repeated request has no effect. */
   readonly once: boolean;
 }
 
@@ -186,7 +186,7 @@ describe("docs/senders.md", () => {
   const prompts = (): string[] => model.requests.map((request) => request.body.messages.at(-1).content);
 
   for (const { title, path, sends, runs, once } of SENDERS) {
-    it(`${title}: signed bodies become the runs and the prompts that the page shows`, async () => {
+    it(`turns signed bodies of ${title} into the runs and prompts that the page shows`, async () => {
       const texts = blocks(section(title), "text").map((text) => text.trimEnd());
       const runIds: string[] = [];
 
@@ -208,7 +208,7 @@ describe("docs/senders.md", () => {
     });
   }
 
-  it("Slack: the address is confirmed, and the answer goes to the channel of the mention", async () => {
+  it("confirms the address to Slack, and replies in the channel of the mention", async () => {
     const text = body("slack-url-verification");
 
     const confirmed = await app.call("POST", "/hooks/slack", text, proof("slack", bySlack, text));
@@ -223,7 +223,7 @@ describe("docs/senders.md", () => {
     expect(delivery).to.include({ channel: "slack", to: "C123ABC456" });
   });
 
-  it("Cron: what curl sends wakes the main session, once for each key", async () => {
+  it("wakes the main session for curl from cron, once for each key", async () => {
     const [command = ""] = blocks(section("Cron"), "sh");
     const text = /-d '(.*)'/.exec(command)?.[1] ?? "";
     const [, path = ""] = /127\.0\.0\.1:3000\/hooks\/(\S+)/.exec(command) ?? [];
@@ -240,7 +240,7 @@ describe("docs/senders.md", () => {
   });
 });
 
-describe("the transforms of docs/senders.md", () => {
+describe("transforms of docs/senders.md", () => {
   const call = <Body extends object>(transform: Transform<Body>, payload: object, event?: string) =>
     transform({ payload: payload as Body, headers: { "x-github-event": event }, url: "/", path: "", query: {} });
   const [push, issue, workflowRun, payment, invoice, mention] = [
@@ -256,9 +256,9 @@ describe("the transforms of docs/senders.md", () => {
     ["a deleted branch", () => call(github, { ...push, deleted: true, commits: [] }, "push")],
     ["an issue that is closed", () => call(github, { ...issue, action: "closed" }, "issues")],
     ["a workflow run that begins", () => call(github, { ...workflowRun, action: "requested" }, "workflow_run")],
-    ["a workflow run that went well", () => call(github, ran({ conclusion: "success" }), "workflow_run")],
+    ["a successful workflow run", () => call(github, ran({ conclusion: "success" }), "workflow_run")],
     ["another event of Stripe", () => call(stripe, { ...payment, type: "payment_intent.succeeded" })],
-    ["what a bot says in Slack", () => call(slackMention, { event: { ...mention.event, bot_id: "B1" } })],
+    ["a message of a bot in Slack", () => call(slackMention, { event: { ...mention.event, bot_id: "B1" } })],
     ["another event of Slack", () => call(slackMention, { event: { ...mention.event, type: "message" } })],
   ];
   for (const [title, outcome] of dropped) {
@@ -299,7 +299,7 @@ describe("the transforms of docs/senders.md", () => {
     ],
   ];
   for (const [title, outcome, message] of sparse) {
-    it(`tell of ${title}`, () => {
+    it(`accept ${title}`, () => {
       expect(outcome()).to.have.property("message").that.includes(message);
     });
   }

@@ -32,7 +32,7 @@ describe("examples/transforms", () => {
   describe("alerts.js", () => {
     const notify = (...alerts: object[]) => run("alerts.js", { alerts }, { export: "alerts" });
 
-    it("wakes with the alerts that fire, at once when one is critical", async () => {
+    it("wakes the main session with firing alerts, at once if one is critical", async () => {
       const critical = alert("firing", "DiskFull", { severity: "critical" });
 
       expect(await notify(alert("resolved", "Old"), alert("firing", "Slow"))).to.deep.equal({
@@ -45,7 +45,7 @@ describe("examples/transforms", () => {
       });
     });
 
-    it("drops what tells only that all is well again", async () => {
+    it("drops a notification with resolved alerts only", async () => {
       expect(await notify(alert("resolved", "Slow"))).to.deep.equal({ kind: "dropped" });
     });
   });

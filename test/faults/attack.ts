@@ -14,9 +14,9 @@ import { Stores } from "./stored.ts";
 import type { Violation } from "./violation.ts";
 
 /** Maximum time for all work to end after the last fault, including leases, backoffs and the backlog. */
-const END_WITHIN_MS = 300_000;
+const END_TIMEOUT_MS = 300_000;
 /** Polling interval for the end of all work. */
-const LOOK_EVERY_MS = 100;
+const POLL_EVERY_MS = 100;
 
 export interface AttackSettings {
   readonly seed: number;
@@ -105,21 +105,21 @@ async function attackIn(open: Lifecycle, settings: AttackSettings): Promise<Atta
   say(`${topology}: the faults are over; waiting for the end of everything`);
 
   loadOver.abort();
-  const giveUp = setTimeout(() => given.abort(), END_WITHIN_MS);
+  const giveUp = setTimeout(() => given.abort(), END_TIMEOUT_MS);
   await loading;
   let left = "";
   const isDone = async () => {
     left = await stores.unfinished().catch((error: Error) => error.message);
     return left === "" || given.signal.aborted;
   };
-  await eventually(isDone, "the end of everything", 2 * END_WITHIN_MS, LOOK_EVERY_MS);
+  await eventually(isDone, "the end of everything", 2 * END_TIMEOUT_MS, POLL_EVERY_MS);
   clearTimeout(giveUp);
   readOver.abort();
   await reading;
   const endedAfterMs = performance.now() - healedAt;
   if (left !== "") say(`${topology}: not everything came to its end: ${left}`);
 
-  const stored = await stores.readAll(asked.jobIds, clientOf("end", AbortSignal.timeout(END_WITHIN_MS)));
+  const stored = await stores.readAll(asked.jobIds, clientOf("end", AbortSignal.timeout(END_TIMEOUT_MS)));
   const { turns, posts } = bed.services;
   const { reports, hooks } = asked;
   const history: History = { reports, hooks, ...seen, refusals, turns, posts, crashes: bed.crashes, stored };

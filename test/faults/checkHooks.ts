@@ -25,7 +25,7 @@ export function checkHooks({ hooks, turns, stored }: Pick<History, "hooks" | "tu
   const runs = runsByMark(stored.runs);
   const ids = new Set([...stored.runs, ...stored.events].map(({ id }) => id));
   const events = Map.groupBy(stored.events, ({ text }) => text);
-  const told = new Set(turns.flatMap((turn) => turn.told));
+  const eventMarks = new Set(turns.flatMap((turn) => turn.eventMarks));
   for (const hook of hooks) {
     const say = (kind: Violation["kind"], what: string) => found.push({ kind, what: `hook ${hook.mark}: ${what}` });
     const [first, ...others] = hook.answers;
@@ -38,7 +38,7 @@ export function checkHooks({ hooks, turns, stored }: Pick<History, "hooks" | "tu
       const made = isEvent(hook) ? (events.get(wakeText(mark)) ?? []) : (runs.get(mark) ?? []);
       if (made.length > 1) say("doubled", `${mark} became ${made.map(({ id }) => id).join(", ")}`);
       if (first && made.length === 0) say("lost", `nothing came of ${mark}`);
-      if (first && isEvent(hook) && !told.has(mark)) say("lost", `the main session was never told of ${mark}`);
+      if (first && isEvent(hook) && !eventMarks.has(mark)) say("lost", `the main session was never told of ${mark}`);
     }
   }
   for (const { id, waiting } of stored.events) {
@@ -65,8 +65,9 @@ export function checkRuns({ turns, stored }: Pick<History, "turns" | "stored">):
     if (mark === undefined || !settled) continue; // The hook became an event.
     const asked = turnsOf.get(mark) ?? [];
     if (asked.length > MOST_TRIES) say("doubled", `the agent was asked ${asked.length} times`);
-    const told = summaries.get(`run ${id}`) ?? [];
-    if (told.length !== 1) say(told.length === 0 ? "lost" : "doubled", `the main session has ${told.length} summaries`);
+    const runSummaries = summaries.get(`run ${id}`) ?? [];
+    if (runSummaries.length !== 1)
+      say(runSummaries.length === 0 ? "lost" : "doubled", `the main session has ${runSummaries.length} summaries`);
     const said = (answered.get(sessionKey) ?? []).filter(({ content }) => marksIn(content).has(mark));
     if (status !== "completed") {
       if (attempts < MOST_TRIES) say("lost", `it ${status} after ${attempts} tries: ${error}`);
@@ -79,7 +80,7 @@ export function checkRuns({ turns, stored }: Pick<History, "turns" | "stored">):
       continue;
     }
     if (said.length !== 1) say(said.length === 0 ? "lost" : "doubled", `the transcript has it ${said.length} times`);
-    const traces = [...said.map(({ content }) => content), ...told.map(({ text }) => text)];
+    const traces = [...said.map(({ content }) => content), ...runSummaries.map(({ text }) => text)];
     if (!traces.every((text) => text.includes(`${mark} ${turn.answer} `))) {
       say("ended twice", `its reply is that of ${turn.answer}, its traces say ${JSON.stringify(traces)}`);
     }

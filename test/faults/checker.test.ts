@@ -37,8 +37,8 @@ function wellEnded(): Mutable<History> {
     ],
     refusals: [],
     turns: [
-      ...marks.map((mark, i) => ({ mark, told: [], answer: `t${i}z` })),
-      { mark: null, told: ["op2z"], answer: "t2z" },
+      ...marks.map((mark, i) => ({ mark, eventMarks: [], answer: `t${i}z` })),
+      { mark: null, eventMarks: ["op2z"], answer: "t2z" },
     ],
     posts: marks.flatMap((mark, i) => paragraphsOf(mark, `t${i}z`).map((text) => ({ ...TO, text }))),
     crashes: [],
@@ -114,13 +114,13 @@ const BROKEN: [string, Violation["kind"], (history: Mutable<History>) => unknown
     ({ stored }) => stored.runs.push({ ...first(stored.runs), id: "run-9", settled: false }),
   ],
   ["a key made two events", "doubled", ({ stored }) => stored.events.push({ ...first(stored.events), id: "other" })],
-  ["the main session was not told of an event", "lost", ({ turns }) => (last(turns).told = [])],
+  ["the main session was not told of an event", "lost", ({ turns }) => (last(turns).eventMarks = [])],
   ["an event still waits", "stuck", ({ stored }) => (first(stored.events).waiting = true)],
   ["a run was not seen through", "stuck", ({ stored }) => (first(stored.runs).settled = false)],
   [
     "the agent was asked four times",
     "doubled",
-    ({ turns }) => turns.unshift(...["t7z", "t8z", "t9z"].map((answer) => ({ mark: "op0z", told: [], answer }))),
+    ({ turns }) => turns.unshift(...["t7z", "t8z", "t9z"].map((answer) => ({ mark: "op0z", eventMarks: [], answer }))),
   ],
   ["a run failed after one try", "lost", ({ stored }) => (first(stored.runs).status = "failed")],
   ["a reply is none of the agent's", "lost", ({ stored }) => (first(stored.runs).reply = "Hello")],
@@ -194,7 +194,10 @@ describe("fault suite checker", () => {
 
   it("accepts a repeated turn, and a run that failed after its third attempt", () => {
     const history = wellEnded();
-    history.turns.unshift({ mark: "op0z", told: [], answer: "t8z" }, { mark: "op0z", told: [], answer: "t9z" });
+    history.turns.unshift(
+      { mark: "op0z", eventMarks: [], answer: "t8z" },
+      { mark: "op0z", eventMarks: [], answer: "t9z" },
+    );
     const { stored } = history;
     Object.assign(first(stored.runs), { status: "failed", attempts: 3, reply: null });
     stored.messages.splice(0, 2);

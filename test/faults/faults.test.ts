@@ -31,15 +31,15 @@ describe("fault suite, short form", function () {
   this.timeout(300_000);
 
   it("injects every kind of fault and finds no violation", async () => {
-    const said: string[] = [];
+    const lines: string[] = [];
 
-    const attacks = ATTACKS.map((one) => attack({ ...SHORT, ...one, say: (line) => said.push(line) }));
+    const attacks = ATTACKS.map((one) => attack({ ...SHORT, ...one, say: (line) => lines.push(line) }));
     await Promise.allSettled(attacks); // Both must end before the test does.
     const attacked = await Promise.all(attacks);
 
     const faults = attacked.flatMap((one) => one.faults);
     const broken = attacked.filter(({ violations }) => violations.length > 0);
-    expect(broken.map(report).join("\n"), said.join("\n")).to.equal("");
+    expect(broken.map(report).join("\n"), lines.join("\n")).to.equal("");
     expect(faults.map(({ kind }) => kind)).to.have.members(KIND_NAMES);
     expect(faults.filter(({ isDone }) => !isDone)).to.deep.equal([]);
     for (const { figures } of attacked) expect(figures.acknowledged).to.be.greaterThan(50);

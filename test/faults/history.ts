@@ -61,7 +61,7 @@ export interface Turn {
   /** Null for a turn of the main session. */
   readonly mark: string | null;
   /** Marks of the events in the main session's turn. */
-  readonly told: readonly string[];
+  readonly eventMarks: readonly string[];
   readonly answer: string;
 }
 

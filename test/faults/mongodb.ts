@@ -8,7 +8,7 @@ import { type FaultProxy, startProxy } from "./proxy.ts";
 const NAME = "faults";
 const BACK_WITHIN_MS = 120_000;
 /** Polling interval: each poll opens a connection of its own. */
-const LOOK_EVERY_MS = 100;
+const POLL_EVERY_MS = 100;
 const OPTIONS = ["--oplogSize", "256", "--wiredTigerCacheSizeGB", "0.25"];
 const PARAMETERS = ["--setParameter", "diagnosticDataCollectionEnabled=false"];
 
@@ -57,8 +57,8 @@ export async function startMongoDb(topology: Topology, open: Lifecycle): Promise
         const hello = await ask(own, "hello").catch(() => undefined);
         return hello?.isWritablePrimary || hello?.secondary;
       };
-      await eventually(takesPart, "the mongod to take part again", BACK_WITHIN_MS, LOOK_EVERY_MS);
-      await eventually(() => ask(uri, "hello").catch(() => false), "a primary", BACK_WITHIN_MS, LOOK_EVERY_MS);
+      await eventually(takesPart, "the mongod to take part again", BACK_WITHIN_MS, POLL_EVERY_MS);
+      await eventually(() => ask(uri, "hello").catch(() => false), "a primary", BACK_WITHIN_MS, POLL_EVERY_MS);
     },
   };
   await Promise.all(members.map((member) => mongodb.isBack(member)));

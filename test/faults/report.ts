@@ -41,10 +41,10 @@ export function report(attacked: Attacked): string {
   ];
   const title = topology === "single" ? "one mongod" : "a replica set of three";
   const table = rows.map(([what, figure]) => `| ${what} | ${figure} |`);
-  return [`| ${title}, seed ${seed} | |`, "|---|---|", ...table, ...told(attacked)].join("\n");
+  return [`| ${title}, seed ${seed} | |`, "|---|---|", ...table, ...listViolations(attacked)].join("\n");
 }
 
-function told({ violations, faults }: Attacked): string[] {
+function listViolations({ violations, faults }: Attacked): string[] {
   if (violations.length === 0) return [];
   const byKind = [...Map.groupBy(violations, ({ kind }) => kind)];
   const lines = byKind.flatMap(([kind, all]) => [

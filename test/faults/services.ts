@@ -46,8 +46,8 @@ export async function startServices(random: Random): Promise<Services> {
     const isMain = content.startsWith(MAIN_PROMPT);
     const marks = content.match(MARK) ?? [];
     const mark = isMain ? null : (marks[0] ?? "");
-    const told = isMain ? [...content.matchAll(/It rang for (op\d+z)/g)].map(([, told]) => told ?? "") : [];
-    turns.push({ mark, told, answer });
+    const eventMarks = isMain ? [...content.matchAll(/It rang for (op\d+z)/g)].map(([, mark]) => mark ?? "") : [];
+    turns.push({ mark, eventMarks, answer });
     await pause(random.whole(5, 150));
     const isNews = turns.length % 3 === 0;
     const reply = mark !== null ? paragraphsOf(mark, answer).join("\n\n") : isNews ? `News ${answer}` : "HEARTBEAT_OK";

@@ -106,8 +106,8 @@ export class MappedBed {
 
   /** Returns the last message of the model request that contains a text, or "" without such a request. */
   promptWith(text: string): string {
-    const told = this.model.requests.map(({ body }) => String(body.messages.at(-1).content));
-    return told.find((content) => content.includes(text)) ?? "";
+    const messages = this.model.requests.map(({ body }) => String(body.messages.at(-1).content));
+    return messages.find((content) => content.includes(text)) ?? "";
   }
 
   /** Returns the main session's event with the summary of a run. */

@@ -53,7 +53,7 @@ export function useOwnMongod(): void {
 const REMOVE = { doCleanup: true, force: true };
 
 /** Minimum free memory file system space, which a test run may need. */
-const ROOM_BYTES = 4 * 1024 ** 3;
+const MIN_FREE_BYTES = 4 * 1024 ** 3;
 
 const MEMORY = "/dev/shm";
 let isOnDisk = false;
@@ -68,7 +68,7 @@ function fastDirectory(): string | undefined {
   if (isOnDisk || !existsSync(MEMORY)) return undefined;
   removeStale();
   const { bavail, bsize } = statfsSync(MEMORY);
-  return bavail * bsize > ROOM_BYTES ? mkdtempSync(join(MEMORY, `signalbox-${process.pid}-`)) : undefined;
+  return bavail * bsize > MIN_FREE_BYTES ? mkdtempSync(join(MEMORY, `signalbox-${process.pid}-`)) : undefined;
 }
 
 /** Removes the memory directories of killed processes. */
@@ -90,7 +90,7 @@ function isAlive(pid: number): boolean {
 /** Maximum start time: after a crash a mongod first recovers its journal. */
 const LISTENS_WITHIN_MS = 120_000;
 /** Maximum characters of a server's output to keep for the error when it does not start. */
-const SAID_CHARS = 4_000;
+const OUTPUT_CHARS = 4_000;
 
 /** Disables the socket file, which a killed mongod would leave behind. */
 const NO_SOCKET_FILE = ["--nounixsocket"];
@@ -181,13 +181,13 @@ async function startServer(
     // Lets a write beyond the file size limit fail, instead of killing the process.
     const command = ["-c", 'trap "" XFSZ; exec "$0" "$@"', bin(name), ...argsFor(String(port), dir)];
     child = spawn("/bin/sh", command, { stdio: ["ignore", "pipe", "ignore"] });
-    let said = "";
+    let output = "";
     child.stdout?.setEncoding("utf8").on("data", (chunk: string) => {
-      said = (said + chunk).slice(-SAID_CHARS);
+      output = (output + chunk).slice(-OUTPUT_CHARS);
     });
     const listens = () => {
       const how = child.exitCode ?? child.signalCode;
-      if (how !== null) throw new Error(`${name} ended with ${how} before it listened: ${said}`);
+      if (how !== null) throw new Error(`${name} ended with ${how} before it listened: ${output}`);
       return canConnect(port);
     };
     await eventually(listens, `${name} to listen`, LISTENS_WITHIN_MS);
