@@ -1,8 +1,8 @@
 import type { Context, Middleware } from "koa";
 import getRawBody from "raw-body";
 import { type HookCall, hookName, type Mapping, mappingsAt, matchBody } from "../../hooks/mappings/mapping.ts";
-import { checkSender, headersFault, type Proof } from "../../hooks/signatures/senderProof.ts";
 import type { RefusalReason } from "../../hooks/signatures/signature.ts";
+import { findHeaderFault, type SenderVerification, verifySender } from "../../hooks/signatures/verifySender.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
 import { isObject, parseJson } from "../../shared/json.ts";
@@ -51,7 +51,7 @@ export function hookGuard({ mappings, basePath, gate, log }: MappedSenderDeps): 
     if (!warned && ctx.query.token !== undefined) {
       const areRight = (tokens: readonly string[]) =>
         tokens.some((token) => gate.knows(token)) ||
-        senders.some((auth) => auth.type === "token" && headersFault(auth, { headers: {}, tokens }) === null);
+        senders.some((auth) => auth.type === "token" && findHeaderFault(auth, { headers: {}, tokens }) === null);
       warned = areRight(hookTokens(ctx)) && !areRight(headerTokens(ctx));
       if (warned) log.warn("a hook's sender puts its token into the URL (?token=), which is deprecated: use a header");
     }
@@ -78,11 +78,11 @@ export function admitSender({ mappings, basePath, gate, clock, log, bodies }: Ma
     };
     const isOpen = ctx.state.byToken && candidates.some(({ auth }) => !auth);
     const senders = candidates.flatMap((mapping) => (mapping.auth ? [{ mapping, auth: mapping.auth }] : []));
-    const faults = senders.map(({ auth }) => headersFault(auth, given));
+    const faults = senders.map(({ auth }) => findHeaderFault(auth, given));
     if (!isOpen && !faults.includes(null)) return refuse(senders[0]?.mapping.key, faults[0] ?? undefined);
     const rawBody = await readRaw(ctx, Math.max(...candidates.map(({ maxBodyBytes }) => maxBodyBytes)), bodies);
     const proofs = new Map(
-      senders.map(({ mapping, auth }) => [mapping, checkSender(auth, { ...given, rawBody, now: clock.now() })]),
+      senders.map(({ mapping, auth }) => [mapping, verifySender(auth, { ...given, rawBody, now: clock.now() })]),
     );
     if (!isOpen && ![...proofs.values()].some(({ ok }) => ok)) {
       const [first] = proofs;
@@ -104,7 +104,8 @@ export function admitSender({ mappings, basePath, gate, clock, log, bodies }: Ma
   };
 }
 
-const reasonOf = (proof: Proof | undefined): RefusalReason | undefined => (proof?.ok ? undefined : proof?.reason);
+const reasonOf = (proof: SenderVerification | undefined): RefusalReason | undefined =>
+  proof?.ok ? undefined : proof?.reason;
 
 /** These sign each attempt anew, so that their own id tells a message that comes again; the signature vouches for it. */
 function signedId({ auth }: Mapping, { id, event_id: eventId }: Readonly<Record<string, unknown>>): string | null {

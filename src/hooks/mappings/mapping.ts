@@ -6,7 +6,7 @@ import {
   type TemplateScope,
 } from "../../shared/config/formats/template.ts";
 import type { Config } from "../../shared/config/schema/config.ts";
-import type { SenderAuth } from "../signatures/senderProof.ts";
+import type { SenderAuth } from "../signatures/verifySender.ts";
 import { preset } from "./presets.ts";
 
 type MappingConfig = Config["hooks"]["mappings"][number];
