@@ -99,7 +99,7 @@ export function startService(config: Config, deps: ServiceDeps): Service {
       mappedHookProcessor({
         ...{ stores, hooks, defaults: agents.defaults, metrics, finalize, mappings },
         transform: (request, signal) => transforms.run(request, signal),
-        crowdedMs: (module) => transforms.crowdedMs(module),
+        backpressureDelayMs: (module) => transforms.backpressureDelayMs(module),
         enqueue: (runId, occasion) =>
           queues.add(agentHook, { runId }, { jobId: occasion ? `${runId}-${occasion}` : runId }),
         triggerHeartbeat: () => queues.triggerHeartbeat(),

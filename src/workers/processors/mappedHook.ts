@@ -29,7 +29,7 @@ export interface MappedHookDeps {
   readonly finalize: Finalize;
   transform(request: TransformRequest, signal: AbortSignal): Promise<TransformOutcome>;
   /** After how long to come again where too many wait for this module already, else 0. */
-  crowdedMs(module: string): number;
+  backpressureDelayMs(module: string): number;
   /** `occasion` tells one time from another, where the run may be on its queue already. */
   enqueue(runId: string, occasion?: string): Promise<void>;
   triggerHeartbeat(): Promise<void>;
@@ -45,7 +45,7 @@ export function mappedHookProcessor(deps: MappedHookDeps): Processor {
       return { kind: "done", result: { run: "over" } };
     }
     const mapping = deps.mappings.find(({ key }) => key === run.mapped?.mapping);
-    const ms = mapping?.transform ? deps.crowdedMs(mapping.transform.module) : 0;
+    const ms = mapping?.transform ? deps.backpressureDelayMs(mapping.transform.module) : 0;
     if (ms > 0) return { kind: "delay", ms };
     const end = (made: Made) => persist(() => conclude(deps, run, made), context);
     const fail = (thrown: unknown) => failed(thrown, lastTry, context);

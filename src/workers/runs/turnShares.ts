@@ -35,10 +35,10 @@ export class TurnShares {
    * @throws the signal's reason
    */
   async enter(sender: string, signal: AbortSignal): Promise<(() => void) | number> {
-    if (this.#turns.line(sender).length >= MAX_LINE) return this.#away(sender);
+    if (this.#turns.queueDepth(sender).depth >= MAX_LINE) return this.#away(sender);
     const patience = AbortSignal.timeout(MAX_WAIT_MS);
     try {
-      return await this.#turns.take(sender, AbortSignal.any([signal, patience]));
+      return await this.#turns.acquire(sender, AbortSignal.any([signal, patience]));
     } catch {
       signal.throwIfAborted();
       if (!patience.aborted) return 0; // closed: another worker takes the run

@@ -36,7 +36,7 @@ describe("a mapped run whose transform finds no thread", () => {
       mappings: compileMappings(config.hooks),
       finalize: async (runId) => void settled.push(runId),
       transform: () => Promise.reject(new AppError("unavailable", { detail: "No thread can be had." })),
-      crowdedMs: () => 0,
+      backpressureDelayMs: () => 0,
       enqueue: () => Promise.reject(new Error("nothing is to be put on a queue")),
       triggerHeartbeat: () => Promise.reject(new Error("nothing is to be triggered")),
     });
@@ -99,7 +99,7 @@ describe("a mapped run that MongoDB is lost in the middle of", () => {
       mappings: compileMappings(config.hooks),
       finalize: async () => {},
       transform: () => Promise.reject(new Error("there is no transform")),
-      crowdedMs: () => 0,
+      backpressureDelayMs: () => 0,
       enqueue: async (runId) => void enqueued.push(runId === _id ? "itself" : runId === next ? "the next" : runId),
       triggerHeartbeat: async () => void enqueued.push("a heartbeat"),
     });
