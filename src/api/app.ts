@@ -1,5 +1,5 @@
 import Koa from "koa";
-import { compileMappings, hookName, mappingsAt } from "../hooks/mappings/mapping.ts";
+import { compileMappings, hookName, mappingsNamed } from "../hooks/mappings/mapping.ts";
 import { isLoopback } from "../shared/address.ts";
 import { BUILT_IN } from "../shared/config/checks/mappings.ts";
 import { Doorkeeper, SESSION_PATH } from "./auth/access.ts";
@@ -117,7 +117,7 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
     ctx.body = isOpen ? text : withoutMappingNames(text);
   });
   app.use(router.routes());
-  const isKnown = (name: string) => BUILT_IN.includes(name) || mappingsAt(mappings, name).length > 0;
+  const isKnown = (name: string) => BUILT_IN.includes(name) || mappingsNamed(mappings, name).length > 0;
   app.use(noRoute(router, (path) => isHook(path) && !isKnown(hookName(hooks.path, path))));
   return app;
 }

@@ -1,6 +1,6 @@
 import type { Context, Middleware } from "koa";
 import getRawBody from "raw-body";
-import { type HookCall, hookName, type Mapping, mappingsAt, matchBody } from "../../hooks/mappings/mapping.ts";
+import { type HookCall, hookName, type Mapping, mappingsNamed, matchBody } from "../../hooks/mappings/mapping.ts";
 import type { RefusalReason } from "../../hooks/signatures/signature.ts";
 import { findHeaderFault, type SenderVerification, verifySender } from "../../hooks/signatures/verifySender.ts";
 import type { Clock } from "../../shared/clock.ts";
@@ -47,7 +47,7 @@ export function hookGuard({ mappings, basePath, gate, log }: MappedSenderDeps): 
   let warned = false;
   return (ctx, next) => {
     ctx.state.byToken = gate.isOpenTo(ctx);
-    const senders = mappingsAt(mappings, hookName(basePath, ctx.path)).flatMap(({ auth }) => auth ?? []);
+    const senders = mappingsNamed(mappings, hookName(basePath, ctx.path)).flatMap(({ auth }) => auth ?? []);
     if (!warned && ctx.query.token !== undefined) {
       const areRight = (tokens: readonly string[]) =>
         tokens.some((token) => gate.knows(token)) ||
@@ -68,7 +68,7 @@ export function hookGuard({ mappings, basePath, gate, log }: MappedSenderDeps): 
 export function admitSender({ mappings, basePath, gate, clock, log, bodies }: MappedSenderDeps): Middleware {
   return async (ctx, next) => {
     const path = hookName(basePath, ctx.path);
-    const candidates = mappingsAt(mappings, path);
+    const candidates = mappingsNamed(mappings, path);
     if (candidates.length === 0) throw noHook(ctx);
     const given = { headers: ctx.headers, tokens: hookTokens(ctx) };
     const refuse = (mapping = path, reason: RefusalReason | "token" = "token") => {

@@ -2,10 +2,10 @@ import { agentPrompt } from "../../agents/prompt/agentPrompt.ts";
 import { mappedRequest } from "../../hooks/mappings/agentRequest.ts";
 import {
   compileMappings,
-  expand,
+  expandItems,
   type HookCall,
   type Mapping,
-  mappingsAt,
+  mappingsNamed,
   matchBody,
 } from "../../hooks/mappings/mapping.ts";
 import { renderCall } from "../../hooks/templates/render.ts";
@@ -36,10 +36,10 @@ export async function testHook(env: NodeJS.ProcessEnv, name: string, options: Ho
   const config = readConfig(env);
   const { hooks } = config;
   const payload = readJsonObject(options.body).value;
-  const mapping = matchBody(mappingsAt(compileMappings(hooks), name), payload);
+  const mapping = matchBody(mappingsNamed(compileMappings(hooks), name), payload);
   if (!mapping) throw new StartError(`No mapping takes ${name} with this body: see hooks.mappings and hooks.presets.`);
   const call = { ...requestOf(hooks.path, name, options), payload };
-  const calls = expand(mapping, call);
+  const calls = expandItems(mapping, call);
   if (!calls) throw new StartError(`The body has no array ${mapping.forEach}: the mapping is for each of its items.`);
   if (calls.length === 0) console.log(`${mapping.forEach} has no items: no run comes of it.`);
   const transforms = new Transforms({

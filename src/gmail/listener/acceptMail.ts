@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { mappedRuns } from "../../hooks/mappings/mappedRuns.ts";
-import { type Mapping, mappingsAt, matchBody } from "../../hooks/mappings/mapping.ts";
+import { type Mapping, mappingsNamed, matchBody } from "../../hooks/mappings/mapping.ts";
 import { acceptMappedRuns } from "../../models/hooks/acceptHook.ts";
 import { GMAIL_LISTENER, keepOutOfOthers } from "../../models/sessions/sessionOwners.ts";
 import type { Stores } from "../../models/stores.ts";
@@ -32,7 +32,7 @@ export async function acceptMail(
   now: Date,
 ): Promise<string[]> {
   const payload = { source: GMAIL, account, messages: [mail] };
-  const mapping = matchBody(mappingsAt(mappings, GMAIL), payload);
+  const mapping = matchBody(mappingsNamed(mappings, GMAIL), payload);
   if (!mapping) throw new Error("no mapping takes mails"); // the configuration is checked for one
   const call = { headers: {}, url: `${hooks.path}/${GMAIL}`, path: GMAIL, query: {}, payload };
   const { runs: wanted, shared } = mappedRuns(mapping, call, hooks, now);

@@ -43,12 +43,8 @@ export type SenderSignature = Signature & { readonly id?: string };
  * @throws SenderRefusedError if a header is missing or malformed; Error if the secret cannot be used
  */
 export function readSignature(auth: SignedAuth, headers: HeaderValues): SenderSignature {
-  const common = {
-    ...({ algorithm: "sha256", encoding: "hex" } as const),
-    keys: signingKeysOf(auth),
-    signedPrefix: "",
-    signedAtSeconds: null,
-  };
+  const keys = signingKeysOf(auth);
+  const common = { algorithm: "sha256", encoding: "hex", keys, signedPrefix: "", signedAtSeconds: null } as const;
   const { toleranceSeconds = DEFAULT_TOLERANCE_SECONDS }: Tolerance = auth.type === "github" ? {} : auth;
   switch (auth.type) {
     case "github": {
