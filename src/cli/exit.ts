@@ -25,7 +25,7 @@ export class CommandError extends StartError {
 }
 
 /** What a command ends with that has thrown, and what is still to be said. */
-export function endOf(error: unknown): { exitCode: number; message?: string } {
+export function exitFor(error: unknown): { exitCode: number; message?: string } {
   // commander has said what was wrong, or what was asked for
   if (error instanceof CommanderError) return { exitCode: error.exitCode === 0 ? 0 : EXIT.usage };
   if (error instanceof CommandError) return { exitCode: error.exitCode, message: cleanText(error.message) };

@@ -1,4 +1,4 @@
-import { endOf } from "./exit.ts";
+import { exitFor } from "./exit.ts";
 import type { Environment } from "./program/environment.ts";
 import { buildProgram } from "./program/program.ts";
 
@@ -10,7 +10,7 @@ export async function runCommandLine(words: readonly string[], environment: Envi
     const asked = word === "help" && args.length > 1 ? [...args, "--help"] : words;
     await buildProgram(environment).parseAsync(asked, { from: "user" });
   } catch (error) {
-    const { exitCode, message } = endOf(error);
+    const { exitCode, message } = exitFor(error);
     if (message) process.stderr.write(`${message}\n`);
     process.exitCode = exitCode;
   }

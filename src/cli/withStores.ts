@@ -4,7 +4,7 @@ import { connectDatabase } from "../models/db/database.ts";
 import { openStores, type Stores } from "../models/stores.ts";
 import type { Config } from "../shared/config/schema/config.ts";
 import { StartError } from "../shared/lifecycle.ts";
-import { findInstance } from "./start/instance.ts";
+import { findRunningInstance } from "./start/dataDirectoryLock.ts";
 
 /**
  * Lets a command look into the configured MongoDB, or else into the embedded one of a service that runs here.
@@ -24,7 +24,7 @@ function embeddedUri(dataDir: string): string {
   const dir = resolve(dataDir);
   try {
     const port = Number.parseInt(readFileSync(join(dir, "mongodb.port"), "utf8"), 10);
-    if (findInstance(dir)) return `mongodb://127.0.0.1:${port}/signalbox?directConnection=true`;
+    if (findRunningInstance(dir)) return `mongodb://127.0.0.1:${port}/signalbox?directConnection=true`;
   } catch {
     // it has never run here
   }

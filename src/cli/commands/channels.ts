@@ -7,7 +7,7 @@ import { readConfig } from "../../shared/config/load.ts";
 import { withoutOwnSecrets } from "../../shared/config/ownSecrets.ts";
 import { StartError } from "../../shared/lifecycle.ts";
 import { createLogger } from "../../shared/logger.ts";
-import { recipientOf } from "../recipient.ts";
+import { parseRecipient } from "../recipient.ts";
 
 const CHECK_WITHIN_MS = 20_000;
 /** A person waits for the end of a limit, but not for long. */
@@ -42,7 +42,7 @@ export async function checkChannels(env: NodeJS.ProcessEnv): Promise<boolean> {
 export async function deliverText(env: NodeJS.ProcessEnv, name: string, typed: string, text: string): Promise<void> {
   const channel = channelsOf(env).get(name);
   if (!channel) throw new StartError(`The channel ${name} is not configured: add channels.${name}.`);
-  const to = recipientOf(typed);
+  const to = parseRecipient(typed);
   const parts = toParts(text, channel.style);
   if (parts.length === 0) throw new StartError("The text is empty: there is nothing to send.");
   const key = randomUUID();

@@ -32,6 +32,6 @@ function unconfigured({ hooks, session, channels }: Config): { key: string; chan
  */
 export function showConfig(env: NodeJS.ProcessEnv): void {
   const file = configFile(env);
-  const { config } = readSettings(env, { makeToken: false });
+  const { config } = readSettings(env, { createToken: false });
   console.log(JSON.stringify(redactConfig(config, file && parseFile(file.text, file.path)), null, 2));
 }

@@ -6,7 +6,7 @@ import { cleanJson, cleanLine, cleanText } from "../terminal/cleanText.ts";
 import { untilInterrupted } from "../terminal/interrupt.ts";
 import { LiveBlock } from "../terminal/liveBlock.ts";
 import { age, print } from "../terminal/words.ts";
-import { LOST, note } from "./list.ts";
+import { printNote, SERVICE_LOST } from "./list.ts";
 
 /** The hook token opens a run and no live events, and whoever sends a hook may have no other: so the run is asked for. */
 const LOOK_MS = 500;
@@ -34,24 +34,24 @@ export function followRun(
     if (run.status !== "completed") process.exitCode = EXIT.failed;
     if (json) print([cleanJson(run)]);
     else if (run.reply) print([cleanText(run.reply)]);
-    if (run.error) note(`The run ${run.status} (${run.error.code}): ${cleanLine(run.error.message)}`);
-    else if (run.status !== "completed") note(`The run was ${run.status}.`);
+    if (run.error) printNote(`The run ${run.status} (${run.error.code}): ${cleanLine(run.error.message)}`);
+    else if (run.status !== "completed") printNote(`The run was ${run.status}.`);
   });
 }
 
 async function untilEnd(service: Service, runId: string, signal: AbortSignal): Promise<Run> {
   let run: Run | undefined;
   let isAway = false;
-  const line = () => (isAway ? LOST : run && !run.endedAt ? stateLine(run) : "");
+  const line = () => (isAway ? SERVICE_LOST : run && !run.endedAt ? stateLine(run) : "");
   const block = process.stdout.isTTY ? new LiveBlock(() => [line()].filter(Boolean)) : undefined;
   let told = "";
   const tell = () => {
-    const now = isAway ? LOST : (run?.status ?? "");
+    const now = isAway ? SERVICE_LOST : (run?.status ?? "");
     if (block) block.changed();
-    else if (now !== told && line()) note(line());
+    else if (now !== told && line()) printNote(line());
     told = now;
   };
-  const client = service.patient(() => {
+  const client = service.retrying(() => {
     isAway = true;
     tell();
   });

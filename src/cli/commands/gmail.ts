@@ -85,11 +85,11 @@ export async function gmailStatus(env: NodeJS.ProcessEnv, { json }: { json: bool
   const found = await withStores(config, ({ gmailMailboxes }) => gmailMailboxes.find(settings.account));
   const status = mailboxStatus(settings, found, systemClock.now());
   const isWell = status.problems.length === 0;
-  console.log(json ? JSON.stringify({ ok: isWell, ...status }) : inWords(settings, status));
+  console.log(json ? JSON.stringify({ ok: isWell, ...status }) : describeStatus(settings, status));
   return isWell;
 }
 
-function inWords({ topic }: GmailConfig, status: MailboxStatus): string {
+function describeStatus({ topic }: GmailConfig, status: MailboxStatus): string {
   const { problems, account, listener, lagSeconds, lastMailAt, lastNoticeAt, watchExpiresAt, lastError } = status;
   const rows = [
     ["Mailbox", account],

@@ -52,8 +52,8 @@ export async function testHook(env: NodeJS.ProcessEnv, name: string, options: Ho
   });
   try {
     for (const one of calls) {
-      const made = await carryOut(config, mapping, one, transforms);
-      console.log(options.json ? cleanJson(made) : inWords(made));
+      const result = await runMapping(config, mapping, one, transforms);
+      console.log(options.json ? cleanJson(result) : describeResult(result));
     }
   } catch (error) {
     if (error instanceof AppError) throw new StartError(`${mapping.key} fails (${error.code}): ${error.message}`);
@@ -63,19 +63,19 @@ export async function testHook(env: NodeJS.ProcessEnv, name: string, options: Ho
   }
 }
 
-async function carryOut(config: Config, mapping: Mapping, call: HookCall, transforms: Transforms) {
+async function runMapping(config: Config, mapping: Mapping, call: HookCall, transforms: Transforms) {
   const request = mapping.transform && { ...mapping.transform, input: call, label: mapping.key };
   const { signal } = new AbortController();
   const transformed = request ? await transforms.run(request, signal) : ({ kind: "kept" } as const);
-  const made = renderCall(mapping, call, new Date(), transformed);
-  if (made?.kind !== "agent") return { mapping: mapping.key, ...(made ?? { kind: "dropped" as const }) };
+  const result = renderCall(mapping, call, new Date(), transformed);
+  if (result?.kind !== "agent") return { mapping: mapping.key, ...(result ?? { kind: "dropped" as const }) };
   const { hooks, agents } = config;
-  const asked = mappedRequest(made, mapping, transformed, hooks, agents.defaults);
-  const { sessionKey = "one of its own", request: run } = asked;
+  const mapped = mappedRequest(result, mapping, transformed, hooks, agents.defaults);
+  const { sessionKey = "one of its own", request: run } = mapped;
   const { message, instructions, allowUnsafe, ...rest } = run;
-  const source = made.name ?? mapping.key;
+  const source = result.name ?? mapping.key;
   const prompt = agentPrompt({ message, source, instructions, allowUnsafe });
-  return { mapping: mapping.key, kind: made.kind, name: source, sessionKey, ...rest, prompt };
+  return { mapping: mapping.key, kind: result.kind, name: source, sessionKey, ...rest, prompt };
 }
 
 function requestOf(basePath: string, path: string, { header = {}, query }: HookTestOptions): Omit<HookCall, "payload"> {
@@ -84,8 +84,8 @@ function requestOf(basePath: string, path: string, { header = {}, query }: HookT
   return { headers: Object.fromEntries(headers), url, path, query: Object.fromEntries(new URLSearchParams(query)) };
 }
 
-function inWords(made: Readonly<Record<string, unknown>>): string {
-  const { prompt, ...rest } = made;
+function describeResult(result: Readonly<Record<string, unknown>>): string {
+  const { prompt, ...rest } = result;
   const width = Math.max(...Object.keys(rest).map((key) => key.length));
   const lines = Object.entries(rest).flatMap(([key, value]) =>
     value === null || value === undefined ? [] : [`${key.padEnd(width)}  ${value}`],

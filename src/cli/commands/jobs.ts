@@ -13,7 +13,7 @@ import { type ServiceOptions, withService } from "../service.ts";
 import { cleanJson, cleanLine } from "../terminal/cleanText.ts";
 import { type Column, tableLines } from "../terminal/table.ts";
 import { age, duration, formatOf, percent, print, rowLines, section } from "../terminal/words.ts";
-import { type ListOptions, note, printList } from "./list.ts";
+import { type ListOptions, printList, printNote } from "./list.ts";
 
 /** Which jobs, as the options say it. */
 export interface FilterOptions {
@@ -135,7 +135,7 @@ export function deleteJobs(
   return withService(env, options, async ({ client }) => {
     if (jobIds.length > 0) return deleteNamed(client, jobIds);
     const count = await countUpTo(client, filter);
-    if (count === 0) return note("No job fits: nothing is deleted.");
+    if (count === 0) return printNote("No job fits: nothing is deleted.");
     if (!options.yes)
       await confirm(`Delete ${count > MOST ? `more than ${MOST} jobs` : jobsInWords(count)}, with their steps?`);
     await client.jobs.deleteAll(filter);

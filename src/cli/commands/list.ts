@@ -41,15 +41,15 @@ export async function printList<Row>(
     cursor = page.nextCursor;
   } while (cursor !== null && left > 0);
   if (json) return;
-  if (rows.length === 0) return note(nothing);
+  if (rows.length === 0) return printNote(nothing);
   print(tableLines(rows, columns));
-  if (cursor !== null) note(`There are more: --limit or --all shows them.`);
+  if (cursor !== null) printNote(`There are more: --limit or --all shows them.`);
 }
 
 /** What is said where a watch goes on without a service. */
-export const LOST = "Nothing is heard from the service; trying again …";
+export const SERVICE_LOST = "Nothing is heard from the service; trying again …";
 
 /** What is said beside the output, and never read as a part of it. */
-export function note(text: string): void {
+export function printNote(text: string): void {
   process.stderr.write(`${styleText("dim", text, { stream: process.stderr })}\n`);
 }

@@ -1,5 +1,5 @@
 import { readConfig } from "../../shared/config/load.ts";
-import { recipientOf } from "../recipient.ts";
+import { parseRecipient } from "../recipient.ts";
 import { withStores } from "../withStores.ts";
 
 /**
@@ -19,7 +19,7 @@ export async function showRoute(env: NodeJS.ProcessEnv): Promise<void> {
  * @throws CommandError when the recipient is none, StartError when MongoDB cannot be used
  */
 export async function setRoute(env: NodeJS.ProcessEnv, channel: string, typed: string): Promise<void> {
-  const to = recipientOf(typed);
+  const to = parseRecipient(typed);
   await withStores(readConfig(env), ({ sessions }) => sessions.setRoute({ channel, to }));
   console.log(`Replies of the main session go to ${channel} ${to}.`);
 }

@@ -5,7 +5,7 @@ import { cleanJson, cleanLine } from "../terminal/cleanText.ts";
 import { readInput, readJsonObject } from "../terminal/readInput.ts";
 import { print, rowLines } from "../terminal/words.ts";
 import { followRun } from "./followRun.ts";
-import { note } from "./list.ts";
+import { printNote } from "./list.ts";
 
 interface SendOptions extends ServiceOptions {
   readonly idempotencyKey?: string;
@@ -53,7 +53,7 @@ export function sendAgent(env: NodeJS.ProcessEnv, options: AgentOptions): Promis
     needHookToken(service);
     const answer = await service.client.hooks.send("agent", { message, ...given }, optionsOf(options));
     if (options.wait) {
-      note(`run ${cleanLine(answer.runId)}`);
+      printNote(`run ${cleanLine(answer.runId)}`);
       return followRun(service, answer.runId, options);
     }
     print(
@@ -80,7 +80,7 @@ export function sendMapped(env: NodeJS.ProcessEnv, name: string, options: Mapped
     if (options.json) return print([cleanJson(answer)]);
     const { runIds = [answer.runId] } = answer;
     const runs = (runIds as unknown[]).filter((runId) => runId !== undefined);
-    if (runs.length === 0) note("No run comes of it.");
+    if (runs.length === 0) printNote("No run comes of it.");
     print(rowLines(runs.map((runId) => ["Run", String(runId)] as const)));
   };
   return withService(env, { ...options, fetch: asItStands }, act, "mapped");
@@ -92,9 +92,9 @@ const send = (env: NodeJS.ProcessEnv, options: ServiceOptions, act: (service: Se
   withService(env, options, act, "hooks");
 
 /** @throws CommandError before anything is sent */
-function needHookToken({ url, hookToken, places }: Service): void {
+function needHookToken({ url, hookToken, settingNames }: Service): void {
   if (hookToken !== undefined) return;
-  const where = places("SIGNALBOX_HOOKS_TOKEN", "hooks.token");
+  const where = settingNames("SIGNALBOX_HOOKS_TOKEN", "hooks.token");
   throw new CommandError(EXIT.failed, `There is no hook token for the service at ${url}: set ${where}.`);
 }
 

@@ -4,7 +4,7 @@ import { type ServiceOptions, withService } from "../service.ts";
 import { cleanJson, cleanText } from "../terminal/cleanText.ts";
 import type { Column } from "../terminal/table.ts";
 import { age, print } from "../terminal/words.ts";
-import { type ListOptions, note, printList } from "./list.ts";
+import { type ListOptions, printList, printNote } from "./list.ts";
 
 const COLUMNS: readonly Column<Session>[] = [
   { title: "SESSION", of: ({ sessionKey }) => sessionKey, least: 16 },
@@ -36,7 +36,7 @@ export function listMessages(
   return withService(env, options, async ({ client }) => {
     const { messages } = await client.sessions.messages(sessionKey, { limit: options.limit });
     if (options.json) return print(messages.map((message) => cleanJson(message)));
-    if (messages.length === 0) note("No message.");
+    if (messages.length === 0) printNote("No message.");
     const blocks = messages.map(({ role, content, createdAt }) =>
       [styleText(role === "user" ? "bold" : ["bold", "cyan"], `${role}  ${createdAt}`), cleanText(content)].join("\n"),
     );

@@ -26,22 +26,23 @@ export function watchJobs(
     throw new CommandError(EXIT.usage, "Name one job, or give filters: not both.");
   }
   const read = jobId === undefined ? readMany(filter) : readOne(jobId);
-  return withService(env, options, ({ client, patient }) =>
+  return withService(env, options, ({ client, retrying }) =>
     untilInterrupted(async (signal) => {
       await read(client, signal); // what is wrong with the command, or with the service, is told at once
       const what = jobId === undefined ? { topics: ["jobs" as const], filter } : { job: jobId };
-      const patiently = patient();
+      const retryingClient = retrying();
       const jobs = new LiveJobs();
       const view = viewOf(jobs, options, jobId === undefined);
       try {
-        for await (const { type, data } of patiently.watch({ ...what, signal })) {
+        for await (const { type, data } of retryingClient.watch({ ...what, signal })) {
           if (type === "state") view.live(data.live);
           if (type === "reload" || (type === "state" && data.live)) {
-            for (const job of jobs.load(await read(patiently, signal))) view.changed(job);
+            for (const job of jobs.load(await read(retryingClient, signal))) view.changed(job);
           } else if (type === "job") {
             // What an event says of the end is without the output.
             const isEnd = jobId !== undefined && data.status !== "running";
-            for (const job of isEnd ? await read(patiently, signal) : [data]) if (jobs.take(job)) view.changed(job);
+            for (const job of isEnd ? await read(retryingClient, signal) : [data])
+              if (jobs.take(job)) view.changed(job);
           } else if (type === "job_removed") {
             if (jobId !== undefined) throw new CommandError(EXIT.service, "The job was deleted.");
             if (jobs.remove(data.jobId)) view.removed(data.jobId);

@@ -2,7 +2,7 @@ import { type CompletedCommand, choicePlaces, placesOf } from "./tree.ts";
 
 /** For bash 3.2 and later, with or without the package bash-completion. */
 export function bashScript(name: string, commands: readonly CompletedCommand[]): string {
-  const paths = commands.filter(({ path }) => path !== "").map(({ path }) => lead(path));
+  const paths = commands.filter(({ path }) => path !== "").map(({ path }) => completionPath(path));
   const files = placesOf(commands, (value) => value === "file");
   const free = placesOf(commands, (value) => value === "free");
   const values = placesOf(commands, (value) => value !== "none");
@@ -44,7 +44,7 @@ complete -F _${name} ${name}
 }
 
 /** A path as it is found: what was found before it, a blank, and one more word. */
-export const lead = (path: string): string => (path.includes(" ") ? path : ` ${path}`);
+export const completionPath = (path: string): string => (path.includes(" ") ? path : ` ${path}`);
 
 const quoted = (words: readonly string[]): string => `'${words.join(" ")}'`;
 const pattern = (places: readonly string[]): string => places.map((place) => `'${place}'`).join("|");

@@ -31,7 +31,7 @@ export interface AccessOptions {
 }
 
 /** What there is to begin with: credentials, the OAuth client that a person can consent to, or both. */
-export interface Given {
+export interface InitialCredentials {
   readonly known: KnownCredentials | undefined;
   readonly client: Client | undefined;
   /** Whether the credentials are others than those that are kept. */
@@ -44,16 +44,19 @@ const CONSENT_WITHIN_MS = 5 * 60_000;
  * @param path of the credentials that are kept
  * @throws StartError when there is nothing to begin with, or a file cannot be used
  */
-export function findGiven(path: string, { client: clientFile, credentials: keyFile, again }: AccessOptions): Given {
+export function findInitialCredentials(
+  path: string,
+  { client: clientFile, credentials: keyFile, again }: AccessOptions,
+): InitialCredentials {
   if (clientFile !== undefined && keyFile !== undefined) {
     throw new StartError("--client and --credentials exclude each other: a consent, or a service account's key.");
   }
   if (keyFile !== undefined) {
     const known = knownCredentials(keyFile);
-    return { known, client: undefined, isNewKey: savedUnlessBroken(path)?.text !== known.text };
+    return { known, client: undefined, isNewKey: savedIfReadable(path)?.text !== known.text };
   }
   const client = clientFile === undefined ? undefined : readClient(clientFile);
-  const saved = client ? savedUnlessBroken(path) : savedCredentials(path);
+  const saved = client ? savedIfReadable(path) : savedCredentials(path);
   if (!saved && !client) {
     throw new StartError(
       "There is no consent yet: give the JSON of an OAuth client with --client, or a service account's key with --credentials (docs/gmail.md says where to get them).",
@@ -70,7 +73,7 @@ export function findGiven(path: string, { client: clientFile, credentials: keyFi
 }
 
 /** Whatever is there is replaced by what is given. */
-function savedUnlessBroken(path: string): KnownCredentials | undefined {
+function savedIfReadable(path: string): KnownCredentials | undefined {
   try {
     return savedCredentials(path);
   } catch {
@@ -86,7 +89,7 @@ export interface Access {
 }
 
 interface AccessRequest {
-  readonly given: Given;
+  readonly given: InitialCredentials;
   readonly settings: GmailConfig;
   readonly project: string | undefined;
   readonly options: AccessOptions;
@@ -99,7 +102,7 @@ interface AccessRequest {
  * @returns null on a dry run that would have to ask
  * @throws StartError
  */
-export async function gainAccess(request: AccessRequest): Promise<Access | null> {
+export async function obtainAccess(request: AccessRequest): Promise<Access | null> {
   const { given, settings, options } = request;
   const { known, client, isNewKey } = given;
   const { account, credentialsFile: path } = settings;
@@ -107,14 +110,14 @@ export async function gainAccess(request: AccessRequest): Promise<Access | null>
   let why = "there is none yet, or another one was asked for";
   if (known) {
     const access = open(known, request);
-    const found = covers(known, scopes) ? await look(access, account) : "unfit";
+    const found = covers(known, scopes) ? await checkMailbox(access, account) : "unfit";
     if (isUsable(found)) {
       const isRight = !isNewKey && !isOpenToOthers(path);
       if (!isRight && !options.dryRun) await inStep("credentials", access.names, () => saveCredentials(path, known));
       const outcome = isRight ? "was there" : isNewKey ? "new" : "mended: others could read it";
       printStep(isRight || !options.dryRun ? "did" : "would", "credentials", `${path} (${outcome})`);
     }
-    if (isUsable(found) || !client || isOfClient(found)) return settle(access, account, found);
+    if (isUsable(found) || !client || isClientError(found)) return requireMailbox(access, account, found);
     why = found === "unfit" ? "the one there does not cover Pub/Sub" : found === "other" ? OTHER : ENDED;
     if (!options.dryRun) console.log(`       A new consent is needed: ${why}.`);
   }
@@ -126,31 +129,32 @@ export async function gainAccess(request: AccessRequest): Promise<Access | null>
   const names = { account, project: request.project, serviceAccount: undefined };
   const consented = await inStep("consent", names, () => consent(client, scopes, request));
   const access = open(consented, request);
-  const found = await look(access, account);
+  const found = await checkMailbox(access, account);
   if (isUsable(found)) {
     await inStep("consent", names, () => saveCredentials(path, consented));
     printStep("did", "consent", `given, and kept in ${path}, which only you can read`);
   }
-  return settle(access, account, found);
+  return requireMailbox(access, account, found);
 }
 
 const OTHER = "the one there is another account's";
 const ENDED = "the one there has ended (one to an app in testing does after seven days: publish the app)";
 
 /** What a look at the mailbox has found: the right account, another one, a scope too few, or why there was no looking. */
-type Found = "right" | "other" | "unfit" | GoogleError;
+type MailboxCheck = "right" | "other" | "unfit" | GoogleError;
 
 /** What may have nothing to do with the credentials does not speak against them. */
-const isUsable = (found: Found): boolean =>
+const isUsable = (found: MailboxCheck): boolean =>
   found instanceof GoogleError ? found.kind !== "authorization" : found === "right";
 
 /** A consent to the same client would be refused like this one. */
-const isOfClient = (found: Found) => found instanceof GoogleError && found.codes.some((code) => /client$/.test(code));
+const isClientError = (found: MailboxCheck) =>
+  found instanceof GoogleError && found.codes.some((code) => /client$/.test(code));
 
 const covers = ({ scopes: held }: KnownCredentials, scopes: readonly string[]) =>
   held === undefined || scopes.every((scope) => held.includes(scope));
 
-async function look({ gmail }: Access, account: string): Promise<Found> {
+async function checkMailbox({ gmail }: Access, account: string): Promise<MailboxCheck> {
   try {
     const { emailAddress } = await gmail.getProfile(new AbortController().signal);
     return emailAddress.toLowerCase() === account.toLowerCase() ? "right" : "other";
@@ -161,7 +165,7 @@ async function look({ gmail }: Access, account: string): Promise<Found> {
 }
 
 /** @throws StartError unless the mailbox is the right one */
-async function settle(access: Access, account: string, found: Found): Promise<Access> {
+async function requireMailbox(access: Access, account: string, found: MailboxCheck): Promise<Access> {
   await inStep("account", access.names, () => {
     if (found instanceof GoogleError) throw found;
     if (found === "right") return;

@@ -9,10 +9,10 @@ import { editJson5, type Json5Edit } from "../configFile/json5Edit.ts";
 import { writePrivateFile } from "../configFile/privateFile.ts";
 import { replaceFile } from "../configFile/replaceFile.ts";
 import { configTemplate } from "../configFile/template.ts";
-import { findKeptToken, newSecret } from "../start/firstUse.ts";
+import { findSavedToken, generateSecret } from "../start/firstUse.ts";
 
 /** What `hooks.gmail` must say. Null: a key must not be there. */
-export type GmailWish = { readonly [K in keyof GmailConfig]?: GmailConfig[K] | null | undefined };
+export type DesiredGmailConfig = { readonly [K in keyof GmailConfig]?: GmailConfig[K] | null | undefined };
 
 /** The configuration file as it is, or as it would be made. */
 export interface ConfigText {
@@ -38,11 +38,11 @@ export function readConfigText(env: NodeJS.ProcessEnv): ConfigText {
  * open as it was.
  */
 function newConfigText(env: NodeJS.ProcessEnv): string {
-  const kept = findKeptToken(resolve(parseConfig(undefined, env).dataDir));
+  const kept = findSavedToken(resolve(parseConfig(undefined, env).dataDir));
   return configTemplate({
-    "server.apiToken": kept ? undefined : newSecret(),
+    "server.apiToken": kept ? undefined : generateSecret(),
     "hooks.enabled": true,
-    "hooks.token": env.SIGNALBOX_HOOKS_TOKEN ? undefined : (kept ?? newSecret()),
+    "hooks.token": env.SIGNALBOX_HOOKS_TOKEN ? undefined : (kept ?? generateSecret()),
   });
 }
 
@@ -68,9 +68,9 @@ export interface ConfigChange {
  * already is not touched.
  * @throws ConfigError when that would not be usable
  */
-export function planConfig(file: ConfigText, env: NodeJS.ProcessEnv, wish: GmailWish): ConfigChange {
+export function planConfig(file: ConfigText, env: NodeJS.ProcessEnv, desired: DesiredGmailConfig): ConfigChange {
   const saved = savedGmail(file, env);
-  const edits = Object.entries(wish).flatMap(([key, value]): Json5Edit[] => {
+  const edits = Object.entries(desired).flatMap(([key, value]): Json5Edit[] => {
     if (value === undefined || (value ?? undefined) === saved[key]) return [];
     return [{ path: ["hooks", "gmail", key], value: value ?? undefined }];
   });
@@ -110,10 +110,10 @@ function edit({ path, text }: ConfigText, edits: readonly Json5Edit[]): string {
  * @returns false when everything was right already
  * @throws StartError with what to paste, when it cannot be written
  */
-export function writeConfig(file: ConfigText, env: NodeJS.ProcessEnv, wish: GmailWish): boolean {
+export function writeConfig(file: ConfigText, env: NodeJS.ProcessEnv, desired: DesiredGmailConfig): boolean {
   const now = readConfigText(env);
   const from = now.isNew ? file : now;
-  const { text } = planConfig(from, env, wish);
+  const { text } = planConfig(from, env, desired);
   if (text === from.text && !from.isNew) return false;
   try {
     if (!from.isNew) replaceFile(from.path, text);
@@ -123,13 +123,13 @@ export function writeConfig(file: ConfigText, env: NodeJS.ProcessEnv, wish: Gmai
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new StartError(
-      `${from.path} cannot be written (${code}): put this into it, and "gmail" into hooks.presets.\n\n${gmailBlock(wish)}`,
+      `${from.path} cannot be written (${code}): put this into it, and "gmail" into hooks.presets.\n\n${gmailBlock(desired)}`,
     );
   }
 }
 
 /** What was wished, to be pasted. */
-export const gmailBlock = (wish: GmailWish): string => {
-  const set = Object.entries(wish).filter(([, value]) => value !== null && value !== undefined);
+export const gmailBlock = (desired: DesiredGmailConfig): string => {
+  const set = Object.entries(desired).filter(([, value]) => value !== null && value !== undefined);
   return editJson5("{}", [{ path: ["hooks", "gmail"], value: Object.fromEntries(set) }]);
 };

@@ -22,14 +22,14 @@ export async function inStep<T>(step: StepName, names: SetupNames, act: () => T 
   }
 }
 
-export interface Notices {
+export interface PubSubNames {
   readonly topic: string;
   readonly subscription: string;
 }
 
 /** Sees to topic, grant and subscription. @returns whether the grant is a new one */
-export async function ensureNotices(
-  { topic, subscription }: Notices,
+export async function ensurePubSub(
+  { topic, subscription }: PubSubNames,
   setup: PubSubSetup,
   names: SetupNames,
   dryRun: boolean,

@@ -4,7 +4,7 @@ import { DURATION_PATTERN, durationMs } from "../../shared/config/formats/durati
 
 /** What options and arguments may be, each read from its text. @throws InvalidArgumentError */
 
-export const whole =
+export const wholeNumber =
   (least: number, most: number) =>
   (text: string): number => {
     const value = Number(text);
@@ -22,7 +22,7 @@ export function seconds(text: string): number {
 const TIME_PATTERN = /^(19|20)\d\d(-\d\d(-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?)?)?$/;
 
 /** A time, or how long ago it was. */
-export function when(text: string): string {
+export function timeOrAge(text: string): string {
   const isAgo = new RegExp(DURATION_PATTERN).test(text);
   if (isAgo) return new Date(Math.max(0, Date.now() - durationMs(text))).toISOString();
   const time = new Date(TIME_PATTERN.test(text) ? text : Number.NaN);
@@ -59,7 +59,7 @@ const names = (text: string, known: readonly string[] = []): readonly string[] =
 export const hookName = (text: string): string => text.split("/").map(name).join("/");
 
 /** An option that takes one of some words, and may be given several times. */
-export function anyOf(flags: string, description: string, words: readonly string[]): Option {
+export function choicesOption(flags: string, description: string, words: readonly string[]): Option {
   const option = new Option(flags, `${description}; may be repeated`).choices(words);
   return option.argParser((word: string, known: readonly string[] = []) => {
     if (words.includes(word)) return [...known, word];
@@ -68,7 +68,7 @@ export function anyOf(flags: string, description: string, words: readonly string
 }
 
 /** For a command that speaks to the running service; its arguments are names that go into a URL. */
-export function ofService(command: Command): Command {
+export function serviceCommand(command: Command): Command {
   for (const argument of command.registeredArguments) {
     if (argument.variadic) argument.argParser(names);
     else if (!argument.parseArg) argument.argParser(name);
@@ -77,10 +77,10 @@ export function ofService(command: Command): Command {
 }
 
 /** For a command that lists. */
-export const ofList = (command: Command): Command =>
-  ofService(
+export const listCommand = (command: Command): Command =>
+  serviceCommand(
     command
-      .option("--limit <n>", "most rows", whole(1, 1_000_000), 100)
+      .option("--limit <n>", "most rows", wholeNumber(1, 1_000_000), 100)
       .option("--all", "every row, however many")
       .option("--json", "print JSON, one line for each"),
   );

@@ -1,6 +1,6 @@
 import { styleText } from "node:util";
 import type { JobSummary } from "../../client/client.ts";
-import { LOST, note } from "../commands/list.ts";
+import { printNote, SERVICE_LOST } from "../commands/list.ts";
 import { bar } from "./bar.ts";
 import { cleanJson, cleanLine } from "./cleanText.ts";
 import { cut, outputWidth } from "./columns.ts";
@@ -40,7 +40,7 @@ export function lineView(): JobView {
     },
     removed: (jobId) => print([`${new Date().toISOString()}  ${cleanLine(jobId)}  removed`]),
     live(isLive) {
-      if (isLive === wasLost) note(isLive ? "The service is heard again." : LOST);
+      if (isLive === wasLost) printNote(isLive ? "The service is heard again." : SERVICE_LOST);
       wasLost = !isLive;
     },
     close() {},
@@ -98,7 +98,7 @@ function barLines(job: JobSummary, width: number): string[] {
 function blockView(lines: (width: number, height: number) => string[]): JobView {
   let isLive = true;
   const block = new LiveBlock(() => {
-    const lost = isLive ? [] : [styleText("yellow", cut(LOST, outputWidth()))];
+    const lost = isLive ? [] : [styleText("yellow", cut(SERVICE_LOST, outputWidth()))];
     const height = (process.stdout.rows || 24) - 1 - lost.length; // the cursor stands below
     return [...lines(outputWidth(), height).slice(0, Math.max(1, height)), ...lost];
   });

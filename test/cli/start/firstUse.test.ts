@@ -43,28 +43,28 @@ describe("readSettings", () => {
     const first = read();
     const second = read();
 
-    expect(first.config.hooks).to.include({ enabled: true, token: first.madeToken });
-    expect(first.env).to.include({ SIGNALBOX_MADE_HOOKS_TOKEN: first.madeToken });
-    expect(readConfig(first.env).hooks).to.include({ enabled: true, token: first.madeToken });
+    expect(first.config.hooks).to.include({ enabled: true, token: first.generatedToken });
+    expect(first.env).to.include({ SIGNALBOX_MADE_HOOKS_TOKEN: first.generatedToken });
+    expect(readConfig(first.env).hooks).to.include({ enabled: true, token: first.generatedToken });
     const { hooks } = readConfig({ ...first.env, ...withFile("{}") });
     expect(hooks).to.include({ enabled: false });
-    expect(first.madeToken).to.match(/^[\w-]{32}$/);
-    expect(second.madeToken).to.equal(first.madeToken);
-    expect(readFileSync(tokenFile(), "utf8")).to.equal(`${first.madeToken}\n`);
+    expect(first.generatedToken).to.match(/^[\w-]{32}$/);
+    expect(second.generatedToken).to.equal(first.generatedToken);
+    expect(readFileSync(tokenFile(), "utf8")).to.equal(`${first.generatedToken}\n`);
     expect(statSync(tokenFile()).mode & 0o777).to.equal(0o600);
     expect(statSync(dataDir).mode & 0o777).to.equal(0o700);
     expect(readdirSync(dataDir)).to.deep.equal(["hooks-token"]);
   });
 
   it("makes another one for another data directory", () => {
-    expect(read().madeToken).to.not.equal(read({ SIGNALBOX_DATA_DIR: join(home, "other") }).madeToken);
+    expect(read().generatedToken).to.not.equal(read({ SIGNALBOX_DATA_DIR: join(home, "other") }).generatedToken);
   });
 
   it("takes a token that a variable sets, and makes none", () => {
-    const { config, madeToken } = read({ SIGNALBOX_HOOKS_TOKEN: "a-token-of-ones-own" });
+    const { config, generatedToken } = read({ SIGNALBOX_HOOKS_TOKEN: "a-token-of-ones-own" });
 
     expect(config.hooks).to.include({ enabled: true, token: "a-token-of-ones-own" });
-    expect(madeToken).to.equal(undefined);
+    expect(generatedToken).to.equal(undefined);
     expect(existsSync(dataDir)).to.equal(false);
   });
 
@@ -81,10 +81,10 @@ describe("readSettings", () => {
   ];
   for (const [title, env] of off) {
     it(`leaves the hooks off with ${title}`, () => {
-      const { config, madeToken } = read(env());
+      const { config, generatedToken } = read(env());
 
       expect(config.hooks.enabled).to.equal(false);
-      expect(madeToken).to.equal(undefined);
+      expect(generatedToken).to.equal(undefined);
       expect(existsSync(dataDir)).to.equal(false);
     });
   }
@@ -119,8 +119,8 @@ describe("readSettings", () => {
 });
 
 describe("the start block", () => {
-  const block = (file: string, madeToken?: string) =>
-    summary({ config: parseConfig(file, {}), madeToken }, "http://127.0.0.1:1", false);
+  const block = (file: string, generatedToken?: string) =>
+    summary({ config: parseConfig(file, {}), generatedToken }, "http://127.0.0.1:1", false);
   const hooks = "hooks: { enabled: true, token: 'the-configured-token', path: '/in' }";
 
   it("tells how to turn hooks on that are off", () => {
