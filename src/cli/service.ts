@@ -3,29 +3,29 @@ import { type Client, createClient, SignalboxError } from "../client/client.ts";
 import { CommandError, EXIT } from "./exit.ts";
 
 export interface ServiceOptions {
-  /** Where the service is. Without it, and without SIGNALBOX_URL, it is the one that the configuration describes. */
+  /** The address of the service. Defaults to SIGNALBOX_URL, then to the service in the configuration. */
   readonly url?: string | undefined;
-  /** What the paths of its hooks begin with, where it is not the configured service. */
+  /** The base path of its hooks, if it is not the configured service. */
   readonly hooksPath?: string | undefined;
 }
 
-/** What is asked for: the API, a hook that the hook token opens, or one that may want its sender's own proof. */
+/** The kind of endpoint: the API, a hook with the hook token, or a mapped hook that may authenticate its own sender. */
 type Endpoint = "api" | "hooks" | "mapped";
 
-/** Where the service is, and what opens it. */
+/** The address of the service and the tokens for it. */
 interface ServiceAccess {
   readonly url: string;
   readonly apiToken: string | undefined;
   readonly hookToken: string | undefined;
   readonly hooksPath: string;
-  /** Where a token may be set, for people. */
+  /** Returns a text for people on where a token can be set. */
   readonly settingNames: (variable: string, key: string) => string;
 }
 
 export interface Service extends ServiceAccess {
-  /** Each call is made once. */
+  /** A client without retries. */
   readonly client: Client;
-  /** Calls that read are made until they are answered; hears of each that was made in vain. */
+  /** Returns a client that retries reads without limit, and calls `onAway` after each failed attempt. */
   readonly retrying: (onAway?: () => void) => Client;
 }
 
@@ -43,7 +43,7 @@ export async function withService<T>(
   const access = await findAccess(env, options);
   checkTokens(access);
   const { url, apiToken, hookToken, hooksPath } = access;
-  // The hook token opens what became of a run too.
+  // The hook token also permits reading runs.
   const settings = { url, token: apiToken ?? hookToken, hookToken, hooksPath, fetch: options.fetch };
   const clients = [createClient(settings)] as [Client, ...Client[]];
   const retrying = (onAway?: () => void) => {
@@ -61,7 +61,7 @@ export async function withService<T>(
   }
 }
 
-/** Tokens of a configuration file go to the service that it describes, and to no other. */
+/** Finds the address and the tokens. Tokens of a configuration file are sent only to the service in that file. */
 async function findAccess(env: NodeJS.ProcessEnv, options: ServiceOptions): Promise<ServiceAccess> {
   const named = options.url ?? (env.SIGNALBOX_URL || undefined);
   if (named !== undefined) {
@@ -102,7 +102,7 @@ function checkedUrl(text: string, source: string): string {
   return text;
 }
 
-/** Where a client reaches what is bound to that address. */
+/** Returns the host by which a client reaches a server that listens on this address. */
 function reachableHost(host: string): string {
   if (host === "0.0.0.0") return "127.0.0.1";
   if (host === "::") return "[::1]";
@@ -136,10 +136,10 @@ function describeRefusal(access: ServiceAccess, endpoint: Endpoint): string {
     : `The service at ${access.url} refuses the ${name}: correct ${where}.`;
 }
 
-/** Whether a header can carry the token; what fetch throws of another would show it. White space at its end is left out. */
+/** Returns whether a header can contain the token. If not, the error of fetch would show it. Trailing white space is ignored. */
 const isSendable = (token = ""): boolean => !/[^ -~]/.test(token.trimEnd());
 
-/** @throws CommandError for a token that no header can carry, which it does not show */
+/** @throws CommandError for a token that no header can contain; the message does not show it */
 function checkTokens(access: ServiceAccess): void {
   for (const endpoint of ["api", "hooks"] as const) {
     const { token, name, where } = tokenOf(access, endpoint);
@@ -149,7 +149,7 @@ function checkTokens(access: ServiceAccess): void {
   }
 }
 
-/** What a door asks for, and where it may be set. */
+/** Returns the token for an endpoint, its name, and where it can be set. */
 function tokenOf({ apiToken, hookToken, settingNames }: ServiceAccess, endpoint: Endpoint) {
   return endpoint === "api"
     ? { token: apiToken, name: "API token", where: settingNames("SIGNALBOX_API_TOKEN", "server.apiToken") }

@@ -31,9 +31,9 @@ export interface GmailSetupOptions extends AccessOptions {
 const NAME = "signalbox-gmail";
 
 /**
- * `webhooks gmail setup`: sees to all that listening to a mailbox needs, one step after the other, and writes `hooks.gmail`.
- * What is right already is left alone, so that it may run again after a step that failed.
- * @throws ConfigError; CommandError where the mailbox is not named; StartError that names the step and says what to do
+ * `webhooks gmail setup`: sets up everything for listening to a mailbox, step by step, and writes `hooks.gmail`. Completed
+ * steps are skipped, so that the command can run again after a failed step.
+ * @throws ConfigError; CommandError if no mailbox is given; StartError with the failed step and its remedy
  */
 export async function setupGmail(env: NodeJS.ProcessEnv, options: GmailSetupOptions): Promise<void> {
   const { dryRun = false } = options;
@@ -64,7 +64,7 @@ export async function setupGmail(env: NodeJS.ProcessEnv, options: GmailSetupOpti
   console.log(`\n${nextStep(env)}`);
 }
 
-/** Of the service that runs here, if one does, or how one is started. */
+/** Returns advice on how to reload the service that runs here, or how to start one. */
 function nextStep(env: NodeJS.ProcessEnv): string {
   const running = findRunningInstance(resolve(readConfig(env).dataDir));
   return running
@@ -79,7 +79,7 @@ async function setUpNotices(
   dryRun: boolean,
 ): Promise<void> {
   if (topic === undefined || subscription === undefined) {
-    // A watch would say that there is no such label.
+    // Without a watch, which would report a missing label, this call checks the label.
     const { signal } = new AbortController();
     await inStep("label", names, () => gmail.listMessages({ labelIds: [label], max: 1 }, signal));
     if (saved.topic !== undefined && !dryRun) await inStep("watch", names, () => gmail.stop(signal));
@@ -92,7 +92,7 @@ async function setUpNotices(
   await startWatch({ topic, label }, gmail, names, isGrantNew);
 }
 
-/** Of a dry run that has no credentials to look with. */
+/** Prints the remaining steps of a dry run that has no credentials to check them. */
 function printUnseen({ topic = "", subscription = "", label }: GmailConfig): void {
   printStep("would", "topic", `${topic} (made, unless it is there)`);
   printStep("would", "publisher", "Gmail (granted, unless it is)");
@@ -109,7 +109,7 @@ function printPlan(file: ReturnType<typeof readConfigText>, text: string, desire
   console.log(gmailBlock(desired));
 }
 
-/** What `hooks.gmail` is to say: what an option says, else what it said before, else the plain names. */
+/** Returns the desired `hooks.gmail`: values from options, else the saved values, else default names. */
 function desiredConfig(options: GmailSetupOptions, saved: Json, ownProject: string | undefined): DesiredGmailConfig {
   const { account = saved.account as string, label, includeBody, pollOnly, project } = options;
   const isPolled = pollOnly ?? (saved.account !== undefined && saved.topic === undefined);

@@ -19,7 +19,7 @@ import { cleanJson, cleanText } from "../terminal/cleanText.ts";
 import { readJsonObject } from "../terminal/readInput.ts";
 
 export interface HookTestOptions {
-  /** A file, or `-` for standard input. */
+  /** The path of a file, or `-` for standard input. */
   readonly body: string;
   readonly header?: Readonly<Record<string, string>>;
   /** As `a=1&b=2`. */
@@ -28,9 +28,9 @@ export interface HookTestOptions {
 }
 
 /**
- * `hooks test NAME --body FILE`: carries out mapping and transform here, and prints what would come of it. Nothing is sent
- * or written, and no proof of the sender is asked for.
- * @throws StartError when the body cannot be read, nothing matches, or mapping or transform fail
+ * `hooks test NAME --body FILE`: runs mapping and transform in this process and prints the result. Nothing is sent or
+ * stored, and the sender is not authenticated.
+ * @throws StartError if the body cannot be read, no mapping matches, or the mapping or transform fails
  */
 export async function testHook(env: NodeJS.ProcessEnv, name: string, options: HookTestOptions): Promise<void> {
   const config = readConfig(env);
@@ -51,8 +51,8 @@ export async function testHook(env: NodeJS.ProcessEnv, name: string, options: Ho
     onOutput: (_run, _stream, line) => console.error(line),
   });
   try {
-    for (const one of calls) {
-      const result = await runMapping(config, mapping, one, transforms);
+    for (const itemCall of calls) {
+      const result = await runMapping(config, mapping, itemCall, transforms);
       console.log(options.json ? cleanJson(result) : describeResult(result));
     }
   } catch (error) {

@@ -5,8 +5,8 @@ import { configTemplate } from "../configFile/template.ts";
 import { generateSecret } from "../start/firstUse.ts";
 
 /**
- * `init`: writes a configuration file that explains every key, with the hooks on and fresh secrets.
- * @throws StartError when there is one already and it is not to be replaced, or it cannot be written
+ * `init`: writes a configuration file that explains every key, with hooks enabled and new secrets.
+ * @throws StartError if there is a file already and `force` is false, or the file cannot be written
  */
 export function init(env: NodeJS.ProcessEnv, { force }: { force: boolean }): void {
   const path = configPath(env);

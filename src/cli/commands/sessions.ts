@@ -12,7 +12,7 @@ const COLUMNS: readonly Column<Session>[] = [
   { title: "NOW", of: ({ busy }) => (busy ? "busy" : ""), format: () => "cyan" },
 ];
 
-/** `sessions list`: last used first. */
+/** `sessions list`: prints sessions, last used first. */
 export function listSessions(env: NodeJS.ProcessEnv, options: ServiceOptions & ListOptions): Promise<void> {
   return withService(env, options, ({ client }) =>
     printList<Session>(
@@ -27,7 +27,7 @@ export function listSessions(env: NodeJS.ProcessEnv, options: ServiceOptions & L
   );
 }
 
-/** `sessions messages KEY`: the latest, oldest of them first. */
+/** `sessions messages KEY`: prints the latest messages, the oldest of them first. */
 export function listMessages(
   env: NodeJS.ProcessEnv,
   sessionKey: string,
