@@ -30,9 +30,9 @@ export interface Service extends ServiceAccess {
 }
 
 /**
- * Does something with the running service, and lets go of it.
- * @param door which token it asks for
- * @throws CommandError saying what is wrong and what to do about it
+ * Connects to the running service, runs `act`, and closes the clients.
+ * @param door decides which token an error message names
+ * @throws CommandError with the fault and its remedy
  */
 export async function withService<T>(
   env: NodeJS.ProcessEnv,

@@ -1,6 +1,6 @@
 import { type CompletedCommand, choicePlaces, placesOf } from "./tree.ts";
 
-/** For bash 3.2 and later, with or without the package bash-completion. */
+/** Returns the script for bash 3.2 and later, with or without the package bash-completion. */
 export function bashScript(name: string, commands: readonly CompletedCommand[]): string {
   const paths = commands.filter(({ path }) => path !== "").map(({ path }) => completionPath(path));
   const files = placesOf(commands, (value) => value === "file");
@@ -43,7 +43,7 @@ complete -F _${name} ${name}
 `;
 }
 
-/** A path as it is found: what was found before it, a blank, and one more word. */
+/** Returns a path in the form in which the script matches it: the path so far, a blank, and one more word. */
 export const completionPath = (path: string): string => (path.includes(" ") ? path : ` ${path}`);
 
 const quoted = (words: readonly string[]): string => `'${words.join(" ")}'`;

@@ -1,7 +1,7 @@
 import { completionPath } from "./bash.ts";
 import { type CompletedCommand, type CompletedOption, placesOf } from "./tree.ts";
 
-/** For fish: a file in ~/.config/fish/completions. */
+/** Returns the script for fish, to be stored in ~/.config/fish/completions. */
 export function fishScript(name: string, commands: readonly CompletedCommand[]): string {
   const paths = commands.filter(({ path }) => path !== "").map(({ path }) => completionPath(path));
   const values = placesOf(commands, (value) => value !== "none");

@@ -30,19 +30,20 @@ export interface AccessOptions {
   readonly dryRun?: boolean;
 }
 
-/** What there is to begin with: credentials, the OAuth client that a person can consent to, or both. */
+/** The credentials at the start of the set-up: saved or given ones, an OAuth client for a new consent, or both. */
 export interface InitialCredentials {
   readonly known: KnownCredentials | undefined;
   readonly client: Client | undefined;
-  /** Whether the credentials are others than those that are kept. */
+  /** Whether the credentials differ from the saved ones. */
   readonly isNewKey: boolean;
 }
 
 const CONSENT_WITHIN_MS = 5 * 60_000;
 
 /**
- * @param path of the credentials that are kept
- * @throws StartError when there is nothing to begin with, or a file cannot be used
+ * Finds the credentials for the set-up in the options and the saved file.
+ * @param path of the saved credentials
+ * @throws StartError if there are neither credentials nor a client, or a file cannot be used
  */
 export function findInitialCredentials(
   path: string,
@@ -72,7 +73,7 @@ export function findInitialCredentials(
   return { known: isSaved && !again ? saved : undefined, client: client ?? own, isNewKey: false };
 }
 
-/** Whatever is there is replaced by what is given. */
+/** Returns the saved credentials, or undefined if they are missing or invalid: the given ones then replace them. */
 function savedIfReadable(path: string): KnownCredentials | undefined {
   try {
     return savedCredentials(path);
@@ -81,7 +82,7 @@ function savedIfReadable(path: string): KnownCredentials | undefined {
   }
 }
 
-/** The mailbox, and Pub/Sub as whoever the credentials are. */
+/** Access to the mailbox and to Pub/Sub with the credentials. */
 export interface Access {
   readonly gmail: GmailApi;
   readonly pubsubAuth: GoogleAuth;
@@ -97,9 +98,9 @@ interface AccessRequest {
 }
 
 /**
- * Sees to credentials that open this mailbox: those that are there, or a consent that a person gives now, which is kept
- * before anything else is tried.
- * @returns null on a dry run that would have to ask
+ * Obtains credentials for this mailbox: the initial ones, or those of a new consent by the user, which are saved before
+ * any further step.
+ * @returns null on a dry run that would have to ask for consent
  * @throws StartError
  */
 export async function obtainAccess(request: AccessRequest): Promise<Access | null> {
@@ -140,14 +141,14 @@ export async function obtainAccess(request: AccessRequest): Promise<Access | nul
 const OTHER = "the one there is another account's";
 const ENDED = "the one there has ended (one to an app in testing does after seven days: publish the app)";
 
-/** What a look at the mailbox has found: the right account, another one, a scope too few, or why there was no looking. */
+/** The result of opening the mailbox: the right account, another one, missing scopes, or the error. */
 type MailboxCheck = "right" | "other" | "unfit" | GoogleError;
 
-/** What may have nothing to do with the credentials does not speak against them. */
+/** Returns whether the credentials may be right. Only errors of authorization show that they are not. */
 const isUsable = (found: MailboxCheck): boolean =>
   found instanceof GoogleError ? found.kind !== "authorization" : found === "right";
 
-/** A consent to the same client would be refused like this one. */
+/** Returns whether the OAuth client was rejected. A new consent to the same client would fail too. */
 const isClientError = (found: MailboxCheck) =>
   found instanceof GoogleError && found.codes.some((code) => /client$/.test(code));
 

@@ -25,7 +25,7 @@ export function addHooks(program: Command, environment: Environment): void {
   addSend(hooks, environment);
 }
 
-/** `hooks send …`: the two hooks that are built in, and any that a mapping takes. */
+/** `hooks send …`: the two built-in hooks, and any hook with a mapping. */
 function addSend(hooks: Command, environment: Environment): void {
   const send = hooks
     .command("send")

@@ -68,12 +68,12 @@ export function addJobs(program: Command, environment: Environment): void {
   );
 }
 
-/** The list's filters; all that are given must hold. */
+/** Adds the filters of jobs. A job must match all of those given. */
 function ofFilter(command: Command): Command {
   const given = new Set<string>();
   for (const name of ["stale", "no-stale"]) {
     command.on(`option:${name}`, () => {
-      // commander knows no conflict of two options that set the same value
+      // commander does not detect a conflict of two options that set the same value.
       if (given.add(name).size > 1) command.error("error: option '--stale' cannot be used with option '--no-stale'");
     });
   }
