@@ -1,7 +1,7 @@
 import crypto from "node:crypto";
 import { syncBuiltinESMExports } from "node:module";
 import { expect } from "chai";
-import { verifySender, type SenderAuth } from "../../src/hooks/signatures/verifySender.ts";
+import { type SenderAuth, verifySender } from "../../src/hooks/signatures/verifySender.ts";
 import { startApp } from "../support/app.ts";
 
 const TOKEN = "an-api-token-of-length";
