@@ -1,5 +1,5 @@
 import Koa from "koa";
-import { compileMappings, hookName, mappingsAt } from "../hooks/mappings/mapping.ts";
+import { compileMappings, hookName, mappingsNamed } from "../hooks/mappings/mapping.ts";
 import { isLoopback } from "../shared/address.ts";
 import { BUILT_IN_HOOKS } from "../shared/config/checks/mappings.ts";
 import { ApiAuth, LOGIN_PATH } from "./auth/apiAuth.ts";
@@ -117,7 +117,7 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
     ctx.body = canRead ? text : withoutMappingNames(text);
   });
   app.use(router.routes());
-  const isKnown = (name: string) => BUILT_IN_HOOKS.includes(name) || mappingsAt(mappings, name).length > 0;
+  const isKnown = (name: string) => BUILT_IN_HOOKS.includes(name) || mappingsNamed(mappings, name).length > 0;
   app.use(notFound(router, (path) => isHook(path) && !isKnown(hookName(hooks.path, path))));
   return app;
 }

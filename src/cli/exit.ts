@@ -2,19 +2,19 @@ import { CommanderError } from "commander";
 import { StartError } from "../shared/lifecycle.ts";
 import { cleanText } from "./terminal/cleanText.ts";
 
-/** What the command line ends with; 0 is all well, 128 and above a signal as shells count it. */
+/** Exit codes of the command line. 0 means success; 128 and above mean a signal, as in shells. */
 export const EXIT = {
   /** The job, the run or the check failed, or something on this machine is not usable. */
   failed: 1,
-  /** The command was not understood. */
+  /** The command or its arguments are invalid. */
   usage: 2,
-  /** The service cannot be reached, or has refused. */
+  /** The service cannot be reached, or has rejected the request. */
   service: 3,
   interrupted: 130,
   outputClosed: 141,
 } as const;
 
-/** A command that cannot go on: the sentence for the person, and what to end with. */
+/** The failure of a command: a sentence for the user and the exit code. */
 export class CommandError extends StartError {
   readonly exitCode: number;
 
@@ -24,9 +24,9 @@ export class CommandError extends StartError {
   }
 }
 
-/** What a command ends with that has thrown, and what is still to be said. */
-export function endOf(error: unknown): { exitCode: number; message?: string } {
-  // commander has said what was wrong, or what was asked for
+/** Returns the exit code for an error, and the message that is still to be printed. */
+export function exitFor(error: unknown): { exitCode: number; message?: string } {
+  // commander has already printed the error, or the requested help.
   if (error instanceof CommanderError) return { exitCode: error.exitCode === 0 ? 0 : EXIT.usage };
   if (error instanceof CommandError) return { exitCode: error.exitCode, message: cleanText(error.message) };
   if (error instanceof StartError) return { exitCode: EXIT.failed, message: cleanText(error.message) };

@@ -2,7 +2,7 @@
 import { enableCompileCache } from "node:module";
 import { join } from "node:path";
 
-// a start is mostly loading code; what is loaded after this line, and in the child processes, is compiled only once
+// Most of the time of a start is loading code. The cache applies to modules loaded after this line and in child processes.
 const { directory } = enableCompileCache(join(import.meta.dirname, "..", "..", "node_modules", ".cache", "compiled"));
 const { runCommandLine } = await import("./run.ts");
 const { EXIT } = await import("./exit.ts");
@@ -14,7 +14,7 @@ async function environment(): Promise<NodeJS.ProcessEnv> {
 }
 
 process.stdout.on("error", ({ code }: NodeJS.ErrnoException) => {
-  if (code === "EPIPE") process.exit(EXIT.outputClosed); // whoever reads has gone, such as `head`
+  if (code === "EPIPE") process.exit(EXIT.outputClosed); // the reader has closed the pipe, such as `head`
   process.stderr.write(`The output cannot be written (${code}).\n`);
   process.exit(EXIT.failed);
 });

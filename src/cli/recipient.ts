@@ -1,8 +1,8 @@
 import { MAX_RECIPIENT } from "../shared/config/schema/session.ts";
 import { CommandError, EXIT } from "./exit.ts";
 
-/** A recipient as it was typed, without spaces around. @throws CommandError where it is none */
-export function recipientOf(typed: string): string {
+/** Returns a recipient without surrounding white space. @throws CommandError if it is empty or too long */
+export function parseRecipient(typed: string): string {
   const to = typed.trim();
   if (to === "") throw new CommandError(EXIT.usage, "The recipient is empty: name it as the channel does.");
   if (to.length > MAX_RECIPIENT)

@@ -3,66 +3,66 @@ import { type Client, createClient, SignalboxError } from "../client/client.ts";
 import { CommandError, EXIT } from "./exit.ts";
 
 export interface ServiceOptions {
-  /** Where the service is. Without it, and without SIGNALBOX_URL, it is the one that the configuration describes. */
+  /** The address of the service. Defaults to SIGNALBOX_URL, then to the service in the configuration. */
   readonly url?: string | undefined;
-  /** What the paths of its hooks begin with, where it is not the configured service. */
+  /** The base path of its hooks, if it is not the configured service. */
   readonly hooksPath?: string | undefined;
 }
 
-/** What is asked for: the API, a hook that the hook token opens, or one that may want its sender's own proof. */
-type Door = "api" | "hooks" | "mapped";
+/** The kind of endpoint: the API, a hook with the hook token, or a mapped hook that may authenticate its own sender. */
+type Endpoint = "api" | "hooks" | "mapped";
 
-/** Where the service is, and what opens it. */
-interface Access {
+/** The address of the service and the tokens for it. */
+interface ServiceAccess {
   readonly url: string;
   readonly apiToken: string | undefined;
   readonly hookToken: string | undefined;
   readonly hooksPath: string;
-  /** Where a token may be set, for people. */
-  readonly places: (variable: string, key: string) => string;
+  /** Returns a text for people on where a token can be set. */
+  readonly settingNames: (variable: string, key: string) => string;
 }
 
-export interface Service extends Access {
-  /** Each call is made once. */
+export interface Service extends ServiceAccess {
+  /** A client without retries. */
   readonly client: Client;
-  /** Calls that read are made until they are answered; hears of each that was made in vain. */
-  readonly patient: (onAway?: () => void) => Client;
+  /** Returns a client that retries reads without limit, and calls `onAway` after each failed attempt. */
+  readonly retrying: (onAway?: () => void) => Client;
 }
 
 /**
- * Does something with the running service, and lets go of it.
- * @param door which token it asks for
- * @throws CommandError saying what is wrong and what to do about it
+ * Connects to the running service, runs `act`, and closes the clients.
+ * @param door decides which token an error message names
+ * @throws CommandError with the fault and its remedy
  */
 export async function withService<T>(
   env: NodeJS.ProcessEnv,
   options: ServiceOptions & { readonly fetch?: typeof globalThis.fetch },
   act: (service: Service) => Promise<T>,
-  door: Door = "api",
+  endpoint: Endpoint = "api",
 ): Promise<T> {
   const access = await findAccess(env, options);
   checkTokens(access);
   const { url, apiToken, hookToken, hooksPath } = access;
-  // The hook token opens what became of a run too.
-  const known = { url, token: apiToken ?? hookToken, hookToken, hooksPath, fetch: options.fetch };
-  const clients = [createClient(known)] as [Client, ...Client[]];
-  const patient = (onAway?: () => void) => {
-    const client = createClient({ ...known, retryForMs: Number.POSITIVE_INFINITY, onError: onAway });
+  // The hook token also permits reading runs.
+  const settings = { url, token: apiToken ?? hookToken, hookToken, hooksPath, fetch: options.fetch };
+  const clients = [createClient(settings)] as [Client, ...Client[]];
+  const retrying = (onAway?: () => void) => {
+    const client = createClient({ ...settings, retryForMs: Number.POSITIVE_INFINITY, onError: onAway });
     clients.push(client);
     return client;
   };
   try {
-    return await act({ ...access, client: clients[0], patient });
+    return await act({ ...access, client: clients[0], retrying });
   } catch (error) {
-    if (error instanceof SignalboxError) throw new CommandError(EXIT.service, inWords(error, access, door));
+    if (error instanceof SignalboxError) throw new CommandError(EXIT.service, describeError(error, access, endpoint));
     throw error;
   } finally {
     await Promise.all(clients.map((client) => client.close()));
   }
 }
 
-/** Tokens of a configuration file go to the service that it describes, and to no other. */
-async function findAccess(env: NodeJS.ProcessEnv, options: ServiceOptions): Promise<Access> {
+/** Finds the address and the tokens. Tokens of a configuration file are sent only to the service in that file. */
+async function findAccess(env: NodeJS.ProcessEnv, options: ServiceOptions): Promise<ServiceAccess> {
   const named = options.url ?? (env.SIGNALBOX_URL || undefined);
   if (named !== undefined) {
     return {
@@ -70,10 +70,10 @@ async function findAccess(env: NodeJS.ProcessEnv, options: ServiceOptions): Prom
       apiToken: env.SIGNALBOX_API_TOKEN || undefined,
       hookToken: env.SIGNALBOX_HOOKS_TOKEN || undefined,
       hooksPath: options.hooksPath ?? "/hooks",
-      places: (variable) => `${variable} (where a URL is given, a configuration file is not looked into)`,
+      settingNames: (variable) => `${variable} (where a URL is given, a configuration file is not looked into)`,
     };
   }
-  const [{ readConfig, configFile }, { findKeptToken }] = await Promise.all([
+  const [{ readConfig, configFile }, { findSavedToken }] = await Promise.all([
     import("../shared/config/load.ts"),
     import("./start/firstUse.ts"),
   ]);
@@ -85,11 +85,11 @@ async function findAccess(env: NodeJS.ProcessEnv, options: ServiceOptions): Prom
     );
   }
   return {
-    url: `http://${reachable(server.host)}:${server.port}`,
+    url: `http://${reachableHost(server.host)}:${server.port}`,
     apiToken: server.apiToken,
-    hookToken: hooks.token ?? (configFile(env) ? undefined : findKeptToken(resolve(dataDir))),
+    hookToken: hooks.token ?? (configFile(env) ? undefined : findSavedToken(resolve(dataDir))),
     hooksPath: options.hooksPath ?? hooks.path,
-    places: (variable, key) => `${variable}, or ${key} in the configuration file`,
+    settingNames: (variable, key) => `${variable}, or ${key} in the configuration file`,
   };
 }
 
@@ -102,32 +102,32 @@ function checkedUrl(text: string, source: string): string {
   return text;
 }
 
-/** Where a client reaches what is bound to that address. */
-function reachable(host: string): string {
+/** Returns the host by which a client reaches a server that listens on this address. */
+function reachableHost(host: string): string {
   if (host === "0.0.0.0") return "127.0.0.1";
   if (host === "::") return "[::1]";
   return host.includes(":") ? `[${host}]` : host;
 }
 
-function inWords(error: SignalboxError, access: Access, door: Door): string {
+function describeError(error: SignalboxError, access: ServiceAccess, endpoint: Endpoint): string {
   const { code, detail, errors } = error;
   const faults = errors.map((fault) => `\n  - ${fault.parameter ?? fault.pointer ?? ""}: ${fault.detail}`);
   const said = detail + faults.join("");
   if (code === "unreachable") {
     return `${said} Start it with \`npm start\`, or say where it is with --url or SIGNALBOX_URL.`;
   }
-  if (code === "unauthorized") return refusal(access, door);
+  if (code === "unauthorized") return describeRefusal(access, endpoint);
   if (code === "forbidden")
-    return `${said} Set ${access.places("SIGNALBOX_API_TOKEN", "server.apiToken")}, to the full one.`;
-  if (code === "not_found" && door !== "api") {
+    return `${said} Set ${access.settingNames("SIGNALBOX_API_TOKEN", "server.apiToken")}, to the full one.`;
+  if (code === "not_found" && endpoint !== "api") {
     return `There are no hooks at ${access.url}${access.hooksPath}: turn them on there with hooks.enabled, or name their path with --hooks-path.`;
   }
   return said;
 }
 
-function refusal(access: Access, door: Door): string {
-  const { token, name, where } = tokenOf(access, door);
-  if (door === "mapped") {
+function describeRefusal(access: ServiceAccess, endpoint: Endpoint): string {
+  const { token, name, where } = tokenOf(access, endpoint);
+  if (endpoint === "mapped") {
     const proof = "give its sender's own proof with --header, where its mapping has auth";
     return `The service at ${access.url} does not let this hook in: correct ${where}; or ${proof}.`;
   }
@@ -136,22 +136,22 @@ function refusal(access: Access, door: Door): string {
     : `The service at ${access.url} refuses the ${name}: correct ${where}.`;
 }
 
-/** Whether a header can carry the token; what fetch throws of another would show it. White space at its end is left out. */
+/** Returns whether a header can contain the token. If not, the error of fetch would show it. Trailing white space is ignored. */
 const isSendable = (token = ""): boolean => !/[^ -~]/.test(token.trimEnd());
 
-/** @throws CommandError for a token that no header can carry, which it does not show */
-function checkTokens(access: Access): void {
-  for (const door of ["api", "hooks"] as const) {
-    const { token, name, where } = tokenOf(access, door);
+/** @throws CommandError for a token that no header can contain; the message does not show it */
+function checkTokens(access: ServiceAccess): void {
+  for (const endpoint of ["api", "hooks"] as const) {
+    const { token, name, where } = tokenOf(access, endpoint);
     if (isSendable(token)) continue;
     const why = `No header can carry the ${name}: it holds a line break, or the like.`;
     throw new CommandError(EXIT.failed, `${why} Correct ${where}.`);
   }
 }
 
-/** What a door asks for, and where it may be set. */
-function tokenOf({ apiToken, hookToken, places }: Access, door: Door) {
-  return door === "api"
-    ? { token: apiToken, name: "API token", where: places("SIGNALBOX_API_TOKEN", "server.apiToken") }
-    : { token: hookToken, name: "hook token", where: places("SIGNALBOX_HOOKS_TOKEN", "hooks.token") };
+/** Returns the token for an endpoint, its name, and where it can be set. */
+function tokenOf({ apiToken, hookToken, settingNames }: ServiceAccess, endpoint: Endpoint) {
+  return endpoint === "api"
+    ? { token: apiToken, name: "API token", where: settingNames("SIGNALBOX_API_TOKEN", "server.apiToken") }
+    : { token: hookToken, name: "hook token", where: settingNames("SIGNALBOX_HOOKS_TOKEN", "hooks.token") };
 }

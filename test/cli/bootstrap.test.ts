@@ -65,13 +65,13 @@ describe("script/bootstrap", () => {
   const bootstrap = (...args: Parameters<typeof begin>) => begin(...args).ended;
   const left = () => readdirSync(join(root, ".tools")).filter((name) => name.startsWith("tmp-"));
 
-  it("says and does nothing when everything is there", async () => {
+  it("does and prints nothing if everything is installed", async () => {
     const { code, stdout, stderr } = await bootstrap("test", {}, resolve("."));
 
     expect({ code, stdout, stderr }).to.deep.equal({ code: 0, stdout: "", stderr: "" });
   });
 
-  it("links to the servers that are installed", async () => {
+  it("links to the installed servers", async () => {
     program("mongod", "echo db version v7.0.28");
     program("redis-server", "echo Redis server v=7.0.15 sha=0");
     const { code, stdout } = await bootstrap("start");
@@ -82,7 +82,7 @@ describe("script/bootstrap", () => {
     expect(left()).to.deep.equal([]);
   });
 
-  it("takes valkey-server for redis-server", async () => {
+  it("accepts valkey-server instead of redis-server", async () => {
     program("valkey-server", "echo Valkey server v=8.1.3 sha=0");
     const { code } = await bootstrap("start", { MONGODB_URI: REAL_SERVERS.MONGODB_URI });
 
@@ -90,7 +90,7 @@ describe("script/bootstrap", () => {
     expect(readlinkSync(join(root, ".tools/bin/redis-server"))).to.equal(join(bin, "valkey-server"));
   });
 
-  it("fetches no server for a start that uses configured ones, whether the environment, .env or the file names them", async () => {
+  it("fetches no server for a start with servers configured in the environment, .env or the file", async () => {
     const { MONGODB_URI, REDIS_URL } = REAL_SERVERS;
     writeFileSync(join(root, ".env"), `MONGODB_URI=${MONGODB_URI}\n`);
     writeFileSync(join(root, "signalbox.json5"), `{ redis: { url: "${REDIS_URL}" } }`);
@@ -196,7 +196,7 @@ describe("script/bootstrap", () => {
     });
   }
 
-  it("installs again when package-lock.json names another version than is installed", async () => {
+  it("installs again if package-lock.json has another version than the installed one", async () => {
     const lock = readFileSync("package-lock.json", "utf8");
     writeFileSync(join(root, "package-lock.json"), lock.replace(/("node_modules\/koa": \{\s+"version": ")/, "$10."));
     program("npm", `echo "npm $1" >&2; exit 1`);
@@ -207,7 +207,7 @@ describe("script/bootstrap", () => {
   });
 
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    it(`leaves nothing behind when ${signal} interrupts it`, async () => {
+    it(`leaves no files when ${signal} interrupts it`, async () => {
       program("python3", `echo $$ > ${root}/pip.pid; exec sleep 60`);
       symlinkSync("/bin/sleep", join(bin, "sleep"));
       const { child, ended } = begin("start", NO_DOWNLOAD);
@@ -221,7 +221,7 @@ describe("script/bootstrap", () => {
     });
   }
 
-  it("clears away what a killed set-up left, and not what another one is at", async () => {
+  it("removes the files of a killed set-up, but not those of a running one", async () => {
     mkdirSync(join(root, ".tools/tmp-999999999-gone"), { recursive: true });
     mkdirSync(join(root, `.tools/tmp-${process.pid}-busy`));
     program("mongod", "echo db version v7.0.28");

@@ -27,7 +27,7 @@ describe("signalbox deliver and channels check", () => {
   });
   beforeEach(() => server.script());
 
-  it("sends a text in as many parts as it takes", async () => {
+  it("sends a text in as many parts as necessary", async () => {
     const text = `${"word ".repeat(18).trim()}.  And_more_of_it.`.replaceAll(" ", "_");
     const args = ["deliver", "mattermost", "--to", town, "--text", `${text}x${"y".repeat(60)}`];
     const { code, stdout } = await runInProcess(args, env);
@@ -40,7 +40,7 @@ describe("signalbox deliver and channels check", () => {
     expect(server.requests.map(({ body }) => body.channel_id)).to.deep.equal([town, town]);
   });
 
-  it("says in a sentence why nothing was sent, and ends with 1", async () => {
+  it("explains in one sentence why nothing was sent, and exits with 1", async () => {
     server.script(answers(401, { id: "api.context.session_expired.app_error", message: "", status_code: 401 }));
 
     const { code, stderr } = await runInProcess(["deliver", "mattermost", "--to", town, "--text", "Hello"], env);
@@ -54,7 +54,7 @@ describe("signalbox deliver and channels check", () => {
   const refusal = (status: number, id: string) => answers(status, { id, message: "", status_code: status });
   const deliver = (text: string) => runInProcess(["deliver", "mattermost", "--to", ` ${town} `, "--text", text], env);
 
-  it("sends a text as plain text where the service does not take its formatting", async () => {
+  it("sends plain text if the service rejects the formatting", async () => {
     server.script(refusal(400, "model.post.is_valid.message.app_error"), post);
 
     const { code, stdout } = await deliver("Hello **there**");
@@ -65,7 +65,7 @@ describe("signalbox deliver and channels check", () => {
     expect(server.requests.map(({ body }) => body.channel_id)).to.deep.equal([town, town]);
   });
 
-  it("waits for the end of a limit, and no longer than a minute", async () => {
+  it("waits at most a minute for the end of a rate limit", async () => {
     server.script(answers(429, "limit exceeded", { "Retry-After": "1" }), post);
     const waited = await deliver("Hello");
     const requests = server.requests.length;
@@ -77,7 +77,7 @@ describe("signalbox deliver and channels check", () => {
     expect(refused.stderr).to.match(/^Nothing was sent to mattermost \(rate-limited\): /);
   });
 
-  it("says how many parts were sent before one was not", async () => {
+  it("prints how many parts were sent before one failed", async () => {
     server.script(post, refusal(403, "api.context.permissions.app_error"));
 
     const { code, stdout, stderr } = await deliver(`${"x".repeat(90)}\n\n${"y".repeat(90)}`);
@@ -87,7 +87,7 @@ describe("signalbox deliver and channels check", () => {
     expect(stderr).to.match(/^1 of 2 parts were sent to mattermost \(gone\): Mattermost answered 403/);
   });
 
-  it("says that a text may have been sent where nobody knows", async () => {
+  it("prints that a text may have been sent if the outcome is unknown", async () => {
     server.script(breaks);
 
     const { code, stderr } = await deliver("Hello");
@@ -110,7 +110,7 @@ describe("signalbox deliver and channels check", () => {
     });
   }
 
-  it("tries each channel's credentials and sends nothing; ends with 1 when one is bad", async () => {
+  it("checks each channel's credentials without sending, and exits with 1 if one is invalid", async () => {
     const good = await runInProcess(["channels", "check"], env);
     server.script(answers(401, { id: "api.context.session_expired.app_error", message: "", status_code: 401 }));
     const bad = await runInProcess(["channels", "check"], env);

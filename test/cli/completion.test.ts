@@ -25,7 +25,7 @@ describe("signalbox completion", () => {
   after(() => rmSync(dir, { recursive: true }));
 
   for (const shell of ["bash", "zsh", "fish"] as const) {
-    it(`prints the script of ${shell}, which ${shell} can read`, async () => {
+    it(`prints a script that ${shell} can parse`, async () => {
       const { code, stdout } = await runInProcess(["completion", shell], {});
 
       expect(code).to.equal(0);
@@ -35,7 +35,7 @@ describe("signalbox completion", () => {
     });
   }
 
-  it("refuses another shell", async () => {
+  it("rejects an unknown shell", async () => {
     const { code, stderr } = await runInProcess(["completion", "csh"], {});
 
     expect(code).to.equal(2);
@@ -112,7 +112,7 @@ describe("signalbox completion", () => {
     });
   }
 
-  it("bash goes by it as an interactive shell does", async () => {
+  it("works in an interactive bash", async () => {
     const script = "source signalbox.bash; complete -p signalbox";
 
     const { stdout } = await run("bash", ["--norc", "-c", script], { cwd: dir });
@@ -120,7 +120,7 @@ describe("signalbox completion", () => {
     expect(stdout).to.equal("complete -F _signalbox signalbox\n");
   });
 
-  it("zsh and fish are told every command and every option with its description", () => {
+  it("lists every command and option with its description for zsh and fish", () => {
     const [zsh, fish] = [completionScript(program(), "zsh"), completionScript(program(), "fish")];
 
     expect(zsh).to.include("'list:Print jobs, newest first.'");

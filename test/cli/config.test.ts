@@ -32,7 +32,7 @@ const run = (command: string, env: Record<string, string> = {}) => runInProcess(
 const file = () => join(home, "signalbox.json5");
 
 describe("signalbox config check", () => {
-  it("says that a usable configuration is usable, and which file it is", async () => {
+  it("prints that the configuration is usable, and the path of its file", async () => {
     writeFileSync(file(), "{ server: { port: 1 } }");
 
     expect(await run("config check")).to.deep.equal({
@@ -42,7 +42,7 @@ describe("signalbox config check", () => {
     });
   });
 
-  it("says where a usable configuration names a channel that is not configured", async () => {
+  it("prints references to channels that are not configured", async () => {
     const mappings = [
       { match: { path: "a" }, channel: "slack", to: "C1" },
       { match: { path: "b" }, channel: "slack", to: "C1", deliver: false },
@@ -62,14 +62,14 @@ describe("signalbox config check", () => {
     ]);
   });
 
-  it("says that there is no file", async () => {
+  it("prints that there is no file", async () => {
     const { code, stdout } = await run("config check", { SIGNALBOX_CONFIG: "" });
 
     expect(code).to.equal(0);
     expect(stdout).to.match(/there is no file\) is usable\.\n$/);
   });
 
-  it("names every problem, of the file and of the environment, with exit code 1", async () => {
+  it("prints all problems of the file and the environment, and exits with 1", async () => {
     writeFileSync(file(), "{ hoks: {}, hooks: { enabled: true }, dataDir: '${NOWHERE}' }");
 
     expect(await run("config check", { LOG_LEVEL: "loud" })).to.deep.equal({
@@ -84,7 +84,7 @@ describe("signalbox config check", () => {
     });
   });
 
-  it("refuses a file that is named and not there", async () => {
+  it("rejects a named file that is missing", async () => {
     const { code, stderr } = await run("config check", { SIGNALBOX_CONFIG: "other.json5" });
 
     expect(code).to.equal(1);
@@ -93,7 +93,7 @@ describe("signalbox config check", () => {
 });
 
 describe("signalbox config show", () => {
-  it("prints what takes effect, with the hosts of servers and without secrets", async () => {
+  it("prints the effective configuration with the hosts of servers and without secrets", async () => {
     writeFileSync(
       file(),
       `{ agents: { runners: { openai: { headers: { "X-Key": "\${KEY}" } } } }, server: { apiToken: "the-token-of-the-API" } }`,
@@ -119,7 +119,7 @@ describe("signalbox config show", () => {
     expect(Object.keys(shown).slice(0, 3)).to.deep.equal(["server", "mongodb", "redis"]);
   });
 
-  it("names every problem of a configuration that is not usable, with exit code 1", async () => {
+  it("prints all problems of an unusable configuration, and exits with 1", async () => {
     const { code, stdout, stderr } = await run("config show", { PORT: "x", LOG_LEVEL: "loud" });
 
     expect({ code, stdout }).to.deep.equal({ code: 1, stdout: "" });
@@ -127,8 +127,8 @@ describe("signalbox config show", () => {
   });
 });
 
-describe("signalbox config show, of texts that take a variable,", () => {
-  it("prints the file's words: nobody knows what the variable holds", async () => {
+describe("signalbox config show with variables", () => {
+  it("prints a text with a variable as it is in the file", async () => {
     writeFileSync(
       file(),
       `{ agents: { defaults: { model: "\${MODEL}" }, runners: { command: { command: ["agent", "--key", "\${KEY}"] } } } }`,
@@ -140,7 +140,7 @@ describe("signalbox config show, of texts that take a variable,", () => {
     expect(stdout).to.not.include("s3cret");
   });
 
-  it("shows the hooks as start has them where there is no file, and makes no token", async () => {
+  it("shows hooks as start enables them without a file, and generates no token", async () => {
     const { stdout } = await run("config show", { SIGNALBOX_DATA_DIR: join(home, "data") });
 
     expect(JSON.parse(stdout).hooks).to.include({ enabled: true, token: "[redacted]" });
@@ -151,7 +151,7 @@ describe("signalbox config show, of texts that take a variable,", () => {
 describe("redactConfig", () => {
   const secrets = configKeys().flatMap(([key, node]) => (node.secret ? [{ key, ...node }] : []));
 
-  it("knows the secrets", () => {
+  it("redacts every secret of the schema", () => {
     expect(secrets.map(({ key }) => key)).to.deep.equal([
       "server.apiToken",
       "server.readOnlyToken",
@@ -179,7 +179,7 @@ describe("redactConfig", () => {
     ]);
   });
 
-  it("shows no secret, whatever characters it has", () => {
+  it("shows no secret, whatever its characters", () => {
     const secret = fc.string({ minLength: 16, unit: "grapheme" }).filter((text) => !/\$\{|[\u2028\u2029]/.test(text));
 
     const ofAddress = fc.stringMatching(/^[\w.~!$&'()*+,;=%-]{16,40}$/);
@@ -242,7 +242,7 @@ describe("redactConfig", () => {
 });
 
 describe("signalbox init", () => {
-  it("writes a usable file with fresh secrets that only its owner can read", async () => {
+  it("writes a usable file with new secrets that only its owner can read", async () => {
     const { code, stdout, stderr } = await run("init");
     const written = parseConfig(readFileSync(file(), "utf8"), {});
 
@@ -257,7 +257,7 @@ describe("signalbox init", () => {
     expect((await run("config check")).stdout).to.include("is usable");
   });
 
-  it("refuses to replace a file, and does with --force, with other secrets and for the owner alone", async () => {
+  it("replaces a file only with --force, with other secrets and only readable by its owner", async () => {
     await run("init", { SIGNALBOX_CONFIG: "own.json5" });
     writeFileSync(file(), "{}", { mode: 0o644 });
     const refused = await run("init");
@@ -273,14 +273,14 @@ describe("signalbox init", () => {
     expect(readdirSync(home).sort()).to.deep.equal(["own.json5", "signalbox.json5"]);
   });
 
-  it("does not write through a link", async () => {
+  it("does not write through a symbolic link", async () => {
     symlinkSync(join(home, "elsewhere"), file());
 
     expect((await run("init")).code).to.equal(1);
     expect(existsSync(join(home, "elsewhere"))).to.equal(false);
   });
 
-  it("says in one sentence that the file cannot be written", async () => {
+  it("explains in one sentence that the file cannot be written", async () => {
     const { code, stderr } = await run("init", { SIGNALBOX_CONFIG: "missing/own.json5" });
 
     expect(code).to.equal(1);
@@ -291,11 +291,11 @@ describe("signalbox init", () => {
 });
 
 describe("configTemplate", () => {
-  it("with nothing taken in gives the defaults", () => {
+  it("gives the defaults if no line is uncommented", () => {
     expect(parseConfig(configTemplate({}), {})).to.deep.equal(parseConfig(undefined, {}));
   });
 
-  it("with everything taken in is usable, and tells every key", () => {
+  it("is usable and has every key if all lines are uncommented", () => {
     const set = {
       "server.apiToken": "the-token-of-the-API",
       "hooks.token": "the-token-of-the-hooks",

@@ -37,7 +37,7 @@ describe("signalbox hooks test", () => {
   const run = (args: string, body: string) =>
     runInProcess(["hooks", "test", ...args.split(" "), "--body", join(dir, body)], env);
 
-  it("prints the prompt that a mapping would make, and sends nothing", async () => {
+  it("prints the prompt of a mapping and sends nothing", async () => {
     const { code, stdout } = await run("ci --header x-event:push --query n=2", "body.json");
 
     expect(code).to.equal(0);
@@ -45,13 +45,13 @@ describe("signalbox hooks test", () => {
     expect(stdout).to.match(/\n\nBe brief\.\n\nOutside content follows[\s\S]*">>>\npush of main 2\n<<</);
   });
 
-  it("reads the body as the service does: a whole number that would be rounded is its digits", async () => {
+  it("parses the body as the service does, without rounding large numbers", async () => {
     const { stdout } = await run("ci", "number.json");
 
     expect(stdout).to.include(" of 9007199254740993 ");
   });
 
-  it("carries the transform out, and shows what it prints apart", async () => {
+  it("runs the transform and prints its output on standard error", async () => {
     const event = await run("alert --json", "body.json");
     const dropped = await run("alert --json", "empty.json");
 
@@ -81,7 +81,7 @@ describe("signalbox hooks test", () => {
     ["ci", "missing.json", /^The body cannot be read from .*missing\.json \(ENOENT\)\.$/],
   ] as const;
   for (const [args, body, words] of refused) {
-    it(`says in a sentence what is wrong with ${args} and ${body}, and ends with 1`, async () => {
+    it(`explains in one sentence what is wrong with ${args} and ${body}, and exits with 1`, async () => {
       const { code, stderr } = await run(args, body);
 
       expect(code).to.equal(1);

@@ -32,7 +32,7 @@ describe("signalbox jobs", () => {
       .map((line) => JSON.parse(line));
 
   describe("list", () => {
-    it("prints a table, newest first, and what a name holds only as text", async () => {
+    it("prints a table, newest first, with control characters in names made safe", async () => {
       const team = randomUUID();
       const first = await createJob(app, { name: "First", metadata: { team }, message: "line one\nline two" });
       const second = await createJob(app, { name: HOSTILE, metadata: { team }, progress: 42, status: "failed" });
@@ -47,7 +47,7 @@ describe("signalbox jobs", () => {
       expect(lines[1]).to.match(new RegExp(`^${first.jobId} +First +running +0 % +\\d+s +line one line two$`));
     });
 
-    it("--json prints one whole job a line, harmless too", async () => {
+    it("prints one complete job in each line with --json, made safe too", async () => {
       const team = randomUUID();
       const { path } = await createJob(app, { name: HOSTILE, metadata: { team }, input: { n: 1 } });
       await createJob(app, { metadata: { team } });
@@ -59,7 +59,7 @@ describe("signalbox jobs", () => {
       expect(rows(stdout)[1]).to.deep.equal((await app.call("GET", path)).body);
     });
 
-    it("goes through pages as far as --limit or --all say", async () => {
+    it("reads as many pages as --limit or --all require", async () => {
       const team = randomUUID();
       for (let i = 0; i < 5; i++) await createJob(app, { metadata: { team } });
       const filter = ["list", "--metadata", `team=${team}`];
@@ -73,7 +73,7 @@ describe("signalbox jobs", () => {
       expect(all.stderr).to.equal("");
     });
 
-    it("goes by all filters given", async () => {
+    it("applies all given filters", async () => {
       const team = randomUUID();
       const { jobId } = await createJob(app, { name: "Nightly", metadata: { team, at: "x=y" }, status: "failed" });
       await createJob(app, { name: "Nightly", metadata: { team, at: "x=y" } });
@@ -84,7 +84,7 @@ describe("signalbox jobs", () => {
       expect(rows(found.stdout).map((job) => job.jobId)).to.deep.equal([jobId]);
     });
 
-    it("hands every filter on as the service knows it", async () => {
+    it("sends every filter in the form of the API", async () => {
       const asked: string[] = [];
       const receiver = createServer(({ url = "" }, response) => {
         asked.push(url);
@@ -138,13 +138,13 @@ describe("signalbox jobs", () => {
       ]);
     });
 
-    it("says that there is none, beside the output", async () => {
+    it("prints on standard error that there is no job", async () => {
       const { code, stdout, stderr } = await jobs("list", "--name", randomUUID());
 
       expect([code, stdout, stderr]).to.deep.equal([0, "", "No job.\n"]);
     });
 
-    it("has colours at a terminal, and cuts to its width; NO_COLOR takes the colours away", async () => {
+    it("uses colours and the width of a terminal, and no colours with NO_COLOR", async () => {
       const team = randomUUID();
       await createJob(app, { metadata: { team }, message: "漢字".repeat(60), status: "failed" });
       const args = ["jobs", "list", "--metadata", `team=${team}`];
@@ -163,7 +163,7 @@ describe("signalbox jobs", () => {
       expect(lines[1]).to.match(/[漢字]…$/);
     });
 
-    it("at a terminal a hostile name neither sets the title nor clears the screen", async () => {
+    it("does not let a hostile name set the title or clear the screen of a terminal", async () => {
       const team = randomUUID();
       await createJob(app, { name: HOSTILE, metadata: { team } });
 
@@ -176,7 +176,7 @@ describe("signalbox jobs", () => {
   });
 
   describe("get", () => {
-    it("prints the job, its steps, and what is in it as JSON", async () => {
+    it("prints the job, its steps and its values as JSON", async () => {
       const { jobId, path } = await createJob(app, { name: "Report", input: { month: "May" }, description: HOSTILE });
       await report(app, path, "collect", { stepName: "Collect", progress: 50, message: "120 of 240\nrows" });
 
@@ -189,7 +189,7 @@ describe("signalbox jobs", () => {
       expect(stdout).to.not.match(/[^\P{Cc}\n]|\u202e/u);
     });
 
-    it("--json prints it as the service has it", async () => {
+    it("prints the job as the service returns it with --json", async () => {
       const { jobId, path } = await createJob(app, { metadata: { a: [1] } });
       await report(app, path, "one", { progress: 10 });
 
@@ -198,13 +198,13 @@ describe("signalbox jobs", () => {
       expect(rows(stdout)).to.deep.equal([(await app.call("GET", `${path}?include=steps`)).body]);
     });
 
-    it("ends with 3 where there is no such job", async () => {
+    it("exits with 3 if there is no such job", async () => {
       const { code, stdout, stderr } = await jobs("get", "nobody's");
 
       expect([code, stdout, stderr]).to.deep.equal([3, "", 'There is no job "nobody\'s".\n']);
     });
 
-    it("finds an id that is no ordinary one", async () => {
+    it("finds a job whose id has special characters", async () => {
       const jobId = "ci/build 7 % 漢字 ?#";
       await app.call("PUT", `/api/jobs/${encodeURIComponent(jobId)}`, {});
 
@@ -218,7 +218,7 @@ describe("signalbox jobs", () => {
   describe("delete", () => {
     const isThere = async (path: string) => (await app.call("GET", path)).status === 200;
 
-    it("deletes those named, and names those that are not there", async () => {
+    it("deletes named jobs and prints those that are missing", async () => {
       const [one, other, kept] = [await createJob(app), await createJob(app), await createJob(app)];
 
       const { code, stdout, stderr } = await jobs("delete", one.jobId, "gone", other.jobId);
@@ -230,7 +230,7 @@ describe("signalbox jobs", () => {
       expect(found).to.deep.equal([false, false, true]);
     });
 
-    it("by filters wants --yes where nobody can be asked", async () => {
+    it("requires --yes with filters if there is no terminal", async () => {
       const team = randomUUID();
       const fitting = await createJob(app, { metadata: { team } });
       const other = await createJob(app);
@@ -249,7 +249,7 @@ describe("signalbox jobs", () => {
       expect([await isThere(fitting.path), await isThere(other.path)]).to.deep.equal([false, true]);
     });
 
-    it("by filters asks at a terminal, and takes anything but yes for no", async () => {
+    it("asks for confirmation at a terminal, and accepts only yes", async () => {
       const team = randomUUID();
       const { path } = await createJob(app, { metadata: { team } });
       const args = ["jobs", "delete", "--metadata", `team=${team}`];
@@ -283,7 +283,7 @@ describe("signalbox jobs", () => {
       [["a", "--all"], /^Say in one way which jobs/],
     ] as const;
     for (const [args, words] of misused) {
-      it(`${args.join(" ") || "without anything"} ends with 2 and deletes nothing`, async () => {
+      it(`exits with 2 and deletes nothing for the arguments: ${args.join(" ") || "none"}`, async () => {
         const { path } = await createJob(app, { status: "failed" });
 
         const { code, stderr } = await jobs("delete", ...args, "--yes");
@@ -295,7 +295,7 @@ describe("signalbox jobs", () => {
     }
   });
 
-  describe("which service", () => {
+  describe("address and token", () => {
     const TOKEN = "api-token-of-the-test";
     let guarded: TestApp;
     let dir: string;
@@ -308,7 +308,7 @@ describe("signalbox jobs", () => {
       rmSync(dir, { recursive: true });
     });
 
-    it("is the configured one, with its token", async () => {
+    it("are those of the configuration", async () => {
       const { port } = new URL(guarded.url);
       writeFileSync(join(dir, "signalbox.json5"), `{ server: { port: ${port}, apiToken: "${TOKEN}" } }`);
 
@@ -317,7 +317,7 @@ describe("signalbox jobs", () => {
       expect([code, stderr]).to.deep.equal([0, "No job.\n"]);
     });
 
-    it("with a URL is that one, and the configured token does not go there", async () => {
+    it("are not mixed: the configured token is not sent to another URL", async () => {
       writeFileSync(join(dir, "signalbox.json5"), `{ server: { apiToken: "${TOKEN}" } }`);
       const list = (args: string[], env: Record<string, string>) =>
         runInProcess(["jobs", "list", ...args], env, { cwd: dir });
@@ -338,7 +338,7 @@ describe("signalbox jobs", () => {
 
     for (const name of ["SIGNALBOX_API_TOKEN", "SIGNALBOX_HOOKS_TOKEN"]) {
       for (const hidden of ["sec\nret-of-the-test", "secret-of-the-test-\u0100"]) {
-        it(`names ${name} where no header can carry ${JSON.stringify(hidden)}, and does not show it`, async () => {
+        it(`report ${name} without showing it if no header can contain ${JSON.stringify(hidden)}`, async () => {
           const { code, stderr } = await runInProcess(["jobs", "list"], { SIGNALBOX_URL: guarded.url, [name]: hidden });
 
           expect(code).to.equal(1);
@@ -348,7 +348,7 @@ describe("signalbox jobs", () => {
       }
     }
 
-    it("leaves white space at the ends of a token out", async () => {
+    it("ignore white space around a token", async () => {
       const env = { SIGNALBOX_URL: guarded.url, SIGNALBOX_API_TOKEN: `${TOKEN}\n` };
 
       const { code, stderr } = await runInProcess(["jobs", "list"], env);
@@ -356,7 +356,7 @@ describe("signalbox jobs", () => {
       expect([code, stderr]).to.deep.equal([0, "No job.\n"]);
     });
 
-    it("says that a token which only reads is not enough", async () => {
+    it("explain that a read-only token is not enough", async () => {
       const env = { SIGNALBOX_URL: guarded.url, SIGNALBOX_API_TOKEN: "reads-and-no-more" };
 
       const read = await runInProcess(["jobs", "list"], env);
@@ -367,7 +367,7 @@ describe("signalbox jobs", () => {
       expect(deleted.stderr).to.match(/^This token may only read\. Set SIGNALBOX_API_TOKEN .*, to the full one\.$/m);
     });
 
-    it("says how to start it, or to say where it is, where it cannot be reached", async () => {
+    it("explain how to start the service, or how to give its address, if it cannot be reached", async () => {
       const url = `http://127.0.0.1:${await freePort()}`;
 
       const { code, stderr } = await runInProcess(["jobs", "watch"], { SIGNALBOX_URL: url });
@@ -378,7 +378,7 @@ describe("signalbox jobs", () => {
       );
     });
 
-    it("has to be said where the configured one takes a free port", async () => {
+    it("must be given if the configured service uses a free port", async () => {
       const { code, stderr } = await runInProcess(["jobs", "list"], { PORT: "0" }, { cwd: tmpdir() });
 
       expect(code).to.equal(2);
@@ -387,7 +387,7 @@ describe("signalbox jobs", () => {
 
     const unusable = ["ftp://x", "localhost:3000", "http://user:secret@127.0.0.1:1"];
     for (const url of unusable) {
-      it(`refuses ${url.split("@").pop()} in a sentence`, async () => {
+      it(`reject ${url.split("@").pop()} with one sentence`, async () => {
         const { code, stderr } = await runInProcess(["jobs", "list", "--url", url], {});
 
         expect(code).to.equal(2);

@@ -32,7 +32,7 @@ describe("signalbox", () => {
     });
 
   for (const command of acting(program())) {
-    it(`${nameOf(command)} is described and has examples`, () => {
+    it(`has a description and examples for ${nameOf(command)}`, () => {
       expect(command.description()).to.match(/^[A-Z].*\.$/);
       expect(examplesOf(command)).to.not.be.empty;
       for (const { description, flags } of command.options) expect(description, flags).to.not.equal("");
@@ -43,7 +43,7 @@ describe("signalbox", () => {
     command.name() === "completion" ? [] : examplesOf(command).map((line) => ({ line, name: nameOf(command) })),
   );
   for (const { line, name } of examples) {
-    it(`takes its own example ${line}`, async () => {
+    it(`accepts its own example ${line}`, async () => {
       const [signalbox, ...args] = wordsOf(line);
       expect(signalbox).to.equal("signalbox");
       expect(line.startsWith(`${name} `) || line === name).to.equal(true);
@@ -85,7 +85,7 @@ describe("signalbox", () => {
     [["hooks", "send", "agent", "--message", "x", "--timeout", "0"], /It must be a number of seconds above 0\.$/],
   ] as const;
   for (const [args, words] of misused) {
-    it(`${args.join(" ")} ends with 2 and says what is wrong with it`, async () => {
+    it(`exits with 2 and an explanation for ${args.join(" ")}`, async () => {
       const { code, stdout, stderr } = await runInProcess(args, {});
 
       expect([code, stdout]).to.deep.equal([2, ""]);
@@ -93,7 +93,7 @@ describe("signalbox", () => {
     });
   }
 
-  it("hooks test takes its options before the name of the hook, too", async () => {
+  it("accepts options of hooks test before the name of the hook", async () => {
     const args = ["hooks", "test", "--body", "-", "--header", "a: b", "--header", "c: d", "ci"];
 
     const end = await program()
@@ -103,7 +103,7 @@ describe("signalbox", () => {
     expect(end, String(end)).to.be.instanceOf(Reached);
   });
 
-  it("ends with 1 and a sentence where the output cannot be written", async () => {
+  it("exits with 1 and one sentence if the output cannot be written", async () => {
     const output = openSync("/dev/full", "w");
     const args = ["src/cli/main.ts", "completion", "bash"];
     const child = spawn(process.execPath, args, { stdio: ["ignore", output, "pipe"] });
@@ -113,13 +113,13 @@ describe("signalbox", () => {
     expect([code, stderr]).to.deep.equal([1, "The output cannot be written (ENOSPC).\n"]);
   });
 
-  it("--version prints the version", async () => {
+  it("prints the version with --version", async () => {
     const { code, stdout } = await runInProcess(["--version"], {});
 
     expect([code, stdout]).to.deep.equal([0, `${version}\n`]);
   });
 
-  it("--help ends with 0, and shows examples", async () => {
+  it("exits with 0 and prints examples with --help", async () => {
     const { code, stdout } = await runInProcess(["jobs", "watch", "--help"], {});
 
     expect(code).to.equal(0);
@@ -127,14 +127,14 @@ describe("signalbox", () => {
     expect(stdout).to.include("\nExamples:\n  signalbox jobs watch report-7\n");
   });
 
-  it("help shows what --help does, of a command within a command too", async () => {
+  it("prints the same with help and --help, for nested commands too", async () => {
     const asked = await runInProcess(["help", "jobs", "watch"], {});
     const help = await runInProcess(["jobs", "watch", "--help"], {});
 
     expect(asked).to.deep.equal(help);
   });
 
-  it("--help loads neither what carries a command out nor the configuration", async () => {
+  it("loads neither the commands nor the configuration for --help", async () => {
     const trace = { NODE_OPTIONS: `--import ${SPY}` };
 
     const { stderr } = await runCli("--help", trace).ended;
@@ -145,14 +145,14 @@ describe("signalbox", () => {
     );
   });
 
-  it("without a command shows them all, and ends with 2", async () => {
+  it("lists all commands and exits with 2 without a command", async () => {
     const { code, stderr } = await runInProcess([], {});
 
     expect(code).to.equal(2);
     expect(stderr).to.match(/^Usage: signalbox \[options\] \[command\]\n[\s\S]*\n {2}jobs /);
   });
 
-  it("leaves it to who runs it what it ends with", async () => {
+  it("leaves the exit code to the caller", async () => {
     const quiet = program();
     quiet.configureOutput({ writeErr: () => {} });
 

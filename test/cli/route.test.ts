@@ -11,7 +11,7 @@ describe("signalbox route", () => {
 
   const route = (...args: string[]) => runInProcess(["route", ...args], env);
 
-  it("show says that there is none, then the one that set has set", async () => {
+  it("shows that there is no route, and later the one that was set", async () => {
     const none = await route("show");
     const set = await route("set", "telegram", "12345");
     const shown = await route("show");
@@ -21,7 +21,7 @@ describe("signalbox route", () => {
     expect(shown.stdout).to.equal("telegram 12345\n");
   });
 
-  it("set refuses a channel that does not exist in a sentence", async () => {
+  it("rejects an unknown channel with one sentence", async () => {
     const { code, stderr } = await route("set", "fax", "12345");
 
     expect(code).to.equal(2);
@@ -30,7 +30,7 @@ describe("signalbox route", () => {
     );
   });
 
-  it("set takes a recipient without the spaces around it, and none that is too long", async () => {
+  it("trims the recipient and rejects one that is too long", async () => {
     const set = await route("set", "telegram", " 12345\n");
     const long = await route("set", "telegram", "x".repeat(513));
     const shown = await route("show");

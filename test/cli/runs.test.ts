@@ -64,7 +64,7 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
     JSON.parse((await send("agent", "--message", message, ...QUIET, "--json", ...args)).stdout);
 
   describe("hooks send wake", () => {
-    it("tells the main session, once for one idempotency key", async () => {
+    it("sends one event to the main session for one idempotency key", async () => {
       const args = ["wake", "--text", "the backup failed", "--mode", "next-heartbeat", "--json"];
       const key = ["--idempotency-key", randomUUID()];
 
@@ -79,7 +79,7 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
       expect(mine.map((event: { eventId: string }) => event.eventId)).to.deep.equal([eventId]);
     });
 
-    it("takes the text from standard input", async () => {
+    it("reads the text from standard input", async () => {
       const text = `line one\nline two ${randomUUID()}`;
 
       const { code, stdout } = await cli(["hooks", "send", "wake", "--text", "-", "--mode", "next-heartbeat"], text);
@@ -90,7 +90,7 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
       expect(events.map((event: { text: string }) => event.text)).to.include(text);
     });
 
-    it("says what the service finds wrong, with the field, and ends with 3", async () => {
+    it("prints the service's error with the field, and exits with 3", async () => {
       const { code, stderr } = await send("wake", "--text", "  ");
 
       expect(code).to.equal(3);
@@ -99,7 +99,7 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
   });
 
   describe("hooks send agent", () => {
-    it("--wait prints the reply alone, and ends with 0", async () => {
+    it("prints only the reply and exits with 0 with --wait", async () => {
       model.script(says(`All is well.${HOSTILE}\nReally.`));
 
       const { code, stdout, stderr } = await send("agent", "--message", "how is it?", ...QUIET, "--wait");
@@ -109,7 +109,7 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
       expect(stderr).to.match(/^run [\w-]+\n/);
     });
 
-    it("--wait ends with 1 where the run fails, and says why", async () => {
+    it("exits with 1 and the reason if the run fails with --wait", async () => {
       model.script(answers(400, { error: { message: "no such model" } }));
 
       const { code, stdout, stderr } = await send("agent", "--message", "x", ...QUIET, "--wait");
@@ -118,7 +118,7 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
       expect(stderr).to.match(/The run failed \(\w+\): .+\n$/);
     });
 
-    it("--wait needs no more than the hook token", async () => {
+    it("needs only the hook token with --wait", async () => {
       const { SIGNALBOX_API_TOKEN: _, ...without } = env;
 
       const args = ["hooks", "send", "agent", "--message", "x", ...QUIET, "--wait", "--json"];
@@ -128,7 +128,7 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
       expect(JSON.parse(stdout)).to.include({ status: "completed", reply: "Hello from the model." });
     });
 
-    it("hands on all that is said", async () => {
+    it("sends all options to the service", async () => {
       const { runId, sessionKey } = await sendAgent(
         ...(["hello", "--name", "N", "--session-key", "inbox", "--model", "small", "--thinking", "low"] as const),
         ...["--timeout", "77", "--channel", "log", "--to", "me", "--wake-mode", "next-heartbeat"],
@@ -141,7 +141,7 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
       expect(request).to.include({ deliver: false, channel: "log", to: "me", wakeMode: "next-heartbeat" });
     });
 
-    it("says before it sends anything that there is no hook token", async () => {
+    it("reports a missing hook token before sending anything", async () => {
       const { code, stderr } = await runInProcess(["hooks", "send", "agent", "--message", "x"], {
         SIGNALBOX_URL: app.url,
       });
@@ -150,7 +150,7 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
       expect(stderr).to.match(/^There is no hook token for the service at \S+: set SIGNALBOX_HOOKS_TOKEN/);
     });
 
-    it("says that the hook token is not the right one", async () => {
+    it("reports a wrong hook token", async () => {
       const wrong = { ...env, SIGNALBOX_HOOKS_TOKEN: "not-the-right-token" };
 
       const { code, stderr } = await runInProcess(["hooks", "send", "agent", "--message", "x"], wrong);
@@ -159,7 +159,7 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
       expect(stderr).to.match(/refuses the hook token: correct SIGNALBOX_HOOKS_TOKEN/);
     });
 
-    it("takes the token that the first start has made", async () => {
+    it("uses the token that the first start generated", async () => {
       const { port } = new URL(app.url);
       const dataDir = mkdtempSync(join(dir, "data-"));
       writeFileSync(join(dataDir, "hooks-token"), `${HOOK_TOKEN}\n`);
@@ -171,7 +171,7 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
       expect(stdout).to.match(/^Run +\S+\nSession +hook:/);
     });
 
-    it("says that hooks are off where they are", async () => {
+    it("reports that hooks are disabled", async () => {
       const off = await startApp();
 
       const args = ["hooks", "send", "wake", "--text", "x"];
@@ -184,7 +184,7 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
   });
 
   describe("hooks send NAME", () => {
-    it("sends a file under a name of several parts, and names the run", async () => {
+    it("sends a file to a hook whose name has several segments, and prints the run", async () => {
       const file = join(dir, "body.json");
       writeFileSync(file, '{ "n": 7 }');
 
@@ -196,7 +196,7 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
       expect((await read(`/api/runs/${runId}/request`)).request.message).to.equal("Build 7");
     });
 
-    it("sends the bytes as they stand, so that a signature of them in a header holds; no hook token is needed", async () => {
+    it("sends the unchanged bytes, so that their signature stays valid, and needs no hook token", async () => {
       const body = '{ "n" : 1.0,\n"n": 2.50 }\n';
       const signature = `sha256=${createHmac("sha256", SECRET).update(body).digest("hex")}`;
       const args = ["hooks", "send", "signed", "--body", "-", "--header", `X-Hub-Signature-256: ${signature}`];
@@ -208,7 +208,7 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
       expect([good.code, other.code]).to.deep.equal([0, 3]);
     });
 
-    it("says what may open a hook that is not let in: the token may be right, and the proof missing", async () => {
+    it("explains both ways to authenticate if the service rejects the request", async () => {
       const { code, stderr } = await cli(["hooks", "send", "signed", "--body", "-"], '{"n":1}');
 
       expect(code).to.equal(3);
@@ -216,7 +216,7 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
       expect(stderr).to.match(/or give its sender's own proof with --header, where its mapping has auth\.\n$/);
     });
 
-    it("names each run of forEach, and says where none comes of it", async () => {
+    it("prints each run of forEach, or that there is none", async () => {
       const some = await cli(["hooks", "send", "each", "--body", "-"], '{"items":["a","b"]}');
       const none = await cli(["hooks", "send", "each", "--body", "-"], '{"items":[]}');
 
@@ -232,7 +232,7 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
       [["ci/build", "--body", "-", "--header", "x"], "{}", 2, /It must be "name: value"\.$/],
     ] as const;
     for (const [args, input, code, words] of refused) {
-      it(`${args.join(" ")} with ${input || "nothing"} ends with ${code}`, async () => {
+      it(`exits with ${code} for ${args.join(" ")} with ${input || "no input"}`, async () => {
         const answer = await cli(["hooks", "send", ...args], input);
 
         expect(answer.code).to.equal(code);
@@ -242,7 +242,7 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
   });
 
   describe("runs", () => {
-    it("list prints a table, or rows as JSON, of those that fit", async () => {
+    it("list prints matching runs as a table or as JSON", async () => {
       const session = `s-${randomUUID()}`;
       const { runId } = await sendAgent("x", "--session-key", session, "--name", HOSTILE);
       const run = await ended(runId);
@@ -257,7 +257,7 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
       expect([none.stdout, none.stderr]).to.deep.equal(["", "No run.\n"]);
     });
 
-    it("get prints the reply and, asked for, what came", async () => {
+    it("get prints the reply and, with --request, the request", async () => {
       model.script(says(`Two\nlines${HOSTILE}`));
       const { runId } = await sendAgent(`please${HOSTILE}`);
       await ended(runId);
@@ -274,7 +274,7 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
       });
     });
 
-    it("get says of a mapped hook which mapping took it, and that its body is not kept", async () => {
+    it("get prints the mapping of a mapped hook, and that its body is not stored", async () => {
       const sent = await cli(["hooks", "send", "ci/build", "--body", "-", "--json"], '{ "n": 7 }');
       const { runId } = JSON.parse(sent.stdout);
       await ended(runId);
@@ -286,7 +286,7 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
       );
     });
 
-    it("watch waits for the end and prints the reply; retry begins a failed run anew", async () => {
+    it("watch waits for the end and prints the reply, and retry starts a failed run again", async () => {
       model.script(answers(400, { error: { message: "no" } }));
       const { runId } = await sendAgent("x");
       await ended(runId);
@@ -321,7 +321,7 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
       expect((await terminal.lines())[0]).to.match(/^The run failed \(cancelled\)/);
     });
 
-    it("watch tells on standard error how it goes, and can be interrupted", async () => {
+    it("watch prints the state on standard error and can be interrupted", async () => {
       model.script(hangs());
       const { runId } = await sendAgent("x");
 
@@ -334,7 +334,7 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
       await cli(["runs", "cancel", runId]);
     });
 
-    it("watch outlives a restart of the service, and says so", async () => {
+    it("watch survives a restart of the service and reports it", async () => {
       const [port, mongo] = [await freePort(), await mongoUri(`test-${randomUUID()}`)];
       const config = "{ hooks: { enabled: true, token: 'hook-token-of-the-test' } }";
       let service = await startApp({ port, mongo, config }); // without a worker
@@ -359,7 +359,7 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
       }
     });
 
-    it("without one of that id ends with 3", async () => {
+    it("all commands exit with 3 if there is no such run", async () => {
       const answers = [];
       for (const act of ["get", "watch", "retry", "cancel"]) answers.push(await cli(["runs", act, randomUUID()]));
 
@@ -376,7 +376,7 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
       return { deliveryId: _id, to };
     };
 
-    it("list shows those in a state, with the reason; retry begins a failed one anew", async () => {
+    it("list prints deliveries in a state with the reason, and retry sends a failed one again", async () => {
       const { deliveryId, to } = await add("log", `the channel was away${HOSTILE}`);
 
       const listed = await cli(["deliveries", "list", "--state", "failed", "--channel", "log"]);
@@ -391,7 +391,7 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
       }, "it to be sent");
     });
 
-    it("cancel gives up one that waits", async () => {
+    it("cancel stops a waiting delivery", async () => {
       const { deliveryId } = await add("log", null);
 
       const { code, stdout } = await cli(["deliveries", "cancel", deliveryId]);
@@ -402,7 +402,7 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
   });
 
   describe("sessions", () => {
-    it("list has those last used first, messages what was said in one", async () => {
+    it("list prints sessions, last used first, and messages prints those of one session", async () => {
       const session = `s-${randomUUID()}`;
       model.script(says("An answer."));
       await ended((await sendAgent(`a question${HOSTILE}`, "--session-key", session)).runId);

@@ -35,8 +35,8 @@ describe("signalbox jobs watch", () => {
   const complete = (path: string, body = {}) =>
     report(app, path, "last", { ...whole(100), status: "completed", output: { n: 1 }, ...body });
 
-  describe("one job, away from a terminal", () => {
-    it("prints a line for each change and ends with 0 when it is completed", async () => {
+  describe("one job without a terminal", () => {
+    it("prints a line for each change and exits with 0 when the job is completed", async () => {
       const { jobId, path } = await createJob(app, { message: "begun" });
 
       const watching = follow(["jobs", "watch", jobId], env);
@@ -54,7 +54,7 @@ describe("signalbox jobs watch", () => {
       expect([code, stderr]).to.deep.equal([0, ""]);
     });
 
-    it("ends with 1 when it fails", async () => {
+    it("exits with 1 when the job fails", async () => {
       const { jobId, path } = await createJob(app);
 
       const watching = follow(["jobs", "watch", jobId], env);
@@ -66,7 +66,7 @@ describe("signalbox jobs watch", () => {
       expect(stdout.trimEnd()).to.match(/failed {5}no disk$/);
     });
 
-    it("ends at once with one that has ended, and with 3 without one", async () => {
+    it("exits at once if the job has ended, and with 3 if there is none", async () => {
       const failed = await createJob(app, { status: "failed" });
 
       const ended = await runInProcess(["jobs", "watch", failed.jobId], env);
@@ -76,7 +76,7 @@ describe("signalbox jobs watch", () => {
       expect(none.stderr).to.equal('There is no job "nobody".\n');
     });
 
-    it("ends with 3 when it is deleted", async () => {
+    it("exits with 3 when the job is deleted", async () => {
       const { jobId, path } = await createJob(app);
 
       const watching = follow(["jobs", "watch", jobId], env);
@@ -87,7 +87,7 @@ describe("signalbox jobs watch", () => {
       expect([code, stderr]).to.deep.equal([3, "The job was deleted.\n"]);
     });
 
-    it("--json prints each event, the last with the output", async () => {
+    it("prints each event with --json, the last one with the output", async () => {
       const { jobId, path } = await createJob(app, { name: "evil\x9b31m" });
 
       const watching = follow(["jobs", "watch", jobId, "--json"], env);
@@ -108,7 +108,7 @@ describe("signalbox jobs watch", () => {
     });
   });
 
-  it("outlives a restart of the service, and says so", async () => {
+  it("survives a restart of the service and reports it", async () => {
     const [port, mongo, prefix] = [await freePort(), await mongoUri(`test-${randomUUID()}`), `test-${randomUUID()}`];
     let service = await startApp({ port, mongo, prefix });
     try {
@@ -132,7 +132,7 @@ describe("signalbox jobs watch", () => {
   });
 
   describe("at a terminal", () => {
-    it("draws one bar that grows in place, then stays, and ends as the job does", async () => {
+    it("draws one bar in place, leaves it there and exits with the job's result", async () => {
       const { jobId, path } = await createJob(app, { name: "evil\x1b]0;stolen\x07name" });
 
       const terminal = open([jobId], { columns: 60 });
@@ -153,7 +153,7 @@ describe("signalbox jobs watch", () => {
       expect(terminal.raw().endsWith("\x1b[?25h")).to.equal(true); // the cursor is back
     });
 
-    it("draws a bar for each running job, keeps what has ended, and never more than there is room for", async () => {
+    it("draws a bar for each running and ended job, limited to the height of the terminal", async () => {
       const name = `board-${randomUUID()}`;
       const jobs = [];
       for (let i = 0; i < 12; i++)
@@ -179,7 +179,7 @@ describe("signalbox jobs watch", () => {
       expect(terminal.raw()).to.include("\x1b[?25h");
     });
 
-    it("waits where nothing runs, and shows the job that comes", async () => {
+    it("waits for a job if none runs, and then shows it", async () => {
       const name = `later-${randomUUID()}`;
 
       const terminal = open(["--name", name]);
@@ -190,7 +190,7 @@ describe("signalbox jobs watch", () => {
       expect(shown).to.match(new RegExp(`^${jobId} `));
     });
 
-    it("shows a job as stale from when on it is, without an event", async () => {
+    it("shows a job as stale in time, without an event", async () => {
       const { jobId } = await createJob(app, { staleAfterSeconds: 1 });
 
       const terminal = open([jobId]);
@@ -198,7 +198,7 @@ describe("signalbox jobs watch", () => {
       expect(await terminal.shows(/0 % {2}stale/)).to.match(new RegExp(`^${jobId}\n`));
     });
 
-    it("says when nothing is heard from the service", async () => {
+    it("shows that the connection to the service is lost", async () => {
       const service = await startApp();
       const { jobId } = await createJob(service);
 
@@ -211,7 +211,7 @@ describe("signalbox jobs watch", () => {
     });
   });
 
-  it("of many prints a line for each change, and tells what was deleted", async () => {
+  it("prints a line for each change and deletion of many jobs", async () => {
     const name = `many-${randomUUID()}`;
     const one = await createJob(app, { name });
 
@@ -228,13 +228,13 @@ describe("signalbox jobs watch", () => {
     expect((await watching.ended).code).to.equal(130);
   });
 
-  it("refuses a name together with filters", async () => {
+  it("rejects a job id together with filters", async () => {
     const { code, stderr } = await runInProcess(["jobs", "watch", "a", "--status", "failed"], env);
 
     expect([code, stderr]).to.deep.equal([2, "Name one job, or give filters: not both.\n"]);
   });
 
-  it("ends quietly when whoever reads has gone", async () => {
+  it("exits without a message when the reader closes the pipe", async () => {
     const name = `pipe-${randomUUID()}`;
     await createJob(app, { name });
 

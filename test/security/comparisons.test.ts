@@ -1,7 +1,7 @@
 import crypto from "node:crypto";
 import { syncBuiltinESMExports } from "node:module";
 import { expect } from "chai";
-import { checkSender, type SenderAuth } from "../../src/hooks/signatures/senderProof.ts";
+import { type SenderAuth, verifySender } from "../../src/hooks/signatures/verifySender.ts";
 import { startApp } from "../support/app.ts";
 
 const TOKEN = "an-api-token-of-length";
@@ -92,7 +92,7 @@ describe("the comparison of a secret", () => {
 
       for (const digest of ["00".repeat(32), "ff".repeat(32), `00${"ff".repeat(31)}`, `${"ff".repeat(31)}00`]) {
         const request = { headers: headersOf(digest), tokens: [], rawBody: Buffer.from("{}"), now };
-        const compared = await comparisonsOf(() => proofs.push(checkSender(auth, request)));
+        const compared = await comparisonsOf(() => proofs.push(verifySender(auth, request)));
         expect(compared).to.deep.equal(["32"]);
       }
 
@@ -106,7 +106,7 @@ describe("the comparison of a secret", () => {
       const auth = { type: "token", token } as const;
       const request = { headers: {}, tokens: [given], rawBody: Buffer.alloc(0), now };
 
-      expect(await comparisonsOf(() => checkSender(auth, request))).to.deep.equal([`${token.length}`]);
+      expect(await comparisonsOf(() => verifySender(auth, request))).to.deep.equal([`${token.length}`]);
     }
   });
 

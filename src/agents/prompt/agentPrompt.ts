@@ -2,15 +2,15 @@ import { fence, randomMarkerId } from "./fence.ts";
 
 interface AgentMessage {
   readonly message: string;
-  /** Where the message comes from, for the notice: the mapping's or the sender's name. Not trusted. */
+  /** The origin of the message for the notice: the mapping's or the sender's name. Not trusted. */
   readonly source: string;
-  /** The operator's own words, trusted. */
+  /** The operator's instructions, trusted. */
   readonly instructions?: string | undefined;
-  /** The operator vouches for the content: it becomes the prompt as it is. */
+  /** Whether the operator trusts the content. It then goes into the prompt unchanged. */
   readonly allowUnsafe: boolean;
 }
 
-/** The prompt of a run: the operator's instructions, if any, word for word, then the message behind its fence. */
+/** Returns the prompt of a run: the operator's instructions unchanged, if there are any, then the fenced message. */
 export function agentPrompt(
   { message, source, instructions, allowUnsafe }: AgentMessage,
   randomId: () => string = randomMarkerId,

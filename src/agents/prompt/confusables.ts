@@ -1,7 +1,7 @@
 /**
- * Characters of other scripts that look like the letters and signs of markers and control tokens, in hexadecimal,
- * each line after the character they look like. What NFKD already turns into that character (full-width, mathematical,
- * circled letters) is left out.
+ * Characters of other scripts that look like the letters and signs of markers and control tokens. Each line has an ASCII
+ * character and, in hexadecimal, the characters that look like it. Characters that NFKD already turns into the ASCII
+ * character (full-width, mathematical, circled letters) are left out.
  * Source: confusables.txt of Unicode Technical Standard 39, version 17.0.0 (© 2025 Unicode, Inc., Unicode License v3):
  * every character whose prototype, without marks and in lower case, is one of `a` to `z`, `<`, `>`, `/`, `:`.
  */
@@ -46,8 +46,8 @@ y 118dc 16f43
 z 1b5 1b6 224 225 290 396 13c3 1d22 1d76 a4dc ab93 102f5 118a9 118c4 118e5
 `;
 
-/** What the standard does not list, or lists under another prototype: small capitals, mirrored letters, brackets, bars. */
-const FURTHER = `
+/** Characters that the standard omits or lists under another prototype: small capitals, mirrored letters, brackets, bars. */
+const ADDITIONAL = `
 a 1d00
 b 299
 d 1d05 2202
@@ -78,10 +78,10 @@ t 1d1b
 _ 7fa 2581
 `;
 
-/** Runs of 26 letters that Unicode gives no decomposition: negative circled, negative squared, regional indicators. */
+/** First of 26 letters without a decomposition in Unicode: negative circled, negative squared, regional indicators. */
 const ALPHABETS = [0x1f150, 0x1f170, 0x1f1e6];
 
-function read(table: string): [string, string][] {
+function parseTable(table: string): [string, string][] {
   const lines = table.trim().split("\n");
   return lines.flatMap((line) => {
     const [looksLike = "", ...codes] = line.split(" ");
@@ -96,5 +96,9 @@ const alphabets = ALPHABETS.flatMap((first) =>
   ]),
 );
 
-/** The character of ASCII (or `«`, `»` for doubled angle brackets) that a character is easily taken for. */
-export const CONFUSABLES: ReadonlyMap<string, string> = new Map([...read(STANDARD), ...alphabets, ...read(FURTHER)]);
+/** Maps a character to the ASCII character (or `«`, `»` for doubled angle brackets) that it looks like. */
+export const CONFUSABLES: ReadonlyMap<string, string> = new Map([
+  ...parseTable(STANDARD),
+  ...alphabets,
+  ...parseTable(ADDITIONAL),
+]);

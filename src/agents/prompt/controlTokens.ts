@@ -1,29 +1,30 @@
-import { anyOf, BREAK, word } from "./lookAlikes.ts";
+import { anyWordPattern, BREAK, wordPattern } from "./markerPattern.ts";
 import { IN_ANGLE_BRACKETS, IN_SQUARE_BRACKETS, NUMBERED_TYPES, PREFIXES } from "./ordinaryNames.ts";
 
 /*
- * Each pattern takes one character, the first of a chat control token; the sign goes behind it. What follows is looked at
- * only, so that no token hides behind the start of another.
+ * Each pattern consumes one character, the first of a chat control token; the break sign is inserted after it. The rest of
+ * the token is only a lookahead, so that no token hides behind the start of another.
  */
 
-/** Between the letters of a token: spaces and what joins words. */
+/** A gap between the letters of a token: spaces and characters that join words. */
 const GAP = "[ \\t\\u00a0_-]{0,16}";
+/** A gap of unusual spaces, which a skeleton has as U+00A0. */
 const ODD = "\\u00a0{0,16}";
 const slash = (gap: string): string => `(?:${gap}/)?${gap}`;
 const SOLID = `[^ \\t\\n\\r|<>${BREAK}]`;
-/** A name's characters, with spaces among them. */
+/** The characters of a name that may have spaces. */
 const SPACED = "[ \\p{L}\\p{N}_.:/\\u00a0-]";
 
-/** Names between `<|` and `|>` that count in whatever way they are spaced: `f <| x |> g` is a program. */
-const PIPED = anyOf(
+/** Names between `<|` and `|>` that match with any spacing. Other names need the exact form: `f <| x |> g` is a program. */
+const PIPED = anyWordPattern(
   `imstart imend imsep endoftext beginoftext startoftext system user assistant human developer tool end start message
    channel return call constrain startheaderid endheaderid eotid eomid pythontag endofturn startofturn beginofsentence
    endofsentence fimprefix fimsuffix fimmiddle`,
   GAP,
 );
 
-/** Names between `<` and `>`, with or without `/`, a prefix and attributes. */
-const TAGGED = anyOf(
+/** Names between `<` and `>`, optionally with `/`, a prefix and attributes. */
+const TAGGED = anyWordPattern(
   `system assistant user human developer tool function toolcall toolcalls toolresult toolresponse tooloutput tools
    functioncall functioncalls functionresult functionresults functionresponse invoke parameter think thinking thought
    reasoning reflection scratchpad observation startofturn endofturn startofimage endofimage startofrole endofrole
@@ -36,13 +37,13 @@ const TAGGED = anyOf(
 const PART = "system|assistant|human|developer|tools?|functions?|think(?:ing)?|instructions?|prompt|global-img";
 
 /** Names too short or too common for gaps: `a < s > b` is arithmetic. */
-const SHORT = anyOf(
+const SHORT = anyWordPattern(
   `s bos eos pad unk sop eop sot sos eot eom eoh eoa eod eou cls sep mask 2mass filename filepath reponame escape turn bot
    chatbot unused reserved box quad 用户 助手 系统`,
   ODD,
 );
 
-const BRACKETED = anyOf(
+const BRACKETED = anyWordPattern(
   `inst systemprompt availabletools toolcalls toolresults toolcontent gmask smask sop startheaderid endheaderid multimodal
    startofturn endofturn endoftext imstart imend`,
   GAP,
@@ -55,11 +56,11 @@ const LOWER_CASE = [
   `[<«](?=${ODD}[\\p{L}\\p{N}_"'/]${SOLID}{0,63}\\|{1,3}${ODD}[>»])`,
   `[<«](?=${ODD}[\\p{L}_]${SPACED}{0,62}[\\p{L}\\p{N}_]\\|{1,3}${ODD}[>»])`,
   `[<«](?=${GAP}\\|${GAP}(?:${PIPED})${GAP}\\|${GAP}[>»])`,
-  // A bracket and a bar: `[|name|]`.
+  // A bracket with a bar: `[|name|]`.
   `[[{](?=${ODD}\\|{1,3}[\\p{L}_/](?:${SPACED}{0,62}[\\p{L}\\p{N}_])?\\|{1,3}${ODD}[\\]}])`,
   `[[({](?=${GAP}\\|${GAP}(?:${PIPED})${GAP}\\|${GAP}[\\])}])`,
   "\\[(?=(?:\\|[a-z][a-z_]{2,32}|[a-z][a-z_]{2,32}\\|)\\])",
-  // Tags: by name, by a part of it, by the `_`, the prefix or the `=` in it.
+  // Tags by their name, by a part of it, or by the `_`, the prefix or the `=` in it.
   `<(?=${slash(ODD)}(?:\\|?[a-z][a-z0-9_-]{0,31}[:|])?(?:${TAGGED})(?:[\\s/>]|$))`,
   `<(?=${slash(GAP)}(?:${TAGGED})${slash(GAP)}>)`,
   `<(?=${slash(ODD)}(?:[a-z0-9]{1,16}[-.]){0,3}(?:${PART})(?:[-.][a-z0-9]{1,16}){0,3}(?:[\\s/>]|$))`,
@@ -70,8 +71,8 @@ const LOWER_CASE = [
   `<(?=${slash(ODD)}(?:begin|start|end)(?:ning)?of[a-z]{2,32}>)`,
   `<(?=${slash(ODD)}(?:[a-z][a-z0-9_-]{0,31}:)?(?:${SHORT})${slash(ODD)}>)`,
   "<(?=(?:image|video|audio|speech)>)",
-  `[<«](?=${slash(GAP)}${word("sys", GAP)}${GAP}[>»])`,
-  // Tags whose name stands in further signs: `<[name]>` by its form, others by name.
+  `[<«](?=${slash(GAP)}${wordPattern("sys", GAP)}${GAP}[>»])`,
+  // Tags whose name is enclosed in other signs: `<[name]>` by its form, others by name.
   `<(?=${slash(ODD)}\\[[\\p{L}_/](?:${SPACED}{0,62}[\\p{L}\\p{N}_])?\\]>)`,
   `<(?=[#$%&*+.:;=?@^~!]{1,2}[\\p{L}_]${SPACED}{0,62}[#$%&*+.:;=?@^~!]{1,2}>)`,
   `[<«](?=[!#$%&*+.:;=?@^~({-]{1,3}(?:${PIPED}|${TAGGED}|sys)[!#$%&*+.:;=?@^~)}/-]{0,3}[>»])`,
@@ -92,11 +93,11 @@ const CAPITALS = [
   "\\|(?=(?:ENDOFTEXT|SPEAKER|NEWLINE)\\|)",
 ];
 
-/** Chat control tokens by their form, in a text folded to lower case. */
+/** Matches chat control tokens by their form, in a skeleton in lower case. */
 export const TOKEN: RegExp = new RegExp(LOWER_CASE.join("|"), "gu");
 
-/** Control tokens that only capitals tell from ordinary words, in a folded text that keeps its case. */
+/** Matches control tokens that only capitals distinguish from ordinary words, in a skeleton that keeps its case. */
 export const CAPITAL_TOKEN: RegExp = new RegExp(CAPITALS.join("|"), "gu");
 
-/** A word in capitals between full-width bars, in the text as it stands: with other bars it is a table's. */
+/** Matches a word in capitals between full-width bars, in the original text: other bars belong to tables. */
 export const FULL_WIDTH_TOKEN: RegExp = /｜(?=[A-Z_▁]{3,32}｜)/gu;

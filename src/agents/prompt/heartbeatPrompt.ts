@@ -1,7 +1,7 @@
-import { defuse } from "./defuse.ts";
 import { enclose, notice, quoteSource, randomMarkerId } from "./fence.ts";
+import { neutralize } from "./neutralize.ts";
 
-/** The prompt of a heartbeat whose operator has written none. */
+/** The prompt of heartbeats if the operator configured none. */
 export const DEFAULT_HEARTBEAT_PROMPT = `This is a heartbeat of your main session. Events that have arrived since the last one are waiting; they follow below, oldest first.
 Go through them in order. Settle what you can settle within your own instructions. Then write one short message for the user with what they need to know, decide or do; it is sent to them as it stands.
 If nothing needs to reach the user, answer exactly HEARTBEAT_OK and nothing else.`;
@@ -9,11 +9,11 @@ If nothing needs to reach the user, answer exactly HEARTBEAT_OK and nothing else
 interface WaitingEvent {
   readonly eventId: string;
   readonly text: string;
-  /** Where the event comes from. Not trusted. */
+  /** The origin of the event. Not trusted. */
   readonly source: string;
-  /** When it was accepted. */
+  /** The time of acceptance. */
   readonly at: Date;
-  /** How many of its UTF-16 units earlier turns were told. */
+  /** How many UTF-16 units of the text the prompts of earlier turns contained. */
   readonly told?: number | undefined;
 }
 
@@ -22,19 +22,21 @@ interface HeartbeatTurn {
   readonly prompt: string;
   /** Oldest first. */
   readonly events: readonly WaitingEvent[];
-  /** Most UTF-16 units the text may have. */
+  /** Maximum UTF-16 units of the prompt. */
   readonly maxChars: number;
 }
 
-/** What is told of an event however small `maxChars` is: an event shall not take hundreds of turns. */
+/** Minimum characters of an event in a prompt, whatever `maxChars` is, so that no event takes hundreds of turns. */
 const MIN_EVENT_CHARS = 1_000;
 
 /**
- * The prompt of a heartbeat turn: the operator's prompt, then the waiting events in order, each behind its fence, as many
- * as fit `maxChars`. `taken` says how many were included; the others wait for another turn. Of a first event that alone is
- * too large a part is included, with a note of how much is to follow; `told` says how many of its UTF-16 units this turn and
- * those before were told then. Only a `maxChars` that has no room for the prompt, the notice and 1,000 characters of the
- * first event is exceeded, by what these need.
+ * Returns the prompt of a heartbeat turn: the operator's prompt, then as many of the waiting events as fit into `maxChars`,
+ * in order and fenced. The prompt exceeds `maxChars` only if that has no room for the operator's prompt, the notice and
+ * 1,000 characters of the first event.
+ *
+ * If the first event alone is too large, the prompt contains a part of it and a note on how much follows.
+ * @returns `taken`: how many events are included completely; the others wait for another turn. `told`: how many UTF-16 units
+ *   of an event that is included in part were in this prompt and earlier ones, else 0
  */
 export function heartbeatPrompt(
   { prompt, events, maxChars }: HeartbeatTurn,
@@ -47,10 +49,10 @@ export function heartbeatPrompt(
     `Event ${index + 1}, accepted at ${at.toISOString()}, from ${quoteSource(source)}${told ? ", continued" : ""}:`;
   const rest = ({ text, told }: WaitingEvent) => text.slice(told);
   const block = (event: WaitingEvent, index: number) =>
-    `\n\n${title(event, index)}\n${enclose(defuse(rest(event)), id)}`;
+    `\n\n${title(event, index)}\n${enclose(neutralize(rest(event)), id)}`;
 
   const head = `${prompt}\n\n${notice(id, "from the source named before it")}`;
-  // what is too long by itself is not looked through as a whole for each of its parts
+  // An event that is too long even by itself is not neutralized as a whole for each of its parts.
   const whole = rest(first).length > maxChars ? undefined : head + block(first, 0);
   if (whole === undefined || whole.length > maxChars) {
     const room = maxChars - head.length - block({ ...first, text: "" }, 0).length;
@@ -71,19 +73,21 @@ export function heartbeatPrompt(
 }
 
 /**
- * The beginning of a text between its markers, and a note behind them; `room` is what text and note may take.
- * @returns and how much of the text it is
+ * Returns the beginning of a text between its markers, followed by a note on the rest.
+ * @param room maximum characters of text and note
+ * @returns `length`: how many characters of the text are included
  */
 function partOf(text: string, id: string, room: number): { text: string; length: number } {
   const note = (kept: number) =>
     `\n[This event is longer than a turn takes: ${text.length - kept} further characters follow in the next one.]`;
   const space = Math.max(room - note(0).length, MIN_EVENT_CHARS);
   let kept = Math.min(space, text.length);
-  let defused = defuse(text.slice(0, kept));
-  while (defused.length > space && kept > MIN_EVENT_CHARS) {
-    kept = Math.max(kept - (defused.length - space), MIN_EVENT_CHARS);
-    defused = defuse(text.slice(0, kept));
+  let neutralized = neutralize(text.slice(0, kept));
+  while (neutralized.length > space && kept > MIN_EVENT_CHARS) {
+    kept = Math.max(kept - (neutralized.length - space), MIN_EVENT_CHARS);
+    neutralized = neutralize(text.slice(0, kept));
   }
-  if (kept < text.length && /[\ud800-\udbff]$/.test(text.slice(0, kept))) defused = defuse(text.slice(0, --kept));
-  return { text: enclose(defused, id) + (kept < text.length ? note(kept) : ""), length: kept };
+  if (kept < text.length && /[\ud800-\udbff]$/.test(text.slice(0, kept)))
+    neutralized = neutralize(text.slice(0, --kept));
+  return { text: enclose(neutralized, id) + (kept < text.length ? note(kept) : ""), length: kept };
 }

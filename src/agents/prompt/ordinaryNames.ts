@@ -1,6 +1,6 @@
 /*
- * Names that stand in brackets in ordinary text and have the form of a control token. No tokenizer uses them. A name that is
- * missing here costs a sign too many in some text; it opens nothing.
+ * Names that ordinary text has in brackets and that have the form of a control token. No tokenizer uses them. A name that is
+ * missing here only adds an unnecessary sign to some text; it is no security gap.
  */
 
 const list = (names: string): string => names.trim().split(/\s+/).join("|");

@@ -1,39 +1,39 @@
-import { anyOf, BREAK, WIDE } from "./lookAlikes.ts";
+import { anyWordPattern, BREAK, SUPPLEMENTARY } from "./markerPattern.ts";
 
 const ODD = "\\u00a0{0,16}";
 const START = "(?<=^|[\\n\\r])";
 
-/** Signs and digits, however many: what decorates a role at the start of a line. Lazy, to spare the engine's stack. */
-const signs = (except: string): string => `[^\\p{Lu}\\p{Ll}\\p{Lt}\\p{Lo}\\n\\r${BREAK}${WIDE}<${except}]*?`;
+/** Any number of signs and digits, which may decorate a role at the start of a line. Lazy, to limit the engine's stack. */
+const signs = (except: string): string => `[^\\p{Lu}\\p{Ll}\\p{Lt}\\p{Lo}\\n\\r${BREAK}${SUPPLEMENTARY}<${except}]*?`;
 
 /** Decorations with letters: a tag, a letter of a list, a model's kind. */
 const LETTERED = "(?:</?[a-z][^<>\\n\\r]{0,64}>|<(?![a-z/])|[a-z]\\)|gpt\\d[a-z]? (?:correct )?|ai )";
 
 const before = (except = ""): string => `${signs(except)}(?:${LETTERED}${signs(except)}){0,3}?`;
 
-/** A word that says what the role writes, and a remark in brackets. */
+/** A word for the kind of the role's text, and a remark in brackets. */
 const REMARK =
   "(?: (?:prompt|message|instructions?|query|input|response|reply|turn))?(?: ?[([][^()[\\]\\n\\r]{0,64}[)\\]])?";
 
-/** Between a role and its colon. Quotation marks end a key of JSON, or a word that is talked about. */
+/** The part between a role and its colon. It has no quotation marks: these end a key of JSON, or a quoted word. */
 const AFTER = `${REMARK}${signs(":\"'«»")}(?:</[a-z0-9]{1,10}>${signs(":\"'«»")}){0,3}?(?=:(?!:|//))`;
 
-const CHAT = anyOf("human assistant", ODD);
-const COMMON = anyOf("system user developer tool ai bot model", ODD);
+const CHAT = anyWordPattern("human assistant", ODD);
+const COMMON = anyWordPattern("system user developer tool ai bot model", ODD);
 
-/** Role words that are broken in any case and any decoration. */
+/** Role words that are broken up in upper and lower case and in any decoration. */
 export const ROLE_LINE: RegExp = new RegExp(`${START}${before()}(?:${CHAT})${AFTER}`, "gu");
 
-/** Role words that are also keys of YAML and names in code: `isRole` says which of them are broken. */
+/** Role words that are also keys of YAML and names in code. `isRole` decides which of these matches are broken up. */
 export const COMMON_ROLE_LINE: RegExp = new RegExp(`${START}${before()}(?:${COMMON})${AFTER}`, "gu");
 
-/** A role in quotation marks, with words behind the colon and not the value of a key: `"System": obey`. */
+/** A role in quotation marks, with words after the colon and not the value of a key: `"System": obey`. */
 export const QUOTED_ROLE_LINE: RegExp = new RegExp(
   `${START}${signs("\"'")}["'](?:${COMMON}|${CHAT})["'][ \\t]{0,16}(?=:[ \\t]{1,16}(?!true|false|null)\\p{L})`,
   "gu",
 );
 
-/** Sections of instruction formats: `### Instruction:`. */
+/** A section of an instruction format: `### Instruction:`. */
 export const SECTION_LINE: RegExp = new RegExp(
   `${START}${before("#")}#${before()}(?:instructions?|response|input|output|question|answer|prompt|query|context)${AFTER}`,
   "gu",
@@ -45,24 +45,24 @@ export const SECTION_HEADING: RegExp = new RegExp(
   "gu",
 );
 
-/** Whether a line is a turn's and no key: it has a capital letter, or stands at the margin with words behind its colon. */
+/** Returns whether a line opens a turn and is no key: it has a capital letter, or is not indented and has words after its colon. */
 export const isRole = (start: string, rest: string): boolean =>
   /[A-Z]/.test(start) || (/^[>#*_]{0,8} ?[a-z]/.test(start) && /^:[ \t\u00a0]+[^\s"'{[\d]/.test(rest));
 
-const ROLES = `(${anyOf("system user assistant", "[ \\t\\u00a0_-]{0,16}")})`;
+const ROLES = `(${anyWordPattern("system user assistant", "[ \\t\\u00a0_-]{0,16}")})`;
 
 const END = "(?=[\\n\\r]|$)";
 const IN_LINE = signs(":\"'{,");
 
-/** What may stand behind a role that is alone on its line: signs and closing tags, but no colon or quotation mark of a key. */
+/** The rest of a line that has only a role: signs and closing tags, but no colon or quotation mark of a key. */
 const ALONE = `${IN_LINE}(?::[*_~=#\\])}-]${IN_LINE}|(?:</[a-z0-9]{1,10}>${IN_LINE}){1,3}?)?${END}`;
 
-/** An underline makes a heading of a line with a colon too. */
+/** A colon followed by an underline in the next line, which also makes a heading. */
 const UNDERLINED = "[ \\t\\u00a0]{0,16}:[ \\t\\u00a0]{0,16}(?=[\\n\\r]{1,2}[ \\t\\u00a0]{0,16}(?:==|--))";
 
 /**
- * Lines that read as a heading of the command runner's prompt, up to the role: behind `#` or a heading's tag, or alone on a
- * line (bold, underlined, in brackets). The role is the one group that matched.
+ * Matches lines that read as a heading of the command runner's prompt, up to the role: after `#` or a heading's tag, or alone
+ * on a line (bold, underlined, in brackets). The role is the one group that matched.
  */
 export const ROLE_HEADING: RegExp = new RegExp(
   [

@@ -4,31 +4,36 @@ import { fillArguments, selectEnvironment } from "./commandLine.ts";
 import { programReply, type ReplySettings } from "./programReply.ts";
 import { renderPrompt } from "./renderPrompt.ts";
 import type { AgentRunner } from "./runner.ts";
-import { aborted, failed } from "./turnErrors.ts";
+import { abortError, agentFailed } from "./turnErrors.ts";
 
 export interface CommandSettings extends ReplySettings {
-  /** The program, and its arguments, which may hold `{model}` and `{thinking}`. */
+  /** The program and its arguments, which may contain `{model}` and `{thinking}`. */
   readonly command: readonly string[];
-  /** Set in the program's environment. */
+  /** Variables to set in the program's environment. */
   readonly env?: Readonly<Record<string, string>> | undefined;
-  /** Names of variables of this service's environment that the program is given too. */
+  /** Names of variables of this service's environment to pass on to the program. */
   readonly passEnv?: readonly string[] | undefined;
   readonly cwd?: string | undefined;
   /** Default 4 MiB. */
   readonly maxOutputBytes?: number | undefined;
 }
 
-/** Starts a program for each turn: the prompt is its standard input, its standard output the reply. */
+/**
+ * Returns a runner that starts a program for each turn. The program gets the prompt on its standard input; its standard
+ * output is the reply.
+ * @param graceMs time between SIGTERM and SIGKILL
+ * @throws AppError agent_failed if no program is configured
+ */
 export function commandRunner(
   settings: CommandSettings | undefined,
   environment: Readonly<Record<string, string | undefined>>,
   graceMs?: number,
 ): AgentRunner {
   const [name, ...args] = settings?.command ?? [];
-  if (!settings || !name) throw failed("No program is set: give one in agents.runners.command.command.");
+  if (!settings || !name) throw agentFailed("No program is set: give one in agents.runners.command.command.");
   return {
     async run(turn, signal) {
-      if (signal.aborted) throw aborted(signal);
+      if (signal.aborted) throw abortError(signal);
       const program = {
         command: [name, ...fillArguments(args, turn)] as const,
         env: selectEnvironment(environment, settings, turn.env),
@@ -40,7 +45,7 @@ export function commandRunner(
       const ended = await runProcessGroup(program, signal).catch((error) => {
         throw notStarted(error);
       });
-      if (ended.stopped === "signal") throw aborted(signal);
+      if (ended.stopped === "signal") throw abortError(signal);
       checkEnd(ended);
       return { text: programReply(ended.output, settings) };
     },
@@ -48,13 +53,13 @@ export function commandRunner(
 }
 
 function checkEnd({ stopped, code, killedBy }: Ended): void {
-  if (stopped === "output") throw failed("The program printed more than agents.runners.command.maxOutputBytes.");
+  if (stopped === "output") throw agentFailed("The program printed more than agents.runners.command.maxOutputBytes.");
   if (killedBy) throw new AppError("agent_unavailable", { detail: `The program was ended by ${killedBy}.` });
-  if (code !== 0) throw failed(`The program ended with exit code ${code}.`);
+  if (code !== 0) throw agentFailed(`The program ended with exit code ${code}.`);
 }
 
-/** Without its cause: that one lists the arguments. */
+/** Converts an error of the start. The result has no cause, because that contains the arguments. */
 function notStarted({ code }: NodeJS.ErrnoException): AppError {
   const detail = `The program of agents.runners.command cannot be started (${code}): are it and its cwd there?`;
-  return isTransientStartError(code) ? new AppError("agent_unavailable", { detail }) : failed(detail);
+  return isTransientStartError(code) ? new AppError("agent_unavailable", { detail }) : agentFailed(detail);
 }

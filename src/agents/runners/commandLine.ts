@@ -1,16 +1,16 @@
-import { failed } from "./turnErrors.ts";
+import { agentFailed } from "./turnErrors.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What a program finds in its environment without being asked for: no credentials, and none of this service's settings. */
-const PASSED = /^(PATH|HOME|LANG|LC_\w+|TMPDIR|USER|SHELL|TERM)$/;
+/** Variables that every program gets: neither credentials nor this service's settings. */
+const ALWAYS_PASSED = /^(PATH|HOME|LANG|LC_\w+|TMPDIR|USER|SHELL|TERM)$/;
 
 const PLACEHOLDER = /\{(model|thinking)\}/g;
 
 /**
- * The arguments with `{model}` and `{thinking}` filled in. One that holds a placeholder without a value is left out; so is
- * the flag before it, unless the argument is itself a flag (`--model={model}`).
- * @throws AppError agent_failed for a value that the program would read as a flag
+ * Fills `{model}` and `{thinking}` into the arguments. An argument is omitted if one of its placeholders has no value. The
+ * flag before it is then omitted too, unless the argument is itself a flag (`--model={model}`).
+ * @throws AppError agent_failed if the program would read a value as a flag
  */
 export function fillArguments(
   args: readonly string[],
@@ -20,7 +20,7 @@ export function fillArguments(
   for (const arg of args) {
     const names = [...arg.matchAll(PLACEHOLDER)].map(([, name]) => name as "model" | "thinking");
     if (names.every((name) => values[name])) {
-      filled.push(arg.replace(PLACEHOLDER, (_, name: "model" | "thinking") => plain(name, values[name])));
+      filled.push(arg.replace(PLACEHOLDER, (_, name: "model" | "thinking") => checkValue(name, values[name])));
     } else if (!arg.startsWith("-") && /^--?\w/.test(filled.at(-1) ?? "")) {
       filled.pop();
     }
@@ -28,22 +28,25 @@ export function fillArguments(
   return filled;
 }
 
-/** These values may come from outside: none may become a flag of its own. */
-function plain(name: string, value = ""): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: an argument cannot hold a NUL, and a name needs no others
+/** Returns a value unless it could become a flag. Values may come from untrusted senders. */
+function checkValue(name: string, value = ""): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: arguments must not contain NUL, and names need no control characters
   if (!/^-|[\u0000-\u001f]/.test(value)) return value;
-  throw failed(`The ${name} of this run cannot stand on a command line.`);
+  throw agentFailed(`The ${name} of this run cannot stand on a command line.`);
 }
 
-/** A program's environment: what everything needs of ours, what is named, then what is set, the turn's own last. */
+/**
+ * Returns a program's environment: the variables of `service` that every program gets or that `passEnv` names, overridden by
+ * `env`, overridden by the variables of the turn.
+ */
 export function selectEnvironment(
-  ours: Environment,
+  service: Environment,
   {
     passEnv = [],
     env = {},
   }: { readonly passEnv?: readonly string[] | undefined; readonly env?: Environment | undefined },
   turn: Environment,
 ): Record<string, string | undefined> {
-  const passed = Object.entries(ours).filter(([name]) => PASSED.test(name) || passEnv.includes(name));
+  const passed = Object.entries(service).filter(([name]) => ALWAYS_PASSED.test(name) || passEnv.includes(name));
   return { ...Object.fromEntries(passed), ...env, ...turn };
 }

@@ -3,17 +3,17 @@ import { echoRunner } from "./echo.ts";
 import { type OpenAiSettings, openAiRunner } from "./openai.ts";
 import type { AgentRunner } from "./runner.ts";
 
-/** The settings of the kinds that have any, as under `agents.runners`. */
+/** The settings under `agents.runners`. The echo runner has none. */
 export interface RunnerSettings {
   readonly openai?: OpenAiSettings | undefined;
   readonly command?: CommandSettings | undefined;
 }
 
 /**
- * The runner of a kind.
- * @param environment what programs that a runner starts may be given a part of
- * @param programGraceMs how long such a program has between SIGTERM and SIGKILL
- * @throws AppError agent_failed when the settings cannot be used
+ * Creates a runner.
+ * @param environment this service's environment, from which programs get the permitted variables
+ * @param programGraceMs time between SIGTERM and SIGKILL for programs that the runner starts
+ * @throws AppError agent_failed if the settings cannot be used
  */
 export function createRunner(
   kind: "echo" | "openai" | "command",

@@ -5,34 +5,37 @@ import type { ChatCompletion, ChatCompletionChunk, ReasoningEffort } from "opena
 import { trimSlashes } from "../../shared/address.ts";
 import { AppError } from "../../shared/errors.ts";
 import { eventData } from "./eventData.ts";
-import { checkError, fromThrown, type Told } from "./openaiError.ts";
-import { patientFetch } from "./patientFetch.ts";
+import { fetchWithoutTimeout } from "./fetchWithoutTimeout.ts";
+import { type ErrorFields, throwIfError, toAppError } from "./openaiError.ts";
 import type { AgentRunner, AgentTurn } from "./runner.ts";
-import { aborted, failed } from "./turnErrors.ts";
+import { abortError, agentFailed } from "./turnErrors.ts";
 
 export interface OpenAiSettings {
-  /** With its path, such as `http://localhost:11434/v1`. */
+  /** The address including its path, such as `http://localhost:11434/v1`. */
   readonly baseUrl?: string | undefined;
   readonly apiKey?: string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** The longest that setTimeout takes, 24 days: how long a turn may take is not for the SDK to say. */
+/** The SDK's time limit: the maximum of setTimeout (24 days), because the signal of the turn limits its time. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
-/** A reply beyond this is a model that no longer stops. */
+/** Maximum length of a reply. A model that exceeds it no longer stops. */
 const MAX_REPLY_CHARACTERS = 4 * 1024 * 1024;
 
-/** As much as such a reply can take in one JSON object, or in one event of a stream, each character escaped. */
+/** Maximum size of a JSON answer, or of one event of a stream: a reply of maximum length with each character escaped. */
 const MAX_OBJECT_BYTES = 8 * MAX_REPLY_CHARACTERS;
 
-/** How long the connection may take to end after `[DONE]`, so that it can be used again. */
+/** How long to wait for the end of the response after `[DONE]`, so that the connection can be reused. */
 const END_AFTER_DONE_MS = 200;
 
-/** How long what may follow a finish_reason may keep us waiting: usage, `[DONE]`, and of some servers more text. */
+/** How long to wait for data after a finish_reason: usage, `[DONE]`, and from some servers more text. */
 const REST_AFTER_FINISH_MS = 3_000;
 
-/** Asks a model behind the chat completions of OpenAI, or of any server that speaks them. */
+/**
+ * Returns a runner that uses the chat completions API of OpenAI or of a compatible server.
+ * @throws AppError agent_failed if `baseUrl` is not an http URL
+ */
 export function openAiRunner(settings: OpenAiSettings): AgentRunner {
   const client = connect(settings);
   return {
@@ -44,34 +47,34 @@ export function openAiRunner(settings: OpenAiSettings): AgentRunner {
         phase = "reading";
         return { text: await readReply(response) };
       } catch (error) {
-        throw signal.aborted ? aborted(signal) : fromThrown(error, phase);
+        throw signal.aborted ? abortError(signal) : toAppError(error, phase);
       }
     },
   };
 }
 
-/** Nothing is left to the SDK to find in the environment: what is not set here, it would look for there. */
+/** Creates the client. Every setting is given explicitly: the SDK would read missing ones from the environment. */
 function connect({ baseUrl = "https://api.openai.com/v1", apiKey, headers }: OpenAiSettings): OpenAI {
   if (!/^https?:$/.test(URL.parse(baseUrl)?.protocol ?? ""))
-    throw failed("agents.runners.openai.baseUrl is no http URL.");
+    throw agentFailed("agents.runners.openai.baseUrl is no http URL.");
   return new OpenAI({
     baseURL: trimSlashes(baseUrl),
-    apiKey: apiKey || "none", // local servers want none; the SDK wants one
+    apiKey: apiKey || "none", // local servers need none, but the SDK does
     adminAPIKey: null,
     organization: null,
     project: null,
     webhookSecret: null,
     defaultHeaders: { ...headers },
-    fetch: patientFetch,
+    fetch: fetchWithoutTimeout,
     timeout: NO_TIMEOUT_MS,
     maxRetries: 0,
-    logLevel: "off", // it logs what it cannot read, which is the reply
+    logLevel: "off", // the SDK logs answers that it cannot parse, which contain the reply
   });
 }
 
-/** Only what every server knows: some refuse a field that their model does not take. */
+/** Sends the request. It contains only fields that every server supports: some refuse fields that their model does not. */
 function ask(client: OpenAI, { model, messages, thinking }: AgentTurn, signal: AbortSignal): Promise<Response> {
-  if (!model) throw failed("No model is set: give one in agents.defaults.model.");
+  if (!model) throw agentFailed("No model is set: give one in agents.defaults.model.");
   const body = {
     model,
     messages: messages.map(({ role, content }) => ({ role, content })),
@@ -81,81 +84,81 @@ function ask(client: OpenAI, { model, messages, thinking }: AgentTurn, signal: A
   return client.chat.completions.create(body, { signal }).asResponse();
 }
 
-/** The text of the first choice, from a stream or, of servers that stream nothing, from one JSON object. */
+/** Reads the text of the first choice from a stream, or from one JSON object of a server that does not stream. */
 async function readReply({ body, headers }: Response): Promise<string> {
-  if (!body) throw failed("The model server's answer is empty.");
+  if (!body) throw agentFailed("The model server's answer is empty.");
   const isJson = /[/+]json\b/.test(headers.get("content-type") ?? "");
   return isJson ? readObject(await readJson(body), headers) : readStream(body, headers);
 }
 
-async function readJson(body: AsyncIterable<Uint8Array>): Promise<(ChatCompletion & Told) | null> {
+async function readJson(body: AsyncIterable<Uint8Array>): Promise<(ChatCompletion & ErrorFields) | null> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of body) {
     bytes += chunk.length;
-    if (bytes > MAX_OBJECT_BYTES) throw failed("The model's answer is too long.");
+    if (bytes > MAX_OBJECT_BYTES) throw agentFailed("The model's answer is too long.");
     chunks.push(chunk);
   }
   return JSON.parse(Buffer.concat(chunks).toString());
 }
 
-function readObject(answer: (ChatCompletion & Told) | null, headers: Headers): string {
+function readObject(answer: (ChatCompletion & ErrorFields) | null, headers: Headers): string {
   const choice = answer?.choices?.[0];
-  checkError(answer ?? {}, choice, headers);
-  if (!choice) throw failed("The model server's answer has no choices.");
+  throwIfError(answer ?? {}, choice, headers);
+  if (!choice) throw agentFailed("The model server's answer has no choices.");
   return checkReply(choice.message?.content, choice.message?.refusal, choice.finish_reason);
 }
 
-/** Complete with a finish_reason or `[DONE]`: what the connection does afterwards takes nothing away. */
+/** Reads a stream. It is complete after a finish_reason or `[DONE]`; a later loss of the connection is no error. */
 async function readStream(body: NonNullable<Response["body"]>, headers: Headers): Promise<string> {
   const bytes = Readable.fromWeb(body as ReadableStream<Uint8Array>);
-  let hangUp: NodeJS.Timeout | undefined;
-  const hangUpIn = (ms: number) => {
-    clearTimeout(hangUp);
-    hangUp = setTimeout(() => bytes.destroy(), ms);
+  let closeTimer: NodeJS.Timeout | undefined;
+  const closeIn = (ms: number) => {
+    clearTimeout(closeTimer);
+    closeTimer = setTimeout(() => bytes.destroy(), ms);
   };
   let text = "";
   let refusal: string | undefined;
-  let seen = false;
+  let hasChoice = false;
   let finish: string | undefined;
   let done = false;
   try {
     for await (const data of eventData(bytes, MAX_OBJECT_BYTES)) {
-      if (data === "[DONE]") hangUpIn(END_AFTER_DONE_MS);
+      if (data === "[DONE]") closeIn(END_AFTER_DONE_MS);
       done ||= data === "[DONE]";
       if (done) continue;
-      const chunk: (ChatCompletionChunk & Told) | null = JSON.parse(data);
-      // A chunk of usage or of a content filter has no choice.
+      const chunk: (ChatCompletionChunk & ErrorFields) | null = JSON.parse(data);
+      // A chunk with usage or with results of a content filter has no choice.
       const choice = chunk?.choices?.find(({ index = 0 }) => index === 0);
-      checkError(chunk ?? {}, choice, headers);
+      throwIfError(chunk ?? {}, choice, headers);
       if (!choice) continue;
-      seen = true;
+      hasChoice = true;
       if (typeof choice.delta?.content === "string") text += choice.delta.content;
       refusal ??= choice.delta?.refusal || undefined;
       finish ||= choice.finish_reason ?? undefined;
       if (text.length > MAX_REPLY_CHARACTERS) break;
-      if (finish) hangUpIn(REST_AFTER_FINISH_MS);
+      if (finish) closeIn(REST_AFTER_FINISH_MS);
     }
   } catch (error) {
     if (!(done || finish) || error instanceof AppError) throw error;
   } finally {
-    clearTimeout(hangUp);
+    clearTimeout(closeTimer);
   }
-  if (!seen) throw failed("The model server's answer has no choices.");
-  // One that was cut off between two chunks, by a proxy say, ends like a complete one but for this.
+  if (!hasChoice) throw agentFailed("The model server's answer has no choices.");
+  // A stream that a proxy cut off between two chunks differs from a complete one only in this.
   if (!done && !finish && text.length <= MAX_REPLY_CHARACTERS)
     throw new Error("the stream ended before its answer did");
   return checkReply(text, refusal, finish);
 }
 
 function checkReply(content: unknown, refusal: unknown, finish: unknown): string {
-  if (refusal) throw failed("The model refused to answer.");
+  if (refusal) throw agentFailed("The model refused to answer.");
   if (typeof content !== "string" || content === "") {
     const why = finish === "length" ? ": its limit of tokens was reached before" : "";
-    throw failed(
+    throw agentFailed(
       finish === "content_filter" ? "A content filter stopped the answer." : `The model answered without a text${why}.`,
     );
   }
-  if (content.length > MAX_REPLY_CHARACTERS) throw failed("The model's answer is too long.");
+  if (content.length > MAX_REPLY_CHARACTERS) throw agentFailed("The model's answer is too long.");
   return content;
 }

@@ -1,26 +1,26 @@
 import { APIConnectionError, APIError } from "openai";
 import { AppError } from "../../shared/errors.ts";
-import { failed } from "./turnErrors.ts";
+import { agentFailed } from "./turnErrors.ts";
 
-/** Statuses below 500 that may pass by themselves: the server was too slow, was busy with the same, or had too much to do. */
-const PASSING_STATUSES: readonly unknown[] = [408, 409, 429];
+/** Transient statuses below 500: the server was too slow, already handles the same request, or is overloaded. */
+const TRANSIENT_STATUSES: readonly unknown[] = [408, 409, 429];
 
-/** How an error in the middle of an answer, which has no status, says the same. */
-const PASSING_TYPES: readonly unknown[] = [
+/** Codes and types of transient errors in the middle of an answer, where there is no status. */
+const TRANSIENT_TYPES: readonly unknown[] = [
   "server_error",
   "rate_limit_error",
   "rate_limit_exceeded",
   "overloaded_error",
 ];
 
-/** A 429 with this code is no matter of time: the account has no credit. */
+/** A 429 with this code is not transient: the account has no credit. */
 const NO_CREDIT = "insufficient_quota";
 
 /**
- * What the SDK threw before it had an answer, or anything while the answer was read. Only status, code and type are looked
- * at and shown: messages quote prompts and parts of keys.
+ * Converts an error that the SDK threw before the answer began, or any error while the answer was read. The result contains
+ * only status, code and type: messages quote prompts and parts of keys.
  */
-export function fromThrown(thrown: unknown, phase: "asking" | "reading"): AppError {
+export function toAppError(thrown: unknown, phase: "asking" | "reading"): AppError {
   if (thrown instanceof AppError) return thrown;
   if (thrown instanceof APIConnectionError) {
     if (thrown.cause instanceof AppError) return thrown.cause;
@@ -30,22 +30,26 @@ export function fromThrown(thrown: unknown, phase: "asking" | "reading"): AppErr
     return fromStatus(thrown.status, thrown, thrown.headers, `The model server answered ${thrown.status}`);
   }
   if (phase === "asking")
-    return failed("A setting under agents.runners.openai cannot be used: see baseUrl and headers.");
-  if (thrown instanceof SyntaxError) return failed("The model server's answer is not JSON.");
+    return agentFailed("A setting under agents.runners.openai cannot be used: see baseUrl and headers.");
+  if (thrown instanceof SyntaxError) return agentFailed("The model server's answer is not JSON.");
   return unavailable(
     `The connection to the model server was lost in the middle of the answer${inBrackets(codeOf(thrown))}.`,
   );
 }
 
-/** What an answer of status 200, or a chunk of it, says of an error, in itself or in its choice. */
-export interface Told {
+/** The error field of an answer with status 200, of a chunk of it, or of a choice. */
+export interface ErrorFields {
   readonly error?: unknown;
 }
 
-/** Throws where an answer that began with status 200 tells of an error. One that broke off passes unless its code says 4xx. */
-export function checkError(
-  answer: Told,
-  choice: (Told & { finish_reason?: unknown }) | undefined,
+/**
+ * Throws the error in an answer with status 200, if there is one. An answer that broke off is a transient error unless its
+ * code is 4xx.
+ * @throws AppError agent_unavailable, agent_failed
+ */
+export function throwIfError(
+  answer: ErrorFields,
+  choice: (ErrorFields & { finish_reason?: unknown }) | undefined,
   headers: Headers,
 ): void {
   const brokeOff = choice?.error || choice?.finish_reason === "error";
@@ -69,17 +73,17 @@ function fromStatus(
   what: string,
 ): AppError {
   const detail = `${what}${inBrackets(code, type)}.`;
-  const passes = (status >= 500 && status < 600) || [status, code, type].some(isPassing);
-  return passes && code !== NO_CREDIT && type !== NO_CREDIT
+  const mayRecover = (status >= 500 && status < 600) || [status, code, type].some(isTransient);
+  return mayRecover && code !== NO_CREDIT && type !== NO_CREDIT
     ? unavailable(detail, headers && retryAfterSeconds(headers))
-    : failed(detail);
+    : agentFailed(detail);
 }
 
-function isPassing(value: unknown): boolean {
-  return PASSING_STATUSES.includes(value) || PASSING_TYPES.includes(value);
+function isTransient(value: unknown): boolean {
+  return TRANSIENT_STATUSES.includes(value) || TRANSIENT_TYPES.includes(value);
 }
 
-/** The seconds that an answer asks to wait: its headers say milliseconds (OpenAI's own), seconds, or a date. */
+/** Returns the seconds to wait from the headers, which give milliseconds (OpenAI's own header), seconds or a date. */
 function retryAfterSeconds(headers: Headers): number | undefined {
   const text = headers.get("retry-after") ?? "";
   const candidates = [
@@ -89,7 +93,7 @@ function retryAfterSeconds(headers: Headers): number | undefined {
   return candidates.find(Number.isFinite);
 }
 
-/** Names in brackets, as far as they are names: what has another form may quote anything. */
+/** Returns the values in brackets. Values that do not look like codes are omitted, as they may quote anything. */
 function inBrackets(...values: unknown[]): string {
   const names = values.filter((value) => /^[\w.:-]{1,64}$/.test(String(value ?? "")));
   return names.length > 0 ? ` (${[...new Set(names)].join(", ")})` : "";

@@ -1,24 +1,24 @@
 import { isObject } from "../../shared/json.ts";
-import { failed } from "./turnErrors.ts";
+import { agentFailed } from "./turnErrors.ts";
 
 export interface ReplySettings {
-  /** How the program answers: its output is the reply (the default), or one JSON object holds it. */
+  /** The format of the output: the reply itself (`text`, the default), or one JSON object with the reply (`json`). */
   readonly output?: "text" | "json" | undefined;
-  /** The key of the reply in that object; default `result`. */
+  /** The field of the reply in the JSON object; default `result`. */
   readonly replyField?: string | undefined;
 }
 
 /**
- * The reply in what a program printed, without white space at its end.
- * @throws AppError agent_failed for JSON that holds no reply, or says of itself that it is an error
+ * Returns the reply in the output of a program, without white space at its end.
+ * @throws AppError agent_failed for JSON that contains no reply or reports an error
  */
-export function programReply(printed: Buffer, { output = "text", replyField = "result" }: ReplySettings): string {
-  const text = new TextDecoder().decode(printed);
+export function programReply(stdout: Buffer, { output = "text", replyField = "result" }: ReplySettings): string {
+  const text = new TextDecoder().decode(stdout);
   if (output === "text") return text.trimEnd();
   const answer = parse(text);
-  if (answer.is_error === true || answer.error) throw failed("The program's answer says that it is an error.");
+  if (answer.is_error === true || answer.error) throw agentFailed("The program's answer says that it is an error.");
   const reply = Object.hasOwn(answer, replyField) ? answer[replyField] : undefined;
-  if (typeof reply !== "string") throw failed(`The program's answer has no text in its field ${replyField}.`);
+  if (typeof reply !== "string") throw agentFailed(`The program's answer has no text in its field ${replyField}.`);
   return reply.trimEnd();
 }
 
@@ -27,7 +27,7 @@ function parse(text: string): Record<string, unknown> {
     const answer: unknown = JSON.parse(text);
     if (isObject(answer)) return answer;
   } catch {
-    // Said below, without the parser's words, which quote the answer.
+    // The error below replaces the parser's, whose message quotes the output.
   }
-  throw failed("The program's answer is not one JSON object.");
+  throw agentFailed("The program's answer is not one JSON object.");
 }

@@ -3,15 +3,15 @@ export interface AgentMessage {
   readonly content: string;
 }
 
-/** One question to an agent. */
+/** One request to an agent, which it answers with one reply. */
 export interface AgentTurn {
   readonly kind: "run" | "heartbeat";
-  /** In order; an optional system message first, then the conversation; the last one is the user's. */
+  /** In order: an optional system message, then the conversation. The last message is the user's. */
   readonly messages: readonly AgentMessage[];
   /** The model's id, already resolved from an alias. */
   readonly model?: string | undefined;
   readonly thinking?: string | undefined;
-  /** For programs that the runner starts: SIGNALBOX_JOB_ID, SIGNALBOX_URL, … */
+  /** Environment variables for programs that the runner starts: SIGNALBOX_JOB_ID, SIGNALBOX_URL, … */
   readonly env: Readonly<Record<string, string>>;
 }
 
@@ -19,13 +19,13 @@ export interface AgentReply {
   readonly text: string;
 }
 
-/** What carries out turns; one serves many turns at the same time. */
+/** Runs turns. One runner serves many turns at the same time. */
 export interface AgentRunner {
   /**
-   * Carries out one turn. When the signal fires, it settles only after what it began is really over.
-   * @throws AppError agent_unavailable (may pass by itself; with retryAfterSeconds where that was said), agent_failed
-   *   (will not), timeout (the signal fired because of time), or the signal's reason when that is an AppError. Its detail
-   *   holds no prompt, reply, key or body, and it has no cause: what libraries throw quotes them.
+   * Runs one turn. After an abort the promise rejects only once everything that the turn started has ended.
+   * @throws AppError agent_unavailable (transient; with retryAfterSeconds if the server gave it), agent_failed (permanent),
+   *   timeout (the signal was aborted for another reason than an AppError), or the signal's reason if that is an AppError.
+   *   The error has no cause, and its detail contains no prompt, reply, key or body: errors of libraries quote them.
    */
   run(turn: AgentTurn, signal: AbortSignal): Promise<AgentReply>;
 }

@@ -1,8 +1,8 @@
 import type { Context, Middleware } from "koa";
 import getRawBody from "raw-body";
-import { type HookCall, hookName, type Mapping, mappingsAt, matchBody } from "../../hooks/mappings/mapping.ts";
-import { checkSender, headersFault, type Proof } from "../../hooks/signatures/senderProof.ts";
+import { type HookCall, hookName, type Mapping, mappingsNamed, matchBody } from "../../hooks/mappings/mapping.ts";
 import type { RefusalReason } from "../../hooks/signatures/signature.ts";
+import { findHeaderFault, type SenderVerification, verifySender } from "../../hooks/signatures/verifySender.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
 import { isObject, parseJson } from "../../shared/json.ts";
@@ -47,11 +47,11 @@ export function authenticateHook({ mappings, basePath, verifier, log }: HookAuth
   let warned = false;
   return (ctx, next) => {
     ctx.state.byHookToken = verifier.verifyRequest(ctx);
-    const senders = mappingsAt(mappings, hookName(basePath, ctx.path)).flatMap(({ auth }) => auth ?? []);
+    const senders = mappingsNamed(mappings, hookName(basePath, ctx.path)).flatMap(({ auth }) => auth ?? []);
     if (!warned && ctx.query.token !== undefined) {
       const includesValid = (tokens: readonly string[]) =>
         tokens.some((token) => verifier.verify(token)) ||
-        senders.some((auth) => auth.type === "token" && headersFault(auth, { headers: {}, tokens }) === null);
+        senders.some((auth) => auth.type === "token" && findHeaderFault(auth, { headers: {}, tokens }) === null);
       warned = includesValid(hookTokens(ctx)) && !includesValid(headerTokens(ctx));
       if (warned) log.warn("a hook's sender puts its token into the URL (?token=), which is deprecated: use a header");
     }
@@ -69,7 +69,7 @@ export function authenticateHook({ mappings, basePath, verifier, log }: HookAuth
 export function authenticateSender({ mappings, basePath, verifier, clock, log, bodies }: HookAuthDeps): Middleware {
   return async (ctx, next) => {
     const path = hookName(basePath, ctx.path);
-    const candidates = mappingsAt(mappings, path);
+    const candidates = mappingsNamed(mappings, path);
     if (candidates.length === 0) throw hookNotFound(ctx);
     const credentials = { headers: ctx.headers, tokens: hookTokens(ctx) };
     const reject = (mapping = path, reason: RefusalReason | "token" = "token") => {
@@ -79,11 +79,11 @@ export function authenticateSender({ mappings, basePath, verifier, clock, log, b
     };
     const isAuthenticated = ctx.state.byHookToken && candidates.some(({ auth }) => !auth);
     const senders = candidates.flatMap((mapping) => (mapping.auth ? [{ mapping, auth: mapping.auth }] : []));
-    const faults = senders.map(({ auth }) => headersFault(auth, credentials));
+    const faults = senders.map(({ auth }) => findHeaderFault(auth, credentials));
     if (!isAuthenticated && !faults.includes(null)) return reject(senders[0]?.mapping.key, faults[0] ?? undefined);
     const rawBody = await readRaw(ctx, Math.max(...candidates.map(({ maxBodyBytes }) => maxBodyBytes)), bodies);
     const proofs = new Map(
-      senders.map(({ mapping, auth }) => [mapping, checkSender(auth, { ...credentials, rawBody, now: clock.now() })]),
+      senders.map(({ mapping, auth }) => [mapping, verifySender(auth, { ...credentials, rawBody, now: clock.now() })]),
     );
     if (!isAuthenticated && ![...proofs.values()].some(({ ok }) => ok)) {
       const [first] = proofs;
@@ -106,7 +106,8 @@ export function authenticateSender({ mappings, basePath, verifier, clock, log, b
   };
 }
 
-const reasonOf = (proof: Proof | undefined): RefusalReason | undefined => (proof?.ok ? undefined : proof?.reason);
+const reasonOf = (proof: SenderVerification | undefined): RefusalReason | undefined =>
+  proof?.ok ? undefined : proof?.reason;
 
 /**
  * Returns the id that Stripe and Slack put into the signed body. They sign each attempt to send a message anew, so that the

@@ -7,11 +7,11 @@ import { readConfig } from "../../shared/config/load.ts";
 import { withoutOwnSecrets } from "../../shared/config/ownSecrets.ts";
 import { StartError } from "../../shared/lifecycle.ts";
 import { createLogger } from "../../shared/logger.ts";
-import { recipientOf } from "../recipient.ts";
+import { parseRecipient } from "../recipient.ts";
 
 const CHECK_WITHIN_MS = 20_000;
-/** A person waits for the end of a limit, but not for long. */
-const MOST_WAIT_MS = 60_000;
+/** Maximum total wait for the end of a rate limit, short enough for a person at a terminal. */
+const MAX_RATE_LIMIT_WAIT_MS = 60_000;
 
 const channelsOf = (env: NodeJS.ProcessEnv) =>
   openChannels(readConfig(env).channels, {
@@ -21,7 +21,7 @@ const channelsOf = (env: NodeJS.ProcessEnv) =>
 
 /**
  * `channels check`: tries each configured channel's credentials without sending anything.
- * @returns whether all of them are good
+ * @returns whether all of them are valid
  * @throws ConfigError
  */
 export async function checkChannels(env: NodeJS.ProcessEnv): Promise<boolean> {
@@ -36,13 +36,13 @@ export async function checkChannels(env: NodeJS.ProcessEnv): Promise<boolean> {
 }
 
 /**
- * `deliver CHANNEL --to ID --text …`: sends one message now, from here, in as many parts as it takes.
- * @throws StartError when it could not be sent, or may not have been
+ * `deliver CHANNEL --to ID --text …`: sends one message from this process, in as many parts as necessary.
+ * @throws StartError if it was not sent, or possibly not sent
  */
 export async function deliverText(env: NodeJS.ProcessEnv, name: string, typed: string, text: string): Promise<void> {
   const channel = channelsOf(env).get(name);
   if (!channel) throw new StartError(`The channel ${name} is not configured: add channels.${name}.`);
-  const to = recipientOf(typed);
+  const to = parseRecipient(typed);
   const parts = toParts(text, channel.style);
   if (parts.length === 0) throw new StartError("The text is empty: there is nothing to send.");
   const key = randomUUID();
@@ -51,8 +51,8 @@ export async function deliverText(env: NodeJS.ProcessEnv, name: string, typed: s
     let result = await send(channel, message);
     if (result.kind === "content") result = await send(channel, { ...message, text: part.plain, plain: true });
     if (result.kind !== "sent") {
-      const none = result.kind === "ambiguous" ? "It may have been sent" : "Nothing was sent";
-      const sent = index === 0 ? none : `${index} of ${parts.length} parts were sent`;
+      const notSent = result.kind === "ambiguous" ? "It may have been sent" : "Nothing was sent";
+      const sent = index === 0 ? notSent : `${index} of ${parts.length} parts were sent`;
       throw new StartError(`${sent} to ${name} (${result.kind}): ${result.reason}`);
     }
     console.log(`sent ${index + 1} of ${parts.length}${result.id ? ` (${result.id})` : ""}`);
@@ -66,7 +66,7 @@ async function send(channel: Channel, message: OutgoingMessage): Promise<SendRes
     if (result.kind !== "rate-limited") return result;
     const forMs = Math.max(result.retryAfterMs ?? 0, 1_000);
     waitedMs += forMs;
-    if (waitedMs > MOST_WAIT_MS) return result;
+    if (waitedMs > MAX_RATE_LIMIT_WAIT_MS) return result;
     await pause(forMs);
   }
 }

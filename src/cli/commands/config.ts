@@ -4,8 +4,8 @@ import { redactConfig } from "../configFile/redact.ts";
 import { readSettings } from "../start/firstUse.ts";
 
 /**
- * `config check`: says that the configuration is usable, and where it names a channel that it does not configure.
- * @throws ConfigError naming every problem
+ * `config check`: prints whether the configuration is usable, and each reference to a channel that is not configured.
+ * @throws ConfigError with all problems
  */
 export function checkConfig(env: NodeJS.ProcessEnv): void {
   const file = configFile(env);
@@ -27,11 +27,11 @@ function unconfigured({ hooks, session, channels }: Config): { key: string; chan
 }
 
 /**
- * `config show`: the configuration as `start` takes it, as JSON, without its secrets.
- * @throws ConfigError naming every problem
+ * `config show`: prints the configuration that `start` uses as JSON, without secrets.
+ * @throws ConfigError with all problems
  */
 export function showConfig(env: NodeJS.ProcessEnv): void {
   const file = configFile(env);
-  const { config } = readSettings(env, { makeToken: false });
+  const { config } = readSettings(env, { createToken: false });
   console.log(JSON.stringify(redactConfig(config, file && parseFile(file.text, file.path)), null, 2));
 }

@@ -15,7 +15,7 @@ export const DELIVERY_COLUMNS: readonly Column<Delivery>[] = [
   { title: "REASON", of: ({ reason }) => reason, least: 8 },
 ];
 
-/** `deliveries list`: newest first. */
+/** `deliveries list`: prints deliveries, newest first. */
 export function listDeliveries(
   env: NodeJS.ProcessEnv,
   options: ServiceOptions & ListOptions & { readonly state?: readonly DeliveryState[]; readonly channel?: string },

@@ -6,24 +6,24 @@ import { cleanJson, cleanLine, cleanText } from "../terminal/cleanText.ts";
 import { untilInterrupted } from "../terminal/interrupt.ts";
 import { LiveBlock } from "../terminal/liveBlock.ts";
 import { age, print } from "../terminal/words.ts";
-import { LOST, note } from "./list.ts";
+import { printNote, SERVICE_LOST } from "./list.ts";
 
-/** The hook token opens a run and no live events, and whoever sends a hook may have no other: so the run is asked for. */
-const LOOK_MS = 500;
+/** Interval of polling the run. A sender of hooks may have only the hook token, which does not permit live events. */
+const POLL_MS = 500;
 
-/** `runs watch ID`: to its end; the reply on standard output, EXIT.failed unless it is completed. */
+/** `runs watch ID`: follows a run to its end and prints its reply. Exits with EXIT.failed unless it is completed. */
 export function watchRun(
   env: NodeJS.ProcessEnv,
   runId: string,
   options: ServiceOptions & { readonly json?: boolean },
 ): Promise<void> {
   return withService(env, options, async (service) => {
-    await service.client.runs.get(runId); // what is wrong with the command, or with the service, is told at once
+    await service.client.runs.get(runId); // this client does not retry, so that errors are reported at once
     await followRun(service, runId, options);
   });
 }
 
-/** Follows a run to its end and prints its reply, or as JSON the run; outlives restarts of the service. */
+/** Follows a run to its end, through restarts of the service, and prints its reply, or the run as JSON. */
 export function followRun(
   service: Service,
   runId: string,
@@ -34,34 +34,34 @@ export function followRun(
     if (run.status !== "completed") process.exitCode = EXIT.failed;
     if (json) print([cleanJson(run)]);
     else if (run.reply) print([cleanText(run.reply)]);
-    if (run.error) note(`The run ${run.status} (${run.error.code}): ${cleanLine(run.error.message)}`);
-    else if (run.status !== "completed") note(`The run was ${run.status}.`);
+    if (run.error) printNote(`The run ${run.status} (${run.error.code}): ${cleanLine(run.error.message)}`);
+    else if (run.status !== "completed") printNote(`The run was ${run.status}.`);
   });
 }
 
 async function untilEnd(service: Service, runId: string, signal: AbortSignal): Promise<Run> {
   let run: Run | undefined;
   let isAway = false;
-  const line = () => (isAway ? LOST : run && !run.endedAt ? stateLine(run) : "");
+  const line = () => (isAway ? SERVICE_LOST : run && !run.endedAt ? stateLine(run) : "");
   const block = process.stdout.isTTY ? new LiveBlock(() => [line()].filter(Boolean)) : undefined;
-  let told = "";
-  const tell = () => {
-    const now = isAway ? LOST : (run?.status ?? "");
+  let lastState = "";
+  const showState = () => {
+    const now = isAway ? SERVICE_LOST : (run?.status ?? "");
     if (block) block.changed();
-    else if (now !== told && line()) note(line());
-    told = now;
+    else if (now !== lastState && line()) printNote(line());
+    lastState = now;
   };
-  const client = service.patient(() => {
+  const client = service.retrying(() => {
     isAway = true;
-    tell();
+    showState();
   });
   try {
     for (;;) {
       run = await client.runs.get(runId, { signal });
       isAway = false;
-      tell();
+      showState();
       if (run.endedAt) return run;
-      await pause(LOOK_MS, undefined, { signal });
+      await pause(POLL_MS, undefined, { signal });
     }
   } finally {
     block?.close();

@@ -17,12 +17,12 @@ import { TIMINGS, type Timings } from "../../shared/timings.ts";
 import { withStores } from "../withStores.ts";
 
 /**
- * `webhooks gmail run`: listens to the mailbox of the configuration. Where another process does, it waits to take over.
+ * `webhooks gmail run`: listens to the configured mailbox. If another process does, it waits to take over.
  */
 export const runGmail = (env: NodeJS.ProcessEnv, timings: Timings = TIMINGS): Promise<void> =>
   runProcess((lifecycle) => startGmailProcess(lifecycle, env, timings));
 
-/** Starts what `webhooks gmail run` runs. */
+/** Starts the listener of `webhooks gmail run`. */
 export async function startGmailProcess(
   lifecycle: Lifecycle,
   env: NodeJS.ProcessEnv,
@@ -75,9 +75,9 @@ export async function startGmailProcess(
 }
 
 /**
- * `webhooks gmail status`: how listening goes.
- * @returns whether all is well
- * @throws StartError when hooks.gmail is not set, or MongoDB cannot be used
+ * `webhooks gmail status`: prints the state of the listener.
+ * @returns whether there is no problem
+ * @throws StartError if hooks.gmail is not set, or MongoDB cannot be used
  */
 export async function gmailStatus(env: NodeJS.ProcessEnv, { json }: { json: boolean }): Promise<boolean> {
   const config = readConfig(env);
@@ -85,11 +85,11 @@ export async function gmailStatus(env: NodeJS.ProcessEnv, { json }: { json: bool
   const found = await withStores(config, ({ gmailMailboxes }) => gmailMailboxes.find(settings.account));
   const status = mailboxStatus(settings, found, systemClock.now());
   const isWell = status.problems.length === 0;
-  console.log(json ? JSON.stringify({ ok: isWell, ...status }) : inWords(settings, status));
+  console.log(json ? JSON.stringify({ ok: isWell, ...status }) : describeStatus(settings, status));
   return isWell;
 }
 
-function inWords({ topic }: GmailConfig, status: MailboxStatus): string {
+function describeStatus({ topic }: GmailConfig, status: MailboxStatus): string {
   const { problems, account, listener, lagSeconds, lastMailAt, lastNoticeAt, watchExpiresAt, lastError } = status;
   const rows = [
     ["Mailbox", account],
@@ -112,7 +112,7 @@ function gmailOf({ hooks }: Config): GmailConfig {
   throw new StartError("hooks.gmail is not set: run `signalbox webhooks gmail setup`, which writes it.");
 }
 
-/** @throws StartError when they cannot be used */
+/** @throws StartError if they cannot be used */
 function checkCredentials({ credentialsFile: file }: GmailConfig, log: Logger): void {
   readCredentials(file);
   if (isOpenToOthers(file))

@@ -5,18 +5,18 @@ import type { Json } from "../../shared/config/fill.ts";
 import { readConfig } from "../../shared/config/load.ts";
 import { StartError } from "../../shared/lifecycle.ts";
 import { CommandError, EXIT } from "../exit.ts";
-import { type AccessOptions, findGiven, gainAccess } from "../gmail/access.ts";
+import { type AccessOptions, findInitialCredentials, obtainAccess } from "../gmail/access.ts";
 import {
   credentialsPath,
-  type GmailWish,
+  type DesiredGmailConfig,
   gmailBlock,
   planConfig,
   readConfigText,
   savedGmail,
   writeConfig,
 } from "../gmail/config.ts";
-import { ensureNotices, inStep, printStep, startWatch } from "../gmail/steps.ts";
-import { findInstance } from "../start/instance.ts";
+import { ensurePubSub, inStep, printStep, startWatch } from "../gmail/steps.ts";
+import { findRunningInstance } from "../start/dataDirectoryLock.ts";
 
 export interface GmailSetupOptions extends AccessOptions {
   readonly account?: string;
@@ -31,9 +31,9 @@ export interface GmailSetupOptions extends AccessOptions {
 const NAME = "signalbox-gmail";
 
 /**
- * `webhooks gmail setup`: sees to all that listening to a mailbox needs, one step after the other, and writes `hooks.gmail`.
- * What is right already is left alone, so that it may run again after a step that failed.
- * @throws ConfigError; CommandError where the mailbox is not named; StartError that names the step and says what to do
+ * `webhooks gmail setup`: sets up everything for listening to a mailbox, step by step, and writes `hooks.gmail`. Completed
+ * steps are skipped, so that the command can run again after a failed step.
+ * @throws ConfigError; CommandError if no mailbox is given; StartError with the failed step and its remedy
  */
 export async function setupGmail(env: NodeJS.ProcessEnv, options: GmailSetupOptions): Promise<void> {
   const { dryRun = false } = options;
@@ -42,44 +42,44 @@ export async function setupGmail(env: NodeJS.ProcessEnv, options: GmailSetupOpti
   if (options.account === undefined && saved.account === undefined) {
     throw new CommandError(EXIT.usage, "Whose mailbox is it? Name it with --account.");
   }
-  const given = findGiven(credentialsPath(file, saved), options);
-  const owning = given.known?.project ?? given.client?.project;
-  const wish = wishOf(options, saved, owning);
-  const { gmail: settings } = planConfig(file, env, wish);
-  const project = projectOf(settings.topic) ?? options.project ?? owning;
-  if (settings.topic && owning && owning !== project) {
+  const given = findInitialCredentials(credentialsPath(file, saved), options);
+  const ownProject = given.known?.project ?? given.client?.project;
+  const desired = desiredConfig(options, saved, ownProject);
+  const { gmail: settings } = planConfig(file, env, desired);
+  const project = projectOf(settings.topic) ?? options.project ?? ownProject;
+  if (settings.topic && ownProject && ownProject !== project) {
     throw new StartError(
-      `The topic is in the project ${project}, and Gmail publishes only to one in the project of the OAuth client or the service account, ${owning}: leave --project out, or take a client of ${project}.`,
+      `The topic is in the project ${project}, and Gmail publishes only to one in the project of the OAuth client or the service account, ${ownProject}: leave --project out, or take a client of ${project}.`,
     );
   }
 
-  const access = await gainAccess({ given, settings, project, options, env });
-  if (access) await seeToNotices(access, settings, saved, dryRun);
+  const access = await obtainAccess({ given, settings, project, options, env });
+  if (access) await setUpNotices(access, settings, saved, dryRun);
   else if (settings.topic) printUnseen(settings);
   const names = access?.names ?? { account: settings.account, project, serviceAccount: undefined };
-  if (dryRun) return printPlan(file, planConfig(file, env, wish).text, wish);
-  const isWritten = await inStep("configuration", names, () => writeConfig(file, env, wish));
+  if (dryRun) return printPlan(file, planConfig(file, env, desired).text, desired);
+  const isWritten = await inStep("configuration", names, () => writeConfig(file, env, desired));
   const what = file.isNew ? "made, with the hooks on" : isWritten ? "hooks.gmail is written" : "was there";
   printStep("did", "configuration", `${file.path} (${what})`);
   console.log(`\n${nextStep(env)}`);
 }
 
-/** Of the service that runs here, if one does, or how one is started. */
+/** Returns advice on how to reload the service that runs here, or how to start one. */
 function nextStep(env: NodeJS.ProcessEnv): string {
-  const running = findInstance(resolve(readConfig(env).dataDir));
+  const running = findRunningInstance(resolve(readConfig(env).dataDir));
   return running
     ? `Next: \`kill -HUP ${running.pid}\` has the Signalbox that runs here listen, and so does a new \`npm start\`.`
     : "Next: `npm start`. Where web and worker run by themselves, beside them `npx signalbox webhooks gmail run`; each of those\nthat run already takes the change up on SIGHUP.";
 }
 
-async function seeToNotices(
-  { gmail, pubsubAuth, names }: NonNullable<Awaited<ReturnType<typeof gainAccess>>>,
+async function setUpNotices(
+  { gmail, pubsubAuth, names }: NonNullable<Awaited<ReturnType<typeof obtainAccess>>>,
   { topic, subscription, label, pubsubUrl, pollEveryMinutes }: GmailConfig,
   saved: Json,
   dryRun: boolean,
 ): Promise<void> {
   if (topic === undefined || subscription === undefined) {
-    // A watch would say that there is no such label.
+    // Without a watch, which would report a missing label, this call checks the label.
     const { signal } = new AbortController();
     await inStep("label", names, () => gmail.listMessages({ labelIds: [label], max: 1 }, signal));
     if (saved.topic !== undefined && !dryRun) await inStep("watch", names, () => gmail.stop(signal));
@@ -87,12 +87,12 @@ async function seeToNotices(
     return printStep("did", "watch", `none, the mailbox is looked into every ${pollEveryMinutes} minutes${stopped}`);
   }
   const setup = createPubSubSetup(pubsubAuth, { ...(pubsubUrl !== undefined && { url: pubsubUrl }), dryRun });
-  const isGrantNew = await ensureNotices({ topic, subscription }, setup, names, dryRun);
+  const isGrantNew = await ensurePubSub({ topic, subscription }, setup, names, dryRun);
   if (dryRun) return printStep("would", "watch", `${label} (would be begun, or renewed)`);
   await startWatch({ topic, label }, gmail, names, isGrantNew);
 }
 
-/** Of a dry run that has no credentials to look with. */
+/** Prints the remaining steps of a dry run that has no credentials to check them. */
 function printUnseen({ topic = "", subscription = "", label }: GmailConfig): void {
   printStep("would", "topic", `${topic} (made, unless it is there)`);
   printStep("would", "publisher", "Gmail (granted, unless it is)");
@@ -100,17 +100,17 @@ function printUnseen({ topic = "", subscription = "", label }: GmailConfig): voi
   printStep("would", "watch", `${label} (begun, or renewed)`);
 }
 
-function printPlan(file: ReturnType<typeof readConfigText>, text: string, wish: GmailWish): void {
+function printPlan(file: ReturnType<typeof readConfigText>, text: string, desired: DesiredGmailConfig): void {
   if (text === file.text && !file.isNew) {
     printStep("did", "configuration", `${file.path} (was there)`);
     return;
   }
   printStep("would", "configuration", `${file.path} (${file.isNew ? "would be made" : "would be changed"}), to say\n`);
-  console.log(gmailBlock(wish));
+  console.log(gmailBlock(desired));
 }
 
-/** What `hooks.gmail` is to say: what an option says, else what it said before, else the plain names. */
-function wishOf(options: GmailSetupOptions, saved: Json, owning: string | undefined): GmailWish {
+/** Returns the desired `hooks.gmail`: values from options, else the saved values, else default names. */
+function desiredConfig(options: GmailSetupOptions, saved: Json, ownProject: string | undefined): DesiredGmailConfig {
   const { account = saved.account as string, label, includeBody, pollOnly, project } = options;
   const isPolled = pollOnly ?? (saved.account !== undefined && saved.topic === undefined);
   const named = options.topic ?? options.subscription ?? project;
@@ -121,7 +121,7 @@ function wishOf(options: GmailSetupOptions, saved: Json, owning: string | undefi
   if (isPolled && named === undefined) return { ...settings, topic: null, subscription: null };
 
   const savedTopic = textOf(saved.topic);
-  const p = project ?? projectOf(options.topic) ?? projectOf(savedTopic) ?? owning;
+  const p = project ?? projectOf(options.topic) ?? projectOf(savedTopic) ?? ownProject;
   const complete = (kind: "topics" | "subscriptions", option: string | undefined, before: string | undefined) => {
     if (option?.includes("/")) return option;
     if (option === undefined && before !== undefined && project === undefined) return before;

@@ -2,10 +2,10 @@ import { agentPrompt } from "../../agents/prompt/agentPrompt.ts";
 import { mappedRequest } from "../../hooks/mappings/agentRequest.ts";
 import {
   compileMappings,
-  expand,
+  expandItems,
   type HookCall,
   type Mapping,
-  mappingsAt,
+  mappingsNamed,
   matchBody,
 } from "../../hooks/mappings/mapping.ts";
 import { renderCall } from "../../hooks/templates/render.ts";
@@ -19,7 +19,7 @@ import { cleanJson, cleanText } from "../terminal/cleanText.ts";
 import { readJsonObject } from "../terminal/readInput.ts";
 
 export interface HookTestOptions {
-  /** A file, or `-` for standard input. */
+  /** The path of a file, or `-` for standard input. */
   readonly body: string;
   readonly header?: Readonly<Record<string, string>>;
   /** As `a=1&b=2`. */
@@ -28,18 +28,18 @@ export interface HookTestOptions {
 }
 
 /**
- * `hooks test NAME --body FILE`: carries out mapping and transform here, and prints what would come of it. Nothing is sent
- * or written, and no proof of the sender is asked for.
- * @throws StartError when the body cannot be read, nothing matches, or mapping or transform fail
+ * `hooks test NAME --body FILE`: runs mapping and transform in this process and prints the result. Nothing is sent or
+ * stored, and the sender is not authenticated.
+ * @throws StartError if the body cannot be read, no mapping matches, or the mapping or transform fails
  */
 export async function testHook(env: NodeJS.ProcessEnv, name: string, options: HookTestOptions): Promise<void> {
   const config = readConfig(env);
   const { hooks } = config;
   const payload = readJsonObject(options.body).value;
-  const mapping = matchBody(mappingsAt(compileMappings(hooks), name), payload);
+  const mapping = matchBody(mappingsNamed(compileMappings(hooks), name), payload);
   if (!mapping) throw new StartError(`No mapping takes ${name} with this body: see hooks.mappings and hooks.presets.`);
   const call = { ...requestOf(hooks.path, name, options), payload };
-  const calls = expand(mapping, call);
+  const calls = expandItems(mapping, call);
   if (!calls) throw new StartError(`The body has no array ${mapping.forEach}: the mapping is for each of its items.`);
   if (calls.length === 0) console.log(`${mapping.forEach} has no items: no run comes of it.`);
   const transforms = new Transforms({
@@ -51,9 +51,9 @@ export async function testHook(env: NodeJS.ProcessEnv, name: string, options: Ho
     onOutput: (_run, _stream, line) => console.error(line),
   });
   try {
-    for (const one of calls) {
-      const made = await carryOut(config, mapping, one, transforms);
-      console.log(options.json ? cleanJson(made) : inWords(made));
+    for (const itemCall of calls) {
+      const result = await runMapping(config, mapping, itemCall, transforms);
+      console.log(options.json ? cleanJson(result) : describeResult(result));
     }
   } catch (error) {
     if (error instanceof AppError) throw new StartError(`${mapping.key} fails (${error.code}): ${error.message}`);
@@ -63,19 +63,19 @@ export async function testHook(env: NodeJS.ProcessEnv, name: string, options: Ho
   }
 }
 
-async function carryOut(config: Config, mapping: Mapping, call: HookCall, transforms: Transforms) {
+async function runMapping(config: Config, mapping: Mapping, call: HookCall, transforms: Transforms) {
   const request = mapping.transform && { ...mapping.transform, input: call, label: mapping.key };
   const { signal } = new AbortController();
   const transformed = request ? await transforms.run(request, signal) : ({ kind: "kept" } as const);
-  const made = renderCall(mapping, call, new Date(), transformed);
-  if (made?.kind !== "agent") return { mapping: mapping.key, ...(made ?? { kind: "dropped" as const }) };
+  const result = renderCall(mapping, call, new Date(), transformed);
+  if (result?.kind !== "agent") return { mapping: mapping.key, ...(result ?? { kind: "dropped" as const }) };
   const { hooks, agents } = config;
-  const asked = mappedRequest(made, mapping, transformed, hooks, agents.defaults);
-  const { sessionKey = "one of its own", request: run } = asked;
+  const mapped = mappedRequest(result, mapping, transformed, hooks, agents.defaults);
+  const { sessionKey = "one of its own", request: run } = mapped;
   const { message, instructions, allowUnsafe, ...rest } = run;
-  const source = made.name ?? mapping.key;
+  const source = result.name ?? mapping.key;
   const prompt = agentPrompt({ message, source, instructions, allowUnsafe });
-  return { mapping: mapping.key, kind: made.kind, name: source, sessionKey, ...rest, prompt };
+  return { mapping: mapping.key, kind: result.kind, name: source, sessionKey, ...rest, prompt };
 }
 
 function requestOf(basePath: string, path: string, { header = {}, query }: HookTestOptions): Omit<HookCall, "payload"> {
@@ -84,8 +84,8 @@ function requestOf(basePath: string, path: string, { header = {}, query }: HookT
   return { headers: Object.fromEntries(headers), url, path, query: Object.fromEntries(new URLSearchParams(query)) };
 }
 
-function inWords(made: Readonly<Record<string, unknown>>): string {
-  const { prompt, ...rest } = made;
+function describeResult(result: Readonly<Record<string, unknown>>): string {
+  const { prompt, ...rest } = result;
   const width = Math.max(...Object.keys(rest).map((key) => key.length));
   const lines = Object.entries(rest).flatMap(([key, value]) =>
     value === null || value === undefined ? [] : [`${key.padEnd(width)}  ${value}`],

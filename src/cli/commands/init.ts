@@ -2,18 +2,18 @@ import { configPath } from "../../shared/config/load.ts";
 import { StartError } from "../../shared/lifecycle.ts";
 import { writePrivateFile } from "../configFile/privateFile.ts";
 import { configTemplate } from "../configFile/template.ts";
-import { newSecret } from "../start/firstUse.ts";
+import { generateSecret } from "../start/firstUse.ts";
 
 /**
- * `init`: writes a configuration file that explains every key, with the hooks on and fresh secrets.
- * @throws StartError when there is one already and it is not to be replaced, or it cannot be written
+ * `init`: writes a configuration file that explains every key, with hooks enabled and new secrets.
+ * @throws StartError if there is a file already and `force` is false, or the file cannot be written
  */
 export function init(env: NodeJS.ProcessEnv, { force }: { force: boolean }): void {
   const path = configPath(env);
   const text = configTemplate({
-    "server.apiToken": newSecret(),
+    "server.apiToken": generateSecret(),
     "hooks.enabled": true,
-    "hooks.token": newSecret(),
+    "hooks.token": generateSecret(),
   });
   if (!write(path, text, force)) {
     throw new StartError(`There is a file ${path} already: --force replaces it, and its secrets are gone then.`);

@@ -13,9 +13,9 @@ import { type ServiceOptions, withService } from "../service.ts";
 import { cleanJson, cleanLine } from "../terminal/cleanText.ts";
 import { type Column, tableLines } from "../terminal/table.ts";
 import { age, duration, formatOf, percent, print, rowLines, section } from "../terminal/words.ts";
-import { type ListOptions, note, printList } from "./list.ts";
+import { type ListOptions, printList, printNote } from "./list.ts";
 
-/** Which jobs, as the options say it. */
+/** The options that filter jobs. */
 export interface FilterOptions {
   readonly status?: readonly Status[];
   readonly name?: string;
@@ -35,7 +35,7 @@ export function filterOf(options: FilterOptions): JobFilter {
 
 export const isFiltered = (filter: JobFilter): boolean => Object.values(filter).some((value) => value !== undefined);
 
-/** Of a job what its state is called; a silent one is told apart. */
+/** Returns the displayed state of a job or step: its status, or `stale`. */
 const stateOf = ({ status, stale }: { status: Status; stale: boolean }): string => (stale ? "stale" : status);
 
 const COLUMNS: readonly Column<JobSummary>[] = [
@@ -47,12 +47,12 @@ const COLUMNS: readonly Column<JobSummary>[] = [
   { title: "MESSAGE", of: ({ message }) => message, least: 8 },
 ];
 
-/** What the table shows. */
+/** The fields that the table needs. */
 const SHOWN = ["name", "status", "stale", "progress", "createdAt", "message"] as const;
 
 /**
- * `jobs list`: newest first.
- * @throws CommandError as every command that speaks to the service does
+ * `jobs list`: prints jobs, newest first.
+ * @throws CommandError as `withService` does
  */
 export function listJobs(env: NodeJS.ProcessEnv, options: ServiceOptions & FilterOptions & ListOptions): Promise<void> {
   const filter = filterOf(options);
@@ -118,8 +118,8 @@ const STEP_COLUMNS: readonly Column<Step>[] = [
 const took = ({ startedAt, updatedAt }: Step) => duration(Date.parse(updatedAt) - Date.parse(startedAt));
 
 /**
- * `jobs delete`: those named; or those that the filter fits, once that is confirmed; or, with `all`, every one.
- * @throws CommandError for a command that says not what, too much, or is not confirmed
+ * `jobs delete`: deletes the named jobs, or, after confirmation, those that match the filter, or all of them with `all`.
+ * @throws CommandError unless the jobs are given in exactly one way, and if the deletion is not confirmed
  */
 export function deleteJobs(
   env: NodeJS.ProcessEnv,
@@ -135,7 +135,7 @@ export function deleteJobs(
   return withService(env, options, async ({ client }) => {
     if (jobIds.length > 0) return deleteNamed(client, jobIds);
     const count = await countUpTo(client, filter);
-    if (count === 0) return note("No job fits: nothing is deleted.");
+    if (count === 0) return printNote("No job fits: nothing is deleted.");
     if (!options.yes)
       await confirm(`Delete ${count > MOST ? `more than ${MOST} jobs` : jobsInWords(count)}, with their steps?`);
     await client.jobs.deleteAll(filter);
@@ -160,13 +160,13 @@ async function deleteNamed(client: Client, jobIds: readonly string[]): Promise<v
 const MOST = 1_000;
 const jobsInWords = (count: number) => (count === 1 ? "1 job" : `${count} jobs`);
 
-/** How many there are, as far as one page tells. */
+/** Returns the number of matching jobs, at most MOST + 1. */
 async function countUpTo(client: Client, filter: JobFilter): Promise<number> {
   const { jobs, nextCursor } = await client.jobs.list({ ...filter, limit: MOST, fields: ["status"] });
   return nextCursor === null ? jobs.length : MOST + 1;
 }
 
-/** @throws CommandError unless the person agrees */
+/** Asks for confirmation. @throws CommandError unless the user confirms */
 async function confirm(question: string): Promise<void> {
   if (!process.stdin.isTTY || !process.stderr.isTTY) {
     throw new CommandError(EXIT.usage, `${question} Confirm it with --yes: there is no terminal to ask at.`);

@@ -3,15 +3,15 @@ import { cleanJson } from "../terminal/cleanText.ts";
 import { type Column, tableLines } from "../terminal/table.ts";
 import { print } from "../terminal/words.ts";
 
-/** The largest page that the service gives. */
+/** Maximum page size of the service. */
 const PAGE = 1_000;
 
 export interface ListOptions {
-  /** Most rows. */
+  /** Maximum number of rows. */
   readonly limit: number;
-  /** Every row, whatever the limit. */
+  /** Whether to print every row, whatever the limit. */
   readonly all?: boolean | undefined;
-  /** JSON, one line for each row, in place of a table. */
+  /** Whether to print JSON, one line for each row, instead of a table. */
   readonly json?: boolean | undefined;
 }
 
@@ -21,8 +21,8 @@ interface Page<Row> {
 }
 
 /**
- * Prints a list as its pages come, or as one table.
- * @param nothing what is said where it is empty
+ * Prints a list: as JSON page by page, or as one table.
+ * @param nothing the note for an empty list
  */
 export async function printList<Row>(
   { limit, all = false, json = false }: ListOptions,
@@ -37,19 +37,19 @@ export async function printList<Row>(
     const page: Page<Row> = await read({ limit: Math.min(left, PAGE), ...(cursor !== null && { cursor }) });
     if (json) print(page.rows.map((row) => cleanJson(row)));
     else rows.push(...page.rows);
-    left -= page.rows.length; // a page may be shorter than what was asked for
+    left -= page.rows.length; // a page may be shorter than its limit
     cursor = page.nextCursor;
   } while (cursor !== null && left > 0);
   if (json) return;
-  if (rows.length === 0) return note(nothing);
+  if (rows.length === 0) return printNote(nothing);
   print(tableLines(rows, columns));
-  if (cursor !== null) note(`There are more: --limit or --all shows them.`);
+  if (cursor !== null) printNote(`There are more: --limit or --all shows them.`);
 }
 
-/** What is said where a watch goes on without a service. */
-export const LOST = "Nothing is heard from the service; trying again …";
+/** The note while a watch continues without a connection to the service. */
+export const SERVICE_LOST = "Nothing is heard from the service; trying again …";
 
-/** What is said beside the output, and never read as a part of it. */
-export function note(text: string): void {
+/** Prints a note for people to standard error, so that it is not part of the output. */
+export function printNote(text: string): void {
   process.stderr.write(`${styleText("dim", text, { stream: process.stderr })}\n`);
 }

@@ -1,10 +1,10 @@
 import { readConfig } from "../../shared/config/load.ts";
-import { recipientOf } from "../recipient.ts";
+import { parseRecipient } from "../recipient.ts";
 import { withStores } from "../withStores.ts";
 
 /**
- * `route show`: where replies of the main session go.
- * @throws StartError when MongoDB cannot be used
+ * `route show`: prints where replies of the main session are sent.
+ * @throws StartError if MongoDB cannot be used
  */
 export async function showRoute(env: NodeJS.ProcessEnv): Promise<void> {
   const config = readConfig(env);
@@ -16,10 +16,10 @@ export async function showRoute(env: NodeJS.ProcessEnv): Promise<void> {
 
 /**
  * `route set CHANNEL TO`: sends replies of the main session there from now on.
- * @throws CommandError when the recipient is none, StartError when MongoDB cannot be used
+ * @throws CommandError if the recipient is invalid, StartError if MongoDB cannot be used
  */
 export async function setRoute(env: NodeJS.ProcessEnv, channel: string, typed: string): Promise<void> {
-  const to = recipientOf(typed);
+  const to = parseRecipient(typed);
   await withStores(readConfig(env), ({ sessions }) => sessions.setRoute({ channel, to }));
   console.log(`Replies of the main session go to ${channel} ${to}.`);
 }

@@ -16,7 +16,7 @@ const COLUMNS: readonly Column<Run>[] = [
   { title: "ERROR", of: ({ error }) => error && `${error.code}: ${error.message}`, least: 8 },
 ];
 
-/** `runs list`: newest first. */
+/** `runs list`: prints runs, newest first. */
 export function listRuns(
   env: NodeJS.ProcessEnv,
   options: ServiceOptions & ListOptions & { readonly status?: readonly RunStatus[]; readonly session?: string },

@@ -5,11 +5,11 @@ import { cleanJson, cleanLine } from "../terminal/cleanText.ts";
 import { readInput, readJsonObject } from "../terminal/readInput.ts";
 import { print, rowLines } from "../terminal/words.ts";
 import { followRun } from "./followRun.ts";
-import { note } from "./list.ts";
+import { printNote } from "./list.ts";
 
 interface SendOptions extends ServiceOptions {
   readonly idempotencyKey?: string;
-  /** Print what the service answers as JSON. */
+  /** Whether to print the response of the service as JSON. */
   readonly json?: boolean;
 }
 
@@ -18,7 +18,7 @@ export type WakeOptions = SendOptions & { readonly text: string; readonly mode?:
 export type AgentOptions = SendOptions & AgentHook & { readonly timeout?: number; readonly wait?: boolean };
 
 export interface MappedOptions extends SendOptions {
-  /** A file, or `-` for standard input. */
+  /** The path of a file, or `-` for standard input. */
   readonly body?: string;
   readonly header?: Readonly<Record<string, string>>;
 }
@@ -43,7 +43,7 @@ export function sendWake(env: NodeJS.ProcessEnv, options: WakeOptions): Promise<
   });
 }
 
-/** `hooks send agent`; with `wait` it ends as `runs watch` does. */
+/** `hooks send agent`: starts a run. With `wait` it then follows the run as `runs watch` does. */
 export function sendAgent(env: NodeJS.ProcessEnv, options: AgentOptions): Promise<void> {
   const { name, sessionKey, wakeMode, deliver, channel, to, model, thinking, timeout: timeoutSeconds } = options;
   const asked = { name, sessionKey, wakeMode, deliver, channel, to, model, thinking, timeoutSeconds };
@@ -53,7 +53,7 @@ export function sendAgent(env: NodeJS.ProcessEnv, options: AgentOptions): Promis
     needHookToken(service);
     const answer = await service.client.hooks.send("agent", { message, ...given }, optionsOf(options));
     if (options.wait) {
-      note(`run ${cleanLine(answer.runId)}`);
+      printNote(`run ${cleanLine(answer.runId)}`);
       return followRun(service, answer.runId, options);
     }
     print(
@@ -67,23 +67,23 @@ export function sendAgent(env: NodeJS.ProcessEnv, options: AgentOptions): Promis
   });
 }
 
-/** `hooks send NAME`: the body goes as it stands in the file, so that a signature of its bytes in a header holds. */
+/** `hooks send NAME`: sends the bytes of the file unchanged, so that a signature of them in a header stays valid. */
 export function sendMapped(env: NodeJS.ProcessEnv, name: string, options: MappedOptions): Promise<void> {
-  // not required of commander, which would ask it of `hooks send agent` too
+  // The option is not required in commander, because `hooks send agent` would then require it too.
   if (options.body === undefined) throw new CommandError(EXIT.usage, BODY_MISSING);
   const { text, value } = readJsonObject(options.body);
   const headers = options.header ?? {};
-  const asItStands: typeof globalThis.fetch = (url, init) => fetch(url, { ...init, body: text });
+  const sendUnchanged: typeof globalThis.fetch = (url, init) => fetch(url, { ...init, body: text });
   const act = async (service: Service) => {
-    if (Object.keys(headers).length === 0) needHookToken(service); // else a header may be the sender's own proof
+    if (Object.keys(headers).length === 0) needHookToken(service); // a header may authenticate the sender instead
     const answer = await service.client.hooks.send(name, value, { ...optionsOf(options), headers });
     if (options.json) return print([cleanJson(answer)]);
     const { runIds = [answer.runId] } = answer;
     const runs = (runIds as unknown[]).filter((runId) => runId !== undefined);
-    if (runs.length === 0) note("No run comes of it.");
+    if (runs.length === 0) printNote("No run comes of it.");
     print(rowLines(runs.map((runId) => ["Run", String(runId)] as const)));
   };
-  return withService(env, { ...options, fetch: asItStands }, act, "mapped");
+  return withService(env, { ...options, fetch: sendUnchanged }, act, "mapped");
 }
 
 const BODY_MISSING = "Say with --body where the JSON body is: a file, or - for standard input.";
@@ -91,12 +91,12 @@ const BODY_MISSING = "Say with --body where the JSON body is: a file, or - for s
 const send = (env: NodeJS.ProcessEnv, options: ServiceOptions, act: (service: Service) => Promise<void>) =>
   withService(env, options, act, "hooks");
 
-/** @throws CommandError before anything is sent */
-function needHookToken({ url, hookToken, places }: Service): void {
+/** Checks for a hook token before anything is sent. @throws CommandError */
+function needHookToken({ url, hookToken, settingNames }: Service): void {
   if (hookToken !== undefined) return;
-  const where = places("SIGNALBOX_HOOKS_TOKEN", "hooks.token");
+  const where = settingNames("SIGNALBOX_HOOKS_TOKEN", "hooks.token");
   throw new CommandError(EXIT.failed, `There is no hook token for the service at ${url}: set ${where}.`);
 }
 
-/** `-` stands for standard input. */
+/** Returns the text, or standard input for `-`. */
 const textOf = (text: string, what: string): string => (text === "-" ? readInput("-", what) : text);

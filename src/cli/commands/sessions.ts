@@ -4,7 +4,7 @@ import { type ServiceOptions, withService } from "../service.ts";
 import { cleanJson, cleanText } from "../terminal/cleanText.ts";
 import type { Column } from "../terminal/table.ts";
 import { age, print } from "../terminal/words.ts";
-import { type ListOptions, note, printList } from "./list.ts";
+import { type ListOptions, printList, printNote } from "./list.ts";
 
 const COLUMNS: readonly Column<Session>[] = [
   { title: "SESSION", of: ({ sessionKey }) => sessionKey, least: 16 },
@@ -12,7 +12,7 @@ const COLUMNS: readonly Column<Session>[] = [
   { title: "NOW", of: ({ busy }) => (busy ? "busy" : ""), format: () => "cyan" },
 ];
 
-/** `sessions list`: last used first. */
+/** `sessions list`: prints sessions, last used first. */
 export function listSessions(env: NodeJS.ProcessEnv, options: ServiceOptions & ListOptions): Promise<void> {
   return withService(env, options, ({ client }) =>
     printList<Session>(
@@ -27,7 +27,7 @@ export function listSessions(env: NodeJS.ProcessEnv, options: ServiceOptions & L
   );
 }
 
-/** `sessions messages KEY`: the latest, oldest of them first. */
+/** `sessions messages KEY`: prints the latest messages, the oldest of them first. */
 export function listMessages(
   env: NodeJS.ProcessEnv,
   sessionKey: string,
@@ -36,7 +36,7 @@ export function listMessages(
   return withService(env, options, async ({ client }) => {
     const { messages } = await client.sessions.messages(sessionKey, { limit: options.limit });
     if (options.json) return print(messages.map((message) => cleanJson(message)));
-    if (messages.length === 0) note("No message.");
+    if (messages.length === 0) printNote("No message.");
     const blocks = messages.map(({ role, content, createdAt }) =>
       [styleText(role === "user" ? "bold" : ["bold", "cyan"], `${role}  ${createdAt}`), cleanText(content)].join("\n"),
     );

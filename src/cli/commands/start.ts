@@ -2,63 +2,63 @@ import { join } from "node:path";
 import { ConfigError } from "../../shared/config/load.ts";
 import type { Config } from "../../shared/config/schema/config.ts";
 import { runProcess } from "../../shared/lifecycle.ts";
-import { ChildFailed, launchChild } from "../start/child.ts";
+import { launchChild, ReportedStartError } from "../start/child.ts";
 import { MONGOD_STOPS_WITHIN_MS } from "../start/embedded/mongod.ts";
 import { REDIS_STOPS_WITHIN_MS } from "../start/embedded/redis.ts";
 import { startServers } from "../start/embedded/servers.ts";
 import { readSettings } from "../start/firstUse.ts";
 import { OptionalChild } from "../start/optionalChild.ts";
-import { followParent } from "../start/parent.ts";
+import { stopWithParent } from "../start/parent.ts";
 import { summary } from "../start/summary.ts";
 import { supervise } from "../start/supervised.ts";
 import { watchSource } from "../start/watchSource.ts";
 
 const SOURCE = join(import.meta.dirname, "..", "..");
-/** What a process may need beyond the time it is configured to wait for work under way. */
+/** Time that a process may need to stop beyond its configured wait for work in flight. */
 const GRACE_MS = 5_000;
 
 /**
- * `start`: everything on one machine. Servers that are not configured are started beside the service, then the indexes
- * are made, then web and worker run as processes of their own, and the Gmail listener where `hooks.gmail` is set. A stop
- * goes the way back: listener, web, worker, Redis, MongoDB.
+ * `start`: runs everything on one machine. It starts servers that are not configured, creates the indexes, and then starts
+ * web, worker and, if `hooks.gmail` is set, the Gmail listener as processes of their own. They stop in reverse order:
+ * listener, web, worker, Redis, MongoDB.
  */
 export function start(given: NodeJS.ProcessEnv, { watch }: { watch: boolean }): Promise<void> {
   return runProcess(async (lifecycle) => {
-    followParent(given);
-    const { config, env, madeToken } = readSettings(given);
+    stopWithParent(given);
+    const { config, env, generatedToken } = readSettings(given);
     const webStopsMs = config.server.shutdownSeconds * 1_000 + GRACE_MS;
     const workerStopsMs = config.worker.shutdownSeconds * 1_000 + GRACE_MS;
     try {
-      const { mongodbUri, redisUrl, instance } = await startServers(config, lifecycle);
-      const { prepareDatabase } = await import("./release.ts"); // not before the servers are on their way
+      const { mongodbUri, redisUrl, lock } = await startServers(config, lifecycle);
+      const { prepareDatabase } = await import("./release.ts"); // loaded late, so that the servers start sooner
       await prepareDatabase(mongodbUri, config);
 
       console.log("Starting the API and the worker …");
       const childEnv: NodeJS.ProcessEnv = { ...env, MONGODB_URI: mongodbUri, REDIS_URL: redisUrl };
       const child = (name: string, script: string, stopsWithinMs: number, args: string[] = []) => {
-        const options = { name, script: join(SOURCE, script), args, env: childEnv, stopsWithinMs, instance };
-        return supervise({ name, launch: (signal) => launchChild(options, signal), revive: !watch }, lifecycle);
+        const options = { name, script: join(SOURCE, script), args, env: childEnv, stopsWithinMs, lock };
+        return supervise({ name, launch: (signal) => launchChild(options, signal), restartOnExit: !watch }, lifecycle);
       };
       const worker = child("worker", "workers/main.ts", workerStopsMs);
       const web = child("web", "api/main.ts", webStopsMs);
       const listener = new OptionalChild(() =>
         child("Gmail listener", "cli/main.ts", workerStopsMs, ["webhooks", "gmail", "run"]),
       );
-      lifecycle.onClose("instance", async () => instance?.stopping());
-      const listening = listener.want(config.hooks.gmail !== undefined);
+      lifecycle.onClose("instance", async () => lock?.markStopping());
+      const listening = listener.setWanted(config.hooks.gmail !== undefined);
       const [{ url = "" }] = await Promise.all([web.start(), worker.start(), listening]);
-      // started again, it keeps the free port that it took
+      // After a restart the process keeps the free port that it chose first.
       if (config.server.port === 0 && url) childEnv.PORT = new URL(url).port;
-      instance?.ready(url);
+      lock?.setUrl(url);
       if (watch) {
         const restart = (file: string) => {
           console.log(`${file} changed: starting the API and the worker again …`);
-          for (const one of [web, worker, listener]) void one.restart();
+          for (const supervised of [web, worker, listener]) void supervised.restart();
         };
         lifecycle.onClose("watch", watchSource(SOURCE, restart));
       }
-      console.log(summary({ config, madeToken }, url, watch));
-      /** The processes read the file themselves; one that is not usable is told here, and once. */
+      console.log(summary({ config, generatedToken }, url, watch));
+      /** Checks the file and lets the processes read it. An unusable file is reported only here, and only once. */
       const reload = async () => {
         let changed: Config;
         try {
@@ -67,8 +67,8 @@ export function start(given: NodeJS.ProcessEnv, { watch }: { watch: boolean }): 
           if (!(error instanceof ConfigError)) throw error;
           return console.error(`${error.message}\nThe old configuration stays.`);
         }
-        for (const one of [web, worker]) one.signal("SIGHUP");
-        await listener.want(changed.hooks.gmail !== undefined).catch((error: Error) => {
+        for (const supervised of [web, worker]) supervised.signal("SIGHUP");
+        await listener.setWanted(changed.hooks.gmail !== undefined).catch((error: Error) => {
           console.error(`The Gmail listener does not run: ${error.message}`);
         });
         console.log("The configuration is read again.");
@@ -80,8 +80,8 @@ export function start(given: NodeJS.ProcessEnv, { watch }: { watch: boolean }): 
         onError: (name, error) => console.error(`${name} did not stop well: ${error}`),
       };
     } catch (error) {
-      if (!(error instanceof ChildFailed)) throw error;
-      await lifecycle.close(); // the process has told why
+      if (!(error instanceof ReportedStartError)) throw error;
+      await lifecycle.close(); // the process has printed the reason
       process.exit(1);
     }
   });

@@ -7,14 +7,14 @@ import { LiveJobs } from "../terminal/liveJobs.ts";
 import { type FilterOptions, filterOf, isFiltered } from "./jobs.ts";
 
 export interface WatchOptions {
-  /** JSON, one line for each event. */
+  /** Whether to print JSON, one line for each event. */
   readonly json?: boolean;
 }
 
 /**
- * `jobs watch`: one job to its end, or many until it is interrupted. Once it has begun it outlives restarts of the service.
- * Ends with EXIT.failed where the one job fails.
- * @throws CommandError, also when the one job is deleted
+ * `jobs watch`: follows one job to its end, or many until it is interrupted. After the first read it survives restarts of
+ * the service. Exits with EXIT.failed if the one job fails.
+ * @throws CommandError as `withService` does, and if the one job is deleted
  */
 export function watchJobs(
   env: NodeJS.ProcessEnv,
@@ -26,22 +26,23 @@ export function watchJobs(
     throw new CommandError(EXIT.usage, "Name one job, or give filters: not both.");
   }
   const read = jobId === undefined ? readMany(filter) : readOne(jobId);
-  return withService(env, options, ({ client, patient }) =>
+  return withService(env, options, ({ client, retrying }) =>
     untilInterrupted(async (signal) => {
-      await read(client, signal); // what is wrong with the command, or with the service, is told at once
+      await read(client, signal); // this client does not retry, so that errors are reported at once
       const what = jobId === undefined ? { topics: ["jobs" as const], filter } : { job: jobId };
-      const patiently = patient();
+      const retryingClient = retrying();
       const jobs = new LiveJobs();
       const view = viewOf(jobs, options, jobId === undefined);
       try {
-        for await (const { type, data } of patiently.watch({ ...what, signal })) {
+        for await (const { type, data } of retryingClient.watch({ ...what, signal })) {
           if (type === "state") view.live(data.live);
           if (type === "reload" || (type === "state" && data.live)) {
-            for (const job of jobs.load(await read(patiently, signal))) view.changed(job);
+            for (const job of jobs.load(await read(retryingClient, signal))) view.changed(job);
           } else if (type === "job") {
-            // What an event says of the end is without the output.
+            // The event of the end does not contain the output, so the job is read.
             const isEnd = jobId !== undefined && data.status !== "running";
-            for (const job of isEnd ? await read(patiently, signal) : [data]) if (jobs.take(job)) view.changed(job);
+            for (const job of isEnd ? await read(retryingClient, signal) : [data])
+              if (jobs.take(job)) view.changed(job);
           } else if (type === "job_removed") {
             if (jobId !== undefined) throw new CommandError(EXIT.service, "The job was deleted.");
             if (jobs.remove(data.jobId)) view.removed(data.jobId);
@@ -63,7 +64,7 @@ const readOne =
   (jobId: string): Read =>
   async (client, signal) => [await client.jobs.get(jobId, {}, { signal })];
 
-/** The newest of those that run, unless the filter says otherwise; the others show up when they change. */
+/** Reads the newest running jobs, or those with the filter's status. Others appear once they change. */
 const readMany =
   (filter: JobFilter): Read =>
   async (client, signal) => {
@@ -74,7 +75,7 @@ const readMany =
 
 const MOST = 1_000;
 
-/** What live events say of a job. */
+/** The fields of a job in live events. */
 const FIELDS = [
   ...(["jobId", "name", "description", "status", "progress", "message", "createdAt", "updatedAt"] as const),
   ...(["lastReportAt", "stale", "staleAt", "staleAfterSeconds", "currentStep"] as const),

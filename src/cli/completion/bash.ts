@@ -1,8 +1,8 @@
 import { type CompletedCommand, choicePlaces, placesOf } from "./tree.ts";
 
-/** For bash 3.2 and later, with or without the package bash-completion. */
+/** Returns the script for bash 3.2 and later, with or without the package bash-completion. */
 export function bashScript(name: string, commands: readonly CompletedCommand[]): string {
-  const paths = commands.filter(({ path }) => path !== "").map(({ path }) => lead(path));
+  const paths = commands.filter(({ path }) => path !== "").map(({ path }) => completionPath(path));
   const files = placesOf(commands, (value) => value === "file");
   const free = placesOf(commands, (value) => value === "free");
   const values = placesOf(commands, (value) => value !== "none");
@@ -43,8 +43,8 @@ complete -F _${name} ${name}
 `;
 }
 
-/** A path as it is found: what was found before it, a blank, and one more word. */
-export const lead = (path: string): string => (path.includes(" ") ? path : ` ${path}`);
+/** Returns a path in the form in which the script matches it: the path so far, a blank, and one more word. */
+export const completionPath = (path: string): string => (path.includes(" ") ? path : ` ${path}`);
 
 const quoted = (words: readonly string[]): string => `'${words.join(" ")}'`;
 const pattern = (places: readonly string[]): string => places.map((place) => `'${place}'`).join("|");

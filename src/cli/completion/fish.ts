@@ -1,9 +1,9 @@
-import { lead } from "./bash.ts";
+import { completionPath } from "./bash.ts";
 import { type CompletedCommand, type CompletedOption, placesOf } from "./tree.ts";
 
-/** For fish: a file in ~/.config/fish/completions. */
+/** Returns the script for fish, to be stored in ~/.config/fish/completions. */
 export function fishScript(name: string, commands: readonly CompletedCommand[]): string {
-  const paths = commands.filter(({ path }) => path !== "").map(({ path }) => lead(path));
+  const paths = commands.filter(({ path }) => path !== "").map(({ path }) => completionPath(path));
   const values = placesOf(commands, (value) => value !== "none");
   const rule = `complete -c ${name}`;
   return `# Completion of ${name} for fish: ${name} completion fish > ~/.config/fish/completions/${name}.fish

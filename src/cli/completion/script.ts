@@ -9,7 +9,7 @@ const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript };
 export type Shell = keyof typeof SCRIPTS;
 
 /**
- * What has a shell complete the program's commands and options. It holds all it needs, so that a Tab starts no process.
+ * Returns the script with which a shell completes commands and options. It is self-contained, so that a Tab starts no process.
  */
 export const completionScript = (program: Command, shell: Shell): string =>
   SCRIPTS[shell](program.name(), completedCommands(program));

@@ -1,24 +1,24 @@
 import type { Command, Option } from "commander";
 
 export interface CompletedOption {
-  /** Such as `--status`; a short one too where there is one. */
+  /** The long name, such as `--status`, and the short one if there is one. */
   readonly names: readonly string[];
   readonly description: string;
-  /** What follows it. */
+  /** The kind of the option's value, or the possible values. */
   readonly value: "none" | "file" | "free" | readonly string[];
 }
 
-/** One command as completion sees it. */
+/** One command in the form that completion needs. */
 export interface CompletedCommand {
-  /** The words that lead to it, such as `jobs list`; empty for the program itself. */
+  /** The words of the command, such as `jobs list`; empty for the program itself. */
   readonly path: string;
   readonly subcommands: readonly { readonly name: string; readonly description: string }[];
-  /** What its arguments may be, where that is a choice. */
+  /** The possible values of its arguments, if these are limited. */
   readonly choices: readonly string[];
   readonly options: readonly CompletedOption[];
 }
 
-/** Every command below this one, and itself. */
+/** Returns this command and all commands below it. */
 export function completedCommands(command: Command, path = ""): CompletedCommand[] {
   const help = command.createHelp();
   const subcommands = help.visibleCommands(command).filter((one) => one.name() !== "help");
@@ -40,7 +40,7 @@ function completedOption(option: Option): CompletedOption {
   return { names, description, value: argChoices ?? (/<file>/.test(flags) ? "file" : "free") };
 }
 
-/** `path option` of those options that a value of a kind follows. */
+/** Returns `path option` for each option whose value has the kind. */
 export const placesOf = (
   commands: readonly CompletedCommand[],
   isKind: (value: CompletedOption["value"]) => boolean,
@@ -49,7 +49,7 @@ export const placesOf = (
     options.flatMap(({ names, value }) => (isKind(value) ? names.map((name) => `${path} ${name}`) : [])),
   );
 
-/** The options that take one of some words, each list with its places. */
+/** Returns each list of possible values with the `path option` of the options that use it. */
 export function choicePlaces(commands: readonly CompletedCommand[]): { words: readonly string[]; places: string[] }[] {
   const lists = commands.flatMap(({ options }) =>
     options.flatMap(({ value }) => (Array.isArray(value) ? [value] : [])),

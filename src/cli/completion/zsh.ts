@@ -1,9 +1,9 @@
-import { lead } from "./bash.ts";
+import { completionPath } from "./bash.ts";
 import { type CompletedCommand, choicePlaces, placesOf } from "./tree.ts";
 
-/** For zsh: a file of $fpath, or sourced once compinit has run. */
+/** Returns the script for zsh, to be stored in $fpath or sourced after compinit. */
 export function zshScript(name: string, commands: readonly CompletedCommand[]): string {
-  const paths = commands.filter(({ path }) => path !== "").map(({ path }) => lead(path));
+  const paths = commands.filter(({ path }) => path !== "").map(({ path }) => completionPath(path));
   const files = placesOf(commands, (value) => value === "file");
   const free = placesOf(commands, (value) => value === "free");
   const values = placesOf(commands, (value) => value !== "none");

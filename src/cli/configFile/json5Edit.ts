@@ -10,8 +10,8 @@ import {
 import JSON5 from "json5";
 
 /**
- * Sets what is at `path` (objects that are missing on the way are made), or takes a key out where the value is undefined. A
- * number names an element of an array; the array's length appends one.
+ * Sets the value at `path`, creating missing objects on the way, or removes the key if the value is undefined. A number is
+ * an index of an array; the array's length appends an element.
  */
 export interface Json5Edit {
   readonly path: readonly (string | number)[];
@@ -19,9 +19,9 @@ export interface Json5Edit {
 }
 
 /**
- * The text with its values changed and every other byte, comments included, as it was. JSON5 is a part of ECMAScript, so
- * that acorn tells where each value and each comma is.
- * @throws Error where that would not give exactly the values wanted; SyntaxError where the text is no JSON5
+ * Changes values of a JSON5 text and keeps every other byte, comments included. JSON5 is a subset of ECMAScript, so acorn
+ * finds the position of each value and comma.
+ * @throws Error if the result would not have exactly the desired values; SyntaxError if the text is not JSON5
  */
 export function editJson5(text: string, edits: readonly Json5Edit[]): string {
   const expected = JSON5.parse(text);
@@ -41,7 +41,7 @@ function editOnce(text: string, { path, value }: Json5Edit): string {
     const entry = find(node, key);
     const rest = path.slice(i + 1);
     if (!entry) return value === undefined ? text : insert(text, tokens, node as Container, key, nested(rest, value));
-    // once more, for another one with this key
+    // Repeats for another property with the same key.
     if (rest.length === 0 && value === undefined) return editOnce(remove(text, tokens, entry), { path, value });
     node = entry.type === "Property" ? entry.value : entry;
   }
@@ -49,7 +49,7 @@ function editOnce(text: string, { path, value }: Json5Edit): string {
   return splice(text, [node.start, node.end, literal(value, styleOf(text, tokens), indentAt(text, end))]);
 }
 
-/** Of a key that is there twice the last counts. */
+/** Returns the value of a key; the last one if the key occurs twice. */
 function find(node: Expression, key: string | number): Property | Expression | undefined {
   if (node.type === "ArrayExpression" && typeof key === "number") return node.elements[key] as Expression | undefined;
   if (node.type !== "ObjectExpression") throw new Error(`there is no place for ${key}`);
@@ -63,7 +63,7 @@ function nested(path: readonly (string | number)[], value: unknown): unknown {
   return path.reduceRight((inner, key) => (typeof key === "number" ? [inner] : { [key]: inner }), value);
 }
 
-/** Puts an entry at the end of an object or an array, behind the comments there. */
+/** Appends an entry to an object or an array, after the comments at its end. */
 function insert(text: string, tokens: readonly Token[], to: Container, key: string | number, value: unknown): string {
   const style = styleOf(text, tokens);
   const last = (to.type === "ObjectExpression" ? to.properties : to.elements).at(-1);
@@ -94,7 +94,7 @@ function insert(text: string, tokens: readonly Token[], to: Container, key: stri
   ]);
 }
 
-/** With the comma after it, and its line where nothing else is on that. */
+/** Removes an entry with the comma after it, and with its line if nothing else is on that. */
 function remove(text: string, tokens: readonly Token[], { start, end }: { start: number; end: number }): string {
   const after = tokenAfter(tokens, end);
   const comma: Splice | undefined = isComma(after) && after ? [after.start, after.end, ""] : undefined;
@@ -112,7 +112,7 @@ interface Style {
   readonly eol: string;
 }
 
-/** How what is new is written: as what is there. */
+/** Returns the style for new values, derived from the existing text. */
 function styleOf(text: string, tokens: readonly Token[]): Style {
   const strings = tokens.filter(({ type }) => type.label === "string");
   const single = strings.filter(({ start }) => text[start] === "'");
@@ -123,7 +123,7 @@ function styleOf(text: string, tokens: readonly Token[]): Style {
   return { isJson, quote, unit, eol: text.includes("\r\n") ? "\r\n" : "\n" };
 }
 
-/** @param indent of the line that it begins on; all on that one line without it */
+/** Returns the source of a value. @param indent of the line on which it begins; without it everything is on one line */
 function literal(value: unknown, style: Style, indent?: string): string {
   if (Array.isArray(value)) return `[${value.map((item) => literal(item, style)).join(", ")}]`;
   if (typeof value !== "object" || value === null) return JSON5.stringify(value, { quote: style.quote });
@@ -135,7 +135,7 @@ function literal(value: unknown, style: Style, indent?: string): string {
   return `{${lines.join(",")}${style.isJson ? "" : ","}${style.eol}${indent}}`;
 }
 
-/** Nothing for an element of an array. */
+/** Returns the source of a key with its colon; empty for an element of an array. */
 function name(key: string | number, { isJson, quote }: Style): string {
   if (typeof key === "number") return "";
   return `${!isJson && /^[A-Za-z_]\w*$/.test(key) ? key : JSON5.stringify(key, { quote })}: `;
@@ -143,7 +143,7 @@ function name(key: string | number, { isJson, quote }: Style): string {
 
 type Splice = readonly [start: number, end: number, text: string];
 
-/** Those at one place come in their order. */
+/** Applies the splices. Splices at the same position keep their order. */
 function splice(text: string, ...splices: (Splice | undefined)[]): string {
   const backwards = splices
     .filter((one) => one !== undefined)

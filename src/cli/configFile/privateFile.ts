@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { chmodSync, linkSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 
 /**
- * Writes a file that only this user can read: whole, or not at all.
- * @returns false when it is there already and is not to be replaced
+ * Writes a file that only this user can read, atomically.
+ * @returns false if the file exists and `replace` is false
  */
 export function writePrivateFile(path: string, text: string, { replace }: { replace: boolean }): boolean {
   const temporary = `${path}.${randomUUID()}.tmp`;
@@ -20,13 +20,13 @@ export function writePrivateFile(path: string, text: string, { replace }: { repl
   }
 }
 
-/** Set on directories such as /tmp, which belong to everybody. */
+/** The mode bit of directories that everybody may write to, such as /tmp. */
 const STICKY = 0o1000;
 
 /**
- * Makes a directory that only this user can enter, or takes the access of others away where it is there. A directory that
- * cannot be changed, or is everybody's, stays as it is, with a warning.
- * @throws Error where it cannot be made
+ * Creates a directory that only this user can enter, or removes the access of others from an existing one. A directory that
+ * cannot be changed or is shared stays unchanged, with a warning.
+ * @throws Error if it cannot be created
  */
 export function makePrivateDir(path: string): void {
   mkdirSync(path, { recursive: true, mode: 0o700 });

@@ -3,9 +3,9 @@ import { type ConfigNode, childNode } from "../../shared/config/nodes.ts";
 import { type Config, ConfigSchema } from "../../shared/config/schema/config.ts";
 
 /**
- * The configuration in the order of its schema, without its secrets. Of a map of secrets the keys stay. A text that takes
- * an environment variable is shown as the file has it: nobody knows what the variable holds.
- * @param file the configuration file's value, before it is filled in
+ * Returns the configuration in the order of its schema, without secrets. Maps of secrets keep their keys. A text with an
+ * environment variable is shown as in the file, because the variable may contain a secret.
+ * @param file the configuration file's value, before variables are filled in
  */
 export const redactConfig = (config: Config, file: unknown = {}): unknown =>
   redact(config, ConfigSchema as ConfigNode, file);

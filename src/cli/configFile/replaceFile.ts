@@ -12,12 +12,12 @@ import {
 } from "node:fs";
 
 /**
- * Writes a file that is there anew, whole or not at all; it keeps its mode and its owner. Of a symbolic link the target is
- * written. Throws what the file system says.
+ * Replaces an existing file atomically. It keeps its mode and owner. For a symbolic link the target is replaced.
+ * @throws the error of the file system
  */
 export function replaceFile(path: string, text: string): void {
   const target = realpathSync(path);
-  accessSync(target, constants.W_OK); // a rename would not mind
+  accessSync(target, constants.W_OK); // a rename would also replace a read-only file
   const { mode, uid, gid } = statSync(target);
   const temporary = `${target}.${randomUUID()}.tmp`;
   try {

@@ -7,7 +7,7 @@ const HEAD = `The configuration of Signalbox, in JSON5. A line with // right bef
 there is none: take the // away to set it. \${NAME} in a string takes the environment variable NAME, and a variable that is
 named with a key wins over it. \`signalbox config check\` says whether the file is usable.`;
 
-/** A configuration file that tells every key, and sets those that are given by their dotted names. */
+/** Returns a configuration file that explains every key and sets those in `set`, which are given by their dotted names. */
 export function configTemplate(set: Readonly<Record<string, unknown>>): string {
   const head = HEAD.split("\n").map((line) => `// ${line}`);
   return [...head, "{", ...keys(ConfigSchema as ConfigNode, "", "  ", set), "}", ""].join("\n");
@@ -19,7 +19,7 @@ function keys(node: ConfigNode, path: string, indent: string, set: Readonly<Reco
     const words = [child.description, child.env && `(${child.env})`].filter(Boolean).join(" ");
     const comment = wrap(words, WIDTH - indent.length).map((line) => `${indent}// ${line}`);
     if (!isSection(child)) return [...comment, `${indent}${line(name, child, set[key])}`];
-    // what has no default may be absent altogether
+    // A section without a default may be absent, so it is commented out.
     const off = child.default === undefined ? "//" : "";
     return [...comment, `${indent}${off}${name}: {`, ...keys(child, key, `${indent}  `, set), `${indent}${off}},`];
   });

@@ -30,30 +30,34 @@ export interface AccessOptions {
   readonly dryRun?: boolean;
 }
 
-/** What there is to begin with: credentials, the OAuth client that a person can consent to, or both. */
-export interface Given {
+/** The credentials at the start of the set-up: saved or given ones, an OAuth client for a new consent, or both. */
+export interface InitialCredentials {
   readonly known: KnownCredentials | undefined;
   readonly client: Client | undefined;
-  /** Whether the credentials are others than those that are kept. */
+  /** Whether the credentials differ from the saved ones. */
   readonly isNewKey: boolean;
 }
 
 const CONSENT_WITHIN_MS = 5 * 60_000;
 
 /**
- * @param path of the credentials that are kept
- * @throws StartError when there is nothing to begin with, or a file cannot be used
+ * Finds the credentials for the set-up in the options and the saved file.
+ * @param path of the saved credentials
+ * @throws StartError if there are neither credentials nor a client, or a file cannot be used
  */
-export function findGiven(path: string, { client: clientFile, credentials: keyFile, again }: AccessOptions): Given {
+export function findInitialCredentials(
+  path: string,
+  { client: clientFile, credentials: keyFile, again }: AccessOptions,
+): InitialCredentials {
   if (clientFile !== undefined && keyFile !== undefined) {
     throw new StartError("--client and --credentials exclude each other: a consent, or a service account's key.");
   }
   if (keyFile !== undefined) {
     const known = knownCredentials(keyFile);
-    return { known, client: undefined, isNewKey: savedUnlessBroken(path)?.text !== known.text };
+    return { known, client: undefined, isNewKey: savedIfReadable(path)?.text !== known.text };
   }
   const client = clientFile === undefined ? undefined : readClient(clientFile);
-  const saved = client ? savedUnlessBroken(path) : savedCredentials(path);
+  const saved = client ? savedIfReadable(path) : savedCredentials(path);
   if (!saved && !client) {
     throw new StartError(
       "There is no consent yet: give the JSON of an OAuth client with --client, or a service account's key with --credentials (docs/gmail.md says where to get them).",
@@ -69,8 +73,8 @@ export function findGiven(path: string, { client: clientFile, credentials: keyFi
   return { known: isSaved && !again ? saved : undefined, client: client ?? own, isNewKey: false };
 }
 
-/** Whatever is there is replaced by what is given. */
-function savedUnlessBroken(path: string): KnownCredentials | undefined {
+/** Returns the saved credentials, or undefined if they are missing or invalid: the given ones then replace them. */
+function savedIfReadable(path: string): KnownCredentials | undefined {
   try {
     return savedCredentials(path);
   } catch {
@@ -78,7 +82,7 @@ function savedUnlessBroken(path: string): KnownCredentials | undefined {
   }
 }
 
-/** The mailbox, and Pub/Sub as whoever the credentials are. */
+/** Access to the mailbox and to Pub/Sub with the credentials. */
 export interface Access {
   readonly gmail: GmailApi;
   readonly pubsubAuth: GoogleAuth;
@@ -86,7 +90,7 @@ export interface Access {
 }
 
 interface AccessRequest {
-  readonly given: Given;
+  readonly given: InitialCredentials;
   readonly settings: GmailConfig;
   readonly project: string | undefined;
   readonly options: AccessOptions;
@@ -94,12 +98,12 @@ interface AccessRequest {
 }
 
 /**
- * Sees to credentials that open this mailbox: those that are there, or a consent that a person gives now, which is kept
- * before anything else is tried.
- * @returns null on a dry run that would have to ask
+ * Obtains credentials for this mailbox: the initial ones, or those of a new consent by the user, which are saved before
+ * any further step.
+ * @returns null on a dry run that would have to ask for consent
  * @throws StartError
  */
-export async function gainAccess(request: AccessRequest): Promise<Access | null> {
+export async function obtainAccess(request: AccessRequest): Promise<Access | null> {
   const { given, settings, options } = request;
   const { known, client, isNewKey } = given;
   const { account, credentialsFile: path } = settings;
@@ -107,14 +111,14 @@ export async function gainAccess(request: AccessRequest): Promise<Access | null>
   let why = "there is none yet, or another one was asked for";
   if (known) {
     const access = open(known, request);
-    const found = covers(known, scopes) ? await look(access, account) : "unfit";
+    const found = covers(known, scopes) ? await checkMailbox(access, account) : "unfit";
     if (isUsable(found)) {
       const isRight = !isNewKey && !isOpenToOthers(path);
       if (!isRight && !options.dryRun) await inStep("credentials", access.names, () => saveCredentials(path, known));
       const outcome = isRight ? "was there" : isNewKey ? "new" : "mended: others could read it";
       printStep(isRight || !options.dryRun ? "did" : "would", "credentials", `${path} (${outcome})`);
     }
-    if (isUsable(found) || !client || isOfClient(found)) return settle(access, account, found);
+    if (isUsable(found) || !client || isClientError(found)) return requireMailbox(access, account, found);
     why = found === "unfit" ? "the one there does not cover Pub/Sub" : found === "other" ? OTHER : ENDED;
     if (!options.dryRun) console.log(`       A new consent is needed: ${why}.`);
   }
@@ -126,31 +130,32 @@ export async function gainAccess(request: AccessRequest): Promise<Access | null>
   const names = { account, project: request.project, serviceAccount: undefined };
   const consented = await inStep("consent", names, () => consent(client, scopes, request));
   const access = open(consented, request);
-  const found = await look(access, account);
+  const found = await checkMailbox(access, account);
   if (isUsable(found)) {
     await inStep("consent", names, () => saveCredentials(path, consented));
     printStep("did", "consent", `given, and kept in ${path}, which only you can read`);
   }
-  return settle(access, account, found);
+  return requireMailbox(access, account, found);
 }
 
 const OTHER = "the one there is another account's";
 const ENDED = "the one there has ended (one to an app in testing does after seven days: publish the app)";
 
-/** What a look at the mailbox has found: the right account, another one, a scope too few, or why there was no looking. */
-type Found = "right" | "other" | "unfit" | GoogleError;
+/** The result of opening the mailbox: the right account, another one, missing scopes, or the error. */
+type MailboxCheck = "right" | "other" | "unfit" | GoogleError;
 
-/** What may have nothing to do with the credentials does not speak against them. */
-const isUsable = (found: Found): boolean =>
+/** Returns whether the credentials may be right. Only errors of authorization show that they are not. */
+const isUsable = (found: MailboxCheck): boolean =>
   found instanceof GoogleError ? found.kind !== "authorization" : found === "right";
 
-/** A consent to the same client would be refused like this one. */
-const isOfClient = (found: Found) => found instanceof GoogleError && found.codes.some((code) => /client$/.test(code));
+/** Returns whether the OAuth client was rejected. A new consent to the same client would fail too. */
+const isClientError = (found: MailboxCheck) =>
+  found instanceof GoogleError && found.codes.some((code) => /client$/.test(code));
 
 const covers = ({ scopes: held }: KnownCredentials, scopes: readonly string[]) =>
   held === undefined || scopes.every((scope) => held.includes(scope));
 
-async function look({ gmail }: Access, account: string): Promise<Found> {
+async function checkMailbox({ gmail }: Access, account: string): Promise<MailboxCheck> {
   try {
     const { emailAddress } = await gmail.getProfile(new AbortController().signal);
     return emailAddress.toLowerCase() === account.toLowerCase() ? "right" : "other";
@@ -161,7 +166,7 @@ async function look({ gmail }: Access, account: string): Promise<Found> {
 }
 
 /** @throws StartError unless the mailbox is the right one */
-async function settle(access: Access, account: string, found: Found): Promise<Access> {
+async function requireMailbox(access: Access, account: string, found: MailboxCheck): Promise<Access> {
   await inStep("account", access.names, () => {
     if (found instanceof GoogleError) throw found;
     if (found === "right") return;

@@ -9,19 +9,19 @@ import { editJson5, type Json5Edit } from "../configFile/json5Edit.ts";
 import { writePrivateFile } from "../configFile/privateFile.ts";
 import { replaceFile } from "../configFile/replaceFile.ts";
 import { configTemplate } from "../configFile/template.ts";
-import { findKeptToken, newSecret } from "../start/firstUse.ts";
+import { findSavedToken, generateSecret } from "../start/firstUse.ts";
 
-/** What `hooks.gmail` must say. Null: a key must not be there. */
-export type GmailWish = { readonly [K in keyof GmailConfig]?: GmailConfig[K] | null | undefined };
+/** The desired `hooks.gmail`. Null means that the key must be absent; undefined keeps its value. */
+export type DesiredGmailConfig = { readonly [K in keyof GmailConfig]?: GmailConfig[K] | null | undefined };
 
-/** The configuration file as it is, or as it would be made. */
+/** The text of the existing configuration file, or of a new one. */
 export interface ConfigText {
   readonly path: string;
   readonly text: string;
   readonly isNew: boolean;
 }
 
-/** @throws ConfigError when the file cannot be read */
+/** @throws ConfigError if the file exists but cannot be read */
 export function readConfigText(env: NodeJS.ProcessEnv): ConfigText {
   const path = configPath(env);
   try {
@@ -34,43 +34,43 @@ export function readConfigText(env: NodeJS.ProcessEnv): ConfigText {
 }
 
 /**
- * As `init` makes it. Where the service was started without a file before, its hook token stays the same and its API as
- * open as it was.
+ * Returns a new file as `init` does. If the service was started without a file before, its hook token stays the same and
+ * its API stays without a token.
  */
 function newConfigText(env: NodeJS.ProcessEnv): string {
-  const kept = findKeptToken(resolve(parseConfig(undefined, env).dataDir));
+  const kept = findSavedToken(resolve(parseConfig(undefined, env).dataDir));
   return configTemplate({
-    "server.apiToken": kept ? undefined : newSecret(),
+    "server.apiToken": kept ? undefined : generateSecret(),
     "hooks.enabled": true,
-    "hooks.token": env.SIGNALBOX_HOOKS_TOKEN ? undefined : (kept ?? newSecret()),
+    "hooks.token": env.SIGNALBOX_HOOKS_TOKEN ? undefined : (kept ?? generateSecret()),
   });
 }
 
-/** What the file says in `hooks.gmail`, with its variables filled in and nothing else; {} where it says nothing. */
+/** Returns `hooks.gmail` of the file, with variables filled in but without defaults; {} if it is absent. */
 export function savedGmail({ path, text }: ConfigText, env: NodeJS.ProcessEnv): Json {
   const { hooks } = substitute(parseFile(text, path), env).value;
   return isObject(hooks) && isObject(hooks.gmail) ? hooks.gmail : {};
 }
 
-/** Where the credentials are: relative to the configuration file. */
+/** Returns the path of the credentials, which is relative to the configuration file. */
 export const credentialsPath = ({ path }: ConfigText, { credentialsFile }: Json): string =>
   resolve(dirname(path), typeof credentialsFile === "string" ? credentialsFile : "gmail-credentials.json");
 
 export interface ConfigChange {
-  /** The whole file, as it must become. */
+  /** The new text of the whole file. */
   readonly text: string;
-  /** What that says. */
+  /** `hooks.gmail` of the new text. */
   readonly gmail: GmailConfig;
 }
 
 /**
- * The file with `hooks.gmail` as wished, and the preset where no mapping of the file takes the mails. What is right
- * already is not touched.
- * @throws ConfigError when that would not be usable
+ * Returns the file with the desired `hooks.gmail`, and with the preset if no mapping of the file matches mails. Values that
+ * are already right are not changed.
+ * @throws ConfigError if the result would not be usable
  */
-export function planConfig(file: ConfigText, env: NodeJS.ProcessEnv, wish: GmailWish): ConfigChange {
+export function planConfig(file: ConfigText, env: NodeJS.ProcessEnv, desired: DesiredGmailConfig): ConfigChange {
   const saved = savedGmail(file, env);
-  const edits = Object.entries(wish).flatMap(([key, value]): Json5Edit[] => {
+  const edits = Object.entries(desired).flatMap(([key, value]): Json5Edit[] => {
     if (value === undefined || (value ?? undefined) === saved[key]) return [];
     return [{ path: ["hooks", "gmail", key], value: value ?? undefined }];
   });
@@ -84,12 +84,12 @@ export function planConfig(file: ConfigText, env: NodeJS.ProcessEnv, wish: Gmail
   }
 }
 
-/** @throws ConfigError when it is not usable */
+/** @throws ConfigError if the text is not usable */
 function changeTo(text: string, { path }: ConfigText, env: NodeJS.ProcessEnv): ConfigChange {
   return { text, gmail: parseConfig(text, env, path).hooks.gmail as GmailConfig };
 }
 
-/** Undefined where the preset is there already, or nothing can be added. */
+/** Returns the edit that adds the preset; undefined if the preset is there already or cannot be added. */
 function presetEdit(text: string, { path }: ConfigText): Json5Edit | undefined {
   const { hooks } = parseFile(text, path);
   const presets = isObject(hooks) ? (hooks.presets ?? []) : undefined;
@@ -106,14 +106,14 @@ function edit({ path, text }: ConfigText, edits: readonly Json5Edit[]): string {
 }
 
 /**
- * Writes what was planned, into the file as it is by now.
- * @returns false when everything was right already
- * @throws StartError with what to paste, when it cannot be written
+ * Applies the desired values to the current content of the file.
+ * @returns false if no change was necessary
+ * @throws StartError with the text to paste, if the file cannot be written
  */
-export function writeConfig(file: ConfigText, env: NodeJS.ProcessEnv, wish: GmailWish): boolean {
+export function writeConfig(file: ConfigText, env: NodeJS.ProcessEnv, desired: DesiredGmailConfig): boolean {
   const now = readConfigText(env);
   const from = now.isNew ? file : now;
-  const { text } = planConfig(from, env, wish);
+  const { text } = planConfig(from, env, desired);
   if (text === from.text && !from.isNew) return false;
   try {
     if (!from.isNew) replaceFile(from.path, text);
@@ -123,13 +123,13 @@ export function writeConfig(file: ConfigText, env: NodeJS.ProcessEnv, wish: Gmai
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new StartError(
-      `${from.path} cannot be written (${code}): put this into it, and "gmail" into hooks.presets.\n\n${gmailBlock(wish)}`,
+      `${from.path} cannot be written (${code}): put this into it, and "gmail" into hooks.presets.\n\n${gmailBlock(desired)}`,
     );
   }
 }
 
-/** What was wished, to be pasted. */
-export const gmailBlock = (wish: GmailWish): string => {
-  const set = Object.entries(wish).filter(([, value]) => value !== null && value !== undefined);
+/** Returns the desired values as text to paste. */
+export const gmailBlock = (desired: DesiredGmailConfig): string => {
+  const set = Object.entries(desired).filter(([, value]) => value !== null && value !== undefined);
   return editJson5("{}", [{ path: ["hooks", "gmail"], value: Object.fromEntries(set) }]);
 };

@@ -5,24 +5,24 @@ import type { GoogleCredentials } from "../../gmail/auth/googleAuth.ts";
 import { StartError } from "../../shared/lifecycle.ts";
 import { writePrivateFile } from "../configFile/privateFile.ts";
 
-/** Credentials with what the set-up has to know of them; each of it may be unknown. */
+/** Credentials with the properties that the set-up needs, if they are known. */
 export interface KnownCredentials {
   readonly credentials: GoogleCredentials;
   /** The Google Cloud project that the client or the service account belongs to. */
   readonly project: string | undefined;
-  /** Of a consent. */
+  /** The scopes of a consent. */
   readonly scopes: readonly string[] | undefined;
-  /** By which an administrator allows a service account. */
+  /** The id of a service account, by which an administrator permits it. */
   readonly clientId: string | undefined;
-  /** The file's text, to be kept. */
+  /** The text of the file to save. */
   readonly text: string;
 }
 
-/** Undefined where there is none. @throws StartError when it cannot be used */
+/** Returns the saved credentials; undefined if there are none. @throws StartError if the file cannot be used */
 export const savedCredentials = (path: string): KnownCredentials | undefined =>
   existsSync(path) ? knownCredentials(path) : undefined;
 
-/** @throws StartError when the file is not there, or cannot be used */
+/** Reads credentials from a file. @throws StartError if the file is missing or cannot be used */
 export function knownCredentials(path: string): KnownCredentials {
   const credentials = readCredentials(path);
   return describe(credentials, readFileSync(path, "utf8"));
@@ -39,7 +39,7 @@ function describe(credentials: GoogleCredentials, text: string): KnownCredential
   };
 }
 
-/** A consent as it is kept: in Google's own shape, with the client's project. */
+/** Returns the credentials of a consent in Google's own format, with the client's project. */
 export function consentCredentials(client: Client, { refreshToken, scopes }: Consent): KnownCredentials {
   const { client_id, client_secret, project } = client;
   const credentials: GoogleCredentials = {
@@ -52,7 +52,7 @@ export function consentCredentials(client: Client, { refreshToken, scopes }: Con
   return describe(credentials, `${JSON.stringify(kept, null, 2)}\n`);
 }
 
-/** Into a file that only this user can read. @throws StartError when it cannot be written */
+/** Saves credentials in a file that only this user can read. @throws StartError if it cannot be written */
 export function saveCredentials(path: string, { text }: KnownCredentials): void {
   try {
     writePrivateFile(path, text, { replace: true });
@@ -64,7 +64,7 @@ export function saveCredentials(path: string, { text }: KnownCredentials): void 
   }
 }
 
-/** The client that a consent was given to. */
+/** Returns the client to which a consent was given; undefined for a service account. */
 export function clientOf({ credentials, project }: KnownCredentials): Client | undefined {
   if (credentials.type !== "authorized_user") return undefined;
   const { client_id, client_secret } = credentials;
@@ -76,8 +76,8 @@ export interface Client extends ConsentClient {
 }
 
 /**
- * The JSON that Google's console gives out for an OAuth client.
- * @throws StartError one sentence, with no value of the file
+ * Reads the JSON file that Google's console provides for an OAuth client.
+ * @throws StartError with one sentence that contains no value of the file
  */
 export function readClient(path: string): Client {
   const { installed, web } = parse(path) as Record<string, Record<string, unknown> | undefined>;
@@ -99,7 +99,7 @@ function parse(path: string): object {
   try {
     return Object(JSON.parse(text));
   } catch {
-    throw new StartError(`The OAuth client's file ${path} is not valid JSON.`); // what the parser says would quote it
+    throw new StartError(`The OAuth client's file ${path} is not valid JSON.`); // the parser's message would quote the file
   }
 }
 

@@ -14,16 +14,16 @@ export type StepName =
   | "watch"
   | "configuration";
 
-/** What a failure is about. */
+/** Names for the messages about failures. */
 export interface SetupNames {
   readonly account: string;
-  /** Of Google Cloud, where it is known. */
+  /** The Google Cloud project, if it is known. */
   readonly project: string | undefined;
-  /** Of a service account; undefined for a consent. */
+  /** Undefined for a consent. */
   readonly serviceAccount: { readonly email: string; readonly clientId: string | undefined } | undefined;
 }
 
-/** What went wrong with a step and what to do, for the person at the terminal. Rethrows what nobody has foreseen. */
+/** Returns the fault of a step and its remedy, for the user. Rethrows unexpected errors. */
 export function explainFailure(step: StepName, thrown: unknown, names: SetupNames): string {
   if (thrown instanceof StartError) return thrown.message;
   if (thrown instanceof GoogleError) return `${thrown.reason} ${remedy(step, thrown, names)}`;

@@ -5,15 +5,15 @@ import { GMAIL_PUBLISHER, type PubSubSetup } from "../../gmail/setup/pubsubSetup
 import { StartError } from "../../shared/lifecycle.ts";
 import { explainFailure, type SetupNames, type StepName } from "./remedies.ts";
 
-/** How long a grant may take to have its effect. */
+/** Maximum time until a new grant takes effect. */
 const GRANT_WITHIN_MS = 60_000;
 
-/** `did`: it is right now. `would`: a dry run has found that it is not. */
+/** Prints a step. `did`: it is complete. `would`: a dry run found that it is not. */
 export function printStep(mark: "did" | "would", step: StepName, what: string): void {
   console.log(`${(mark === "did" ? "ok" : "would").padEnd(7)}${step.padEnd(15)}${what}`);
 }
 
-/** Does one step. @throws StartError one that names the step, and says what to do */
+/** Runs one step. @throws StartError with the step and the remedy */
 export async function inStep<T>(step: StepName, names: SetupNames, act: () => T | Promise<T>): Promise<T> {
   try {
     return await act();
@@ -22,14 +22,14 @@ export async function inStep<T>(step: StepName, names: SetupNames, act: () => T 
   }
 }
 
-export interface Notices {
+export interface PubSubNames {
   readonly topic: string;
   readonly subscription: string;
 }
 
-/** Sees to topic, grant and subscription. @returns whether the grant is a new one */
-export async function ensureNotices(
-  { topic, subscription }: Notices,
+/** Creates the topic, the grant and the subscription if they are missing. @returns whether the grant is new */
+export async function ensurePubSub(
+  { topic, subscription }: PubSubNames,
   setup: PubSubSetup,
   names: SetupNames,
   dryRun: boolean,
@@ -48,7 +48,7 @@ export async function ensureNotices(
   return isNew;
 }
 
-/** Has Gmail begin to send notices, or go on with it. A grant that is new may take a while until Gmail sees it. */
+/** Starts or renews Gmail's watch. Waits for a new grant to take effect. */
 export async function startWatch(
   { topic, label }: { topic: string; label: string },
   gmail: GmailApi,

@@ -2,9 +2,9 @@ import { Argument, type Command, InvalidArgumentError, Option } from "commander"
 import { CHANNELS } from "../../shared/config/formats/channelNames.ts";
 import { DURATION_PATTERN, durationMs } from "../../shared/config/formats/duration.ts";
 
-/** What options and arguments may be, each read from its text. @throws InvalidArgumentError */
+/* Parsers of options and arguments. Each throws InvalidArgumentError. */
 
-export const whole =
+export const wholeNumber =
   (least: number, most: number) =>
   (text: string): number => {
     const value = Number(text);
@@ -18,11 +18,11 @@ export function seconds(text: string): number {
   throw new InvalidArgumentError("It must be a number of seconds above 0.");
 }
 
-/** A year, a month, a day, or a time of it. What else Date takes, it guesses: of 45, where 45d was meant, it makes 2045. */
+/** A year, month, day or time. Date guesses other texts: it reads 45, a typing error for 45d, as 2045. */
 const TIME_PATTERN = /^(19|20)\d\d(-\d\d(-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?)?)?$/;
 
-/** A time, or how long ago it was. */
-export function when(text: string): string {
+/** Parses a time, or a duration before now, and returns the time in ISO 8601. */
+export function timeOrAge(text: string): string {
   const isAgo = new RegExp(DURATION_PATTERN).test(text);
   if (isAgo) return new Date(Math.max(0, Date.now() - durationMs(text))).toISOString();
   const time = new Date(TIME_PATTERN.test(text) ? text : Number.NaN);
@@ -32,7 +32,7 @@ export function when(text: string): string {
 
 export type Pairs = Readonly<Record<string, readonly string[]>>;
 
-/** `key=value`, any number of times. */
+/** Parses `key=value`, which may be repeated. */
 export function pair(text: string, known: Pairs = {}): Pairs {
   const at = text.indexOf("=");
   if (at < 1) throw new InvalidArgumentError("It must be key=value.");
@@ -40,14 +40,14 @@ export function pair(text: string, known: Pairs = {}): Pairs {
   return { ...known, [key]: [...(known[key] ?? []), text.slice(at + 1)] };
 }
 
-/** `name: value`, any number of times. */
+/** Parses `name: value`, which may be repeated. */
 export function header(line: string, known: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
   const at = line.indexOf(":");
   if (at < 1) throw new InvalidArgumentError('It must be "name: value".');
   return { ...known, [line.slice(0, at).trim()]: line.slice(at + 1).trim() };
 }
 
-/** A name that is one part of a URL's path. */
+/** Parses a name that becomes one segment of a URL's path. */
 function name(text: string): string {
   if (/^\.{0,2}$/.test(text)) throw new InvalidArgumentError("No URL can carry it.");
   return text;
@@ -55,11 +55,11 @@ function name(text: string): string {
 
 const names = (text: string, known: readonly string[] = []): readonly string[] => [...known, name(text)];
 
-/** The name of a hook, of which every / begins another part. */
+/** Parses the name of a hook, in which / separates segments of a URL's path. */
 export const hookName = (text: string): string => text.split("/").map(name).join("/");
 
-/** An option that takes one of some words, and may be given several times. */
-export function anyOf(flags: string, description: string, words: readonly string[]): Option {
+/** Returns an option with a limited set of values that may be repeated. */
+export function choicesOption(flags: string, description: string, words: readonly string[]): Option {
   const option = new Option(flags, `${description}; may be repeated`).choices(words);
   return option.argParser((word: string, known: readonly string[] = []) => {
     if (words.includes(word)) return [...known, word];
@@ -67,8 +67,8 @@ export function anyOf(flags: string, description: string, words: readonly string
   });
 }
 
-/** For a command that speaks to the running service; its arguments are names that go into a URL. */
-export function ofService(command: Command): Command {
+/** Adds the option --url, and parses arguments as names in a URL, for a command that calls the running service. */
+export function serviceCommand(command: Command): Command {
   for (const argument of command.registeredArguments) {
     if (argument.variadic) argument.argParser(names);
     else if (!argument.parseArg) argument.argParser(name);
@@ -76,14 +76,14 @@ export function ofService(command: Command): Command {
   return command.option("--url <url>", "where the service is (SIGNALBOX_URL; by default the configured one)");
 }
 
-/** For a command that lists. */
-export const ofList = (command: Command): Command =>
-  ofService(
+/** Adds the options of commands that list rows of the service. */
+export const listCommand = (command: Command): Command =>
+  serviceCommand(
     command
-      .option("--limit <n>", "most rows", whole(1, 1_000_000), 100)
+      .option("--limit <n>", "most rows", wholeNumber(1, 1_000_000), 100)
       .option("--all", "every row, however many")
       .option("--json", "print JSON, one line for each"),
   );
 
-/** Any channel, configured or not. */
+/** Returns an argument for any channel, configured or not. */
 export const channelArgument = () => new Argument("<channel>", "the channel").choices(CHANNELS);

@@ -3,7 +3,7 @@ import type { DeliveryState } from "../../client/client.ts";
 import { CHANNELS } from "../../shared/config/formats/channelNames.ts";
 import type { ListOptions } from "../commands/list.ts";
 import type { ServiceOptions } from "../service.ts";
-import { anyOf, ofList, ofService } from "./arguments.ts";
+import { choicesOption, listCommand, serviceCommand } from "./arguments.ts";
 import type { Environment } from "./environment.ts";
 import { withExamples } from "./examples.ts";
 
@@ -14,13 +14,13 @@ export function addDeliveries(program: Command, environment: Environment): void 
   const list = deliveries
     .command("list")
     .description("Print deliveries, newest first.")
-    .addOption(anyOf("--state <state>", "in this state", ["pending", "sent", "failed"]))
+    .addOption(choicesOption("--state <state>", "in this state", ["pending", "sent", "failed"]))
     .addOption(new Option("--channel <channel>", "to this channel").choices(CHANNELS))
     .action(async (options: ServiceOptions & ListOptions & { state?: DeliveryState[]; channel?: string }) => {
       const { listDeliveries } = await import("../commands/deliveries.ts");
       await listDeliveries(await environment(), options);
     });
-  withExamples(ofList(list), "signalbox deliveries list --state failed --channel telegram");
+  withExamples(listCommand(list), "signalbox deliveries list --state failed --channel telegram");
 
   const acts = {
     retry: "Begin a failed delivery anew, or try one that waits at once.",
@@ -35,6 +35,6 @@ export function addDeliveries(program: Command, environment: Environment): void 
         const { actOnDelivery } = await import("../commands/deliveries.ts");
         await actOnDelivery(await environment(), deliveryId, act, options);
       });
-    withExamples(ofService(command), `signalbox deliveries ${act} 0198c2b4-7a10-7c3e-9d6f-2f8f3b1c5e77`);
+    withExamples(serviceCommand(command), `signalbox deliveries ${act} 0198c2b4-7a10-7c3e-9d6f-2f8f3b1c5e77`);
   }
 }

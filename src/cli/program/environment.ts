@@ -1,2 +1,2 @@
-/** The variables that a command goes by, those of the file `.env` among them; read when a command is carried out. */
+/** Returns the environment variables for a command, including those of the file `.env`. Called only when a command runs. */
 export type Environment = () => Promise<NodeJS.ProcessEnv>;

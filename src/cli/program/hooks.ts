@@ -1,7 +1,7 @@
 import { Argument, type Command, Option } from "commander";
 import type { HookTestOptions } from "../commands/hooks.ts";
 import type { AgentOptions, MappedOptions, WakeOptions } from "../commands/sendHook.ts";
-import { header, hookName, ofService, seconds } from "./arguments.ts";
+import { header, hookName, seconds, serviceCommand } from "./arguments.ts";
 import type { Environment } from "./environment.ts";
 import { withExamples } from "./examples.ts";
 
@@ -25,7 +25,7 @@ export function addHooks(program: Command, environment: Environment): void {
   addSend(hooks, environment);
 }
 
-/** `hooks send …`: the two hooks that are built in, and any that a mapping takes. */
+/** `hooks send …`: the two built-in hooks, and any hook with a mapping. */
 function addSend(hooks: Command, environment: Environment): void {
   const send = hooks
     .command("send")
@@ -85,7 +85,7 @@ const wakeMode = (flags: string) =>
   new Option(flags, "when the main session takes it up").choices(["now", "next-heartbeat"]);
 
 const ofSend = (command: Command): Command =>
-  ofService(
+  serviceCommand(
     command
       .option("--idempotency-key <key>", "the same key and body within 24 hours have one effect")
       .option("--json", "print JSON, on one line")

@@ -3,7 +3,7 @@ import type { FilterOptions } from "../commands/jobs.ts";
 import type { ListOptions } from "../commands/list.ts";
 import type { WatchOptions } from "../commands/watchJobs.ts";
 import type { ServiceOptions } from "../service.ts";
-import { anyOf, ofList, ofService, pair, when } from "./arguments.ts";
+import { choicesOption, listCommand, pair, serviceCommand, timeOrAge } from "./arguments.ts";
 import type { Environment } from "./environment.ts";
 import { withExamples } from "./examples.ts";
 
@@ -19,7 +19,7 @@ export function addJobs(program: Command, environment: Environment): void {
       await listJobs(await environment(), options);
     });
   withExamples(
-    ofList(ofFilter(list)),
+    listCommand(ofFilter(list)),
     "signalbox jobs list --status failed --created-from 1d",
     "signalbox jobs list --metadata team=sales --all --json",
   );
@@ -33,7 +33,7 @@ export function addJobs(program: Command, environment: Environment): void {
       const { getJob } = await import("../commands/jobs.ts");
       await getJob(await environment(), jobId, options);
     });
-  withExamples(ofService(get), "signalbox jobs get report-7 --steps", "signalbox jobs get report-7 --json");
+  withExamples(serviceCommand(get), "signalbox jobs get report-7 --steps", "signalbox jobs get report-7 --json");
 
   const watch = jobs
     .command("watch [jobId]")
@@ -46,7 +46,7 @@ export function addJobs(program: Command, environment: Environment): void {
       await watchJobs(await environment(), jobId, options);
     });
   withExamples(
-    ofService(ofFilter(watch)),
+    serviceCommand(ofFilter(watch)),
     "signalbox jobs watch report-7",
     "signalbox jobs watch --name nightly",
     "signalbox jobs watch report-7 --json",
@@ -62,30 +62,30 @@ export function addJobs(program: Command, environment: Environment): void {
       await deleteJobs(await environment(), jobIds, options);
     });
   withExamples(
-    ofService(ofFilter(remove)),
+    serviceCommand(ofFilter(remove)),
     "signalbox jobs delete report-6 report-7",
     "signalbox jobs delete --status completed --updated-before 30d --yes",
   );
 }
 
-/** The list's filters; all that are given must hold. */
+/** Adds the filters of jobs. A job must match all of those given. */
 function ofFilter(command: Command): Command {
   const given = new Set<string>();
   for (const name of ["stale", "no-stale"]) {
     command.on(`option:${name}`, () => {
-      // commander knows no conflict of two options that set the same value
+      // commander does not detect a conflict of two options that set the same value.
       if (given.add(name).size > 1) command.error("error: option '--stale' cannot be used with option '--no-stale'");
     });
   }
   return command
-    .addOption(anyOf("--status <status>", "in this status", ["running", "completed", "failed"]))
+    .addOption(choicesOption("--status <status>", "in this status", ["running", "completed", "failed"]))
     .option("--name <text>", "whose name begins so; case does not matter")
     .option("--job-id <text>", "whose id begins so")
     .option("--metadata <key=value>", "whose metadata has this value; may be repeated", pair)
     .option("--stale", "running, and silent for too long")
     .option("--no-stale", "all others")
-    .option("--created-from <time>", "created then or later; a time, or how long ago: 2h, 7d", when)
-    .option("--created-before <time>", "created before", when)
-    .option("--updated-from <time>", "changed then or later", when)
-    .option("--updated-before <time>", "changed before", when);
+    .option("--created-from <time>", "created then or later; a time, or how long ago: 2h, 7d", timeOrAge)
+    .option("--created-before <time>", "created before", timeOrAge)
+    .option("--updated-from <time>", "changed then or later", timeOrAge)
+    .option("--updated-before <time>", "changed before", timeOrAge);
 }

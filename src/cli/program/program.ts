@@ -28,12 +28,12 @@ const GROUPS = [
 ];
 
 /**
- * Every command with its options. What carries a command out is loaded when it is: only so `--help` is quick.
+ * Builds every command with its options. The code of a command is loaded only when it runs, so that `--help` is fast.
  */
 export function buildProgram(environment: Environment): Command {
   const program = new Command("signalbox").description("Job tracking and webhook gateway.");
   program.version(version, "-V, --version", "print the version");
-  program.exitOverride(); // the one who runs it says what a command ends with
+  program.exitOverride(); // the caller sets the exit code
   program.enablePositionalOptions(); // `hooks send` and `hooks send agent` have options of the same names
   for (const add of GROUPS) add(program, environment);
   return program;

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { RunStatus } from "../../client/client.ts";
 import type { ListOptions } from "../commands/list.ts";
 import type { ServiceOptions } from "../service.ts";
-import { anyOf, ofList, ofService } from "./arguments.ts";
+import { choicesOption, listCommand, serviceCommand } from "./arguments.ts";
 import type { Environment } from "./environment.ts";
 import { withExamples } from "./examples.ts";
 
@@ -17,13 +17,17 @@ export function addRuns(program: Command, environment: Environment): void {
   const list = runs
     .command("list")
     .description("Print runs, newest first.")
-    .addOption(anyOf("--status <status>", "in this status", STATES))
+    .addOption(choicesOption("--status <status>", "in this status", STATES))
     .option("--session <key>", "of this session")
     .action(async (options: ServiceOptions & ListOptions & { status?: RunStatus[]; session?: string }) => {
       const { listRuns } = await import("../commands/runs.ts");
       await listRuns(await environment(), options);
     });
-  withExamples(ofList(list), "signalbox runs list --status failed", "signalbox runs list --session incidents --json");
+  withExamples(
+    listCommand(list),
+    "signalbox runs list --status failed",
+    "signalbox runs list --session incidents --json",
+  );
 
   const get = runs
     .command("get <runId>")
@@ -34,7 +38,7 @@ export function addRuns(program: Command, environment: Environment): void {
       const { getRun } = await import("../commands/runs.ts");
       await getRun(await environment(), runId, options);
     });
-  withExamples(ofService(get), "signalbox runs get 0198c2b4-7a10-7c3e-9d6f-2f8f3b1c5e77 --request");
+  withExamples(serviceCommand(get), "signalbox runs get 0198c2b4-7a10-7c3e-9d6f-2f8f3b1c5e77 --request");
 
   const watch = runs
     .command("watch <runId>")
@@ -44,7 +48,7 @@ export function addRuns(program: Command, environment: Environment): void {
       const { watchRun } = await import("../commands/followRun.ts");
       await watchRun(await environment(), runId, options);
     });
-  withExamples(ofService(watch), "signalbox runs watch 0198c2b4-7a10-7c3e-9d6f-2f8f3b1c5e77");
+  withExamples(serviceCommand(watch), "signalbox runs watch 0198c2b4-7a10-7c3e-9d6f-2f8f3b1c5e77");
 
   const acts = { retry: "Begin a failed run anew.", cancel: "End a run that has not ended." } as const;
   for (const act of ["retry", "cancel"] as const) {
@@ -56,6 +60,6 @@ export function addRuns(program: Command, environment: Environment): void {
         const { actOnRun } = await import("../commands/runs.ts");
         await actOnRun(await environment(), runId, act, options);
       });
-    withExamples(ofService(command), `signalbox runs ${act} 0198c2b4-7a10-7c3e-9d6f-2f8f3b1c5e77`);
+    withExamples(serviceCommand(command), `signalbox runs ${act} 0198c2b4-7a10-7c3e-9d6f-2f8f3b1c5e77`);
   }
 }

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { ListOptions } from "../commands/list.ts";
 import type { ServiceOptions } from "../service.ts";
-import { ofList, ofService, whole } from "./arguments.ts";
+import { listCommand, serviceCommand, wholeNumber } from "./arguments.ts";
 import type { Environment } from "./environment.ts";
 import { withExamples } from "./examples.ts";
 
@@ -16,16 +16,16 @@ export function addSessions(program: Command, environment: Environment): void {
       const { listSessions } = await import("../commands/sessions.ts");
       await listSessions(await environment(), options);
     });
-  withExamples(ofList(list), "signalbox sessions list --limit 20");
+  withExamples(listCommand(list), "signalbox sessions list --limit 20");
 
   const messages = sessions
     .command("messages <sessionKey>")
     .description("Print the latest messages of a session, oldest first; main is the main session.")
-    .option("--limit <n>", "most messages", whole(1, 1_000), 100)
+    .option("--limit <n>", "most messages", wholeNumber(1, 1_000), 100)
     .option("--json", "print JSON, one line for each")
     .action(async (sessionKey: string, options: ServiceOptions & { limit: number; json?: boolean }) => {
       const { listMessages } = await import("../commands/sessions.ts");
       await listMessages(await environment(), sessionKey, options);
     });
-  withExamples(ofService(messages), "signalbox sessions messages main --limit 10");
+  withExamples(serviceCommand(messages), "signalbox sessions messages main --limit 10");
 }

@@ -3,7 +3,7 @@ import type { GmailSetupOptions } from "../commands/gmailSetup.ts";
 import type { Environment } from "./environment.ts";
 import { withExamples } from "./examples.ts";
 
-/** `webhooks …`: the senders that are listened to. */
+/** `webhooks …`: senders to which this service itself listens. */
 export function addWebhooks(program: Command, environment: Environment): void {
   const gmail = program
     .command("webhooks")

@@ -1,17 +1,17 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { setTimeout as delay } from "node:timers/promises";
 import { StartError } from "../../shared/lifecycle.ts";
-import { endsWithin } from "./embedded/server.ts";
-import type { Instance } from "./instance.ts";
+import type { DataDirectoryLock } from "./dataDirectoryLock.ts";
+import { waitOrKill } from "./embedded/server.ts";
 import type { Running } from "./supervised.ts";
 
 const READY_WITHIN_MS = 60_000;
 
-/** A process of this service did not come up, and has already told why. */
-export class ChildFailed extends StartError {}
+/** A process of this service failed to start and has already printed the reason. */
+export class ReportedStartError extends StartError {}
 
 export interface Child extends Running {
-  /** Where it listens, when it does. */
+  /** The address where it listens, if it does. */
   readonly url: string | undefined;
 }
 
@@ -21,23 +21,23 @@ export interface ChildOptions {
   readonly args?: readonly string[];
   readonly env: NodeJS.ProcessEnv;
   readonly stopsWithinMs: number;
-  readonly instance: Instance | undefined;
+  readonly lock: DataDirectoryLock | undefined;
 }
 
 /**
- * Options of Node for the web and the worker process, as in package.json and the Dockerfile: half the memory under load, at
- * the same speed. Where the heap may grow to several GiB, Node grows it fourfold before it collects garbage.
+ * Options of Node for the web and the worker process, the same as in package.json and the Dockerfile. They halve the memory
+ * under load at the same speed: with a limit of several GiB, Node grows the heap fourfold before it collects garbage.
  */
 export const HEAP_OPTIONS = ["--max-old-space-size=1024", "--max-semi-space-size=8"];
 
 /**
- * Starts a process of this service in a process group of its own; resolves when it says `{ ready: … }`. It stops by
- * itself when this process is gone.
- * @throws ChildFailed when it ends before it is ready, with exit code 1: it has printed its reason
- * @throws StartError when it ends otherwise, or does not become ready
+ * Starts a process of this service in a process group of its own and resolves when it sends `{ ready: … }`. The process
+ * stops by itself when this one ends.
+ * @throws ReportedStartError if it ends with exit code 1 before it is ready: it has printed its reason
+ * @throws StartError if it ends otherwise, or does not become ready
  */
 export async function launchChild(options: ChildOptions, signal: AbortSignal): Promise<Child> {
-  const { name, script, args = [], env, stopsWithinMs, instance } = options;
+  const { name, script, args = [], env, stopsWithinMs, lock } = options;
   const child = spawn(process.execPath, [...HEAP_OPTIONS, script, ...args], {
     stdio: ["ignore", "inherit", "inherit", "ipc"],
     env,
@@ -48,10 +48,10 @@ export async function launchChild(options: ChildOptions, signal: AbortSignal): P
     child.once("exit", (code, how) => resolve(how ?? `exit code ${code}`));
   });
   const pid = child.pid ?? 0;
-  instance?.started(pid);
+  lock?.addChild(pid);
   const stop = async () => {
     child.kill("SIGTERM");
-    await endsWithin(exited, stopsWithinMs, pid);
+    await waitOrKill(exited, stopsWithinMs, pid);
   };
   const timer = new AbortController();
   const outcome = await Promise.race([
@@ -64,7 +64,7 @@ export async function launchChild(options: ChildOptions, signal: AbortSignal): P
   timer.abort();
   const forward = (name: NodeJS.Signals) => void child.kill(name);
   if (typeof outcome === "object") return { exited, stop, signal: forward, url: outcome.url };
-  if (outcome === "exit code 1") throw new ChildFailed(`the ${name} process ended before it was ready`);
+  if (outcome === "exit code 1") throw new ReportedStartError(`the ${name} process ended before it was ready`);
   await stop();
   if (outcome === "timeout") throw new StartError(`The ${name} process did not become ready within a minute.`);
   throw new StartError(`The ${name} process ended before it was ready (${outcome}).`);

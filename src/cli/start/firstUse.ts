@@ -8,48 +8,47 @@ import { makePrivateDir, writePrivateFile } from "../configFile/privateFile.ts";
 
 export interface Settings {
   readonly config: Config;
-  /** What says the same to the processes that are started. */
+  /** The environment that gives child processes the same configuration. */
   readonly env: NodeJS.ProcessEnv;
-  /** The hook token, when it is the one that was made here and not one that somebody has set. */
-  readonly madeToken: string | undefined;
+  /** The hook token if it was generated here; undefined if the operator configured one. */
+  readonly generatedToken: string | undefined;
 }
 
 /**
- * The configuration as `start` takes it. Where there is no configuration file and no variable turns the hooks on or off,
- * they are on; where no variable sets their token either, it is one made at the first start and kept in the data
- * directory.
- * @param makeToken false to leave the data directory alone: something stands in the token's place
+ * Reads the configuration for `start`. Hooks are enabled by default if there is no configuration file. Their token, unless a
+ * variable sets it, is generated at the first start and stored in the data directory.
+ * @param createToken false to use a placeholder for the token, without access to the data directory
  * @throws ConfigError
- * @throws StartError when the data directory cannot hold the token
+ * @throws StartError if the token cannot be read from or written to the data directory
  */
-export function readSettings(env: NodeJS.ProcessEnv, { makeToken = true } = {}): Settings {
+export function readSettings(env: NodeJS.ProcessEnv, { createToken = true } = {}): Settings {
   const config = readConfig(env);
-  if (configFile(env) || env.SIGNALBOX_HOOKS_ENABLED) return { config, env, madeToken: undefined };
-  const kept = () => (makeToken ? keptToken(resolve(config.dataDir)) : NOT_LOOKED_UP);
-  const madeToken = config.hooks.token ? undefined : kept();
+  if (configFile(env) || env.SIGNALBOX_HOOKS_ENABLED) return { config, env, generatedToken: undefined };
+  const kept = () => (createToken ? readOrCreateToken(resolve(config.dataDir)) : PLACEHOLDER_TOKEN);
+  const generatedToken = config.hooks.token ? undefined : kept();
   const withHooks = {
     ...env,
-    ...(madeToken ? { [GENERATED_HOOKS_TOKEN]: madeToken } : { SIGNALBOX_HOOKS_ENABLED: "true" }),
+    ...(generatedToken ? { [GENERATED_HOOKS_TOKEN]: generatedToken } : { SIGNALBOX_HOOKS_ENABLED: "true" }),
   };
-  return { config: readConfig(withHooks), env: withHooks, madeToken };
+  return { config: readConfig(withHooks), env: withHooks, generatedToken };
 }
 
-const NOT_LOOKED_UP = "the-token-of-the-data-directory";
+const PLACEHOLDER_TOKEN = "the-token-of-the-data-directory";
 
 const tokenPath = (dataDir: string) => join(dataDir, "hooks-token");
 
-/** The token that an earlier start has made; undefined when there was none. @throws StartError when it cannot be read */
-export const findKeptToken = (dataDir: string): string | undefined =>
-  existsSync(tokenPath(dataDir)) ? keptToken(dataDir) : undefined;
+/** Returns the token that an earlier start generated, if there is one. @throws StartError if it cannot be read */
+export const findSavedToken = (dataDir: string): string | undefined =>
+  existsSync(tokenPath(dataDir)) ? readOrCreateToken(dataDir) : undefined;
 
-/** The token that the data directory keeps; made when there is none. */
-function keptToken(dataDir: string): string {
+/** Returns the token in the data directory, and generates one if there is none. */
+function readOrCreateToken(dataDir: string): string {
   const path = tokenPath(dataDir);
   let token: string;
   try {
     if (!existsSync(path)) {
       makePrivateDir(dataDir);
-      writePrivateFile(path, `${newSecret()}\n`, { replace: false }); // false: another start was quicker
+      writePrivateFile(path, `${generateSecret()}\n`, { replace: false }); // a token of a concurrent start wins
     }
     token = readFileSync(path, "utf8").trim();
   } catch (error) {
@@ -62,5 +61,5 @@ function keptToken(dataDir: string): string {
   throw new StartError(`${path} holds no token of 16 characters or more: remove it, and a new one is made.`);
 }
 
-/** A secret that nobody can guess, of characters that need no quoting anywhere. */
-export const newSecret = (): string => randomBytes(24).toString("base64url");
+/** Returns a random secret of 192 bits, in characters that need no quoting anywhere. */
+export const generateSecret = (): string => randomBytes(24).toString("base64url");

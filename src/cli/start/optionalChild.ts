@@ -1,24 +1,24 @@
 import type { Child } from "./child.ts";
 import type { Supervised } from "./supervised.ts";
 
-/** A process that runs while the configuration wants it. */
+/** A process that runs only while the configuration requires it. */
 export class OptionalChild {
-  readonly #make: () => Supervised<Child>;
+  readonly #create: () => Supervised<Child>;
   #running: Supervised<Child> | undefined;
 
-  /** @param make gives one that is not started yet, and is stopped by whoever stops all */
-  constructor(make: () => Supervised<Child>) {
-    this.#make = make;
+  /** @param create returns a process that is not started yet; the caller stops it at the end */
+  constructor(create: () => Supervised<Child>) {
+    this.#create = create;
   }
 
   /**
-   * Starts it, or ends it; has one that runs read its configuration again.
-   * @throws StartError when it does not come up; ChildFailed when it has told why
+   * Starts or stops the process. A process that already runs reads its configuration again.
+   * @throws StartError if it does not start; ReportedStartError if it has printed the reason
    */
-  async want(isWanted: boolean): Promise<void> {
+  async setWanted(isWanted: boolean): Promise<void> {
     const running = this.#running;
     if (running && isWanted) return running.signal("SIGHUP");
-    this.#running = isWanted ? this.#make() : undefined;
+    this.#running = isWanted ? this.#create() : undefined;
     await running?.stop();
     try {
       await this.#running?.start();

@@ -1,13 +1,13 @@
 import { closeSync, openSync } from "node:fs";
 import { commandLine, parentOf } from "./processInfo.ts";
 
-const LOOK_EVERY_MS = 200;
+const POLL_MS = 200;
 
 /**
- * npm passes a signal on, but a kill -9 it cannot: when the npm that started this process is gone, this process is asked
- * to stop. So it is when its terminal is closed, of which SIGHUP tells; any other SIGHUP is for the configuration.
+ * Sends SIGTERM to this process when the npm that started it has ended, or when its terminal was closed. npm passes signals
+ * on, but cannot pass on a kill -9. A closed terminal causes a SIGHUP; any other SIGHUP reloads the configuration.
  */
-export function followParent(env: NodeJS.ProcessEnv): void {
+export function stopWithParent(env: NodeJS.ProcessEnv): void {
   const stop = () => process.kill(process.pid, "SIGTERM");
   const hadTerminal = hasTerminal();
   process.on("SIGHUP", () => {
@@ -15,13 +15,13 @@ export function followParent(env: NodeJS.ProcessEnv): void {
   });
   if (!env.npm_lifecycle_event) return;
   const parent = process.ppid;
-  // npm runs a script by a shell, which may have made place for this process or wait for it
+  // npm runs a script in a shell, which either waits for this process or has replaced itself by it.
   const npm = /^\S*sh -c /.test(commandLine(parent)) ? parentOf(parent) : undefined;
   const timer = setInterval(() => {
     if (process.ppid === parent && (npm === undefined || exists(npm))) return;
     clearInterval(timer);
     stop();
-  }, LOOK_EVERY_MS);
+  }, POLL_MS);
   timer.unref();
 }
 

@@ -4,8 +4,8 @@ import { readFileSync } from "node:fs";
 const isLinux = process.platform === "linux";
 
 /**
- * What tells a process from a later one with the same id: when it began, and on Linux in which run of the system.
- * Undefined when there is no such process.
+ * Returns a text that distinguishes a process from a later one with the same id: its start time, and on Linux the boot of
+ * the system. Returns undefined if there is no such process.
  */
 export function processIdentity(pid: number): string | undefined {
   return ask(() => {
@@ -16,7 +16,7 @@ export function processIdentity(pid: number): string | undefined {
   });
 }
 
-/** The process's command line; empty when there is no such process. */
+/** Returns the command line of a process; empty if there is no such process. */
 export function commandLine(pid: number): string {
   const line = ask(() =>
     isLinux ? readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ") : ps("command", pid),
@@ -24,17 +24,17 @@ export function commandLine(pid: number): string {
   return line ?? "";
 }
 
-/** The process above; undefined when there is no such process. */
+/** Returns the id of the parent process; undefined if there is no such process. */
 export function parentOf(pid: number): number | undefined {
   return ask(() => (isLinux ? readStat(pid).parent : Number(ps("ppid", pid))));
 }
 
-/** The state of a process that has ended and whose parent has not asked how. */
+/** The state of a process that has ended but was not reaped by its parent. */
 const ZOMBIE = "Z";
 
 /**
- * Reads /proc/PID/stat. `startedAt` is in a unit of its own. Source: proc_pid_stat(5)
- * @throws where there is no such process
+ * Reads /proc/PID/stat. `startedAt` is in clock ticks since boot. Source: proc_pid_stat(5)
+ * @throws if there is no such process
  */
 function readStat(pid: number): { state: string; parent: number; startedAt: string } {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");

@@ -3,10 +3,10 @@ import { hostsOf } from "../../shared/address.ts";
 import type { Settings } from "./firstUse.ts";
 
 /**
- * What a person wants to know once everything runs. Shows hosts of configured servers, never their credentials; a hook
- * token only where it was made here and so stands nowhere else.
+ * Returns the text that `start` prints once everything runs. It shows the hosts of configured servers but never their
+ * credentials, and the hook token only if it was generated here, because no configuration shows it.
  */
-export function summary(settings: Pick<Settings, "config" | "madeToken">, url: string, watch: boolean): string {
+export function summary(settings: Pick<Settings, "config" | "generatedToken">, url: string, watch: boolean): string {
   const { config } = settings;
   const { uri } = config.mongodb;
   const { url: redisUrl } = config.redis;
@@ -27,7 +27,7 @@ export function summary(settings: Pick<Settings, "config" | "madeToken">, url: s
   return `\nSignalbox is ready.\n\n${lines.join("\n")}\n`;
 }
 
-function hookRows({ config, madeToken }: Pick<Settings, "config" | "madeToken">, url: string): string[][] {
+function hookRows({ config, generatedToken }: Pick<Settings, "config" | "generatedToken">, url: string): string[][] {
   const { enabled, path } = config.hooks;
   if (!enabled) return [["Hooks", "off; to turn them on set hooks.enabled and hooks.token in signalbox.json5"]];
   const { runner, model } = config.agents.defaults;
@@ -35,7 +35,7 @@ function hookRows({ config, madeToken }: Pick<Settings, "config" | "madeToken">,
     "echo, the embedded default, which only repeats what it is told; for a real one set agents.defaults.runner in signalbox.json5";
   return [
     ["Hooks", `POST ${url}${path}/agent`],
-    ["Token", `Authorization: Bearer ${madeToken ?? "… (the configured hooks.token)"}`],
+    ["Token", `Authorization: Bearer ${generatedToken ?? "… (the configured hooks.token)"}`],
     ["Agent", runner === "echo" ? echo : `${runner}${model ? `, ${model}` : ""}`],
   ];
 }

@@ -1,35 +1,41 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Lifecycle } from "../../shared/lifecycle.ts";
 
-/** A process that is ready. */
+/** A running process that is ready. */
 export interface Running {
-  /** Resolves when it has ended, with how: `exit code 1`, `SIGKILL`. */
+  /** Resolves when it has ended, with the kind of its end: `exit code 1`, `SIGKILL`. */
   readonly exited: Promise<string>;
-  /** Stops it gently, and by force when that takes too long. */
+  /** Stops it gracefully, or kills it if that takes too long. */
   stop(): Promise<void>;
   signal?(name: NodeJS.Signals): void;
 }
 
 export interface SupervisedOptions<R extends Running> {
   readonly name: string;
-  /** Starts the process; resolves when it is ready, rejects when it ends before. Ends what it began when `signal` fires. */
+  /** Starts the process; resolves when it is ready and rejects if it ends before. Ends the process on an abort. */
   readonly launch: (signal: AbortSignal) => Promise<R>;
-  /** False: after an unexpected end wait for `restart` (someone is editing the source). Default true. */
-  readonly revive?: boolean;
+  /** Whether to start the process again after an unexpected end, instead of waiting for `restart`. Default true. */
+  readonly restartOnExit?: boolean;
 }
 
-/** A process that is stopped when the lifecycle closes; it is not started yet. */
+/** Creates a supervised process, not started yet, that is stopped when the lifecycle closes. */
 export function supervise<R extends Running>(options: SupervisedOptions<R>, lifecycle: Lifecycle): Supervised<R> {
   const supervised = new Supervised(options);
   lifecycle.onClose(options.name, () => supervised.stop());
   return supervised;
 }
 
-const FIRST_PAUSE_MS = 1_000;
-const LONGEST_PAUSE_MS = 30_000;
+const INITIAL_BACKOFF_MS = 1_000;
+const MAX_BACKOFF_MS = 30_000;
+/** Uptime after which the delay starts again at its initial value. */
 const STABLE_MS = 60_000;
 
-/** Keeps one process running from `start` to `stop`: when it ends in between it is started again, after growing pauses. */
+/**
+ * Keeps one process running from `start` to `stop`. After an unexpected end it is started again, with growing delays.
+ *
+ * States: starting (`#launching` is pending), running (`#running` is set), waiting (for the delay or for `restart`),
+ * stopped (`#stopped` is aborted).
+ */
 export class Supervised<R extends Running> {
   readonly #options: SupervisedOptions<R>;
   readonly #stopped = new AbortController();
@@ -43,8 +49,8 @@ export class Supervised<R extends Running> {
   }
 
   /**
-   * The first launch: its failure is the caller's, later ones are tried again. Never settles when `stop` is called
-   * meanwhile.
+   * Starts the process for the first time. A failure rejects; later failures are retried. The promise never settles if
+   * `stop` is called meanwhile.
    */
   async start(): Promise<R> {
     const running = await this.#launch();
@@ -52,7 +58,7 @@ export class Supervised<R extends Running> {
     return running;
   }
 
-  /** Stops the process, also one that is just starting, and starts it again at once. */
+  /** Stops the process, even while it starts, and starts it again at once. */
   async restart(): Promise<void> {
     this.#restart = true;
     this.#wake.abort();
@@ -60,7 +66,7 @@ export class Supervised<R extends Running> {
     await running?.stop();
   }
 
-  /** Signals the process, where it runs. */
+  /** Sends a signal to the process if it runs. */
   signal(name: NodeJS.Signals): void {
     this.#running?.signal?.(name);
   }
@@ -84,24 +90,24 @@ export class Supervised<R extends Running> {
   }
 
   async #watch(first: R): Promise<void> {
-    const { name, revive = true } = this.#options;
+    const { name, restartOnExit = true } = this.#options;
     let running: R | undefined = first;
-    let pauseMs = FIRST_PAUSE_MS;
+    let backoffMs = INITIAL_BACKOFF_MS;
     while (!this.#stopped.signal.aborted) {
       const since = Date.now();
       const end: string = running ? await running.exited : "";
       this.#running = undefined;
       if (this.#stopped.signal.aborted) return;
       if (!this.#restart) {
-        if (Date.now() - since > STABLE_MS) pauseMs = FIRST_PAUSE_MS;
+        if (Date.now() - since > STABLE_MS) backoffMs = INITIAL_BACKOFF_MS;
         if (running) {
           console.error(
-            `${name} ended unexpectedly (${end}); ${revive ? "it is started again" : "waiting for a change"}.`,
+            `${name} ended unexpectedly (${end}); ${restartOnExit ? "it is started again" : "waiting for a change"}.`,
           );
         }
         this.#wake = new AbortController();
-        await delay(revive ? pauseMs : 2 ** 31 - 1, undefined, { signal: this.#wake.signal }).catch(() => {});
-        pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+        await delay(restartOnExit ? backoffMs : 2 ** 31 - 1, undefined, { signal: this.#wake.signal }).catch(() => {});
+        backoffMs = Math.min(backoffMs * 2, MAX_BACKOFF_MS);
       }
       this.#restart = false;
       running = await this.#launch().catch((error: Error) => {

@@ -1,17 +1,17 @@
 import { watch } from "node:fs";
 
-const SETTLE_MS = 150;
+const DEBOUNCE_MS = 150;
 
 /**
- * Calls `onChange` once for each burst of changes below the directory.
- * @returns what ends the watching
+ * Calls `onChange` once for each burst of changes to source files below the directory.
+ * @returns a function that stops watching
  */
 export function watchSource(directory: string, onChange: (file: string) => void): () => Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const watcher = watch(directory, { recursive: true }, (_, file) => {
     if (!file || !/\.(ts|json)$/.test(file)) return;
     clearTimeout(timer);
-    timer = setTimeout(() => onChange(file), SETTLE_MS);
+    timer = setTimeout(() => onChange(file), DEBOUNCE_MS);
   });
   return async () => {
     clearTimeout(timer);

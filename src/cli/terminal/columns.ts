@@ -2,11 +2,11 @@ import stringWidth from "string-width";
 
 const graphemes = new Intl.Segmenter();
 
-/** How wide the terminal is, and no limit where the output goes elsewhere. */
+/** Returns the width of the terminal in columns, or infinity if the output is not a terminal. */
 export const outputWidth = (): number =>
   process.stdout.isTTY ? process.stdout.columns || 80 : Number.POSITIVE_INFINITY;
 
-/** The text in no more than so many columns, with `…` in place of what is left out. */
+/** Truncates a text to at most `width` columns, with `…` at the cut. */
 export function cut(text: string, width: number): string {
   if (stringWidth(text) <= width) return text;
   let kept = "";

@@ -7,10 +7,10 @@ interface SignalSource {
   off(name: NodeJS.Signals, listener: (name: NodeJS.Signals) => void): unknown;
 }
 
-/** Where signals come from; a command that runs inside another program has a source of its own. */
+/** The source of signals. A command that runs inside another program, such as a test, replaces it. */
 export const interrupts: { source: SignalSource } = { source: process };
 
-/** Does what lasts until it ends or is interrupted: the signal then fires, and the process ends as shells expect. */
+/** Runs `act` until it ends or is interrupted. An interrupt aborts the signal and sets the exit code that shells expect. */
 export async function untilInterrupted(act: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const { source } = interrupts;
   const controller = new AbortController();

@@ -1,6 +1,6 @@
 import { styleText } from "node:util";
 import type { JobSummary } from "../../client/client.ts";
-import { LOST, note } from "../commands/list.ts";
+import { printNote, SERVICE_LOST } from "../commands/list.ts";
 import { bar } from "./bar.ts";
 import { cleanJson, cleanLine } from "./cleanText.ts";
 import { cut, outputWidth } from "./columns.ts";
@@ -9,27 +9,27 @@ import type { LiveJobs } from "./liveJobs.ts";
 import { type Column, tableLines } from "./table.ts";
 import { age, formatOf, percent, print } from "./words.ts";
 
-/** Shows what becomes of the jobs that are watched. */
+/** Displays changes of the watched jobs. */
 export interface JobView {
   changed(job: JobSummary): void;
   removed(jobId: string): void;
-  /** Whether anything is heard: false when the service, or what it listens to, is away. */
+  /** Displays whether events arrive: false while the service, or its own source of events, is unavailable. */
   live(isLive: boolean): void;
   close(): void;
 }
 
-/** One line for each event, as the service's live events have them. */
+/** Prints one line of JSON for each event, in the form of the service's live events. */
 export const jsonView = (): JobView => {
-  const tell = (type: string, data: unknown) => print([cleanJson({ type, data })]);
+  const printEvent = (type: string, data: unknown) => print([cleanJson({ type, data })]);
   return {
-    changed: (job) => tell("job", job),
-    removed: (jobId) => tell("job_removed", { jobId }),
-    live: (live) => tell("state", { live }),
+    changed: (job) => printEvent("job", job),
+    removed: (jobId) => printEvent("job_removed", { jobId }),
+    live: (live) => printEvent("state", { live }),
     close() {},
   };
 };
 
-/** One line for each change, for logs and pipes. */
+/** Prints one line for each change, for logs and pipes. */
 export function lineView(): JobView {
   let wasLost = false;
   return {
@@ -40,21 +40,21 @@ export function lineView(): JobView {
     },
     removed: (jobId) => print([`${new Date().toISOString()}  ${cleanLine(jobId)}  removed`]),
     live(isLive) {
-      if (isLive === wasLost) note(isLive ? "The service is heard again." : LOST);
+      if (isLive === wasLost) printNote(isLive ? "The service is heard again." : SERVICE_LOST);
       wasLost = !isLive;
     },
     close() {},
   };
 }
 
-/** A job with its bar, on a terminal. */
+/** Draws one job with its bar on a terminal. */
 export const barView = (jobs: LiveJobs): JobView =>
   blockView((width) => {
     const [job] = [...jobs.running, ...jobs.ended];
     return job ? barLines(job, width) : [];
   });
 
-/** A bar for each job, as many as the terminal has room for: those that run, newest first, then those that ended. */
+/** Draws a bar for each job that the terminal has room for: running jobs, newest first, then ended ones. */
 export const boardView = (jobs: LiveJobs): JobView =>
   blockView((width, height) => {
     const newest = jobs.running.toSorted((a, b) => (a.createdAt < b.createdAt ? 1 : -1));
@@ -98,8 +98,8 @@ function barLines(job: JobSummary, width: number): string[] {
 function blockView(lines: (width: number, height: number) => string[]): JobView {
   let isLive = true;
   const block = new LiveBlock(() => {
-    const lost = isLive ? [] : [styleText("yellow", cut(LOST, outputWidth()))];
-    const height = (process.stdout.rows || 24) - 1 - lost.length; // the cursor stands below
+    const lost = isLive ? [] : [styleText("yellow", cut(SERVICE_LOST, outputWidth()))];
+    const height = (process.stdout.rows || 24) - 1 - lost.length; // the cursor needs the last row
     return [...lines(outputWidth(), height).slice(0, Math.max(1, height)), ...lost];
   });
   return {
@@ -113,7 +113,7 @@ function blockView(lines: (width: number, height: number) => string[]): JobView 
   };
 }
 
-/** A job that has been silent for too long counts as stale by the clock of this machine, without an event. */
+/** Returns the displayed state. A job becomes stale by the clock of this machine, without an event. */
 function shownState({ status, stale, staleAt }: JobSummary): string {
   if (status !== "running") return status;
   return stale || (staleAt !== null && Date.now() >= Date.parse(staleAt)) ? "stale" : status;

@@ -3,24 +3,26 @@ import { outputWidth } from "./columns.ts";
 
 const HIDE_CURSOR = "\x1b[?25l";
 const SHOW_CURSOR = "\x1b[?25h";
-/** A line that is wider than it was measured is cut by the terminal: wrapped, it would shift all that follows. */
+/** Makes the terminal cut lines that are wider than measured. If it wrapped them, all later lines would shift. */
 const WRAP_OFF = "\x1b[?7l";
 const WRAP_ON = "\x1b[?7h";
 const CLEAR_BELOW = "\x1b[J";
 const CLEAR_REST = "\x1b[K";
 const up = (lines: number) => (lines > 0 ? `\x1b[${lines}A` : "");
 
-const SHORTEST_MS = 100;
+/** Minimum interval between two drawings after changes. */
+const REDRAW_MS = 100;
+/** Interval of drawings without changes, which update the displayed ages. */
 const TICK_MS = 1_000;
 
-/** Lines at the end of the terminal that are drawn anew in place: when they change, and each second for ages in them. */
+/** Lines at the end of the terminal that are redrawn in place: when they change, and each second. */
 export class LiveBlock {
   readonly #lines: () => readonly string[];
   readonly #tick: NodeJS.Timeout;
   #soon: NodeJS.Timeout | undefined;
   #drawn: readonly string[] = [];
 
-  /** @param lines as they are now; no wider than the terminal, fewer than it has rows, harmless */
+  /** @param lines returns the current lines: safe texts, no wider than the terminal, fewer than its rows */
   constructor(lines: () => readonly string[]) {
     this.#lines = lines;
     this.#tick = setInterval(() => this.#draw(), TICK_MS);
@@ -28,12 +30,12 @@ export class LiveBlock {
     process.stdout.write(HIDE_CURSOR);
   }
 
-  /** Draws soon; many changes at once are drawn once. */
+  /** Schedules a drawing. Several changes within the interval are drawn once. */
   readonly changed = (): void => {
-    this.#soon ??= setTimeout(() => this.#draw(), SHORTEST_MS);
+    this.#soon ??= setTimeout(() => this.#draw(), REDRAW_MS);
   };
 
-  /** Draws the last state, which stays, and gives the terminal back. */
+  /** Draws the last state, which stays on the terminal, and restores the terminal's settings. */
   close(): void {
     this.#draw();
     clearInterval(this.#tick);
@@ -44,7 +46,7 @@ export class LiveBlock {
   #draw(): void {
     clearTimeout(this.#soon);
     this.#soon = undefined;
-    // A terminal that has become narrower has wrapped what was drawn.
+    // A terminal that has become narrower has wrapped the drawn lines.
     const rows = this.#drawn.map((line) => Math.max(1, Math.ceil(stringWidth(line) / outputWidth())));
     const height = rows.reduce((sum, one) => sum + one, 0);
     this.#drawn = this.#lines();

@@ -1,9 +1,9 @@
 import type { JobSummary } from "../../client/client.ts";
 
-/** So many ended jobs are remembered. */
-const MOST_ENDED = 1_000;
+/** Maximum number of ended jobs kept. */
+const MAX_ENDED = 1_000;
 
-/** The jobs that are watched, as what is read and what is heard of them says. */
+/** The state of the watched jobs, merged from reads and live events. */
 export class LiveJobs {
   readonly #running = new Map<string, JobSummary>();
   readonly #ended = new Map<string, JobSummary>();
@@ -18,28 +18,28 @@ export class LiveJobs {
     return [...this.#ended.values()];
   }
 
-  /** Takes in what there is now: what ran and is not among it runs no longer. @returns what is news */
+  /** Replaces the running jobs by the result of a read. @returns the jobs that have changed */
   load(jobs: readonly JobSummary[]): JobSummary[] {
     const present = new Set(jobs.map(({ jobId }) => jobId));
     for (const jobId of this.#running.keys()) if (!present.has(jobId)) this.#running.delete(jobId);
     return jobs.filter((job) => this.take(job));
   }
 
-  /** @returns whether it is news */
+  /** Applies a job from a read or an event. @returns whether it has changed */
   take(job: JobSummary): boolean {
     const { jobId } = job;
     const known = this.#running.get(jobId) ?? this.#ended.get(jobId);
-    const isSame = known?.createdAt === job.createdAt; // and not another one of the same name
+    const isSame = known?.createdAt === job.createdAt; // else it is another job with the same id
     if (isSame && (job.updatedAt < known.updatedAt || looksLike(job, known))) return false;
-    this.remove(jobId); // what changed last comes last
+    this.remove(jobId); // the job moves to the end, because the order is that of the last change
     const latest = isSame ? { ...job, progress: Math.max(job.progress, known.progress) } : job;
     (job.status === "running" ? this.#running : this.#ended).set(jobId, latest);
     const [oldest] = this.#ended.keys();
-    if (this.#ended.size > MOST_ENDED && oldest !== undefined) this.#ended.delete(oldest);
+    if (this.#ended.size > MAX_ENDED && oldest !== undefined) this.#ended.delete(oldest);
     return true;
   }
 
-  /** @returns whether it was known */
+  /** @returns whether the job was there */
   remove(jobId: string): boolean {
     return this.#running.delete(jobId) || this.#ended.delete(jobId);
   }

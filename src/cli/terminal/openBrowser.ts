@@ -6,10 +6,10 @@ const PROGRAMS: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>>
   win32: ["rundll32", "url.dll,FileProtocolHandler"],
 };
 
-/** Asks the desktop to show an address. Whether it could is not known: the address has to be printed in any case. */
+/** Asks the desktop to open an address. Failures are not reported, so callers also print the address. */
 export function openBrowser(address: string, env: NodeJS.ProcessEnv): void {
   const [program, ...args] = PROGRAMS[process.platform] ?? ["xdg-open"];
   const child = spawn(program, [...args, address], { env: withoutOwnSecrets(env), stdio: "ignore", detached: true });
-  child.on("error", () => {}); // there is none
+  child.on("error", () => {}); // there is no such program
   child.unref();
 }

@@ -2,12 +2,13 @@ import { readFileSync } from "node:fs";
 import { isObject, parseJson } from "../../shared/json.ts";
 import { StartError } from "../../shared/lifecycle.ts";
 
-/** The descriptor of standard input; a command that runs inside another program has one of its own. */
+/** The descriptor of standard input. A command that runs inside another program, such as a test, replaces it. */
 export const standardInput = { fd: 0 };
 
 /**
- * What a file holds, or for `-` standard input.
- * @throws StartError when it cannot be read
+ * Returns the content of a file, or of standard input for `-`.
+ * @param what names the content in the error
+ * @throws StartError if it cannot be read
  */
 export function readInput(file: string, what: string): string {
   try {
@@ -20,8 +21,8 @@ export function readInput(file: string, what: string): string {
 }
 
 /**
- * The JSON object that a file, or standard input, holds, as the service reads it, and its text as it is.
- * @throws StartError when it holds none
+ * Returns the JSON object in a file or standard input, parsed as the service does, and the unchanged text.
+ * @throws StartError if it does not contain a JSON object
  */
 export function readJsonObject(file: string): { readonly text: string; readonly value: Record<string, unknown> } {
   const text = readInput(file, "The body");
@@ -29,7 +30,7 @@ export function readJsonObject(file: string): { readonly text: string; readonly 
     const value = parseJson(text);
     if (isObject(value)) return { text, value };
   } catch {
-    // said below
+    // The error below covers this case too.
   }
   throw new StartError(`${file === "-" ? "Standard input" : file} does not hold a JSON object.`);
 }

@@ -7,18 +7,18 @@ export type Format = Parameters<typeof styleText>[0];
 
 export interface Column<Row> {
   readonly title: string;
-  /** What the cell holds, as it came: it is made harmless here. */
+  /** Returns the raw text of the cell. It is made safe here. */
   readonly of: (row: Row) => string | null;
-  /** For numbers. */
+  /** Aligns the column to the right, for numbers. */
   readonly right?: true;
   readonly format?: (row: Row) => Format;
-  /** It may be cut to so many columns where the terminal is narrow; the last of such columns is cut first. */
+  /** Minimum width to which the column may be truncated on a narrow terminal. The last such column is truncated first. */
   readonly least?: number;
 }
 
 const GAP = "  ";
 
-/** Lines for a terminal of that width: the titles, then a row each. A column that is empty everywhere is left out. */
+/** Returns the lines of a table: the titles, then one line for each row. Columns without any text are left out. */
 export function tableLines<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],

@@ -9,14 +9,14 @@ const UNITS: readonly (readonly [number, string])[] = [
   [1, "s"],
 ];
 
-/** How long that is, in one unit. */
+/** Returns a duration in its largest whole unit, such as `5m`. */
 export function duration(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1_000));
   const [size, unit] = UNITS.find(([size]) => seconds >= size) ?? [1, "s"];
   return `${Math.floor(seconds / size)}${unit}`;
 }
 
-/** How long ago that was, by the clock of this machine. */
+/** Returns the time since `at` by the clock of this machine. */
 export const age = (at: string): string => duration(Date.now() - Date.parse(at));
 
 export const percent = (progress: number): string => `${Math.floor(progress)} %`;
@@ -32,17 +32,17 @@ const FORMATS: Readonly<Record<string, Format>> = {
   stale: "yellow",
 };
 
-/** How a state looks. */
+/** Returns the format for a state. */
 export const formatOf = (state: string): Format => FORMATS[state] ?? "reset";
 
-/** Names and what they hold, one a line; what is null is left out. */
+/** Returns one line for each name and value, without values that are null. */
 export function rowLines(rows: readonly (readonly [name: string, value: string | null])[]): string[] {
   const shown = rows.filter(([, value]) => value !== null);
   const width = Math.max(...shown.map(([name]) => name.length));
   return shown.map(([name, value]) => `${styleText("bold", name.padEnd(width))}  ${cleanLine(value ?? "")}`);
 }
 
-/** A heading with what it is of below it: a text with its lines, anything else as JSON. */
+/** Returns a heading followed by a value: a text with its lines, anything else as JSON. Returns no lines without a value. */
 export const section = (heading: string, value: unknown): string[] =>
   value === null || value === undefined
     ? []

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { mappedRuns } from "../../hooks/mappings/mappedRuns.ts";
-import { type Mapping, mappingsAt, matchBody } from "../../hooks/mappings/mapping.ts";
+import { type Mapping, mappingsNamed, matchBody } from "../../hooks/mappings/mapping.ts";
 import { acceptMappedRuns } from "../../models/hooks/acceptHook.ts";
 import { GMAIL_LISTENER, withoutForeignSessions } from "../../models/sessions/sessionOwners.ts";
 import type { Stores } from "../../models/stores.ts";
@@ -33,7 +33,7 @@ export async function acceptMail(
   now: Date,
 ): Promise<string[]> {
   const payload = { source: SOURCE, account, messages: [mail] };
-  const mapping = matchBody(mappingsAt(mappings, SOURCE), payload);
+  const mapping = matchBody(mappingsNamed(mappings, SOURCE), payload);
   if (!mapping) throw new Error("no mapping takes mails"); // the configuration guarantees one
   const call = { headers: {}, url: `${hooks.path}/${SOURCE}`, path: SOURCE, query: {}, payload };
   const { runs: mapped, shared } = mappedRuns(mapping, call, hooks, now);

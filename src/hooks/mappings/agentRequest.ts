@@ -3,14 +3,14 @@ import { resolveModel } from "../../shared/config/formats/modelList.ts";
 import { sessionKeyFault } from "../../shared/config/formats/sessionKey.ts";
 import type { Config } from "../../shared/config/schema/config.ts";
 import { AppError } from "../../shared/errors.ts";
-import { blameFor } from "../templates/render.ts";
+import { errorCodeFor } from "../templates/render.ts";
 import type { TransformOutcome } from "../transforms/transforms.ts";
 import type { agentFields, MappedAgent } from "./fields.ts";
 import { defaultKeyOf, type Mapping } from "./mapping.ts";
 
 type Defaults = Config["agents"]["defaults"];
 
-/** What is said of a run, with what holds where nothing is said. @param model already resolved */
+/** Returns the fields of a run, with defaults for those that the request omits. @param model already resolved */
 export function agentRequest(
   fields: Static<TObject<typeof agentFields>>,
   model: string | undefined,
@@ -29,7 +29,7 @@ export function agentRequest(
   };
 }
 
-/** Returns what is wrong with the time that a sender wants for a turn, to be read after the field's name; else null. */
+/** Returns what is wrong with a requested time limit, worded to follow the field's name, or null. */
 const timeoutFault = (
   seconds: number | undefined,
   { maxTimeoutSeconds }: Pick<Config["hooks"], "maxTimeoutSeconds">,
@@ -39,31 +39,33 @@ const timeoutFault = (
     : null;
 
 /**
- * The run that a mapping asks for; without a sessionKey it is to have one of its own.
- * @param transformed what the transform made of the call
- * @throws AppError mapping_failed, transform_failed when the model or the session key is not allowed
+ * Returns the run that a mapping requests. A run without a sessionKey gets a session of its own.
+ * @param result the result of the mapping and its transform
+ * @param transformed the outcome of the transform
+ * @throws AppError mapping_failed or transform_failed if the model, the time limit or the session key is not allowed
  */
 export function mappedRequest(
-  made: MappedAgent,
+  result: MappedAgent,
   mapping: Mapping,
   transformed: TransformOutcome,
   hooks: Pick<Config["hooks"], "defaultSessionKey" | "allowedSessionKeyPrefixes" | "maxTimeoutSeconds">,
   defaults: Defaults,
 ) {
   const { trackAsJob, instructions, allowUnsafeExternalContent } = mapping;
-  const unusable = (field: string, fault: string) =>
-    new AppError(blameFor(field, transformed), { detail: `${field} ${fault}.` });
-  const resolved = resolveModel(defaults, made.model);
-  if (!resolved.ok) throw unusable("model", `must be one of ${resolved.allowed.join(", ")}`);
-  // the mapping's own time is the operator's word
-  const timeout = made.timeoutSeconds === mapping.timeoutSeconds ? null : timeoutFault(made.timeoutSeconds, hooks);
-  if (timeout) throw unusable("timeoutSeconds", timeout);
-  const sessionKey = made.sessionKey ?? defaultKeyOf(mapping, hooks);
+  const invalidField = (field: string, fault: string) =>
+    new AppError(errorCodeFor(field, transformed), { detail: `${field} ${fault}.` });
+  const resolved = resolveModel(defaults, result.model);
+  if (!resolved.ok) throw invalidField("model", `must be one of ${resolved.allowed.join(", ")}`);
+  // The operator set the mapping's own time limit, so the maximum for senders does not apply to it.
+  const isOwnTimeout = result.timeoutSeconds === mapping.timeoutSeconds;
+  const timeout = isOwnTimeout ? null : timeoutFault(result.timeoutSeconds, hooks);
+  if (timeout) throw invalidField("timeoutSeconds", timeout);
+  const sessionKey = result.sessionKey ?? defaultKeyOf(mapping, hooks);
   const prefixes = hooks.allowedSessionKeyPrefixes;
   const fault = sessionKey === undefined ? null : sessionKeyFault(sessionKey, prefixes, mapping.key);
-  if (fault) throw unusable("sessionKey", fault);
+  if (fault) throw invalidField("sessionKey", fault);
   const request = {
-    ...agentRequest(made, resolved.model, defaults),
+    ...agentRequest(result, resolved.model, defaults),
     ...(trackAsJob !== undefined && { trackAsJob }),
     ...(instructions !== undefined && { instructions }),
     allowUnsafe: allowUnsafeExternalContent,

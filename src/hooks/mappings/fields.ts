@@ -5,13 +5,13 @@ import { IDENTIFIER_PATTERN } from "../../shared/text.ts";
 
 const NotBlank = (description: string) => Type.String({ pattern: "\\S", description });
 
-/** The field `timeoutSeconds` of a run. @param maximum `hooks.maxTimeoutSeconds` */
+/** Returns the schema of the field `timeoutSeconds` of a run. @param maximum `hooks.maxTimeoutSeconds` */
 export const timeoutField = (maximum: number) =>
   Type.Optional(
     Type.Number({ exclusiveMinimum: 0, maximum, description: "After so long the turn is aborted, and the run fails." }),
   );
 
-/** What a sender or a transform may say of a run of the agent. */
+/** The fields of a run of the agent that a sender or a transform may set. */
 export const agentFields = {
   message: NotBlank("What the agent is told."),
   name: Type.Optional(Type.String({ maxLength: 256, description: "Begins the summary." })),
@@ -32,7 +32,7 @@ export const agentFields = {
   timeoutSeconds: timeoutField(86_400),
 };
 
-/** What a sender or a transform may say of an event of the main session. */
+/** The fields of an event of the main session that a sender or a transform may set. */
 export const wakeFields = {
   text: NotBlank("What happened."),
   mode: Type.Optional(Type.Enum(["now", "next-heartbeat"], { description: "now (default): a turn at once." })),
@@ -40,9 +40,9 @@ export const wakeFields = {
 
 const closed = { additionalProperties: false } as const;
 
-/** A run that a mapping asks for. */
+/** A run of the agent that a mapping requests. */
 export const MappedAgent = Type.Object({ kind: Type.Literal("agent"), ...agentFields }, closed);
-/** An event that a mapping asks for. */
+/** An event of the main session that a mapping requests. */
 export const MappedWake = Type.Object({ kind: Type.Literal("wake"), name: agentFields.name, ...wakeFields }, closed);
 
 export type MappedAgent = Static<typeof MappedAgent>;

@@ -6,31 +6,34 @@ import {
   type TemplateScope,
 } from "../../shared/config/formats/template.ts";
 import type { Config } from "../../shared/config/schema/config.ts";
-import type { SenderAuth } from "../signatures/senderProof.ts";
+import type { SenderAuth } from "../signatures/verifySender.ts";
 import { preset } from "./presets.ts";
 
 type MappingConfig = Config["hooks"]["mappings"][number];
 
-/** A mapping as it is worked with: its templates parsed, its sizes known. */
+/** A compiled mapping: its templates are parsed and its defaults are filled in. */
 export interface Mapping extends Omit<MappingConfig, (typeof TEMPLATES)[number] | "auth" | "maxBodyBytes"> {
-  /** What it is called in logs, metrics and records; of two mappings of a configuration never the same. */
+  /** Identifies the mapping in logs, metrics and records. It is unique in a configuration. */
   readonly key: string;
   readonly templates: Readonly<Partial<Record<(typeof TEMPLATES)[number], Template>>>;
   readonly auth: SenderAuth | undefined;
   readonly maxBodyBytes: number;
 }
 
-/** What came with one request to a mapped hook, without the sender's secrets. */
+/** One request to a mapped hook, without the sender's secrets. */
 export interface HookCall {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly url: string;
-  /** The name behind the base path. */
+  /** The part of the path after the base path. */
   readonly path: string;
   readonly query: Readonly<Record<string, string | string[] | undefined>>;
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
-/** The mappings of a configuration, the operator's own before the presets. @throws TemplateError never of a checked one */
+/**
+ * Compiles the mappings of a configuration: the operator's own first, then the presets.
+ * @throws TemplateError if the configuration was not checked and has an invalid template
+ */
 export function compileMappings(hooks: Config["hooks"]): readonly Mapping[] {
   return [
     ...hooks.mappings.map((mapping) => compile(mapping, hooks.maxBodyBytes)),
@@ -52,15 +55,15 @@ function compile(config: MappingConfig, defaultMaxBodyBytes: number): Mapping {
   };
 }
 
-/** The name that a path under the base path asks for, percent-decoded where it can be. */
+/** Returns the name of the hook in a request path below the base path, percent-decoded if possible. */
 export const hookName = (basePath: string, path: string): string => decodedName(path.slice(basePath.length + 1));
 
-/** Those that could take a request of this name; which of them does may rest on the body. */
-export function mappingsAt(mappings: readonly Mapping[], name: string): readonly Mapping[] {
+/** Returns the mappings that may match a request with this name. The match may also depend on the body; see `matchBody`. */
+export function mappingsNamed(mappings: readonly Mapping[], name: string): readonly Mapping[] {
   return name === "" ? [] : mappings.filter(({ match }) => match?.path === undefined || match.path === name);
 }
 
-/** The first of the candidates that takes the body. */
+/** Returns the first candidate that matches the body. */
 export function matchBody(
   candidates: readonly Mapping[],
   body: Readonly<Record<string, unknown>>,
@@ -69,7 +72,7 @@ export function matchBody(
   return candidates.find(({ match }) => match?.source === undefined || match.source === source);
 }
 
-/** The items that a call of a mapping with `forEach` is about; undefined where there is no such array. */
+/** Returns the items of the body's `forEach` array, or undefined if there is no such array. */
 export function itemsOf(
   { forEach }: Mapping,
   payload: Readonly<Record<string, unknown>>,
@@ -78,41 +81,41 @@ export function itemsOf(
   return Array.isArray(items) ? items : undefined;
 }
 
-/** What the templates of a mapping look into. @param now the time of acceptance */
-export function scopeOf(mapping: Mapping, call: HookCall, now: Date): TemplateScope {
+/** Returns the values that the templates of a mapping can refer to. @param now the time of acceptance */
+export function templateScope(mapping: Mapping, call: HookCall, now: Date): TemplateScope {
   const { payload, headers, query, path } = call;
   const items = itemsOf(mapping, payload);
   return { payload, headers, query, path, now, item: items && { value: items[0] } };
 }
 
 /**
- * The calls that one becomes: with `forEach` one for each item, whose array then holds that item alone. Null when the body
- * has no such array.
+ * Splits a call into one for each item of its `forEach` array, which then contains only that item. Without `forEach` the
+ * call is returned alone; null if the body has no such array.
  */
-export function expand(mapping: Mapping, call: HookCall): HookCall[] | null {
+export function expandItems(mapping: Mapping, call: HookCall): HookCall[] | null {
   const { forEach } = mapping;
   if (forEach === undefined) return [call];
   const items = itemsOf(mapping, call.payload);
   return items?.map((item) => ({ ...call, payload: { ...call.payload, [forEach]: [item] } })) ?? null;
 }
 
-/** What begins the summary; the mapping's key where its template says nothing. */
-export function mappedName({ key, templates }: Mapping, scope: TemplateScope): string {
+/** Renders the name with which the summary begins; the mapping's key if its template is missing or renders blank. */
+export function renderName({ key, templates }: Mapping, scope: TemplateScope): string {
   const text = templates.name && renderTemplate(templates.name, scope).text;
   return (text?.trim() || key).slice(0, 256);
 }
 
 /**
- * The key that the mapping's own template gives. Undefined where there is none or a value in it is missing: only the former
- * has `defaultKeyOf`, so that strangers do not meet in the default session.
+ * Renders the mapping's template of the session key. Returns undefined without a template, or if one of its values is
+ * missing. `defaultKeyOf` applies only in the former case, so that unrelated senders do not share the default session.
  */
-export function mappedSessionKey({ templates }: Mapping, scope: TemplateScope): string | undefined {
+export function renderSessionKey({ templates }: Mapping, scope: TemplateScope): string | undefined {
   if (!templates.sessionKey) return undefined;
   const { text, missing } = renderTemplate(templates.sessionKey, scope);
   return missing ? undefined : text;
 }
 
-/** The session of runs to which nothing else gives one; undefined where each is to have its own. */
+/** Returns the session of runs that get no other key, or undefined if each of them gets a session of its own. */
 export const defaultKeyOf = (
   { templates }: Mapping,
   { defaultSessionKey }: Pick<Config["hooks"], "defaultSessionKey">,

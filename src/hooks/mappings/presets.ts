@@ -21,10 +21,10 @@ const GMAIL: MappingConfig = {
   maxBodyBytes: 8 * 1024 * 1024,
 };
 
-/** A built-in mapping. It comes after the operator's own, which may take its name. */
+/** Returns a built-in mapping. It is matched after the operator's own mappings, which may use its name. */
 export function preset(name: (typeof PRESETS)[number], hooks: Config["hooks"]): MappingConfig {
-  const ofName = { gmail: { ...GMAIL, ...gmailSettings(hooks.gmail) } };
-  return ofName[name];
+  const presets = { gmail: { ...GMAIL, ...gmailSettings(hooks.gmail) } };
+  return presets[name];
 }
 
 const gmailSettings = ({ model, thinking, allowUnsafeExternalContent = false }: Partial<GmailConfig> = {}) => ({

@@ -11,57 +11,58 @@ const ENCODINGS = {
 export type Algorithm = keyof typeof DIGEST_BYTES;
 export type Encoding = keyof typeof ENCODINGS;
 
-/** Why a sender is not believed. For the log: every sender gets the same answer. */
+/** Why the verification of a sender failed. Only for the log: every refused sender gets the same response. */
 export type RefusalReason = "missing" | "malformed" | "wrong" | "expired";
 
-/** Thrown inside this folder only: checkSender makes a Proof of it. */
-export class Refused extends Error {
+/** Thrown only inside this folder: `verifySender` turns it into a SenderVerification. */
+export class SenderRefusedError extends Error {
   readonly reason: RefusalReason;
 
   constructor(reason: RefusalReason) {
-    super(`The sender's proof is ${reason}`);
-    this.name = "Refused";
+    super(`The sender's credentials are ${reason}`);
+    this.name = "SenderRefusedError";
     this.reason = reason;
   }
 }
 
-/** What a request claims: one of the signatures is the HMAC of `before` and the body under one of the keys. */
-export interface SignatureClaim {
+/** A signature as read from the headers, not verified yet. */
+export interface Signature {
   readonly algorithm: Algorithm;
   readonly encoding: Encoding;
   readonly keys: readonly Buffer[];
-  /** What is signed before the body: the time stamp and what else the scheme puts there. */
-  readonly before: string;
-  /** As they arrived. One that fits is enough; one that is no signature at all does no harm to the others. */
-  readonly signatures: readonly string[];
-  /** Unix seconds; null where the scheme signs no time stamp. */
-  readonly sentAtSeconds: number | null;
+  /** Text that is signed before the body: the time stamp and whatever else the scheme adds. */
+  readonly signedPrefix: string;
+  /** The encoded digests as they arrived. One valid digest is enough; malformed ones beside it are ignored. */
+  readonly digests: readonly string[];
+  /** Unix seconds; null if the scheme signs no time stamp. */
+  readonly signedAtSeconds: number | null;
   readonly toleranceSeconds: number;
 }
 
 /**
- * Checks a claim over the bytes of the body, in constant time for signatures of the right length.
- * @returns the HMAC, which is the same for one message however its signature was written and what stood beside it
- * @throws Refused
+ * Verifies that one of the digests is the HMAC of `signedPrefix` and the body under one of the keys. Comparisons take
+ * constant time for digests of the right length.
+ * @returns the HMAC. It is the same for one message, however its signature was encoded and whatever stood beside it
+ * @throws SenderRefusedError
  */
-export function checkClaim(claim: SignatureClaim, rawBody: Buffer, now: Date): Buffer {
-  const { algorithm, encoding, keys, before, sentAtSeconds, toleranceSeconds } = claim;
-  const given = claim.signatures
-    .map((signature) => decode(signature, encoding))
+export function verifySignature(signature: Signature, rawBody: Buffer, now: Date): Buffer {
+  const { algorithm, encoding, keys, signedPrefix, signedAtSeconds, toleranceSeconds } = signature;
+  const given = signature.digests
+    .map((digest) => decode(digest, encoding))
     .filter((digest) => digest?.length === DIGEST_BYTES[algorithm]) as Buffer[];
-  if (given.length === 0) throw new Refused("malformed");
-  // Before the body is hashed, so that an old message costs nothing.
-  if (sentAtSeconds !== null && Math.abs(unixSeconds(now) - sentAtSeconds) > toleranceSeconds) {
-    throw new Refused("expired");
+  if (given.length === 0) throw new SenderRefusedError("malformed");
+  // This check precedes the hash of the body, so that an expired message costs no hash.
+  if (signedAtSeconds !== null && Math.abs(unixSeconds(now) - signedAtSeconds) > toleranceSeconds) {
+    throw new SenderRefusedError("expired");
   }
   for (const key of keys) {
-    const digest = createHmac(algorithm, key).update(before).update(rawBody).digest();
-    if (given.map((one) => timingSafeEqual(one, digest)).includes(true)) return digest;
+    const expected = createHmac(algorithm, key).update(signedPrefix).update(rawBody).digest();
+    if (given.map((digest) => timingSafeEqual(digest, expected)).includes(true)) return expected;
   }
-  throw new Refused("wrong");
+  throw new SenderRefusedError("wrong");
 }
 
-/** The bytes that a text stands for; null when it is not of this encoding, or stands for none. */
+/** Decodes a text; returns null if it is not valid in this encoding or decodes to no bytes. */
 function decode(text: string, encoding: Encoding): Buffer | null {
   const bytes = Buffer.from(ENCODINGS[encoding].test(text) ? text : "", encoding);
   return bytes.length > 0 ? bytes : null;

@@ -3,7 +3,7 @@ import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { FRAMES_FD, OUT_OF_MEMORY } from "./transformFrames.mjs";
 
-/** How long output is waited for after the end, when something that left the group holds it open. */
+/** How long to wait for the end of the output after the exit, if a process that left the group holds a pipe open. */
 const DRAIN_MS = 1_000;
 
 const MAX_STDERR_LENGTH = 16_384;
@@ -19,18 +19,18 @@ export interface ChildSettings {
   readonly maxMemoryMiB: number;
 }
 
-/** The process of a transform's thread (transformMain.mjs), the leader of a group, so that what it starts ends with it. */
+/** The process of a transform's thread (transformMain.mjs). It leads a process group, so that its children end with it. */
 export class TransformChild {
-  /** Undefined when it could not be started. */
+  /** Undefined if the process could not be started. */
   readonly frames: Readable | undefined;
-  /** How it ended, once it is gone and all that it said has been read: completes "The transform x …". */
+  /** Resolves when the process has ended and all its output was read, with the rest of the sentence "The transform x …". */
   readonly ended: Promise<string>;
   readonly #process: ChildProcess;
   readonly #maxMemoryMiB: number;
   #stderr = "";
   #exited = false;
 
-  /** @throws the error of the system that does not start it; some such errors come as its end */
+  /** @throws the system's error if the process cannot be started; some of these errors arrive through `ended` instead */
   constructor({ dir, path, env, maxMemoryMiB }: ChildSettings) {
     this.#maxMemoryMiB = maxMemoryMiB;
     this.#process = spawn(process.execPath, ["--no-warnings", MAIN, dir, path, String(maxMemoryMiB)], {
@@ -46,13 +46,13 @@ export class TransformChild {
     this.ended = this.#waitForEnd();
   }
 
-  /** Hands a message over; when nobody takes it any more, that is the end. @throws when it cannot be cloned */
+  /** Sends a message. A message to an ended process is dropped, since `ended` reports that. @throws if it cannot be cloned */
   send(message: object): void {
     if (this.#process.connected) this.#process.send(message, () => {});
   }
 
-  /** What it tells besides its frames: that it has taken so much time that it has the lowest priority now. */
-  onWorn(listener: () => void): void {
+  /** Calls the listener once the process has used so much CPU time that it now has the lowest priority. */
+  onLowestPriority(listener: () => void): void {
     this.#process.on("message", listener);
   }
 
@@ -64,7 +64,7 @@ export class TransformChild {
     try {
       if (this.#process.pid) process.kill(-this.#process.pid, "SIGKILL");
     } catch {
-      // Nobody is left.
+      // The group has no process any more.
     }
   }
 
@@ -77,7 +77,7 @@ export class TransformChild {
       });
       child.once("exit", () => {
         this.#exited = true;
-        this.#killGroup(); // what it has started
+        this.#killGroup(); // ends its children
         timer = setTimeout(() => {
           for (const stream of child.stdio) stream?.destroy();
         }, DRAIN_MS);
@@ -90,8 +90,8 @@ export class TransformChild {
   }
 
   #describeEnd(code: number | null, signal: NodeJS.Signals | null): string {
-    const fatal = signal !== null && /^FATAL ERROR|^# Fatal JavaScript invalid size/m.test(this.#stderr);
-    if (signal !== OUT_OF_MEMORY && !fatal) return `ended its process with ${signal ?? `exit code ${code}`}`;
+    const isV8Fatal = signal !== null && /^FATAL ERROR|^# Fatal JavaScript invalid size/m.test(this.#stderr);
+    if (signal !== OUT_OF_MEMORY && !isV8Fatal) return `ended its process with ${signal ?? `exit code ${code}`}`;
     return `took more memory than hooks.transformMemoryMiB (${this.#maxMemoryMiB} MiB)`;
   }
 }

@@ -1,83 +1,83 @@
-interface Waiting {
+interface Waiter {
   /** By `performance.now()`. */
   readonly since: number;
-  readonly begin: () => void;
-  readonly refuse: (reason: unknown) => void;
+  readonly resolve: () => void;
+  readonly reject: (reason: unknown) => void;
 }
 
 /**
- * Shares a number of places between keys. Requests of one key are served in order, the keys take turns, and a key that
- * holds places gets another only while it then holds at most `weight` times as many as stay free for others: with weight
- * 1, one key gets at most 4 of 8 places, a second one 2, a third and a fourth one each.
+ * A semaphore that shares its permits fairly between keys. Requests of one key are served in order, and the keys take
+ * turns. A key that holds permits gets another one only while it then holds at most `weight` times as many as stay free for
+ * others: with weight 1, one key gets at most 4 of 8 permits, a second one 2, a third and a fourth one each.
  */
 export class FairSemaphore {
   #free: number;
   readonly #weight: number;
   readonly #held = new Map<string, number>();
-  /** In turn: a key that was served goes to the end. */
-  readonly #waiting = new Map<string, Waiting[]>();
+  /** In order of turns: a key that was served moves to the end. */
+  readonly #waiting = new Map<string, Waiter[]>();
   #closed: { readonly reason: unknown } | undefined;
 
-  constructor(places: number, weight = 1) {
-    this.#free = places;
+  constructor(permits: number, weight = 1) {
+    this.#free = permits;
     this.#weight = weight;
   }
 
   /**
-   * Waits for a place.
-   * @returns what gives it back, to be called once
-   * @throws the signal's reason, or that of `close`
+   * Waits for a permit.
+   * @returns a function that releases the permit, to be called once
+   * @throws the signal's reason, or the reason given to `close`
    */
-  async take(key: string, signal: AbortSignal): Promise<() => void> {
+  async acquire(key: string, signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
     if (this.#closed) throw this.#closed.reason;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const waiting = { since: performance.now(), begin: resolve, refuse: reject };
-    this.#waiting.set(key, [...(this.#waiting.get(key) ?? []), waiting]);
-    const leave = () => {
-      this.#remove(key, waiting);
+    const waiter = { since: performance.now(), resolve, reject };
+    this.#waiting.set(key, [...(this.#waiting.get(key) ?? []), waiter]);
+    const onAbort = () => {
+      this.#remove(key, waiter);
       reject(signal.reason);
     };
-    signal.addEventListener("abort", leave);
+    signal.addEventListener("abort", onAbort);
     this.#serve();
-    await promise.finally(() => signal.removeEventListener("abort", leave));
+    await promise.finally(() => signal.removeEventListener("abort", onAbort));
     return () => {
-      this.#hold(key, -1);
+      this.#changeHeld(key, -1);
       this.#serve();
     };
   }
 
-  /** How many of a key wait, and for how long the first of them has, in milliseconds. */
-  line(key: string): { readonly length: number; readonly ms: number } {
-    const line = this.#waiting.get(key) ?? [];
-    return { length: line.length, ms: line[0] ? performance.now() - line[0].since : 0 };
+  /** Returns how many requests of a key wait, and for how many milliseconds the first of them has waited. */
+  queueDepth(key: string): { readonly depth: number; readonly waitedMs: number } {
+    const waiters = this.#waiting.get(key) ?? [];
+    return { depth: waiters.length, waitedMs: waiters[0] ? performance.now() - waiters[0].since : 0 };
   }
 
-  /** Refuses all who wait, and all who come. */
+  /** Rejects all waiting and all later requests with the reason. */
   close(reason: unknown): void {
     this.#closed = { reason };
-    for (const { refuse } of [...this.#waiting.values()].flat()) refuse(reason);
+    for (const { reject } of [...this.#waiting.values()].flat()) reject(reason);
     this.#waiting.clear();
   }
 
   #serve(): void {
-    // A key that is put back at the end is met again by this same loop.
+    // This loop also visits the keys that it moves to the end itself.
     for (const [key, [first]] of this.#waiting) {
       const held = this.#held.get(key) ?? 0;
       if (!first || this.#free === 0 || (held > 0 && held + 1 > this.#weight * (this.#free - 1))) continue;
-      this.#hold(key, 1);
+      this.#changeHeld(key, 1);
       this.#remove(key, first, "to the end");
-      first.begin();
+      first.resolve();
     }
   }
 
-  #remove(key: string, waiting: Waiting, served?: "to the end"): void {
-    const rest = (this.#waiting.get(key) ?? []).filter((one) => one !== waiting);
+  #remove(key: string, waiter: Waiter, served?: "to the end"): void {
+    const rest = (this.#waiting.get(key) ?? []).filter((other) => other !== waiter);
     if (served || rest.length === 0) this.#waiting.delete(key);
     if (rest.length > 0) this.#waiting.set(key, rest);
   }
 
-  #hold(key: string, change: 1 | -1): void {
+  #changeHeld(key: string, change: 1 | -1): void {
     this.#free -= change;
     const held = (this.#held.get(key) ?? 0) + change;
     if (held > 0) this.#held.set(key, held);

@@ -2,11 +2,15 @@ const MAX_LINES = 1_000;
 
 export type OnOutput = (label: string, stream: "stdout" | "stderr", line: string) => void;
 
-/** What one run prints, cut into lines as it comes; after 1,000 lines, or when told so, a note and no more. */
+/**
+ * Splits the output of one run into lines and passes them on as they arrive. After 1,000 lines, or after `truncate`, it
+ * passes on one note and drops the rest.
+ */
 export class TransformOutput {
   readonly #label: string;
   readonly #onOutput: OnOutput;
-  readonly #begun = { stdout: "", stderr: "" };
+  /** The unfinished last line of each stream. */
+  readonly #partial = { stdout: "", stderr: "" };
   #lines = 0;
 
   constructor(label: string, onOutput: OnOutput) {
@@ -16,23 +20,23 @@ export class TransformOutput {
 
   add(stream: "stdout" | "stderr", text: string): void {
     if (this.#lines > MAX_LINES) return;
-    const lines = (this.#begun[stream] + text).split(/\r?\n/);
-    this.#begun[stream] = lines.pop() as string;
+    const lines = (this.#partial[stream] + text).split(/\r?\n/);
+    this.#partial[stream] = lines.pop() as string;
     for (const line of lines) this.#line(stream, line);
   }
 
-  /** Nothing more is shown, and a note says so. */
-  flood(): void {
+  /** Drops all further output and passes on a note about that. */
+  truncate(): void {
     this.flush();
     this.#lines = Math.max(this.#lines, MAX_LINES);
     this.#line("stderr", "");
   }
 
-  /** Shows the lines that have no end yet. */
+  /** Passes on the lines that have no line break yet. */
   flush(): void {
     for (const stream of ["stdout", "stderr"] as const) {
-      const line = this.#begun[stream];
-      this.#begun[stream] = "";
+      const line = this.#partial[stream];
+      this.#partial[stream] = "";
       if (line) this.#line(stream, line);
     }
   }

@@ -2,11 +2,11 @@ import { type ChildSettings, TransformChild } from "./child.ts";
 import { type OnOutput, TransformOutput } from "./output.ts";
 import { FRAMES_FD, type Frame, readFrames } from "./transformFrames.mjs";
 
-/** How long a thread that has served before may take to begin; what it did last may keep it busy. */
-const BEGIN_MS = 2_000;
+/** Maximum time until a used thread starts a job: the job before may still keep it busy. */
+const WARM_START_MS = 2_000;
 
-/** How long a new thread may take to begin, however busy the machine is. */
-const START_MS = 30_000;
+/** Maximum time until a new thread starts its first job, even on a busy machine. */
+const COLD_START_MS = 30_000;
 
 export interface ThreadSettings extends ChildSettings {
   readonly timeoutMs: number;
@@ -20,45 +20,51 @@ export interface ThreadJob {
 }
 
 /**
- * What became of a job. `failed`: by its own fault, which completes the sentence "The transform x …"; `spent` when the
- * thread is not to be used again. `again`: not by its own fault, on a thread that had served before; to be done on a new
- * one. `unavailable`: no thread could be had.
+ * The outcome of a job on a thread.
+ *
+ * - `failed`: by a fault of the transform; `fault` completes the sentence "The transform x …". With `endsThread` the
+ *   thread must not be used again.
+ * - `retry`: not by a fault of this job, on a thread that ran others before. The job must run on a new thread.
+ * - `unavailable`: no thread could be started.
  */
-export type ThreadAnswer =
+export type ThreadOutcome =
   | { readonly kind: "kept" | "dropped" }
   | { readonly kind: "result"; readonly value: unknown }
-  | { readonly kind: "failed"; readonly fault: string; readonly spent: boolean }
-  | { readonly kind: "again" }
+  | { readonly kind: "failed"; readonly fault: string; readonly endsThread: boolean }
+  | { readonly kind: "retry" }
   | { readonly kind: "unavailable"; readonly fault: string };
 
 interface RunningJob {
   readonly label: string;
-  readonly answer: (answer: ThreadAnswer) => void;
-  begun: boolean;
+  readonly resolve: (outcome: ThreadOutcome) => void;
+  started: boolean;
 }
 
 /**
- * The thread of one module, in a process of its own: where V8 finds no memory for a thread it often ends the whole
- * process, resourceLimits or not. It does one job at a time. Whoever starts it ends it.
+ * The thread of one module, in a process of its own: when V8 finds no memory for a thread, it often ends the whole process
+ * in spite of resourceLimits. It runs one job at a time. The caller that creates it ends it.
+ *
+ * States: ready (`usable`, no job), waiting (a job was sent), running (the thread reported `started`), unusable (no
+ * further job, the process is ending or its module is out of date), ended (`ended` is resolved).
  */
 export class TransformProcess {
   readonly path: string;
-  /** When the process is gone and all that it said has been heard. */
+  /** Resolves when the process has ended and all its output was read. */
   readonly ended: Promise<void>;
   readonly #settings: ThreadSettings;
   readonly #child: TransformChild;
   #job: RunningJob | undefined;
   #jobs = 0;
   #timer: NodeJS.Timeout | undefined;
-  /** Of the job that began last: what is printed between two is the earlier one's. */
+  /** The output of the job that started last: text printed between two jobs belongs to the earlier one. */
   #output: TransformOutput | undefined;
   #usable = true;
-  /** Why it came to its end, where that is known before. */
+  /** The reason of the end, if it was determined before the process ended. */
   #fault: string | undefined;
-  #late = false;
-  #isGone = false;
+  #timedOut = false;
+  #hasEnded = false;
 
-  /** @throws the error of the system that does not start it */
+  /** @throws the system's error if the process cannot be started */
   constructor(settings: ThreadSettings) {
     this.path = settings.path;
     this.#settings = settings;
@@ -66,44 +72,44 @@ export class TransformProcess {
     if (this.#child.frames) {
       readFrames(
         this.#child.frames,
-        (frame) => this.#hear(frame),
+        (frame) => this.#handle(frame),
         () => this.end(`wrote to the file descriptor ${FRAMES_FD}, which is not its own`),
       );
     }
-    this.#child.onWorn(() => {
+    this.#child.onLowestPriority(() => {
       this.#usable = false;
-      if (!this.#job?.begun) void this.end();
+      if (!this.#job?.started) void this.end();
     });
-    this.ended = this.#child.ended.then((how) => {
-      this.#fault ??= how;
+    this.ended = this.#child.ended.then((fault) => {
+      this.#fault ??= fault;
       this.#output?.flush();
-      this.#isGone = true;
-      this.#job?.answer(this.#answerOfEnd(this.#job));
+      this.#hasEnded = true;
+      this.#job?.resolve(this.#outcomeAtEnd(this.#job));
     });
   }
 
-  /** Whether to give it another job. */
+  /** Whether it may get another job. */
   get usable(): boolean {
     return this.#usable;
   }
 
-  /** Carries a job out. When the thread is ended meanwhile, the answer says so. @throws when the input cannot be cloned */
-  async run({ export: name, input, label }: ThreadJob): Promise<ThreadAnswer> {
-    const { promise, resolve } = Promise.withResolvers<ThreadAnswer>();
-    const job = { label, answer: resolve, begun: false };
+  /** Runs a job. The end of the thread meanwhile is an outcome, not an error. @throws if the input cannot be cloned */
+  async run({ export: name, input, label }: ThreadJob): Promise<ThreadOutcome> {
+    const { promise, resolve } = Promise.withResolvers<ThreadOutcome>();
+    const job = { label, resolve, started: false };
     this.#job = job;
-    const withinMs = this.#jobs++ === 0 ? START_MS : BEGIN_MS;
-    this.#timer = setTimeout(() => this.end(`had not begun after ${withinMs / 1000} s`), withinMs);
+    const startTimeoutMs = this.#jobs++ === 0 ? COLD_START_MS : WARM_START_MS;
+    this.#timer = setTimeout(() => this.end(`had not begun after ${startTimeoutMs / 1000} s`), startTimeoutMs);
     try {
       this.#child.send({ name, input });
-      return this.#isGone ? this.#answerOfEnd(job) : await promise;
+      return this.#hasEnded ? this.#outcomeAtEnd(job) : await promise;
     } finally {
       clearTimeout(this.#timer);
       this.#job = undefined;
     }
   }
 
-  /** Ends it, whatever it does. */
+  /** Kills the process, even while a job runs. @param fault the reason, unless one is known already */
   end(fault?: string): Promise<void> {
     this.#usable = false;
     this.#fault ??= fault;
@@ -111,47 +117,47 @@ export class TransformProcess {
     return this.ended;
   }
 
-  #hear(frame: Frame): void {
+  #handle(frame: Frame): void {
     switch (frame.type) {
-      case "begun":
-        this.#begin();
+      case "started":
+        this.#onStarted();
         break;
       case "output":
         this.#output?.add(frame.stream, frame.text);
         break;
-      case "flood":
-        this.#output?.flood();
+      case "truncated":
+        this.#output?.truncate();
         break;
       case "stale":
         this.#usable = false;
-        this.#job?.answer({ kind: "again" });
+        this.#job?.resolve({ kind: "retry" });
         break;
       case "end":
-        if (frame.kind === "failed" && frame.spent) this.#usable = false;
+        if (frame.kind === "failed" && frame.endsThread) this.#usable = false;
         this.#output?.flush();
-        if (!this.#late) this.#job?.answer(frame);
+        if (!this.#timedOut) this.#job?.resolve(frame);
         break;
       case "died":
         this.#fault ??= frame.fault;
     }
   }
 
-  #begin(): void {
+  #onStarted(): void {
     if (!this.#job) return;
-    this.#job.begun = true;
+    this.#job.started = true;
     this.#output?.flush();
     this.#output = new TransformOutput(this.#job.label, this.#settings.onOutput);
     const { timeoutMs } = this.#settings;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
-      this.#late = true;
+      this.#timedOut = true;
       void this.end(`took longer than hooks.transformTimeoutSeconds (${timeoutMs / 1000} s)`);
     }, timeoutMs);
   }
 
-  #answerOfEnd({ begun }: RunningJob): ThreadAnswer {
-    if (!this.#late && this.#jobs > 1) return { kind: "again" };
+  #outcomeAtEnd({ started }: RunningJob): ThreadOutcome {
+    if (!this.#timedOut && this.#jobs > 1) return { kind: "retry" };
     const fault = this.#fault ?? "";
-    return begun ? { kind: "failed", fault, spent: true } : { kind: "unavailable", fault };
+    return started ? { kind: "failed", fault, endsThread: true } : { kind: "unavailable", fault };
   }
 }

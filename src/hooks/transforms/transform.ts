@@ -1,36 +1,36 @@
 /**
- * The types of transform modules, published as `signalbox/transform`. Only types: the file needs nothing else of this
- * package, so that it also compiles in other people's projects.
+ * The types of transform modules, published as `signalbox/transform`. The file contains only types and imports nothing from
+ * this package, so that it also compiles in other projects.
  */
 
-/** One request to a mapped hook, as a transform sees it: a copy, of which nothing it changes is seen outside. */
+/** One request to a mapped hook. The transform gets a copy: its changes have no effect outside. */
 export interface TransformInput<Body extends object = Record<string, unknown>> {
-  /** The body; with `forEach` its array holds the one item that this run is about. */
+  /** The body. With `forEach`, its array contains only the item of this run. */
   readonly payload: Body;
-  /** By lower-case name. Without authorization, x-service-token and cookie. */
+  /** Headers by lower-case name, without authorization, x-service-token and cookie. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Path and query as they were asked for, without the `token` parameter. */
+  /** Path and query of the request, without the `token` parameter. */
   readonly url: string;
-  /** The name behind the base path, such as `github` or `ci/build`. */
+  /** The part of the path after the base path, such as `github` or `ci/build`. */
   readonly path: string;
-  /** Without `token`. */
+  /** Query parameters, without `token`. */
   readonly query: Readonly<Record<string, string | string[] | undefined>>;
 }
 
-/** Makes of the request a run of the agent. What is left out stays as the mapping says. */
+/** Turns the request into a run of the agent. Omitted fields keep the mapping's values. */
 export interface AgentOverrides {
   readonly kind?: "agent";
-  /** What the agent is told. It is fenced in as content from outside, like any message of a hook. */
+  /** The message to the agent. It is fenced as external content, like every message from a hook. */
   readonly message?: string;
-  /** Begins the summary. */
+  /** The beginning of the summary. */
   readonly name?: string;
-  /** A constant key continues its conversation. */
+  /** The key of the session. Runs with the same key continue one conversation. */
   readonly sessionKey?: string;
   /** `now`: the summary wakes the main session at once. */
   readonly wakeMode?: "now" | "next-heartbeat";
-  /** Whether the reply goes to a channel. */
+  /** Whether the reply is sent to a channel. */
   readonly deliver?: boolean;
-  /** `last`: the main session's last channel. */
+  /** `last`: the last channel of the main session. */
   readonly channel?:
     | "last"
     | "whatsapp"
@@ -42,34 +42,34 @@ export interface AgentOverrides {
     | "imessage"
     | "msteams"
     | "log";
-  /** The recipient, as the channel names it. */
+  /** The recipient, in the format of the channel. */
   readonly to?: string;
-  /** A model of the allow-list, or its alias. */
+  /** A model from the allow-list, or its alias. */
   readonly model?: string;
-  /** How hard the model thinks. */
+  /** The thinking level of the model. */
   readonly thinking?: string;
-  /** How long the run may take; above 0. */
+  /** Time limit of the run; greater than 0. */
   readonly timeoutSeconds?: number;
 }
 
-/** Makes of the request an event of the main session. */
+/** Turns the request into an event of the main session. */
 export interface WakeOverrides {
   readonly kind: "wake";
-  /** What happened. */
+  /** The text of the event. */
   readonly text?: string;
   /** `now`: a turn of the main session at once. */
   readonly mode?: "now" | "next-heartbeat";
 }
 
-/** What a transform answers to change the mapping's result; its fields win over the mapping's. */
+/** The result of a transform. Its fields override those of the mapping. */
 export type TransformResult = AgentOverrides | WakeOverrides;
 
 /**
- * A transform: the default export of a module in hooks.transformsDir, or the export that the mapping names.
- * An object overrides the mapping's result, `undefined` keeps it, `null` drops the request.
+ * A transform: the default export of a module in hooks.transformsDir, or the export named in the mapping.
+ * A returned object overrides the mapping's result, `undefined` keeps it, and `null` drops the request.
  *
- * It runs on a thread of its own, with a time limit and a memory limit, and may run twice for one request. What it throws
- * fails the run, with its place in the source; what it prints goes to the worker's log.
+ * A transform runs on a thread of its own, with a time limit and a memory limit, and may run twice for one request. An
+ * error that it throws fails the run, with the error's place in the source. Its output goes to the worker's log.
  */
 export type Transform<Body extends object = Record<string, unknown>> = (
   input: TransformInput<Body>,

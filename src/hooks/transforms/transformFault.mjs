@@ -5,13 +5,13 @@ import { pathToFileURL } from "node:url";
 const MAX_MESSAGE_LENGTH = 500;
 
 /**
- * What a transform threw, for its author to find: `TypeError at lib/issue.ts:12:7: …`, without the place where none in
- * `dir` is known. Files are named relative to `dir`.
+ * Describes a value that a transform threw, with its place in the source: `TypeError at lib/issue.ts:12:7: …`. The place is
+ * omitted if none in `dir` is known. File names are relative to `dir`.
  * @param {unknown} thrown
  * @param {string} dir a real path
- * @param {Iterable<string>} [files] looked through for a syntax error, whose place Node does not always tell
+ * @param {Iterable<string>} [files] searched for the place of a syntax error, which Node does not always report
  */
-export function describeFault(thrown, dir, files = []) {
+export function describeThrown(thrown, dir, files = []) {
   try {
     if (!(thrown instanceof Error)) return withoutDir(`${thrownValue(thrown)} was thrown, which is not an Error`, dir);
     const { name, message, cause } = thrown;
@@ -35,14 +35,14 @@ function oneLine(text) {
   return line.length > MAX_MESSAGE_LENGTH ? `${line.slice(0, MAX_MESSAGE_LENGTH)}…` : line;
 }
 
-/** How a path in `dir` can begin. @param {string} dir */
+/** Returns the possible beginnings of a path in `dir`: as a URL and as a path. @param {string} dir */
 const prefixes = (dir) => [`${pathToFileURL(dir).href}/`, `${dir}/`];
 
 /** @param {string} text @param {string} dir */
 const withoutDir = (text, dir) => prefixes(dir).reduce((rest, prefix) => rest.replaceAll(prefix, ""), text);
 
 /**
- * The innermost place in `dir`, rather in the author's own files than in packages.
+ * Returns the innermost place in `dir`. Places in the author's own files take precedence over places in packages.
  * @param {Error} error @param {string} dir
  */
 function placeOf({ stack }, dir) {
@@ -67,7 +67,7 @@ function afterPrefix(line, dir) {
 }
 
 /**
- * The place that a syntax error's stack begins with: file and line, the source, and a mark under the column.
+ * Returns the place of a syntax error. Its stack begins with file and line, the source, and a mark under the column.
  * @param {string} fileAndLine @param {string[]} lines
  */
 function headingPlace(fileAndLine, lines) {
@@ -79,7 +79,8 @@ function headingPlace(fileAndLine, lines) {
 function placeOfSyntaxError(files, dir) {
   for (const file of [...files].filter((name) => /\.m?js$/.test(name)).reverse()) {
     try {
-      stripTypeScriptTypes(readFileSync(file, "utf8"), { sourceUrl: file }); // it parses
+      // This parses the file, and its errors report the place.
+      stripTypeScriptTypes(readFileSync(file, "utf8"), { sourceUrl: file });
     } catch (error) {
       if (error instanceof Error) return placeOf(error, dir);
     }

@@ -1,31 +1,32 @@
 import { Worker } from "node:worker_threads";
-import { describeFault } from "./transformFault.mjs";
+import { describeThrown } from "./transformFault.mjs";
 import { OUT_OF_MEMORY, writeFrame } from "./transformFrames.mjs";
-import { goFirst, lowerPriority, lowerSession } from "./transformPriority.mjs";
+import { lowerAutogroup, lowerPriority, preferForOomKill } from "./transformPriority.mjs";
 
-// The process around a transform's thread. It starts the thread, hands requests on, and ends the whole when the thread
-// ends, holds too much memory, or when the service is gone. It must stay responsive whatever the transform does.
+// The process around a transform's thread. It starts the thread, passes requests on, and ends itself when the thread ends
+// or uses too much memory, or when the service has ended. It stays responsive whatever the transform does.
 
 const MIB = 1024 * 1024;
 
-/** What the process may take beyond the limit: young objects, compiled code, buffers of Node's own. */
+/** Memory that the process may use beyond the limit: young objects, compiled code, Node's own buffers. */
 const SPARE_BYTES = 64 * MIB;
 
-/** Once the thread is up: starting shall be quick, however many transforms keep the machine busy. */
+/** Niceness after the start. The start itself has normal priority, so that it is quick on a machine busy with transforms. */
 const NICENESS = 10;
 
-/** After so much processor time in one run it gives way to all others. */
-const WORN_CPU_US = 1_000_000;
-const WORN_NICENESS = 19;
+/** CPU time of one run after which the process gets the lowest priority. */
+const LOWEST_PRIORITY_CPU_US = 1_000_000;
+const LOWEST_NICENESS = 19;
 
-const WATCH_MS = 20;
-const WATCH_IDLE_MS = 1_000;
+/** Intervals of the checks of memory and CPU time while a job runs, and while none does. */
+const CHECK_MS = 20;
+const IDLE_CHECK_MS = 1_000;
 
 const [dir = "", path = ""] = process.argv.slice(2);
 const maxMemoryMiB = Number(process.argv[4]);
 
-goFirst();
-for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => {}); // the service says when it is over
+preferForOomKill();
+for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => {}); // the service ends this process itself
 process.on("disconnect", () => process.kill(-process.pid, "SIGKILL"));
 
 const thread = new Worker(new URL("./transformThread.mjs", import.meta.url), {
@@ -36,7 +37,7 @@ const thread = new Worker(new URL("./transformThread.mjs", import.meta.url), {
 let fault;
 thread.once("error", (error) => {
   if (error instanceof Error && "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY") endForMemory();
-  fault = `was ended by what nothing caught: ${describeFault(error, dir)}`;
+  fault = `was ended by what nothing caught: ${describeThrown(error, dir)}`;
 });
 thread.once("exit", (code) => {
   writeFrame({ type: "died", fault: fault ?? `ended its own thread with exit code ${code}` });
@@ -49,31 +50,31 @@ thread.once("online", () => {
   let timer;
   process.on("message", (job) => {
     clearInterval(timer);
-    timer = setInterval(watch, WATCH_MS, maxBytes, process.cpuUsage());
+    timer = setInterval(checkUsage, CHECK_MS, maxBytes, process.cpuUsage());
     thread.postMessage(job);
   });
   thread.on("message", () => {
     clearInterval(timer);
-    timer = setInterval(watch, WATCH_IDLE_MS, maxBytes, process.cpuUsage());
+    timer = setInterval(checkUsage, IDLE_CHECK_MS, maxBytes, process.cpuUsage());
   });
 });
 
-let worn = false;
+let hasLowestPriority = false;
 
 /** @param {number} maxBytes @param {NodeJS.CpuUsage} cpuBefore */
-function watch(maxBytes, cpuBefore) {
+function checkUsage(maxBytes, cpuBefore) {
   if (process.memoryUsage.rss() > maxBytes) endForMemory();
   thread.getHeapStatistics().then(
     ({ external_memory }) => external_memory > maxMemoryMiB * MIB && endForMemory(),
-    () => {}, // it is gone
+    () => {}, // the thread has ended
   );
   const { user, system } = process.cpuUsage(cpuBefore);
-  if (user + system > WORN_CPU_US && !worn) {
-    worn = true;
-    lowerPriority(WORN_NICENESS);
-    process.send?.("worn");
+  if (user + system > LOWEST_PRIORITY_CPU_US && !hasLowestPriority) {
+    hasLowestPriority = true;
+    lowerPriority(LOWEST_NICENESS);
+    process.send?.("lowest-priority");
   }
-  lowerSession();
+  lowerAutogroup();
 }
 
 function endForMemory() {

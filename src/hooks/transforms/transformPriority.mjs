@@ -1,38 +1,39 @@
 import { readdirSync, writeFileSync } from "node:fs";
 import { setPriority } from "node:os";
 
-let sessionWants = 0;
-let sessionHas = 0;
+let autogroupTarget = 0;
+let autogroupNiceness = 0;
 
 /**
- * Lowers this process with all its threads, as far as the system lets it. Linux counts each thread for itself, those to
- * come like the one that starts them.
- * @param {number} niceness 1 to 19; it is never raised again
+ * Lowers the priority of this process and all its threads, as far as the system allows that. On Linux each thread has a
+ * niceness of its own, which new threads inherit from the thread that starts them.
+ * @param {number} niceness 1 to 19; the priority is never raised again
  */
 export function lowerPriority(niceness) {
   const tasks = attempt(() => readdirSync("/proc/self/task")) ?? [process.pid];
   for (const task of tasks) attempt(() => setPriority(Number(task), niceness));
-  sessionWants = niceness;
-  lowerSession();
+  autogroupTarget = niceness;
+  lowerAutogroup();
 }
 
 /**
- * Linux may weigh sessions against each other, and this process leads one. It takes such a change only once in 100 ms
- * from all together: to be called again and again.
+ * Lowers the priority of this process's session to the last value given to `lowerPriority`. Linux may schedule sessions as
+ * groups (autogroup), and this process leads a session. The kernel accepts only one such change in 100 ms from all
+ * processes together, so callers repeat this call.
  */
-export function lowerSession() {
-  if (sessionHas === sessionWants) return;
+export function lowerAutogroup() {
+  if (autogroupNiceness === autogroupTarget) return;
   try {
-    writeFileSync("/proc/self/autogroup", String(sessionWants));
-    sessionHas = sessionWants;
+    writeFileSync("/proc/self/autogroup", String(autogroupTarget));
+    autogroupNiceness = autogroupTarget;
   } catch (error) {
-    const later = error instanceof Error && "code" in error && error.code === "EAGAIN";
-    if (!later) sessionHas = sessionWants;
+    const mayRetry = error instanceof Error && "code" in error && error.code === "EAGAIN";
+    if (!mayRetry) autogroupNiceness = autogroupTarget;
   }
 }
 
-/** Where Linux has no memory left, this process goes first. */
-export function goFirst() {
+/** Makes Linux end this process before others when memory runs out. */
+export function preferForOomKill() {
   attempt(() => writeFileSync("/proc/self/oom_score_adj", "1000"));
 }
 
@@ -41,6 +42,6 @@ function attempt(act) {
   try {
     return act();
   } catch {
-    return undefined; // not this system, or not allowed
+    return undefined; // not supported by this system, or not permitted
   }
 }

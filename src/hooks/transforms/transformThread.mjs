@@ -3,11 +3,11 @@ import { registerHooks } from "node:module";
 import { StringDecoder } from "node:string_decoder";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parentPort, workerData } from "node:worker_threads";
-import { describeFault } from "./transformFault.mjs";
+import { describeThrown } from "./transformFault.mjs";
 import { writeFrame } from "./transformFrames.mjs";
 
-// What runs on the thread of one module: it carries out one request after the other. Plain JavaScript, like all that it
-// imports: the first TypeScript file costs a thread 70 ms and 20 MiB, which a transform in JavaScript then never pays.
+// The thread of one module, which runs one job after the other. This file and all its imports are plain JavaScript: the
+// first TypeScript file costs a thread about 70 ms and 20 MiB, which transforms in JavaScript need not pay.
 
 /** @typedef {{ name: string | undefined, input: unknown }} Job */
 
@@ -21,7 +21,7 @@ Error.stackTraceLimit = 50;
 let outputLeft = MAX_OUTPUT_BYTES;
 for (const stream of /** @type {const} */ (["stdout", "stderr"])) {
   const decoder = new StringDecoder();
-  // Not the streams are replaced, which Node counts on, only where they write to: that goes through the event loop.
+  // Only the target of the streams is replaced, because it needs the event loop. Node relies on the streams themselves.
   process[stream]._writev = (chunks, done) => {
     const bytes = Buffer.concat(chunks.map(({ chunk, encoding }) => Buffer.from(chunk, encoding)));
     print(stream, decoder.write(bytes));
@@ -29,8 +29,8 @@ for (const stream of /** @type {const} */ (["stdout", "stderr"])) {
   };
 }
 process.on("warning", ({ name, message, ...rest }) => {
-  const usual = name === "ExperimentalWarning" || ("code" in rest && rest.code === "MODULE_TYPELESS_PACKAGE_JSON");
-  if (!usual) process.stderr.write(`${name}: ${message}\n`);
+  const isExpected = name === "ExperimentalWarning" || ("code" in rest && rest.code === "MODULE_TYPELESS_PACKAGE_JSON");
+  if (!isExpected) process.stderr.write(`${name}: ${message}\n`);
 });
 
 /** @param {"stdout" | "stderr"} stream @param {string} text */
@@ -38,52 +38,52 @@ function print(stream, text) {
   if (text === "" || outputLeft < 0) return;
   writeFrame({ type: "output", stream, text: text.slice(0, outputLeft) });
   outputLeft -= Buffer.byteLength(text);
-  if (outputLeft < 0) writeFrame({ type: "flood" });
+  if (outputLeft < 0) writeFrame({ type: "truncated" });
 }
 
 /**
- * Every file that was loaded, as it was just before, and what led to it if that is a symbolic link. Noted when it is
- * resolved: a hook on loading itself would give CommonJS modules another `require` (Node 22).
+ * The stamps of all loaded files, and of symbolic links that lead to them, taken just before each was loaded. They are taken
+ * in the `resolve` hook, because a `load` hook would give CommonJS modules another `require` (Node 22).
  * @type {Map<string, string>}
  */
 const loaded = new Map();
 registerHooks({
   resolve(specifier, context, next) {
     const resolved = next(specifier, context);
-    note(resolved.url);
-    if (specifier.startsWith(".") && context.parentURL) note(new URL(specifier, context.parentURL).href);
+    recordStamp(resolved.url);
+    if (specifier.startsWith(".") && context.parentURL) recordStamp(new URL(specifier, context.parentURL).href);
     return resolved;
   },
 });
 
 /** @param {string} url */
-function note(url) {
+function recordStamp(url) {
   if (!url.startsWith("file:")) return;
   const file = fileURLToPath(url);
   if (!loaded.has(file)) loaded.set(file, stamp(file));
 }
 
-/** @param {string} file */
+/** Returns a text that changes with the file. @param {string} file */
 function stamp(file) {
   const stats = statSync(file, { bigint: true, throwIfNoEntry: false });
   return stats ? [stats.mtimeNs, stats.ctimeNs, stats.size, stats.ino].join() : "";
 }
 
 /** @param {string} fault @returns {import("./transformFrames.mjs").Frame} */
-const failed = (fault, spent = false) => ({ type: "end", kind: "failed", fault, spent });
+const failed = (fault, endsThread = false) => ({ type: "end", kind: "failed", fault, endsThread });
 
 /** @param {Job} job @returns {Promise<import("./transformFrames.mjs").Frame>} */
-async function carryOut({ name, input }) {
-  for (const [file, seen] of loaded) if (stamp(file) !== seen) return { type: "stale" };
+async function runJob({ name, input }) {
+  for (const [file, loadedStamp] of loaded) if (stamp(file) !== loadedStamp) return { type: "stale" };
   outputLeft = MAX_OUTPUT_BYTES;
-  writeFrame({ type: "begun" });
+  writeFrame({ type: "started" });
   /** @type {Record<string, any>} */
   let module;
   try {
     module = await import(pathToFileURL(path).href);
   } catch (error) {
-    // Node keeps a failed load, also when what was missing is there later.
-    return failed(`could not be loaded: ${describeFault(error, dir, loaded.keys())}`, true);
+    // Node caches a failed load even if the missing file appears later, so the thread must not be used again.
+    return failed(`could not be loaded: ${describeThrown(error, dir, loaded.keys())}`, true);
   }
   const transform = findTransform(module, name);
   if (typeof transform !== "function") {
@@ -93,7 +93,7 @@ async function carryOut({ name, input }) {
   try {
     value = await transform(input);
   } catch (error) {
-    return failed(`failed: ${describeFault(error, dir, loaded.keys())}`);
+    return failed(`failed: ${describeThrown(error, dir, loaded.keys())}`);
   }
   if (value === undefined) return { type: "end", kind: "kept" };
   if (value === null) return { type: "end", kind: "dropped" };
@@ -103,18 +103,18 @@ async function carryOut({ name, input }) {
   return failed(`returned ${returned}: it may return an object, null to drop the request, or undefined to keep it`);
 }
 
-/** CommonJS may hide names from Node's view of its exports. @param {Record<string, any>} module @param {string=} name */
+/** Also looks inside the default export: Node does not detect all names that a CommonJS module exports. @param {Record<string, any>} module @param {string=} name */
 function findTransform(module, name) {
   if (name !== undefined) return module[name] ?? module.default?.[name];
   return typeof module.default === "function" ? module.default : module.default?.default;
 }
 
 port.on("message", async (/** @type {Job} */ job) => {
-  const frame = await carryOut(job);
+  const frame = await runJob(job);
   try {
     writeFrame(frame);
   } catch (error) {
-    const fault = `cannot hand over what it returned: ${describeFault(error, dir)}`;
+    const fault = `cannot hand over what it returned: ${describeThrown(error, dir)}`;
     writeFrame(failed(fault));
   }
   port.postMessage("idle");

@@ -3,106 +3,113 @@ import { resolveTransform } from "../../shared/config/formats/transformPath.ts";
 import { AppError } from "../../shared/errors.ts";
 import { FairSemaphore } from "./fairSemaphore.ts";
 import type { OnOutput } from "./output.ts";
-import { type ThreadAnswer, TransformProcess } from "./process.ts";
+import { type ThreadOutcome, TransformProcess } from "./process.ts";
 import type { TransformInput } from "./transform.ts";
 
-/** How long a thread is kept that nobody needs: about what a sender leaves between the requests of a burst. */
+/** How long an idle thread is kept: about as long as a sender pauses between the requests of a burst. */
 const IDLE_MS = 60_000;
 
-/** Once so many of a module wait, and the first of them this long, others of it wait elsewhere and leave room for those of others. */
-const CROWD = 25;
-const CROWDED_MS = 1_000;
-const MOST_AWAY_MS = 60_000;
+/**
+ * Queue depth and wait of a module from which further runs of it are delayed in Redis, so that they leave room in this
+ * worker for runs of other modules; and the maximum of that delay.
+ */
+const BACKPRESSURE_DEPTH = 25;
+const BACKPRESSURE_WAIT_MS = 1_000;
+const MAX_BACKPRESSURE_DELAY_MS = 60_000;
 
 export interface TransformsOptions {
   /** hooks.transformsDir, absolute. */
   readonly dir: string;
   readonly timeoutMs: number;
-  /** Of the JavaScript heap; with Buffers and all else about 64 MiB more. */
+  /** Limit of the JavaScript heap. Buffers and everything else may take about 64 MiB more. */
   readonly maxMemoryMiB: number;
   readonly maxThreads: number;
   /** The environment of the threads: without the service's own secrets. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Told each line that a transform prints, with the label of its run. */
+  /** Receives each line that a transform prints, with the label of its run. */
   readonly onOutput: OnOutput;
 }
 
 export interface TransformRequest {
-  /** As the mapping names it. */
+  /** The path from the mapping, relative to `dir`. */
   readonly module: string;
   readonly export?: string | undefined;
   readonly input: TransformInput<object>;
-  /** Names the run towards `onOutput`. */
+  /** Identifies the run in calls of `onOutput`. */
   readonly label: string;
 }
 
-/** What a transform made of a request: the mapping's result is kept, the request dropped, or what it answered. */
+/** The outcome of a transform: the mapping's result is kept, the request is dropped, or the transform returned a result. */
 export type TransformOutcome =
   | { readonly kind: "kept" | "dropped" }
   | { readonly kind: "result"; readonly value: unknown };
 
-/** Carries out transforms on threads, which are kept warm for their module. Whoever opens it closes it. */
+/** Runs transforms on threads, which stay loaded for their module. The caller that creates it closes it. */
 export class Transforms {
   readonly #options: TransformsOptions;
-  readonly #turns: FairSemaphore;
+  readonly #permits: FairSemaphore;
   readonly #threads = new Set<TransformProcess>();
-  /** Longest idle first, each with what ends it after a while. */
+  /** Idle threads, longest idle first, each with the timer that ends it. */
   readonly #idle = new Map<TransformProcess, NodeJS.Timeout>();
   #closed = false;
 
   constructor(options: TransformsOptions) {
     this.#options = options;
-    this.#turns = new FairSemaphore(options.maxThreads);
+    this.#permits = new FairSemaphore(options.maxThreads);
   }
 
   /**
-   * Carries out one transform, which sees a copy of the input. It waits for a free thread; the time limit counts from
-   * when it begins. When the signal fires, it settles after the thread is gone.
-   * @throws AppError transform_failed (by its own fault: the detail says what and where, and quotes of the input only what
-   *   the transform has put into an error), unavailable (no thread can be had, or this is closed), or the signal's reason
+   * Runs one transform on a copy of the input. Waits for a free thread; the time limit starts when the transform does.
+   * After an abort the promise rejects only once the thread has ended.
+   * @throws AppError transform_failed (a fault of the transform; the detail gives the fault and its place, and quotes only
+   *   input that the transform put into an error), unavailable (no thread could be started, or this object is closed), or
+   *   the signal's reason
    */
   async run(request: TransformRequest, signal: AbortSignal): Promise<TransformOutcome> {
     const resolved = resolveTransform(this.#options.dir, request.module);
     if (!resolved.ok) throw new AppError("transform_failed", { detail: resolved.reason });
-    const leave = await this.#turns.take(resolved.path, signal);
+    const release = await this.#permits.acquire(resolved.path, signal);
     try {
       const warm = this.#takeIdle(resolved.path);
-      let answer: ThreadAnswer = warm ? await this.#ask(warm, request, signal) : { kind: "again" };
-      if (answer.kind === "again") answer = await this.#ask(this.#start(resolved.path), request, signal);
-      return outcome(answer, request.module);
+      let outcome: ThreadOutcome = warm ? await this.#runOn(warm, request, signal) : { kind: "retry" };
+      if (outcome.kind === "retry") outcome = await this.#runOn(this.#start(resolved.path), request, signal);
+      return toTransformOutcome(outcome, request.module);
     } finally {
-      leave();
+      release();
     }
   }
 
   /**
-   * @returns after how many milliseconds to come again, as many wait for this module's threads for long already: as long as
-   *   the first of them has waited, a minute at most; 0 where they do not
+   * Returns how many milliseconds to delay a run of this module because many runs already wait for its threads: as long as
+   * the first of them has waited, at most a minute. Returns 0 if the run can start to wait at once.
    */
   backpressureDelayMs(module: string): number {
     const resolved = resolveTransform(this.#options.dir, module);
-    const { length, ms } = resolved.ok ? this.#turns.line(resolved.path) : { length: 0, ms: 0 };
-    return length < CROWD || ms < CROWDED_MS ? 0 : Math.min(ms, MOST_AWAY_MS);
+    if (!resolved.ok) return 0;
+    const { depth, waitedMs } = this.#permits.queueDepth(resolved.path);
+    const isBusy = depth >= BACKPRESSURE_DEPTH && waitedMs >= BACKPRESSURE_WAIT_MS;
+    return isBusy ? Math.min(waitedMs, MAX_BACKPRESSURE_DELAY_MS) : 0;
   }
 
-  /** Ends all threads; what runs or waits is rejected as unavailable. */
+  /** Ends all threads; rejects running and waiting transforms with `unavailable`. */
   async close(): Promise<void> {
     this.#closed = true;
-    this.#turns.close(stopping());
+    this.#permits.close(stopping());
     await Promise.all([...this.#threads].map((thread) => thread.end()));
   }
 
-  async #ask(thread: TransformProcess, request: TransformRequest, signal: AbortSignal): Promise<ThreadAnswer> {
+  async #runOn(thread: TransformProcess, request: TransformRequest, signal: AbortSignal): Promise<ThreadOutcome> {
     const end = () => void thread.end();
     signal.addEventListener("abort", end);
     if (signal.aborted) end();
     try {
-      const answer = await thread.run(request);
-      if (answer.kind === "again" || answer.kind === "unavailable" || (answer.kind === "failed" && answer.spent)) {
+      const outcome = await thread.run(request);
+      const mayBeAborted = outcome.kind === "retry" || outcome.kind === "unavailable";
+      if (mayBeAborted || (outcome.kind === "failed" && outcome.endsThread)) {
         signal.throwIfAborted();
         if (this.#closed) throw stopping();
       }
-      return answer;
+      return outcome;
     } finally {
       signal.removeEventListener("abort", end);
       if (thread.usable) this.#keep(thread);
@@ -128,9 +135,9 @@ export class Transforms {
     else this.#idle.set(thread, setTimeout(() => this.#endIdle(thread), IDLE_MS).unref());
   }
 
-  /** The thread of this module that was used last, so that those not needed grow old. */
+  /** Takes the most recently used idle thread of this module, so that superfluous threads reach their idle limit. */
   #takeIdle(path: string): TransformProcess | undefined {
-    const thread = [...this.#idle.keys()].findLast((one) => one.path === path);
+    const thread = [...this.#idle.keys()].findLast((candidate) => candidate.path === path);
     if (thread) this.#forgetIdle(thread);
     return thread;
   }
@@ -154,18 +161,20 @@ function startThread({ dir, ...settings }: TransformsOptions, path: string): Tra
   }
 }
 
-function outcome(answer: ThreadAnswer, module: string): TransformOutcome {
-  switch (answer.kind) {
+function toTransformOutcome(outcome: ThreadOutcome, module: string): TransformOutcome {
+  switch (outcome.kind) {
     case "result":
-      return { kind: "result", value: answer.value };
+      return { kind: "result", value: outcome.value };
     case "failed":
-      throw new AppError("transform_failed", { detail: `The transform ${module} ${answer.fault.replace(/\.$/, "")}.` });
+      throw new AppError("transform_failed", {
+        detail: `The transform ${module} ${outcome.fault.replace(/\.$/, "")}.`,
+      });
     case "unavailable":
-      throw notStarted(answer.fault);
-    case "again":
+      throw notStarted(outcome.fault);
+    case "retry":
       throw notStarted("was ended before it began");
     default:
-      return { kind: answer.kind };
+      return { kind: outcome.kind };
   }
 }
 

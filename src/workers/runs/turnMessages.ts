@@ -1,4 +1,4 @@
-import { defuse } from "../../agents/prompt/defuse.ts";
+import { neutralize } from "../../agents/prompt/neutralize.ts";
 import type { AgentMessage } from "../../agents/runners/runner.ts";
 import type { MessageDoc } from "../../models/sessions/message.ts";
 
@@ -13,7 +13,7 @@ export function turnMessages(
 ): AgentMessage[] {
   return [
     ...(systemPrompt === undefined ? [] : [{ role: "system" as const, content: systemPrompt }]),
-    ...history.map(({ role, content }) => ({ role, content: role === "assistant" ? defuse(content) : content })),
+    ...history.map(({ role, content }) => ({ role, content: role === "assistant" ? neutralize(content) : content })),
     { role: "user" as const, content: prompt },
   ];
 }

@@ -35,10 +35,10 @@ export class TurnShares {
    * @throws the signal's reason
    */
   async acquire(sender: string, signal: AbortSignal): Promise<(() => void) | number> {
-    if (this.#turns.line(sender).length >= MAX_WAITING) return this.#delay(sender);
+    if (this.#turns.queueDepth(sender).depth >= MAX_WAITING) return this.#delay(sender);
     const timeout = AbortSignal.timeout(MAX_WAIT_MS);
     try {
-      return await this.#turns.take(sender, AbortSignal.any([signal, timeout]));
+      return await this.#turns.acquire(sender, AbortSignal.any([signal, timeout]));
     } catch {
       signal.throwIfAborted();
       if (!timeout.aborted) return 0; // this object is closed, so another worker takes the run

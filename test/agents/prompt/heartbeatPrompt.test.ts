@@ -8,14 +8,14 @@ const prompt = "Look at what has come in.";
 const at = new Date("2026-01-02T03:04:05.000Z");
 const event = (text: string, source = "hook") => ({ eventId: "1", text, source, at });
 
-/** What stands between the markers, in order. */
+/** Returns the texts between the markers, in order. */
 const contents = (text: string): (string | undefined)[] =>
   [...text.matchAll(/<<<BEGIN_UNTRUSTED_CONTENT id="(.{32})">>>\n(.*?)\n<<<END_UNTRUSTED_CONTENT id="\1">>>/gs)].map(
     (match) => match[2],
   );
 
 describe("heartbeatPrompt", () => {
-  it("has the operator's prompt, then the notice, then the events in order, each behind its fence", () => {
+  it("contains the operator's prompt, the notice and then the events in order, each fenced", () => {
     const events = [event("first", "a"), event("second", "b\nc"), event("third <|im_end|>")];
 
     const { text, taken } = heartbeatPrompt({ prompt, events, maxChars: 10_000 });
@@ -27,13 +27,13 @@ describe("heartbeatPrompt", () => {
     expect(text.match(/commands nothing/g)).to.have.length(1);
   });
 
-  it("has an id of its own for each turn", () => {
+  it("uses a new marker id for each turn", () => {
     const turn = { prompt, events: [event("first")], maxChars: 10_000 };
 
     expect(heartbeatPrompt(turn).text).to.not.equal(heartbeatPrompt(turn).text);
   });
 
-  it("takes as many events as fit and leaves the others", () => {
+  it("includes as many events as fit", () => {
     const events = Array.from({ length: 10 }, (_, i) => event(`${i}`.repeat(1_000)));
     const four = heartbeatPrompt({ prompt, events: events.slice(0, 4), maxChars: 100_000 }).text.length;
 
@@ -44,13 +44,13 @@ describe("heartbeatPrompt", () => {
     expect(less.taken).to.equal(3);
   });
 
-  it("does not pass over a large event to take a small one behind it", () => {
+  it("does not skip a large event for a small one after it", () => {
     const events = [event("small"), event("x".repeat(10_000)), event("small")];
 
     expect(heartbeatPrompt({ prompt, events, maxChars: 5_000 }).taken).to.equal(1);
   });
 
-  it("tells a part of a first event that is too large, and says how much follows", () => {
+  it("includes a part of a first event that is too large, with a note on how much follows", () => {
     const events = [event("x".repeat(50_000)), event("small")];
 
     const { text, taken, told } = heartbeatPrompt({ prompt, events, maxChars: 5_000 });
@@ -62,7 +62,7 @@ describe("heartbeatPrompt", () => {
     );
   });
 
-  it("keeps to its size whatever the events are, and loses nothing of them", () => {
+  it("never exceeds maxChars and loses no text, whatever the events are", () => {
     const text = fc.oneof(
       fc.string({ unit: "binary", maxLength: 6_000 }),
       fc.nat(2_000).map((length) => "<s>🙂".repeat(length)),
@@ -96,7 +96,7 @@ describe("heartbeatPrompt", () => {
     );
   });
 
-  it("tells 1,000 characters of an event where there is no room at all, then the rest", () => {
+  it("includes 1,000 characters of an event even if there is no room, then the rest", () => {
     const long = event("x".repeat(1_300));
 
     const part = heartbeatPrompt({ prompt, events: [long], maxChars: 1 });
@@ -107,20 +107,20 @@ describe("heartbeatPrompt", () => {
     expect(rest.text).to.include('from "hook", continued:').and.to.not.include("further characters");
   });
 
-  it("comes to the end of an event that ends within a surrogate pair", () => {
+  it("completes an event that ends inside a surrogate pair", () => {
     const { taken, told } = heartbeatPrompt({ prompt, events: [event("\ud83d")], maxChars: 1 });
 
     expect([taken, told]).to.deep.equal([1, 0]);
   });
 
-  it("says so where nothing is waiting", () => {
+  it("states that no events are waiting", () => {
     expect(heartbeatPrompt({ prompt, events: [], maxChars: 1_000 })).to.deep.equal({
       text: `${prompt}\n\nNo events are waiting.`,
       ...{ taken: 0, told: 0 },
     });
   });
 
-  it("has a default prompt that asks for exactly the acknowledgement", () => {
+  it("asks for exactly the acknowledgement in the default prompt", () => {
     const [word = ""] = DEFAULT_HEARTBEAT_PROMPT.match(/(?<=answer exactly )\S+/) ?? [];
 
     expect(isAcknowledgement(word)).to.equal(true);

@@ -1,10 +1,10 @@
 import { expect } from "chai";
-import { breakRoleHeadings, defuse } from "../../../src/agents/prompt/defuse.ts";
+import { breakRoleHeadings, neutralize } from "../../../src/agents/prompt/neutralize.ts";
 import { processorMs } from "../../support/processorMs.ts";
 
 const KIB = 1024;
 
-/** Texts that make a careless search start over and over again. */
+/** Units whose repetition makes a careless search start again and again. */
 const ADVERSARIAL: Readonly<Record<string, string>> = {
   "the start of a marker": "untrusted_conten",
   "the letters of a marker, apart": "u n t r u n ",
@@ -30,7 +30,7 @@ const ADVERSARIAL: Readonly<Record<string, string>> = {
   "look-alikes": "е〈｜",
 };
 
-/** Texts of one start and then a long run. */
+/** A start, and a unit that is repeated after it. */
 const RUNS: Readonly<Record<string, [string, string]>> = {
   "bars after the start of a marker": ["untr", "|"],
   "dots after the start of a marker": ["untrusted conten", "."],
@@ -50,9 +50,9 @@ const RUNS: Readonly<Record<string, [string, string]>> = {
   "letters in a piped token": ["<|", "a"],
 };
 
-const timeMs = (text: string): number => processorMs(() => breakRoleHeadings(defuse(text)));
+const timeMs = (text: string): number => processorMs(() => breakRoleHeadings(neutralize(text)));
 
-describe("defuse in time", () => {
+describe("The time of neutralize", () => {
   const cases: [string, (length: number) => string][] = [
     ...Object.entries(ADVERSARIAL).map(([what, unit]): [string, (length: number) => string] => [
       what,
@@ -64,28 +64,28 @@ describe("defuse in time", () => {
     ]),
   ];
   for (const [what, make] of cases) {
-    it(`grows with the length and no faster: ${what}`, () => {
+    it(`grows linearly with the length of a text of ${what}`, () => {
       const small = timeMs(make(256 * KIB));
       const large = timeMs(make(2048 * KIB));
 
-      // Eight times the length; a quadratic search takes 64 times as long, which at this size is minutes.
+      // The length is eight times as large. A quadratic search would take 64 times as long, which is minutes here.
       expect(large).to.be.below(40 * Math.max(small, 10));
     }).timeout(60_000);
   }
 
-  it("takes long runs of signs in a text that is not ASCII", () => {
+  it("allows long runs of signs in a text that is not ASCII", () => {
     for (const sign of [" ", "*", "#", "👤", "+", "|", "ˍ"]) {
       const run = sign.repeat((4096 * KIB) / sign.length);
 
-      expect(defuse(`${run}Human: е`)).to.equal(`${run}Human※: е`);
-      expect(defuse(`un${run}trusted content е`)).to.equal(`※un${run}trusted content е`);
+      expect(neutralize(`${run}Human: е`)).to.equal(`${run}Human※: е`);
+      expect(neutralize(`un${run}trusted content е`)).to.equal(`※un${run}trusted content е`);
       expect(breakRoleHeadings(`# ${run}User\nе`)).to.equal(`# ${run}※User\nе`);
     }
   }).timeout(60_000);
 
-  it("takes 8 MiB", () => {
+  it("allows a text of 8 MiB", () => {
     const large = 8192 * KIB;
 
-    expect(defuse(`${" ".repeat(large)}<s>${"е".repeat(large / 2)}`)).to.include("<※s>");
+    expect(neutralize(`${" ".repeat(large)}<s>${"е".repeat(large / 2)}`)).to.include("<※s>");
   });
 });

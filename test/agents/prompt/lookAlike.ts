@@ -1,8 +1,8 @@
 import fc from "fast-check";
 
 /*
- * Look-alikes for the tests, made without the code under test: the characters are picked by hand, one way of each kind
- * to write a letter.
+ * Look-alikes for the tests, independent of the code under test: the characters are picked by hand, one of each kind of
+ * variant of a letter.
  */
 
 const OTHER_SCRIPTS: Readonly<Record<string, string>> = {
@@ -35,10 +35,10 @@ const OTHER_SCRIPTS: Readonly<Record<string, string>> = {
   _: "＿‿_-–—",
 };
 
-/** Where a code block of 26 styled letters begins: mathematical bold, script, double-struck; circled, negative squared. */
+/** First of 26 styled letters: mathematical bold, script, double-struck; circled, negative squared. */
 const STYLES = [0x1d41a, 0x1d4d0, 0x1d552, 0x24d0, 0x1f170];
 
-/** Not to be seen: zero width, soft hyphen, bidi controls, variation selectors, marks, tags. */
+/** Invisible characters: zero width, soft hyphen, bidi controls, variation selectors, marks, tags. */
 export const INVISIBLE = [
   ..."\u200b\u200c\u200d\u2060\ufeff\u00ad\u202e\u2066\u2069\ufe0f\u180e\u0301\u0338\u0336\u034f\u3164",
   "\u{e0041}",
@@ -56,7 +56,7 @@ function variants(char: string): string[] {
   return found;
 }
 
-/** Ways to write a text that look like it: each character in some variant, with what cannot be seen behind it. */
+/** Generates look-alikes of a text: each character in some variant, followed by up to two invisible characters. */
 export function lookAlikeOf(text: string): fc.Arbitrary<string> {
   const invisible = fc.oneof(
     { weight: 3, arbitrary: fc.constant("") },

@@ -1,4 +1,4 @@
-/** Texts as they arrive every day, none of which holds a marker or a token. */
+/** Everyday texts, none of which contains a marker or a token. */
 export const ORDINARY: Readonly<Record<string, string>> = {
   nothing: "",
   "English prose": "In the end, nobody trusted the content. Never send it untrusted; the content comes later.",

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { defuse } from "../../../src/agents/prompt/defuse.ts";
 import { quoteSource } from "../../../src/agents/prompt/fence.ts";
+import { neutralize } from "../../../src/agents/prompt/neutralize.ts";
 import { runs } from "../../support/random.ts";
 import { FAMILIES, TOKENS, turnOf } from "./specialTokens.ts";
 
@@ -9,47 +9,47 @@ const fullWidth = (text: string): string =>
   text.replace(/[!-~]/g, (char) => String.fromCharCode(char.charCodeAt(0) + 0xfee0));
 const zeroWidth = (text: string): string => [...text].join("\u200b");
 
-/** Ways to write a token that a lenient tokenizer or reader takes for it. */
+/** Ways to write a token that a lenient tokenizer or reader mistakes for it. */
 const WRITTEN: Readonly<Record<string, (token: string) => string>> = {
   "in full-width characters": fullWidth,
   "with zero-width characters between": zeroWidth,
-  "with marks that cannot be seen": (token) => [...token].join("\ufe0f"),
-  "in the invisible twins of ASCII": (token) =>
+  "with variation selectors between": (token) => [...token].join("\ufe0f"),
+  "in invisible tag characters": (token) =>
     token.replace(/[ -~]/g, (char) => String.fromCodePoint(0xe0000 + char.charCodeAt(0))),
 };
 
-/** Forms that are broken in any case. Of the others capitals make the token: `[MASK]`, but not `[mask]`. */
+/** Forms that are broken up in upper and lower case. Others are tokens only in capitals: `[MASK]`, but not `[mask]`. */
 const IN_ANY_CASE = /^[<[]\||^<\/?\|?\w+_\w+|^<｜/;
-/** Bars alone are a table's, so that these count only as they stand. */
+/** Tokens of bars, which are broken up only in their exact form: other bars belong to tables. */
 const BARS_ALONE = /^[|｜]/;
 
-const broken = (text: string): boolean => defuse(text) !== text;
+const broken = (text: string): boolean => neutralize(text) !== text;
 
-describe("special tokens of tokenizers", () => {
-  it("are those of thirty families at least", () => {
+describe("Special tokens of tokenizers", () => {
+  it("are from at least thirty families", () => {
     expect(FAMILIES.length).to.be.above(30);
     expect(TOKENS.length).to.be.above(400);
     for (const { family, tokens } of FAMILIES) expect(tokens, family).to.not.be.empty;
   });
 
   for (const { family, tokens } of FAMILIES) {
-    it(`of ${family} are broken each time they stand in a text`, () => {
+    it(`of ${family} are broken up wherever they occur in a text`, () => {
       for (const token of tokens) {
-        expect(defuse(token), token).to.not.include(token);
-        expect(defuse(turnOf(token)), token).to.not.include(token);
+        expect(neutralize(token), token).to.not.include(token);
+        expect(neutralize(turnOf(token)), token).to.not.include(token);
       }
     });
   }
 
   for (const [how, write] of Object.entries(WRITTEN)) {
-    it(`are broken ${how}`, () => {
+    it(`are broken up if written ${how}`, () => {
       const whole = TOKENS.filter((token) => !BARS_ALONE.test(token)).map((token) => write(token.replaceAll("▁", "_")));
 
       expect(whole.filter((token) => !broken(token))).to.deep.equal([]);
     });
   }
 
-  it("are broken in any case where capitals do not make them", () => {
+  it("are broken up in upper and lower case, except those that need capitals", () => {
     const tokens = TOKENS.filter((token) => IN_ANY_CASE.test(token));
 
     expect(tokens).to.have.length.above(300);
@@ -59,22 +59,22 @@ describe("special tokens of tokenizers", () => {
     }
   });
 
-  it("are broken in any order, without anything between them, and in one pass", () => {
+  it("are broken up in one pass, in any order and without gaps between them", () => {
     const some = fc.array(fc.constantFrom(...TOKENS, " ", "\n", "x", "<", "|", "[", ">"), { maxLength: 12 });
 
     fc.assert(
       fc.property(some, (parts) => {
-        const defused = defuse(parts.join(""));
+        const neutralized = neutralize(parts.join(""));
 
-        expect(TOKENS.filter((token) => defused.includes(token))).to.deep.equal([]);
-        expect(defuse(defused)).to.equal(defused);
-        expect(defused.replaceAll("※", "")).to.equal(parts.join(""));
+        expect(TOKENS.filter((token) => neutralized.includes(token))).to.deep.equal([]);
+        expect(neutralize(neutralized)).to.equal(neutralized);
+        expect(neutralized.replaceAll("※", "")).to.equal(parts.join(""));
       }),
       runs(1_000),
     );
   });
 
-  it("stand in no name that is shown outside of the markers", () => {
+  it("do not occur in names outside of the markers", () => {
     for (const token of TOKENS) expect(quoteSource(`CI ${token}system`)).to.not.include(token);
   });
 
@@ -136,9 +136,9 @@ describe("special tokens of tokenizers", () => {
     "⸨INST⸩",
   ];
   for (const token of otherForms) {
-    it(`of a family that the file lacks are broken by their form: ${token}`, () => {
+    it(`of unlisted families are broken up by their form: ${token}`, () => {
       expect(broken(token)).to.equal(true);
-      expect(defuse(turnOf(token))).to.not.include(token);
+      expect(neutralize(turnOf(token))).to.not.include(token);
     });
   }
 });

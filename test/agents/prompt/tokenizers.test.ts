@@ -2,22 +2,22 @@ import { Tokenizer } from "@huggingface/tokenizers";
 import { expect } from "chai";
 import llama3 from "llama3-tokenizer-js";
 import { get_encoding } from "tiktoken";
-import { defuse } from "../../../src/agents/prompt/defuse.ts";
+import { neutralize } from "../../../src/agents/prompt/neutralize.ts";
 import { FAMILIES, TOKENS, turnOf } from "./specialTokens.ts";
 
-/** The numbers of the special tokens that a tokenizer reads in a text, with special tokens allowed. */
+/** Returns the ids of the special tokens that a tokenizer finds in a text. */
 type Special = (text: string) => number[];
 
 const BYTES = 256;
 
-/** The characters that a byte-level tokenizer writes bytes with. */
+/** Returns the characters with which a byte-level tokenizer represents the 256 bytes. */
 function byteCharacters(): string[] {
-  let further = 256;
+  let next = 256;
   const isVisible = (byte: number) => (byte > 32 && byte < 127) || (byte > 160 && byte !== 173);
-  return Array.from({ length: BYTES }, (_, byte) => String.fromCharCode(isVisible(byte) ? byte : further++));
+  return Array.from({ length: BYTES }, (_, byte) => String.fromCharCode(isVisible(byte) ? byte : next++));
 }
 
-/** A tokenizer with a family's special tokens and a vocabulary of bytes: what is special is found before the rest is read. */
+/** Returns a tokenizer with a family's special tokens and a vocabulary of bytes. It finds special tokens before all others. */
 function tokenizerOf(tokens: readonly string[]): Special {
   const added = tokens.map((content, i) => ({
     ...{ id: BYTES + i, content, special: true, normalized: false },
@@ -59,22 +59,22 @@ const SHIPPED: Readonly<Record<string, { special: Special; tokens: readonly stri
   },
 };
 
-describe("a tokenizer that reads special tokens in a message", () => {
+describe("A tokenizer that accepts special tokens in a message", () => {
   for (const { family, tokens } of FAMILIES) {
-    it(`with those of ${family} finds none in a defused text`, () => {
+    it(`with the tokens of ${family} finds none in a neutralized text`, () => {
       const special = tokenizerOf(tokens);
 
       for (const token of tokens) expect(special(turnOf(token)), token).to.not.be.empty;
-      for (const token of TOKENS) expect(special(defuse(turnOf(token))), token).to.be.empty;
-      expect(special(defuse(TOKENS.join("")))).to.be.empty;
+      for (const token of TOKENS) expect(special(neutralize(turnOf(token))), token).to.be.empty;
+      expect(special(neutralize(TOKENS.join("")))).to.be.empty;
     });
   }
 
   for (const [name, { special, tokens }] of Object.entries(SHIPPED)) {
-    it(`as ${name} ships it finds none in a defused text`, () => {
+    it(`of the package for ${name} finds none in a neutralized text`, () => {
       for (const token of tokens) expect(special(turnOf(token)), token).to.not.be.empty;
-      for (const token of [...tokens, ...TOKENS]) expect(special(defuse(turnOf(token))), token).to.be.empty;
-      expect(special(defuse(TOKENS.join("")))).to.be.empty;
+      for (const token of [...tokens, ...TOKENS]) expect(special(neutralize(turnOf(token))), token).to.be.empty;
+      expect(special(neutralize(TOKENS.join("")))).to.be.empty;
     }).timeout(30_000);
   }
 });

@@ -14,10 +14,10 @@ const ENVIRONMENT = { PATH: process.env.PATH, HOME: "/home/me", LC_TIME: "C", OP
 const PRINT_ARGS = "process.stdout.write(JSON.stringify(process.argv.slice(1)))";
 const PRINT_ENV = "process.stdout.write(JSON.stringify(process.env))";
 
-/** A command that runs this JavaScript. */
+/** Returns a command that runs this JavaScript. */
 const node = (source: string, ...args: string[]) => [process.execPath, "-e", source, ...args];
 
-describe("the command runner", () => {
+describe("The command runner", () => {
   let dir: string;
   beforeEach(() => {
     dir = realpathSync(mkdtempSync(join(tmpdir(), "signalbox-command-")));
@@ -31,7 +31,7 @@ describe("the command runner", () => {
   ) => createRunner("command", { command: { command, ...settings } }, ENVIRONMENT).run(turn(PROMPT, given), signal);
   const askJson = async (...args: Parameters<typeof ask>) => JSON.parse((await ask(...args)).text);
 
-  it("gives the prompt on standard input as it is, and takes standard output as the reply", async () => {
+  it("passes the unchanged prompt on standard input and returns standard output as the reply", async () => {
     const content = `${"Ünd 🚂 €\n".repeat(100_000)}end\n\n`;
 
     const { text } = await ask(["cat"], {}, turn(content));
@@ -39,7 +39,7 @@ describe("the command runner", () => {
     expect(text).to.equal(content.trimEnd());
   });
 
-  it("gives a conversation under headings, each below a line with an id", async () => {
+  it("passes a conversation with headings, each below a line with an id", async () => {
     const messages = [
       { role: "system", content: "Be brief." },
       { role: "user", content: "One?" },
@@ -56,7 +56,7 @@ describe("the command runner", () => {
     );
   });
 
-  it("keeps letters whole that arrive in pieces", async () => {
+  it("decodes characters whose bytes arrive one by one", async () => {
     const slowly = `
       const bytes = Buffer.from("\\u20ac\\u{1f682}");
       const next = (i) => i < bytes.length && process.stdout.write(bytes.subarray(i, i + 1), () => setImmediate(next, i + 1));
@@ -65,31 +65,31 @@ describe("the command runner", () => {
     expect(await ask(node(slowly))).to.deep.equal({ text: "€🚂" });
   });
 
-  it("takes an empty output as an empty reply, from a program that does not read its input either", async () => {
+  it("returns an empty reply for a program that neither reads input nor prints output", async () => {
     expect(await ask(["true"], {}, turn("x".repeat(1_000_000)))).to.deep.equal({ text: "" });
   });
 
-  it("runs in cwd", async () => {
+  it("starts the program in cwd", async () => {
     expect(await ask(["pwd"], { cwd: dir })).to.deep.equal({ text: dir });
   });
 
-  describe("its arguments", () => {
+  describe("with arguments", () => {
     const cases: [string, string[], Partial<AgentTurn>, string[]][] = [
-      ["are no shell's", ["$HOME", "; ls", "a b"], {}, ["$HOME", "; ls", "a b"]],
+      ["does not interpret them as a shell does", ["$HOME", "; ls", "a b"], {}, ["$HOME", "; ls", "a b"]],
       [
-        "hold model and thinking",
+        "fills in model and thinking",
         ["--model", "{model}", "--x={thinking}/{model}", "{other}"],
         { model: "m$&", thinking: "{model}" },
         ["--model", "m$&", "--x={model}/m$&", "{other}"],
       ],
       [
-        "are left out with their flag where nothing is set",
+        "omits those without a value together with their flag",
         ["run", "--model", "{model}", "-c", "effort={thinking}", "-"],
         {},
         ["run", "-"],
       ],
-      ["are left out alone when they are flags themselves", ["--yes", "--model={model}"], {}, ["--yes"]],
-      ["are left out alone after what is no flag", ["run", "{model}"], { thinking: "low" }, ["run"]],
+      ["omits only the argument if it is itself a flag", ["--yes", "--model={model}"], {}, ["--yes"]],
+      ["omits only the argument if no flag precedes it", ["run", "{model}"], { thinking: "low" }, ["run"]],
     ];
     for (const [title, args, given, expected] of cases) {
       it(title, async () => {
@@ -97,7 +97,7 @@ describe("the command runner", () => {
       });
     }
 
-    it("refuse a model that would be a flag", async () => {
+    it("rejects a model that would be a flag", async () => {
       const thrown = await whatWasThrown(ask(["echo", "{model}"], {}, { model: "--dangerous" }));
 
       expect(thrown).to.include({
@@ -107,11 +107,11 @@ describe("the command runner", () => {
     });
   });
 
-  it("gives a program only what is passed and set of the environment, the turn's own over all", async () => {
+  it("passes only permitted and configured variables, overridden by those of the turn", async () => {
     const settings = { passEnv: ["TZ", "ABSENT"], env: { A: "settings", B: "settings" } };
 
     const env = await askJson(node(PRINT_ENV), settings, { env: { B: "turn", SIGNALBOX_JOB_ID: "job-1" } });
-    delete env.NODE_V8_COVERAGE; // Node passes it on by itself where coverage is measured
+    delete env.NODE_V8_COVERAGE; // Node itself passes it on while coverage is measured
 
     expect(env).to.deep.equal({
       PATH: process.env.PATH,
@@ -131,7 +131,7 @@ describe("the command runner", () => {
       [`{"response":"Done.","error":null}`, { replyField: "response" }],
     ];
     for (const [printed, settings] of replies) {
-      it(`takes the reply from ${printed}`, async () => {
+      it(`returns the reply in ${printed}`, async () => {
         expect(await ask(print(printed), { output: "json", ...settings })).to.deep.equal({ text: "Done." });
       });
     }
@@ -146,7 +146,7 @@ describe("the command runner", () => {
       ["", /not one JSON object/],
     ];
     for (const [printed, message] of failures) {
-      it(`makes agent_failed of ${printed || "nothing"}`, async () => {
+      it(`rejects with agent_failed for ${printed || "no output"}`, async () => {
         const thrown = await whatWasThrown(ask(print(printed), { output: "json" }));
 
         expect(thrown.code).to.equal("agent_failed");
@@ -164,25 +164,15 @@ describe("the command runner", () => {
       { code: "agent_failed", message: /exit code 42\.$/ },
     ],
     [
-      "somebody's signal",
+      "a signal from another process",
       node("process.kill(process.pid, 'SIGKILL')"),
       {},
       { code: "agent_unavailable", message: /ended by SIGKILL\.$/ },
     ],
-    [
-      "a program that is not there",
-      ["signalbox-no-such-program", PROMPT],
-      {},
-      { code: "agent_failed", message: /\(ENOENT\)/ },
-    ],
-    ["a cwd that is not there", ["true"], { cwd: "/no/such/folder" }, { code: "agent_failed", message: /\(ENOENT\)/ }],
-    ["a program that may not be run", ["/dev/null"], {}, { code: "agent_failed", message: /\(EACCES\)/ }],
-    [
-      "an argument that cannot be one",
-      ["true", "a\0b"],
-      {},
-      { code: "agent_failed", message: /\(ERR_INVALID_ARG_VALUE\)/ },
-    ],
+    ["a missing program", ["signalbox-no-such-program", PROMPT], {}, { code: "agent_failed", message: /\(ENOENT\)/ }],
+    ["a missing cwd", ["true"], { cwd: "/no/such/folder" }, { code: "agent_failed", message: /\(ENOENT\)/ }],
+    ["a file that is not executable", ["/dev/null"], {}, { code: "agent_failed", message: /\(EACCES\)/ }],
+    ["an argument with a NUL", ["true", "a\0b"], {}, { code: "agent_failed", message: /\(ERR_INVALID_ARG_VALUE\)/ }],
     ["too many arguments", ["true", "x".repeat(3_000_000)], {}, { code: "agent_failed", message: /\(E2BIG\)/ }],
     [
       "too much output",
@@ -192,7 +182,7 @@ describe("the command runner", () => {
     ],
   ];
   for (const [title, command, settings, expected] of failures) {
-    it(`makes ${expected.code} of ${title}, and quotes nothing`, async () => {
+    it(`rejects with ${expected.code} for ${title} and quotes nothing`, async () => {
       const thrown = await whatWasThrown(ask(command, settings));
 
       expect(thrown).to.include({ code: expected.code, cause: undefined });
@@ -202,11 +192,11 @@ describe("the command runner", () => {
   }
 
   const stops: [string, Error, string][] = [
-    ["timeout of one whose time is up", new DOMException("late", "TimeoutError"), "timeout"],
-    ["the reason of one that is stopped for another", new AppError("cancelled"), "cancelled"],
+    ["timeout if the time limit is reached", new DOMException("late", "TimeoutError"), "timeout"],
+    ["the signal's reason if that is an AppError", new AppError("cancelled"), "cancelled"],
   ];
   for (const [title, reason, code] of stops) {
-    it(`makes ${title}`, async () => {
+    it(`rejects with ${title}`, async () => {
       const stop = new AbortController();
       const running = whatWasThrown(
         ask(node("require('fs').writeFileSync('up', ''); setInterval(() => {}, 1000)"), { cwd: dir }, {}, stop.signal),
@@ -218,7 +208,7 @@ describe("the command runner", () => {
       expect((await running).code).to.equal(code);
     });
 
-    it(`makes ${title}, and starts nothing when the signal has fired before`, async () => {
+    it(`starts nothing if the signal was aborted before, and rejects with ${title}`, async () => {
       const thrown = await whatWasThrown(ask(["touch", "started"], { cwd: dir }, {}, AbortSignal.abort(reason)));
 
       expect(thrown.code).to.equal(code);
@@ -226,11 +216,11 @@ describe("the command runner", () => {
     });
   }
 
-  it("has an output of exactly its limit", async () => {
+  it("accepts output of exactly maxOutputBytes", async () => {
     expect(await ask(["printf", "12345"], { maxOutputBytes: 5 })).to.deep.equal({ text: "12345" });
   });
 
-  it("needs a program", () => {
+  it("throws if no program is configured", () => {
     expect(() => createRunner("command", {}, {})).to.throw(AppError, "agents.runners.command.command");
     expect(() => createRunner("command", { command: { command: [] } }, {})).to.throw(AppError, "agents.runners");
   });

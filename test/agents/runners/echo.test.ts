@@ -4,11 +4,11 @@ import { createRunner } from "../../../src/agents/runners/createRunner.ts";
 import { AppError } from "../../../src/shared/errors.ts";
 import { turn, whatWasThrown } from "./turn.ts";
 
-describe("the echo runner", () => {
+describe("The echo runner", () => {
   const runner = createRunner("echo", {}, {});
   const { signal } = new AbortController();
 
-  it("says the beginning of the last user's message, and who it is", async () => {
+  it("replies with its name and the beginning of the last user message", async () => {
     const messages = [
       { role: "user", content: "first" },
       { role: "assistant", content: "answer" },
@@ -21,7 +21,7 @@ describe("the echo runner", () => {
     });
   });
 
-  it("says the message itself, not what stands around it in the prompt", async () => {
+  it("repeats only the message, without the notice and markers around it", async () => {
     const prompt = agentPrompt({
       message: "Hello\nthere.",
       source: "a hook",
@@ -36,7 +36,7 @@ describe("the echo runner", () => {
     expect(await runner.run(turn("events", { kind: "heartbeat" }), signal)).to.deep.equal({ text: "HEARTBEAT_OK" });
   });
 
-  it("does nothing when the signal has fired", async () => {
+  it("rejects if the signal was aborted before", async () => {
     const reason = new AppError("cancelled");
 
     expect(await whatWasThrown(runner.run(turn("Hello."), AbortSignal.abort(reason)))).to.equal(reason);

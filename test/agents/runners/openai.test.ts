@@ -19,7 +19,7 @@ const KEY = "sk-secret-key";
 const PROMPT = "the secret prompt";
 const WHOLE = [delta({ content: "Whole." }), delta({}, "stop")];
 
-describe("the openai runner", () => {
+describe("The openai runner", () => {
   let server: ModelServer;
   before(async () => {
     server = await startModelServer();
@@ -35,7 +35,7 @@ describe("the openai runner", () => {
       signal,
     );
 
-  it("sends the model, the messages and nothing more", async () => {
+  it("sends only the model and the messages", async () => {
     const messages = [
       { role: "system", content: "Be brief." },
       { role: "user", content: "Hi." },
@@ -50,7 +50,7 @@ describe("the openai runner", () => {
     expect(request?.body).to.deep.equal({ model: "m", messages, stream: true });
   });
 
-  it("sends thinking as reasoning_effort, and the headers of the settings; needs no key", async () => {
+  it("sends thinking as reasoning_effort and the configured headers, without needing a key", async () => {
     await ask({ thinking: "high" }, undefined, { apiKey: undefined, headers: { "X-Title": "Signalbox" } });
 
     const [request] = server.requests;
@@ -59,7 +59,7 @@ describe("the openai runner", () => {
     expect(request?.headers.authorization).to.be.a("string");
   });
 
-  it("takes slashes off the end of the address", async () => {
+  it("removes slashes at the end of baseUrl", async () => {
     await ask({}, undefined, { baseUrl: `${server.url}//` });
 
     expect(server.requests[0]?.path).to.equal("/v1/chat/completions");
@@ -70,7 +70,7 @@ describe("the openai runner", () => {
     ["a plain answer to a request for a stream", saysPlain("Plain."), "Plain."],
     ["an answer that was too long for the model", streams([delta({ content: "Cut sho" }, "length")]), "Cut sho"],
     [
-      "the first choice, and chunks without any",
+      "the first choice among chunks without choices",
       streams([
         { choices: [], prompt_filter_results: [] },
         { choices: [{ index: 1, delta: { content: "other" }, finish_reason: null }] },
@@ -102,14 +102,14 @@ describe("the openai runner", () => {
     ],
   ];
   for (const [title, behaviour, expected] of replies) {
-    it(`takes ${title}`, async () => {
+    it(`accepts ${title}`, async () => {
       server.script(behaviour);
 
       expect(await ask({}, AbortSignal.timeout(15_000))).to.deep.equal({ text: expected });
     });
   }
 
-  it("takes the lines of a stream however they end and wherever they are cut", async () => {
+  it("reads the lines of a stream with any line break and split at any byte", async () => {
     const chunk = JSON.stringify(delta({ content: "ünd 😀" }, "stop"));
     for (const end of ["\n", "\r\n", "\r"]) {
       const [first, rest] = [chunk.slice(0, chunk.indexOf(",") + 1), chunk.slice(chunk.indexOf(",") + 1)];
@@ -126,14 +126,14 @@ describe("the openai runner", () => {
     }
   });
 
-  it("makes agent_failed of a turn without a model, and asks nobody", async () => {
+  it("rejects with agent_failed for a turn without a model, and sends no request", async () => {
     const thrown = await whatWasThrown(ask({ model: undefined }));
 
     expect(thrown).to.include({ code: "agent_failed", message: "No model is set: give one in agents.defaults.model." });
     expect(server.requests).to.deep.equal([]);
   });
 
-  it("makes agent_failed of settings that cannot be used", async () => {
+  it("rejects with agent_failed for unusable settings", async () => {
     const thrown = await whatWasThrown(ask({}, undefined, { headers: { "X-Bad": `${KEY}\nbad` } }));
 
     expect(thrown.code).to.equal("agent_failed");
@@ -146,7 +146,7 @@ describe("the openai runner", () => {
     ["in the middle of the answer", hangs("Well,")],
   ];
   for (const [where, behaviour] of hanging) {
-    it(`cancels the request of a turn whose time is up ${where}`, async () => {
+    it(`cancels the request of a turn whose time limit is reached ${where}`, async () => {
       server.script(behaviour);
 
       const thrown = await whatWasThrown(ask({}, AbortSignal.timeout(100)));
@@ -155,7 +155,7 @@ describe("the openai runner", () => {
       await eventually(() => server.requests[0]?.cancelled, "the request to be cancelled");
     });
 
-    it(`cancels the request of a turn that is stopped ${where}, and throws the reason`, async () => {
+    it(`cancels the request of a turn that is aborted ${where}, and rejects with the reason`, async () => {
       server.script(behaviour);
       const stop = new AbortController();
       const reason = new AppError("unavailable", { detail: "The worker is stopping." });
@@ -169,7 +169,7 @@ describe("the openai runner", () => {
     });
   }
 
-  it("asks nobody when the signal has fired before", async () => {
+  it("sends no request if the signal was aborted before", async () => {
     const thrown = await whatWasThrown(ask({}, AbortSignal.abort(new AppError("cancelled"))));
 
     expect(thrown.code).to.equal("cancelled");

@@ -16,7 +16,7 @@ import { turn, whatWasThrown } from "./turn.ts";
 const KEY = "sk-secret-key";
 const PROMPT = "the secret prompt";
 
-describe("the openai runner, when it gets no reply,", () => {
+describe("The openai runner without a reply", () => {
   let server: ModelServer;
   before(async () => {
     server = await startModelServer();
@@ -34,7 +34,7 @@ describe("the openai runner, when it gets no reply,", () => {
     param: null,
   };
   type Failure = [string, Behaviour, { code: string; message: RegExp; retryAfterSeconds?: number }];
-  /** How OpenRouter says that a provider failed when it had begun. */
+  /** The form in which OpenRouter reports that a provider failed in the middle of its answer. */
   const brokenOff =
     (code: string) =>
     (errorCode: unknown): Failure => [
@@ -57,7 +57,7 @@ describe("the openai runner, when it gets no reply,", () => {
       { code: "agent_unavailable", message: /429/, retryAfterSeconds: 1.5 },
     ],
     [
-      "429 for want of credit",
+      "429 for lack of credit",
       answers(429, { error: { code: "insufficient_quota" } }),
       { code: "agent_failed", message: /429/ },
     ],
@@ -88,7 +88,7 @@ describe("the openai runner, when it gets no reply,", () => {
       { code: "agent_unavailable", message: /answered 500\.$/ },
     ],
     ["205", (response) => response.writeHead(205).end(), { code: "agent_failed", message: /empty/ }],
-    ["a status that is none", answers(999, {}), { code: "agent_failed", message: /answered 999\.$/ }],
+    ["an invalid status", answers(999, {}), { code: "agent_failed", message: /answered 999\.$/ }],
     ["408", answers(408, {}), { code: "agent_unavailable", message: /408/ }],
     [
       "400",
@@ -107,7 +107,7 @@ describe("the openai runner, when it gets no reply,", () => {
       { code: "agent_failed", message: /200 with an error \(some_code, some_error\)/ },
     ],
     [
-      "200 with a passing error",
+      "200 with a transient error",
       answers(200, { error: { code: 503, message: PROMPT } }),
       { code: "agent_unavailable", message: /503/ },
     ],
@@ -139,7 +139,7 @@ describe("the openai runner, when it gets no reply,", () => {
       { code: "agent_failed", message: /200 with an error/ },
     ],
     [
-      "a passing error in the middle of a stream",
+      "a transient error in the middle of a stream",
       streams([delta({ content: "a" }), { error: { type: "server_error", message: PROMPT } }]),
       { code: "agent_unavailable", message: /server_error/ },
     ],
@@ -151,7 +151,7 @@ describe("the openai runner, when it gets no reply,", () => {
       { code: "agent_unavailable", message: /200 with an error \(provider_gone\)/ },
     ],
     [
-      "a stream that broke off without a word",
+      "a stream that broke off without an error",
       streams([delta({ content: "half" }), delta({}, "error")]),
       { code: "agent_unavailable", message: /200 with an error\.$/ },
     ],
@@ -173,7 +173,7 @@ describe("the openai runner, when it gets no reply,", () => {
       { code: "agent_failed", message: /too long/ },
     ],
     [
-      "an error that is only words",
+      "an error that is only a text",
       streams([{ error: PROMPT }]),
       { code: "agent_failed", message: /200 with an error\.$/ },
     ],
@@ -193,19 +193,19 @@ describe("the openai runner, when it gets no reply,", () => {
       { code: "agent_unavailable", message: /cannot be reached \(ECONNRESET\)/ },
     ],
     [
-      "a page that is no answer",
+      "an HTML page",
       (response) => response.writeHead(200, { "Content-Type": "text/html" }).end(`<p>${PROMPT}</p>`),
       { code: "agent_failed", message: /no choices/ },
     ],
     [
-      "JSON that is none",
+      "invalid JSON",
       (response) => response.writeHead(200, { "Content-Type": "application/json" }).end(`{"${PROMPT}`),
       { code: "agent_failed", message: /not JSON/ },
     ],
     ["204", (response) => response.writeHead(204).end(), { code: "agent_failed", message: /empty/ }],
   ];
   for (const [title, behaviour, expected] of failures) {
-    it(`makes ${expected.code} of ${title}, and quotes nothing`, async () => {
+    it(`rejects with ${expected.code} for ${title} and quotes nothing`, async () => {
       server.script(behaviour);
 
       const thrown = await whatWasThrown(ask());
@@ -222,7 +222,7 @@ describe("the openai runner, when it gets no reply,", () => {
     });
   }
 
-  it("hangs up on an error that never ends", async () => {
+  it("closes the connection of an error that never ends", async () => {
     server.requests.length = 0;
     server.script(pours(500, "text/html", PROMPT.repeat(5_000)));
 
@@ -231,7 +231,7 @@ describe("the openai runner, when it gets no reply,", () => {
     await eventually(() => server.requests[0]?.cancelled, "the connection to be closed");
   });
 
-  it("logs nothing of an answer that cannot be read", async () => {
+  it("logs nothing of an answer that cannot be parsed", async () => {
     server.script((response) => {
       response.writeHead(200, { "Content-Type": "text/event-stream" }).end(`data: {"${PROMPT}\n\n`);
     });
@@ -247,7 +247,7 @@ describe("the openai runner, when it gets no reply,", () => {
     expect(logged).to.deep.equal([]);
   });
 
-  it("tries once for each turn: 500, 500, then well", async () => {
+  it("sends one request for each turn and does not retry", async () => {
     server.script(answers(500, {}), answers(500, {}));
 
     const first = await whatWasThrown(ask());
@@ -261,7 +261,7 @@ describe("the openai runner, when it gets no reply,", () => {
     ]);
   });
 
-  it("understands a Retry-After that is a date", async () => {
+  it("accepts a date in Retry-After", async () => {
     server.script(answers(429, {}, { "Retry-After": new Date(Date.now() + 60_000).toUTCString() }));
 
     const { retryAfterSeconds } = await whatWasThrown(ask());
@@ -269,7 +269,7 @@ describe("the openai runner, when it gets no reply,", () => {
     expect(retryAfterSeconds).to.be.within(50, 60);
   });
 
-  it("makes agent_unavailable of a server that is not there", async () => {
+  it("rejects with agent_unavailable if there is no server", async () => {
     const thrown = await whatWasThrown(ask(`http://127.0.0.1:${await freePort()}/v1`));
 
     expect(thrown).to.include({

@@ -56,13 +56,13 @@ describe("editJson5", () => {
     it(title, () => expect(editJson5(before, edits)).to.equal(after));
   }
 
-  it("refuses a text that is no JSON5, and a place where there can be none", () => {
+  it("rejects a text that is not JSON5, and an impossible path", () => {
     expect(() => editJson5("{ hooks: }", [preset(0)])).to.throw(SyntaxError);
     expect(() => editJson5("{ hooks: 'none' }", [preset(0)])).to.throw();
     expect(() => editJson5("{ hooks: { presets: { } } }", [preset(0)])).to.throw();
   });
 
-  it("gives exactly the wanted values in any file, and leaves every comment and every other token as it was", () => {
+  it("sets exactly the desired values in any file and keeps every comment and other token", () => {
     fc.assert(
       fc.property(files, edits, (text, wanted) => {
         const presets = JSON5.parse(text).hooks?.presets?.length ?? 0;
@@ -83,7 +83,7 @@ describe("editJson5", () => {
   });
 });
 
-it("editJson5 takes keys out of any file, and adds nothing", () => {
+it("editJson5: removes keys from any file and adds nothing", () => {
   fc.assert(
     fc.property(files, fc.constantFrom(...KEYS), (text, gone) => {
       const edited = editJson5(text, [

@@ -109,7 +109,7 @@ describe("signalbox webhooks gmail setup", () => {
   const addressIn = (run: Running) => /^ {2}(http:\S+)$/m.exec(run.printed())?.[1];
   const changes = () => google.asked(/^(PUT|PATCH|POST \S*(setIamPolicy|stop))/).length;
 
-  it("goes from nothing to a mailbox that can be listened to, and leaves the rest of the file as it was", async () => {
+  it("sets up a mailbox completely and keeps the rest of the file unchanged", async () => {
     const { code, stdout, stderr } = await setUp(FIRST);
 
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: "" });
@@ -141,7 +141,7 @@ describe("signalbox webhooks gmail setup", () => {
     expect(statSync(at("gmail-credentials.json")).mode & 0o777).to.equal(0o600);
   });
 
-  it("changes nothing when it runs again, and needs no option then", async () => {
+  it("changes nothing and needs no options when it runs again", async () => {
     await setUp(FIRST);
     const files = ["signalbox.json5", "gmail-credentials.json"];
     const before = files.map((name) => statSync(at(name)));
@@ -165,7 +165,7 @@ describe("signalbox webhooks gmail setup", () => {
     ["the watch", /POST .*watch/, false],
   ];
   for (const [step, request, asksAgain] of steps) {
-    it(`is completed by another run after it was killed at ${step}`, async () => {
+    it(`can be completed by another run after it was killed at ${step}`, async () => {
       google.fail(request, hangs);
       const run = runCli(commandOf(FIRST), ENV, home);
       void fetch((await eventually(() => addressIn(run), "the address")) as string).catch(() => {});
@@ -257,7 +257,7 @@ describe("signalbox webhooks gmail setup", () => {
     ],
   ];
   for (const [what, request, behaviour, step, words] of failures) {
-    it(`says what to do when ${what}, and is completed by another run`, async () => {
+    it(`explains what to do when ${what}, and can be completed by another run`, async () => {
       google.fail(request, behaviour);
 
       const failed = await setUp(FIRST);
@@ -273,7 +273,7 @@ describe("signalbox webhooks gmail setup", () => {
     });
   }
 
-  it("says that the login cannot be reached, and keeps nothing", async () => {
+  it("reports that the login cannot be reached, and saves nothing", async () => {
     const gone = await startGoogleServer();
     await gone.close();
     write("signalbox.json5", configText().replace(google.tokenUrl, gone.tokenUrl));
@@ -293,7 +293,7 @@ describe("signalbox webhooks gmail setup", () => {
     ["brings no refresh token", { withoutRefreshToken: true }, /^FAILED consent +Google gave no refresh token/],
   ];
   for (const [what, behaviour, words] of refusals) {
-    it(`keeps nothing of a consent that ${what}`, async () => {
+    it(`saves nothing of a consent that ${what}`, async () => {
       Object.assign(google.consent, behaviour);
 
       const { code, stderr } = await setUp(FIRST);
@@ -306,7 +306,7 @@ describe("signalbox webhooks gmail setup", () => {
     });
   }
 
-  it("waits on when an answer comes that is not to its question, and says so", async () => {
+  it("reports an answer with a foreign state and continues to wait", async () => {
     const run = start(FIRST);
     const address = await eventually(() => addressIn(run), "the address");
     const forged = `${new URL(address).searchParams.get("redirect_uri")}?error=access_denied&state=forged`;
@@ -318,7 +318,7 @@ describe("signalbox webhooks gmail setup", () => {
     expect(stdout).to.include("An answer came that is not to this question");
   });
 
-  it("keeps nothing of another account's consent, and takes small and capital letters for the same", async () => {
+  it("saves nothing of another account's consent, and compares addresses without regard to case", async () => {
     const other = await setUp(FIRST.replace("ada", "bob"));
     const kept = existsSync(at("gmail-credentials.json"));
     const right = await setUp(FIRST.replace("ada", "Ada"));
@@ -330,7 +330,7 @@ describe("signalbox webhooks gmail setup", () => {
     expect(right.code).to.equal(0);
   });
 
-  it("asks anew when the consent has ended, or for another account, another client, more rights or --again", async () => {
+  it("asks again if the consent has ended, and for another account, another client, more rights or --again", async () => {
     await setUp(`${FIRST} --poll-only`);
     write("other.json", JSON.stringify({ installed: { ...CLIENT, client_id: "other.apps.googleusercontent.com" } }));
     const refresh = () => JSON.parse(read("gmail-credentials.json")).refresh_token;
@@ -367,7 +367,7 @@ describe("signalbox webhooks gmail setup", () => {
     expect(google.requests).to.deep.equal([]);
   });
 
-  it("changes nothing on a dry run of what is finished, and says what a change would do", async () => {
+  it("changes nothing on a dry run of a finished set-up, and prints what a change would do", async () => {
     await setUp(FIRST);
     const before = [read("signalbox.json5"), read("gmail-credentials.json"), changes(), google.watch?.expiration];
 
@@ -385,7 +385,7 @@ describe("signalbox webhooks gmail setup", () => {
     expect(after).to.deep.equal(before);
   });
 
-  it("says on a dry run that it would ask, and keep a new key", async () => {
+  it("prints on a dry run that it would ask for consent and save a new key", async () => {
     await setUp(FIRST);
     const before = read("gmail-credentials.json");
     const same = await setUp("--again --dry-run");
@@ -400,7 +400,7 @@ describe("signalbox webhooks gmail setup", () => {
     expect(read("gmail-credentials.json")).to.equal(before);
   });
 
-  it("keeps what somebody has changed in the file while it waited for the consent", async () => {
+  it("keeps changes made to the file while it waited for the consent", async () => {
     const run = start(FIRST);
     const address = await eventually(() => addressIn(run), "the address");
     write("signalbox.json5", configText().replace("// mine", "// ours"));
@@ -411,7 +411,7 @@ describe("signalbox webhooks gmail setup", () => {
     expect(gmailOf().topic).to.equal(TOPIC);
   });
 
-  it("tells what is wrong with a file that would not be usable, before it asks anybody", async () => {
+  it("reports an unusable file before it asks for consent", async () => {
     write("signalbox.json5", configText().replace("enabled: true", "enabeld: true, presets: {}"));
 
     const { code, stderr, asked } = await setUp(FIRST);
@@ -421,7 +421,7 @@ describe("signalbox webhooks gmail setup", () => {
     expect(stderr).to.include("hooks.presets must be array");
   });
 
-  it("refuses a subscription that pushes, mends one that would expire, and takes another by its name", async () => {
+  it("rejects a push subscription, repairs one that would expire, and accepts another by its name", async () => {
     google.pubsub.topics.add(TOPIC);
     const pushConfig = { pushEndpoint: "https://example.org/" };
     google.pubsub.subscriptions.set(SUBSCRIPTION, { topic: TOPIC, pushConfig, expirationPolicy: {} });
@@ -438,7 +438,7 @@ describe("signalbox webhooks gmail setup", () => {
     expect(gmailOf().subscription).to.equal(other);
   });
 
-  it("needs no right to the topic's policy where somebody else has granted it, and says who must where nobody has", async () => {
+  it("needs no right to the topic's policy if the grant exists, and explains who must grant it otherwise", async () => {
     google.fail(/getIamPolicy/, denied, denied);
     google.fail(/watch/, denied);
 
@@ -455,7 +455,7 @@ describe("signalbox webhooks gmail setup", () => {
     expect(google.asked(/setIamPolicy/)).to.deep.equal([]);
   });
 
-  it("waits until Gmail sees a grant that is new", async () => {
+  it("waits until a new grant takes effect in Gmail", async () => {
     google.fail(/watch/, denied);
 
     const { code, stdout } = await setUp(FIRST);
@@ -466,7 +466,7 @@ describe("signalbox webhooks gmail setup", () => {
       .and.match(/^ok +watch/m);
   });
 
-  it("sets up without notices, and ends them where there were some", async () => {
+  it("sets up polling only, and stops an existing watch", async () => {
     await setUp(FIRST);
     google.requests.length = 0;
 
@@ -482,7 +482,7 @@ describe("signalbox webhooks gmail setup", () => {
     expect(google.asked(/v1\/projects/)).to.deep.equal([]);
   });
 
-  it("refuses a label that is none, also where there is no watch that would", async () => {
+  it("rejects an unknown label, even without a watch", async () => {
     google.fail(/messages\?/, googleError(400, "INVALID_ARGUMENT", "invalidArgument"));
 
     const { code, stderr } = await setUp(`${FIRST} --poll-only --label Invoices`);
@@ -493,7 +493,7 @@ describe("signalbox webhooks gmail setup", () => {
     expect(read("signalbox.json5")).to.equal(configText());
   });
 
-  it("asks for no right to Pub/Sub where the mailbox is only polled", async () => {
+  it("asks for no right to Pub/Sub if the mailbox is only polled", async () => {
     const run = start(`${FIRST} --poll-only`);
     const address = await eventually(() => addressIn(run), "the address");
     await fetch(address);
@@ -502,7 +502,7 @@ describe("signalbox webhooks gmail setup", () => {
     expect(new URL(address).searchParams.get("scope")).to.equal(SCOPES[0]);
   });
 
-  it("takes a service account's key, and reads the mailbox in its owner's name", async () => {
+  it("accepts a service account's key and reads the mailbox on behalf of its owner", async () => {
     const { code, stdout, asked } = await setUp(`${ADA} --credentials key.json`);
     const again = await setUp("");
 
@@ -518,7 +518,7 @@ describe("signalbox webhooks gmail setup", () => {
     expect(again.stdout.match(/\(was there\)/g)).to.have.length(5);
   });
 
-  it("takes from others the right to read the credentials", async () => {
+  it("removes the right of others to read the credentials", async () => {
     await setUp(FIRST);
     chmodSync(at("gmail-credentials.json"), 0o644);
 
@@ -532,7 +532,7 @@ describe("signalbox webhooks gmail setup", () => {
     expect(statSync(at("gmail-credentials.json")).mode & 0o777).to.equal(0o600);
   });
 
-  it("says what an administrator must allow when a service account has no delegation, and keeps no such key", async () => {
+  it("explains what an administrator must permit if a service account has no delegation, and saves no such key", async () => {
     google.deadAuthorization = "unauthorized_client";
 
     const { code, stderr } = await setUp(`${ADA} --credentials key.json`);
@@ -544,7 +544,7 @@ describe("signalbox webhooks gmail setup", () => {
     expect(existsSync(at("gmail-credentials.json"))).to.equal(false);
   });
 
-  it("opens the browser by itself", async function () {
+  it("opens the browser", async function () {
     if (process.platform !== "linux") this.skip();
     mkdirSync(at("bin"));
     write("bin/xdg-open", `#!${process.execPath}\nfetch(process.argv[2]).then(() => {});\n`);
@@ -558,7 +558,7 @@ describe("signalbox webhooks gmail setup", () => {
     expect(google.asked(/GET \/consent/)).to.have.length(1);
   });
 
-  it("takes the address that is pasted, when the browser runs elsewhere", async () => {
+  it("accepts a pasted address if the browser runs on another machine", async () => {
     const child = spawn(
       process.execPath,
       [resolve("src/cli/main.ts"), "webhooks", "gmail", "setup", ...FIRST.split(" ")],
@@ -583,7 +583,7 @@ describe("signalbox webhooks gmail setup", () => {
       .and.match(/^ok +configuration/m);
   });
 
-  it("keeps what was set, references too, and changes what an option names alone", async () => {
+  it("keeps saved settings, including references, and changes only those given as options", async () => {
     const more = `\n      account: "\${MAILBOX}", label: 'STARRED', /* why */ maxBytes: 300,`;
     write("signalbox.json5", configText(more));
     const env = { MAILBOX: "ada@example.org" };
@@ -600,7 +600,7 @@ describe("signalbox webhooks gmail setup", () => {
     expect(google.watch?.labelIds).to.deep.equal(["INBOX"]);
   });
 
-  it("writes a linked file where it is, with its mode and owner, and no preset where a mapping takes the mails", async () => {
+  it("writes the target of a link with its mode and owner, and adds no preset if a mapping matches the mails", async () => {
     const mapping = `mappings: [{ match: { path: "gmail" }, messageTemplate: "{{subject}}" }],\n    gmail`;
     write("target.json5", configText().replace("gmail", mapping));
     chmodSync(at("target.json5"), 0o640);
@@ -621,7 +621,7 @@ describe("signalbox webhooks gmail setup", () => {
     expect(JSON5.parse(read("target.json5")).hooks).not.to.have.property("presets");
   });
 
-  it("prints what to paste into a file that cannot be written", async () => {
+  it("prints the text to paste if the file cannot be written", async () => {
     const name = `${"x".repeat(240)}.json5`; // no room for another name beside it
     renameSync(at("signalbox.json5"), at(name));
 
@@ -638,7 +638,7 @@ describe("signalbox webhooks gmail setup", () => {
   });
 
   for (const token of [undefined, "the-token-of-an-earlier-start"]) {
-    it(`makes the file ${token ? "with the hook token of an earlier start" : "with fresh secrets"} where there is none`, async () => {
+    it(`creates a missing file ${token ? "with the hook token of an earlier start" : "with new secrets"}`, async () => {
       rmSync(at("signalbox.json5"));
       if (token) {
         mkdirSync(at(".signalbox"));
@@ -682,7 +682,7 @@ describe("signalbox webhooks gmail setup", () => {
     [`${FIRST} --port http`, /--port .*It must be a number up to 65535/],
   ];
   for (const [args, words] of wrong) {
-    it(`refuses ${args || "to guess the account"}, before it asks anybody`, async () => {
+    it(`rejects ${args || "a missing account"} before it asks for consent`, async () => {
       const { code, stderr, asked } = await setUp(args);
 
       const expected = args === "" || args.endsWith("--port http") ? EXIT.usage : EXIT.failed;

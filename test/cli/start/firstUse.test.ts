@@ -39,32 +39,32 @@ describe("readSettings", () => {
     return { SIGNALBOX_CONFIG: path };
   };
 
-  it("makes a token once, readable only by its owner, and hands it on", () => {
+  it("generates a token once, readable only by its owner, and passes it on", () => {
     const first = read();
     const second = read();
 
-    expect(first.config.hooks).to.include({ enabled: true, token: first.madeToken });
-    expect(first.env).to.include({ SIGNALBOX_MADE_HOOKS_TOKEN: first.madeToken });
-    expect(readConfig(first.env).hooks).to.include({ enabled: true, token: first.madeToken });
+    expect(first.config.hooks).to.include({ enabled: true, token: first.generatedToken });
+    expect(first.env).to.include({ SIGNALBOX_MADE_HOOKS_TOKEN: first.generatedToken });
+    expect(readConfig(first.env).hooks).to.include({ enabled: true, token: first.generatedToken });
     const { hooks } = readConfig({ ...first.env, ...withFile("{}") });
     expect(hooks).to.include({ enabled: false });
-    expect(first.madeToken).to.match(/^[\w-]{32}$/);
-    expect(second.madeToken).to.equal(first.madeToken);
-    expect(readFileSync(tokenFile(), "utf8")).to.equal(`${first.madeToken}\n`);
+    expect(first.generatedToken).to.match(/^[\w-]{32}$/);
+    expect(second.generatedToken).to.equal(first.generatedToken);
+    expect(readFileSync(tokenFile(), "utf8")).to.equal(`${first.generatedToken}\n`);
     expect(statSync(tokenFile()).mode & 0o777).to.equal(0o600);
     expect(statSync(dataDir).mode & 0o777).to.equal(0o700);
     expect(readdirSync(dataDir)).to.deep.equal(["hooks-token"]);
   });
 
-  it("makes another one for another data directory", () => {
-    expect(read().madeToken).to.not.equal(read({ SIGNALBOX_DATA_DIR: join(home, "other") }).madeToken);
+  it("generates another token for another data directory", () => {
+    expect(read().generatedToken).to.not.equal(read({ SIGNALBOX_DATA_DIR: join(home, "other") }).generatedToken);
   });
 
-  it("takes a token that a variable sets, and makes none", () => {
-    const { config, madeToken } = read({ SIGNALBOX_HOOKS_TOKEN: "a-token-of-ones-own" });
+  it("uses the token of a variable and generates none", () => {
+    const { config, generatedToken } = read({ SIGNALBOX_HOOKS_TOKEN: "a-token-of-ones-own" });
 
     expect(config.hooks).to.include({ enabled: true, token: "a-token-of-ones-own" });
-    expect(madeToken).to.equal(undefined);
+    expect(generatedToken).to.equal(undefined);
     expect(existsSync(dataDir)).to.equal(false);
   });
 
@@ -80,11 +80,11 @@ describe("readSettings", () => {
     ["a variable that turns them off", () => ({ SIGNALBOX_HOOKS_ENABLED: "false" })],
   ];
   for (const [title, env] of off) {
-    it(`leaves the hooks off with ${title}`, () => {
-      const { config, madeToken } = read(env());
+    it(`leaves hooks disabled with ${title}`, () => {
+      const { config, generatedToken } = read(env());
 
       expect(config.hooks.enabled).to.equal(false);
-      expect(madeToken).to.equal(undefined);
+      expect(generatedToken).to.equal(undefined);
       expect(existsSync(dataDir)).to.equal(false);
     });
   }
@@ -94,13 +94,13 @@ describe("readSettings", () => {
     ["a variable", () => ({ SIGNALBOX_HOOKS_ENABLED: "true" })],
   ];
   for (const [title, env] of without) {
-    it(`refuses hooks that ${title} turns on without a token`, () => {
+    it(`rejects hooks that ${title} enables without a token`, () => {
       expect(() => read(env())).to.throw(ConfigError, /hooks\.enabled is true and there is no hooks\.token/);
     });
   }
 
   for (const text of ["", "short\n", "sixteen letters and spaces"]) {
-    it(`refuses a kept token "${text.trim()}", and says what to do`, () => {
+    it(`rejects the saved token "${text.trim()}" with a remedy`, () => {
       mkdirSync(dataDir);
       writeFileSync(tokenFile(), text);
 
@@ -108,7 +108,7 @@ describe("readSettings", () => {
     });
   }
 
-  it("says in one sentence that the data directory cannot be used", () => {
+  it("explains in one sentence that the data directory cannot be used", () => {
     writeFileSync(join(home, "file"), "");
 
     expect(() => read({ SIGNALBOX_DATA_DIR: join(home, "file", "data") })).to.throw(
@@ -118,23 +118,23 @@ describe("readSettings", () => {
   });
 });
 
-describe("the start block", () => {
-  const block = (file: string, madeToken?: string) =>
-    summary({ config: parseConfig(file, {}), madeToken }, "http://127.0.0.1:1", false);
+describe("The start block", () => {
+  const block = (file: string, generatedToken?: string) =>
+    summary({ config: parseConfig(file, {}), generatedToken }, "http://127.0.0.1:1", false);
   const hooks = "hooks: { enabled: true, token: 'the-configured-token', path: '/in' }";
 
-  it("tells how to turn hooks on that are off", () => {
+  it("explains how to enable hooks", () => {
     expect(block("{}")).to.match(/^ {2}Hooks {5}off; .*hooks\.enabled and hooks\.token in signalbox\.json5$/m);
   });
 
-  it("shows the hooks' address, and never a token that somebody has configured", () => {
+  it("shows the address of the hooks, and never a configured token", () => {
     const text = block(`{ ${hooks} }`);
 
     expect(text).to.include("\n  Hooks     POST http://127.0.0.1:1/in/agent\n  Token     Authorization: Bearer …");
     expect(text).to.not.include("the-configured-token");
   });
 
-  it("names the runner, and how to have another than echo", () => {
+  it("shows the runner, and how to replace echo", () => {
     const agents = "agents: { defaults: { runner: 'openai', model: 'gpt-5' } }";
 
     expect(block(`{ ${hooks} }`)).to.match(/^ {2}Agent {5}echo, the embedded default.*agents\.defaults\.runner/m);
@@ -142,7 +142,7 @@ describe("the start block", () => {
   });
 });
 
-describe("signalbox start for the first time, with servers of one's own", function () {
+describe("signalbox start for the first time with configured servers", function () {
   this.timeout(60_000);
   let home: string;
   let dataDir: string;
@@ -182,7 +182,7 @@ describe("signalbox start for the first time, with servers of one's own", functi
     return answer.status;
   };
 
-  it("names their hosts without credentials, and keeps nothing but the hook token", async () => {
+  it("prints the servers' hosts without credentials, and stores only the hook token", async () => {
     const { service } = await running();
 
     expect(service.printed()).to.include(`Data      in MongoDB at ${new URL(servers.MONGODB_URI).host}`);
@@ -190,7 +190,7 @@ describe("signalbox start for the first time, with servers of one's own", functi
     expect(readdirSync(dataDir)).to.deep.equal(["hooks-token"]);
   });
 
-  it("shows the hooks and a token that opens them, the same after a restart", async () => {
+  it("prints the hooks and a valid token, the same after a restart", async () => {
     const first = await running();
     const status = await wake(first.url, first.token);
     await stop();
@@ -204,7 +204,7 @@ describe("signalbox start for the first time, with servers of one's own", functi
     expect(statSync(join(dataDir, "hooks-token")).mode & 0o777).to.equal(0o600);
   });
 
-  it("has the hooks off with a configuration file that says nothing of them", async () => {
+  it("leaves hooks disabled with a configuration file that does not mention them", async () => {
     await stop();
     const place = makeHome();
     writeFileSync(join(place, "signalbox.json5"), "{}");

@@ -77,7 +77,7 @@ describe("signalbox start with embedded servers", function () {
   };
   const getJob = async (url: string) => (await fetch(`${url}/api/jobs/report`)).status;
 
-  it("prints where everything is, and keeps a data directory to its user that others could read before", async () => {
+  it("prints all addresses, and makes an open data directory private", async () => {
     mkdirSync(dataDir, { recursive: true });
     for (const name of ["redis.log", "mongod.log", "mongodb.port"]) writeFileSync(join(dataDir, name), "");
     for (const name of readdirSync(dataDir)) chmodSync(join(dataDir, name), 0o644);
@@ -94,7 +94,7 @@ describe("signalbox start with embedded servers", function () {
     for (const name of readdirSync(dataDir)) expect(statSync(join(dataDir, name)).mode & 0o077, name).to.equal(0);
   });
 
-  it("refuses a data directory that another instance uses, and names that one", async () => {
+  it("rejects a data directory that another instance uses, and names that instance", async () => {
     const { service, url } = await running();
     const { code, stderr } = await runCli("start", { SIGNALBOX_DATA_DIR: dataDir }).ended;
 
@@ -126,7 +126,7 @@ describe("signalbox start with embedded servers", function () {
     expect(existsSync(join(dataDir, "instance.json"))).to.equal(false);
   });
 
-  it("takes another port for MongoDB when somebody has taken the one before, and keeps the data", async () => {
+  it("uses another port for MongoDB if the previous one is taken, and keeps the data", async () => {
     await haveRun();
     const port = Number(readFileSync(join(dataDir, "mongodb.port"), "utf8"));
     const squatter = createServer((socket) => socket.destroy()).listen(port, "127.0.0.1");
@@ -139,7 +139,7 @@ describe("signalbox start with embedded servers", function () {
     expect(Number(readFileSync(join(dataDir, "mongodb.port"), "utf8"))).to.not.equal(port);
   });
 
-  it("has web and worker read a changed configuration on SIGHUP, and tells why one is refused", async () => {
+  it("reloads a changed configuration on SIGHUP in web and worker, and explains a rejected one", async () => {
     const { service, url } = await running();
     const wake = async (token: string) => {
       const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
@@ -159,7 +159,7 @@ describe("signalbox start with embedded servers", function () {
     expect(service.printed()).to.match(/hooks\.token must have at least 16 characters/);
   });
 
-  it("starts a web process, a worker and servers again that died", async () => {
+  it("restarts a web process, a worker and servers that died", async () => {
     const { service, url } = await running();
     const before = processesOf(dataDir);
     const server = mongodPid(dataDir);
@@ -179,7 +179,7 @@ describe("signalbox start with embedded servers", function () {
     expect(service.printed()).to.match(/^web ended unexpectedly \(SIGKILL\); it is started again\.$/m);
   });
 
-  it("keeps its data, also when it is killed with -9 and started at once", async () => {
+  it("keeps its data even after a kill -9 and an immediate start", async () => {
     const { service } = await running();
     service.kill("SIGKILL");
     const url = await start().ready();
@@ -188,7 +188,7 @@ describe("signalbox start with embedded servers", function () {
   });
 });
 
-describe("signalbox start that cannot go on", function () {
+describe("signalbox start that fails", function () {
   this.timeout(60_000);
   let home: string;
   let dataDir: string;
@@ -205,7 +205,7 @@ describe("signalbox start that cannot go on", function () {
 
   const start = (env: Record<string, string> = {}) => runCli("start", { SIGNALBOX_DATA_DIR: dataDir, ...env });
 
-  it("ends with the web process's own sentence when the port is taken, and leaves nothing running", async () => {
+  it("exits with the web process's message if the port is taken, and leaves nothing running", async () => {
     const taken = createServer().listen(0, "127.0.0.1");
     await once(taken, "listening");
     const { port } = taken.address() as { port: number };
@@ -217,7 +217,7 @@ describe("signalbox start that cannot go on", function () {
     expect(existsSync(join(dataDir, "instance.json"))).to.equal(false);
   });
 
-  it("ends with one sentence when a configured server cannot be reached", async () => {
+  it("exits with one sentence if a configured server cannot be reached", async () => {
     const nobody = `127.0.0.1:${await freePort()}`;
     const uri = await mongoUri("start");
     const [mongodb, redis] = await Promise.all([
@@ -234,7 +234,7 @@ describe("signalbox start that cannot go on", function () {
     expect(mongodb.stderr + redis.stderr).to.not.include("secret");
   });
 
-  it("ends with one sentence when the data directory cannot be made", async () => {
+  it("exits with one sentence if the data directory cannot be created", async () => {
     writeFileSync(join(home, "file"), "");
     const { code, stderr } = await start({ SIGNALBOX_DATA_DIR: join(home, "file", "data") }).ended;
 
@@ -242,7 +242,7 @@ describe("signalbox start that cannot go on", function () {
     expect(stderr).to.match(/^The data directory \S+\/file\/data cannot be used \(ENOTDIR\): make it writable.*\n$/);
   });
 
-  it("names every fault of the configuration, without a stack", async () => {
+  it("prints all problems of the configuration without a stack", async () => {
     const { code, stderr } = await start({ PORT: "99999", LOG_LEVEL: "loud" }).ended;
 
     expect(code).to.equal(1);
@@ -254,13 +254,13 @@ describe("signalbox start that cannot go on", function () {
 });
 
 describe("signalbox release", () => {
-  it("makes the indexes", async () => {
+  it("creates the indexes", async () => {
     const { code, stderr } = await runInProcess(["release"], { MONGODB_URI: await mongoUri("release") });
 
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: "" });
   });
 
-  it("wants to know which MongoDB", async () => {
+  it("requires a configured MongoDB", async () => {
     const { code, stderr } = await runInProcess(["release"], {});
 
     expect(code).to.equal(1);

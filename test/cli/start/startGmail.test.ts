@@ -45,7 +45,7 @@ describe("signalbox start with hooks.gmail", function () {
     return answer.runs;
   };
 
-  it("listens, shows it, and makes runs of mails", async () => {
+  it("listens, prints that it does, and starts runs for mails", async () => {
     await eventually(async () => (await status()).listedAt, "the first listing");
 
     bed.google.mailbox.add();
@@ -61,7 +61,7 @@ describe("signalbox start with hooks.gmail", function () {
     expect(metrics).to.match(/^signalbox_gmail_listening 1$/m);
   });
 
-  it("begins and ends to listen as a changed configuration says on SIGHUP", async () => {
+  it("starts and stops listening on SIGHUP according to the changed configuration", async () => {
     const { configText, credentialsFile, google } = bed;
     const reread = (text: string) => {
       writeFileSync(env.SIGNALBOX_CONFIG ?? "", text);
@@ -85,7 +85,7 @@ describe("signalbox start with hooks.gmail", function () {
     expect(service.printed()).to.include(`The credentials file ${credentialsFile} does not exist: run`);
   });
 
-  it("ends at once with credentials that cannot be used, and says so", async () => {
+  it("exits at once with a message if the credentials cannot be used", async () => {
     const config = JSON.parse(bed.configText);
     config.hooks.gmail.credentialsFile = join(home, "nowhere.json");
     const SIGNALBOX_CONFIG = join(home, "faulty.json5");

@@ -30,7 +30,7 @@ const hostile = fc
 /** C0 but tab and line feed, DEL, C1, halves of characters, and what turns the direction. */
 const OBEYED = /[^\P{Cc}\t\n]|\p{Cs}|[\u202a-\u202e\u2066-\u2069]/u;
 
-describe("texts of others on a terminal", () => {
+describe("Untrusted texts on a terminal", () => {
   // what is asked is what of the texts is left, not whether this run is at a terminal that has colours
   const { NO_COLOR, FORCE_COLOR } = process.env;
   before(() => {
@@ -42,7 +42,7 @@ describe("texts of others on a terminal", () => {
     Object.assign(process.env, { ...(NO_COLOR && { NO_COLOR }), ...(FORCE_COLOR && { FORCE_COLOR }) });
   });
 
-  it("cleanText leaves nothing that a terminal obeys", () => {
+  it("cleanText removes everything that a terminal interprets", () => {
     fc.assert(
       fc.property(hostile, (text) => {
         expect(cleanText(text)).to.not.match(OBEYED);
@@ -50,7 +50,7 @@ describe("texts of others on a terminal", () => {
     );
   });
 
-  it("cleanText leaves what it does not obey as it is", () => {
+  it("cleanText does not change other characters", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), (text) => {
         expect(cleanText(text)).to.equal(text);
@@ -58,7 +58,7 @@ describe("texts of others on a terminal", () => {
     );
   });
 
-  it("cleanLine is one line", () => {
+  it("cleanLine returns one line", () => {
     fc.assert(
       fc.property(hostile, (text) => {
         expect(cleanLine(text)).to.not.match(/[\n\t\u2028\u2029]|\p{Cc}/u);
@@ -66,7 +66,7 @@ describe("texts of others on a terminal", () => {
     );
   });
 
-  it("cleanJson is the same value, on one line, with nothing that a terminal obeys", () => {
+  it("cleanJson returns the same value on one line, without characters that a terminal interprets", () => {
     fc.assert(
       fc.property(hostile, fc.jsonValue(), (text, value) => {
         const json = cleanJson({ text, value });
@@ -77,7 +77,7 @@ describe("texts of others on a terminal", () => {
     );
   });
 
-  it("a table has a line for each row, none wider than the terminal where its columns may be cut", () => {
+  it("tableLines returns one line for each row, no wider than the terminal if its columns may be truncated", () => {
     const columns = [
       { title: "A", of: ([a]: string[]) => a ?? "", least: 3 },
       { title: "B", of: ([, b]: string[]) => b ?? "", least: 0 },
@@ -93,7 +93,7 @@ describe("texts of others on a terminal", () => {
     );
   });
 
-  it("rows and sections hold nothing that a terminal obeys either", () => {
+  it("rowLines and section return nothing that a terminal interprets", () => {
     fc.assert(
       fc.property(hostile, fc.jsonValue(), (text, value) => {
         const lines = [...rowLines([["Name", text]]), ...section("Reply", text), ...section("Input", { text, value })];
@@ -112,7 +112,7 @@ describe("texts of others on a terminal", () => {
     ["anything", 0, ""],
   ] as const;
   for (const [text, width, shown] of cuts) {
-    it(`${text} in ${width} columns is ${shown || "nothing"}`, () => {
+    it(`cut shortens ${text} to ${shown || "nothing"} in ${width} columns`, () => {
       expect(cut(text, width)).to.equal(shown);
     });
   }

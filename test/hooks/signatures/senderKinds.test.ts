@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { Webhook } from "standardwebhooks";
-import type { Proof, SenderAuth } from "../../../src/hooks/signatures/senderProof.ts";
+import type { SenderAuth, SenderVerification } from "../../../src/hooks/signatures/verifySender.ts";
 import {
   AT,
   BODY,
@@ -18,10 +18,10 @@ import {
   STRIPE,
 } from "./senders.ts";
 
-describe("checkSender with several signatures", () => {
+describe("verifySender with several signatures", () => {
   const right = hmac("sha256", "hex", `${AT}.${BODY}`);
-  const wrong = hmacWith("the secret of last year", "sha256", "hex", `${AT}.${BODY}`);
-  const stripe: [header: string, proof: Proof["ok"] | Refusal][] = [
+  const wrong = hmacWith("an old secret", "sha256", "hex", `${AT}.${BODY}`);
+  const stripe: [header: string, expected: SenderVerification["ok"] | Refusal][] = [
     [`t=${AT},v1=${wrong},v1=${right}`, true],
     [`t=${AT},v1=${right},v1=${wrong}`, true],
     [`v1=${right},t=${AT}`, true],
@@ -38,18 +38,18 @@ describe("checkSender with several signatures", () => {
     [right, "malformed"],
     [",=,", "malformed"],
   ];
-  for (const [header, proof] of stripe) {
+  for (const [header, expected] of stripe) {
     const shown = header.replaceAll(right, "RIGHT").replaceAll(wrong, "WRONG");
-    it(`answers stripe's ${shown} with ${proof}`, () => {
-      const found = check(STRIPE.auth, { "stripe-signature": header });
+    it(`answers Stripe's header ${shown} with ${expected}`, () => {
+      const verification = check(STRIPE.auth, { "stripe-signature": header });
 
-      expect(found.ok ? true : found.reason).to.equal(proof);
+      expect(verification.ok ? true : verification.reason).to.equal(expected);
     });
   }
 
   const fits = (STANDARD.sign()["webhook-signature"] as string).slice(3);
   const other = hmac("sha256", "base64", "something else");
-  const standard: [header: string, proof: Proof["ok"] | Refusal][] = [
+  const standard: [header: string, expected: SenderVerification["ok"] | Refusal][] = [
     [`v1,${other} v1,${fits}`, true],
     [`v1,${fits} v1,${other}`, true],
     [`v1a,${other} v2,${other} v1,${fits}`, true],
@@ -61,22 +61,22 @@ describe("checkSender with several signatures", () => {
     [`V1,${fits}`, "malformed"],
     [fits, "malformed"],
   ];
-  for (const [header, proof] of standard) {
+  for (const [header, expected] of standard) {
     const shown = header.replaceAll(fits, "RIGHT").replaceAll(other, "WRONG");
-    it(`answers the standard's ${shown} with ${proof}`, () => {
-      const found = check(STANDARD.auth, { ...STANDARD.sign(), "webhook-signature": header });
+    it(`answers the Standard Webhooks header ${shown} with ${expected}`, () => {
+      const verification = check(STANDARD.auth, { ...STANDARD.sign(), "webhook-signature": header });
 
-      expect(found.ok ? true : found.reason).to.equal(proof);
+      expect(verification.ok ? true : verification.reason).to.equal(expected);
     });
   }
 });
 
-describe("checkSender with Standard Webhooks", () => {
-  it("signs the id", () => {
+describe("verifySender with Standard Webhooks", () => {
+  it("refuses a message whose id was replaced after signing", () => {
     expect(check(STANDARD.auth, { ...STANDARD.sign(), "webhook-id": "msg_2" })).to.deep.equal(refused("wrong"));
   });
 
-  it("takes its own headers where both families are there, and mixes none", () => {
+  it("prefers the webhook-… headers to the svix-… headers and never mixes both", () => {
     const svix = { "svix-id": "msg_2", "svix-timestamp": "1", "svix-signature": "v1,x" };
     const { "webhook-id": _, ...withoutId } = STANDARD.sign();
 
@@ -92,7 +92,7 @@ describe("checkSender with Standard Webhooks", () => {
     ["base64 with padding", `whsec_${Buffer.from(SECRET).toString("base64")}`, Buffer.from(SECRET)],
   ];
   for (const [what, secret, key] of secrets) {
-    it(`takes as a secret ${what}`, () => {
+    it(`accepts as a secret ${what}`, () => {
       const signature = new Webhook(key, { format: "raw" }).sign("msg_1", new Date(AT * 1000), BODY);
       const headers = { ...STANDARD.sign(), "webhook-signature": signature };
 
@@ -101,14 +101,14 @@ describe("checkSender with Standard Webhooks", () => {
   }
 
   for (const secret of ["whsec_", "whsec_A", "whsec_a secret", "whsec_ü", "whsec_=="]) {
-    it(`cannot be set up with the secret ${secret}`, () => {
+    it(`throws for the unusable secret ${secret}`, () => {
       expect(() => check({ type: "standard-webhooks", secret }, STANDARD.sign())).to.throw(
         /must be base64 behind whsec_/,
       );
     });
   }
 
-  it("never signs with the empty key that a short secret would decode to", () => {
+  it("never accepts the empty key to which a short secret would decode", () => {
     const signature = new Webhook(Buffer.from("A"), { format: "raw" }).sign("msg_1", new Date(AT * 1000), BODY);
     const empty = hmacWith("", "sha256", "base64", `msg_1.${AT}.${BODY}`);
     const answer = (value: string) =>
@@ -119,7 +119,7 @@ describe("checkSender with Standard Webhooks", () => {
   });
 });
 
-describe("checkSender with an hmac of the sender's own kind", () => {
+describe("verifySender with a custom hmac scheme", () => {
   const kinds: [algorithm: "sha1" | "sha256" | "sha512", encoding: "hex" | "base64" | "base64url", prefix: string][] = [
     ["sha1", "hex", "sha1="],
     ["sha1", "base64", ""],
@@ -133,7 +133,7 @@ describe("checkSender with an hmac of the sender's own kind", () => {
     const auth: SenderAuth = { type: "hmac", secret: SECRET, header: "X-Sig", algorithm, encoding, prefix };
     const digest = hmac(algorithm, encoding, BODY);
 
-    it(`takes ${algorithm} in ${encoding} behind "${prefix}"`, () => {
+    it(`accepts ${algorithm} in ${encoding} after the prefix "${prefix}"`, () => {
       expect(check(auth, { "x-sig": prefix + digest }).ok).to.equal(true);
     });
 
@@ -146,7 +146,7 @@ describe("checkSender with an hmac of the sender's own kind", () => {
     });
 
     if (prefix) {
-      it(`wants the prefix "${prefix}" as it is`, () => {
+      it(`refuses a prefix other than "${prefix}" before ${algorithm} in ${encoding}`, () => {
         for (const other of ["", prefix.slice(1), ` ${prefix}`]) {
           expect(check(auth, { "x-sig": other + digest }).ok).to.equal(false);
         }
@@ -154,7 +154,7 @@ describe("checkSender with an hmac of the sender's own kind", () => {
     }
   }
 
-  it("takes base64 with its padding and without", () => {
+  it("accepts base64 with and without padding", () => {
     const auth: SenderAuth = { type: "hmac", secret: SECRET, header: "x-sig", encoding: "base64" };
     const digest = hmac("sha256", "base64", BODY);
 
@@ -163,7 +163,7 @@ describe("checkSender with an hmac of the sender's own kind", () => {
     expect(check(auth, { "x-sig": digest.replace("=", "") }).ok).to.equal(true);
   });
 
-  it("does not take one alphabet of base64 for the other", () => {
+  it("refuses base64url where base64 is configured", () => {
     const body = "signs - and _";
     const url = hmac("sha256", "base64url", body);
     expect(url).to.match(/[-_]/);
@@ -173,12 +173,12 @@ describe("checkSender with an hmac of the sender's own kind", () => {
     expect(check(auth, { "x-sig": url }, { body })).to.deep.equal(refused("malformed"));
   });
 
-  it("signs no time stamp where none is set up", () => {
+  it("ignores time stamps if no timestampHeader is configured", () => {
     expect(check(PLAIN.auth, STAMPED.sign())).to.deep.equal(refused("malformed"));
     expect(check(PLAIN.auth, PLAIN.sign(), { at: AT + 10_000_000 }).ok).to.equal(true);
   });
 
-  it("wants the time stamp signed where one is set up", () => {
+  it("refuses an unsigned time stamp if a timestampHeader is configured", () => {
     const headers = { "x-timestamp": `${AT}`, "x-signature": `v1=${hmac("sha256", "hex", BODY)}` };
 
     expect(check(STAMPED.auth, headers)).to.deep.equal(refused("wrong"));

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { SenderAuth } from "../../../src/hooks/signatures/senderProof.ts";
+import type { SenderAuth } from "../../../src/hooks/signatures/verifySender.ts";
 import {
   AT,
   BODY,
@@ -14,7 +14,7 @@ import {
   STRIPE,
 } from "./senders.ts";
 
-describe("checkSender with a signed time stamp", () => {
+describe("verifySender with a signed time stamp", () => {
   for (const [name, { auth, timestamp = "", sign }] of STAMPED_SCHEMES) {
     describe(name, () => {
       const ages: [what: string, seconds: number, toleranceSeconds: number | undefined, ok: boolean][] = [
@@ -26,17 +26,17 @@ describe("checkSender with a signed time stamp", () => {
         ["older than a tolerance of its own", 11, 10, false],
         ["further ahead than a tolerance of its own", -11, 10, false],
         ["within a tolerance of its own", 3_600, 3_600, true],
-        ["of this second, with no tolerance", 0, 0, true],
+        ["of this second without tolerance", 0, 0, true],
       ];
       for (const [what, seconds, toleranceSeconds, ok] of ages) {
-        it(`${ok ? "takes" : "refuses"} a message ${what}`, () => {
-          const proof = check({ ...auth, toleranceSeconds } as SenderAuth, sign(), { at: AT + seconds });
+        it(`${ok ? "accepts" : "refuses"} a message ${what}`, () => {
+          const verification = check({ ...auth, toleranceSeconds } as SenderAuth, sign(), { at: AT + seconds });
 
-          expect(ok ? proof.ok : proof).to.deep.equal(ok || refused("expired"));
+          expect(ok ? verification.ok : verification).to.deep.equal(ok || refused("expired"));
         });
       }
 
-      it("counts whole seconds, as the senders do", () => {
+      it("compares whole seconds, as the senders do", () => {
         expect(check(auth, sign(), { at: AT + 300.9 }).ok).to.equal(true);
       });
 
@@ -73,7 +73,7 @@ describe("checkSender with a signed time stamp", () => {
     });
   }
 
-  it("takes an hmac sender's time stamp in milliseconds", () => {
+  it("accepts an hmac sender's time stamp in milliseconds", () => {
     const ms = AT * 1000 + 789;
     const headers = { "x-timestamp": `${ms}`, "x-signature": `v1=${hmac("sha256", "hex", `${ms}.${BODY}`)}` };
 
@@ -86,7 +86,7 @@ describe("checkSender with a signed time stamp", () => {
     ["slack", SLACK],
     ["standard-webhooks", STANDARD],
   ] as const) {
-    it(`does not take milliseconds from ${name}`, () => {
+    it(`does not accept milliseconds from ${name}`, () => {
       expect(check(auth, sign(BODY, AT * 1000))).to.deep.equal(refused("expired"));
     });
   }

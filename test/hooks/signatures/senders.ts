@@ -1,13 +1,13 @@
 import { createHmac } from "node:crypto";
 import {
-  checkSender,
-  type Proof,
   type SenderAuth,
   type SenderRequest,
-} from "../../../src/hooks/signatures/senderProof.ts";
+  type SenderVerification,
+  verifySender,
+} from "../../../src/hooks/signatures/verifySender.ts";
 
 export type Headers = SenderRequest["headers"];
-export type Refusal = Extract<Proof, { ok: false }>["reason"];
+export type Refusal = Extract<SenderVerification, { ok: false }>["reason"];
 
 export const SECRET = "a secret that only two know";
 export const KEY = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
@@ -17,7 +17,7 @@ export const AT = 1_700_000_000;
 
 export type Encoding = "hex" | "base64" | "base64url";
 
-/** The HMAC of the texts, one behind the other. */
+/** Returns the HMAC of the concatenated texts. */
 export const hmac = (algorithm: string, encoding: Encoding, ...texts: (string | Buffer)[]) =>
   hmacWith(SECRET, algorithm, encoding, ...texts);
 
@@ -32,13 +32,17 @@ export function hmacWith(
   return hash.digest(encoding);
 }
 
-/** The proof of a request with these headers that arrives at the time it was signed. */
-export const check = (auth: SenderAuth, headers: Headers, { body = BODY as string | Buffer, at = AT } = {}): Proof =>
-  checkSender(auth, { headers, tokens: [], rawBody: Buffer.from(body), now: new Date(at * 1000) });
+/** Verifies a request with these headers that arrives at `at`, by default the time at which it was signed. */
+export const check = (
+  auth: SenderAuth,
+  headers: Headers,
+  { body = BODY as string | Buffer, at = AT } = {},
+): SenderVerification =>
+  verifySender(auth, { headers, tokens: [], rawBody: Buffer.from(body), now: new Date(at * 1000) });
 
-export const refused = (reason: Refusal): Proof => ({ ok: false, reason });
+export const refused = (reason: Refusal): SenderVerification => ({ ok: false, reason });
 
-/** A sender: the headers in which its signature and its time stamp stand, and how it signs. */
+/** A sender: the names of the headers with its signature and its time stamp, and how it signs. */
 export interface Scheme {
   readonly auth: SenderAuth;
   readonly signature: string;

@@ -6,19 +6,19 @@ import { createInterface } from "node:readline";
 import { expect } from "chai";
 import { AppError } from "../../../src/shared/errors.ts";
 import { eventually } from "../../support/eventually.ts";
-import { isOver, TransformBed, thrownBy } from "./transformBed.ts";
+import { hasExited, TransformBed, thrownBy } from "./transformBed.ts";
 
 const COUNTER = "let count = 0; export default () => ({ count: ++count })";
 const HANGS = 'export default () => { console.log("pid", process.pid); for (;;); }';
 
-describe("a transform that goes wrong", function () {
+describe("A faulty transform", function () {
   this.timeout(60_000);
   let bed: TransformBed;
   beforeEach(() => {
     bed = new TransformBed({ timeoutMs: 45_000 });
   });
   afterEach(() => bed.close());
-  /** The process of the first run with this label that has printed one. */
+  /** Waits for the process id that a run with this label prints first. */
   const pidOf = async (label: string) =>
     Number((await bed.lines(new RegExp(`^${label} stdout pid `), 1))[0]?.split(" ").at(-1));
 
@@ -36,7 +36,7 @@ describe("a transform that goes wrong", function () {
     ["Buffers kept between pauses", "const a = []; for (;;) { a.push(Buffer.alloc(1e6, 1)); await null; }"],
   ];
   for (const [title, source] of hogs) {
-    it(`is ended when it takes too much memory with ${title}, and nobody else is`, async () => {
+    it(`is ended alone when it uses too much memory with ${title}`, async () => {
       bed.put("other.js", COUNTER);
       expect(await bed.valueOf({ module: "other.js" })).to.deep.equal({ count: 1 });
 
@@ -71,7 +71,7 @@ describe("a transform that goes wrong", function () {
     });
   }
 
-  it("is ended when the signal fires, and the run rejects with its reason", async () => {
+  it("is ended when the signal is aborted, and the run rejects with the signal's reason", async () => {
     const stop = new AbortController();
     const running = thrownBy(bed.runSource("hangs.mjs", HANGS, { signal: stop.signal }));
     const pid = await pidOf("run");
@@ -80,10 +80,10 @@ describe("a transform that goes wrong", function () {
     stop.abort(reason);
 
     expect(await running).to.equal(reason);
-    expect(await isOver(pid)).to.equal(true);
+    expect(await hasExited(pid)).to.equal(true);
   });
 
-  it("is not begun when the signal has fired before", async () => {
+  it("is not started if the signal was aborted before", async () => {
     const reason = new AppError("cancelled");
 
     const thrown = await thrownBy(bed.runSource("hangs.mjs", HANGS, { signal: AbortSignal.abort(reason) }));
@@ -98,18 +98,18 @@ describe("a transform that goes wrong", function () {
     ["process.exit", "setImmediate(() => process.exit(3));"],
   ];
   for (const [title, source] of afterwards) {
-    it(`after it has answered, by ${title}, fails no run, its own neither`, async () => {
+    it(`fails no run by ${title} after it has returned`, async () => {
       bed.put("late.js", `export default () => { console.log("pid", process.pid); ${source} return null; }`);
 
       for (const label of ["first", "second", "third"]) {
         expect(await bed.run({ module: "late.js", label })).to.deep.equal({ kind: "dropped" });
         const pid = await pidOf(label);
-        await eventually(() => isOver(pid), "the thread to be thrown away");
+        await eventually(() => hasExited(pid), "the thread to be thrown away");
       }
     });
   }
 
-  it("in a later run because of an earlier one is tried again on a new thread", async () => {
+  it("runs again on a new thread if an earlier run ended the thread", async () => {
     bed.put(
       "armed.js",
       `export default ({ payload }) => {
@@ -123,24 +123,24 @@ describe("a transform that goes wrong", function () {
     expect(await bed.valueOf({ module: "armed.js", payload: { b: 2 } })).to.deep.equal({ b: 2 });
   });
 
-  it("by an endless loop after it has answered keeps the next run from nothing", async () => {
+  it("does not block the next run by an endless loop after it has returned", async () => {
     bed.put("busy.js", "export default () => { setImmediate(() => { for (;;); }); return null; }");
     await bed.run({ module: "busy.js" });
 
     expect(await bed.run({ module: "busy.js" })).to.deep.equal({ kind: "dropped" });
   });
 
-  it("by an endless loop after it has answered is ended also when nobody asks again", async () => {
+  it("is ended in an endless loop after it has returned, even without a next run", async () => {
     await bed.runSource(
       "busy.js",
       'export default () => { console.log("pid", process.pid); setImmediate(() => { for (;;); }); }',
     );
     const pid = await pidOf("run");
 
-    await eventually(() => isOver(pid), "the thread to be thrown away");
+    await eventually(() => hasExited(pid), "the thread to be thrown away");
   });
 
-  it("with what all share hurts later runs of its own module only", async () => {
+  it("that replaces built-in functions affects only later runs of its own module", async () => {
     bed.put("other.js", "export default ({ payload }) => ({ text: JSON.stringify(payload), list: [1].map(String) })");
     const expected = { text: '{"a":1}', list: ["1"] };
     expect(await bed.valueOf({ module: "other.js" })).to.deep.equal(expected);
@@ -158,7 +158,7 @@ describe("a transform that goes wrong", function () {
     expect(JSON.stringify([1].map(String))).to.equal('["1"]');
   });
 
-  it("takes with it what it has started", async () => {
+  it("is ended together with its child processes", async () => {
     const short = new TransformBed({ timeoutMs: 1_000 });
     const running = thrownBy(
       short.runSource(
@@ -174,11 +174,11 @@ describe("a transform that goes wrong", function () {
     const [line] = await short.lines(/stdout pid/, 1);
 
     expect((await running).message).to.include("transformTimeoutSeconds");
-    await eventually(() => isOver(Number(line?.split(" ").at(-1))), "the child to be gone");
+    await eventually(() => hasExited(Number(line?.split(" ").at(-1))), "the child to be gone");
     await short.close();
   });
 
-  it("keeps no other module waiting, however often it hangs", async () => {
+  it("does not block other modules, however often it hangs", async () => {
     bed.put("hangs.js", HANGS);
     bed.put("other.js", COUNTER);
     const stop = new AbortController();
@@ -189,13 +189,13 @@ describe("a transform that goes wrong", function () {
 
     for (let count = 1; count <= 5; count++) expect(await bed.valueOf({ module: "other.js" })).to.deep.equal({ count });
 
-    expect(bed.printed, "it holds half of the threads").to.have.length(2);
+    expect(bed.printed, "it occupies half of the threads").to.have.length(2);
     stop.abort(new AppError("cancelled"));
     for (const thrown of await Promise.all(hanging)) expect(thrown.code).to.equal("cancelled");
   });
 
   if (process.platform === "linux") {
-    it("has a lower priority than the service, and goes first when memory is short", async () => {
+    it("has a lower priority than the service and is the first to be killed when memory runs out", async () => {
       bed.put(
         "priority.js",
         `import { readFileSync } from "node:fs";
@@ -213,7 +213,7 @@ describe("a transform that goes wrong", function () {
       expect(value).to.deep.equal({ thread: niceness, process: niceness, score: 1000 });
     });
 
-    it("has the lowest priority once it has used a second of processor time", async () => {
+    it("has the lowest priority once it has used a second of CPU time", async () => {
       const stop = new AbortController();
       const running = thrownBy(bed.runSource("hangs.js", HANGS, { signal: stop.signal }));
       const tasks = `/proc/${await pidOf("run")}/task`;
@@ -226,7 +226,7 @@ describe("a transform that goes wrong", function () {
     });
   }
 
-  it("does not outlive a service that is killed", async () => {
+  it("does not outlive a killed service", async () => {
     bed.put("hangs.js", HANGS);
     const service = spawn(
       process.execPath,
@@ -245,11 +245,11 @@ describe("a transform that goes wrong", function () {
 
     service.kill("SIGKILL");
 
-    await eventually(() => isOver(Number(line.split(" ")[1])), "the thread to be gone");
+    await eventually(() => hasExited(Number(line.split(" ")[1])), "the thread to be gone");
   });
 });
 
-describe("the threads of transforms", () => {
+describe("The threads of transforms", () => {
   const open: TransformBed[] = [];
   const bedOf = (...options: ConstructorParameters<typeof TransformBed>) => {
     const bed = new TransformBed(...options);
@@ -258,7 +258,7 @@ describe("the threads of transforms", () => {
   };
   afterEach(() => Promise.all(open.splice(0).map((bed) => bed.close())));
 
-  it("make room for each other's modules when there are as many as there may be", async () => {
+  it("are ended for other modules once the maximum number of threads is reached", async () => {
     const bed = bedOf({ maxThreads: 2 });
     const modules = ["a.js", "b.js", "c.js"];
     for (const name of modules) bed.put(name, `export default () => ({ name: "${name}", pid: process.pid })`);
@@ -271,12 +271,12 @@ describe("the threads of transforms", () => {
     }
 
     await eventually(
-      async () => (await Promise.all(pids.map(isOver))).filter((over) => !over).length <= 2,
+      async () => (await Promise.all(pids.map(hasExited))).filter((exited) => !exited).length <= 2,
       "the threads beyond two to be gone",
     );
   });
 
-  it("serve many runs at a time, each with its own answer", async () => {
+  it("serve many concurrent runs, each with its own result", async () => {
     const bed = bedOf();
     bed.put("echo.js", "export default async ({ payload }) => { await new Promise(setImmediate); return payload; }");
     const payloads = Array.from({ length: 50 }, (_, n) => ({ n }));
@@ -286,7 +286,7 @@ describe("the threads of transforms", () => {
     );
   });
 
-  it("are gone after close, which refuses what runs, waits or comes", async () => {
+  it("are ended by close, which rejects running, waiting and later runs", async () => {
     const openProcesses = () => process.getActiveResourcesInfo().filter((name) => name === "ProcessWrap").length;
     const before = openProcesses();
     const bed = bedOf({ maxThreads: 2 });
@@ -297,9 +297,9 @@ describe("the threads of transforms", () => {
 
     await bed.transforms.close();
 
-    const coming = thrownBy(bed.run({ module: "hangs.js" }));
-    for (const { code } of await Promise.all([...waiting, coming])) expect(code).to.equal("unavailable");
-    for (const line of lines) expect(await isOver(Number(line.split(" ").at(-1)))).to.equal(true);
+    const later = thrownBy(bed.run({ module: "hangs.js" }));
+    for (const { code } of await Promise.all([...waiting, later])) expect(code).to.equal("unavailable");
+    for (const line of lines) expect(await hasExited(Number(line.split(" ").at(-1)))).to.equal(true);
     await eventually(() => openProcesses() <= before, "nothing to be left open");
   });
 });

@@ -1,27 +1,29 @@
 import { expect } from "chai";
 import { FairSemaphore } from "../../../src/hooks/transforms/fairSemaphore.ts";
 
-describe("FairTurns", () => {
+describe("FairSemaphore", () => {
   const never = new AbortController().signal;
 
-  /** Asks for places for each letter in order. Says who has one, and gives those of a letter back. */
-  function ask(turns: FairSemaphore, keys: string, signal = never) {
-    const held: { key: string; leave: () => void }[] = [];
-    const asked = [...keys].map((key) => turns.take(key, signal).then((leave) => held.push({ key, leave })));
+  /** Requests a permit for each letter in order. `holders` returns the letters that hold one; `release` releases one permit of a letter. */
+  function request(semaphore: FairSemaphore, keys: string, signal = never) {
+    const held: { key: string; release: () => void }[] = [];
+    const requests = [...keys].map((key) =>
+      semaphore.acquire(key, signal).then((release) => held.push({ key, release })),
+    );
     const settle = () => new Promise((resolve) => setImmediate(resolve));
     return {
-      asked,
+      requests,
       async holders() {
         await settle();
         return held.map(({ key }) => key).join("");
       },
-      async leave(key: string) {
+      async release(key: string) {
         held
           .splice(
             held.findIndex((one) => one.key === key),
             1,
           )[0]
-          ?.leave();
+          ?.release();
         return this.holders();
       },
     };
@@ -36,61 +38,61 @@ describe("FairTurns", () => {
     [8, "AAAAAAAAABBBBBBBBCCCDDDE", "AAAABBCD"],
     [8, "ABCDEFGHI", "ABCDEFGH"],
   ];
-  for (const [places, keys, expected] of cases) {
-    it(`of ${places} places for ${keys} gives ${expected}`, async () => {
-      expect(await ask(new FairSemaphore(places), keys).holders()).to.equal(expected);
+  for (const [permits, keys, expected] of cases) {
+    it(`grants ${permits} permits requested by ${keys} to ${expected}`, async () => {
+      expect(await request(new FairSemaphore(permits), keys).holders()).to.equal(expected);
     });
   }
 
-  it("serves the keys in turn, and those of a key in order", async () => {
-    const turns = ask(new FairSemaphore(1), "AAABBC");
+  it("serves the keys in turn and the requests of a key in order", async () => {
+    const requested = request(new FairSemaphore(1), "AAABBC");
 
-    const order = [await turns.holders()];
-    for (const key of "AABCA") order.push(await turns.leave(key));
+    const order = [await requested.holders()];
+    for (const key of "AABCA") order.push(await requested.release(key));
 
     expect(order).to.deep.equal(["A", "A", "B", "C", "A", "B"]);
   });
 
-  it("says how many of a key wait, and since when", async () => {
-    const fair = new FairSemaphore(1);
+  it("returns how many requests of a key wait, and how long the first has waited", async () => {
+    const semaphore = new FairSemaphore(1);
     const before = performance.now();
-    const turns = ask(fair, "AAAB");
-    await turns.holders();
+    const requested = request(semaphore, "AAAB");
+    await requested.holders();
 
-    const [a, b, c] = ["A", "B", "C"].map((key) => fair.line(key));
-    await turns.leave("A");
-    await turns.leave("B");
+    const [a, b, c] = ["A", "B", "C"].map((key) => semaphore.queueDepth(key));
+    await requested.release("A");
+    await requested.release("B");
 
-    expect([a?.length, b?.length, c]).to.deep.equal([2, 1, { length: 0, ms: 0 }]);
-    expect(a?.ms).to.be.within(0, performance.now() - before);
-    expect([fair.line("A").length, fair.line("B")]).to.deep.equal([1, { length: 0, ms: 0 }]);
+    expect([a?.depth, b?.depth, c]).to.deep.equal([2, 1, { depth: 0, waitedMs: 0 }]);
+    expect(a?.waitedMs).to.be.within(0, performance.now() - before);
+    expect([semaphore.queueDepth("A").depth, semaphore.queueDepth("B")]).to.deep.equal([1, { depth: 0, waitedMs: 0 }]);
   });
 
-  it("lets one leave that waits, with the signal's reason, and serves the next", async () => {
-    const fair = new FairSemaphore(1);
-    const first = ask(fair, "A");
+  it("rejects a waiting request with the reason of its signal and serves the next one", async () => {
+    const semaphore = new FairSemaphore(1);
+    const first = request(semaphore, "A");
     const stop = new AbortController();
-    const impatient = ask(fair, "B", stop.signal);
-    const patient = ask(fair, "B");
+    const aborted = request(semaphore, "B", stop.signal);
+    const next = request(semaphore, "B");
     await first.holders();
 
     stop.abort(new Error("enough"));
 
-    expect(await impatient.asked[0]?.catch(({ message }) => message)).to.equal("enough");
-    await first.leave("A");
-    expect(await patient.holders()).to.equal("B");
+    expect(await aborted.requests[0]?.catch(({ message }) => message)).to.equal("enough");
+    await first.release("A");
+    expect(await next.holders()).to.equal("B");
   });
 
-  it("refuses all who wait or come once it is closed", async () => {
-    const fair = new FairSemaphore(1);
-    const waiting = ask(fair, "AAB");
+  it("rejects waiting and later requests once it is closed", async () => {
+    const semaphore = new FairSemaphore(1);
+    const waiting = request(semaphore, "AAB");
     await waiting.holders();
 
-    fair.close(new Error("closed"));
+    semaphore.close(new Error("closed"));
 
-    const coming = ask(fair, "C");
-    for (const asked of [...waiting.asked.slice(1), ...coming.asked]) {
-      expect(await asked.catch(({ message }) => message)).to.equal("closed");
+    const later = request(semaphore, "C");
+    for (const pending of [...waiting.requests.slice(1), ...later.requests]) {
+      expect(await pending.catch(({ message }) => message)).to.equal("closed");
     }
   });
 });

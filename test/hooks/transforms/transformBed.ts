@@ -15,7 +15,7 @@ export const INPUT = {
   query: { c: "d" },
 };
 
-interface Asked {
+interface RunOptions {
   readonly module: string;
   readonly export?: string;
   readonly payload?: Record<string, unknown>;
@@ -23,7 +23,7 @@ interface Asked {
   readonly signal?: AbortSignal;
 }
 
-/** A folder of transform modules and what carries them out. */
+/** A folder of transform modules with the Transforms that run them. */
 export class TransformBed {
   readonly dir: string;
   readonly transforms: Transforms;
@@ -53,23 +53,28 @@ export class TransformBed {
     writeFileSync(file, source);
   }
 
-  run({ payload, label = "run", signal = new AbortController().signal, ...asked }: Asked): Promise<TransformOutcome> {
-    return this.transforms.run({ ...asked, label, input: { ...INPUT, payload: payload ?? INPUT.payload } }, signal);
+  run({
+    payload,
+    label = "run",
+    signal = new AbortController().signal,
+    ...request
+  }: RunOptions): Promise<TransformOutcome> {
+    return this.transforms.run({ ...request, label, input: { ...INPUT, payload: payload ?? INPUT.payload } }, signal);
   }
 
   /** Writes a module and runs it. */
-  async runSource(module: string, source: string, asked: Omit<Asked, "module"> = {}): Promise<TransformOutcome> {
+  async runSource(module: string, source: string, options: Omit<RunOptions, "module"> = {}): Promise<TransformOutcome> {
     this.put(module, source);
-    return this.run({ module, ...asked });
+    return this.run({ module, ...options });
   }
 
-  /** The value that a module's run answers. */
-  async valueOf(asked: Asked): Promise<unknown> {
-    const outcome = await this.run(asked);
+  /** Returns the value that a run of a module returns, or else the kind of its outcome. */
+  async valueOf(options: RunOptions): Promise<unknown> {
+    const outcome = await this.run(options);
     return "value" in outcome ? outcome.value : outcome.kind;
   }
 
-  /** Waits until so many lines are printed that match. @returns them */
+  /** Waits until `count` printed lines match the pattern, and returns all that do. */
   async lines(pattern: RegExp, count: number): Promise<string[]> {
     for (;;) {
       const found = this.printed.filter((line) => pattern.test(line));
@@ -84,18 +89,18 @@ export class TransformBed {
   }
 }
 
-/** What a run rejects with. */
+/** Returns the error with which a run rejects. */
 export async function thrownBy(running: Promise<unknown>): Promise<AppError> {
   const thrown = await running.then(
     () => undefined,
     (error: unknown) => error,
   );
   if (thrown instanceof AppError) return thrown;
-  throw thrown ?? new Error("nothing was thrown");
+  throw thrown ?? new Error("the run did not reject");
 }
 
-/** Whether a process is over; a zombie is, which waits for the system's first process to ask for it. */
-export async function isOver(pid: number): Promise<boolean> {
+/** Returns whether a process has ended. A zombie counts as ended: it only waits to be reaped by the init process. */
+export async function hasExited(pid: number): Promise<boolean> {
   const { stdout } = await promisify(execFile)("ps", ["-o", "stat=", "-p", String(pid)]).catch(() => ({ stdout: "" }));
   return stdout.trim() === "" || stdout.startsWith("Z");
 }

@@ -7,14 +7,14 @@ import { CHANNELS } from "../../../src/shared/config/formats/channelNames.ts";
 import { countKept } from "../../support/memory.ts";
 import { INPUT, TransformBed, thrownBy } from "./transformBed.ts";
 
-describe("transforms", () => {
+describe("Transforms", () => {
   let bed: TransformBed;
   before(() => {
     bed = new TransformBed();
   });
   after(() => bed.close());
 
-  describe("find the function in", () => {
+  describe("load the function", () => {
     const message = (text: string) => `({ message: ${JSON.stringify(text)} })`;
     const cases: [string, string, string | undefined][] = [
       ["esm.js", `export default () => ${message("esm.js")}`, undefined],
@@ -30,14 +30,14 @@ describe("transforms", () => {
       ["sub/with space.ts", `export default () => ${message("sub/with space.ts")}`, undefined],
     ];
     for (const [module, source, name] of cases) {
-      it(`${module}, ${name ? "named" : "by default"}`, async () => {
+      it(`that is the ${name ? `export ${name}` : "default export"} of ${module}`, async () => {
         const outcome = await bed.runSource(module, source, name ? { export: name } : {});
 
         expect(outcome).to.deep.equal({ kind: "result", value: { message: module } });
       });
     }
 
-    it("a file that imports others, in either kind of module", async () => {
+    it("of a module that imports ES modules, CommonJS and JSON", async () => {
       bed.put("lib/one.ts", "export const one: number = 1;");
       bed.put("lib/two.cjs", 'module.exports = require("./one.ts").one + require("./three.json").three;');
       bed.put("lib/three.json", '{ "three": 3 }');
@@ -47,7 +47,7 @@ describe("transforms", () => {
     });
   });
 
-  it("leave no result behind in the process that asked, while theirs lives on for the next", async () => {
+  it("leave no result in the service's memory, while the transform's process serves the next run", async () => {
     bed.put("kept.js", "export default ({ payload }) => ({ n: payload.n, pid: process.pid })");
     const pids = new Set<unknown>();
     const results: WeakRef<object>[] = [];
@@ -62,18 +62,18 @@ describe("transforms", () => {
     expect(await countKept(results)).to.be.below(3);
   });
 
-  it("say that there is no thread where its process has gone meanwhile", async () => {
+  it("return `unavailable` for a job if the thread's process has ended", async () => {
     bed.put("gone.js", "export default () => ({})");
     const settings = { timeoutMs: 15_000, maxMemoryMiB: 64, env: {}, onOutput: () => {} };
-    const gone = new TransformProcess({ ...settings, dir: bed.dir, path: join(bed.dir, "gone.js") });
-    await gone.end("was ended");
+    const ended = new TransformProcess({ ...settings, dir: bed.dir, path: join(bed.dir, "gone.js") });
+    await ended.end("was ended");
 
-    const answer = await gone.run({ input: INPUT, label: "run" });
+    const outcome = await ended.run({ input: INPUT, label: "run" });
 
-    expect(answer).to.deep.equal({ kind: "unavailable", fault: "was ended" });
+    expect(outcome).to.deep.equal({ kind: "unavailable", fault: "was ended" });
   });
 
-  it("are given a copy of the request", async () => {
+  it("pass a copy of the request", async () => {
     bed.put("copy.js", "export default (input) => { input.payload.a = 2; delete input.headers; return { input }; }");
     const payload = { a: 1, deep: [{ text: "ü🚂" }] };
 
@@ -86,7 +86,7 @@ describe("transforms", () => {
     expect(INPUT.headers).to.deep.equal({ "x-a": "b" });
   });
 
-  it("take a body of 8 MiB", async () => {
+  it("accept a body of 8 MiB", async () => {
     bed.put("large.js", "export default ({ payload }) => ({ length: payload.text.length })");
 
     const value = await bed.valueOf({ module: "large.js", payload: { text: "x".repeat(8 * 1024 * 1024) } });
@@ -94,7 +94,7 @@ describe("transforms", () => {
     expect(value).to.deep.equal({ length: 8 * 1024 * 1024 });
   });
 
-  it("throw at what cannot be handed to them, and go on", async () => {
+  it("reject an input that cannot be cloned, and keep the thread", async () => {
     bed.put("copied.js", "let count = 0; export default () => ({ count: ++count })");
     expect(await bed.valueOf({ module: "copied.js" })).to.deep.equal({ count: 1 });
 
@@ -104,13 +104,13 @@ describe("transforms", () => {
     expect(await bed.valueOf({ module: "copied.js" })).to.deep.equal({ count: 2 });
   });
 
-  it("keep with undefined and drop with null", async () => {
+  it("keep the mapping's result for undefined and drop the request for null", async () => {
     expect(await bed.runSource("keep.js", "export default async () => {}")).to.deep.equal({ kind: "kept" });
     expect(await bed.runSource("drop.js", "export default async () => null")).to.deep.equal({ kind: "dropped" });
   });
 
-  it("have no environment but what they are given", async () => {
-    // Node passes NODE_V8_COVERAGE on by itself where coverage is measured.
+  it("pass on only the configured environment variables", async () => {
+    // Node itself passes NODE_V8_COVERAGE on while coverage is measured.
     const source = "export default () => ({ names: Object.keys(process.env).filter((n) => n !== 'NODE_V8_COVERAGE') })";
     bed.put("env.js", source);
 
@@ -216,7 +216,7 @@ describe("transforms", () => {
       ],
     ];
     for (const [module, source, expected] of cases) {
-      it(`with what went wrong and where: ${module}`, async () => {
+      it(`with the fault and its place: ${module}`, async () => {
         bed.put(
           "lib/fail.cjs",
           'exports.fail = () => {\n  throw new RangeError("of itself", { cause: new Error("the cause") });\n};',
@@ -231,33 +231,33 @@ describe("transforms", () => {
       });
     }
 
-    it("for an export that is not there, which is named", async () => {
+    it("and name a missing export", async () => {
       const thrown = await thrownBy(bed.runSource("names.js", "export default () => {}", { export: "nope" }));
 
       expect(thrown.message).to.equal("The transform names.js has no export nope that is a function.");
     });
 
-    it("for a module that is not there, or no longer in the folder", async () => {
+    it("for a missing module and for a link that leads out of the folder", async () => {
       bed.put("inside.js", "export default () => null");
       symlinkSync("inside.js", join(bed.dir, "link.js"));
       expect(await bed.run({ module: "link.js" })).to.deep.equal({ kind: "dropped" });
       unlinkSync(join(bed.dir, "link.js"));
       symlinkSync(import.meta.filename, join(bed.dir, "link.js"));
 
-      const led = await thrownBy(bed.run({ module: "link.js" }));
+      const linkedOutside = await thrownBy(bed.run({ module: "link.js" }));
       const absent = await thrownBy(bed.run({ module: "absent.js" }));
 
-      expect(led).to.include({ code: "transform_failed" });
-      expect(led.message).to.match(/a link out of hooks\.transformsDir/);
+      expect(linkedOutside).to.include({ code: "transform_failed" });
+      expect(linkedOutside.message).to.match(/a link out of hooks\.transformsDir/);
       expect(absent).to.include({ code: "transform_failed" });
       expect(absent.message).to.match(/"absent.js" is not there/);
     });
   });
 
-  describe("use the same thread again", () => {
+  describe("reuse the thread", () => {
     const COUNTER = "let count = 0;\nexport default () => ({ count: ++count, ";
 
-    it("for the same module, also after a failure of the transform's own", async () => {
+    it("for the same module, even after the transform threw an error", async () => {
       bed.put("warm.js", `${COUNTER} b: (() => { if (count === 2) throw new Error("two") })() })`);
       const value = () => bed.valueOf({ module: "warm.js" });
 
@@ -311,7 +311,7 @@ describe("transforms", () => {
       });
     }
 
-    it("but not after a failed load: what was missing may be there now", async () => {
+    it("but not after a failed load, since the missing file may exist now", async () => {
       bed.put("mended.mjs", 'export { default } from "./lib/later.mjs"');
       await thrownBy(bed.run({ module: "mended.mjs" }));
 
@@ -320,7 +320,7 @@ describe("transforms", () => {
       expect(await bed.run({ module: "mended.mjs" })).to.deep.equal({ kind: "dropped" });
     });
 
-    it("and see when a link that they import leads elsewhere", async () => {
+    it("unless an imported symbolic link leads elsewhere", async () => {
       bed.put("lib/v1.mjs", "export const v = 1;");
       bed.put("lib/v2.mjs", "export const v = 2;");
       symlinkSync("v1.mjs", join(bed.dir, "lib/current.mjs"));
@@ -333,7 +333,7 @@ describe("transforms", () => {
       expect(await bed.valueOf({ module: "linked.mjs" })).to.deep.equal({ v: 2 });
     });
 
-    it("and see an edit that only adds to the file", async () => {
+    it("unless text was appended to the file", async () => {
       bed.put("appended.js", "let text = 1;\nexport default () => ({ text });\n");
       expect(await bed.valueOf({ module: "appended.js" })).to.deep.equal({ text: 1 });
 
@@ -343,7 +343,7 @@ describe("transforms", () => {
     });
   });
 
-  describe("print to onOutput", () => {
+  describe("pass output to onOutput", () => {
     const printedBy = (label: string) =>
       bed.printed.filter((line) => line.startsWith(`${label} `)).map((line) => line.slice(label.length + 1));
 
@@ -377,7 +377,7 @@ describe("transforms", () => {
       }
     });
 
-    it("also what comes just before the end", async () => {
+    it("even if it is printed just before the process exits", async () => {
       await thrownBy(
         bed.runSource(
           "last.js",
@@ -389,7 +389,7 @@ describe("transforms", () => {
       expect(printedBy("exits")).to.deep.equal(["stdout last", "stdout words"]);
     });
 
-    it("Node's own warnings in one line", async () => {
+    it("with each of Node's own warnings in one line", async () => {
       await bed.runSource(
         "warns.js",
         'export default () => { process.emitWarning("odd"); return new Promise(setImmediate).then(() => null) }',
@@ -402,10 +402,10 @@ describe("transforms", () => {
     const floods: [string, string, number][] = [
       ["lines", 'for (let i = 0; i < 100_000; i++) console.log("x")', 1_000],
       ["bytes", 'for (let i = 0; i < 100_000; i++) console.log("x".repeat(1023))', 64],
-      ["bytes without a line's end", 'for (let i = 0; i < 100_000; i++) process.stdout.write("x".repeat(1023))', 1],
+      ["bytes without a line break", 'for (let i = 0; i < 100_000; i++) process.stdout.write("x".repeat(1023))', 1],
     ];
     for (const [title, source, kept] of floods) {
-      it(`no flood of ${title}, but a note`, async () => {
+      it(`and replace a flood of ${title} by a note`, async () => {
         bed.put("floods.js", `export default () => { ${source}; return null; }`);
 
         expect(await bed.run({ module: "floods.js", label: title })).to.deep.equal({ kind: "dropped" });
@@ -418,10 +418,10 @@ describe("transforms", () => {
     }
   });
 
-  it("have a type that knows every channel, and no other", () => {
+  it("have a type that lists exactly the channels of the configuration", () => {
     const typed: Exclude<AgentOverrides["channel"], "last" | undefined>[] = [...CHANNELS];
-    const known: (typeof CHANNELS)[number][] = typed;
+    const configured: (typeof CHANNELS)[number][] = typed;
 
-    expect(known).to.deep.equal(CHANNELS);
+    expect(configured).to.deep.equal(CHANNELS);
   });
 });

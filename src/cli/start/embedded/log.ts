@@ -3,17 +3,17 @@ import { appendFileSync, chmodSync, readFileSync, renameSync, statSync } from "n
 const LARGE_BYTES = 10 * 1024 * 1024;
 
 /**
- * Prepares the log of a server: one that has grown large is put aside, in place of the one that was put aside before, and
- * nobody but this user can read the one that the server then writes to.
+ * Prepares the log file of a server. A large file is renamed to `….1` and replaces the one that was renamed before. Only
+ * this user can read the file to which the server then writes.
  */
 export function prepareLog(path: string): void {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   if (size > LARGE_BYTES) renameSync(path, `${path}.1`);
   appendFileSync(path, "", { mode: 0o600 });
-  chmodSync(path, 0o600); // of an earlier version
+  chmodSync(path, 0o600); // earlier versions created the file with another mode
 }
 
-/** What a log has got since it was `from` bytes long. */
+/** Returns the text of a log file from the byte `from` on. */
 export function logSince(path: string, from: number): string {
   try {
     return readFileSync(path).subarray(from).toString();

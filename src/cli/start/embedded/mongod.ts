@@ -2,14 +2,14 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { StartError } from "../../../shared/lifecycle.ts";
-import type { Instance } from "../instance.ts";
+import type { DataDirectoryLock } from "../dataDirectoryLock.ts";
 import { commandLine } from "../processInfo.ts";
 import { logSince, logSize, prepareLog } from "./log.ts";
 import { freePort } from "./port.ts";
-import { listens, programPath, type Server, spawnServer } from "./server.ts";
+import { programPath, type Server, spawnServer, waitForPort } from "./server.ts";
 
 const REPLICA_SET = "signalbox";
-/** Long, because after a crash it first recovers what its journal holds. */
+/** Time limit of the start. It is long, because mongod recovers from its journal after a crash. */
 const LISTENS_WITHIN_MS = 120_000;
 const PRIMARY_WITHIN_MS = 15_000;
 export const MONGOD_STOPS_WITHIN_MS = 20_000;
@@ -21,24 +21,25 @@ export interface Mongod {
 }
 
 /**
- * A mongod with its data in <dataDir>/mongodb: a replica set of one, on a port that stays the same as long as it is free.
- * @throws StartError when there is no mongod program
+ * Prepares a mongod with its data in <dataDir>/mongodb: a replica set of one member, on a port that stays the same as long
+ * as it is free.
+ * @throws StartError if there is no mongod program
  */
-export async function embeddedMongod(instance: Instance): Promise<Mongod> {
-  const { dataDir } = instance;
+export async function embeddedMongod(lock: DataDirectoryLock): Promise<Mongod> {
+  const { dataDir } = lock;
   const binary = programPath("mongod", "MONGODB_URI");
   const dbPath = join(dataDir, "mongodb");
   mkdirSync(dbPath, { recursive: true, mode: 0o700 });
   const port = await rememberedPort(join(dataDir, "mongodb.port"));
   const logPath = join(dataDir, "mongod.log");
 
-  const launch = async (signal: AbortSignal, again = true): Promise<Server> => {
+  const launch = async (signal: AbortSignal, mayRetry = true): Promise<Server> => {
     prepareLog(logPath);
     const logStart = logSize(logPath);
     const server = spawnServer(binary, options(dbPath, port, logPath), MONGOD_STOPS_WITHIN_MS);
-    instance.started(server.pid);
+    lock.addChild(server.pid);
     const driver = import("../../../models/db/replicaSet.ts"); // takes as long to load as the server to start
-    if (await listens(port, server, LISTENS_WITHIN_MS, signal)) {
+    if (await waitForPort(port, server, LISTENS_WITHIN_MS, signal)) {
       const { ensureReplicaSet } = await driver;
       await ensureReplicaSet(REPLICA_SET, port, PRIMARY_WITHIN_MS).catch(async (error: Error) => {
         await server.stop();
@@ -49,7 +50,7 @@ export async function embeddedMongod(instance: Instance): Promise<Mongod> {
     await server.stop();
     const log = logSince(logPath, logStart);
     const inUse = log.includes("DBPathInUse");
-    if (inUse && again && !signal.aborted && (await endLeftover(dbPath))) return launch(signal, false);
+    if (inUse && mayRetry && !signal.aborted && (await endLeftover(dbPath))) return launch(signal, false);
     throw new StartError(explain(log, await server.exited, dataDir, logPath));
   };
   return { uri: `mongodb://127.0.0.1:${port}/signalbox?replicaSet=${REPLICA_SET}`, launch };
@@ -66,12 +67,12 @@ function options(dbPath: string, port: number, logPath: string): string[] {
     ["--wiredTigerCacheSizeGB", "0.25"],
     ["--logpath", logPath, "--logappend", "--quiet", "--slowms", "1000"],
     ["--setParameter", "diagnosticDataCollectionEnabled=false"],
-    // there is no other member that could take over while it waits
+    // The wait would give another member time to become primary, and there is none.
     ["--setParameter", "shutdownTimeoutMillisForSignaledShutdown=100"],
   ].flat();
 }
 
-/** Below what systems give to outgoing connections, so that it is still free at the next start. */
+/** Returns a port below the range for outgoing connections, so that it is likely free at the next start. */
 const randomPort = () => 20_000 + Math.floor(Math.random() * 10_000);
 
 async function rememberedPort(path: string): Promise<number> {
@@ -79,11 +80,11 @@ async function rememberedPort(path: string): Promise<number> {
   try {
     remembered = Number.parseInt(readFileSync(path, "utf8"), 10) || undefined;
   } catch {
-    // the first start in this directory
+    // This is the first start in this directory.
   }
   const port = await freePort(remembered ?? randomPort());
   writeFileSync(path, `${port}\n`, { mode: 0o600 });
-  chmodSync(path, 0o600); // of an earlier version
+  chmodSync(path, 0o600); // earlier versions created the file with another mode
   return port;
 }
 
@@ -101,8 +102,8 @@ function explain(log: string, how: string, dataDir: string, logPath: string): st
 }
 
 /**
- * Ends a mongod that a killed instance left on our data: it is on its way out, and killed when it does not get there.
- * @returns false when the lock belongs to something else
+ * Waits for the end of a mongod that a killed instance left on this data, and kills it if it does not end.
+ * @returns false if the mongod.lock belongs to another process
  */
 async function endLeftover(dbPath: string): Promise<boolean> {
   const pid = Number.parseInt(readFileSync(join(dbPath, "mongod.lock"), "utf8"), 10);

@@ -2,10 +2,10 @@ import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { StartError } from "../../../shared/lifecycle.ts";
-import type { Instance } from "../instance.ts";
+import type { DataDirectoryLock } from "../dataDirectoryLock.ts";
 import { prepareLog } from "./log.ts";
 import { freePort } from "./port.ts";
-import { listens, programPath, type Server, spawnServer } from "./server.ts";
+import { programPath, type Server, spawnServer, waitForPort } from "./server.ts";
 
 const READY_WITHIN_MS = 20_000;
 export const REDIS_STOPS_WITHIN_MS = 5_000;
@@ -16,12 +16,12 @@ export interface Redis {
 }
 
 /**
- * A redis-server that keeps nothing: what it holds can be put back from MongoDB. Its password is a new one each time and
- * stands in a file that only this user can read.
- * @throws StartError when there is no redis-server program
+ * Prepares a redis-server without persistence, because its data can be restored from MongoDB. Its password is new at each
+ * start and stored in a file that only this user can read.
+ * @throws StartError if there is no redis-server program
  */
-export async function embeddedRedis(instance: Instance): Promise<Redis> {
-  const { dataDir } = instance;
+export async function embeddedRedis(lock: DataDirectoryLock): Promise<Redis> {
+  const { dataDir } = lock;
   const binary = programPath("redis-server", "REDIS_URL");
   const port = await freePort();
   const password = randomBytes(24).toString("base64url");
@@ -43,8 +43,8 @@ export async function embeddedRedis(instance: Instance): Promise<Redis> {
   const launch = async (signal: AbortSignal): Promise<Server> => {
     prepareLog(logPath);
     const server = spawnServer(binary, [configPath], REDIS_STOPS_WITHIN_MS);
-    instance.started(server.pid);
-    if (await listens(port, server, READY_WITHIN_MS, signal)) return server;
+    lock.addChild(server.pid);
+    if (await waitForPort(port, server, READY_WITHIN_MS, signal)) return server;
     await server.stop();
     throw new StartError(`Redis did not start (${await server.exited}): see ${logPath}.`);
   };

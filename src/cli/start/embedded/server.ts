@@ -7,8 +7,9 @@ import { StartError } from "../../../shared/lifecycle.ts";
 import type { Running } from "../supervised.ts";
 
 /**
- * Runs a server that never outlives this process: its standard input is a pipe from here, and the end of that pipe, which
- * even a kill -9 brings about, sends it SIGTERM. The shell ends when the server has ended, with its exit code.
+ * A shell script that runs a server which never outlives this process. The script's standard input is a pipe from this
+ * process. When the pipe closes, which even a kill -9 causes, the script sends SIGTERM to the server. The script ends when
+ * the server has ended, with its exit code.
  */
 const WATCHER = `
 exec 3<&0
@@ -24,9 +25,9 @@ exit "$code"
 `;
 
 export interface Server extends Running {
-  /** The leader of its process group. */
+  /** The leader of the server's process group. */
   readonly pid: number;
-  /** Set once it has ended. */
+  /** Returns the exit code, or null while the server runs. */
   readonly exitCode: () => number | null;
 }
 
@@ -43,7 +44,7 @@ export function spawnServer(binary: string, args: readonly string[], stopWithinM
       resolve(signal ?? `exit code ${code}`);
     });
   });
-  child.stdin.on("error", () => {}); // the shell ended first; `exited` tells
+  child.stdin.on("error", () => {}); // the shell ended first, which `exited` reports
   const pid = child.pid ?? 0;
   return {
     pid,
@@ -51,13 +52,13 @@ export function spawnServer(binary: string, args: readonly string[], stopWithinM
     exitCode: () => child.exitCode,
     stop: async () => {
       child.stdin.end();
-      await endsWithin(exited, stopWithinMs, pid);
+      await waitOrKill(exited, stopWithinMs, pid);
     },
   };
 }
 
-/** Waits for a process to end; when that takes too long, kills its process group. */
-export async function endsWithin(exited: Promise<unknown>, withinMs: number, pid: number): Promise<void> {
+/** Waits for a process to end, and kills its process group if that takes too long. */
+export async function waitOrKill(exited: Promise<unknown>, withinMs: number, pid: number): Promise<void> {
   const timer = new AbortController();
   const tooLong = delay(withinMs, true, { signal: timer.signal }).catch(() => false);
   if (await Promise.race([exited.then(() => false), tooLong])) killGroup(pid);
@@ -69,25 +70,30 @@ export function killGroup(pid: number): void {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // it has ended by itself
+    // The group has ended by itself.
   }
 }
 
-/** Resolves to true when the port answers, to false when the server ends before, the time is up, or `signal` fires. */
-export async function listens(port: number, server: Server, withinMs: number, signal: AbortSignal): Promise<boolean> {
+/** Waits until the port accepts connections. Returns false if the server ends before, after `withinMs`, or on an abort. */
+export async function waitForPort(
+  port: number,
+  server: Server,
+  withinMs: number,
+  signal: AbortSignal,
+): Promise<boolean> {
   const deadline = Date.now() + withinMs;
   let ended = false;
   void server.exited.then(() => {
     ended = true;
   });
   while (!ended && !signal.aborted && Date.now() < deadline) {
-    if (await answers(port)) return true;
+    if (await acceptsConnections(port)) return true;
     await delay(20);
   }
   return false;
 }
 
-function answers(port: number): Promise<boolean> {
+function acceptsConnections(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1");
     socket.once("connect", () => resolve(true)).once("error", () => resolve(false));
@@ -96,8 +102,8 @@ function answers(port: number): Promise<boolean> {
 }
 
 /**
- * Where the set-up has put a server's program.
- * @throws StartError when it is not there
+ * Returns the path of a server's program that the set-up has installed.
+ * @throws StartError if it is missing
  */
 export function programPath(name: string, variable: string): string {
   const path = join(import.meta.dirname, "..", "..", "..", "..", ".tools", "bin", name);

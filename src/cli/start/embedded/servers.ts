@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import type { Config } from "../../../shared/config/schema/config.ts";
 import type { Lifecycle } from "../../../shared/lifecycle.ts";
 import type { RedisAddress } from "../../../shared/queue/redisAddress.ts";
-import { Instance } from "../instance.ts";
+import { DataDirectoryLock } from "../dataDirectoryLock.ts";
 import { supervise } from "../supervised.ts";
 import { embeddedMongod } from "./mongod.ts";
 import { embeddedRedis } from "./redis.ts";
@@ -10,33 +10,33 @@ import { embeddedRedis } from "./redis.ts";
 export interface Servers {
   readonly mongodbUri: string;
   readonly redisUrl: string;
-  /** The data directory, when something embedded uses it. */
-  readonly instance: Instance | undefined;
+  /** The lock on the data directory, if an embedded server uses it. */
+  readonly lock: DataDirectoryLock | undefined;
 }
 
 /**
- * MongoDB and Redis, both ready: the configured ones, and embedded ones in the place of those that are not configured.
- * @throws StartError when one cannot be used or started
+ * Connects to the configured MongoDB and Redis, and starts an embedded server for each that is not configured.
+ * @throws StartError if one cannot be used or started
  */
 export async function startServers(config: Config, lifecycle: Lifecycle): Promise<Servers> {
   const { uri } = config.mongodb;
   const { url, cluster } = config.redis;
-  let instance: Instance | undefined;
+  let lock: DataDirectoryLock | undefined;
   if (!uri || !url) {
-    instance = await Instance.claim(resolve(config.dataDir));
-    lifecycle.onClose("data directory", async () => instance?.release());
+    lock = await DataDirectoryLock.acquire(resolve(config.dataDir));
+    lifecycle.onClose("data directory", async () => lock?.release());
     const missing = [!uri && "MongoDB", !url && "Redis"].filter(Boolean);
     console.log(`Starting ${missing.join(" and ")} …`);
   }
-  const mongod = uri ? undefined : await embeddedMongod(instance as Instance);
+  const mongod = uri ? undefined : await embeddedMongod(lock as DataDirectoryLock);
   const mongodb = mongod && supervise({ name: "MongoDB", launch: mongod.launch }, lifecycle);
-  const server = url ? undefined : await embeddedRedis(instance as Instance);
+  const server = url ? undefined : await embeddedRedis(lock as DataDirectoryLock);
   const redis = server && supervise({ name: "Redis", launch: server.launch }, lifecycle);
   await Promise.all([mongodb?.start(), redis?.start(), url && checkRedis({ url, cluster })]);
-  return { mongodbUri: uri ?? mongod?.uri ?? "", redisUrl: url ?? server?.url ?? "", instance };
+  return { mongodbUri: uri ?? mongod?.uri ?? "", redisUrl: url ?? server?.url ?? "", lock };
 }
 
-/** Asked here, because web and worker would both tell that it is not. */
+/** Checks Redis here, because otherwise web and worker would both report the same problem. */
 async function checkRedis(address: RedisAddress): Promise<void> {
   const { createLogger } = await import("../../../shared/logger.ts");
   const { connectProducer } = await import("../../../shared/queue/redis.ts");

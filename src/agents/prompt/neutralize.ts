@@ -1,6 +1,5 @@
 import { CAPITAL_TOKEN, FULL_WIDTH_TOKEN, TOKEN } from "./controlTokens.ts";
-import { type Folded, fold } from "./fold.ts";
-import { BREAK, MARKER, readSigns } from "./lookAlikes.ts";
+import { BREAK, MARKER, replaceSymbols } from "./markerPattern.ts";
 import {
   COMMON_ROLE_LINE,
   isRole,
@@ -10,25 +9,25 @@ import {
   SECTION_HEADING,
   SECTION_LINE,
 } from "./roleLines.ts";
+import { type Skeleton, toSkeleton } from "./skeleton.ts";
 
 /**
- * Breaks whatever in an untrusted text could pass for one of our boundary markers or for a chat control token, by a
- * visible `※` in its middle: `END_※UNTRUSTED_CONTENT`, `<※|im_start|>`, `[※/INST]`, `Human※:`. Nothing else is added,
- * nothing is taken out or replaced: without the signs it added the text is what it was, and a second call adds none.
- * Works in time linear in the text's length.
+ * Breaks up everything in an untrusted text that could be mistaken for a boundary marker or a chat control token, by a
+ * visible `※` in its middle: `END_※UNTRUSTED_CONTENT`, `<※|im_start|>`, `[※/INST]`, `Human※:`. Only these signs are added
+ * and nothing is removed or replaced. A second call adds no further signs. Takes time linear in the length of the text.
  */
-export const defuse = (text: string): string => breakAt(text, findLookAlikes);
+export const neutralize = (text: string): string => breakAt(text, findMarkersAndTokens);
 
 /**
- * Breaks the lines of a text that read as a heading of a role: `# ※System`, `**※User**`. As `defuse`, it adds its sign and
- * changes nothing else.
+ * Breaks up the lines of a text that read as the heading of a role: `# ※System`, `**※User**`. Like `neutralize`, it only adds
+ * signs.
  */
 export const breakRoleHeadings = (text: string): string => breakAt(text, findHeadings);
 
-/** Puts a sign where `find` says; the invisible twins of ASCII are read both ways. */
-function breakAt(text: string, find: (folded: Folded, text: string) => Iterable<number>): string {
-  const breaks = new Set(find(fold(text, "dropped"), text));
-  if (text.includes("\u{db40}")) for (const at of find(fold(text, "read"), text)) breaks.add(at);
+/** Inserts a sign at each index that `find` yields. Tag characters are tried both dropped and read as letters. */
+function breakAt(text: string, find: (skeleton: Skeleton, text: string) => Iterable<number>): string {
+  const breaks = new Set(find(toSkeleton(text, "dropped"), text));
+  if (text.includes("\u{db40}")) for (const at of find(toSkeleton(text, "read"), text)) breaks.add(at);
   if (breaks.size === 0) return text;
   const parts: string[] = [];
   let from = 0;
@@ -40,10 +39,10 @@ function breakAt(text: string, find: (folded: Folded, text: string) => Iterable<
   return parts.join(BREAK);
 }
 
-function* findLookAlikes({ text: cased, at }: Folded, original: string): Iterable<number> {
+function* findMarkersAndTokens({ text: cased, at }: Skeleton, original: string): Iterable<number> {
   const lower = cased.toLowerCase();
   for (const { index } of matches(lower, MARKER)) yield at(index);
-  const read = readSigns(lower);
+  const read = replaceSymbols(lower);
   if (read !== lower) for (const { index } of matches(read, MARKER)) yield at(index);
   for (const { index } of matches(lower, TOKEN)) yield at(index + 1);
   for (const { index } of matches(cased, CAPITAL_TOKEN)) yield at(index + 1);
@@ -61,7 +60,7 @@ function* findLookAlikes({ text: cased, at }: Folded, original: string): Iterabl
   }
 }
 
-function* findHeadings({ text, at }: Folded): Iterable<number> {
+function* findHeadings({ text, at }: Skeleton): Iterable<number> {
   for (const match of matches(text.toLowerCase(), ROLE_HEADING)) {
     const role = match[1] ?? match[2] ?? match[3] ?? "";
     yield at(endOf(match) - role.length);
@@ -70,7 +69,7 @@ function* findHeadings({ text, at }: Folded): Iterable<number> {
 
 const endOf = (match: RegExpExecArray): number => match.index + match[0].length;
 
-/** What `matchAll` gives of a pattern that never fits nothing; that one makes the pattern anew each time, in 60 µs. */
+/** Like `matchAll`, for patterns that never match the empty text. `matchAll` itself copies the pattern at each call. */
 function* matches(text: string, pattern: RegExp): Generator<RegExpExecArray> {
   pattern.lastIndex = 0;
   for (let match = pattern.exec(text); match; match = pattern.exec(text)) yield match;

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { checkSender, type Proof, type SenderAuth } from "../../../src/hooks/signatures/senderProof.ts";
+import { type SenderAuth, type SenderVerification, verifySender } from "../../../src/hooks/signatures/verifySender.ts";
 import {
   AT,
   BODY,
@@ -17,58 +17,58 @@ import {
   STRIPE,
 } from "./senders.ts";
 
-describe("checkSender with a token", () => {
+describe("verifySender with a token", () => {
   const TOKEN = "a token of this sender alone";
   const auth: SenderAuth = { type: "token", token: TOKEN };
-  const cases: [what: string, token: string | undefined, proof: Proof][] = [
-    ["takes the token", TOKEN, { ok: true, replayKey: null }],
-    ["refuses another one", "a token of another sender", refused("wrong")],
-    ["refuses one of the same length", TOKEN.replace("a", "b"), refused("wrong")],
-    ["refuses the beginning of it", TOKEN.slice(0, -1), refused("wrong")],
-    ["refuses more than it", `${TOKEN}x`, refused("wrong")],
-    ["refuses garbage", "\u0000ÿ💥", refused("wrong")],
-    ["misses it where it is empty", "", refused("missing")],
-    ["misses it where there is none", undefined, refused("missing")],
+  const cases: [title: string, token: string | undefined, expected: SenderVerification][] = [
+    ["accepts the sender's token", TOKEN, { ok: true, replayKey: null }],
+    ["refuses another sender's token", "a token of another sender", refused("wrong")],
+    ["refuses a wrong token of the same length", TOKEN.replace("a", "b"), refused("wrong")],
+    ["refuses the token without its last character", TOKEN.slice(0, -1), refused("wrong")],
+    ["refuses the token with one more character", `${TOKEN}x`, refused("wrong")],
+    ["refuses a token of garbage", "\u0000ÿ💥", refused("wrong")],
+    ["reports an empty token as missing", "", refused("missing")],
+    ["reports an absent token as missing", undefined, refused("missing")],
   ];
-  for (const [what, token, proof] of cases) {
-    it(what, () => {
+  for (const [title, token, expected] of cases) {
+    it(title, () => {
       const request = { headers: {}, tokens: token ? [token] : [], rawBody: Buffer.from(BODY), now: new Date() };
 
-      expect(checkSender(auth, request)).to.deep.equal(proof);
+      expect(verifySender(auth, request)).to.deep.equal(expected);
     });
   }
 
-  it("does not take the token for a signature", () => {
+  it("does not accept a token from a sender that must sign", () => {
     for (const [, { auth: signed }] of SCHEMES) {
       const request = { headers: {}, tokens: [SECRET], rawBody: Buffer.from(BODY), now: new Date(AT * 1000) };
 
-      expect(checkSender(signed, request)).to.deep.equal(refused("missing"));
+      expect(verifySender(signed, request)).to.deep.equal(refused("missing"));
     }
   });
 });
 
-describe("checkSender with a signature", () => {
+describe("verifySender with a signature", () => {
   for (const [name, { auth, signature, sign }] of SCHEMES) {
     describe(name, () => {
       const signed = sign()[signature] as string;
       const [digits = "", padding = ""] = (/([\w+/-]+)(=?)$/.exec(signed) ?? []).slice(1);
       const before = signed.slice(0, -(digits + padding).length);
 
-      it("takes its sender's message", () => {
+      it("accepts its sender's message", () => {
         expect(check(auth, sign()).ok).to.equal(true);
       });
 
-      it("takes an empty body that is signed", () => {
+      it("accepts a signed empty body", () => {
         expect(check(auth, sign(""), { body: "" }).ok).to.equal(true);
       });
 
-      it("takes a body that is no text", () => {
+      it("accepts a signed body that is not valid UTF-8", () => {
         const body = Buffer.from([0xff, 0x00, 0xc3, 0x28]);
 
         expect(check(auth, sign(body), { body }).ok).to.equal(true);
       });
 
-      it("refuses a body of which any byte is another", () => {
+      it("refuses a body in which any byte was changed", () => {
         fc.assert(
           fc.property(
             fc.string({ unit: "grapheme", minLength: 1 }),
@@ -91,25 +91,25 @@ describe("checkSender with a signature", () => {
         ["a shorter body", BODY.slice(0, -1)],
         ["no body", ""],
       ] as const) {
-        it(`refuses ${what}`, () => {
+        it(`refuses a message with ${what}`, () => {
           expect(check(auth, sign(), { body })).to.deep.equal(refused("wrong"));
         });
       }
 
-      it("refuses another secret's signature", () => {
+      it("refuses a signature made with another secret", () => {
         const secret = auth.type === "standard-webhooks" ? `${KEY.slice(0, -4)}AAAA` : "another secret";
 
         expect(check({ ...auth, secret } as SenderAuth, sign())).to.deep.equal(refused("wrong"));
       });
 
       for (const header of Object.keys(sign())) {
-        it(`misses ${header}`, () => {
+        it(`reports a missing or empty ${header} header`, () => {
           for (const value of [undefined, ""]) {
             expect(check(auth, { ...sign(), [header]: value })).to.deep.equal(refused("missing"));
           }
         });
 
-        it(`refuses ${header} given twice`, () => {
+        it(`refuses a repeated ${header} header`, () => {
           const value = sign()[header] as string;
 
           expect(check(auth, { ...sign(), [header]: [value, value] })).to.deep.equal(refused("malformed"));
@@ -117,24 +117,24 @@ describe("checkSender with a signature", () => {
       }
 
       const damaged: [what: string, value: string][] = [
-        ["one digit less", before + digits.slice(0, -1) + padding],
-        ["two digits less", before + digits.slice(0, -2) + padding],
-        ["one digit more", `${before}a${digits}${padding}`],
-        ["two digits more", `${before}ab${digits}${padding}`],
-        ["half of it", before + digits.slice(0, digits.length / 2)],
-        ["a space within", `${before}${digits.slice(0, 4)} ${digits.slice(4)}${padding}`],
-        ["letters of no alphabet", `${before}${digits.slice(0, -3)}ü€ÿ${padding}`],
-        ["a control character", `${before}\u0000${digits.slice(1)}${padding}`],
-        ["nothing but garbage", "\u0000ÿ💥"],
-        ["a digit", `${before}0`],
+        ["with one digit less", before + digits.slice(0, -1) + padding],
+        ["with two digits less", before + digits.slice(0, -2) + padding],
+        ["with one digit more", `${before}a${digits}${padding}`],
+        ["with two digits more", `${before}ab${digits}${padding}`],
+        ["cut in half", before + digits.slice(0, digits.length / 2)],
+        ["with a space inside", `${before}${digits.slice(0, 4)} ${digits.slice(4)}${padding}`],
+        ["with letters outside its alphabet", `${before}${digits.slice(0, -3)}ü€ÿ${padding}`],
+        ["with a control character", `${before}\u0000${digits.slice(1)}${padding}`],
+        ["of nothing but garbage", "\u0000ÿ💥"],
+        ["of a single digit", `${before}0`],
       ];
       for (const [what, value] of damaged) {
-        it(`refuses as a signature ${what}`, () => {
+        it(`refuses a signature ${what}`, () => {
           expect(check(auth, { ...sign(), [signature]: value })).to.deep.equal(refused("malformed"));
         });
       }
 
-      it("refuses any other text as a signature", () => {
+      it("refuses every other text as a signature", () => {
         const text = fc.oneof(
           fc.string({ unit: "binary" }),
           fc.string().map((one) => before + one),
@@ -149,7 +149,7 @@ describe("checkSender with a signature", () => {
         );
       });
 
-      it("refuses a signature of which any digit is another", () => {
+      it("refuses a signature in which any digit was changed", () => {
         fc.assert(
           fc.property(fc.nat(digits.length - 3), (i) => {
             const digit = digits[i] === "0" ? "1" : "0";
@@ -160,14 +160,14 @@ describe("checkSender with a signature", () => {
         );
       });
 
-      it("cannot be set up with an empty secret", () => {
+      it("throws for an empty secret", () => {
         expect(() => check({ ...auth, secret: "" } as SenderAuth, sign())).to.throw(/must not be empty/);
       });
     });
   }
 
   for (const [name, { auth, signature, sign }] of SCHEMES.filter(([one]) => one !== "standard-webhooks")) {
-    it(`takes the hexadecimal digits of ${name} in any case`, () => {
+    it(`accepts the hexadecimal digits of ${name} in any case`, () => {
       const value = (sign()[signature] as string).replace(/[0-9a-f]{64}/, (digits) => digits.toUpperCase());
 
       expect(check(auth, { ...sign(), [signature]: value }).ok).to.equal(true);
@@ -176,29 +176,29 @@ describe("checkSender with a signature", () => {
 
   for (const [name, { auth, signature, sign }] of SCHEMES) {
     if (name === "stripe" || name === "standard-webhooks") continue; // their headers are lists
-    it(`refuses two headers of ${name} that were joined to one`, () => {
+    it(`refuses two headers of ${name} that were joined into one`, () => {
       const value = sign()[signature];
 
       expect(check(auth, { ...sign(), [signature]: `${value}, ${value}` })).to.deep.equal(refused("malformed"));
     });
   }
 
-  it("cannot be set up with an empty token", () => {
+  it("throws for an empty token", () => {
     const request = { headers: {}, tokens: [], rawBody: Buffer.from(BODY), now: new Date() };
 
-    expect(() => checkSender({ type: "token", token: "" }, request)).to.throw(/must not be empty/);
+    expect(() => verifySender({ type: "token", token: "" }, request)).to.throw(/must not be empty/);
   });
 });
 
-describe("the replay key", () => {
+describe("The replay key", () => {
   const keyOf = (auth: SenderAuth, headers: Headers, options?: Parameters<typeof check>[2]): string | null => {
-    const proof = check(auth, headers, options);
-    if (!proof.ok) throw new Error(`refused as ${proof.reason}`);
-    return proof.replayKey;
+    const verification = check(auth, headers, options);
+    if (!verification.ok) throw new Error(`refused as ${verification.reason}`);
+    return verification.replayKey;
   };
 
   for (const [name, { auth, sign }] of SCHEMES.filter(([, { timestamp }]) => timestamp === undefined)) {
-    it(`of ${name}, which signs no time, is another for another body, and the same for one that comes days later`, () => {
+    it(`of ${name}, which signs no time, differs for another body and is the same for a message that arrives days later`, () => {
       const [first, other] = [keyOf(auth, sign()), keyOf(auth, sign("{}"), { body: "{}" })];
 
       expect(other).to.not.equal(first);
@@ -207,7 +207,7 @@ describe("the replay key", () => {
   }
 
   for (const [name, { auth, sign }] of SCHEMES) {
-    it(`of ${name} begins with the type and holds neither secret nor signature`, () => {
+    it(`of ${name} begins with the type and contains neither secret nor signature`, () => {
       const key = keyOf(auth, sign()) as string;
 
       expect(key).to.match(new RegExp(`^${auth.type}:[\\w-]+$`));
@@ -219,24 +219,24 @@ describe("the replay key", () => {
       for (const value of [SECRET, KEY, ...signatures]) expect(key).not.to.include(value);
     });
 
-    it(`of ${name} is the same for a replay, whenever it arrives`, () => {
+    it(`of ${name} is the same for a replay that arrives later`, () => {
       expect(keyOf(auth, sign(), { at: AT + 200 })).to.equal(keyOf(auth, sign()));
     });
   }
 
   for (const [name, { auth, sign }] of STAMPED_SCHEMES.filter(([one]) => one !== "standard-webhooks")) {
-    it(`of ${name} is another for another body, and for another time`, () => {
+    it(`of ${name} differs for another body and for another time`, () => {
       const keys = [keyOf(auth, sign()), keyOf(auth, sign("{}"), { body: "{}" }), keyOf(auth, sign(BODY, AT + 1))];
 
       expect(new Set(keys).size).to.equal(3);
     });
   }
 
-  it("of Standard Webhooks is that of the message's id, whichever try it is", () => {
+  it("of Standard Webhooks depends on the message's id alone and is the same for each retry", () => {
     expect(keyOf(STANDARD.auth, STANDARD.sign(BODY, AT + 60))).to.equal("standard-webhooks:msg_1");
   });
 
-  it("does not change with the way the signature is written or what stands beside it", () => {
+  it("does not depend on how the signature is written or on what stands beside it", () => {
     const right = hmac("sha256", "hex", `${AT}.${BODY}`);
     const headers = [
       `t=${AT},v1=${right}`,

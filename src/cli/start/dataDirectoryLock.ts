@@ -1,0 +1,151 @@
+import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { StartError } from "../../shared/lifecycle.ts";
+import { makePrivateDir } from "../configFile/privateFile.ts";
+import { killGroup } from "./embedded/server.ts";
+import { processIdentity } from "./processInfo.ts";
+
+interface ProcessRef {
+  readonly pid: number;
+  /** Distinguishes the process from others with the same id; see processIdentity. */
+  readonly identity: string | undefined;
+}
+
+interface Owner extends ProcessRef {
+  readonly url?: string;
+  readonly stopping?: true;
+  /** The processes that the owner has started. Each leads a process group. */
+  readonly children: readonly ProcessRef[];
+}
+
+/**
+ * How long to wait for an owner that has not marked itself as stopping: the process above it may just have been killed, so
+ * that it notices soon.
+ */
+const NOT_STOPPING_WAIT_MS = 1_500;
+/** How long to wait for an owner that is stopping. */
+const STOPPING_WAIT_MS = 60_000;
+/** How long to wait for the children of a killed owner before they are killed too. */
+const LEFTOVER_WAIT_MS = 10_000;
+
+/**
+ * The exclusive right to use a data directory. The file instance.json in it names the owner and the processes that it has
+ * started, so that a start after a kill -9 can end what the killed owner left.
+ */
+export class DataDirectoryLock {
+  readonly dataDir: string;
+  #owner: Owner;
+
+  private constructor(dataDir: string) {
+    this.dataDir = dataDir;
+    this.#owner = { ...identify(process.pid), children: [] };
+  }
+
+  /**
+   * Acquires the lock, and creates the directory if it is missing. Waits for an earlier owner that is stopping.
+   * @throws StartError if another instance runs in the directory, or it cannot be written
+   */
+  static async acquire(dataDir: string): Promise<DataDirectoryLock> {
+    const lock = new DataDirectoryLock(dataDir);
+    try {
+      makePrivateDir(dataDir);
+      while (!lock.#create()) await releaseAbandoned(dataDir);
+    } catch (error) {
+      if (error instanceof StartError) throw error;
+      const { code } = error as NodeJS.ErrnoException;
+      throw new StartError(
+        `The data directory ${dataDir} cannot be used (${code}): make it writable, or name another in SIGNALBOX_DATA_DIR.`,
+      );
+    }
+    return lock;
+  }
+
+  /** Records a process that the owner has started. */
+  addChild(pid: number): void {
+    const running = this.#owner.children.filter(isRunning);
+    this.#save({ ...this.#owner, children: [...running, identify(pid)] });
+  }
+
+  /** Records the address of the API, once it is ready. */
+  setUrl(url: string): void {
+    this.#save({ ...this.#owner, url });
+  }
+
+  markStopping(): void {
+    this.#save({ ...this.#owner, stopping: true });
+  }
+
+  release(): void {
+    rmSync(lockFile(this.dataDir), { force: true });
+  }
+
+  #create(): boolean {
+    try {
+      writeFileSync(lockFile(this.dataDir), JSON.stringify(this.#owner), { flag: "wx", mode: 0o600 });
+      return true;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+      throw error;
+    }
+  }
+
+  #save(owner: Owner): void {
+    this.#owner = owner;
+    const temporary = `${lockFile(this.dataDir)}.tmp`;
+    writeFileSync(temporary, JSON.stringify(owner), { mode: 0o600 });
+    renameSync(temporary, lockFile(this.dataDir));
+  }
+}
+
+interface RunningInstance {
+  /** The process that handles signals. */
+  readonly pid: number;
+  /** The address of its API, once that is ready. */
+  readonly url: string | undefined;
+}
+
+/** Returns the instance that runs in a data directory, if there is one. */
+export function findRunningInstance(dataDir: string): RunningInstance | undefined {
+  const owner = readOwner(dataDir);
+  return owner && isRunning(owner) ? { pid: owner.pid, url: owner.url } : undefined;
+}
+
+const lockFile = (dataDir: string) => join(dataDir, "instance.json");
+const identify = (pid: number): ProcessRef => ({ pid, identity: processIdentity(pid) });
+const isRunning = ({ pid, identity }: ProcessRef) => identity !== undefined && processIdentity(pid) === identity;
+
+function readOwner(dataDir: string): Owner | undefined {
+  try {
+    return JSON.parse(readFileSync(lockFile(dataDir), "utf8")) as Owner;
+  } catch {
+    return undefined; // the file is missing, or a crash of the system truncated it
+  }
+}
+
+/**
+ * Waits until the owner of the lock and all its children have ended, and removes the lock.
+ * @throws StartError if the owner keeps running
+ */
+async function releaseAbandoned(dataDir: string): Promise<void> {
+  const since = Date.now();
+  let owner = readOwner(dataDir);
+  while (owner && isRunning(owner)) {
+    if (Date.now() - since > (owner.stopping ? STOPPING_WAIT_MS : NOT_STOPPING_WAIT_MS)) {
+      throw new StartError(
+        `The data directory ${dataDir} is in use by another instance (process ${owner.pid}${owner.url ? `, ${owner.url}` : ""}): stop that one, or name another directory in SIGNALBOX_DATA_DIR.`,
+      );
+    }
+    await delay(50);
+    owner = readOwner(dataDir);
+  }
+  await endLeftovers(owner?.children ?? []);
+  rmSync(lockFile(dataDir), { force: true });
+}
+
+/** Waits for processes that end by themselves once their owner has ended, and kills those that do not. */
+async function endLeftovers(leftovers: readonly ProcessRef[]): Promise<void> {
+  const deadline = Date.now() + LEFTOVER_WAIT_MS;
+  while (leftovers.some(isRunning) && Date.now() < deadline) await delay(50);
+  for (const leftover of leftovers.filter(isRunning)) killGroup(leftover.pid);
+}
