@@ -128,20 +128,15 @@ function changedCurrent({ status, stepKey, message, ends }: ReportChange, step: 
   };
 }
 
+const IS_RUNNING = { $eq: ["$$this.v.status", "running"] };
+const IS_NEWER = { $gt: ["$$this.v.seq", { $ifNull: ["$$value.seq", -1] }] };
+
 /** The expression for the running step with the newest report, or null if no step is running. */
 const LAST_REPORTED = {
   $reduce: {
     input: { $objectToArray: "$steps" },
     initialValue: null,
-    in: {
-      $cond: [
-        {
-          $and: [{ $eq: ["$$this.v.status", "running"] }, { $gt: ["$$this.v.seq", { $ifNull: ["$$value.seq", -1] }] }],
-        },
-        "$$this.v",
-        "$$value",
-      ],
-    },
+    in: { $cond: [{ $and: [IS_RUNNING, IS_NEWER] }, "$$this.v", "$$value"] },
   },
 };
 
