@@ -77,7 +77,7 @@ export default {
     refuse(
       "bullmq-in-queue",
       "Only the queue definitions, the producer and the two files that run processors depend on how BullMQ works.",
-      { path: "^src/", pathNot: "^src/(shared/(enqueue|queues|queue/.*)|workers/(run|outcome))\\.ts$" },
+      { path: "^src/", pathNot: "^src/(shared/queue/.*|workers/(runWorkers|outcome))\\.ts$" },
       { path: "^node_modules/bullmq/" },
     ),
     refuse("no-cycles", "Files of a cycle, of types too, cannot be understood one by one.", {}, { circular: true }),
