@@ -3,12 +3,13 @@ import type { ServerResponse } from "node:http";
 import Router from "@koa/router";
 import type { Context, Middleware } from "koa";
 import type { TObject, TSchema } from "typebox";
-import { AppError, toAppError } from "../shared/errors.ts";
+import { AppError } from "../shared/errors.ts";
 import type { ApiDeps } from "./deps.ts";
 import { jsonBody } from "./middleware/body.ts";
 import type { MemoryBudget } from "./middleware/memoryBudget.ts";
-import { type Answer, type Answers, type AnyRoute, errorsOf, type Input, type RouteSchemas } from "./route.ts";
-import { bodyAjv, bodyCheck, urlCheck } from "./validate.ts";
+import type { AnyRoute, Input, RouteSchemas } from "./route.ts";
+import { strictHandler } from "./strictHandler.ts";
+import { bodyCheck, urlCheck } from "./validate.ts";
 
 export interface RouterOptions {
   readonly bodyLimit: number;
@@ -19,7 +20,7 @@ export interface RouterOptions {
 }
 
 /**
- * Creates the router of the routes. The first route that matches a request handles it; `notFound` handles all others.
+ * Creates the router of the routes. The first route that matches a request handles it; middleware/notFound.ts handles all others.
  * @param bodyReaders middleware that reads the body in place of `jsonBody`, by operationId
  */
 export function createRouter(
@@ -112,50 +113,3 @@ const EMPTY = { type: "object", properties: {}, additionalProperties: false } as
 
 /** Returns whether a parameter is a list separated by commas; other lists repeat the parameter. */
 export const isList = (schema: TSchema): boolean => (schema as { explode?: boolean }).explode === false;
-
-function strictHandler(r: AnyRoute): (input: Input<RouteSchemas>, deps: ApiDeps) => Promise<Answer<Answers>> {
-  const listed = errorsOf(r);
-  return async (input, deps) => {
-    const answer = await r.handler(input, deps).catch((thrown: unknown) => {
-      const { code } = toAppError(thrown);
-      if (code !== "internal" && !listed.includes(code))
-        throw new Error(`${r.operationId} does not list the error code ${code}`);
-      throw thrown;
-    });
-    if (r.stream || answer.status === 204) return answer;
-    const schema = r.answers[answer.status];
-    // validates the serialized response, in which undefined properties are absent
-    if (!schema || !bodyAjv.validate(schema, JSON.parse(JSON.stringify(answer.body)))) {
-      throw new Error(
-        `${r.operationId} answered ${answer.status} with a body that does not match its schema: ${bodyAjv.errorsText()}`,
-      );
-    }
-    return answer;
-  };
-}
-
-/**
- * Handles requests that no route matches. Answers OPTIONS at a known path with its methods.
- * @throws AppError method_not_allowed at a known path; hook_not_found, not_found
- */
-export function notFound(router: Router, isUnknownHook: (path: string) => boolean): Middleware {
-  return (ctx) => {
-    if (isUnknownHook(ctx.path)) throw new AppError("hook_not_found", { detail: `There is no hook at ${ctx.path}.` });
-    const methods = methodsAt(router, ctx.path);
-    if (methods.size === 0) {
-      throw new AppError("not_found", { detail: `There is nothing at ${ctx.path}; see /docs for what there is.` });
-    }
-    const allow = [...methods, "OPTIONS"].join(", ");
-    if (ctx.method === "OPTIONS") {
-      ctx.status = 204;
-      ctx.set("Allow", allow);
-      return;
-    }
-    throw new AppError("method_not_allowed", { detail: `${ctx.path} takes ${allow}.`, headers: { Allow: allow } });
-  };
-}
-
-/** Returns the methods of the routes at a path; empty when there is no route. */
-function methodsAt(router: Router, path: string): Set<string> {
-  return new Set(router.match(path, "GET").path.flatMap(({ methods }) => methods));
-}

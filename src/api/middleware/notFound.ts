@@ -1,0 +1,29 @@
+import type Router from "@koa/router";
+import type { Middleware } from "koa";
+import { AppError } from "../../shared/errors.ts";
+
+/**
+ * Handles requests that no route matches. Answers OPTIONS at a known path with its methods.
+ * @throws AppError method_not_allowed at a known path; hook_not_found, not_found
+ */
+export function notFound(router: Router, isUnknownHook: (path: string) => boolean): Middleware {
+  return (ctx) => {
+    if (isUnknownHook(ctx.path)) throw new AppError("hook_not_found", { detail: `There is no hook at ${ctx.path}.` });
+    const methods = methodsAt(router, ctx.path);
+    if (methods.size === 0) {
+      throw new AppError("not_found", { detail: `There is nothing at ${ctx.path}; see /docs for what there is.` });
+    }
+    const allow = [...methods, "OPTIONS"].join(", ");
+    if (ctx.method === "OPTIONS") {
+      ctx.status = 204;
+      ctx.set("Allow", allow);
+      return;
+    }
+    throw new AppError("method_not_allowed", { detail: `${ctx.path} takes ${allow}.`, headers: { Allow: allow } });
+  };
+}
+
+/** Returns the methods of the routes at a path; empty when there is no route. */
+function methodsAt(router: Router, path: string): Set<string> {
+  return new Set(router.match(path, "GET").path.flatMap(({ methods }) => methods));
+}

@@ -1,0 +1,29 @@
+import { toAppError } from "../shared/errors.ts";
+import type { ApiDeps } from "./deps.ts";
+import { type Answer, type Answers, type AnyRoute, errorsOf, type Input, type RouteSchemas } from "./route.ts";
+import { bodyAjv } from "./validate.ts";
+
+/**
+ * Returns the handler of a route with a check of its response, for tests: a response that does not match the schema of the
+ * route, or an error code that the route does not list, is an error of its own.
+ */
+export function strictHandler(r: AnyRoute): (input: Input<RouteSchemas>, deps: ApiDeps) => Promise<Answer<Answers>> {
+  const listed = errorsOf(r);
+  return async (input, deps) => {
+    const answer = await r.handler(input, deps).catch((thrown: unknown) => {
+      const { code } = toAppError(thrown);
+      if (code !== "internal" && !listed.includes(code))
+        throw new Error(`${r.operationId} does not list the error code ${code}`);
+      throw thrown;
+    });
+    if (r.stream || answer.status === 204) return answer;
+    const schema = r.answers[answer.status];
+    // validates the serialized response, in which undefined properties are absent
+    if (!schema || !bodyAjv.validate(schema, JSON.parse(JSON.stringify(answer.body)))) {
+      throw new Error(
+        `${r.operationId} answered ${answer.status} with a body that does not match its schema: ${bodyAjv.errorsText()}`,
+      );
+    }
+    return answer;
+  };
+}
