@@ -1,6 +1,7 @@
 import cluster, { type Worker } from "node:cluster";
 import { setTimeout as pause } from "node:timers/promises";
 import { AggregatorRegistry, type Registry, type RegistryContentType } from "prom-client";
+import { backoff } from "../shared/backoff.ts";
 import { AppError } from "../shared/errors.ts";
 import { type Lifecycle, StartError } from "../shared/lifecycle.ts";
 import type { Logger } from "../shared/logger.ts";
@@ -51,8 +52,9 @@ export async function runCluster(
   };
   /** Retries until a process is ready, because MongoDB or Redis may be away. */
   const replace = async () => {
+    const delayMs = backoff({ initialMs: replaceMs, maxMs: maxReplaceMs });
     for (let tries = 0; !stopping; tries++) {
-      await pause(Math.min(replaceMs * 2 ** tries, maxReplaceMs), undefined, { ref: false });
+      await pause(delayMs(tries + 1), undefined, { ref: false });
       if (
         stopping ||
         (await start().then(

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { backoff } from "../../shared/backoff.ts";
 import type { Lifecycle } from "../../shared/lifecycle.ts";
 
 /** A running process that is ready. */
@@ -25,8 +26,7 @@ export function supervise<R extends Running>(options: SupervisedOptions<R>, life
   return supervised;
 }
 
-const INITIAL_BACKOFF_MS = 1_000;
-const MAX_BACKOFF_MS = 30_000;
+const restartDelayMs = backoff({ initialMs: 1_000, maxMs: 30_000 });
 /** Uptime after which the delay starts again at its initial value. */
 const STABLE_MS = 60_000;
 
@@ -92,22 +92,22 @@ export class Supervised<R extends Running> {
   async #watch(first: R): Promise<void> {
     const { name, restartOnExit = true } = this.#options;
     let running: R | undefined = first;
-    let backoffMs = INITIAL_BACKOFF_MS;
+    let exits = 0;
     while (!this.#stopped.signal.aborted) {
       const since = Date.now();
       const end: string = running ? await running.exited : "";
       this.#running = undefined;
       if (this.#stopped.signal.aborted) return;
       if (!this.#restart) {
-        if (Date.now() - since > STABLE_MS) backoffMs = INITIAL_BACKOFF_MS;
+        if (Date.now() - since > STABLE_MS) exits = 0;
         if (running) {
           console.error(
             `${name} ended unexpectedly (${end}); ${restartOnExit ? "it is started again" : "waiting for a change"}.`,
           );
         }
         this.#wake = new AbortController();
-        await delay(restartOnExit ? backoffMs : 2 ** 31 - 1, undefined, { signal: this.#wake.signal }).catch(() => {});
-        backoffMs = Math.min(backoffMs * 2, MAX_BACKOFF_MS);
+        const delayMs = restartOnExit ? restartDelayMs(++exits) : 2 ** 31 - 1;
+        await delay(delayMs, undefined, { signal: this.#wake.signal }).catch(() => {});
       }
       this.#restart = false;
       running = await this.#launch().catch((error: Error) => {

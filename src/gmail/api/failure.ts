@@ -1,3 +1,4 @@
+import { backoff } from "../../shared/backoff.ts";
 import { AppError } from "../../shared/errors.ts";
 import { StartError } from "../../shared/lifecycle.ts";
 import { GoogleError } from "./googleError.ts";
@@ -40,7 +41,7 @@ export function toFailure(thrown: unknown): Failure {
 /** Returns the delay in milliseconds before the next try. @param failures consecutive failures, including this one */
 export function retryDelayMs(failure: Failure, failures: number): number {
   const { isLasting, retryAfterMs = 0, retryWithinMs = MAX_RETRY_MS } = failure;
-  const first = isLasting ? FIRST_LASTING_RETRY_MS : FIRST_RETRY_MS;
-  const backoffMs = Math.min(first * 2 ** Math.min(failures - 1, 20), retryWithinMs);
+  const initialMs = isLasting ? FIRST_LASTING_RETRY_MS : FIRST_RETRY_MS;
+  const backoffMs = backoff({ initialMs, maxMs: retryWithinMs })(failures);
   return Math.max(backoffMs, Math.min(retryAfterMs, MAX_RATE_LIMIT_MS));
 }

@@ -1,5 +1,6 @@
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from "ioredis";
 import { hostsOf } from "../address.ts";
+import { backoff } from "../backoff.ts";
 import { describeUnusable } from "../describeUnusable.ts";
 import { StartError } from "../lifecycle.ts";
 import type { Logger } from "../logger.ts";
@@ -124,7 +125,7 @@ function reconnectOnError(this: unknown, { message }: Error): boolean {
   return true;
 }
 
-const retryStrategy = (tries: number): number => Math.min(50 * 2 ** tries, 2_000);
+const retryStrategy = backoff({ initialMs: 100, maxMs: 2_000 });
 
 function open({ url, cluster }: RedisAddress, log: Logger, options: OpenOptions): RedisConnection {
   const common = { ...options.common, connectTimeout: CONNECT_TIMEOUT_MS };

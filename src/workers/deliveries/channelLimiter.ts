@@ -1,4 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { backoff } from "../../shared/backoff.ts";
 import { TIMINGS, type Timings } from "../../shared/timings.ts";
 
 /** Maximum time for which a rate limit is obeyed, whatever `Retry-After` the service sends. */
@@ -16,8 +17,7 @@ const JITTER = 0.25;
  */
 export function limitMs(retryAfterMs: number | null, limits: number, timings = TIMINGS.channel): number {
   if (retryAfterMs !== null) return Math.min(Math.max(retryAfterMs, timings.minLimitMs), MAX_LIMIT_MS);
-  const backoffMs = Math.min(timings.initialBackoffMs * 2 ** (limits - 1), MAX_BACKOFF_MS);
-  return backoffMs * (1 + JITTER * Math.random());
+  return backoff({ initialMs: timings.initialBackoffMs, maxMs: MAX_BACKOFF_MS, jitter: JITTER })(limits);
 }
 
 /** Permission to send one message, whose result must be passed to `report`; or a refusal, its duration and its reason. */

@@ -1,0 +1,20 @@
+export interface BackoffOptions {
+  readonly initialMs: number;
+  readonly maxMs: number;
+  /** The share of the delay that is added at random, so that processes which failed together do not return together. */
+  readonly jitter?: number;
+}
+
+/** No delay doubles more often: beyond it numbers lose precision. */
+const MAX_DOUBLINGS = 30;
+
+/**
+ * Returns the delay in milliseconds before the next attempt, given the number of failures so far (1 after the first one). It
+ * doubles with each failure up to `maxMs`.
+ */
+export function backoff({ initialMs, maxMs, jitter = 0 }: BackoffOptions): (failures: number) => number {
+  return (failures) => {
+    const delayMs = Math.min(initialMs * 2 ** Math.min(Math.max(failures - 1, 0), MAX_DOUBLINGS), maxMs);
+    return delayMs * (1 + jitter * Math.random());
+  };
+}
