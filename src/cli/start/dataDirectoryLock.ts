@@ -1,4 +1,5 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { StartError } from "../../shared/lifecycle.ts";
@@ -13,6 +14,8 @@ interface ProcessRef {
 }
 
 interface Owner extends ProcessRef {
+  /** Differs for each acquisition. Missing where an earlier version wrote the file. */
+  readonly id?: string;
   readonly url?: string;
   readonly stopping?: true;
   /** The processes that the owner has started. Each leads a process group. */
@@ -28,6 +31,8 @@ const NOT_STOPPING_WAIT_MS = 1_500;
 const STOPPING_WAIT_MS = 60_000;
 /** How long to wait for the children of a killed owner before they are killed too. */
 const LEFTOVER_WAIT_MS = 10_000;
+/** How long a new lock is watched before it counts. Comparing and removing an abandoned one takes microseconds. */
+const CONFIRM_AFTER_MS = 100;
 
 /**
  * The exclusive right to use a data directory. The file instance.json in it names the owner and the processes that it has
@@ -39,7 +44,7 @@ export class DataDirectoryLock {
 
   private constructor(dataDir: string) {
     this.dataDir = dataDir;
-    this.#owner = { ...identify(process.pid), children: [] };
+    this.#owner = { ...identify(process.pid), id: randomUUID(), children: [] };
   }
 
   /**
@@ -50,7 +55,7 @@ export class DataDirectoryLock {
     const lock = new DataDirectoryLock(dataDir);
     try {
       makePrivateDir(dataDir);
-      while (!lock.#create()) await releaseAbandoned(dataDir);
+      while (!(lock.#create() && (await lock.#isConfirmed()))) await releaseAbandoned(dataDir);
     } catch (error) {
       if (error instanceof StartError) throw error;
       const { code } = error as NodeJS.ErrnoException;
@@ -80,14 +85,25 @@ export class DataDirectoryLock {
     rmSync(lockFile(this.dataDir), { force: true });
   }
 
+  /** Creates the file with its whole content in one step: another start never reads half of it. */
   #create(): boolean {
+    const temporary = `${lockFile(this.dataDir)}.${this.#owner.id}`;
     try {
-      writeFileSync(lockFile(this.dataDir), JSON.stringify(this.#owner), { flag: "wx", mode: 0o600 });
+      writeFileSync(temporary, JSON.stringify(this.#owner), { mode: 0o600 });
+      linkSync(temporary, lockFile(this.dataDir));
       return true;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
       throw error;
+    } finally {
+      rmSync(temporary, { force: true });
     }
+  }
+
+  /** Returns whether the file is still this one's after a moment, in which another start may remove an abandoned one late. */
+  async #isConfirmed(): Promise<boolean> {
+    await delay(CONFIRM_AFTER_MS);
+    return readOwner(this.dataDir)?.id === this.#owner.id;
   }
 
   #save(owner: Owner): void {
@@ -140,7 +156,8 @@ async function releaseAbandoned(dataDir: string): Promise<void> {
     owner = readOwner(dataDir);
   }
   await endLeftovers(owner?.children ?? []);
-  rmSync(lockFile(dataDir), { force: true });
+  // another start may have waited for the same processes, and own the directory by now
+  if (readOwner(dataDir)?.id === owner?.id) rmSync(lockFile(dataDir), { force: true });
 }
 
 /** Waits for processes that end by themselves once their owner has ended, and kills those that do not. */
