@@ -97,7 +97,8 @@ export function runProcessGroup(program: Program, signal: AbortSignal): Promise<
   });
 }
 
-function signalGroup(leader: number, name: NodeJS.Signals): void {
+/** Sends a signal to all processes of a group; does nothing when the group has ended. @param leader the process id of its leader */
+export function signalGroup(leader: number, name: NodeJS.Signals): void {
   try {
     process.kill(-leader, name);
   } catch {

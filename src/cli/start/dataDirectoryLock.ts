@@ -3,8 +3,8 @@ import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { StartError } from "../../shared/lifecycle.ts";
+import { signalGroup } from "../../shared/processGroup.ts";
 import { makePrivateDir } from "../configFile/privateFile.ts";
-import { killGroup } from "./embedded/server.ts";
 import { processIdentity } from "./processInfo.ts";
 
 interface ProcessRef {
@@ -164,5 +164,5 @@ async function releaseAbandoned(dataDir: string): Promise<void> {
 async function endLeftovers(leftovers: readonly ProcessRef[]): Promise<void> {
   const deadline = Date.now() + LEFTOVER_WAIT_MS;
   while (leftovers.some(isRunning) && Date.now() < deadline) await delay(50);
-  for (const leftover of leftovers.filter(isRunning)) killGroup(leftover.pid);
+  for (const leftover of leftovers.filter(isRunning)) signalGroup(leftover.pid, "SIGKILL");
 }

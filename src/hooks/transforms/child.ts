@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
+import { signalGroup } from "../../shared/processGroup.ts";
 import { FRAMES_FD, OUT_OF_MEMORY } from "./transformFrames.mjs";
 
 /** How long to wait for the end of the output after the exit, if a process that left the group holds a pipe open. */
@@ -61,11 +62,7 @@ export class TransformChild {
   }
 
   #killGroup(): void {
-    try {
-      if (this.#process.pid) process.kill(-this.#process.pid, "SIGKILL");
-    } catch {
-      // The group has no process any more.
-    }
+    if (this.#process.pid) signalGroup(this.#process.pid, "SIGKILL");
   }
 
   #waitForEnd(): Promise<string> {

@@ -4,6 +4,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { StartError } from "../../../shared/lifecycle.ts";
+import { signalGroup } from "../../../shared/processGroup.ts";
 import type { Running } from "../supervised.ts";
 
 /**
@@ -61,17 +62,9 @@ export function spawnServer(binary: string, args: readonly string[], stopWithinM
 export async function waitOrKill(exited: Promise<unknown>, withinMs: number, pid: number): Promise<void> {
   const timer = new AbortController();
   const tooLong = delay(withinMs, true, { signal: timer.signal }).catch(() => false);
-  if (await Promise.race([exited.then(() => false), tooLong])) killGroup(pid);
+  if (await Promise.race([exited.then(() => false), tooLong])) signalGroup(pid, "SIGKILL");
   timer.abort();
   await exited;
-}
-
-export function killGroup(pid: number): void {
-  try {
-    process.kill(-pid, "SIGKILL");
-  } catch {
-    // The group has ended by itself.
-  }
 }
 
 /** Waits until the port accepts connections. Returns false if the server ends before, after `withinMs`, or on an abort. */
