@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { StartError } from "../../shared/lifecycle.ts";
 import { signalGroup } from "../../shared/processGroup.ts";
-import { makePrivateDir } from "../configFile/privateFile.ts";
+import { makePrivateDir, writePrivateFile } from "../configFile/privateFile.ts";
 import { processIdentity } from "./processInfo.ts";
 
 interface ProcessRef {
@@ -31,7 +31,7 @@ const NOT_STOPPING_WAIT_MS = 1_500;
 const STOPPING_WAIT_MS = 60_000;
 /** How long to wait for the children of a killed owner before they are killed too. */
 const LEFTOVER_WAIT_MS = 10_000;
-/** How long a new lock is watched before it counts. Comparing and removing an abandoned one takes microseconds. */
+/** How long a lock that replaces an abandoned one is watched before it counts. Comparing and removing takes microseconds. */
 const CONFIRM_AFTER_MS = 100;
 
 /**
@@ -55,7 +55,9 @@ export class DataDirectoryLock {
     const lock = new DataDirectoryLock(dataDir);
     try {
       makePrivateDir(dataDir);
-      while (!(lock.#create() && (await lock.#isConfirmed()))) await releaseAbandoned(dataDir);
+      if (lock.#create()) return lock;
+      do await releaseAbandoned(dataDir);
+      while (!(lock.#create() && (await lock.#isConfirmed())));
     } catch (error) {
       if (error instanceof StartError) throw error;
       const { code } = error as NodeJS.ErrnoException;
@@ -85,19 +87,8 @@ export class DataDirectoryLock {
     rmSync(lockFile(this.dataDir), { force: true });
   }
 
-  /** Creates the file with its whole content in one step: another start never reads half of it. */
   #create(): boolean {
-    const temporary = `${lockFile(this.dataDir)}.${this.#owner.id}`;
-    try {
-      writeFileSync(temporary, JSON.stringify(this.#owner), { mode: 0o600 });
-      linkSync(temporary, lockFile(this.dataDir));
-      return true;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
-      throw error;
-    } finally {
-      rmSync(temporary, { force: true });
-    }
+    return writePrivateFile(lockFile(this.dataDir), JSON.stringify(this.#owner), { replace: false });
   }
 
   /** Returns whether the file is still this one's after a moment, in which another start may remove an abandoned one late. */
@@ -108,9 +99,7 @@ export class DataDirectoryLock {
 
   #save(owner: Owner): void {
     this.#owner = owner;
-    const temporary = `${lockFile(this.dataDir)}.tmp`;
-    writeFileSync(temporary, JSON.stringify(owner), { mode: 0o600 });
-    renameSync(temporary, lockFile(this.dataDir));
+    writePrivateFile(lockFile(this.dataDir), JSON.stringify(owner), { replace: true });
   }
 }
 
