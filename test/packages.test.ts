@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { expect } from "chai";
+import { HEAP_OPTIONS } from "../src/cli/start/child.ts";
 
 const run = promisify(execFile);
 
@@ -82,4 +83,21 @@ describe("npm run sbom", () => {
     expect(devDependencies).to.include.keys(forDevelopment);
     expect(forDevelopment.filter((name) => bom.components.some((component) => component.name === name))).to.be.empty;
   });
+});
+
+describe("the options of Node that bound the heap", () => {
+  const asText = HEAP_OPTIONS.join(" ");
+  const asList = HEAP_OPTIONS.map((option) => `"${option}"`).join(", ");
+  const places: [string, string, string[]][] = [
+    ["package.json", asText, ["src/api/main.ts", "src/workers/main.ts"]],
+    ["Dockerfile", asList, ['"src/api/main.ts"']],
+    ["compose.yaml", asList, ['"src/workers/main.ts"']],
+  ];
+  for (const [file, options, programs] of places) {
+    it(`are in ${file} what \`signalbox start\` passes to its processes`, () => {
+      const text = readFileSync(file, "utf8");
+
+      for (const program of programs) expect(text).to.match(new RegExp(`${options},? ${program}`));
+    });
+  }
 });
