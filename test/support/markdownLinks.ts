@@ -48,6 +48,6 @@ const slugOf = (heading: string): string =>
     .replace(/[^\p{L}\p{N}\s_-]/gu, "")
     .replace(/\s/g, "-");
 
-const withoutBlocks = (text: string): string => text.replace(/^(```+)[^]*?^\1$/gm, "");
+const withoutBlocks = (text: string): string => text.replace(/^(```+)[\s\S]*?^\1$/gm, "");
 
 const withoutCode = (text: string): string => withoutBlocks(text).replace(/`[^`\n]*`/g, "");
