@@ -83,7 +83,7 @@ const HEADING = "| key | environment | value | default | what it does |\n|---|--
 function mapping(): string {
   const rows = configKeys(MappingSchema as ConfigNode).map(([key, node]) => row(key, node).replace(" |  | ", " | "));
   const heading = "| key | value | default | what it does |\n|---|---|---|---|";
-  return `### An entry of hooks.mappings\n\n[Hooks](hooks.md#mapped-hooks) explains how mappings work, [templates](templates.md) what a template can contain.\n\n${heading}\n${rows.join("\n")}`;
+  return `### Keys of a mapping\n\n[Hooks](hooks.md#mapped-hooks) explains how mappings work, [templates](templates.md) what a template can contain.\n\n${heading}\n${rows.join("\n")}`;
 }
 
 function row(key: string, node: ConfigNode): string {
