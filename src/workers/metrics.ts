@@ -22,50 +22,50 @@ export class WorkerMetrics {
     collectDefaultMetrics({ register: this.registry });
     this.runs = new Counter({
       name: "signalbox_runs_total",
-      help: "Attempts of runs by this worker, by outcome and error code.",
+      help: "Tries of runs that this worker carried out, by how they ended.",
       labelNames: ["outcome", "code"],
       registers,
     });
     this.queuedSeconds = new Histogram({
       name: "signalbox_run_queued_seconds",
-      help: "Time from the acceptance of a run to its first attempt.",
+      help: "Time from a run's acceptance to its first try.",
       buckets: SECONDS,
       registers,
     });
     this.runSeconds = new Histogram({
       name: "signalbox_run_duration_seconds",
-      help: "Duration of attempts of runs, by outcome.",
+      help: "Time that a try of a run took.",
       labelNames: ["outcome"],
       buckets: SECONDS,
       registers,
     });
     this.mapped = new Counter({
       name: "signalbox_mapped_hooks_total",
-      help: "Runs of mapped hooks, by the outcome of their mapping.",
+      help: "Runs of mapped hooks, by what their mapping made of them.",
       labelNames: ["outcome"],
       registers,
     });
     this.heartbeats = new Counter({
       name: "signalbox_heartbeat_turns_total",
-      help: "Turns of the main session, by outcome.",
+      help: "Turns of the main session, by how they ended.",
       labelNames: ["outcome"],
       registers,
     });
     this.deliveries = new Counter({
       name: "signalbox_deliveries_total",
-      help: "Ended deliveries, by channel and outcome.",
+      help: "Deliveries that have ended, by channel and how.",
       labelNames: ["channel", "outcome"],
       registers,
     });
     this.deliveryAttempts = new Counter({
       name: "signalbox_delivery_attempts_total",
-      help: "Messages sent to the service of a channel, by result.",
+      help: "Messages handed to a channel's service, by what became of them.",
       labelNames: ["channel", "result"],
       registers,
     });
     this.channelStopped = new Gauge({
       name: "signalbox_channel_stopped",
-      help: "1 while a channel is stopped because its credentials were refused.",
+      help: "1 while nothing is sent to a channel because its credentials are not good.",
       labelNames: ["channel"],
       registers,
     });

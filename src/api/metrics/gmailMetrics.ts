@@ -34,21 +34,17 @@ export function addGmailMetrics(registry: Registry, read: () => Promise<MailboxD
   addGauge("listening", "1 while a process listens to the mailbox.", (mailbox) =>
     Number(isLeased(mailbox, clock.now())),
   );
-  addGauge("lag_seconds", "Upper bound on how long a new mail takes to become a run.", ({ listedAt }) =>
+  addGauge("lag_seconds", "A mail that came longer ago than this is a run.", ({ listedAt }) =>
     listedAt ? Math.max(0, seconds(clock.now()) - seconds(listedAt)) : undefined,
   );
   addGauge("last_mail_timestamp_seconds", "When a mail last became a run.", ({ lastMailAt }) => seconds(lastMailAt));
-  addGauge("last_notice_timestamp_seconds", "When the last notice arrived.", ({ lastNoticeAt }) =>
-    seconds(lastNoticeAt),
-  );
-  addGauge(
-    "watch_expiry_timestamp_seconds",
-    "When Gmail stops sending notices unless the watch is renewed.",
-    ({ watch }) => seconds(watch?.expiresAt),
+  addGauge("last_notice_timestamp_seconds", "When the last notice came.", ({ lastNoticeAt }) => seconds(lastNoticeAt));
+  addGauge("watch_expiry_timestamp_seconds", "Until when Gmail sends notices.", ({ watch }) =>
+    seconds(watch?.expiresAt),
   );
   new Gauge({
     name: "signalbox_gmail_fault",
-    help: "1 while a part of the listener fails; lasting is true if it does not recover on its own.",
+    help: "1 while a part of the listener fails: lasting where it does not pass by itself.",
     labelNames: ["part", "lasting"],
     registers: [registry],
     aggregator: "first",

@@ -27,32 +27,32 @@ export class Metrics {
     collectDefaultMetrics({ register: this.registry });
     this.requestSeconds = new Histogram({
       name: "signalbox_http_request_duration_seconds",
-      help: "Time from the head of a request to the end of its response.",
+      help: "Time from a request's head to the end of its answer.",
       labelNames: ["method", "route", "status"],
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
       registers,
     });
     this.reports = new Counter({
       name: "signalbox_reports_total",
-      help: "Accepted step reports, by the resulting status of the step.",
+      help: "Reports of steps that took effect, by the status of the step after them.",
       labelNames: ["status"],
       registers,
     });
     this.jobs = new Counter({
       name: "signalbox_jobs_total",
-      help: "Jobs created, completed and failed, by outcome.",
+      help: "Jobs created, completed and failed.",
       labelNames: ["outcome"],
       registers,
     });
     this.refused = new Counter({
       name: "signalbox_refused_requests_total",
-      help: "Refused requests, by error code.",
+      help: "Requests refused for what they are, by the code of the error.",
       labelNames: ["reason"],
       registers,
     });
     this.hooks = new Counter({
       name: "signalbox_hooks_accepted_total",
-      help: "Accepted hook requests, by hook.",
+      help: "Hook requests written down and answered, by hook.",
       labelNames: ["hook"],
       registers,
     });
@@ -65,7 +65,7 @@ export class Metrics {
   #connections(countConnections: () => Promise<number>): void {
     new Gauge({
       name: "signalbox_http_connections",
-      help: "Open client connections of this process.",
+      help: "Open connections of clients.",
       registers: [this.registry],
       async collect() {
         this.set(await countConnections());
@@ -87,7 +87,7 @@ export class Metrics {
   #eventsWaiting(countWaiting: () => Promise<number>): void {
     new Gauge({
       name: "signalbox_events_waiting",
-      help: "Events that wait for the main session; absent while MongoDB cannot be reached.",
+      help: "Events that wait for the main session; absent while MongoDB is away.",
       registers: [this.registry],
       aggregator: "first",
       async collect() {
@@ -103,7 +103,7 @@ export class Metrics {
   #queueDepths(readDepths: ReadDepths): void {
     new Gauge({
       name: "signalbox_queue_jobs",
-      help: "Entries of each queue, by state (waiting includes prioritized); absent while Redis cannot be reached.",
+      help: "Jobs in each queue by state; absent while Redis is away.",
       labelNames: ["queue", "state"],
       registers: [this.registry],
       aggregator: "first",
