@@ -40,7 +40,8 @@ describe("the documents", () => {
       ),
     );
 
-    expect(PAGES.filter((page) => page.startsWith("docs/") && !linked.has(page))).to.deep.equal([]);
+    const unlinked = PAGES.filter((page) => page.startsWith("docs/") && page !== "docs/index.md" && !linked.has(page));
+    expect(unlinked).to.deep.equal([]);
   });
 
   it("are there under each path that the code names", () => {
