@@ -5,7 +5,6 @@ import { Failure, Notice } from "./components/notice.tsx";
 import { Toasts } from "./components/toasts.tsx";
 import { TopBar } from "./components/topBar.tsx";
 import { access, accessError, readAccess, redirectToLogin } from "./data/access.ts";
-import { useStore } from "./data/useStore.ts";
 import { ChannelsPage } from "./pages/channels.tsx";
 import { DeliveriesPage } from "./pages/deliveries.tsx";
 import { JobPage } from "./pages/job.tsx";
@@ -32,9 +31,9 @@ const PAGES: Readonly<Record<Path, ComponentType<{ place: Place }>>> = {
 };
 
 export function App() {
-  const here = useStore(place);
-  const currentAccess = useStore(access);
-  const failed = useStore(accessError);
+  const here = place.value;
+  const currentAccess = access.value;
+  const failed = accessError.value;
   const isLogin = here.path === "/login";
   const needsLogin = currentAccess?.needsToken && currentAccess.access === null;
   useEffect(() => {

@@ -1,5 +1,4 @@
 import { liveState } from "../data/live.ts";
-import { useStore } from "../data/useStore.ts";
 import { Icon } from "./icon.tsx";
 
 const TEXTS = {
@@ -10,7 +9,7 @@ const TEXTS = {
 
 /** Shows a warning while live updates do not arrive. */
 export function Banner() {
-  const state = useStore(liveState);
+  const state = liveState.value;
   if (state !== "paused" && state !== "away") return null;
   return (
     <p class="banner" role="alert">

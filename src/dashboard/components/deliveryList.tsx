@@ -2,7 +2,6 @@ import type { Delivery } from "../../client/client.ts";
 import { access, canWrite } from "../data/access.ts";
 import { service } from "../data/service.ts";
 import { useMutation } from "../data/useMutation.ts";
-import { useStore } from "../data/useStore.ts";
 import { Facts } from "./facts.tsx";
 import { Icon } from "./icon.tsx";
 import { StatusMark } from "./status.tsx";
@@ -50,7 +49,7 @@ export function partsOf({ parts }: Delivery): string {
 /** The actions on a delivery, if the access allows changes. Their effect arrives as a live event. */
 export function DeliveryActions({ delivery: { deliveryId, state } }: { delivery: Delivery }) {
   const { isPending, mutate } = useMutation(deliveryId);
-  if (!canWrite(useStore(access)) || state === "sent") return null;
+  if (!canWrite(access.value) || state === "sent") return null;
   return (
     <span class="acts">
       <button type="button" disabled={isPending} onClick={() => mutate(service.deliveries.retry, "It is tried again")}>

@@ -5,7 +5,6 @@ import { service } from "../data/service.ts";
 import { throttle } from "../data/throttle.ts";
 import { barOf, endOf, isStepStale } from "../data/timeline.ts";
 import { type Query, useQuery } from "../data/useQuery.ts";
-import { useStore } from "../data/useStore.ts";
 import { absolute, duration } from "../time.ts";
 import { Facts } from "./facts.tsx";
 import { Icon } from "./icon.tsx";
@@ -36,7 +35,7 @@ export function StepPanel({ job, stepKey, summary, onClose }: StepPanelProps) {
   useReloadOnEvent(summary, query);
   const { value, error, reload } = query;
   useEffect(() => dialog.current?.showModal(), []);
-  const present = useStore(now);
+  const present = now.value;
   const end = endOf(job, present);
   const step = summary ?? value;
   const stale = step !== null && isStepStale(step, job, present);

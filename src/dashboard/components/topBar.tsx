@@ -1,6 +1,5 @@
 import { access, logOut } from "../data/access.ts";
 import { liveState } from "../data/live.ts";
-import { useStore } from "../data/useStore.ts";
 import type { Place } from "../router.ts";
 import { showHelp } from "../shortcuts.tsx";
 import { nextTheme, theme } from "../theme.ts";
@@ -19,8 +18,8 @@ const THEMES = { auto: "as the system", light: "light", dark: "dark" } as const;
 
 /** @param isPlain whether to omit the navigation, as before the login */
 export function TopBar({ place, isPlain }: { place: Place; isPlain: boolean }) {
-  const chosen = useStore(theme);
-  const currentAccess = useStore(access);
+  const chosen = theme.value;
+  const currentAccess = access.value;
   return (
     <header class="top">
       <a class="brand" href="/">
@@ -97,7 +96,7 @@ const LIVE = {
 } as const;
 
 function Live() {
-  const state = useStore(liveState);
+  const state = liveState.value;
   return (
     <span class={`live live-${state}`} role="status">
       {LIVE[state]}

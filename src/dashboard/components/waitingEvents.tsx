@@ -4,7 +4,6 @@ import { useReloadEvery } from "../data/reloadEvery.ts";
 import { service } from "../data/service.ts";
 import { useMutation } from "../data/useMutation.ts";
 import { useQuery } from "../data/useQuery.ts";
-import { useStore } from "../data/useStore.ts";
 import { count } from "../time.ts";
 import { Confirm } from "./confirm.tsx";
 import { Icon } from "./icon.tsx";
@@ -49,7 +48,7 @@ export function WaitingEvents() {
 function RemoveButton({ eventId, onEnd }: { eventId: string; onEnd: () => void }) {
   const [isConfirming, setConfirming] = useState(false);
   const { isPending, mutate } = useMutation(eventId, onEnd);
-  if (!canWrite(useStore(access))) return null;
+  if (!canWrite(access.value)) return null;
   return (
     <>
       <button type="button" class="danger" disabled={isPending} onClick={() => setConfirming(true)}>

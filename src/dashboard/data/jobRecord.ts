@@ -1,7 +1,7 @@
+import { signal } from "@preact/signals";
 import { type Job, type JobSummary, SignalboxError, type StepSummary } from "../../client/client.ts";
 import { mergeJob } from "./jobRows.ts";
 import { STEP_ROW, service } from "./service.ts";
-import { Store } from "./store.ts";
 
 export interface JobSnapshot {
   readonly job: Job | null;
@@ -27,7 +27,7 @@ const MAX_MESSAGES = 50;
  * only when a step is opened.
  */
 export class JobRecord {
-  readonly snapshot = new Store<JobSnapshot>({
+  readonly snapshot = signal<JobSnapshot>({
     ...{ job: null, steps: [], hasMoreSteps: false, messages: [], isDeleted: false, error: null },
   });
   readonly #jobId: string;
@@ -146,7 +146,7 @@ export class JobRecord {
     this.#pendingChange = { ...this.#pendingChange, ...change };
     this.#frame ||= requestAnimationFrame(() => {
       this.#frame = 0;
-      this.snapshot.set(this.#latest());
+      this.snapshot.value = this.#latest();
       this.#pendingChange = {};
     });
   }

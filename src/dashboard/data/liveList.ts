@@ -1,4 +1,4 @@
-import { Store } from "./store.ts";
+import { type Signal, signal } from "@preact/signals";
 
 export interface Page<Row> {
   readonly rows: readonly Row[];
@@ -38,7 +38,7 @@ const RENDER_EVERY_MS = 16;
  * one request runs at a time; a reload aborts the request for the next page.
  */
 export class LiveList<Row> {
-  readonly view: Store<ListView<Row>>;
+  readonly view: Signal<ListView<Row>>;
   readonly #source: ListSource<Row>;
   #rows: Row[] = [];
   #cursor: string | null = null;
@@ -56,7 +56,7 @@ export class LiveList<Row> {
 
   constructor(source: ListSource<Row>) {
     this.#source = source;
-    this.view = new Store<ListView<Row>>(this.#currentView());
+    this.view = signal<ListView<Row>>(this.#currentView());
   }
 
   /** Reads all shown rows again, at least the first page. A call during a reload starts another one after it. */
@@ -220,7 +220,7 @@ export class LiveList<Row> {
   #render(): void {
     clearTimeout(this.#renderTimer);
     this.#renderTimer = undefined;
-    this.view.set(this.#currentView());
+    this.view.value = this.#currentView();
   }
 
   #currentView(): ListView<Row> {

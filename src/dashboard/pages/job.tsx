@@ -19,7 +19,6 @@ import { isStale, titleOf } from "../data/jobRows.ts";
 import { followLive } from "../data/live.ts";
 import { service } from "../data/service.ts";
 import { endOf } from "../data/timeline.ts";
-import { useStore } from "../data/useStore.ts";
 import { goBackTo, type Place, place, withQuery } from "../router.ts";
 import { clockTime, count, duration } from "../time.ts";
 import { useTitle } from "../title.ts";
@@ -29,7 +28,7 @@ const POLL_EVERY_MS = 3_000;
 
 export function JobPage({ place: { id: jobId, query } }: { place: Place }) {
   const record = useMemo(() => new JobRecord(jobId), [jobId]);
-  const snapshot = useStore(record.snapshot);
+  const snapshot = record.snapshot.value;
   const { job, error, isDeleted } = snapshot;
   const [isRefused, setRefused] = useState(false);
   const isAwaited = isRefused && job === null;
@@ -96,7 +95,7 @@ function JobError({ jobId, error, record }: { jobId: string; error: unknown; rec
 function JobView({ job, steps, hasMoreSteps, messages, isDeleted }: JobSnapshot & { job: Job }) {
   const { jobId, description, status, progress, message, input, metadata, output } = job;
   const title = titleOf(job);
-  const stale = isStale(job, useStore(now));
+  const stale = isStale(job, now.value);
   const hrefOf = (key: string) => withQuery(new URLSearchParams(), { step: key });
   return (
     <>
@@ -152,7 +151,7 @@ function JobView({ job, steps, hasMoreSteps, messages, isDeleted }: JobSnapshot 
 function Actions({ job, isDeleted }: { job: Job; isDeleted: boolean }) {
   const { jobId } = job;
   const [isConfirming, setConfirming] = useState(false);
-  const currentAccess = useStore(access);
+  const currentAccess = access.value;
   const remove = () =>
     service.jobs.delete(jobId).then(() => {
       showToast(`${titleOf(job)} deleted`);
@@ -186,7 +185,7 @@ function Actions({ job, isDeleted }: { job: Job; isDeleted: boolean }) {
 }
 
 function EarlierMessages({ messages }: { messages: JobSnapshot["messages"] }) {
-  const present = useStore(now);
+  const present = now.value;
   return (
     <details class="earlier">
       <summary>Earlier messages ({messages.length})</summary>
@@ -205,15 +204,15 @@ function StaleNote({ job: { lastReportAt, createdAt } }: { job: Job }) {
   const since = Date.parse(lastReportAt ?? createdAt);
   return (
     <p class="silent">
-      <Icon name="warn" /> No report for {duration(useStore(now) - since)}. See whether the code that does the work
-      still runs.
+      <Icon name="warn" /> No report for {duration(now.value - since)}. See whether the code that does the work still
+      runs.
     </p>
   );
 }
 
 function JobFacts({ job }: { job: Job }) {
   const { status, createdAt, lastReportAt, staleAfterSeconds } = job;
-  const end = endOf(job, useStore(now));
+  const end = endOf(job, now.value);
   return (
     <Facts
       facts={[

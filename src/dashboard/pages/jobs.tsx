@@ -12,7 +12,6 @@ import { followLive, liveState } from "../data/live.ts";
 import type { LiveList } from "../data/liveList.ts";
 import { service } from "../data/service.ts";
 import { throttle } from "../data/throttle.ts";
-import { useStore } from "../data/useStore.ts";
 import { address, place as here, navigate, type Place, withQuery } from "../router.ts";
 import { count } from "../time.ts";
 import { useTitle } from "../title.ts";
@@ -51,7 +50,7 @@ export function JobsPage({ place: { query } }: { place: Place }) {
 function JobCells({ job }: { job: JobSummary }) {
   const { jobId, message, status, progress, currentStep, createdAt } = job;
   const title = titleOf(job);
-  const stale = isStale(job, useStore(now));
+  const stale = isStale(job, now.value);
   return (
     <>
       <span role="cell" class="cell-name">
@@ -204,9 +203,9 @@ function NoJobs({ query }: { query: URLSearchParams }) {
 
 function useLiveJobs(query: URLSearchParams): { list: LiveList<JobSummary>; stats: Stats | null } {
   const key = query.toString();
-  const filter = useMemo(() => toFilter(query, now.value), [key]);
+  const filter = useMemo(() => toFilter(query, now.peek()), [key]);
   const list = useMemo(() => {
-    if (lastList?.key !== key) lastList = { key, list: jobList(() => toFilter(query, now.value)) };
+    if (lastList?.key !== key) lastList = { key, list: jobList(() => toFilter(query, now.peek())) };
     return lastList.list;
   }, [key]);
   const { stats, reloadSoon } = useStats();
@@ -230,12 +229,12 @@ function useLiveJobs(query: URLSearchParams): { list: LiveList<JobSummary>; stat
       },
     );
     let turn = Math.floor(now.value / CLOCK_EVERY_MS);
-    const stopClock = now.follow(() => {
-      const present = Math.floor(now.value / CLOCK_EVERY_MS);
+    const stopClock = now.subscribe((time) => {
+      const present = Math.floor(time / CLOCK_EVERY_MS);
       if (present === turn || liveState.value !== "live") return;
       turn = present;
       reloadSoon();
-      const start = spanStart(query, now.value);
+      const start = spanStart(query, time);
       if (start) list.dropBefore(start);
       if (filter.stale !== undefined) void list.reload();
     });

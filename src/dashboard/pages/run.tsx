@@ -13,7 +13,6 @@ import { followLive } from "../data/live.ts";
 import { service } from "../data/service.ts";
 import { useMutation } from "../data/useMutation.ts";
 import { useQuery } from "../data/useQuery.ts";
-import { useStore } from "../data/useStore.ts";
 import { address, type Place } from "../router.ts";
 import { duration } from "../time.ts";
 import { useTitle } from "../title.ts";
@@ -69,7 +68,7 @@ function RunError({ error, retry }: { error: unknown; retry: () => void }) {
 function RunView({ run, request, onChange }: { run: Run; request: RunRequest | null; onChange: () => void }) {
   const { runId, name, kind, sessionKey, status, attempts, error, reply, deliveries } = run;
   const { createdAt, startedAt, endedAt } = run;
-  const present = useStore(now);
+  const present = now.value;
   return (
     <>
       <div class="page-head">
@@ -166,7 +165,7 @@ function RequestView({ runId, request: { request, call } }: { runId: string; req
 
 function Actions({ run: { runId, status }, onChange }: { run: Run; onChange: () => void }) {
   const { isPending, mutate } = useMutation(runId, onChange);
-  if (!canWrite(useStore(access))) return null;
+  if (!canWrite(access.value)) return null;
   return (
     <div class="acts">
       {status === "failed" && (

@@ -9,7 +9,6 @@ import { followLive } from "../data/live.ts";
 import { LiveList } from "../data/liveList.ts";
 import { service } from "../data/service.ts";
 import { throttle } from "../data/throttle.ts";
-import { useStore } from "../data/useStore.ts";
 import { address, type Place, withQuery } from "../router.ts";
 import { duration } from "../time.ts";
 import { useTitle } from "../title.ts";
@@ -92,7 +91,7 @@ function RunCells({ run }: { run: RunRow }) {
 }
 
 function RunDuration({ run: { startedAt, endedAt } }: { run: RunSummary }) {
-  const present = useStore(now);
+  const present = now.value;
   if (!startedAt) return <>–</>;
   return <>{duration((endedAt ? Date.parse(endedAt) : present) - Date.parse(startedAt))}</>;
 }
