@@ -1,6 +1,11 @@
 import { signal } from "@preact/signals";
 import { PATHS, type Path } from "./paths.ts";
 
+/*
+ * The page's router. Each history entry stores the address that it was opened from and its scroll position, so that
+ * going up to a list returns to the same rows with the same filters.
+ */
+
 export interface Place {
   /** The pattern that the address matches; null if there is none. */
   readonly path: Path | null;
