@@ -1,10 +1,10 @@
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { type JobSummary, SignalboxError, type Step, type StepSummary } from "../../client/client.ts";
 import { now } from "../clock.ts";
 import { service } from "../data/service.ts";
-import { throttle } from "../data/throttle.ts";
 import { barOf, endOf, isStepStale } from "../data/timeline.ts";
 import { type Query, useQuery } from "../data/useQuery.ts";
+import { useThrottle } from "../data/useThrottle.ts";
 import { absolute, duration } from "../time.ts";
 import { Facts } from "./facts.tsx";
 import { Icon } from "./icon.tsx";
@@ -13,8 +13,6 @@ import { Failure } from "./notice.tsx";
 import { ProgressBar } from "./progress.tsx";
 import { StatusMark } from "./status.tsx";
 import { Toasts } from "./toasts.tsx";
-
-const RELOAD_EVERY_MS = 1_000;
 
 interface StepPanelProps {
   readonly job: JobSummary;
@@ -93,8 +91,7 @@ function StepError({ error, retry }: { error: unknown; retry: () => void }) {
 
 /** Reloads the step after an event, at a limited rate, because events lack the output. */
 function useReloadOnEvent(summary: StepSummary | undefined, { value, error, reload }: Query<Step>): void {
-  const reloadSoon = useMemo(() => throttle(reload, RELOAD_EVERY_MS), []);
-  useEffect(() => reloadSoon.stop, []);
+  const reloadSoon = useThrottle(reload);
   useEffect(() => {
     if (summary && (value ? summary.updatedAt > value.updatedAt : error !== null)) reloadSoon();
   }, [summary?.updatedAt, value]);

@@ -8,12 +8,11 @@ import { When } from "../components/when.tsx";
 import { followLive } from "../data/live.ts";
 import { useReloadEvery } from "../data/reloadEvery.ts";
 import { service } from "../data/service.ts";
-import { throttle } from "../data/throttle.ts";
 import { useQuery } from "../data/useQuery.ts";
+import { useThrottle } from "../data/useThrottle.ts";
 import { count } from "../time.ts";
 import { useTitle } from "../title.ts";
 
-const RELOAD_EVERY_MS = 1_000;
 const POLL_EVERY_MS = 5_000;
 
 export function ChannelsPage() {
@@ -24,14 +23,8 @@ export function ChannelsPage() {
     channels.reload();
     gmail.reload();
   };
-  useEffect(() => {
-    const reloadSoon = throttle(channels.reload, RELOAD_EVERY_MS);
-    const stop = followLive({ topics: ["deliveries"] }, { onStart: reload, delivery: reloadSoon });
-    return () => {
-      stop();
-      reloadSoon.stop();
-    };
-  }, []);
+  const reloadSoon = useThrottle(channels.reload);
+  useEffect(() => followLive({ topics: ["deliveries"] }, { onStart: reload, delivery: reloadSoon }), []);
   useReloadEvery(reload, POLL_EVERY_MS); // No live events report the route and the mailbox.
   const all = channels.value?.channels ?? [];
   const [configured, others] = [all.filter((one) => one.configured), all.filter((one) => !one.configured)];

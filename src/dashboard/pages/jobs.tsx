@@ -11,7 +11,7 @@ import { isFiltered, SPANS, searchText, spanStart, toFilter, withSearch } from "
 import { followLive, liveState } from "../data/live.ts";
 import type { LiveList } from "../data/liveList.ts";
 import { service } from "../data/service.ts";
-import { throttle } from "../data/throttle.ts";
+import { useThrottle } from "../data/useThrottle.ts";
 import { address, place as here, navigate, type Place, withQuery } from "../router.ts";
 import { count } from "../time.ts";
 import { useTitle } from "../title.ts";
@@ -19,7 +19,6 @@ import { useTitle } from "../title.ts";
 /** The last shown list, so that going back to it shows the same rows. */
 let lastList: { readonly key: string; readonly list: LiveList<JobSummary> } | undefined;
 
-const STATS_EVERY_MS = 1_000;
 /** Interval of checks for changes without an event: jobs that become stale or too old for the filter. */
 const CLOCK_EVERY_MS = 10_000;
 
@@ -110,18 +109,20 @@ const ANNOUNCE_EVERY_MS = 30_000;
 
 /** The counts for screen readers, announced at a limited rate. */
 function SpokenCounts({ stats }: { stats: Stats | null }) {
-  const announced = useRef({ at: Number.NEGATIVE_INFINITY, text: "" });
-  if (stats && performance.now() - announced.current.at > ANNOUNCE_EVERY_MS) {
-    const { total, running, stale, failed } = stats.jobs;
-    const text = `${count(total)} jobs: ${count(running)} running, ${count(stale)} stale, ${count(failed)} failed`;
-    announced.current = { at: performance.now(), text };
-  }
+  const [announced, setAnnounced] = useState(stats);
+  const announce = useThrottle(() => setAnnounced(stats), ANNOUNCE_EVERY_MS);
+  useEffect(() => {
+    if (stats) announce();
+  }, [stats]);
   return (
     <span class="unseen" role="status">
-      {announced.current.text}
+      {announced && spoken(announced.jobs)}
     </span>
   );
 }
+
+const spoken = ({ total, running, stale, failed }: Stats["jobs"]): string =>
+  `${count(total)} jobs: ${count(running)} running, ${count(stale)} stale, ${count(failed)} failed`;
 
 const DEBOUNCE_MS = 250;
 
@@ -250,16 +251,11 @@ function useLiveJobs(query: URLSearchParams): { list: LiveList<JobSummary>; stat
 /** Returns the counts of all jobs and a throttled function that reloads them. */
 function useStats(): { stats: Stats | null; reloadSoon: () => void } {
   const [stats, setStats] = useState<Stats | null>(null);
-  const reloadSoon = useMemo(() => {
-    const read = () =>
-      service.stats().then(setStats, () => {
-        // The list shows the error; the next change loads the counts.
-      });
-    return throttle(read, STATS_EVERY_MS);
-  }, []);
-  useEffect(() => {
-    reloadSoon();
-    return reloadSoon.stop;
-  }, []);
+  const reloadSoon = useThrottle(() => {
+    service.stats().then(setStats, () => {
+      // The list shows the error; the next change loads the counts.
+    });
+  });
+  useEffect(reloadSoon, []);
   return { stats, reloadSoon };
 }

@@ -13,6 +13,7 @@ import { followLive } from "../data/live.ts";
 import { service } from "../data/service.ts";
 import { useMutation } from "../data/useMutation.ts";
 import { useQuery } from "../data/useQuery.ts";
+import { useThrottle } from "../data/useThrottle.ts";
 import { address, type Place } from "../router.ts";
 import { duration } from "../time.ts";
 import { useTitle } from "../title.ts";
@@ -25,6 +26,8 @@ export function RunPage({ place: { id: runId } }: { place: Place }) {
     run.reload();
     request.reload();
   };
+  const reloadSoon = useThrottle(reload);
+  const reloadRunSoon = useThrottle(run.reload);
   useEffect(
     () =>
       followLive(
@@ -32,10 +35,10 @@ export function RunPage({ place: { id: runId } }: { place: Place }) {
         {
           onStart: reload,
           run: (summary) => {
-            if (summary.runId === runId) reload(); // Events lack the reply.
+            if (summary.runId === runId) reloadSoon(); // Events lack the reply.
           },
           delivery: (delivery) => {
-            if (delivery.runId === runId) run.reload();
+            if (delivery.runId === runId) reloadRunSoon();
           },
         },
       ),

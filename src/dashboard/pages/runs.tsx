@@ -8,14 +8,12 @@ import { When } from "../components/when.tsx";
 import { followLive } from "../data/live.ts";
 import { LiveList } from "../data/liveList.ts";
 import { service } from "../data/service.ts";
-import { throttle } from "../data/throttle.ts";
+import { useThrottle } from "../data/useThrottle.ts";
 import { address, type Place, withQuery } from "../router.ts";
 import { duration } from "../time.ts";
 import { useTitle } from "../title.ts";
 
 const STATUSES = ["queued", "running", "completed", "failed", "dropped"] as const;
-
-const RELOAD_EVERY_MS = 1_000;
 
 export function RunsPage({ place: { query } }: { place: Place }) {
   useTitle("Runs");
@@ -131,9 +129,9 @@ function useLiveRuns(status: RunStatus | null, sessionKey: string | null): LiveL
       }),
     [status, sessionKey],
   );
+  const reloadSoon = useThrottle(() => void list.reload());
   useEffect(() => {
     void list.reload();
-    const reloadSoon = throttle(() => void list.reload(), RELOAD_EVERY_MS);
     const stop = followLive(
       { topics: ["runs"] },
       {
@@ -148,7 +146,6 @@ function useLiveRuns(status: RunStatus | null, sessionKey: string | null): LiveL
     );
     return () => {
       stop();
-      reloadSoon.stop();
       list.close();
     };
   }, [list]);

@@ -6,13 +6,12 @@ import { WaitingEvents } from "../components/waitingEvents.tsx";
 import { When } from "../components/when.tsx";
 import { followLive } from "../data/live.ts";
 import { service } from "../data/service.ts";
-import { throttle } from "../data/throttle.ts";
 import { useQuery } from "../data/useQuery.ts";
+import { useThrottle } from "../data/useThrottle.ts";
 import type { Place } from "../router.ts";
 import { useTitle } from "../title.ts";
 
 const MAIN = "main";
-const RELOAD_EVERY_MS = 1_000;
 
 /** Number of characters shown of a long message before it is unfolded. */
 const HEAD_CHARS = 4_000;
@@ -23,23 +22,21 @@ export function SessionPage({ place: { id: sessionKey } }: { place: Place }) {
     (signal) => service.sessions.messages(sessionKey, {}, { signal }),
     sessionKey,
   );
-  useEffect(() => {
-    const reloadSoon = throttle(reload, RELOAD_EVERY_MS);
-    const stop = followLive(
-      { topics: ["runs"] },
-      {
-        onStart: reload,
-        run: (run) => {
-          // The end of any run may add an event to the main session.
-          if (run.sessionKey === sessionKey || sessionKey === MAIN) reloadSoon();
+  const reloadSoon = useThrottle(reload);
+  useEffect(
+    () =>
+      followLive(
+        { topics: ["runs"] },
+        {
+          onStart: reload,
+          run: (run) => {
+            // The end of any run may add an event to the main session.
+            if (run.sessionKey === sessionKey || sessionKey === MAIN) reloadSoon();
+          },
         },
-      },
-    );
-    return () => {
-      stop();
-      reloadSoon.stop();
-    };
-  }, [sessionKey]);
+      ),
+    [sessionKey],
+  );
   return (
     <>
       <p class="crumbs">

@@ -7,11 +7,9 @@ import { When } from "../components/when.tsx";
 import { followLive } from "../data/live.ts";
 import { LiveList } from "../data/liveList.ts";
 import { service } from "../data/service.ts";
-import { throttle } from "../data/throttle.ts";
+import { useThrottle } from "../data/useThrottle.ts";
 import { address } from "../router.ts";
 import { useTitle } from "../title.ts";
-
-const RELOAD_EVERY_MS = 1_000;
 
 export function SessionsPage() {
   useTitle("Sessions");
@@ -31,14 +29,13 @@ export function SessionsPage() {
       }),
     [],
   );
+  const reloadSoon = useThrottle(() => void list.reload());
   useEffect(() => {
     void list.reload();
     // The start or the end of a run changes its session's time of use, and with it the order of the list.
-    const reload = throttle(() => void list.reload(), RELOAD_EVERY_MS);
-    const stop = followLive({ topics: ["runs"] }, { onStart: reload, run: reload });
+    const stop = followLive({ topics: ["runs"] }, { onStart: reloadSoon, run: reloadSoon });
     return () => {
       stop();
-      reload.stop();
       list.close();
     };
   }, [list]);
