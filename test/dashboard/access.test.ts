@@ -1,24 +1,23 @@
 import { expect } from "chai";
 import { startApp, type TestApp } from "../support/app.ts";
-import { BrowserContexts } from "../support/browser.ts";
 import { createJob } from "../support/factories.ts";
+import { useDashboard } from "./useDashboard.ts";
 
 const TOKEN = "an-api-token-of-length";
 const READ_ONLY = "a-read-only-token-of-length";
 
-describe("dashboard login", function () {
-  this.timeout(60_000);
+describe("dashboard login", () => {
+  const config = "{ channels: { log: {} } }";
   let app: TestApp;
-  const contexts = new BrowserContexts();
+  const { contexts, openWithClock } = useDashboard(
+    (started) => {
+      app = started;
+    },
+    { apiToken: TOKEN, readOnlyToken: READ_ONLY, config },
+  );
   beforeEach(async () => {
-    const config = "{ channels: { log: {} } }";
-    app = await startApp({ apiToken: TOKEN, readOnlyToken: READ_ONLY, config });
     const auth = { Authorization: `Bearer ${TOKEN}` };
     await app.call("PUT", "/api/jobs/behind-the-door", { name: "Behind the door" }, auth);
-  });
-  afterEach(async () => {
-    await contexts.closeAll();
-    await app.close();
   });
 
   it("asks for the token, rejects a wrong one, and opens the requested page", async () => {
@@ -135,9 +134,7 @@ describe("dashboard login", function () {
   });
 
   it("appears without any action when a poll finds that the login has expired", async () => {
-    const page = await contexts.open("about:blank");
-    await page.clock.install();
-    await page.goto(`${app.url}/sessions`);
+    const page = await openWithClock("/sessions");
     await page.getByLabel("API token").fill(TOKEN);
     await page.keyboard.press("Enter");
     await page.getByText("Nothing waits").waitFor();

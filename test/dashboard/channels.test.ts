@@ -1,30 +1,27 @@
 import { expect } from "chai";
-import { startApp, type TestApp } from "../support/app.ts";
-import { BrowserContexts } from "../support/browser.ts";
+import type { TestApp } from "../support/app.ts";
+import { useDashboard } from "./useDashboard.ts";
 
 const ACCOUNT = "ada@example.org";
 
-describe("dashboard page of channels", function () {
-  this.timeout(60_000);
-  const contexts = new BrowserContexts();
+describe("dashboard page of channels", () => {
   let app: TestApp;
-  beforeEach(async () => {
-    app = await startApp({
+  const { openLive } = useDashboard(
+    (started) => {
+      app = started;
+    },
+    {
       config: `{
         hooks: { enabled: true, token: "a-hook-token-of-length", presets: ["gmail"], gmail: { account: "${ACCOUNT}" } },
         channels: { log: {} },
         session: { main: { channel: "log", to: "ops" } },
       }`,
-    });
-  });
-  afterEach(async () => {
-    await contexts.closeAll();
-    await app.close();
-  });
+    },
+  );
 
   it("shows the state of the Gmail listener and updates it", async () => {
     const { gmailMailboxes } = app.stores;
-    const page = await contexts.openLive(`${app.url}/channels`);
+    const page = await openLive("/channels");
     await page.getByText("Something is wrong").waitFor();
     await page.locator("p").getByText(`Nobody has listened to ${ACCOUNT} yet`).waitFor();
 
@@ -38,7 +35,7 @@ describe("dashboard page of channels", function () {
   });
 
   it("updates the main session's reply target, whoever sets it", async () => {
-    const page = await contexts.openLive(`${app.url}/channels`);
+    const page = await openLive("/channels");
     await page.getByText("ops", { exact: true }).waitFor();
 
     await app.stores.sessions.setRoute({ channel: "log", to: "the night watch" });

@@ -2,21 +2,15 @@ import { randomUUID } from "node:crypto";
 import { json } from "node:stream/consumers";
 import { expect } from "chai";
 import type { Page } from "playwright-core";
-import { startApp, type TestApp } from "../support/app.ts";
-import { BrowserContexts } from "../support/browser.ts";
+import type { TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
 import { createJob, report, whole } from "../support/factories.ts";
+import { useDashboard } from "./useDashboard.ts";
 
-describe("dashboard page of a job", function () {
-  this.timeout(60_000);
+describe("dashboard page of a job", () => {
   let app: TestApp;
-  const contexts = new BrowserContexts();
-  beforeEach(async () => {
-    app = await startApp();
-  });
-  afterEach(async () => {
-    await contexts.closeAll();
-    await app.close();
+  const { contexts, openWithClock } = useDashboard((started) => {
+    app = started;
   });
 
   const openLive = (jobId: string, query = "", options = {}) =>
@@ -195,9 +189,7 @@ describe("dashboard page of a job", function () {
   });
 
   it("shows and follows a job that is created after its page was opened", async () => {
-    const page = await contexts.open("about:blank");
-    await page.clock.install();
-    await page.goto(`${app.url}/jobs/not-yet`);
+    const page = await openWithClock("/jobs/not-yet");
     await page.getByText("There is no such job").waitFor();
 
     const path = "/api/jobs/not-yet";

@@ -4,29 +4,20 @@ import { join } from "node:path";
 import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { runProgram } from "../examples/program.ts";
-import { startApp, type TestApp } from "../support/app.ts";
-import { BrowserContexts } from "../support/browser.ts";
+import type { TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
 import { createJob, report, whole } from "../support/factories.ts";
-import { names } from "./jobNames.ts";
+import { names, waitForNames } from "./jobNames.ts";
 import { manyJobs } from "./manyJobs.ts";
+import { useDashboard } from "./useDashboard.ts";
 
-describe("dashboard list of jobs", function () {
-  this.timeout(60_000);
+describe("dashboard list of jobs", () => {
   let app: TestApp;
-  const contexts = new BrowserContexts();
-  beforeEach(async () => {
-    app = await startApp();
-  });
-  afterEach(async () => {
-    await contexts.closeAll();
-    await app.close();
+  const { openLive, openWithClock } = useDashboard((started) => {
+    app = started;
   });
 
-  const openLive = (path = "/", options = {}) => contexts.openLive(app.url + path, options);
   const rowOf = (page: Page, name: string) => page.getByRole("row").filter({ hasText: name });
-  const waitForNames = (page: Page, wanted: readonly string[]) =>
-    eventually(async () => (await names(page)).join() === wanted.join(), `the list to be ${wanted.join()}`);
   const countOf = (page: Page, state: string) => page.getByRole("link", { name: new RegExp(`^${state} \\d`) });
 
   it("shows a job that the example creates, and follows it to its end without a page load", async () => {
@@ -91,9 +82,7 @@ describe("dashboard list of jobs", function () {
   });
 
   it("marks a job as stale when its time passes, without an event", async () => {
-    const page = await contexts.open("about:blank");
-    await page.clock.install();
-    await page.goto(app.url);
+    const page = await openWithClock();
     await page.getByText("Live", { exact: true }).waitFor();
     await createJob(app, { name: "Silent", staleAfterSeconds: 1 });
     await rowOf(page, "Silent").waitFor();
@@ -104,9 +93,7 @@ describe("dashboard list of jobs", function () {
   });
 
   it("lists and counts jobs that become stale, without an event", async () => {
-    const page = await contexts.open("about:blank");
-    await page.clock.install();
-    await page.goto(`${app.url}/?stale=true`);
+    const page = await openWithClock("/?stale=true");
     await page.getByText("Live", { exact: true }).waitFor();
     await page.getByText("No job fits").waitFor();
     await createJob(app, { name: "Silent", staleAfterSeconds: 60 });
@@ -166,9 +153,7 @@ describe("dashboard list of jobs", function () {
 
   it("drops thousands of loaded jobs once the page is at the top again", async () => {
     await manyJobs(app, 2_500);
-    const page = await contexts.open("about:blank");
-    await page.clock.install();
-    await page.goto(app.url);
+    const page = await openWithClock();
     await rowOf(page, "Job 2500").waitFor();
     await eventually(async () => {
       await page.evaluate("scrollTo(0, document.body.scrollHeight)");
