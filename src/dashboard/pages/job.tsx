@@ -27,7 +27,7 @@ import { useTitle } from "../title.ts";
 const POLL_EVERY_MS = 3_000;
 
 export function JobPage({ place: { id: jobId, query } }: { place: Place }) {
-  const record = useMemo(() => new JobRecord(jobId), [jobId]);
+  const record = useMemo(() => new JobRecord(service.jobs, jobId), [jobId]);
   const snapshot = record.snapshot.value;
   const { job, error, isDeleted } = snapshot;
   const [isRefused, setRefused] = useState(false);
