@@ -44,7 +44,7 @@ export function App() {
   return (
     <>
       <a class="skip" href="#main">
-        Skip to the content
+        Skip to content
       </a>
       <TopBar place={here} isPlain={!currentAccess || Boolean(needsLogin)} />
       {currentAccess && !needsLogin && <Banner />}
@@ -61,8 +61,8 @@ function Content({ here, isReady, failed }: { here: Place; isReady: boolean; fai
   if (!isReady) return failed ? <Failure error={failed} retry={readAccess} /> : null;
   if (!here.path) {
     return (
-      <Notice title="There is no such page">
-        The address may be cut off. <a href="/">See all jobs</a>
+      <Notice title="Page not found">
+        The address is wrong or incomplete. <a href="/">See all jobs</a>
       </Notice>
     );
   }

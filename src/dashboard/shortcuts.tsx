@@ -4,11 +4,11 @@ import { navigate } from "./router.ts";
 
 const KEYS = [
   ["/", "Search"],
-  ["j or ↓, k or ↑", "Next, previous in a list"],
+  ["j or ↓, k or ↑", "Next or previous row of a list"],
   ["Enter", "Open"],
-  ["Escape", "Back, or close"],
+  ["Escape", "Go back or close"],
   ["g then j, r, s, d, c", "Go to jobs, runs, sessions, deliveries, channels"],
-  ["?", "This help"],
+  ["?", "Show this help"],
 ] as const;
 
 const GO: Readonly<Record<string, string>> = {
@@ -40,7 +40,7 @@ export function Shortcuts() {
   if (!isOpen) return null;
   return (
     <dialog ref={dialog} class="help" aria-labelledby="help-title" onClose={hideHelp}>
-      <h2 id="help-title">Keyboard</h2>
+      <h2 id="help-title">Keyboard shortcuts</h2>
       <dl>
         {KEYS.map(([key, title]) => (
           <div key={key}>

@@ -71,7 +71,7 @@ describe("dashboard login", () => {
     await page.keyboard.press("Enter");
     await page.getByText("Live", { exact: true }).waitFor();
 
-    for (const width of [320, 360, 768, 800, 961, 1440]) {
+    for (const width of [320, 360, 768, 800, 1021, 1440]) {
       await page.setViewportSize({ width, height: 600 });
       const [end, nav, head] = await page.evaluate<number[]>(
         `[".top-end", ".top nav", ".top"].map((part) => document.querySelector(part).getBoundingClientRect().bottom)`,
@@ -137,7 +137,7 @@ describe("dashboard login", () => {
     const page = await openWithClock("/sessions");
     await page.getByLabel("API token").fill(TOKEN);
     await page.keyboard.press("Enter");
-    await page.getByText("Nothing waits").waitFor();
+    await page.getByText("No events are waiting").waitFor();
     await page.getByText("Live", { exact: true }).waitFor();
 
     await page.context().clearCookies();

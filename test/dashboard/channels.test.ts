@@ -22,16 +22,16 @@ describe("dashboard page of channels", () => {
   it("shows the state of the Gmail listener and updates it", async () => {
     const { gmailMailboxes } = app.stores;
     const page = await openLive("/channels");
-    await page.getByText("Something is wrong").waitFor();
+    await page.getByText("The mailbox needs attention").waitFor();
     await page.locator("p").getByText(`Nobody has listened to ${ACCOUNT} yet`).waitFor();
 
     await gmailMailboxes.acquire(ACCOUNT, { token: "t", holder: "mailhost:7" }, 60_000);
     const now = app.clock.now();
     await gmailMailboxes.update(ACCOUNT, "t", { cursor: "1", listedAt: now, lastMailAt: now });
 
-    await page.getByText("New mails become runs").waitFor();
+    await page.getByText("Each new email starts a run").waitFor();
     await page.getByText("mailhost:7", { exact: true }).waitFor();
-    expect(await page.getByText("Something is wrong").count()).to.equal(0);
+    expect(await page.getByText("The mailbox needs attention").count()).to.equal(0);
   });
 
   it("updates the main session's reply target, whoever sets it", async () => {

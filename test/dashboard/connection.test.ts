@@ -82,7 +82,7 @@ describe("dashboard connection", () => {
     const { jobId, path } = await createJob(app, { name: "Ends in the wrong moment" });
     const page = await openWithClock(`/jobs/${jobId}`);
     await page.getByText("Live", { exact: true }).waitFor();
-    await page.getByText("they appear with the first report").waitFor();
+    await page.getByText("No steps yet").waitFor();
     const ready = await respondUnavailable(page, new RegExp(`/api/jobs/${jobId}$`));
     await report(app, path, "a", { ...whole(100), status: "completed", output: { all: "done" } });
     await page.getByRole("alert").getByText("MongoDB is away").waitFor();

@@ -25,7 +25,7 @@ describe("dashboard page of a job", () => {
       metadata: { team: "sales" },
     });
     const page = await openLive(jobId);
-    await page.getByText("they appear with the first report").waitFor();
+    await page.getByText("No steps yet").waitFor();
 
     await report(app, path, "collect", { ...whole(25), stepName: "Collect", message: "25 rows" });
     await page.getByRole("row").filter({ hasText: "Collect" }).getByText("Running").waitFor();
@@ -181,16 +181,16 @@ describe("dashboard page of a job", () => {
     await app.call("PUT", path, { name: "Made anew" });
 
     await page.getByRole("heading", { name: "Made anew" }).waitFor();
-    await page.getByText("they appear with the first report").waitFor();
+    await page.getByText("No steps yet").waitFor();
     expect(await page.getByText("This job was deleted").count()).to.equal(0);
     await app.call("DELETE", path);
     await page.reload();
-    await page.getByText("There is no such job").waitFor();
+    await page.getByText("Job not found").waitFor();
   });
 
   it("shows and follows a job that is created after its page was opened", async () => {
     const page = await openWithClock("/jobs/not-yet");
-    await page.getByText("There is no such job").waitFor();
+    await page.getByText("Job not found").waitFor();
 
     const path = "/api/jobs/not-yet";
     await app.call("PUT", path, { name: "Now it is there" });

@@ -95,7 +95,7 @@ describe("dashboard list of jobs", () => {
   it("lists and counts jobs that become stale, without an event", async () => {
     const page = await openWithClock("/?stale=true");
     await page.getByText("Live", { exact: true }).waitFor();
-    await page.getByText("No job fits").waitFor();
+    await page.getByText("No jobs match").waitFor();
     await createJob(app, { name: "Silent", staleAfterSeconds: 60 });
     await countOf(page, "All").getByText("1").waitFor(); // The reload after its creation has ended.
 
@@ -188,13 +188,13 @@ describe("dashboard list of jobs", () => {
     await page.keyboard.press("Escape");
     await waitForNames(page, ["Top", "Middle", "Bottom"]);
     await page.keyboard.press("?");
-    await page.getByRole("dialog", { name: "Keyboard" }).waitFor();
+    await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
     await page.keyboard.press("g");
     await page.keyboard.press("r");
 
-    await page.getByRole("heading", { name: "Runs of hooks" }).waitFor();
+    await page.getByRole("heading", { name: "Runs", exact: true }).waitFor();
   });
 
   it("shows hostile names as text: HTML, right-to-left, very long", async () => {
@@ -238,11 +238,11 @@ describe("dashboard list of jobs", () => {
       page.evaluate<number>("Number(getComputedStyle(document.documentElement).backgroundColor.match(/\\d+/)[0])");
     expect(await brightness()).to.be.lessThan(64);
 
-    await page.getByRole("button", { name: "Colours: as the system" }).click();
+    await page.getByRole("button", { name: "Theme: system" }).click();
     expect(await brightness()).to.be.greaterThan(192);
     await page.reload();
 
-    await page.getByRole("button", { name: "Colours: light" }).waitFor();
+    await page.getByRole("button", { name: "Theme: light" }).waitFor();
     expect(await brightness()).to.be.greaterThan(192);
   });
 });

@@ -61,7 +61,7 @@ describe("dashboard panel of a step", () => {
     await panel.waitFor({ state: "detached" });
 
     await app.call("PUT", path, {});
-    await panel.getByText("There is no such step").waitFor();
+    await panel.getByText("Step not found").waitFor();
     expect(await page.getByText("Of the first").count()).to.equal(0);
     await report(app, path, "a", { stepName: "Of the second", output: { of: "the second" } });
 

@@ -3,8 +3,8 @@ import { Icon } from "./icon.tsx";
 
 const TEXTS = {
   paused:
-    "Live updates paused: the service has lost its connection to Redis. What you see may be out of date; it goes on by itself.",
-  away: "Live updates paused: the service cannot be reached. This page tries again by itself; what you see may be out of date.",
+    "Live updates are paused: the service has lost its connection to Redis. This page may be out of date. Updates resume automatically.",
+  away: "Live updates are paused: the service cannot be reached. This page may be out of date. It reconnects automatically.",
 } as const;
 
 /** Shows a warning while live updates do not arrive. */

@@ -28,11 +28,14 @@ export function DeliveryList({ deliveries }: { deliveries: readonly Delivery[] }
           <Facts
             facts={[
               ["Parts", delivery.parts.length > 0 && partsOf(delivery)],
-              ["Tries", delivery.attempts],
-              ["Since", <When time={delivery.createdAt} />],
+              ["Attempts", delivery.attempts],
+              ["Created", <When time={delivery.createdAt} />],
               ["Sent", delivery.sentAt && <When time={delivery.sentAt} />],
-              ["Next try", delivery.state === "pending" && delivery.notBefore && <When time={delivery.notBefore} />],
-              ["Note", delivery.maybeTwice && "a part may have arrived twice"],
+              [
+                "Next attempt",
+                delivery.state === "pending" && delivery.notBefore && <When time={delivery.notBefore} />,
+              ],
+              ["Note", delivery.maybeTwice && "A part may have been delivered twice."],
             ]}
           />
         </li>
@@ -52,7 +55,7 @@ export function DeliveryActions({ delivery: { deliveryId, state } }: { delivery:
   if (!canWrite(access.value) || state === "sent") return null;
   return (
     <span class="acts">
-      <button type="button" disabled={isPending} onClick={() => mutate(service.deliveries.retry, "It is tried again")}>
+      <button type="button" disabled={isPending} onClick={() => mutate(service.deliveries.retry, "Retrying now")}>
         <Icon name="retry" /> {state === "failed" ? "Retry" : "Try now"}
       </button>
       {state === "pending" && (
@@ -60,7 +63,7 @@ export function DeliveryActions({ delivery: { deliveryId, state } }: { delivery:
           type="button"
           class="danger"
           disabled={isPending}
-          onClick={() => mutate(service.deliveries.cancel, "The delivery was given up")}
+          onClick={() => mutate(service.deliveries.cancel, "Delivery cancelled")}
         >
           <Icon name="cancel" /> Cancel
         </button>

@@ -67,7 +67,7 @@ export function StepPanel({ job, stepKey, summary, onClose }: StepPanelProps) {
               ["Key", <bdi class="id">{step.stepKey}</bdi>],
               ["Attempts", step.attempts],
               ["Duration", duration(barOf(step, end).to - barOf(step, end).from)],
-              ["This attempt began", absolute(step.startedAt)],
+              ["Current attempt started", absolute(step.startedAt)],
               ["First reported", absolute(step.createdAt)],
               ["Last reported", absolute(step.lastReportAt)],
             ]}
@@ -77,7 +77,7 @@ export function StepPanel({ job, stepKey, summary, onClose }: StepPanelProps) {
       {error !== null && <StepError error={error} retry={reload} />}
       {value?.output && <JsonBlock title="Output" value={value.output} file={`${jobId}-${stepKey}-output`} />}
       {value && !value.output && (
-        <p class="muted">{step?.status === "running" ? "No output yet." : "This step has left no output."}</p>
+        <p class="muted">{step?.status === "running" ? "No output yet." : "This step has no output."}</p>
       )}
     </dialog>
   );
@@ -86,7 +86,7 @@ export function StepPanel({ job, stepKey, summary, onClose }: StepPanelProps) {
 function StepError({ error, retry }: { error: unknown; retry: () => void }) {
   if (!(error instanceof SignalboxError && error.code === "step_not_found"))
     return <Failure error={error} retry={retry} />;
-  return <p class="muted">There is no such step: it was never reported.</p>;
+  return <p class="muted">Step not found: no report has created it.</p>;
 }
 
 /** Reloads the step after an event, at a limited rate, because events lack the output. */

@@ -93,4 +93,4 @@ const width = (start: number, end: number, { from, to }: Axis): string =>
   `${(((end - start) / (to - from)) * 100).toFixed(3)}%`;
 
 const describe = ({ progress, message }: StepSummary, axis: Axis, from: number): string =>
-  `began after ${duration(from - axis.from)}, at ${Math.floor(progress)} %${message ? `: ${message}` : ""}`;
+  `started after ${duration(from - axis.from)}, at ${Math.floor(progress)} %${message ? `: ${message}` : ""}`;

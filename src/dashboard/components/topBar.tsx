@@ -14,7 +14,7 @@ const LINKS = [
   ["/channels", "Channels", /^\/channels/],
 ] as const;
 
-const THEMES = { auto: "as the system", light: "light", dark: "dark" } as const;
+const THEMES = { auto: "system", light: "light", dark: "dark" } as const;
 
 /** @param isPlain whether to omit the navigation, as before the login */
 export function TopBar({ place, isPlain }: { place: Place; isPlain: boolean }) {
@@ -44,11 +44,14 @@ export function TopBar({ place, isPlain }: { place: Place; isPlain: boolean }) {
           <a href="/docs" class="aside">
             API
           </a>
+          <a href="/guide/" class="aside">
+            Guide
+          </a>
         </nav>
       )}
       <div class="top-end">
         {currentAccess?.access === "read" && (
-          <span class="tag" title="This token may only read: what changes things is left out.">
+          <span class="tag" title="This token allows reading only. Actions that change data are hidden.">
             Read-only
           </span>
         )}
@@ -57,8 +60,8 @@ export function TopBar({ place, isPlain }: { place: Place; isPlain: boolean }) {
           type="button"
           class="icon-button"
           onClick={nextTheme}
-          aria-label={`Colours: ${THEMES[chosen]}`}
-          title={`Colours: ${THEMES[chosen]}`}
+          aria-label={`Theme: ${THEMES[chosen]}`}
+          title={`Theme: ${THEMES[chosen]}`}
         >
           <Icon name={chosen === "auto" ? "auto" : chosen === "dark" ? "moon" : "sun"} />
         </button>
@@ -67,7 +70,7 @@ export function TopBar({ place, isPlain }: { place: Place; isPlain: boolean }) {
           class="icon-button"
           onClick={showHelp}
           aria-label="Keyboard shortcuts"
-          title="Keyboard (?)"
+          title="Keyboard shortcuts (?)"
         >
           <Icon name="help" />
         </button>

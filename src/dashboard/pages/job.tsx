@@ -2,6 +2,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { type Job, SignalboxError } from "../../client/client.ts";
 import { now } from "../clock.ts";
 import { Confirm } from "../components/confirm.tsx";
+import { Command } from "../components/emptyState.tsx";
 import { Facts } from "../components/facts.tsx";
 import { Icon } from "../components/icon.tsx";
 import { JsonBlock } from "../components/json.tsx";
@@ -14,6 +15,7 @@ import { showError, showToast } from "../components/toasts.tsx";
 import { When } from "../components/when.tsx";
 import { copyText, downloadText } from "../copy.ts";
 import { access, canWrite } from "../data/access.ts";
+import { reportStepCommand } from "../data/commands.ts";
 import { JobRecord, type JobSnapshot } from "../data/jobRecord.ts";
 import { isStale, titleOf } from "../data/jobRows.ts";
 import { followLive } from "../data/live.ts";
@@ -86,8 +88,9 @@ function JobError({ jobId, error, record }: { jobId: string; error: unknown; rec
     return <Failure error={error} retry={() => record.reload()} />;
   }
   return (
-    <Notice title="There is no such job">
-      <bdi class="id">{jobId}</bdi> was deleted or never created. <a href="/">See all jobs</a>
+    <Notice title="Job not found">
+      <bdi class="id">{jobId}</bdi> was deleted or not created yet. This page shows it once it exists.{" "}
+      <a href="/">See all jobs</a>
     </Notice>
   );
 }
@@ -101,7 +104,7 @@ function JobView({ job, steps, hasMoreSteps, messages, isDeleted }: JobSnapshot 
     <>
       {isDeleted && (
         <p class="gone" role="alert">
-          <Icon name="trash" /> This job was deleted. What you see is how it was last. <a href="/">See all jobs</a>
+          <Icon name="trash" /> This job was deleted. This page shows its last state. <a href="/">See all jobs</a>
         </p>
       )}
       <div class="page-head">
@@ -130,14 +133,11 @@ function JobView({ job, steps, hasMoreSteps, messages, isDeleted }: JobSnapshot 
         <h2 id="steps-title">
           Steps <span class="muted">{steps.length > 0 && count(steps.length)}</span>
         </h2>
-        {steps.length > 0 ? (
-          <Timeline job={job} steps={steps} hrefOf={hrefOf} />
-        ) : (
-          <p class="muted">None yet: they appear with the first report.</p>
-        )}
+        {steps.length > 0 ? <Timeline job={job} steps={steps} hrefOf={hrefOf} /> : <NoSteps job={job} />}
         {hasMoreSteps && (
           <p class="muted">
-            This job has more steps; the API has them all: <code>GET /api/jobs/…/steps</code>
+            This page shows {count(steps.length)} steps. The API returns all of them:{" "}
+            <code>GET /api/jobs/JOB_ID/steps</code>
           </p>
         )}
       </section>
@@ -174,13 +174,25 @@ function Actions({ job, isDeleted }: { job: Job; isDeleted: boolean }) {
       {isConfirming && (
         <Confirm
           title="Delete this job?"
-          text={`${titleOf(job)} and all its steps are deleted, for good. Code that still reports on it is told that it is gone.`}
+          text={`This permanently deletes ${titleOf(job)} and all its steps. Later reports for it are rejected with 404.`}
           action="Delete"
           onYes={remove}
           onClose={() => setConfirming(false)}
         />
       )}
     </div>
+  );
+}
+
+function NoSteps({ job: { jobId, status } }: { job: Job }) {
+  const canReport = status === "running" && canWrite(access.value);
+  return (
+    <>
+      <p class="muted">
+        No steps yet. Each step appears with its first report{canReport ? ", for example this one:" : "."}
+      </p>
+      {canReport && <Command text={reportStepCommand(jobId)} />}
+    </>
   );
 }
 
@@ -204,8 +216,8 @@ function StaleNote({ job: { lastReportAt, createdAt } }: { job: Job }) {
   const since = Date.parse(lastReportAt ?? createdAt);
   return (
     <p class="silent">
-      <Icon name="warn" /> No report for {duration(now.value - since)}. See whether the code that does the work still
-      runs.
+      <Icon name="warn" /> No report for {duration(now.value - since)}. Check that the code that does the work is still
+      running.
     </p>
   );
 }
@@ -218,7 +230,7 @@ function JobFacts({ job }: { job: Job }) {
       facts={[
         ["Created", <When time={createdAt} />],
         ["Last report", lastReportAt ? <When time={lastReportAt} /> : "none yet"],
-        [status === "running" ? "Running for" : "Took", duration(end - Date.parse(createdAt))],
+        [status === "running" ? "Running for" : "Duration", duration(end - Date.parse(createdAt))],
         ["Stale after", staleAfterSeconds && duration(staleAfterSeconds * 1_000)],
       ]}
     />

@@ -1,11 +1,13 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { JobSummary, Stats } from "../../client/client.ts";
 import { now } from "../clock.ts";
+import { EmptyState } from "../components/emptyState.tsx";
 import { List } from "../components/list.tsx";
 import { Notice } from "../components/notice.tsx";
 import { ProgressBar } from "../components/progress.tsx";
 import { StatusMark } from "../components/status.tsx";
 import { When } from "../components/when.tsx";
+import { createJobCommand } from "../data/commands.ts";
 import { isStale, jobList, titleOf } from "../data/jobRows.ts";
 import { isFiltered, SPANS, searchText, spanStart, toFilter, withSearch } from "../data/jobSearch.ts";
 import { followLive, liveState } from "../data/live.ts";
@@ -156,8 +158,8 @@ function Filters({ query }: { query: URLSearchParams }) {
         <input
           type="search"
           value={text}
-          placeholder="Name begins with…   or id:…   or team=sales"
-          aria-label="Search jobs by the beginning of the name, id:… for the id, key=value for metadata"
+          placeholder="Start of a name, id:… or team=sales"
+          aria-label="Search jobs: start of a name, id:… for the start of an id, key=value for metadata"
           onInput={({ currentTarget: { value } }) => {
             setText(value);
             clearTimeout(timer.current);
@@ -178,7 +180,7 @@ function Filters({ query }: { query: URLSearchParams }) {
         ))}
       </select>
       {times.map((name) => (
-        <a key={name} class="chip" href={withQuery(query, { [name]: null })} title="Take this filter away">
+        <a key={name} class="chip" href={withQuery(query, { [name]: null })} title="Remove this filter">
           {name} {query.get(name)} ×
         </a>
       ))}
@@ -189,16 +191,16 @@ function Filters({ query }: { query: URLSearchParams }) {
 function NoJobs({ query }: { query: URLSearchParams }) {
   if (isFiltered(query)) {
     return (
-      <Notice title="No job fits">
-        Names are found by how they begin, ids with <code>id:</code> before them. <a href="/">Show all jobs</a>
+      <Notice title="No jobs match">
+        Search looks at the start of the name. Use <code>id:</code> for the start of an id and <code>key=value</code>{" "}
+        for metadata. <a href="/">Show all jobs</a>
       </Notice>
     );
   }
   return (
-    <Notice title="No jobs yet">
-      They appear here when one is created: <code>PUT /api/jobs/my-job</code>, or try{" "}
-      <code>npm run example -- docs</code>. <a href="/docs">How to create one</a>
-    </Notice>
+    <EmptyState title="No jobs yet" command={createJobCommand()} guide="tutorials/first-job">
+      This page shows each job as it progresses. Create the first one:
+    </EmptyState>
   );
 }
 

@@ -1,10 +1,12 @@
 import { useEffect, useMemo } from "preact/hooks";
 import type { RunStatus, RunSummary } from "../../client/client.ts";
 import { now } from "../clock.ts";
+import { EmptyState } from "../components/emptyState.tsx";
 import { List } from "../components/list.tsx";
 import { Notice } from "../components/notice.tsx";
 import { StatusMark } from "../components/status.tsx";
 import { When } from "../components/when.tsx";
+import { agentHookCommand } from "../data/commands.ts";
 import { followLive } from "../data/live.ts";
 import { LiveList } from "../data/liveList.ts";
 import { service } from "../data/service.ts";
@@ -23,7 +25,7 @@ export function RunsPage({ place: { query } }: { place: Place }) {
   return (
     <>
       <div class="page-head">
-        <h1>Runs of hooks</h1>
+        <h1>Runs</h1>
         <nav class="counts" aria-label="Runs by state">
           {[null, ...STATUSES].map((one) => (
             <a
@@ -39,7 +41,7 @@ export function RunsPage({ place: { query } }: { place: Place }) {
       </div>
       {sessionKey !== null && (
         <p class="filters">
-          <a class="chip" href={withQuery(query, { sessionKey: null })} title="Take this filter away">
+          <a class="chip" href={withQuery(query, { sessionKey: null })} title="Remove this filter">
             session <bdi>{sessionKey}</bdi> ×
           </a>
         </p>
@@ -50,7 +52,7 @@ export function RunsPage({ place: { query } }: { place: Place }) {
         label="Runs, newest first"
         noun={["run", "runs"]}
         kind="runs"
-        columns={["Run", "Outcome", "State", "Took", "Age"]}
+        columns={["Run", "Result", "State", "Duration", "Age"]}
         cells={(run) => <RunCells run={run} />}
         empty={<NoRuns isFiltered={status !== null || sessionKey !== null} />}
       />
@@ -97,15 +99,20 @@ function RunDuration({ run: { startedAt, endedAt } }: { run: RunSummary }) {
 function NoRuns({ isFiltered }: { isFiltered: boolean }) {
   if (isFiltered) {
     return (
-      <Notice title="No run fits">
+      <Notice title="No runs match">
         <a href="/runs">Show all runs</a>
       </Notice>
     );
   }
   return (
-    <Notice title="No runs yet">
-      A run begins with a hook: <code>POST /hooks/agent</code> with the hook token. <a href="/docs">See the API</a>
-    </Notice>
+    <EmptyState
+      title="No runs yet"
+      command={agentHookCommand({ name: "First run" })}
+      guide="tutorials/first-agent-hook"
+    >
+      This page shows each run that a hook starts, with its reply. Start the first one with the token in{" "}
+      <code>hooks.token</code>:
+    </EmptyState>
   );
 }
 

@@ -49,7 +49,7 @@ export function SessionPage({ place: { id: sessionKey } }: { place: Place }) {
           <bdi>{sessionKey === MAIN ? "Main session" : sessionKey}</bdi>
         </h1>
         <a class="button" href={`/runs?sessionKey=${encodeURIComponent(sessionKey)}`}>
-          Its runs
+          Runs in this session
         </a>
       </div>
       {sessionKey === MAIN && <WaitingEvents />}
@@ -63,22 +63,22 @@ function SessionError({ error, retry }: { error: unknown; retry: () => void }) {
   if (!(error instanceof SignalboxError && error.code === "session_not_found"))
     return <Failure error={error} retry={retry} />;
   return (
-    <Notice title="There is no such session">
-      It was never used, or cleared away. <a href="/sessions">See all sessions</a>
+    <Notice title="Session not found">
+      It was never used, or it was deleted after its retention time. <a href="/sessions">See all sessions</a>
     </Notice>
   );
 }
 
 function Transcript({ messages }: { messages: readonly Message[] }) {
   if (messages.length === 0) {
-    return <Notice title="Nothing said yet">The transcript begins when the first turn has ended.</Notice>;
+    return <Notice title="No messages yet">The transcript starts when the first turn ends.</Notice>;
   }
   return (
     <ol class="transcript" aria-label="Transcript, oldest first">
       {messages.map(({ role, content, createdAt }, at) => (
         <li key={`${createdAt} ${at}`} class={`turn turn-${role}`}>
           <p class="turn-head">
-            <b>{role === "user" ? "Asked" : "Agent"}</b> <When time={createdAt} />
+            <b>{role === "user" ? "Prompt" : "Agent"}</b> <When time={createdAt} />
           </p>
           <Content text={content} />
         </li>
@@ -93,7 +93,7 @@ function Content({ text }: { text: string }) {
     <>
       <p class="turn-text">{text.slice(0, HEAD_CHARS)}…</p>
       <details>
-        <summary>All of it</summary>
+        <summary>Show all</summary>
         <p class="turn-text">{text}</p>
       </details>
     </>
