@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { copyText } from "../copy.ts";
+import type { ShellCommand } from "../data/commands.ts";
 import { Icon } from "./icon.tsx";
 
 /** Pages of the guide that the dashboard links to, with their titles. */
@@ -21,7 +22,7 @@ interface EmptyStateProps {
   readonly title: string;
   /** What the page shows, and what the command does. */
   readonly children: ComponentChildren;
-  readonly command: string;
+  readonly command: ShellCommand;
   readonly guide: GuidePage;
 }
 
@@ -31,7 +32,7 @@ export function EmptyState({ title, children, command, guide }: EmptyStateProps)
     <div class="notice">
       <h2>{title}</h2>
       <p>{children}</p>
-      <Command text={command} />
+      <Command command={command} />
       <p>
         <GuideLink page={guide} />
       </p>
@@ -40,17 +41,24 @@ export function EmptyState({ title, children, command, guide }: EmptyStateProps)
 }
 
 /** A shell command with a button that copies it. */
-export function Command({ text }: { text: string }) {
+export function Command({ command: { text, token } }: { command: ShellCommand }) {
   return (
-    <div class="command">
-      {/* tabIndex lets the keyboard scroll the region. */}
-      <pre tabIndex={0} role="region" aria-label="Command">
-        {text}
-      </pre>
-      <button type="button" class="icon-button" title="Copy" onClick={() => copyText(text, "Command")}>
-        <Icon name="copy" />
-        <span class="unseen">Copy the command</span>
-      </button>
-    </div>
+    <>
+      <div class="command">
+        {/* tabIndex lets the keyboard scroll the region. */}
+        <pre tabIndex={0} role="region" aria-label="Command">
+          {text}
+        </pre>
+        <button type="button" class="icon-button" title="Copy" onClick={() => copyText(text, "Command")}>
+          <Icon name="copy" />
+          <span class="unseen">Copy the command</span>
+        </button>
+      </div>
+      {token && (
+        <p class="muted">
+          Set <code>{token.variable}</code> to the value of <code>{token.setting}</code> first.
+        </p>
+      )}
+    </>
   );
 }

@@ -1,15 +1,21 @@
 import { access } from "./access.ts";
 
-/** The environment variables that the page's commands take tokens from. */
-const API_TOKEN = "SIGNALBOX_API_TOKEN";
-const HOOKS_TOKEN = "SIGNALBOX_HOOKS_TOKEN";
+/** A shell command, without the token that it needs. */
+export interface ShellCommand {
+  readonly text: string;
+  /** The environment variable that the command takes the token from, and the setting that holds the token. */
+  readonly token: { readonly variable: string; readonly setting: string } | null;
+}
+
+const API_TOKEN = { variable: "SIGNALBOX_API_TOKEN", setting: "server.apiToken" };
+const HOOKS_TOKEN = { variable: "SIGNALBOX_HOOKS_TOKEN", setting: "hooks.token" };
 
 /** Returns a shell command that creates a job. */
-export const createJobCommand = (): string =>
+export const createJobCommand = (): ShellCommand =>
   curl("PUT", "/api/jobs/my-job", { name: "My first job" }, access.value?.needsToken ? API_TOKEN : null);
 
 /** Returns a shell command that reports the first step of a job. */
-export const reportStepCommand = (jobId: string): string =>
+export const reportStepCommand = (jobId: string): ShellCommand =>
   curl(
     "PUT",
     `/api/jobs/${encodeSegment(jobId)}/steps/first-step`,
@@ -17,18 +23,21 @@ export const reportStepCommand = (jobId: string): string =>
     access.value?.needsToken ? API_TOKEN : null,
   );
 
+/** A shell command that checks the credentials of all channels. */
+export const CHECK_CHANNELS: ShellCommand = { text: "npx signalbox channels check", token: null };
+
 /** Returns a shell command that starts a run of an agent. */
-export const agentHookCommand = (options: Readonly<Record<string, string>>): string =>
+export const agentHookCommand = (options: Readonly<Record<string, string>>): ShellCommand =>
   curl("POST", "/hooks/agent", { message: "Say hello", ...options }, HOOKS_TOKEN);
 
-function curl(method: string, path: string, body: object, token: string | null): string {
+function curl(method: string, path: string, body: object, token: ShellCommand["token"]): ShellCommand {
   const lines = [
     `curl -X ${method} "${location.origin}${path}"`,
-    ...(token ? [`-H "Authorization: Bearer $${token}"`] : []),
+    ...(token ? [`-H "Authorization: Bearer $${token.variable}"`] : []),
     '-H "Content-Type: application/json"',
     `-d '${JSON.stringify(body)}'`,
   ];
-  return lines.join(" \\\n  ");
+  return { text: lines.join(" \\\n  "), token };
 }
 
 /** Encodes an identifier for a path within double quotes of a shell. */

@@ -6,6 +6,7 @@ import { Icon } from "../components/icon.tsx";
 import { JsonBlock } from "../components/json.tsx";
 import { Failure } from "../components/notice.tsx";
 import { When } from "../components/when.tsx";
+import { CHECK_CHANNELS } from "../data/commands.ts";
 import { followLive } from "../data/live.ts";
 import { useReloadEvery } from "../data/reloadEvery.ts";
 import { service } from "../data/service.ts";
@@ -39,7 +40,7 @@ export function ChannelsPage() {
         <>
           <MainReplyTarget route={channels.value.route} />
           {configured.length === 0 && (
-            <EmptyState title="No channels yet" command="npx signalbox channels check" guide="how-to/set-up-a-channel">
+            <EmptyState title="No channels yet" command={CHECK_CHANNELS} guide="how-to/set-up-a-channel">
               This page shows how deliveries to each channel are doing. Until a channel is configured, replies are
               stored with their runs only. Add its credentials under <code>channels</code> in the configuration file,
               then check them:

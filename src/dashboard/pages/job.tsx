@@ -191,7 +191,7 @@ function NoSteps({ job: { jobId, status } }: { job: Job }) {
       <p class="muted">
         No steps yet. Each step appears with its first report{canReport ? ", for example this one:" : "."}
       </p>
-      {canReport && <Command text={reportStepCommand(jobId)} />}
+      {canReport && <Command command={reportStepCommand(jobId)} />}
     </>
   );
 }

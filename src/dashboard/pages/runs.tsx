@@ -110,8 +110,7 @@ function NoRuns({ isFiltered }: { isFiltered: boolean }) {
       command={agentHookCommand({ name: "First run" })}
       guide="tutorials/first-agent-hook"
     >
-      This page shows each run that a hook starts, with its reply. Start the first one with the token in{" "}
-      <code>hooks.token</code>:
+      This page shows each run that a hook starts, with its reply. Start the first one:
     </EmptyState>
   );
 }

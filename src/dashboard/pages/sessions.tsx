@@ -78,7 +78,7 @@ export function SessionsPage() {
             guide="tutorials/first-agent-hook"
           >
             This page shows the conversations of agents. Hooks with the same <code>sessionKey</code> continue one
-            conversation. Start the first one with the token in <code>hooks.token</code>:
+            conversation. Start the first one:
           </EmptyState>
         }
       />
