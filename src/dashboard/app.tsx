@@ -1,7 +1,7 @@
 import type { ComponentType } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { Banner } from "./components/banner.tsx";
-import { Failure, Notice } from "./components/notice.tsx";
+import { Failure, NotFound } from "./components/notice.tsx";
 import { Toasts } from "./components/toasts.tsx";
 import { TopBar } from "./components/topBar.tsx";
 import { access, accessError, readAccess, redirectToLogin } from "./data/access.ts";
@@ -61,9 +61,9 @@ function Content({ here, isReady, failed }: { here: Place; isReady: boolean; fai
   if (!isReady) return failed ? <Failure error={failed} retry={readAccess} /> : null;
   if (!here.path) {
     return (
-      <Notice title="Page not found">
+      <NotFound title="Page not found">
         The address is wrong or incomplete. <a href="/">See all jobs</a>
-      </Notice>
+      </NotFound>
     );
   }
   const Page = PAGES[here.path];

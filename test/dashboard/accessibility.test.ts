@@ -74,6 +74,24 @@ describe("dashboard accessibility", function () {
     }
   });
 
+  it("has one level-one heading on each page, also where the address names nothing", async () => {
+    const page = await contexts.open("about:blank");
+    const missing = [
+      ["/nothing", "Page not found"],
+      ["/jobs/nothing", "Job not found"],
+      ["/runs/nothing", "Run not found"],
+      ["/sessions/nothing", "Session not found"],
+    ] as const;
+    for (const [path, words] of [...pagesOf(showcase), ...missing]) {
+      if (path === "/nothing")
+        await page.evaluate("history.pushState(null, '', '/nothing'); dispatchEvent(new PopStateEvent('popstate'))");
+      else await page.goto(showcase.app.url + path);
+      await page.getByText(words).first().waitFor();
+
+      expect([path, await page.getByRole("heading", { level: 1 }).count()]).to.deep.equal([path, 1]);
+    }
+  });
+
   it("starts with a link that skips the header, and sets each page's title", async () => {
     const page = await contexts.openLive(showcase.app.url);
     await page.keyboard.press("Tab");

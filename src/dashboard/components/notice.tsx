@@ -13,6 +13,16 @@ export function Notice({ title, children }: { title: string; children?: Componen
   );
 }
 
+/** The content of a page whose address names nothing. */
+export function NotFound({ title, children }: { title: string; children: ComponentChildren }) {
+  return (
+    <div class="notice">
+      <h1>{title}</h1>
+      <p>{children}</p>
+    </div>
+  );
+}
+
 const RETRY_MS = 5_000;
 
 /** Shows an error. Retries a transient error by itself, for screens without a user. */

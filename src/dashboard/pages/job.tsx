@@ -6,7 +6,7 @@ import { Command } from "../components/emptyState.tsx";
 import { Facts } from "../components/facts.tsx";
 import { Icon } from "../components/icon.tsx";
 import { JsonBlock } from "../components/json.tsx";
-import { Failure, Notice } from "../components/notice.tsx";
+import { Failure, NotFound } from "../components/notice.tsx";
 import { ProgressBar } from "../components/progress.tsx";
 import { StatusMark } from "../components/status.tsx";
 import { StepPanel } from "../components/stepPanel.tsx";
@@ -88,10 +88,10 @@ function JobError({ jobId, error, record }: { jobId: string; error: unknown; rec
     return <Failure error={error} retry={() => record.reload()} />;
   }
   return (
-    <Notice title="Job not found">
+    <NotFound title="Job not found">
       <bdi class="id">{jobId}</bdi> was deleted or not created yet. This page shows it once it exists.{" "}
       <a href="/">See all jobs</a>
-    </Notice>
+    </NotFound>
   );
 }
 

@@ -6,7 +6,7 @@ import { GuideLink } from "../components/emptyState.tsx";
 import { Facts } from "../components/facts.tsx";
 import { Icon } from "../components/icon.tsx";
 import { JsonBlock, TextBlock } from "../components/json.tsx";
-import { Failure, Notice } from "../components/notice.tsx";
+import { Failure, NotFound } from "../components/notice.tsx";
 import { StatusMark } from "../components/status.tsx";
 import { When } from "../components/when.tsx";
 import { access, canWrite } from "../data/access.ts";
@@ -63,9 +63,9 @@ function RunError({ error, retry }: { error: unknown; retry: () => void }) {
   if (!(error instanceof SignalboxError && error.code === "run_not_found"))
     return <Failure error={error} retry={retry} />;
   return (
-    <Notice title="Run not found">
+    <NotFound title="Run not found">
       It never existed, or it was deleted after its retention time. <a href="/runs">See all runs</a>
-    </Notice>
+    </NotFound>
   );
 }
 

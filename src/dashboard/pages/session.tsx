@@ -1,7 +1,7 @@
 import { useEffect } from "preact/hooks";
 import { type Message, SignalboxError } from "../../client/client.ts";
 import { Icon } from "../components/icon.tsx";
-import { Failure, Notice } from "../components/notice.tsx";
+import { Failure, NotFound, Notice } from "../components/notice.tsx";
 import { WaitingEvents } from "../components/waitingEvents.tsx";
 import { When } from "../components/when.tsx";
 import { followLive } from "../data/live.ts";
@@ -44,14 +44,16 @@ export function SessionPage({ place: { id: sessionKey } }: { place: Place }) {
           <Icon name="back" /> Sessions
         </a>
       </p>
-      <div class="page-head">
-        <h1>
-          <bdi>{sessionKey === MAIN ? "Main session" : sessionKey}</bdi>
-        </h1>
-        <a class="button" href={`/runs?sessionKey=${encodeURIComponent(sessionKey)}`}>
-          Runs in this session
-        </a>
-      </div>
+      {!isMissing(error) && (
+        <div class="page-head">
+          <h1>
+            <bdi>{sessionKey === MAIN ? "Main session" : sessionKey}</bdi>
+          </h1>
+          <a class="button" href={`/runs?sessionKey=${encodeURIComponent(sessionKey)}`}>
+            Runs in this session
+          </a>
+        </div>
+      )}
       {sessionKey === MAIN && <WaitingEvents />}
       {error !== null && <SessionError error={error} retry={reload} />}
       {value && <Transcript messages={value.messages} />}
@@ -59,13 +61,14 @@ export function SessionPage({ place: { id: sessionKey } }: { place: Place }) {
   );
 }
 
+const isMissing = (error: unknown): boolean => error instanceof SignalboxError && error.code === "session_not_found";
+
 function SessionError({ error, retry }: { error: unknown; retry: () => void }) {
-  if (!(error instanceof SignalboxError && error.code === "session_not_found"))
-    return <Failure error={error} retry={retry} />;
+  if (!isMissing(error)) return <Failure error={error} retry={retry} />;
   return (
-    <Notice title="Session not found">
+    <NotFound title="Session not found">
       It was never used, or it was deleted after its retention time. <a href="/sessions">See all sessions</a>
-    </Notice>
+    </NotFound>
   );
 }
 
