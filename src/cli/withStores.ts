@@ -54,7 +54,7 @@ async function connected<T>(
 }
 
 /** Returns the address of the embedded MongoDB of a running `signalbox start`; another process may use its port otherwise. */
-function embeddedUri(dataDir: string): string {
+export function embeddedUri(dataDir: string): string {
   const dir = resolve(dataDir);
   try {
     const port = Number.parseInt(readFileSync(join(dir, "mongodb.port"), "utf8"), 10);

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { EXIT } from "../exit.ts";
 import type { Environment } from "./environment.ts";
 import { withExamples } from "./examples.ts";
 
@@ -32,6 +33,15 @@ export function addStart(program: Command, environment: Environment): void {
       await release(await environment());
     });
   withExamples(release, "signalbox release");
+
+  const doctor = program
+    .command("doctor")
+    .description("Check the configuration, MongoDB, Redis and the service, and print what to do.")
+    .action(async () => {
+      const { doctor } = await import("../commands/doctor.ts");
+      if (!(await doctor(await environment()))) process.exitCode = EXIT.failed;
+    });
+  withExamples(doctor, "signalbox doctor");
 
   const backup = program
     .command("backup <file>")
