@@ -2,10 +2,10 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { FAMILIES, turnOf } from "../agents/prompt/specialTokens.ts";
-import { startApp, type TestApp } from "../support/app.ts";
-import { eventually } from "../support/eventually.ts";
-import { startWorker, type TestWorker } from "../support/worker.ts";
+import { FAMILIES, turnOf } from "../../agents/prompt/specialTokens.ts";
+import { startApp, type TestApp } from "../../support/app.ts";
+import { eventually } from "../../support/eventually.ts";
+import { startWorker, type TestWorker } from "../../support/worker.ts";
 
 const TURNS = 20;
 const bearer = { Authorization: "Bearer a-hook-token-of-length" };

@@ -1,9 +1,9 @@
 import { expect } from "chai";
-import { type Answer, startApp, type TestApp } from "../support/app.ts";
-import { eventually } from "../support/eventually.ts";
-import { answers, type Behaviour, hangs, type ModelServer, says, startModelServer } from "../support/modelServer.ts";
-import { FAST_TIMINGS } from "../support/timings.ts";
-import { startWorker, type TestWorker } from "../support/worker.ts";
+import { type Answer, startApp, type TestApp } from "../../support/app.ts";
+import { eventually } from "../../support/eventually.ts";
+import { answers, type Behaviour, hangs, type ModelServer, says, startModelServer } from "../../support/modelServer.ts";
+import { FAST_TIMINGS } from "../../support/timings.ts";
+import { startWorker, type TestWorker } from "../../support/worker.ts";
 
 const TOKEN = "a-hook-token-of-length";
 const bearer = { Authorization: `Bearer ${TOKEN}` };

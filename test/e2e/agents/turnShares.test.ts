@@ -2,9 +2,9 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { startApp, type TestApp } from "../support/app.ts";
-import { eventually } from "../support/eventually.ts";
-import { startWorker, type TestWorker } from "../support/worker.ts";
+import { startApp, type TestApp } from "../../support/app.ts";
+import { eventually } from "../../support/eventually.ts";
+import { startWorker, type TestWorker } from "../../support/worker.ts";
 
 const MALLORY = { Authorization: "Bearer a-hook-token-of-length" };
 const ALICE = { Authorization: "Bearer the-token-of-alice-alone" };

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { Queue } from "bullmq";
 import { expect } from "chai";
 import { Redis } from "ioredis";
-import { agentHook, queuePrefix } from "../../src/shared/queue/definitions.ts";
-import { isRunning } from "../cli/service.ts";
-import { startApp, type TestApp } from "../support/app.ts";
-import { eventually } from "../support/eventually.ts";
-import { startWorker, type TestWorker } from "../support/worker.ts";
+import { agentHook, queuePrefix } from "../../../src/shared/queue/definitions.ts";
+import { isRunning } from "../../cli/service.ts";
+import { startApp, type TestApp } from "../../support/app.ts";
+import { eventually } from "../../support/eventually.ts";
+import { startWorker, type TestWorker } from "../../support/worker.ts";
 
 const TOKEN = "a-hook-token-of-length";
 const bearer = { Authorization: `Bearer ${TOKEN}` };

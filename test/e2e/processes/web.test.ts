@@ -4,20 +4,20 @@ import { get, type IncomingMessage } from "node:http";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
-import { startWebProcess } from "../../src/api/process.ts";
-import { connectDatabase } from "../../src/models/db/database.ts";
-import { readJob } from "../../src/models/jobs/readJobs.ts";
-import { openStores } from "../../src/models/stores.ts";
-import { systemClock } from "../../src/shared/clock.ts";
-import { Lifecycle, StartError } from "../../src/shared/lifecycle.ts";
-import { startApp } from "../support/app.ts";
-import { openEvents } from "../support/eventSource.ts";
-import { eventually } from "../support/eventually.ts";
-import { freeze } from "../support/freeze.ts";
-import { type Service, startProcess } from "../support/process.ts";
-import { Relay } from "../support/relay.ts";
-import { freePort, mongoUri, redisUrl, startMongod } from "../support/servers.ts";
-import { FAULT_TIMINGS } from "../support/timings.ts";
+import { startWebProcess } from "../../../src/api/process.ts";
+import { connectDatabase } from "../../../src/models/db/database.ts";
+import { readJob } from "../../../src/models/jobs/readJobs.ts";
+import { openStores } from "../../../src/models/stores.ts";
+import { systemClock } from "../../../src/shared/clock.ts";
+import { Lifecycle, StartError } from "../../../src/shared/lifecycle.ts";
+import { startApp } from "../../support/app.ts";
+import { openEvents } from "../../support/eventSource.ts";
+import { eventually } from "../../support/eventually.ts";
+import { freeze } from "../../support/freeze.ts";
+import { type Service, startProcess } from "../../support/process.ts";
+import { Relay } from "../../support/relay.ts";
+import { freePort, mongoUri, redisUrl, startMongod } from "../../support/servers.ts";
+import { FAULT_TIMINGS } from "../../support/timings.ts";
 
 const WEB = "test/support/processes/web.ts";
 /** With the time constants of the service. */
@@ -192,7 +192,7 @@ describe("the web process", () => {
       /is not usable:\n {2}- PORT .*\n {2}- LOG_LEVEL/,
     ],
   ];
-  const OPEN = { SIGNALBOX_CONFIG: "test/e2e/open.json5" };
+  const OPEN = { SIGNALBOX_CONFIG: "test/e2e/processes/open.json5" };
   for (const [title, more, sentence] of refused) {
     it(`does not start, and says in a sentence that ${title}`, async () => {
       const lifecycle = new Lifecycle();

@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { startApp, type TestApp } from "../support/app.ts";
-import { eventually } from "../support/eventually.ts";
-import { createJob, whole } from "../support/factories.ts";
-import { startProcess } from "../support/process.ts";
+import { startApp, type TestApp } from "../../support/app.ts";
+import { eventually } from "../../support/eventually.ts";
+import { createJob, whole } from "../../support/factories.ts";
+import { startProcess } from "../../support/process.ts";
 
 describe("a web process that is killed", () => {
   let app: TestApp;
