@@ -1,17 +1,17 @@
 import { Lifecycle } from "../../src/shared/lifecycle.ts";
 import { eventually } from "../support/eventually.ts";
-import { type Processes, startBed } from "./bed.ts";
-import { isGivenUp } from "./checkDeliveries.ts";
-import { check } from "./checker.ts";
-import { Client } from "./client.ts";
+import { isGivenUp } from "./checks/checkDeliveries.ts";
+import { check } from "./checks/checker.ts";
+import type { History, Refusal } from "./checks/history.ts";
+import type { Violation } from "./checks/violation.ts";
 import { carryOut, type Done } from "./faults.ts";
-import type { History, Refusal } from "./history.ts";
-import { type Asked, sendLoad } from "./load.ts";
+import { Client } from "./load/client.ts";
+import { type Asked, sendLoad } from "./load/load.ts";
+import { readAll, type Seen } from "./load/readers.ts";
 import { type Kind, kindsOn, makePlan, type Topology } from "./plan.ts";
 import { seeded } from "./random.ts";
-import { readAll, type Seen } from "./readers.ts";
-import { Stores } from "./stored.ts";
-import type { Violation } from "./violation.ts";
+import { type Processes, startBed } from "./system/bed.ts";
+import { Stores } from "./system/stored.ts";
 
 /** Maximum time for all work to end after the last fault, including leases, backoffs and the backlog. */
 const END_TIMEOUT_MS = 300_000;

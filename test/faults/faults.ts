@@ -2,9 +2,9 @@ import { execFile } from "node:child_process";
 import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
 import { Redis } from "ioredis";
-import type { Bed } from "./bed.ts";
-import type { Member } from "./mongodb.ts";
 import { KINDS, type Kind, type Planned } from "./plan.ts";
+import type { Bed } from "./system/bed.ts";
+import type { Member } from "./system/mongodb.ts";
 
 /** An injected fault. */
 export interface Done extends Planned {

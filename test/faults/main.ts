@@ -1,9 +1,9 @@
 import { randomInt } from "node:crypto";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { attack } from "./attack.ts";
-import { REAL } from "./bed.ts";
 import { KIND_NAMES, KINDS, type Kind, type Topology } from "./plan.ts";
 import { report } from "./report.ts";
+import { REAL } from "./system/bed.ts";
 
 const MOST_SEED = 2 ** 31 - 1;
 

@@ -1,6 +1,6 @@
 import type { Attacked, Figures } from "./attack.ts";
+import { VIOLATIONS } from "./checks/violation.ts";
 import { KINDS, type Kind } from "./plan.ts";
-import { VIOLATIONS } from "./violation.ts";
 
 /** Maximum violations of a kind that are listed. */
 const MOST_TOLD = 10;

@@ -1,5 +1,5 @@
+import { MARK, wakeText } from "../system/services.ts";
 import type { History, Hook, StoredRun } from "./history.ts";
-import { MARK, wakeText } from "./services.ts";
 import type { Violation } from "./violation.ts";
 
 /** Maximum attempts of a turn; see docs/hooks.md. */

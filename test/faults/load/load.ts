@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
+import type { Hook, Report } from "../checks/history.ts";
+import type { Random } from "../random.ts";
+import { wakeText } from "../system/services.ts";
 import type { Client } from "./client.ts";
-import type { Hook, Report } from "./history.ts";
-import type { Random } from "./random.ts";
-import { wakeText } from "./services.ts";
 
 const STEPS = 4;
 const PROGRESS = [0, 20, 40, 60, 80, 100] as const;

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { answers, type Behaviour, startChannelServer } from "../support/channelServer.ts";
-import type { Post, Turn } from "./history.ts";
-import type { Random } from "./random.ts";
+import { answers, type Behaviour, startChannelServer } from "../../support/channelServer.ts";
+import type { Post, Turn } from "../checks/history.ts";
+import type { Random } from "../random.ts";
 
 /** The start of the main session's prompts. */
 export const MAIN_PROMPT = "This is the turn of the main session.";

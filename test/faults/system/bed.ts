@@ -1,20 +1,20 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { prepareDatabase } from "../../src/cli/commands/release.ts";
-import { parseConfig } from "../../src/shared/config/load.ts";
-import type { Lifecycle } from "../../src/shared/lifecycle.ts";
-import { type Service, startProcess } from "../support/process.ts";
-import { freePort, startRedis, type TestServer } from "../support/servers.ts";
+import { prepareDatabase } from "../../../src/cli/commands/release.ts";
+import { parseConfig } from "../../../src/shared/config/load.ts";
+import type { Lifecycle } from "../../../src/shared/lifecycle.ts";
+import { type Service, startProcess } from "../../support/process.ts";
+import { freePort, startRedis, type TestServer } from "../../support/servers.ts";
+import type { Topology } from "../plan.ts";
+import type { Random } from "../random.ts";
 import { type MongoDb, startMongoDb } from "./mongodb.ts";
-import type { Topology } from "./plan.ts";
 import { type FaultProxy, startProxy } from "./proxy.ts";
-import type { Random } from "./random.ts";
 import { MAIN_PROMPT, MOST_POST_LENGTH, type Services, startServices, wakeText } from "./services.ts";
 import { type Supervised, supervise } from "./supervised.ts";
 
 export const TOKEN = "a-hook-token-of-length";
-const PROCESS = "test/faults/process.mjs";
+const PROCESS = "test/faults/system/process.mjs";
 
 /** The service's processes: their numbers and their modules. */
 export interface Processes {

@@ -1,7 +1,7 @@
 import { expect } from "chai";
+import { paragraphsOf, wakeText } from "../system/services.ts";
 import { check } from "./checker.ts";
 import type { History } from "./history.ts";
-import { paragraphsOf, wakeText } from "./services.ts";
 import type { Violation } from "./violation.ts";
 
 type Mutable<T> = T extends object ? { -readonly [K in keyof T]: Mutable<T[K]> } : T;

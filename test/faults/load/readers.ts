@@ -1,11 +1,11 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { openEvents } from "../support/eventSource.ts";
-import { eventually } from "../support/eventually.ts";
-import { TOKEN } from "./bed.ts";
+import { openEvents } from "../../support/eventSource.ts";
+import { eventually } from "../../support/eventually.ts";
+import type { Read, RunRead } from "../checks/history.ts";
+import type { Random } from "../random.ts";
+import { TOKEN } from "../system/bed.ts";
 import type { Client } from "./client.ts";
-import type { Read, RunRead } from "./history.ts";
 import type { Asked } from "./load.ts";
-import type { Random } from "./random.ts";
 
 /** Number of the newest jobs and runs that a reader polls. */
 const NEWEST = 20;

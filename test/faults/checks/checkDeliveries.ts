@@ -1,6 +1,6 @@
+import { MARK } from "../system/services.ts";
 import { outOfOrder, runsByMark } from "./checkHooks.ts";
 import type { History, Hook, Post, StoredDelivery, StoredRun } from "./history.ts";
-import { MARK } from "./services.ts";
 import type { Violation } from "./violation.ts";
 
 /** Splits a reply into paragraphs, which are one message or several. */

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { Service } from "../support/process.ts";
+import type { Service } from "../../support/process.ts";
 
 const AGAIN_AFTER_MS = 300;
 

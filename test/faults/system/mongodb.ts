@@ -1,8 +1,8 @@
 import { mongo } from "mongoose";
-import type { Lifecycle } from "../../src/shared/lifecycle.ts";
-import { eventually } from "../support/eventually.ts";
-import { startMongod, type TestServer } from "../support/servers.ts";
-import type { Topology } from "./plan.ts";
+import type { Lifecycle } from "../../../src/shared/lifecycle.ts";
+import { eventually } from "../../support/eventually.ts";
+import { startMongod, type TestServer } from "../../support/servers.ts";
+import type { Topology } from "../plan.ts";
 import { type FaultProxy, startProxy } from "./proxy.ts";
 
 const NAME = "faults";

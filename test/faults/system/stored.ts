@@ -1,6 +1,6 @@
 import { mongo } from "mongoose";
-import type { Client } from "./client.ts";
-import type { Stored, StoredJob } from "./history.ts";
+import type { Stored, StoredJob } from "../checks/history.ts";
+import type { Client } from "../load/client.ts";
 
 /** Reads the stores directly, without the service. The caller closes it. */
 export class Stores {
