@@ -14,7 +14,7 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { SHARED_BROWSER, startSharedBrowser } from "../test/support/browser.ts";
-import { mongoUri, redisUrl, SHARED, stopServers } from "../test/support/servers.ts";
+import { mongoUri, redisUrl, SHARED, stopServers } from "../test/support/servers/servers.ts";
 
 const TIMES_FILE = "test/times.json";
 /** One more than processors, because tests wait for servers and processes about a third of their time. */
@@ -102,7 +102,7 @@ function shuffled(all, seed) {
 function run(specs, env) {
   const lanes = Math.min(Number(options.lanes), specs.length);
   const parallel = lanes > 1 ? ["--parallel", "--jobs", String(lanes)] : [];
-  const mocha = spawn("mocha", [...parallel, "--reporter", resolve("test/support/reporter.ts"), ...specs], {
+  const mocha = spawn("mocha", [...parallel, "--reporter", resolve("test/support/mocha/reporter.ts"), ...specs], {
     env,
     stdio: "inherit",
   });

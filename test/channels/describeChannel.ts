@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import type { Channel, OutgoingMessage, SendResult } from "../../src/channels/channel.ts";
+import { eventually } from "../support/eventually.ts";
 import {
   answers,
   type Behaviour,
@@ -9,8 +10,7 @@ import {
   type ChannelServer,
   hangs,
   startChannelServer,
-} from "../support/channelServer.ts";
-import { eventually } from "../support/eventually.ts";
+} from "../support/servers/channelServer.ts";
 
 /** The text of each message; no reason may contain it. */
 export const TEXT = "the *secret* text";

@@ -3,6 +3,7 @@ import { expect } from "chai";
 import sinon from "sinon";
 import { type ApiRequest, excerpt, sendRequest } from "../../src/channels/http.ts";
 import { retryAfterMs } from "../../src/shared/retryAfter.ts";
+import { eventually } from "../support/eventually.ts";
 import {
   answers,
   type Behaviour,
@@ -13,8 +14,7 @@ import {
   drops,
   hangs,
   startChannelServer,
-} from "../support/channelServer.ts";
-import { eventually } from "../support/eventually.ts";
+} from "../support/servers/channelServer.ts";
 
 const SECRET = "the-secret";
 

@@ -3,7 +3,7 @@ import type { Page, Request } from "playwright-core";
 import { startApp, type TestApp } from "../support/app.ts";
 import { BrowserContexts } from "../support/browser.ts";
 import { createJob, report, whole } from "../support/factories.ts";
-import { startRedis } from "../support/servers.ts";
+import { startRedis } from "../support/servers/servers.ts";
 import { waitForNames } from "./jobNames.ts";
 
 describe("dashboard connection", function () {

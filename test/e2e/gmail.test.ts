@@ -1,10 +1,16 @@
 import { chmodSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
-import { answers, type ChannelServer, startChannelServer } from "../support/channelServer.ts";
 import { eventually } from "../support/eventually.ts";
 import { freeze } from "../support/freeze.ts";
-import { CONSENT, type GmailBed, runGmailProcess, runHastyGmailProcess, startGmailBed } from "../support/gmailBed.ts";
+import {
+  CONSENT,
+  type GmailBed,
+  runGmailProcess,
+  runHastyGmailProcess,
+  startGmailBed,
+} from "../support/gmail/gmailBed.ts";
 import type { Service } from "../support/process.ts";
+import { answers, type ChannelServer, startChannelServer } from "../support/servers/channelServer.ts";
 import { startWorker, type TestWorker } from "../support/worker.ts";
 
 /** Real processes of `signalbox webhooks gmail run`. */

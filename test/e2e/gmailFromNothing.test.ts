@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { expect } from "chai";
 import JSON5 from "json5";
 import { runCli, type Service } from "../cli/service.ts";
-import { answers, type ChannelServer, startChannelServer } from "../support/channelServer.ts";
 import { runInProcess } from "../support/cli.ts";
 import { eventually } from "../support/eventually.ts";
-import { type GoogleServer, startGoogleServer } from "../support/googleServer.ts";
+import { type GoogleServer, startGoogleServer } from "../support/gmail/googleServer.ts";
+import { answers, type ChannelServer, startChannelServer } from "../support/servers/channelServer.ts";
 
 const CLIENT = { installed: { client_id: "client", client_secret: "secret", project_id: "my-project" } };
 const SUBJECTS = ["Invoice 17", "Lunch?", "Server is down"];

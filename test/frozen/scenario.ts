@@ -1,13 +1,13 @@
 import { expect } from "chai";
 import { mongo } from "mongoose";
 import type { Answer } from "../support/app.ts";
-import { answers, type Behaviour, type ChannelServer, startChannelServer } from "../support/channelServer.ts";
 import { runInProcess } from "../support/cli.ts";
 import { eventually } from "../support/eventually.ts";
-import { type GmailBed, startGmailBed } from "../support/gmailBed.ts";
-import { googleError } from "../support/googleServer.ts";
-import { HookBed } from "../support/hookBed.ts";
-import { mongoUri } from "../support/servers.ts";
+import { type GmailBed, startGmailBed } from "../support/gmail/gmailBed.ts";
+import { googleError } from "../support/gmail/googleServer.ts";
+import { HookBed } from "../support/hooks/hookBed.ts";
+import { answers, type Behaviour, type ChannelServer, startChannelServer } from "../support/servers/channelServer.ts";
+import { mongoUri } from "../support/servers/servers.ts";
 import { startWorker } from "../support/worker.ts";
 import { addFieldTypes, type FieldTypes } from "./fieldTypes.ts";
 

@@ -10,12 +10,12 @@ import { changesKey } from "../../src/shared/queue/changeStream.ts";
 import { agentHook, QUEUES, queuePrefix } from "../../src/shared/queue/definitions.ts";
 import { turn } from "../agents/runners/turn.ts";
 import { startApp, type TestApp } from "../support/app.ts";
-import { type Behaviour as ChannelBehaviour, startChannelServer } from "../support/channelServer.ts";
 import { openEvents } from "../support/eventSource.ts";
 import { eventually } from "../support/eventually.ts";
-import { type Behaviour, startModelServer } from "../support/modelServer.ts";
 import { runs, SEED, TIMES } from "../support/random.ts";
-import { redisUrl } from "../support/servers.ts";
+import { type Behaviour as ChannelBehaviour, startChannelServer } from "../support/servers/channelServer.ts";
+import { type Behaviour, startModelServer } from "../support/servers/modelServer.ts";
+import { redisUrl } from "../support/servers/servers.ts";
 import { startWorker, type TestWorker } from "../support/worker.ts";
 import { tell } from "./given.ts";
 

@@ -10,7 +10,7 @@ import { ERRORS, type ErrorCode } from "../../src/shared/errors.ts";
 import { SCHEMES } from "../hooks/signatures/senders.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Service, startProcess } from "../support/process.ts";
-import { mongoUri, redisUrl } from "../support/servers.ts";
+import { mongoUri, redisUrl } from "../support/servers/servers.ts";
 
 export const TOKENS = {
   api: "secret-of-the-api-0001",

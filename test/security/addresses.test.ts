@@ -5,7 +5,7 @@ import { openChannels } from "../../src/channels/channels.ts";
 import { createClient } from "../../src/client/client.ts";
 import { parseConfig } from "../../src/shared/config/load.ts";
 import { turn, whatWasThrown } from "../agents/runners/turn.ts";
-import { answers, type ChannelServer, startChannelServer } from "../support/channelServer.ts";
+import { answers, type ChannelServer, startChannelServer } from "../support/servers/channelServer.ts";
 
 /** Others' words for whom to write to, each of which would be more than that in an address. */
 const RECIPIENTS = [

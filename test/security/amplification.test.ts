@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { deleteUnusedCalls } from "../../src/models/hooks/hookCall.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
-import { MappedBed } from "../support/mappedBed.ts";
+import { MappedBed } from "../support/hooks/mappedBed.ts";
 
 const HOOK = { Authorization: "Bearer a-hook-token-of-length" };
 const quiet = 'deliver: false, wakeMode: "next-heartbeat"';

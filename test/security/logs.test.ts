@@ -11,7 +11,7 @@ import { expect } from "chai";
 import { connectDatabase } from "../../src/models/db/database.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Service, startProcess } from "../support/process.ts";
-import { mongoUri, redisUrl } from "../support/servers.ts";
+import { mongoUri, redisUrl } from "../support/servers/servers.ts";
 
 const SECRETS = {
   SIGNALBOX_API_TOKEN: "secret-of-the-api-0001",

@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { openAiRunner } from "../../src/agents/runners/openai.ts";
 import { turn, whatWasThrown } from "../agents/runners/turn.ts";
 import { eventually } from "../support/eventually.ts";
-import { type Behaviour, delta, type ModelServer, startModelServer } from "../support/modelServer.ts";
+import { type Behaviour, delta, type ModelServer, startModelServer } from "../support/servers/modelServer.ts";
 
 /** Writes the same again and again, until nobody reads it any more. */
 async function pour(response: ServerResponse, piece: string): Promise<void> {

@@ -5,7 +5,7 @@ import { mailRunId } from "../../src/gmail/listener/acceptMail.ts";
 import { parseConfig } from "../../src/shared/config/load.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
-import { type ModelServer, startModelServer } from "../support/modelServer.ts";
+import { type ModelServer, startModelServer } from "../support/servers/modelServer.ts";
 import { startWorker, type TestWorker } from "../support/worker.ts";
 
 const API = { Authorization: "Bearer an-api-token-of-length" };

@@ -11,9 +11,9 @@ import type { Config } from "../../src/shared/config/schema/config.ts";
 import { Lifecycle } from "../../src/shared/lifecycle.ts";
 import type { Queues } from "../../src/shared/queue/producer.ts";
 import { connectProducer } from "../../src/shared/queue/redis.ts";
-import { takeDatabase } from "./databases.ts";
 import { logLines } from "./logLines.ts";
-import { redisUrl } from "./servers.ts";
+import { takeDatabase } from "./servers/databases.ts";
+import { redisUrl } from "./servers/servers.ts";
 import { FAST_TIMINGS } from "./timings.ts";
 
 export interface Answer {

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { SendResult } from "../../../src/channels/channel.ts";
 import { discordChannel } from "../../../src/channels/discord/channel.ts";
-import { answers, type Behaviour, breaks } from "../../support/channelServer.ts";
+import { answers, type Behaviour, breaks } from "../../support/servers/channelServer.ts";
 import { type ChannelScript, describeChannel, describeOutcomes, type Outcome, send, TEXT } from "../describeChannel.ts";
 
 const TOKEN = "discord-secret-token";

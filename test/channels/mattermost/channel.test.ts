@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { SendResult } from "../../../src/channels/channel.ts";
 import { mattermostChannel } from "../../../src/channels/mattermost/channel.ts";
-import { answers, type Behaviour, breaks, breaksWithin } from "../../support/channelServer.ts";
+import { answers, type Behaviour, breaks, breaksWithin } from "../../support/servers/channelServer.ts";
 import {
   type ChannelScript,
   describeChannel,

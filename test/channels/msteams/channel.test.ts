@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import type { SendResult } from "../../../src/channels/channel.ts";
 import { msteamsChannel } from "../../../src/channels/msteams/channel.ts";
-import { answers, type Behaviour, breaks, hangs } from "../../support/channelServer.ts";
 import { eventually } from "../../support/eventually.ts";
+import { answers, type Behaviour, breaks, hangs } from "../../support/servers/channelServer.ts";
 import { type ChannelScript, describeChannel, expectNoSecrets, kindOf, send, TEXT } from "../describeChannel.ts";
 
 const SECRET = "msteams-app-secret";

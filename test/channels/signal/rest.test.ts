@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { signalChannel } from "../../../src/channels/signal/channel.ts";
-import { answers, type Behaviour, breaksWithin } from "../../support/channelServer.ts";
+import { answers, type Behaviour, breaksWithin } from "../../support/servers/channelServer.ts";
 import {
   type ChannelScript,
   describeChannel,

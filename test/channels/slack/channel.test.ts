@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { SendResult } from "../../../src/channels/channel.ts";
 import { slackChannel } from "../../../src/channels/slack/channel.ts";
-import { answers, type Behaviour, breaks } from "../../support/channelServer.ts";
+import { answers, type Behaviour, breaks } from "../../support/servers/channelServer.ts";
 import {
   type ChannelScript,
   describeChannel,

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { SendResult } from "../../../src/channels/channel.ts";
 import { telegramChannel } from "../../../src/channels/telegram/channel.ts";
-import { answers, type Behaviour } from "../../support/channelServer.ts";
+import { answers, type Behaviour } from "../../support/servers/channelServer.ts";
 import { type ChannelScript, describeChannel, describeOutcomes, kindOf, send, TEXT } from "../describeChannel.ts";
 
 /** The id of a private chat. */

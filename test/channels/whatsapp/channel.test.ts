@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { SendResult } from "../../../src/channels/channel.ts";
 import { whatsappChannel } from "../../../src/channels/whatsapp/channel.ts";
-import { answers, type Behaviour } from "../../support/channelServer.ts";
+import { answers, type Behaviour } from "../../support/servers/channelServer.ts";
 import {
   type ChannelScript,
   describeChannel,

@@ -21,10 +21,10 @@ import { expect } from "chai";
 import JSON5 from "json5";
 import sinon from "sinon";
 import { EXIT } from "../../../src/cli/exit.ts";
-import { answers, type Behaviour, hangs } from "../../support/channelServer.ts";
 import { type Running, runInProcess, startInProcess } from "../../support/cli.ts";
 import { eventually } from "../../support/eventually.ts";
-import { type GoogleServer, googleError, startGoogleServer } from "../../support/googleServer.ts";
+import { type GoogleServer, googleError, startGoogleServer } from "../../support/gmail/googleServer.ts";
+import { answers, type Behaviour, hangs } from "../../support/servers/channelServer.ts";
 import { runCli } from "../service.ts";
 
 const TOPIC = "projects/my-project/topics/signalbox-gmail";

@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { commandLine } from "../../../src/cli/start/processInfo.ts";
 import { runInProcess } from "../../support/cli.ts";
 import { eventually } from "../../support/eventually.ts";
-import { type GmailBed, startGmailBed } from "../../support/gmailBed.ts";
+import { type GmailBed, startGmailBed } from "../../support/gmail/gmailBed.ts";
 import { isRunning, runCli, type Service } from "../service.ts";
 
 describe("signalbox start with hooks.gmail", function () {

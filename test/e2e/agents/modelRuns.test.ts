@@ -1,7 +1,14 @@
 import { expect } from "chai";
 import { type Answer, startApp, type TestApp } from "../../support/app.ts";
 import { eventually } from "../../support/eventually.ts";
-import { answers, type Behaviour, hangs, type ModelServer, says, startModelServer } from "../../support/modelServer.ts";
+import {
+  answers,
+  type Behaviour,
+  hangs,
+  type ModelServer,
+  says,
+  startModelServer,
+} from "../../support/servers/modelServer.ts";
 import { FAST_TIMINGS } from "../../support/timings.ts";
 import { startWorker, type TestWorker } from "../../support/worker.ts";
 

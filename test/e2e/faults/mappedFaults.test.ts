@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type Service, startProcess } from "../../support/process.ts";
-import { startRedis, type TestServer } from "../../support/servers.ts";
+import { startRedis, type TestServer } from "../../support/servers/servers.ts";
 import { FAST_TIMINGS, FAULT_TIMINGS } from "../../support/timings.ts";
 import { startWorker, type TestWorker } from "../../support/worker.ts";
 

@@ -11,14 +11,14 @@ import { changesKey } from "../../../src/shared/queue/changeStream.ts";
 import { agentHook, mappedHook, QUEUES, queuePrefix } from "../../../src/shared/queue/definitions.ts";
 import { connectProducer } from "../../../src/shared/queue/redis.ts";
 import type { RedisAddress } from "../../../src/shared/queue/redisAddress.ts";
-import { answers, type ChannelServer, startChannelServer } from "../../support/channelServer.ts";
-import { takeDatabase } from "../../support/databases.ts";
 import { openEvents } from "../../support/eventSource.ts";
 import { eventually } from "../../support/eventually.ts";
 import { freeze } from "../../support/freeze.ts";
 import { type Service, startProcess } from "../../support/process.ts";
-import { type RedisCluster, startRedisCluster } from "../../support/redisCluster.ts";
-import { redisUrl } from "../../support/servers.ts";
+import { answers, type ChannelServer, startChannelServer } from "../../support/servers/channelServer.ts";
+import { takeDatabase } from "../../support/servers/databases.ts";
+import { type RedisCluster, startRedisCluster } from "../../support/servers/redisCluster.ts";
+import { redisUrl } from "../../support/servers/servers.ts";
 
 const TOKEN = "a-hook-token-of-length";
 /** With it agent hooks and the stream of changes lie on the first node, the main session on the second, mapped hooks on the third. */

@@ -2,10 +2,10 @@ import { once } from "node:events";
 import { type AddressInfo, createConnection, createServer, type Server, type Socket } from "node:net";
 import { expect } from "chai";
 import { Redis } from "ioredis";
-import { takeDatabase } from "../../support/databases.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type Service, startProcess } from "../../support/process.ts";
-import { startRedis, type TestServer } from "../../support/servers.ts";
+import { takeDatabase } from "../../support/servers/databases.ts";
+import { startRedis, type TestServer } from "../../support/servers/servers.ts";
 
 const TOKEN = "a-hook-token-of-length";
 

@@ -8,7 +8,7 @@ import { prepareDatabase } from "../../../src/cli/commands/release.ts";
 import { parseConfig } from "../../../src/shared/config/load.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type Service, startProcess } from "../../support/process.ts";
-import { type ReplicaSet, redisUrl, startReplicaSet } from "../../support/servers.ts";
+import { type ReplicaSet, redisUrl, startReplicaSet } from "../../support/servers/servers.ts";
 
 const TOKEN = "a-hook-token-of-length";
 

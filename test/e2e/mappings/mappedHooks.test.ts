@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { eventually } from "../../support/eventually.ts";
-import { fenced, MappedBed } from "../../support/mappedBed.ts";
-import { hangs, says } from "../../support/modelServer.ts";
+import { fenced, MappedBed } from "../../support/hooks/mappedBed.ts";
+import { hangs, says } from "../../support/servers/modelServer.ts";
 
 const OWN_SESSION = /^hook:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 

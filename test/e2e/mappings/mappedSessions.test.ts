@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { eventually } from "../../support/eventually.ts";
-import { MappedBed } from "../../support/mappedBed.ts";
+import { MappedBed } from "../../support/hooks/mappedBed.ts";
 
 const OWN_SESSION = /^hook:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const quiet = 'deliver: false, wakeMode: "next-heartbeat"';

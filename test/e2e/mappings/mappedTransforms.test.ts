@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { parseConfig } from "../../../src/shared/config/load.ts";
 import { eventually } from "../../support/eventually.ts";
-import { fenced, MappedBed } from "../../support/mappedBed.ts";
+import { fenced, MappedBed } from "../../support/hooks/mappedBed.ts";
 import { startWorker } from "../../support/worker.ts";
 
 const quiet = { deliver: false, wakeMode: "next-heartbeat" };

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { expect } from "chai";
 import { connectDatabase } from "../../../src/models/db/database.ts";
-import { mongoUri, redisUrl } from "../../support/servers.ts";
+import { mongoUri, redisUrl } from "../../support/servers/servers.ts";
 
 /** As far as the machine lets one. */
 const CORE_DUMPS_ALLOWED = "ulimit -S -c $(ulimit -H -c)";

@@ -6,7 +6,7 @@ import { expect } from "chai";
 import { connectDatabase } from "../../../src/models/db/database.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type Service, startProcess } from "../../support/process.ts";
-import { mongoUri, redisUrl } from "../../support/servers.ts";
+import { mongoUri, redisUrl } from "../../support/servers/servers.ts";
 
 describe("SIGHUP", () => {
   let dir: string;

@@ -5,8 +5,8 @@ import { expect } from "chai";
 import { Redis } from "ioredis";
 import { eventually } from "../../support/eventually.ts";
 import { type Service, startProcess } from "../../support/process.ts";
-import { freeNodePorts } from "../../support/redisCluster.ts";
-import { bin, freePort, startMongod, startRedis, type TestServer } from "../../support/servers.ts";
+import { freeNodePorts } from "../../support/servers/redisCluster.ts";
+import { bin, freePort, startMongod, startRedis, type TestServer } from "../../support/servers/servers.ts";
 
 /** A key, and the certificate for localhost and 127.0.0.1 that it has signed itself, good until 2126. */
 const CERTIFICATE = resolve("test/fixtures/localhost.pem");

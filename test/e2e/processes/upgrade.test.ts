@@ -15,7 +15,7 @@ import { parseConfig } from "../../../src/shared/config/load.ts";
 import { Lifecycle, StartError } from "../../../src/shared/lifecycle.ts";
 import { startWorkerProcess } from "../../../src/workers/process.ts";
 import { eventually } from "../../support/eventually.ts";
-import { mongoUri, redisUrl } from "../../support/servers.ts";
+import { mongoUri, redisUrl } from "../../support/servers/servers.ts";
 import { FAST_TIMINGS } from "../../support/timings.ts";
 
 const TOKEN = "a-hook-token-of-length";

@@ -15,8 +15,8 @@ import { openEvents } from "../../support/eventSource.ts";
 import { eventually } from "../../support/eventually.ts";
 import { freeze } from "../../support/freeze.ts";
 import { type Service, startProcess } from "../../support/process.ts";
-import { Relay } from "../../support/relay.ts";
-import { freePort, mongoUri, redisUrl, startMongod } from "../../support/servers.ts";
+import { Relay } from "../../support/servers/relay.ts";
+import { freePort, mongoUri, redisUrl, startMongod } from "../../support/servers/servers.ts";
 import { FAULT_TIMINGS } from "../../support/timings.ts";
 
 const WEB = "test/support/processes/web.ts";

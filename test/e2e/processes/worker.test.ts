@@ -9,7 +9,7 @@ import { eventually } from "../../support/eventually.ts";
 import { createJob } from "../../support/factories.ts";
 import { freeze } from "../../support/freeze.ts";
 import { startProcess } from "../../support/process.ts";
-import { freePort, startRedis } from "../../support/servers.ts";
+import { freePort, startRedis } from "../../support/servers/servers.ts";
 
 const WORKER = "src/workers/main.ts";
 

@@ -5,7 +5,7 @@ import { prepareDatabase } from "../../../src/cli/commands/release.ts";
 import { parseConfig } from "../../../src/shared/config/load.ts";
 import type { Lifecycle } from "../../../src/shared/lifecycle.ts";
 import { type Service, startProcess } from "../../support/process.ts";
-import { freePort, startRedis, type TestServer } from "../../support/servers.ts";
+import { freePort, startRedis, type TestServer } from "../../support/servers/servers.ts";
 import type { Topology } from "../plan.ts";
 import type { Random } from "../random.ts";
 import { type MongoDb, startMongoDb } from "./mongodb.ts";

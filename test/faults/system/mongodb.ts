@@ -1,7 +1,7 @@
 import { mongo } from "mongoose";
 import type { Lifecycle } from "../../../src/shared/lifecycle.ts";
 import { eventually } from "../../support/eventually.ts";
-import { startMongod, type TestServer } from "../../support/servers.ts";
+import { startMongod, type TestServer } from "../../support/servers/servers.ts";
 import type { Topology } from "../plan.ts";
 import { type FaultProxy, startProxy } from "./proxy.ts";
 

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { answers, type Behaviour, startChannelServer } from "../../support/channelServer.ts";
+import { answers, type Behaviour, startChannelServer } from "../../support/servers/channelServer.ts";
 import type { Post, Turn } from "../checks/history.ts";
 import type { Random } from "../random.ts";
 

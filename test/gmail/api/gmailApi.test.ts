@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { createGmailApi, type GmailApi } from "../../../src/gmail/api/gmailApi.ts";
 import { createGoogleAuth, type GoogleAuth } from "../../../src/gmail/auth/googleAuth.ts";
-import { answers } from "../../support/channelServer.ts";
-import { type GoogleServer, startGoogleServer } from "../../support/googleServer.ts";
+import { type GoogleServer, startGoogleServer } from "../../support/gmail/googleServer.ts";
+import { answers } from "../../support/servers/channelServer.ts";
 
 const never = new AbortController().signal;
 

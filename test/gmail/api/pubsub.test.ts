@@ -2,8 +2,8 @@ import { expect } from "chai";
 import { createPubSub, type PubSub } from "../../../src/gmail/api/pubsub.ts";
 import { createGoogleAuth, type GoogleAuth } from "../../../src/gmail/auth/googleAuth.ts";
 import { createPubSubSetup, GMAIL_PUBLISHER, type PubSubSetup } from "../../../src/gmail/setup/pubsubSetup.ts";
-import { hangs } from "../../support/channelServer.ts";
-import { type GoogleServer, googleError, startGoogleServer } from "../../support/googleServer.ts";
+import { type GoogleServer, googleError, startGoogleServer } from "../../support/gmail/googleServer.ts";
+import { hangs } from "../../support/servers/channelServer.ts";
 
 const TOPIC = "projects/p/topics/t";
 const SUBSCRIPTION = "projects/p/subscriptions/s";

@@ -10,8 +10,8 @@ import {
   type GoogleCredentials,
   PUBSUB_SCOPE,
 } from "../../../src/gmail/auth/googleAuth.ts";
-import { answers, type Behaviour, breaks, breaksMidway, hangs } from "../../support/channelServer.ts";
-import { type GoogleServer, googleError, startGoogleServer } from "../../support/googleServer.ts";
+import { type GoogleServer, googleError, startGoogleServer } from "../../support/gmail/googleServer.ts";
+import { answers, type Behaviour, breaks, breaksMidway, hangs } from "../../support/servers/channelServer.ts";
 
 const USER: GoogleCredentials = {
   type: "authorized_user",

@@ -6,7 +6,7 @@ import { catchUp } from "../../../src/gmail/listener/catchUp.ts";
 import { LeasedMailbox } from "../../../src/gmail/listener/leasedMailbox.ts";
 import { MailImporter } from "../../../src/gmail/listener/mailImporter.ts";
 import { compileMappings } from "../../../src/hooks/mappings/mapping.ts";
-import { ACCOUNT, type GmailBed, startGmailBed } from "../../support/gmailBed.ts";
+import { ACCOUNT, type GmailBed, startGmailBed } from "../../support/gmail/gmailBed.ts";
 
 const DAY_MS = 24 * 3_600_000;
 const never = new AbortController().signal;

@@ -4,8 +4,8 @@ import { addGmailMetrics } from "../../../src/api/metrics/gmailMetrics.ts";
 import { runCli } from "../../cli/service.ts";
 import { runInProcess } from "../../support/cli.ts";
 import { eventually } from "../../support/eventually.ts";
-import { ACCOUNT, type GmailBed, startGmailBed } from "../../support/gmailBed.ts";
-import { googleError } from "../../support/googleServer.ts";
+import { ACCOUNT, type GmailBed, startGmailBed } from "../../support/gmail/gmailBed.ts";
+import { googleError } from "../../support/gmail/googleServer.ts";
 
 const TO_START =
   "start Signalbox with `npm start` (one that runs takes hooks.gmail up on SIGHUP), or beside web and worker `signalbox webhooks gmail run`";

@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { mailboxStatus } from "../../../src/gmail/listener/mailboxStatus.ts";
 import { mappedHook } from "../../../src/shared/queue/definitions.ts";
 import { eventually } from "../../support/eventually.ts";
-import { ACCOUNT, type GmailBed, SUBSCRIPTION, startGmailBed, TOPIC } from "../../support/gmailBed.ts";
+import { ACCOUNT, type GmailBed, SUBSCRIPTION, startGmailBed, TOPIC } from "../../support/gmail/gmailBed.ts";
 
 const POLL_MS = 300_000;
 const WATCH_LOOK_MS = 600_000;

@@ -1,10 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { expect } from "chai";
-import { answers, breaks } from "../../support/channelServer.ts";
 import { eventually } from "../../support/eventually.ts";
-import { CONSENT, type GmailBed, SUBSCRIPTION, startGmailBed } from "../../support/gmailBed.ts";
-import { googleError } from "../../support/googleServer.ts";
-import { startMongod, startRedis } from "../../support/servers.ts";
+import { CONSENT, type GmailBed, SUBSCRIPTION, startGmailBed } from "../../support/gmail/gmailBed.ts";
+import { googleError } from "../../support/gmail/googleServer.ts";
+import { answers, breaks } from "../../support/servers/channelServer.ts";
+import { startMongod, startRedis } from "../../support/servers/servers.ts";
 
 const POLL_MS = 300_000;
 const SLOW_RETRY_MS = 60_000;

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { startApp } from "../../support/app.ts";
 import { eventually } from "../../support/eventually.ts";
-import { type FreezingMailbox, openMailbox, type Point } from "../../support/freezingMailbox.ts";
-import { CONSENT } from "../../support/gmailBed.ts";
+import { type FreezingMailbox, openMailbox, type Point } from "../../support/gmail/freezingMailbox.ts";
+import { CONSENT } from "../../support/gmail/gmailBed.ts";
 import { type Service, startProcess } from "../../support/process.ts";
-import { redisUrl } from "../../support/servers.ts";
+import { redisUrl } from "../../support/servers/servers.ts";
 
 /** The outcome of killing a listener and continuing with another one. */
 interface Outcome {

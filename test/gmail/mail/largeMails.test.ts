@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { eventually } from "../../support/eventually.ts";
-import { type GmailBed, runGmailProcess, startGmailBed } from "../../support/gmailBed.ts";
+import { type GmailBed, runGmailProcess, startGmailBed } from "../../support/gmail/gmailBed.ts";
 
 describe("Gmail listener with little memory", function () {
   this.timeout(120_000);

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { startApp, type TestApp } from "../../support/app.ts";
-import { LOST, loseNoMore, loseWrites } from "../../support/lostAnswers.ts";
-import { useOwnMongod } from "../../support/servers.ts";
+import { LOST, loseNoMore, loseWrites } from "../../support/servers/lostAnswers.ts";
+import { useOwnMongod } from "../../support/servers/servers.ts";
 
 describe("leases", () => {
   useOwnMongod();

@@ -3,8 +3,8 @@ import type { mongo } from "mongoose";
 import { connectDatabase, type Database } from "../../../src/models/db/database.ts";
 import { readAll } from "../../../src/models/db/readAll.ts";
 import { AppError } from "../../../src/shared/errors.ts";
-import { loseFinds, loseNoMore } from "../../support/lostAnswers.ts";
-import { mongoUri, useOwnMongod } from "../../support/servers.ts";
+import { loseFinds, loseNoMore } from "../../support/servers/lostAnswers.ts";
+import { mongoUri, useOwnMongod } from "../../support/servers/servers.ts";
 
 interface Row {
   _id: number;

@@ -7,8 +7,8 @@ import type { AgentRun, RunDoc } from "../../../src/models/runs/run.ts";
 import { listSessions } from "../../../src/models/sessions/readSessions.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { acceptRun } from "../../support/factories.ts";
-import { LOST, loseNoMore, loseWrites } from "../../support/lostAnswers.ts";
-import { mongoUri, useOwnMongod } from "../../support/servers.ts";
+import { LOST, loseNoMore, loseWrites } from "../../support/servers/lostAnswers.ts";
+import { mongoUri, useOwnMongod } from "../../support/servers/servers.ts";
 
 const LEASE_MS = 15_000;
 

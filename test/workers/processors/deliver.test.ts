@@ -13,8 +13,8 @@ import { type DeliverDeps, deliverProcessor } from "../../../src/workers/process
 import { type Processor, runWorkers } from "../../../src/workers/runWorkers.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { eventually } from "../../support/eventually.ts";
-import { loseWrites, UNCONFIRMED } from "../../support/lostAnswers.ts";
-import { redisUrl, useOwnMongod } from "../../support/servers.ts";
+import { loseWrites, UNCONFIRMED } from "../../support/servers/lostAnswers.ts";
+import { redisUrl, useOwnMongod } from "../../support/servers/servers.ts";
 import { FAST_TIMINGS } from "../../support/timings.ts";
 
 const SENT: SendResult = { kind: "sent", id: "m" };

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { ServerResponse } from "node:http";
-import { answers, type Behaviour, type ChannelServer, startChannelServer } from "./channelServer.ts";
+import { answers, type Behaviour, type ChannelServer, startChannelServer } from "../servers/channelServer.ts";
 
 type ChannelRequest = Parameters<Behaviour>[1];
 

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { type Answer, startApp, type TestApp } from "./app.ts";
-import { eventually } from "./eventually.ts";
-import { type ModelServer, startModelServer } from "./modelServer.ts";
-import { startWorker, type TestWorker } from "./worker.ts";
+import { type Answer, startApp, type TestApp } from "../app.ts";
+import { eventually } from "../eventually.ts";
+import { type ModelServer, startModelServer } from "../servers/modelServer.ts";
+import { startWorker, type TestWorker } from "../worker.ts";
 
 const TOKEN = "a-hook-token-of-length";
 

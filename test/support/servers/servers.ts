@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { MongoMemoryReplSet } from "mongodb-memory-server";
 import { mongo } from "mongoose";
-import { eventually } from "./eventually.ts";
+import { eventually } from "../eventually.ts";
 
 /** Returns the path of a server that the setup has installed. */
 export const bin = (name: string) => resolve(".tools/bin", name);

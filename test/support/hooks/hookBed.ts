@@ -2,12 +2,12 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { startApp, type TestApp } from "./app.ts";
-import { empty } from "./databases.ts";
-import { eventually } from "./eventually.ts";
-import { type Service, startProcess } from "./process.ts";
-import { FAST_TIMINGS, FAULT_TIMINGS } from "./timings.ts";
-import { startWorker, type TestWorker } from "./worker.ts";
+import { startApp, type TestApp } from "../app.ts";
+import { eventually } from "../eventually.ts";
+import { type Service, startProcess } from "../process.ts";
+import { empty } from "../servers/databases.ts";
+import { FAST_TIMINGS, FAULT_TIMINGS } from "../timings.ts";
+import { startWorker, type TestWorker } from "../worker.ts";
 
 const TOKEN = "a-hook-token-of-length";
 const sourcesOf = (ids: readonly string[]) => ids.map((id) => `run ${id}`);

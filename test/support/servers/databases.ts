@@ -1,4 +1,4 @@
-import { connectDatabase, type Database } from "../../src/models/db/database.ts";
+import { connectDatabase, type Database } from "../../../src/models/db/database.ts";
 import { mongoUri } from "./servers.ts";
 
 /** The names of unused databases with indexes, by server. */

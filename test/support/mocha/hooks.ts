@@ -1,10 +1,10 @@
 import { appendFileSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import fc from "fast-check";
-import { closeBrowser } from "./browser.ts";
-import { eventually } from "./eventually.ts";
-import { RUNS, SEED } from "./random.ts";
-import { stopServers } from "./servers.ts";
+import { closeBrowser } from "../browser.ts";
+import { eventually } from "../eventually.ts";
+import { RUNS, SEED } from "../random.ts";
+import { stopServers } from "../servers/servers.ts";
 
 fc.configureGlobal({ seed: SEED, numRuns: RUNS });
 

@@ -1,14 +1,14 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Listener, startListener } from "../../src/gmail/listener/listener.ts";
-import { parseConfig } from "../../src/shared/config/load.ts";
-import { TIMINGS } from "../../src/shared/timings.ts";
-import type { TestApp } from "./app.ts";
-import { eventually } from "./eventually.ts";
+import { type Listener, startListener } from "../../../src/gmail/listener/listener.ts";
+import { parseConfig } from "../../../src/shared/config/load.ts";
+import { TIMINGS } from "../../../src/shared/timings.ts";
+import type { TestApp } from "../app.ts";
+import { eventually } from "../eventually.ts";
+import { logLines } from "../logLines.ts";
+import { startMongoProxy } from "../servers/mongoProxy.ts";
 import { SUBSCRIPTION, TOPIC } from "./gmailBed.ts";
 import { startGoogleServer } from "./googleServer.ts";
-import { logLines } from "./logLines.ts";
-import { startMongoProxy } from "./mongoProxy.ts";
 
 /**
  * A point in a listener's work: a request to Google or a write to MongoDB, before it is sent or before its response.

@@ -1,6 +1,6 @@
 import { randomInt } from "node:crypto";
 import { Redis } from "ioredis";
-import { eventually } from "./eventually.ts";
+import { eventually } from "../eventually.ts";
 import { isFree, startRedis, type TestServer } from "./servers.ts";
 
 const MASTERS = 3;
