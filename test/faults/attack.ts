@@ -10,8 +10,8 @@ import { type Asked, sendLoad } from "./load/load.ts";
 import { readAll, type Seen } from "./load/readers.ts";
 import { type Kind, kindsOn, makePlan, type Topology } from "./plan.ts";
 import { seeded } from "./random.ts";
-import { type Processes, startBed } from "./system/bed.ts";
 import { Stores } from "./system/stored.ts";
+import { type Processes, startSystem } from "./system/system.ts";
 
 /** Maximum time for all work to end after the last fault, including leases, backoffs and the backlog. */
 const END_TIMEOUT_MS = 300_000;
@@ -61,7 +61,7 @@ export interface Figures {
   readonly endedAfterMs: number;
 }
 
-/** Starts a bed, injects faults under load, waits for the end of all work, and checks the history. */
+/** Starts a system, injects faults under load, waits for the end of all work, and checks the history. */
 export async function attack(settings: AttackSettings): Promise<Attacked> {
   const open = new Lifecycle();
   try {
@@ -76,8 +76,8 @@ async function attackIn(open: Lifecycle, settings: AttackSettings): Promise<Atta
   const random = seeded(seed, topology);
   const kinds = settings.kinds.filter((kind) => kindsOn(topology).includes(kind));
   const plan = makePlan(random.fork("plan"), { kinds, seconds, mostSeconds });
-  const bed = await startBed(topology, settings.processes, random.fork("services"), open);
-  const stores = new Stores(bed.mongodb.uri);
+  const system = await startSystem(topology, settings.processes, random.fork("services"), open);
+  const stores = new Stores(system.mongodb.uri);
   open.onClose("stores", () => stores.close());
 
   const asked: Asked = { reports: [], hooks: [], jobIds: [], runIds: [] };
@@ -90,7 +90,7 @@ async function attackIn(open: Lifecycle, settings: AttackSettings): Promise<Atta
     AbortController,
   ];
   settings.over?.addEventListener("abort", () => faultsOver.abort());
-  const clientOf = (name: string, until: AbortSignal) => new Client(bed.urls, random.fork(name), refusals, until);
+  const clientOf = (name: string, until: AbortSignal) => new Client(system.urls, random.fork(name), refusals, until);
   const client = clientOf("client", given.signal);
   const loading = sendLoad(asked, { client, random, over: loadOver.signal, ...settings.load });
   const reading = readAll(seen, asked, {
@@ -100,7 +100,7 @@ async function attackIn(open: Lifecycle, settings: AttackSettings): Promise<Atta
   loading.catch(() => {});
   reading.catch(() => {}); // Both promises are awaited below.
   say(`${topology}: ${plan.length} faults in ${seconds} s`);
-  const faults = await carryOut(bed, plan, { seconds, over: faultsOver.signal });
+  const faults = await carryOut(system, plan, { seconds, over: faultsOver.signal });
   const healedAt = performance.now();
   say(`${topology}: the faults are over; waiting for the end of everything`);
 
@@ -120,9 +120,9 @@ async function attackIn(open: Lifecycle, settings: AttackSettings): Promise<Atta
   if (left !== "") say(`${topology}: not everything came to its end: ${left}`);
 
   const stored = await stores.readAll(asked.jobIds, clientOf("end", AbortSignal.timeout(END_TIMEOUT_MS)));
-  const { turns, posts } = bed.services;
+  const { turns, posts } = system.services;
   const { reports, hooks } = asked;
-  const history: History = { reports, hooks, ...seen, refusals, turns, posts, crashes: bed.crashes, stored };
+  const history: History = { reports, hooks, ...seen, refusals, turns, posts, crashes: system.crashes, stored };
   return { seed, topology, faults, violations: check(history), figures: figuresOf(history, endedAfterMs) };
 }
 

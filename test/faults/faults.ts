@@ -3,8 +3,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
 import { Redis } from "ioredis";
 import { KINDS, type Kind, type Planned } from "./plan.ts";
-import type { Bed } from "./system/bed.ts";
 import type { Member } from "./system/mongodb.ts";
+import type { System } from "./system/system.ts";
 
 /** An injected fault. */
 export interface Done extends Planned {
@@ -18,15 +18,15 @@ interface Fault {
   heal(): Promise<void>;
 }
 
-type Act = (bed: Bed, planned: Planned) => Promise<Fault>;
+type Act = (system: System, planned: Planned) => Promise<Fault>;
 
 const nothing = async () => {};
 const drawnOf = <T>(list: readonly T[], drawn: number): T => list[Math.floor(drawn * list.length)] as T;
 
 const kill =
   (which: "webs" | "workers"): Act =>
-  async (bed, { drawn }) => {
-    const victim = drawnOf(bed[which], drawn[0]);
+  async (system, { drawn }) => {
+    const victim = drawnOf(system[which], drawn[0]);
     victim.kill();
     return { what: victim.name, heal: nothing };
   };
@@ -38,7 +38,7 @@ const jumpOf = (drawn: number): number =>
   Math.round(Math.sign(drawn - 0.5) * 1_000 * (MOST_AHEAD_MS / 1_000) ** Math.abs(2 * drawn - 1));
 
 /** Kills a mongod; heal() restarts it with its data. */
-async function killMember({ mongodb }: Bed, member: Member): Promise<Fault> {
+async function killMember({ mongodb }: System, member: Member): Promise<Fault> {
   await member.server.stop("SIGKILL");
   const heal = async () => {
     await member.server.start();
@@ -86,8 +86,8 @@ const ACTS: Readonly<Record<Kind, Act>> = {
     redis.proxy.cut();
     return { what: "all connections", heal: async () => redis.proxy.mend() };
   },
-  "kill-mongod": async (bed, { drawn }) => killMember(bed, drawnOf(bed.mongodb.members, drawn[0])),
-  "kill-primary": async (bed) => killMember(bed, await bed.mongodb.primary()),
+  "kill-mongod": async (system, { drawn }) => killMember(system, drawnOf(system.mongodb.members, drawn[0])),
+  "kill-primary": async (system) => killMember(system, await system.mongodb.primary()),
   async "pause-mongod"({ mongodb }) {
     const member = await mongodb.primary();
     member.server.signal("SIGSTOP");
@@ -106,23 +106,23 @@ const ACTS: Readonly<Record<Kind, Act>> = {
     };
     return { what: nameOf(member), heal };
   },
-  async "fill-disk"(bed) {
-    const member = await bed.mongodb.primary();
+  async "fill-disk"(system) {
+    const member = await system.mongodb.primary();
     // Simulates a full disk without privileges: no file of the process may grow.
     await promisify(execFile)("prlimit", ["--pid", String(member.server.pid), "--fsize=4096:"]);
-    const heal = async () => (await killMember(bed, member)).heal(); // It has probably exited by itself.
+    const heal = async () => (await killMember(system, member)).heal(); // It has probably exited by itself.
     return { what: nameOf(member), heal };
   },
 };
 
 /**
- * Injects the faults of a plan. Faults of one part of the bed follow each other, each healed before the next.
+ * Injects the faults of a plan. Faults of one part of the system follow each other, each healed before the next.
  * @param seconds time after which only the first fault of a kind is still injected
  * @param over aborted to stop early, after pending faults are healed
  * @throws the error that prevents healing
  */
 export async function carryOut(
-  bed: Bed,
+  system: System,
   plan: readonly Planned[],
   { seconds, over }: { readonly seconds: number; readonly over: AbortSignal },
 ): Promise<Done[]> {
@@ -136,17 +136,17 @@ export async function carryOut(
       if (over.aborted) break;
       const isLate = performance.now() - began > seconds * 1_000;
       if (isLate && done.some(({ kind }) => kind === planned.kind)) continue;
-      done.push(await bringAbout(bed, planned, over));
+      done.push(await bringAbout(system, planned, over));
     }
     return done;
   };
   return (await Promise.all(parts.map(carryOutPart))).flat().sort((one, other) => one.atMs - other.atMs);
 }
 
-async function bringAbout(bed: Bed, planned: Planned, over: AbortSignal): Promise<Done> {
+async function bringAbout(system: System, planned: Planned, over: AbortSignal): Promise<Done> {
   let fault: Fault;
   try {
-    fault = await ACTS[planned.kind](bed, planned);
+    fault = await ACTS[planned.kind](system, planned);
   } catch (error) {
     return { ...planned, what: `not possible here: ${(error as Error).message}`, isDone: false };
   }

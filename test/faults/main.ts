@@ -3,7 +3,7 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { attack } from "./attack.ts";
 import { KIND_NAMES, KINDS, type Kind, type Topology } from "./plan.ts";
 import { report } from "./report.ts";
-import { REAL } from "./system/bed.ts";
+import { REAL } from "./system/system.ts";
 
 const MOST_SEED = 2 ** 31 - 1;
 

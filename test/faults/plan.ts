@@ -88,7 +88,7 @@ export interface PlanSettings {
 }
 
 /**
- * Plans the faults. Each part of the bed gets its kinds of faults in an order of its own, again and again, with pauses
+ * Plans the faults. Each part of the system gets its kinds of faults in an order of its own, again and again, with pauses
  * in between. The first fault of each kind is planned even if the time is too short.
  */
 export function makePlan(random: Random, { kinds, seconds, mostSeconds }: PlanSettings): Planned[] {

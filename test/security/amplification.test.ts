@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { deleteUnusedCalls } from "../../src/models/hooks/hookCall.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
-import { MappedBed } from "../support/hooks/mappedBed.ts";
+import { MappedHookFixture } from "../support/hooks/mappedHookFixture.ts";
 
 const HOOK = { Authorization: "Bearer a-hook-token-of-length" };
 const quiet = 'deliver: false, wakeMode: "next-heartbeat"';
@@ -84,41 +84,44 @@ describe("what a request with forEach takes, beside what was sent", () => {
 });
 
 describe("runs of a request with forEach that is stored once", () => {
-  let bed: MappedBed;
+  let fixture: MappedHookFixture;
   before(async () => {
-    bed = await MappedBed.start(
+    fixture = await MappedHookFixture.start(
       `{ match: { path: "each" }, forEach: "items", messageTemplate: "{{title}}: {{item.id}} of {{items}}", ${quiet} },
        { match: { path: "all" }, forEach: "items", ${quiet} },
        { match: { path: "fail" }, forEach: "items", messageTemplate: "{{item.id}}", sessionKey: "{{item.key}}", ${quiet} }`,
     );
   });
-  after(() => bed.close());
+  after(() => fixture.close());
 
   it("are each told their own item and what stands around it, after which the request is deleted", async () => {
     const items = [1, 2, 3].map((id) => ({ id }));
-    const runIds = await bed.acceptedAll("each", { title: "List", items });
-    await Promise.all(runIds.map((id) => bed.ended(id)));
+    const runIds = await fixture.acceptedAll("each", { title: "List", items });
+    await Promise.all(runIds.map((id) => fixture.ended(id)));
 
     for (const [i, runId] of runIds.entries()) {
-      const { request } = (await bed.app.call("GET", `/api/runs/${runId}/request`)).body;
+      const { request } = (await fixture.app.call("GET", `/api/runs/${runId}/request`)).body;
       expect(request.message).to.equal(`List: ${i + 1} of [{"id":${i + 1}}]`);
     }
-    await eventually(async () => (await bed.app.stores.hookCalls.collection.countDocuments()) === 0, "the deletion");
+    await eventually(
+      async () => (await fixture.app.stores.hookCalls.collection.countDocuments()) === 0,
+      "the deletion",
+    );
   });
 
   it("that fail keep it, for those who look and for another try", async () => {
-    const runIds = await bed.acceptedAll("fail", { items: [{ id: 1, key: "main" }, { id: 2 }] });
-    const [failed, completed] = await Promise.all(runIds.map((id) => bed.ended(id)));
+    const runIds = await fixture.acceptedAll("fail", { items: [{ id: 1, key: "main" }, { id: 2 }] });
+    const [failed, completed] = await Promise.all(runIds.map((id) => fixture.ended(id)));
 
-    const shown = (await bed.app.call("GET", `/api/runs/${runIds[0]}/request`)).body;
+    const shown = (await fixture.app.call("GET", `/api/runs/${runIds[0]}/request`)).body;
 
     expect([failed?.error?.code, completed?.status]).to.deep.equal(["mapping_failed", "completed"]);
     expect(shown.call.payload).to.deep.equal({ items: [{ id: 1, key: "main" }] });
   });
 
   it("fail once they repeat more than sixteen times the request, where the template names all of it", async () => {
-    const runIds = await bed.acceptedAll("all", { items: Array<number>(100).fill(7), x: "x".repeat(30_000) });
-    const runs = await Promise.all(runIds.map((id) => bed.ended(id)));
+    const runIds = await fixture.acceptedAll("all", { items: Array<number>(100).fill(7), x: "x".repeat(30_000) });
+    const runs = await Promise.all(runIds.map((id) => fixture.ended(id)));
 
     const completed = runs.filter(({ status }) => status === "completed").length;
     expect(completed).to.be.within(14, 17);

@@ -41,12 +41,12 @@ const SCRIPT: ChannelScript = {
   ],
 };
 
-describeChannel(SCRIPT, (bed) => {
-  const { server, channelAt } = bed;
+describeChannel(SCRIPT, (fixture) => {
+  const { server, channelAt } = fixture;
   const asked = () => server.requests.map(({ method, path }) => `${method} ${path}`);
 
   it("sends the message with an enforced nonce and without mentions", async () => {
-    const result = await send(bed);
+    const result = await send(fixture);
 
     expect(result).to.deep.equal({ kind: "sent", id: "1300000000000000001" });
     const [{ method, path, headers, body } = expect.fail("nothing was sent")] = server.requests;
@@ -67,7 +67,7 @@ describeChannel(SCRIPT, (bed) => {
   });
 
   it("uses the same nonce for each attempt and another one for each part", async () => {
-    for (const key of ["a-0", "a-0", "a-1", "k".repeat(64)]) await send(bed, { key });
+    for (const key of ["a-0", "a-0", "a-1", "k".repeat(64)]) await send(fixture, { key });
 
     const nonces: string[] = server.requests.map(({ body }) => body.nonce);
     expect(new Set(nonces)).to.have.property("size", 3);
@@ -89,19 +89,19 @@ describeChannel(SCRIPT, (bed) => {
   ];
   for (const [title, text, expected] of plain) {
     it(`escapes plain text: ${title}`, async () => {
-      expect(await send(bed, { text, plain: true })).to.include({ kind: "sent" });
+      expect(await send(fixture, { text, plain: true })).to.include({ kind: "sent" });
       expect(server.requests[0]?.body.content).to.equal(expected);
     });
   }
 
   it("accepts an API address with a slash at its end", async () => {
-    expect(await send(bed, {}, { channel: channelAt(`${server.url}/`) })).to.include({ kind: "sent" });
+    expect(await send(fixture, {}, { channel: channelAt(`${server.url}/`) })).to.include({ kind: "sent" });
     expect(asked()).to.deep.equal([POST]);
   });
 
   it("opens a user's channel once and sends messages there", async () => {
-    await send(bed, { to: `user:${USER}` });
-    await send(bed, { to: ` user:${USER} ` });
+    await send(fixture, { to: `user:${USER}` });
+    await send(fixture, { to: ` user:${USER} ` });
 
     expect(asked()).to.deep.equal([OPEN, TO_USER, TO_USER]);
     expect(server.requests[0]?.text).to.equal(`{"recipient_id":"${USER}"}`);
@@ -109,10 +109,10 @@ describeChannel(SCRIPT, (bed) => {
   });
 
   it("reopens a user's channel after it was gone", async () => {
-    bed.script(ROUTES[OPEN] as Behaviour, refuses(404, 10003));
+    fixture.script(ROUTES[OPEN] as Behaviour, refuses(404, 10003));
 
-    expect(await send(bed, { to: `user:${USER}` })).to.include({ kind: "gone" });
-    expect(await send(bed, { to: `user:${USER}` })).to.include({ kind: "sent" });
+    expect(await send(fixture, { to: `user:${USER}` })).to.include({ kind: "gone" });
+    expect(await send(fixture, { to: `user:${USER}` })).to.include({ kind: "sent" });
 
     expect(asked()).to.deep.equal([OPEN, TO_USER, OPEN, TO_USER]);
   });
@@ -132,9 +132,9 @@ describeChannel(SCRIPT, (bed) => {
   ];
   for (const [title, behaviour, kind] of unopened) {
     it(`returns ${kind} and sends no message if the direct channel cannot be opened: ${title}`, async () => {
-      bed.script(behaviour);
+      fixture.script(behaviour);
 
-      expect((await send(bed, { to: `user:${USER}` })).kind).to.equal(kind);
+      expect((await send(fixture, { to: `user:${USER}` })).kind).to.equal(kind);
       expect(asked()).to.deep.equal([OPEN]);
     });
   }
@@ -157,7 +157,7 @@ describeChannel(SCRIPT, (bed) => {
     ["of a resource, by its code", limited(7.5, {}, { code: 40062 }), 7_500, "channel"],
     ["of slow mode, in a 400", refuses(400, 20016, { retry_after: 3 }), 3_000, "recipient"],
   ];
-  describeOutcomes(bed, [
+  describeOutcomes(fixture, [
     ...limits.map(([title, behaviour, retryAfterMs, scope]): Outcome => {
       const expected = { kind: "rate-limited", retryAfterMs, scope } as const;
       return [`a limit ${title}`, behaviour, expected];
@@ -203,7 +203,7 @@ describeChannel(SCRIPT, (bed) => {
     [500, 0, "transient"],
     [502, 50035, "transient"],
   ];
-  describeOutcomes(bed, [
+  describeOutcomes(fixture, [
     ...refusals.map(([status, code, kind]): Outcome => {
       const reason = new RegExp(`^Discord answered ${status}${code ? ` \\(${code}\\)` : ""}`);
       return [`${status} with code ${code}`, refuses(status, code), { kind }, reason];
@@ -214,7 +214,7 @@ describeChannel(SCRIPT, (bed) => {
   ]);
 
   it("check returns the bot's name and sends no message", async () => {
-    const found = await bed.channel.check(new AbortController().signal);
+    const found = await fixture.channel.check(new AbortController().signal);
 
     expect(found).to.deep.equal({ ok: true, detail: "it posts as signalbox" });
     expect(asked()).to.deep.equal(["GET /users/@me"]);

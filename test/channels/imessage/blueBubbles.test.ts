@@ -64,14 +64,14 @@ const SCRIPT: ChannelScript = {
   ],
 };
 
-describeChannel(SCRIPT, (bed) => {
-  const { server, channelAt } = bed;
-  const check = () => bed.channel.check(new AbortController().signal);
+describeChannel(SCRIPT, (fixture) => {
+  const { server, channelAt } = fixture;
+  const check = () => fixture.channel.check(new AbortController().signal);
 
   for (const plain of [false, true]) {
     for (const method of ["apple-script", "private-api"] as const) {
       it(`sends a ${plain ? "plain " : ""}message by ${method}`, async () => {
-        const result = await send(bed, { plain }, { channel: imessageAt(server.url, method) });
+        const result = await send(fixture, { plain }, { channel: imessageAt(server.url, method) });
 
         expect(result).to.deep.equal({ kind: "sent", id: "p:0/message-1" });
         const [{ method: verb, path, headers, body } = expect.fail("nothing was sent")] = server.requests;
@@ -88,7 +88,7 @@ describeChannel(SCRIPT, (bed) => {
   it("accepts an API address with a path and a proxy's password", async () => {
     const through = channelAt(server.url.replace("//", "//me:pass@").concat("/bb"));
 
-    const result = await send(bed, {}, { channel: through });
+    const result = await send(fixture, {}, { channel: through });
 
     expect(result.kind).to.equal("sent");
     expect(server.requests[0]?.path).to.equal(`/bb/api/v1/message/text${QUERY}`);
@@ -108,7 +108,7 @@ describeChannel(SCRIPT, (bed) => {
   ];
   for (const [title, to, guid] of recipients) {
     it(`sends to ${title}`, async () => {
-      const result = await send(bed, { to });
+      const result = await send(fixture, { to });
 
       expect(result.kind).to.equal("sent");
       expect(server.requests[0]?.body.chatGuid).to.equal(guid);
@@ -116,7 +116,7 @@ describeChannel(SCRIPT, (bed) => {
   }
 
   it("returns gone for a number with a trunk zero and sends no request", async () => {
-    const result = await send(bed, { to: "+49 (0)151 1234567" });
+    const result = await send(fixture, { to: "+49 (0)151 1234567" });
 
     expect(result.kind).to.equal("gone");
     expect(kindOf(result).reason).to.include("(0)");
@@ -139,7 +139,7 @@ describeChannel(SCRIPT, (bed) => {
         it(`with ${title}, ${how}`, async () => {
           server.script(behaviour, chatCreated);
 
-          const result = await send(bed, { to });
+          const result = await send(fixture, { to });
 
           expect(result).to.deep.equal({ kind: "sent", id: "p:0/message-2" });
           const { method, path, body } = server.requests[1] ?? expect.fail("no chat was begun");
@@ -154,7 +154,7 @@ describeChannel(SCRIPT, (bed) => {
       it(`but no group, ${how}`, async () => {
         server.script(behaviour);
 
-        const result = await send(bed, { to: "iMessage;+;chat1234567890" });
+        const result = await send(fixture, { to: "iMessage;+;chat1234567890" });
 
         expect(result.kind).to.equal("gone");
         expect(server.requests).to.have.length(1);
@@ -172,7 +172,7 @@ describeChannel(SCRIPT, (bed) => {
       it(title, async () => {
         server.script(failed("Chat does not exist!"), behaviour);
 
-        const result = await send(bed);
+        const result = await send(fixture);
 
         expect(result.kind).to.equal(kind);
         expect(server.requests).to.have.length(2);
@@ -253,13 +253,13 @@ describeChannel(SCRIPT, (bed) => {
     ["404 that is not its own, of a tunnel that is closed", answers(404, "Not Found"), { kind: "transient" }],
     ["200 without a guid", answers(200, { status: 200, data: { guid: 7 } }), { kind: "ambiguous" }],
   ];
-  describeOutcomes(bed, results, { to: "iMessage;+;chat1234567890" });
+  describeOutcomes(fixture, results, { to: "iMessage;+;chat1234567890" });
 
   it("does not mistake the text of a message for an error text", async () => {
     const text = "Chat does not exist! It is already queued, execution error: -1712";
     server.script(failed(`Command failed: osascript -e "send \\"${text}\\""\n1:2: execution error: Can’t. (-1728)`));
 
-    const result = await send(bed, { text });
+    const result = await send(fixture, { text });
 
     expect(result).to.deep.include({ kind: "transient" });
     expect(server.requests).to.have.length(1);
@@ -283,7 +283,7 @@ describeChannel(SCRIPT, (bed) => {
         expect(found.detail).to.match(detail);
         const [{ method, path, text } = expect.fail("nobody was asked")] = server.requests;
         expect({ method, path, text }).to.deep.equal({ method: "GET", path: `/api/v1/ping${QUERY}`, text: "" });
-        expectNoSecrets(bed, found);
+        expectNoSecrets(fixture, found);
       });
     }
   });

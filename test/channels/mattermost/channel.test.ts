@@ -52,15 +52,15 @@ const SCRIPT: ChannelScript = {
   ],
 };
 
-describeChannel(SCRIPT, (bed) => {
-  const { server, channelAt } = bed;
+describeChannel(SCRIPT, (fixture) => {
+  const { server, channelAt } = fixture;
   beforeEach(() => {
     now = new Date("2026-11-21T12:00:00Z");
   });
   const asked = () => server.requests.map(({ method, path }) => `${method} ${path}`);
 
   it("posts the message with its key", async () => {
-    const result = await send(bed);
+    const result = await send(fixture);
 
     expect(result).to.deep.equal({ kind: "sent", id: id("post") });
     const [{ method, path, headers, body } = expect.fail("nothing was sent")] = server.requests;
@@ -78,7 +78,7 @@ describeChannel(SCRIPT, (bed) => {
   });
 
   it("accepts an API address with a slash at its end", async () => {
-    const result = await send(bed, {}, { channel: channelAt(`${server.url}/`) });
+    const result = await send(fixture, {}, { channel: channelAt(`${server.url}/`) });
 
     expect(result.kind).to.equal("sent");
     expect(asked()).to.deep.equal(["POST /api/v4/posts"]);
@@ -95,7 +95,7 @@ describeChannel(SCRIPT, (bed) => {
   ];
   for (const [title, text, message] of plain) {
     it(`escapes plain text: ${title}`, async () => {
-      await send(bed, { text, plain: true });
+      await send(fixture, { text, plain: true });
 
       expect(server.requests[0]?.body.message).to.equal(message);
     });
@@ -104,8 +104,8 @@ describeChannel(SCRIPT, (bed) => {
   it("sends plain text unescaped if escaping would make the post too long", async () => {
     const text = "*".repeat(60);
 
-    await send(bed, { text, plain: true }, { channel: mattermostAt(server.url, 120) });
-    await send(bed, { text, plain: true }, { channel: mattermostAt(server.url, 119) });
+    await send(fixture, { text, plain: true }, { channel: mattermostAt(server.url, 120) });
+    await send(fixture, { text, plain: true }, { channel: mattermostAt(server.url, 119) });
 
     expect(server.requests.map(({ body }) => body.message)).to.deep.equal(["\\*".repeat(60), text]);
   });
@@ -122,18 +122,18 @@ describeChannel(SCRIPT, (bed) => {
   ];
   for (const [to, channel, lookups] of recipients) {
     it(`looks up the channel of ${to} once`, async () => {
-      await send(bed, { to });
-      const result = await send(bed, { to });
+      await send(fixture, { to });
+      const result = await send(fixture, { to });
 
       expect(result.kind).to.equal("sent");
       expect(asked()).to.deep.equal([...lookups, "POST /api/v4/posts", "POST /api/v4/posts"]);
-      expect(bed.messages().map(({ body }) => body.channel_id)).to.deep.equal([id(channel), id(channel)]);
+      expect(fixture.messages().map(({ body }) => body.channel_id)).to.deep.equal([id(channel), id(channel)]);
     });
 
     it(`posts into a thread of ${to}`, async () => {
-      await send(bed, { to: `${to}:${id("root")}` });
+      await send(fixture, { to: `${to}:${id("root")}` });
 
-      expect(bed.messages()[0]?.body).to.deep.equal({
+      expect(fixture.messages()[0]?.body).to.deep.equal({
         channel_id: id(channel),
         message: TEXT,
         root_id: id("root"),
@@ -143,7 +143,7 @@ describeChannel(SCRIPT, (bed) => {
   }
 
   it("opens the direct channel of the bot and the user", async () => {
-    await send(bed, { to: "@anna.k" });
+    await send(fixture, { to: "@anna.k" });
 
     const direct = server.requests.find(({ path }) => path === "/api/v4/channels/direct");
     expect(direct?.body).to.deep.equal([id("bot"), id("anna")]);
@@ -151,19 +151,19 @@ describeChannel(SCRIPT, (bed) => {
   });
 
   it("caches a channel for an hour and the bot's id without limit", async () => {
-    await send(bed, { to: `user:${id("anna")}` });
+    await send(fixture, { to: `user:${id("anna")}` });
     now = new Date(now.getTime() + 60 * 60_000);
     server.script();
-    await send(bed, { to: `user:${id("anna")}` });
+    await send(fixture, { to: `user:${id("anna")}` });
 
     expect(asked()).to.deep.equal(["POST /api/v4/channels/direct", "POST /api/v4/posts"]);
   });
 
   it("looks up a channel again after it could not be written to", async () => {
-    await send(bed, { to: "ops/on-call" });
+    await send(fixture, { to: "ops/on-call" });
     server.script(refuses(403, "api.context.permissions.app_error"));
-    const refused = await send(bed, { to: "ops/on-call" });
-    const again = await send(bed, { to: "ops/on-call" });
+    const refused = await send(fixture, { to: "ops/on-call" });
+    const again = await send(fixture, { to: "ops/on-call" });
 
     expect([refused.kind, again.kind]).to.deep.equal(["gone", "sent"]);
     expect(asked()).to.deep.equal([
@@ -215,7 +215,7 @@ describeChannel(SCRIPT, (bed) => {
     ],
   ];
   describeOutcomes(
-    bed,
+    fixture,
     answersToPosts.map(([title, behaviour, expected]) => [
       title,
       behaviour,
@@ -227,7 +227,7 @@ describeChannel(SCRIPT, (bed) => {
   it("includes the id of an error in the reason", async () => {
     server.script(refuses(403, "api.context.permissions.app_error"));
 
-    expect(await send(bed)).to.deep.equal({
+    expect(await send(fixture)).to.deep.equal({
       kind: "gone",
       reason: "Mattermost answered 403 (api.context.permissions.app_error): the bot may not write there.",
     });
@@ -249,16 +249,16 @@ describeChannel(SCRIPT, (bed) => {
     it(`returns ${kind} and caches nothing if the lookup of a recipient ends with ${title}`, async () => {
       server.script(behaviour);
 
-      const result = await send(bed, { to: "@anna.k" });
-      expect(bed.messages()).to.deep.equal([]);
-      const again = await send(bed, { to: "@anna.k" });
+      const result = await send(fixture, { to: "@anna.k" });
+      expect(fixture.messages()).to.deep.equal([]);
+      const again = await send(fixture, { to: "@anna.k" });
 
       expect([result.kind, again.kind]).to.deep.equal([kind, "sent"]);
     });
   }
 
   it("check returns the name of the token's owner", async () => {
-    const found = await bed.channel.check(new AbortController().signal);
+    const found = await fixture.channel.check(new AbortController().signal);
 
     expect(found).to.deep.equal({ ok: true, detail: "it posts as @signalbox" });
     expect(asked()).to.deep.equal(["GET /api/v4/users/me"]);

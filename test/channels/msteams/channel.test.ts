@@ -66,8 +66,8 @@ const SCRIPT: ChannelScript = {
   invalidRecipientReason: /^No id of a conversation\.$/,
 };
 
-describeChannel(SCRIPT, (bed) => {
-  const { server } = bed;
+describeChannel(SCRIPT, (fixture) => {
+  const { server } = fixture;
   beforeEach(() => {
     logins = [];
     posts = [];
@@ -76,7 +76,7 @@ describeChannel(SCRIPT, (bed) => {
   const asked = () => server.requests.map(({ path }) => (path === LOGIN ? "login" : "post"));
 
   it("requests a token with the app's credentials and posts the message with it", async () => {
-    const result = await send(bed);
+    const result = await send(fixture);
 
     expect(result).to.deep.equal({ kind: "sent", id: "1632474074231" });
     const [login = expect.fail("no token was asked for"), post = expect.fail("nothing was sent")] = server.requests;
@@ -102,16 +102,16 @@ describeChannel(SCRIPT, (bed) => {
   });
 
   it("marks plain text as plain", async () => {
-    const result = await send(bed, { plain: true });
+    const result = await send(fixture, { plain: true });
 
     expect(result.kind).to.equal("sent");
-    expect(bed.messages()[0]?.body).to.deep.equal({ type: "message", text: TEXT, textFormat: "plain" });
+    expect(fixture.messages()[0]?.body).to.deep.equal({ type: "message", text: TEXT, textFormat: "plain" });
   });
 
   it("returns sent for a 200 too", async () => {
-    bed.script(answers(200, { id: "1" }));
+    fixture.script(answers(200, { id: "1" }));
 
-    expect(await send(bed)).to.deep.equal({ kind: "sent", id: "1" });
+    expect(await send(fixture)).to.deep.equal({ kind: "sent", id: "1" });
   });
 
   const recipients: [string, string][] = [
@@ -122,7 +122,7 @@ describeChannel(SCRIPT, (bed) => {
   ];
   for (const [to, segment] of recipients) {
     it(`posts into the conversation ${to}`, async () => {
-      const result = await send(bed, { to });
+      const result = await send(fixture, { to });
 
       expect(result.kind).to.equal("sent");
       expect(server.requests.at(-1)?.path).to.equal(`/teams/v3/conversations/${segment}/activities`);
@@ -158,9 +158,9 @@ describeChannel(SCRIPT, (bed) => {
   ];
   for (const [title, behaviour, expected, reason] of answersToPosts) {
     it(`returns ${(expected as SendResult).kind} for ${title}`, async () => {
-      bed.script(behaviour);
+      fixture.script(behaviour);
 
-      const result = await send(bed);
+      const result = await send(fixture);
 
       expect(result).to.deep.include(expected);
       expect(kindOf(result).reason).to.match(/^Microsoft Teams answered \d{3} .*\.$/);
@@ -171,11 +171,11 @@ describeChannel(SCRIPT, (bed) => {
 
   describe("token", () => {
     it("is used until five minutes before it expires", async () => {
-      await send(bed);
+      await send(fixture);
       now = new Date(now.getTime() + 3_298_999);
-      await send(bed);
+      await send(fixture);
       now = new Date(now.getTime() + 1);
-      await send(bed);
+      await send(fixture);
 
       expect(asked()).to.deep.equal(["login", "post", "post", "login", "post"]);
     });
@@ -189,18 +189,18 @@ describeChannel(SCRIPT, (bed) => {
       it(`is used with ${title}`, async () => {
         logins = [givesToken(expires)];
 
-        await send(bed);
+        await send(fixture);
         now = new Date(now.getTime() + until - 1);
-        if (until > 0) await send(bed);
+        if (until > 0) await send(fixture);
         now = new Date(now.getTime() + 1);
-        await send(bed);
+        await send(fixture);
 
         expect(asked()).to.deep.equal(["login", "post", ...(until > 0 ? ["post"] : []), "login", "post"]);
       });
     }
 
     it("is requested once for concurrent messages", async () => {
-      const results = await Promise.all([send(bed), send(bed), send(bed)]);
+      const results = await Promise.all([send(fixture), send(fixture), send(fixture)]);
 
       expect(results.map(({ kind }) => kind)).to.deep.equal(["sent", "sent", "sent"]);
       expect(asked()).to.deep.equal(["login", "post", "post", "post"]);
@@ -211,8 +211,8 @@ describeChannel(SCRIPT, (bed) => {
       logins = [async (...given) => answer.promise.then(() => givesToken()(...given))];
       const stop = new AbortController();
 
-      const first = send(bed, {}, { signal: stop.signal });
-      const second = send(bed);
+      const first = send(fixture, {}, { signal: stop.signal });
+      const second = send(fixture);
       await eventually(() => server.requests.length === 1, "the request for a token");
       stop.abort();
       const stopped = await first;
@@ -227,22 +227,22 @@ describeChannel(SCRIPT, (bed) => {
       logins = [hangs];
       const stop = new AbortController();
 
-      const first = send(bed, {}, { signal: stop.signal });
+      const first = send(fixture, {}, { signal: stop.signal });
       await eventually(() => server.requests.length === 1, "the request for a token");
       stop.abort();
 
       expect((await first).kind).to.equal("transient");
       await eventually(() => server.requests[0]?.cancelled, "the request to be cancelled");
-      expect((await send(bed)).kind).to.equal("sent");
+      expect((await send(fixture)).kind).to.equal("sent");
       expect(asked()).to.deep.equal(["login", "login", "post"]);
     });
 
     it("is replaced when the connector refuses it early", async () => {
-      await send(bed);
+      await send(fixture);
       server.script();
       posts = [answers(401, { error: { code: "Unauthorized", message: TOKEN } })];
 
-      const result = await send(bed);
+      const result = await send(fixture);
 
       expect(result.kind).to.equal("sent");
       expect(asked()).to.deep.equal(["post", "login", "post"]);
@@ -251,7 +251,7 @@ describeChannel(SCRIPT, (bed) => {
     it("leads to authentication and no further try if its replacement is refused too", async () => {
       posts = [refuses(401, "BotNotRegistered"), refuses(401, "BotNotRegistered")];
 
-      const result = await send(bed);
+      const result = await send(fixture);
 
       expect(result).to.deep.equal({
         kind: "authentication",
@@ -261,7 +261,7 @@ describeChannel(SCRIPT, (bed) => {
     });
 
     it("is replaced once for concurrent refusals", async () => {
-      await send(bed);
+      await send(fixture);
       server.script();
       logins = [answers(200, { access_token: `${TOKEN}-2`, expires_in: 3_599 })];
       const refusesTheFirst: Behaviour = (response, request) =>
@@ -271,21 +271,21 @@ describeChannel(SCRIPT, (bed) => {
         );
       posts = Array(6).fill(refusesTheFirst);
 
-      const results = await Promise.all([send(bed), send(bed), send(bed)]);
+      const results = await Promise.all([send(fixture), send(fixture), send(fixture)]);
 
       expect(results.map(({ kind }) => kind)).to.deep.equal(["sent", "sent", "sent"]);
       expect(asked().filter((what) => what === "login")).to.have.length(1);
     });
 
     it("is kept when a refusal of the previous token arrives late", async () => {
-      await send(bed);
+      await send(fixture);
       server.script();
       const late = Promise.withResolvers<void>();
       posts = [(...given) => late.promise.then(() => answers(401)(...given)), answers(401)];
 
-      const slow = send(bed);
+      const slow = send(fixture);
       await eventually(() => server.requests.length === 1, "the message that is refused late");
-      const quick = await send(bed);
+      const quick = await send(fixture);
       late.resolve();
 
       expect([quick.kind, (await slow).kind]).to.deep.equal(["sent", "sent"]);
@@ -315,21 +315,21 @@ describeChannel(SCRIPT, (bed) => {
       it(`leads to ${(expected as SendResult).kind} without a message if the login ends with ${title}`, async () => {
         logins = [behaviour];
 
-        const result = await send(bed);
+        const result = await send(fixture);
 
         expect(result).to.deep.include(expected);
         expect(kindOf(result).reason).to.match(reason);
         expect(asked()).to.deep.equal(["login"]);
-        expect((await send(bed)).kind).to.equal("sent");
+        expect((await send(fixture)).kind).to.equal("sent");
       });
     }
   });
 
   it("check requests a new token", async () => {
-    await send(bed);
+    await send(fixture);
     server.script();
 
-    const found = await bed.channel.check(new AbortController().signal);
+    const found = await fixture.channel.check(new AbortController().signal);
 
     expect(found).to.deep.equal({ ok: true, detail: `there is a token for the app ${APP}` });
     expect(asked()).to.deep.equal(["login"]);
@@ -338,10 +338,10 @@ describeChannel(SCRIPT, (bed) => {
   it("check fails with an invalid secret", async () => {
     logins = [deniesToken(401, "invalid_client", 7000215)];
 
-    const found = await bed.channel.check(new AbortController().signal);
+    const found = await fixture.channel.check(new AbortController().signal);
 
     expect(found.ok).to.equal(false);
     expect(found.detail).to.match(/401 \(invalid_client, 7000215\)/);
-    expectNoSecrets(bed, found);
+    expectNoSecrets(fixture, found);
   });
 });

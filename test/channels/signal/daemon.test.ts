@@ -45,12 +45,12 @@ const SCRIPT: ChannelScript = {
   invalidRecipients: ["anna"],
 };
 
-describeChannel(SCRIPT, (bed) => {
-  const { server } = bed;
-  const check = () => bed.channel.check(new AbortController().signal);
+describeChannel(SCRIPT, (fixture) => {
+  const { server } = fixture;
+  const check = () => fixture.channel.check(new AbortController().signal);
 
   it("sends a message with its styles", async () => {
-    const result = await send(bed);
+    const result = await send(fixture);
 
     expect(result).to.deep.equal({ kind: "sent", id: "1732190400000" });
     const [{ method, path, headers, body } = expect.fail("nothing was sent")] = server.requests;
@@ -68,8 +68,8 @@ describeChannel(SCRIPT, (bed) => {
   });
 
   it("sends a message without styles, and plain text unchanged", async () => {
-    await send(bed, { text: "no styles \\*" });
-    await send(bed, { plain: true });
+    await send(fixture, { text: "no styles \\*" });
+    await send(fixture, { plain: true });
 
     const [first, second] = server.requests.map(({ body }) => body.params);
     expect(first).to.deep.equal({ account: ACCOUNT, recipient: [TO], message: "no styles *" });
@@ -86,7 +86,7 @@ describeChannel(SCRIPT, (bed) => {
   ];
   for (const [title, to, expected] of recipients) {
     it(`sends to ${title}`, async () => {
-      const result = await send(bed, { to, plain: true });
+      const result = await send(fixture, { to, plain: true });
 
       expect(result.kind).to.equal("sent");
       expect(server.requests[0]?.body.params).to.deep.equal({ account: ACCOUNT, ...expected, message: TEXT });
@@ -189,12 +189,12 @@ describeChannel(SCRIPT, (bed) => {
     ["a type that it does not take", answers(415), { kind: "transient" }],
     ["401 of a proxy", answers(401), { kind: "authentication" }],
   ];
-  describeOutcomes(bed, results);
+  describeOutcomes(fixture, results);
 
   it("returns authentication for a daemon that expects another host name", async () => {
     server.script(answers(421), answers(421)); // fetch repeats the request, as the standard demands for 421
 
-    const result = await send(bed);
+    const result = await send(fixture);
 
     expect(kindOf(result)).to.deep.include({ kind: "authentication" });
     expect(kindOf(result).reason).to.match(/as localhost/);
@@ -225,7 +225,7 @@ describeChannel(SCRIPT, (bed) => {
           method: "listAccounts",
           params: {},
         });
-        expectNoSecrets(bed, found);
+        expectNoSecrets(fixture, found);
       });
     }
   });

@@ -33,16 +33,16 @@ const SCRIPT: ChannelScript = {
   invalidRecipients: ["", "anna", "4915111111111", "+49 151 1111", "group.", "group.anna", "u:", "--help"],
 };
 
-describeChannel(SCRIPT, (bed) => {
-  const { server, channelAt } = bed;
-  const check = () => bed.channel.check(new AbortController().signal);
+describeChannel(SCRIPT, (fixture) => {
+  const { server, channelAt } = fixture;
+  const check = () => fixture.channel.check(new AbortController().signal);
 
   for (const [plain, mode] of [
     [false, "styled"],
     [true, "normal"],
   ] as const) {
     it(`sends ${plain ? "a plain" : "a styled"} message`, async () => {
-      const result = await send(bed, { plain });
+      const result = await send(fixture, { plain });
 
       expect(result).to.deep.equal({ kind: "sent", id: "1732190400000" });
       const [{ method, path, headers, body } = expect.fail("nothing was sent")] = server.requests;
@@ -59,7 +59,7 @@ describeChannel(SCRIPT, (bed) => {
   it("accepts an API address with a path and a proxy's user and password", async () => {
     const through = channelAt(server.url.replace("//", "//me:p%40ss@").concat("/signal/"));
 
-    const result = await send({ ...bed, secrets: ["p@ss", "p%40ss"] }, {}, { channel: through });
+    const result = await send({ ...fixture, secrets: ["p@ss", "p%40ss"] }, {}, { channel: through });
 
     expect(result.kind).to.equal("sent");
     expect(server.requests[0]?.path).to.equal("/signal/v2/send");
@@ -81,7 +81,7 @@ describeChannel(SCRIPT, (bed) => {
   ];
   for (const [title, to, expected] of recipients) {
     it(`sends to ${title}`, async () => {
-      const result = await send(bed, { to });
+      const result = await send(fixture, { to });
 
       expect(result.kind).to.equal("sent");
       expect(server.requests[0]?.body.recipients).to.deep.equal([expected]);
@@ -197,12 +197,12 @@ describeChannel(SCRIPT, (bed) => {
     ["400 of something else", answers(400, "<html>Bad request</html>"), { kind: "transient" }],
     ["401 of a proxy", answers(401, "<html>Who are you?</html>"), { kind: "authentication" }],
   ];
-  describeOutcomes(bed, results);
+  describeOutcomes(fixture, results);
 
   it("returns sent for a group message that one member failed to receive", async () => {
     server.script(sent({ errors: { recipients: [{ number: TO, reason: "UNREGISTERED_FAILURE" }] } }));
 
-    const result = await send(bed, { to: REST_GROUP });
+    const result = await send(fixture, { to: REST_GROUP });
 
     expect(result).to.deep.equal({ kind: "sent", id: "1732190400000" });
   });
@@ -226,7 +226,7 @@ describeChannel(SCRIPT, (bed) => {
         expect(found.detail).to.match(detail);
         const paths = ["GET /v1/about", "GET /v1/accounts"].slice(0, behaviours.length);
         expect(server.requests.map(({ method, path }) => `${method} ${path}`)).to.deep.equal(paths);
-        expectNoSecrets(bed, found);
+        expectNoSecrets(fixture, found);
       });
     }
   });

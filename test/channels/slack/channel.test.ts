@@ -43,12 +43,12 @@ const SCRIPT: ChannelScript = {
   ],
 };
 
-describeChannel(SCRIPT, (bed) => {
-  const { server, channelAt } = bed;
+describeChannel(SCRIPT, (fixture) => {
+  const { server, channelAt } = fixture;
   const paths = () => server.requests.map(({ path }) => path);
 
   it("sends Markdown with its key and disables unfurling", async () => {
-    const result = await send(bed);
+    const result = await send(fixture);
 
     expect(result).to.deep.equal({ kind: "sent", id: "C024BE91L:1503435956.000247" });
     const [{ method, path, headers, body } = expect.fail("nothing was sent")] = server.requests;
@@ -68,7 +68,7 @@ describeChannel(SCRIPT, (bed) => {
   });
 
   it("sends plain text escaped and without fields that a workspace may refuse", async () => {
-    await send(bed, { text: "a < b && *c* <!channel> &amp;", plain: true });
+    await send(fixture, { text: "a < b && *c* <!channel> &amp;", plain: true });
 
     expect(server.requests[0]?.body).to.deep.equal({
       channel: "C024BE91L",
@@ -83,7 +83,7 @@ describeChannel(SCRIPT, (bed) => {
   it("keeps each character of a plain text that entities would make too long", async () => {
     const text = "<!&>".repeat(3_000);
 
-    await send(bed, { text, plain: true });
+    await send(fixture, { text, plain: true });
 
     const sent: string = server.requests[0]?.body.text;
     expect(sent.length).to.be.at.most(40_000);
@@ -92,7 +92,7 @@ describeChannel(SCRIPT, (bed) => {
   });
 
   it("accepts an API address with a slash at its end", async () => {
-    expect(await send(bed, {}, { channel: channelAt(`${server.url}/api/`) })).to.include({ kind: "content" });
+    expect(await send(fixture, {}, { channel: channelAt(`${server.url}/api/`) })).to.include({ kind: "content" });
     expect(paths()).to.deep.equal([`/api${POST}`]);
   });
 
@@ -106,7 +106,7 @@ describeChannel(SCRIPT, (bed) => {
   ];
   for (const [to, expected] of recipients) {
     it(`sends to ${to}`, async () => {
-      expect(await send(bed, { to })).to.include({ kind: "sent" });
+      expect(await send(fixture, { to })).to.include({ kind: "sent" });
       expect(paths()).to.deep.equal([POST]);
       expect(server.requests[0]?.body).to.include(expected);
     });
@@ -114,8 +114,8 @@ describeChannel(SCRIPT, (bed) => {
 
   for (const user of ["U0G9QF9C6", "W012A3CDE"]) {
     it(`opens a conversation with ${user} once and sends messages there`, async () => {
-      await send(bed, { to: user });
-      await send(bed, { to: `${user}:1503435956.000247` });
+      await send(fixture, { to: user });
+      await send(fixture, { to: `${user}:1503435956.000247` });
 
       expect(paths()).to.deep.equal([OPEN, POST, POST]);
       expect(server.requests[0]?.body).to.deep.equal({ users: user });
@@ -126,10 +126,10 @@ describeChannel(SCRIPT, (bed) => {
   }
 
   it("reopens a conversation after it was gone", async () => {
-    bed.script(ROUTES[OPEN] as Behaviour, refuses("channel_not_found"));
+    fixture.script(ROUTES[OPEN] as Behaviour, refuses("channel_not_found"));
 
-    expect(await send(bed, { to: "U0G9QF9C6" })).to.include({ kind: "gone" });
-    expect(await send(bed, { to: "U0G9QF9C6" })).to.include({ kind: "sent" });
+    expect(await send(fixture, { to: "U0G9QF9C6" })).to.include({ kind: "gone" });
+    expect(await send(fixture, { to: "U0G9QF9C6" })).to.include({ kind: "sent" });
 
     expect(paths()).to.deep.equal([OPEN, POST, OPEN, POST]);
   });
@@ -150,9 +150,9 @@ describeChannel(SCRIPT, (bed) => {
   ];
   for (const [title, behaviour, kind] of unopened) {
     it(`returns ${kind} and sends no message if the conversation cannot be opened: ${title}`, async () => {
-      bed.script(behaviour);
+      fixture.script(behaviour);
 
-      expect((await send(bed, { to: "U0G9QF9C6" })).kind).to.equal(kind);
+      expect((await send(fixture, { to: "U0G9QF9C6" })).kind).to.equal(kind);
       expect(paths()).to.deep.equal([OPEN]);
     });
   }
@@ -164,7 +164,7 @@ describeChannel(SCRIPT, (bed) => {
     ["message_limit_exceeded", refuses("message_limit_exceeded"), null],
   ];
   describeOutcomes(
-    bed,
+    fixture,
     limits.map(([title, behaviour, retryAfterMs]): Outcome => {
       const expected = { kind: "rate-limited", retryAfterMs, scope: "channel" } as const;
       return [title, behaviour, expected];
@@ -183,7 +183,7 @@ describeChannel(SCRIPT, (bed) => {
     ambiguous: "fatal_error internal_error",
   };
   describeOutcomes(
-    bed,
+    fixture,
     Object.entries(refusals).flatMap(([kind, codes]) =>
       codes.split(/\s+/).map((code): Outcome => {
         const reason = new RegExp(`^Slack answered 200 \\(${code}\\)`);
@@ -204,12 +204,12 @@ describeChannel(SCRIPT, (bed) => {
     ["an answer without a channel", answers(200, { ok: true, ts: "1.2" }), "ambiguous", /answered 200, but not/],
   ];
   describeOutcomes(
-    bed,
+    fixture,
     others.map(([title, behaviour, kind, reason]) => [title, behaviour, { kind }, reason]),
   );
 
   it("check returns the bot's name and sends no message", async () => {
-    const found = await bed.channel.check(new AbortController().signal);
+    const found = await fixture.channel.check(new AbortController().signal);
 
     expect(found).to.deep.equal({ ok: true, detail: "it posts as @signalbox in Example" });
     expect(paths()).to.deep.equal(["/auth.test"]);

@@ -2,14 +2,14 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { eventually } from "../../support/eventually.ts";
-import { MappedBed } from "../../support/hooks/mappedBed.ts";
+import { MappedHookFixture } from "../../support/hooks/mappedHookFixture.ts";
 
 const OWN_SESSION = /^hook:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const quiet = 'deliver: false, wakeMode: "next-heartbeat"';
 
 describe("the session of a mapped run", () => {
-  let strict: MappedBed;
-  let free: MappedBed;
+  let strict: MappedHookFixture;
+  let free: MappedHookFixture;
   before(async () => {
     const settings = {
       files: { "key.mjs": "export default ({ payload }) => ({ sessionKey: payload.own })" },
@@ -21,8 +21,8 @@ describe("the session of a mapped run", () => {
       { match: { path: "to-agent" }, action: "wake", transform: { module: "agent.mjs" }, wakeMode: "next-heartbeat" }`;
     const files = { ...settings.files, "agent.mjs": 'export default () => ({ kind: "agent", deliver: false })' };
     [free, strict] = await Promise.all([
-      MappedBed.start(mappings, { files }),
-      MappedBed.start(mappings, {
+      MappedHookFixture.start(mappings, { files }),
+      MappedHookFixture.start(mappings, {
         files,
         hooks: 'defaultSessionKey: "hook:inbox", allowedSessionKeyPrefixes: ["hook:"]',
       }),
@@ -85,11 +85,11 @@ describe("the session of a mapped run", () => {
   };
   for (const [title, name, body, freely, strictly] of cases) {
     it(`by ${title}: ${saying(freely)}, with a default and allowed prefixes ${saying(strictly)}`, async () => {
-      for (const [bed, expected] of [
+      for (const [fixture, expected] of [
         [free, freely],
         [strict, strictly],
       ] as const) {
-        const run = await bed.run(name, body);
+        const run = await fixture.run(name, body);
 
         const isFault = expected instanceof RegExp && expected !== OWN_SESSION;
         const blamed = "own" in body ? "transform_failed" : "mapping_failed";
@@ -97,7 +97,7 @@ describe("the session of a mapped run", () => {
         const said = isFault ? run.error?.message : run.sessionKey;
         if (typeof expected === "string") expect(said).to.equal(expected);
         else expect(said).to.match(expected);
-        const { singleUse } = await bed.app.stores.runs.find(run.runId);
+        const { singleUse } = await fixture.app.stores.runs.find(run.runId);
         if (!isFault) expect(singleUse).to.equal(expected === OWN_SESSION);
       }
     });
@@ -130,12 +130,12 @@ describe("the runs of one session", () => {
        while (!existsSync(new URL(payload.gate, import.meta.url))) await pause(10);
        return ${result};
      };`;
-  let bed: MappedBed;
+  let fixture: MappedHookFixture;
   before(async () => {
     const mapping = (path: string, more = "") =>
       `{ match: { path: "${path}" }, sessionKey: "{{key}}", messageTemplate: "{{text}}", ${more} ${quiet} }`;
     const transformed = (path: string, more = "") => mapping(path, `transform: { module: "${path}.mjs" }, ${more}`);
-    bed = await MappedBed.start(
+    fixture = await MappedHookFixture.start(
       `${mapping("fast")}, ${["slow", "drop", "turn", "move", "fail"].map((path) => transformed(path)).join()},
        ${transformed("event", 'action: "wake",')}`,
       {
@@ -151,23 +151,23 @@ describe("the runs of one session", () => {
       },
     );
   });
-  after(() => bed.close());
-  const open = (gate: string) => writeFileSync(join(bed.dir, gate), "");
-  const told = () => bed.model.requests.map(({ body }) => String(body.messages.at(-1).content));
+  after(() => fixture.close());
+  const open = (gate: string) => writeFileSync(join(fixture.dir, gate), "");
+  const told = () => fixture.model.requests.map(({ body }) => String(body.messages.at(-1).content));
   const order = (texts: string[]) => texts.map((text) => told().findIndex((one) => one.includes(text)));
 
   it("go in the order of acceptance, also while the first one's transform is slow; other sessions go past them", async () => {
     const ids = [
-      await bed.accepted("slow", { key: "one", text: "the first", gate: "first" }),
-      await bed.accepted("fast", { key: "one", text: "the second" }),
-      await bed.accepted("slow", { key: "one", text: "the third", gate: "third" }),
-      await bed.accepted("fast", { key: "one", text: "the fourth" }),
+      await fixture.accepted("slow", { key: "one", text: "the first", gate: "first" }),
+      await fixture.accepted("fast", { key: "one", text: "the second" }),
+      await fixture.accepted("slow", { key: "one", text: "the third", gate: "third" }),
+      await fixture.accepted("fast", { key: "one", text: "the fourth" }),
     ];
-    await bed.run("fast", { key: "two", text: "from another session" });
+    await fixture.run("fast", { key: "two", text: "from another session" });
     expect(order(["the first", "the second"])).to.deep.equal([-1, -1]);
     open("third");
     open("first");
-    const runs = await Promise.all(ids.map((id) => bed.ended(id)));
+    const runs = await Promise.all(ids.map((id) => fixture.ended(id)));
 
     expect(runs.map(({ status }) => status)).to.deep.equal(Array(4).fill("completed"));
     const asked = order(["from another session", "the first", "the second", "the third", "the fourth"]);
@@ -182,54 +182,57 @@ describe("the runs of one session", () => {
   ];
   for (const [title, name] of leaves) {
     it(`go on at once when the one before ${title}`, async () => {
-      const first = await bed.accepted(name, { key: `leaves-${name}`, text: "leaves", gate: name });
-      const second = await bed.accepted("fast", { key: `leaves-${name}`, text: "stays" });
-      await eventually(async () => (await bed.app.stores.runs.find(second)).stage === "turn", "the second's mapping");
+      const first = await fixture.accepted(name, { key: `leaves-${name}`, text: "leaves", gate: name });
+      const second = await fixture.accepted("fast", { key: `leaves-${name}`, text: "stays" });
+      await eventually(
+        async () => (await fixture.app.stores.runs.find(second)).stage === "turn",
+        "the second's mapping",
+      );
 
       open(name);
 
       // far sooner than the sweep, which looks at what is older than five seconds
-      const run = await bed.ended(second, 3_000);
+      const run = await fixture.ended(second, 3_000);
       expect(run).to.include({ status: "completed", sessionKey: `leaves-${name}` });
-      expect((await bed.ended(first)).sessionKey).to.equal(
+      expect((await fixture.ended(first)).sessionKey).to.equal(
         { drop: "leaves-drop", turn: "main", move: "elsewhere", fail: "leaves-fail" }[name],
       );
     });
   }
 
   it("are not held up by one that is cancelled while its transform goes on", async () => {
-    const first = await bed.accepted("slow", { key: "cancelled", text: "never told", gate: "cancelled" });
-    const second = await bed.accepted("fast", { key: "cancelled", text: "told after the cancelled one" });
-    await eventually(async () => (await bed.app.stores.runs.find(second)).stage === "turn", "the second's mapping");
+    const first = await fixture.accepted("slow", { key: "cancelled", text: "never told", gate: "cancelled" });
+    const second = await fixture.accepted("fast", { key: "cancelled", text: "told after the cancelled one" });
+    await eventually(async () => (await fixture.app.stores.runs.find(second)).stage === "turn", "the second's mapping");
 
-    const { status, body } = await bed.app.call("POST", `/api/runs/${first}/cancel`);
-    const run = await bed.ended(second, 3_000);
+    const { status, body } = await fixture.app.call("POST", `/api/runs/${first}/cancel`);
+    const run = await fixture.ended(second, 3_000);
     open("cancelled");
 
     expect([status, body.status, body.error.code]).to.deep.equal([200, "failed", "cancelled"]);
     expect(run.status).to.equal("completed");
-    expect((await bed.summaryOf(first)).text).to.include("failed (cancelled)");
-    await bed.run("fast", { key: "cancelled", text: "one more" });
+    expect((await fixture.summaryOf(first)).text).to.include("failed (cancelled)");
+    await fixture.run("fast", { key: "cancelled", text: "one more" });
     expect(order(["never told"])).to.deep.equal([-1]);
-    expect(await bed.read(first)).to.deep.include({ status: "failed", error: body.error });
+    expect(await fixture.read(first)).to.deep.include({ status: "failed", error: body.error });
   });
 
   it("an event whose run is cancelled while its transform goes on never reaches the main session", async () => {
-    const id = await bed.accepted("event", { text: "never an event", gate: "event" });
+    const id = await fixture.accepted("event", { text: "never an event", gate: "event" });
     await eventually(
-      () => bed.worker.log.some(({ run, line }) => run === id && line === "begun"),
+      () => fixture.worker.log.some(({ run, line }) => run === id && line === "begun"),
       "the transform to begin",
     );
 
-    await bed.app.call("POST", `/api/runs/${id}/cancel`);
+    await fixture.app.call("POST", `/api/runs/${id}/cancel`);
     open("event");
     await eventually(
-      () => bed.worker.log.some(({ job, outcome }) => job === id && outcome === "done"),
+      () => fixture.worker.log.some(({ job, outcome }) => job === id && outcome === "done"),
       "the transform to end",
     );
 
-    const { events } = bed.app.stores;
+    const { events } = fixture.app.stores;
     expect(await events.collection.findOne({ _id: `hook-${id}-0` })).to.equal(null);
-    expect((await bed.read(id)).error).to.include({ code: "cancelled" });
+    expect((await fixture.read(id)).error).to.include({ code: "cancelled" });
   });
 });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { parseConfig } from "../../../src/shared/config/load.ts";
 import { eventually } from "../../support/eventually.ts";
-import { fenced, MappedBed } from "../../support/hooks/mappedBed.ts";
+import { fenced, MappedHookFixture } from "../../support/hooks/mappedHookFixture.ts";
 import { startWorker } from "../../support/worker.ts";
 
 const quiet = { deliver: false, wakeMode: "next-heartbeat" };
@@ -30,13 +30,13 @@ describe("the transform of a mapped hook", () => {
     "changes.mjs": returning("{ message: 'as it was' }"),
     "deleted.mjs": "export default () => undefined;",
   };
-  let bed: MappedBed;
+  let fixture: MappedHookFixture;
   before(async () => {
     const mapping = (path: string, module: string, more = {}) => ({
       ...{ match: { path }, name: path, messageTemplate: `of ${path}: {{text}}`, ...quiet },
       ...{ transform: { module }, ...more },
     });
-    bed = await MappedBed.start(
+    fixture = await MappedHookFixture.start(
       [
         ...["keep", "drop", "nan", "prints", "hangs", "changes", "deleted"].map((name) => mapping(name, `${name}.mjs`)),
         mapping("throws", "throws.ts"),
@@ -54,35 +54,35 @@ describe("the transform of a mapped hook", () => {
       },
     );
   });
-  after(() => bed.close());
+  after(() => fixture.close());
 
   it("keeps what the mapping says with undefined", async () => {
-    const run = await bed.run("keep", { text: "the text" });
+    const run = await fixture.run("keep", { text: "the text" });
 
     expect(run).to.include({ status: "completed", name: "keep" });
-    expect(fenced(bed.promptWith("the text"))).to.equal("of keep: the text");
+    expect(fenced(fixture.promptWith("the text"))).to.equal("of keep: the text");
   });
 
   it("drops the request with null: the run reads dropped, nothing is told, and no summary made", async () => {
     for (const name of ["drop", "drop-event"]) {
-      const { runId, ...run } = await bed.run(name, { text: "dropped" });
+      const { runId, ...run } = await fixture.run(name, { text: "dropped" });
 
       expect(run).to.deep.include({ status: "dropped", error: null, reply: null, deliveries: [], attempts: 0 });
-      const { events } = bed.app.stores;
+      const { events } = fixture.app.stores;
       const waiting = await events.collection.find().toArray();
       expect(waiting.filter(({ _id, source }) => `${_id} ${source}`.includes(runId))).to.deep.equal([]);
-      expect(bed.promptWith("dropped")).to.equal("");
+      expect(fixture.promptWith("dropped")).to.equal("");
     }
-    const { body } = await bed.app.call("GET", "/api/runs?status=dropped");
+    const { body } = await fixture.app.call("GET", "/api/runs?status=dropped");
     expect(body.runs.map(({ name }: { name: string }) => name)).to.deep.equal(["drop-event", "drop"]);
   });
 
   it("is given payload, headers, url, path and query, with forEach the one item, and no secret", async () => {
     const headers = { Cookie: "a=s3cret", "X-Service-Token": "s3cret", "X-Kind": "push" };
-    const ids = await bed.acceptedAll("input/?a=1&token=s3cret", { items: [{ id: 1 }, { id: 2 }], b: 2 }, headers);
-    for (const id of ids) await bed.ended(id);
+    const ids = await fixture.acceptedAll("input/?a=1&token=s3cret", { items: [{ id: 1 }, { id: 2 }], b: 2 }, headers);
+    for (const id of ids) await fixture.ended(id);
 
-    const inputs = bed.model.requests.map(({ body }) => fenced(body.messages.at(-1).content) ?? "");
+    const inputs = fixture.model.requests.map(({ body }) => fenced(body.messages.at(-1).content) ?? "");
     const [first, second] = inputs.filter((text) => text.startsWith('{"')).map((text) => JSON.parse(text));
     expect(first).to.have.all.keys("payload", "headers", "url", "path", "query");
     expect(first).to.deep.include({ url: "/hooks/input/?a=1", path: "input", query: { a: "1" } });
@@ -99,7 +99,7 @@ describe("the transform of a mapped hook", () => {
   it("is given a body nested as deeply as one may be", async () => {
     const body = `{"result":{"message":"nested deeply"},"deep":${"[".repeat(499)}${"]".repeat(499)}}`;
 
-    expect(await bed.run("override", body)).to.deep.include({ status: "completed", error: null });
+    expect(await fixture.run("override", body)).to.deep.include({ status: "completed", error: null });
   });
 
   const overrides: [string, unknown, string, unknown][] = [
@@ -116,11 +116,11 @@ describe("the transform of a mapped hook", () => {
   ];
   for (const [field, value, kept, expected] of overrides) {
     it(`overrides ${field}, and nothing else`, async () => {
-      const own = await bed.run("override", { result: {}, text: "own" });
-      const { runId } = await bed.run("override", { result: { [field]: value }, text: "own" });
+      const own = await fixture.run("override", { result: {}, text: "own" });
+      const { runId } = await fixture.run("override", { result: { [field]: value }, text: "own" });
 
       const find = async (id: string) => {
-        const { request, name, sessionKey, singleUse } = await bed.app.stores.runs.find(id);
+        const { request, name, sessionKey, singleUse } = await fixture.app.stores.runs.find(id);
         return { ...request, name, sessionKey: singleUse ? "one of its own" : sessionKey } as Record<string, unknown>;
       };
       expect(await find(runId)).to.deep.equal({ ...(await find(own.runId)), [kept]: expected });
@@ -128,23 +128,23 @@ describe("the transform of a mapped hook", () => {
   }
 
   it("makes an event of what would be a run, and the other way round", async () => {
-    const event = await bed.run("override", { result: { kind: "wake", text: "made an event", mode: "now" } });
-    const own = await bed.run("override", { result: { kind: "wake" }, text: "x" });
-    const agent = await bed.run("event", { result: { kind: "agent", message: "made a run", deliver: false } });
+    const event = await fixture.run("override", { result: { kind: "wake", text: "made an event", mode: "now" } });
+    const own = await fixture.run("override", { result: { kind: "wake" }, text: "x" });
+    const agent = await fixture.run("event", { result: { kind: "agent", message: "made a run", deliver: false } });
 
     expect(event).to.include({ kind: "wake", status: "completed", sessionKey: "main", reply: null });
-    await eventually(() => bed.promptWith("made an event"), "the main session's turn");
-    const found = await bed.app.stores.events.collection.findOne({ _id: `hook-${own.runId}-0` });
+    await eventually(() => fixture.promptWith("made an event"), "the main session's turn");
+    const found = await fixture.app.stores.events.collection.findOne({ _id: `hook-${own.runId}-0` });
     expect(found).to.include({ text: '{"result":{"kind":"wake"},"text":"x"}', source: "override", wake: false });
     expect(agent).to.include({ kind: "agent", status: "completed", reply: "Hello from the model." });
-    expect(fenced(bed.promptWith("made a run"))).to.equal("made a run");
+    expect(fenced(fixture.promptWith("made a run"))).to.equal("made a run");
   });
 
   it("overrides text and mode of an event", async () => {
-    const { runId } = await bed.run("event", { result: { text: "another text" }, text: "x" });
-    const own = await bed.run("event", { result: {}, text: "x" });
+    const { runId } = await fixture.run("event", { result: { text: "another text" }, text: "x" });
+    const own = await fixture.run("event", { result: {}, text: "x" });
 
-    const { events } = bed.app.stores;
+    const { events } = fixture.app.stores;
     expect(await events.collection.findOne({ _id: `hook-${runId}-0` })).to.include({
       text: "another text",
       wake: false,
@@ -179,7 +179,7 @@ describe("the transform of a mapped hook", () => {
   ];
   for (const [title, name, result, message] of faults) {
     it(`that returns ${title} fails the run: ${message}`, async () => {
-      const run = await bed.run(name, { result });
+      const run = await fixture.run(name, { result });
 
       expect(run).to.include({ status: "failed", attempts: 0 });
       expect(run.error?.code).to.equal("transform_failed");
@@ -188,35 +188,39 @@ describe("the transform of a mapped hook", () => {
   }
 
   it("that throws fails the run with the place in its source, which the main session is told", async () => {
-    const { runId, ...run } = await bed.run("throws", { text: "the body" });
+    const { runId, ...run } = await fixture.run("throws", { text: "the body" });
 
     expect(run).to.include({ status: "failed", attempts: 0, kind: "agent" });
     expect(run.error?.code).to.equal("transform_failed");
     expect(run.error?.message).to.equal("The transform throws.ts failed: Error at throws.ts:4:9: of its own.");
-    const { text } = await bed.summaryOf(runId);
+    const { text } = await fixture.summaryOf(runId);
     expect(text).to.equal(`throws: failed (transform_failed): ${run.error?.message}`);
   });
 
   it("that never ends holds up no other", async () => {
-    const hanging = [await bed.accepted("hangs", {}), await bed.accepted("hangs", {}), await bed.accepted("hangs", {})];
-    const others = [await bed.accepted("plain", {}), await bed.accepted("keep", {})];
-    for (const id of others) await bed.ended(id);
+    const hanging = [
+      await fixture.accepted("hangs", {}),
+      await fixture.accepted("hangs", {}),
+      await fixture.accepted("hangs", {}),
+    ];
+    const others = [await fixture.accepted("plain", {}), await fixture.accepted("keep", {})];
+    for (const id of others) await fixture.ended(id);
 
-    const meanwhile = await Promise.all(hanging.map((id) => bed.read(id)));
-    for (const id of hanging) await bed.app.call("POST", `/api/runs/${id}/cancel`);
+    const meanwhile = await Promise.all(hanging.map((id) => fixture.read(id)));
+    for (const id of hanging) await fixture.app.call("POST", `/api/runs/${id}/cancel`);
 
     expect(meanwhile.map(({ status }) => status)).to.deep.equal(Array(3).fill("queued"));
   });
 
   it("that takes its time leaves room for others, however many wait for it, and each has its turn", async () => {
-    const many = await bed.acceptedAll("rests", { items: Array.from({ length: 150 }, () => ({})) });
-    const other = await bed.run("plain", {});
-    const meanwhile = await Promise.all(many.map((id) => bed.read(id)));
-    writeFileSync(join(bed.dir, "enough"), "");
+    const many = await fixture.acceptedAll("rests", { items: Array.from({ length: 150 }, () => ({})) });
+    const other = await fixture.run("plain", {});
+    const meanwhile = await Promise.all(many.map((id) => fixture.read(id)));
+    writeFileSync(join(fixture.dir, "enough"), "");
     const ended = { _id: { $in: many }, status: { $nin: ["queued", "running"] as const } };
-    const { collection } = bed.app.stores.runs;
+    const { collection } = fixture.app.stores.runs;
     await eventually(async () => (await collection.countDocuments(ended as object)) === 150, "all to end", 60_000, 50);
-    const runs = await Promise.all(many.map((id) => bed.read(id)));
+    const runs = await Promise.all(many.map((id) => fixture.read(id)));
 
     expect(other.status).to.equal("completed");
     expect(meanwhile.filter(({ status }) => status === "queued").length).to.be.above(120);
@@ -224,53 +228,56 @@ describe("the transform of a mapped hook", () => {
   });
 
   it("that is cancelled while it hangs ends at once, and stays so", async () => {
-    const id = await bed.accepted("hangs", {});
-    const done = () => bed.worker.log.some(({ job, msg }) => job === id && msg === "job done");
+    const id = await fixture.accepted("hangs", {});
+    const done = () => fixture.worker.log.some(({ job, msg }) => job === id && msg === "job done");
 
-    const { body } = await bed.app.call("POST", `/api/runs/${id}/cancel`);
+    const { body } = await fixture.app.call("POST", `/api/runs/${id}/cancel`);
     expect(body).to.deep.include({ status: "failed", error: { code: "cancelled", message: "The run was cancelled." } });
     await eventually(done, "the transform to be ended");
 
-    expect((await bed.read(id)).error?.code).to.equal("cancelled");
-    expect((await bed.summaryOf(id)).text).to.equal("hangs: failed (cancelled): The run was cancelled.");
+    expect((await fixture.read(id)).error?.code).to.equal("cancelled");
+    expect((await fixture.summaryOf(id)).text).to.equal("hangs: failed (cancelled): The run was cancelled.");
   });
 
   it("prints to the worker's log with the id of its run", async () => {
-    const { runId } = await bed.run("prints", { text: "s3cret body" });
+    const { runId } = await fixture.run("prints", { text: "s3cret body" });
 
-    const printed = bed.worker.log.filter(({ run, line }) => run === runId && line !== undefined);
+    const printed = fixture.worker.log.filter(({ run, line }) => run === runId && line !== undefined);
     expect(printed.map(({ stream, line }) => `${stream} ${line}`)).to.have.members([
       "stdout one",
       "stdout two",
       "stderr three",
     ]);
-    expect(JSON.stringify(bed.worker.log)).to.not.include("s3cret body");
+    expect(JSON.stringify(fixture.worker.log)).to.not.include("s3cret body");
   });
 
   it("that was changed is carried out as it is now", async () => {
-    await bed.run("changes", {});
-    writeFileSync(join(bed.dir, "changes.mjs"), returning("{ message: 'as it is now' }"));
-    await bed.run("changes", {});
+    await fixture.run("changes", {});
+    writeFileSync(join(fixture.dir, "changes.mjs"), returning("{ message: 'as it is now' }"));
+    await fixture.run("changes", {});
 
-    expect(bed.promptWith("as it was")).to.not.equal("");
-    expect(bed.promptWith("as it is now")).to.not.equal("");
+    expect(fixture.promptWith("as it was")).to.not.equal("");
+    expect(fixture.promptWith("as it is now")).to.not.equal("");
   });
 
   it("that is gone fails the run; mended, the run is begun anew and completes", async () => {
-    rmSync(join(bed.dir, "deleted.mjs"));
-    const failed = await bed.run("deleted", { text: "begun anew" });
-    await eventually(async () => (await bed.app.stores.runs.find(failed.runId)).settled, "the end of the first round");
+    rmSync(join(fixture.dir, "deleted.mjs"));
+    const failed = await fixture.run("deleted", { text: "begun anew" });
+    await eventually(
+      async () => (await fixture.app.stores.runs.find(failed.runId)).settled,
+      "the end of the first round",
+    );
 
-    writeFileSync(join(bed.dir, "deleted.mjs"), returning("{ name: 'mended' }"));
-    const retry = await bed.app.call("POST", `/api/runs/${failed.runId}/retry`);
-    const run = await bed.ended(failed.runId);
+    writeFileSync(join(fixture.dir, "deleted.mjs"), returning("{ name: 'mended' }"));
+    const retry = await fixture.app.call("POST", `/api/runs/${failed.runId}/retry`);
+    const run = await fixture.ended(failed.runId);
 
     expect(failed.error?.code).to.equal("transform_failed");
     expect(failed.error?.message).to.match(/"deleted\.mjs" is not there in hooks\.transformsDir\.$/);
     expect([retry.status, retry.body.status, retry.body.error]).to.deep.equal([202, "queued", null]);
     expect(run).to.deep.include({ status: "completed", name: "mended", error: null, attempts: 1 });
-    expect(fenced(bed.promptWith("begun anew"))).to.equal("of deleted: begun anew");
-    const { events } = bed.app.stores;
+    expect(fenced(fixture.promptWith("begun anew"))).to.equal("of deleted: begun anew");
+    const { events } = fixture.app.stores;
     const told = () => events.collection.find({ source: `run ${failed.runId}` }).toArray();
     await eventually(async () => (await told()).length === 2, "the second summary");
   });
@@ -278,33 +285,37 @@ describe("the transform of a mapped hook", () => {
 
 describe("a transform that takes longer than hooks.transformTimeoutSeconds", () => {
   it("fails each of its runs", async () => {
-    const bed = await MappedBed.start('{ match: { path: "hangs" }, transform: { module: "hangs.mjs" } }', {
+    const fixture = await MappedHookFixture.start('{ match: { path: "hangs" }, transform: { module: "hangs.mjs" } }', {
       files: { "hangs.mjs": HANGS },
       hooks: "transformTimeoutSeconds: 1",
     });
     try {
-      const ids = [await bed.accepted("hangs", {}), await bed.accepted("hangs", {}), await bed.accepted("hangs", {})];
-      const runs = await Promise.all(ids.map((id) => bed.ended(id)));
+      const ids = [
+        await fixture.accepted("hangs", {}),
+        await fixture.accepted("hangs", {}),
+        await fixture.accepted("hangs", {}),
+      ];
+      const runs = await Promise.all(ids.map((id) => fixture.ended(id)));
 
       for (const { status, error } of runs) {
         expect([status, error?.code]).to.deep.equal(["failed", "transform_failed"]);
         expect(error?.message).to.match(/^The transform hangs\.mjs took longer than .*1 s/);
       }
     } finally {
-      await bed.close();
+      await fixture.close();
     }
   });
 });
 
 describe("a mapped run whose mapping has left the configuration", () => {
   it("fails, and says so", async () => {
-    const bed = await MappedBed.start('{ match: { path: "gone" } }');
+    const fixture = await MappedHookFixture.start('{ match: { path: "gone" } }');
     try {
-      await bed.worker.close();
-      const id = await bed.accepted("gone", {});
-      const worker = await startWorker({ ...bed.app, config: parseConfig(undefined, {}) });
+      await fixture.worker.close();
+      const id = await fixture.accepted("gone", {});
+      const worker = await startWorker({ ...fixture.app, config: parseConfig(undefined, {}) });
       try {
-        const run = await bed.ended(id);
+        const run = await fixture.ended(id);
 
         expect(run.error).to.deep.equal({
           code: "mapping_failed",
@@ -314,7 +325,7 @@ describe("a mapped run whose mapping has left the configuration", () => {
         await worker.close();
       }
     } finally {
-      await bed.close();
+      await fixture.close();
     }
   });
 });

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Refusal } from "../checks/history.ts";
 import type { Random } from "../random.ts";
-import { TOKEN } from "../system/bed.ts";
+import { TOKEN } from "../system/system.ts";
 
 /**
  * Request timeout, longer than the service waits for MongoDB: otherwise an abandoned request could take effect late.

@@ -3,7 +3,7 @@ import { openEvents } from "../../support/eventSource.ts";
 import { eventually } from "../../support/eventually.ts";
 import type { Read, RunRead } from "../checks/history.ts";
 import type { Random } from "../random.ts";
-import { TOKEN } from "../system/bed.ts";
+import { TOKEN } from "../system/system.ts";
 import type { Client } from "./client.ts";
 import type { Asked } from "./load.ts";
 

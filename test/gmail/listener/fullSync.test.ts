@@ -6,15 +6,15 @@ import { catchUp } from "../../../src/gmail/listener/catchUp.ts";
 import { LeasedMailbox } from "../../../src/gmail/listener/leasedMailbox.ts";
 import { MailImporter } from "../../../src/gmail/listener/mailImporter.ts";
 import { compileMappings } from "../../../src/hooks/mappings/mapping.ts";
-import { ACCOUNT, type GmailBed, startGmailBed } from "../../support/gmail/gmailBed.ts";
+import { ACCOUNT, type GmailFixture, startGmailFixture } from "../../support/gmail/gmailFixture.ts";
 
 const DAY_MS = 24 * 3_600_000;
 const never = new AbortController().signal;
 
 describe("Gmail listener without a history", () => {
-  let bed: GmailBed;
+  let bed: GmailFixture;
   beforeEach(async () => {
-    bed = await startGmailBed();
+    bed = await startGmailFixture();
   });
   afterEach(() => bed.close());
 

@@ -4,17 +4,23 @@ import { expect } from "chai";
 import { mailboxStatus } from "../../../src/gmail/listener/mailboxStatus.ts";
 import { mappedHook } from "../../../src/shared/queue/definitions.ts";
 import { eventually } from "../../support/eventually.ts";
-import { ACCOUNT, type GmailBed, SUBSCRIPTION, startGmailBed, TOPIC } from "../../support/gmail/gmailBed.ts";
+import {
+  ACCOUNT,
+  type GmailFixture,
+  SUBSCRIPTION,
+  startGmailFixture,
+  TOPIC,
+} from "../../support/gmail/gmailFixture.ts";
 
 const POLL_MS = 300_000;
 const WATCH_LOOK_MS = 600_000;
 
 describe("Gmail listener", () => {
-  let bed: GmailBed;
+  let bed: GmailFixture;
   afterEach(() => bed.close());
 
-  const start = async (...options: Parameters<typeof startGmailBed>) => {
-    bed = await startGmailBed(...options);
+  const start = async (...options: Parameters<typeof startGmailFixture>) => {
+    bed = await startGmailFixture(...options);
     return bed;
   };
   const listings = () => bed.google.asked(/history/).length;

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { expect } from "chai";
 import { eventually } from "../../support/eventually.ts";
-import { CONSENT, type GmailBed, SUBSCRIPTION, startGmailBed } from "../../support/gmail/gmailBed.ts";
+import { CONSENT, type GmailFixture, SUBSCRIPTION, startGmailFixture } from "../../support/gmail/gmailFixture.ts";
 import { googleError } from "../../support/gmail/googleServer.ts";
 import { answers, breaks } from "../../support/servers/channelServer.ts";
 import { startMongod, startRedis } from "../../support/servers/servers.ts";
@@ -14,11 +14,11 @@ const away = googleError(503, "UNAVAILABLE", "backendError");
 const forbidden = googleError(403, "PERMISSION_DENIED", "forbidden");
 
 describe("Gmail listener with faults", () => {
-  let bed: GmailBed;
+  let bed: GmailFixture;
   afterEach(() => bed.close());
 
-  const start = async (...options: Parameters<typeof startGmailBed>) => {
-    bed = await startGmailBed(...options);
+  const start = async (...options: Parameters<typeof startGmailFixture>) => {
+    bed = await startGmailFixture(...options);
     await bed.listening();
     return bed;
   };
@@ -278,7 +278,7 @@ describe("Gmail listener with faults", () => {
   });
 
   it("starts no watch on another mailbox, and starts one once the credentials are right", async () => {
-    bed = await startGmailBed();
+    bed = await startGmailFixture();
     const { google, timers } = bed;
     const { emailAddress } = google.mailbox;
     Object.assign(google.mailbox, { emailAddress: "bob@example.org" });

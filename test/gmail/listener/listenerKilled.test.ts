@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { startApp } from "../../support/app.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type FreezingMailbox, openMailbox, type Point } from "../../support/gmail/freezingMailbox.ts";
-import { CONSENT } from "../../support/gmail/gmailBed.ts";
+import { CONSENT } from "../../support/gmail/gmailFixture.ts";
 import { type Service, startProcess } from "../../support/process.ts";
 import { redisUrl } from "../../support/servers/servers.ts";
 

@@ -7,7 +7,7 @@ import type { TestApp } from "../app.ts";
 import { eventually } from "../eventually.ts";
 import { logLines } from "../logLines.ts";
 import { startMongoProxy } from "../servers/mongoProxy.ts";
-import { SUBSCRIPTION, TOPIC } from "./gmailBed.ts";
+import { SUBSCRIPTION, TOPIC } from "./gmailFixture.ts";
 import { startGoogleServer } from "./googleServer.ts";
 
 /**

@@ -32,7 +32,7 @@ interface Settings {
 }
 
 /** An app and a worker with mappings and a scripted model server. */
-export class MappedBed {
+export class MappedHookFixture {
   readonly app: TestApp;
   readonly worker: TestWorker;
   readonly model: ModelServer;
@@ -62,7 +62,7 @@ export class MappedBed {
         channels: { log: {} },
       }`,
     });
-    return new MappedBed(app, await startWorker(app), model, dir);
+    return new MappedHookFixture(app, await startWorker(app), model, dir);
   }
 
   async close(): Promise<void> {
@@ -83,7 +83,7 @@ export class MappedBed {
     return answer.body.runIds;
   }
 
-  async accepted(...request: Parameters<MappedBed["acceptedAll"]>): Promise<string> {
+  async accepted(...request: Parameters<MappedHookFixture["acceptedAll"]>): Promise<string> {
     return (await this.acceptedAll(...request))[0] as string;
   }
 
@@ -100,7 +100,7 @@ export class MappedBed {
   }
 
   /** Sends a request and waits for the end of its run. */
-  async run(...request: Parameters<MappedBed["acceptedAll"]>): Promise<Run> {
+  async run(...request: Parameters<MappedHookFixture["acceptedAll"]>): Promise<Run> {
     return this.ended(await this.accepted(...request));
   }
 

@@ -65,7 +65,7 @@ class Timers {
   }
 }
 
-export interface GmailBed {
+export interface GmailFixture {
   readonly google: GoogleServer;
   readonly app: TestApp;
   readonly timers: Timers;
@@ -106,7 +106,7 @@ export const runGmailProcess = (env: Readonly<Record<string, string>>): Service 
 export const runHastyGmailProcess = (env: Readonly<Record<string, string>>): Service =>
   startProcess("test/support/processes/gmail.ts", { ...env });
 
-interface BedOptions {
+interface FixtureOptions {
   /** Settings in `hooks.gmail` and in `hooks`, which override the common ones. */
   settings?: object;
   hooks?: object;
@@ -118,7 +118,7 @@ interface BedOptions {
 }
 
 /** Starts an app, a fake Google server, and listeners whose time the test controls. */
-export async function startGmailBed(options: BedOptions = {}): Promise<GmailBed> {
+export async function startGmailFixture(options: FixtureOptions = {}): Promise<GmailFixture> {
   const { settings = {}, hooks = {}, rest = {}, mongo, redis = await redisUrl() } = options;
   const dir = mkdtempSync(join(tmpdir(), "signalbox-gmail-"));
   const credentialsFile = join(dir, "credentials.json");
@@ -148,7 +148,7 @@ export async function startGmailBed(options: BedOptions = {}): Promise<GmailBed>
   let isClosed = false;
   const { log, lines } = logLines();
 
-  const bed: GmailBed = {
+  const fixture: GmailFixture = {
     ...{ google, app, timers, credentialsFile, env, configText, log: lines },
     listen() {
       const { stores, queues, clock } = app;
@@ -164,14 +164,14 @@ export async function startGmailBed(options: BedOptions = {}): Promise<GmailBed>
       return listener;
     },
     async listening() {
-      const listener = bed.listen();
+      const listener = fixture.listen();
       await eventually(async () => (await app.stores.gmailMailboxes.find(ACCOUNT))?.listedAt, "the first listing");
       return listener;
     },
     async restart(between = () => {}) {
       await listeners.at(-1)?.close();
       between();
-      bed.listen();
+      fixture.listen();
     },
     async mailbox() {
       const found = await app.stores.gmailMailboxes.find(ACCOUNT);
@@ -180,10 +180,10 @@ export async function startGmailBed(options: BedOptions = {}): Promise<GmailBed>
     },
     runs: () => app.stores.runs.collection.find({}, { sort: { order: 1 } }).toArray(),
     async mailIds() {
-      return (await bed.runs()).map(({ mapped }) => JSON.parse(mapped?.call ?? "").payload.messages[0].id);
+      return (await fixture.runs()).map(({ mapped }) => JSON.parse(mapped?.call ?? "").payload.messages[0].id);
     },
     async isCaughtUp() {
-      const isCovered = async () => (await bed.mailbox()).cursor === String(google.mailbox.historyId);
+      const isCovered = async () => (await fixture.mailbox()).cursor === String(google.mailbox.historyId);
       await eventually(isCovered, "the cursor to be where the mailbox is");
       await eventually(() => google.pubsub.outstanding(SUBSCRIPTION) === 0, "the notices to be acknowledged");
     },
@@ -203,5 +203,5 @@ export async function startGmailBed(options: BedOptions = {}): Promise<GmailBed>
       rmSync(dir, { recursive: true });
     },
   };
-  return bed;
+  return fixture;
 }

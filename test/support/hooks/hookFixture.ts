@@ -16,7 +16,7 @@ const headers = { Authorization: `Bearer ${TOKEN}`, "Content-Type": "application
 /**
  * An app whose agent is a program that records its starts and ends and waits while `hold` is set, with more processes.
  */
-export class HookBed {
+export class HookFixture {
   readonly app: TestApp;
   readonly #dir: string;
   readonly #env: Record<string, string>;
@@ -32,7 +32,7 @@ export class HookBed {
     this.#env = env;
   }
 
-  static async start(prefix: string, servers: { mongo?: string; redis?: string } = {}): Promise<HookBed> {
+  static async start(prefix: string, servers: { mongo?: string; redis?: string } = {}): Promise<HookFixture> {
     const dir = mkdtempSync(join(tmpdir(), "signalbox-faults-"));
     const agent = join(dir, "agent.sh");
     writeFileSync(
@@ -50,10 +50,10 @@ export class HookBed {
     const file = join(dir, "signalbox.json5");
     writeFileSync(file, config);
     const app = await startApp({ ...servers, config, prefix });
-    return new HookBed(app, dir, { MONGODB_URI: app.mongoUri, REDIS_URL: app.redisUrl, SIGNALBOX_CONFIG: file });
+    return new HookFixture(app, dir, { MONGODB_URI: app.mongoUri, REDIS_URL: app.redisUrl, SIGNALBOX_CONFIG: file });
   }
 
-  /** Starts a process that runs until it is stopped or the bed is closed. */
+  /** Starts a process that runs until it is stopped or the fixture is closed. */
   async startProcess(main: string, ...args: string[]): Promise<Service & { url: string }> {
     const service = startProcess(main, this.#env, args);
     this.#running.push(service);

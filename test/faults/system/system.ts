@@ -33,7 +33,7 @@ export const REAL: Processes = {
 };
 
 /** A running system: the service's processes, their servers behind proxies, and the external services. */
-export interface Bed {
+export interface System {
   readonly webs: readonly Supervised[];
   readonly workers: readonly Supervised[];
   /** The URLs of the web processes, which never change. */
@@ -46,12 +46,12 @@ export interface Bed {
 }
 
 /** @param open collects the close functions, so that the caller can close everything even after an error */
-export async function startBed(
+export async function startSystem(
   topology: Topology,
   processes: Processes,
   random: Random,
   open: Lifecycle,
-): Promise<Bed> {
+): Promise<System> {
   const dir = mkdtempSync(join(tmpdir(), "signalbox-fault-suite-"));
   open.onClose("directory", async () => rmSync(dir, { recursive: true }));
   const services = await startServices(random);

@@ -24,7 +24,7 @@ interface RunOptions {
 }
 
 /** A folder of transform modules with the Transforms that run them. */
-export class TransformBed {
+export class TransformFixture {
   readonly dir: string;
   readonly transforms: Transforms;
   /** Everything printed, as `label stream line`. */
