@@ -16,7 +16,7 @@ import { eventually } from "../../support/eventually.ts";
 import { freeze } from "../../support/freeze.ts";
 import { type Service, startProcess } from "../../support/process.ts";
 import { answers, type ChannelServer, startChannelServer } from "../../support/servers/channelServer.ts";
-import { takeDatabase } from "../../support/servers/databases.ts";
+import { acquireDatabase } from "../../support/servers/databases.ts";
 import { type RedisCluster, startRedisCluster } from "../../support/servers/redisCluster.ts";
 import { redisUrl } from "../../support/servers/servers.ts";
 
@@ -36,10 +36,10 @@ describe("a Redis Cluster", function () {
   let web: Service;
   let url: string;
   let workers: Service[] = [];
-  let giveDatabaseBack: (() => Promise<void>) | undefined;
+  let releaseDatabase: (() => Promise<void>) | undefined;
   before(async () => {
-    const { uri, giveBack } = await takeDatabase();
-    giveDatabaseBack = giveBack;
+    const { uri, release } = await acquireDatabase();
+    releaseDatabase = release;
     [cluster, telegram, client] = await Promise.all([
       startRedisCluster(),
       startChannelServer(answers(200, { ok: true, result: { message_id: 1, chat: { id: 5 } } })),
@@ -64,7 +64,7 @@ describe("a Redis Cluster", function () {
   });
   after(async () => {
     await Promise.all([web, ...workers].map((service) => service?.stop("SIGKILL")));
-    await Promise.all([client?.close(), telegram?.close(), cluster?.remove(), giveDatabaseBack?.()]);
+    await Promise.all([client?.close(), telegram?.close(), cluster?.remove(), releaseDatabase?.()]);
     rmSync(dir, { recursive: true });
   });
 

@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { Redis } from "ioredis";
 import { eventually } from "../../support/eventually.ts";
 import { type Service, startProcess } from "../../support/process.ts";
-import { takeDatabase } from "../../support/servers/databases.ts";
+import { acquireDatabase } from "../../support/servers/databases.ts";
 import { startRedis, type TestServer } from "../../support/servers/servers.ts";
 
 const TOKEN = "a-hook-token-of-length";
@@ -17,7 +17,7 @@ describe("a replica of Redis that takes over behind the same address", () => {
   let connections = 0;
   const sockets = new Set<Socket>();
   let service: Service | undefined;
-  let giveDatabaseBack: (() => Promise<void>) | undefined;
+  let releaseDatabase: (() => Promise<void>) | undefined;
   beforeEach(async () => {
     const master = await startRedis();
     servers = [master, await startRedis(["--replicaof", "127.0.0.1", String(master.port)])];
@@ -40,15 +40,15 @@ describe("a replica of Redis that takes over behind the same address", () => {
   });
   afterEach(async () => {
     await service?.stop("SIGKILL");
-    await giveDatabaseBack?.();
+    await releaseDatabase?.();
     for (const socket of sockets) socket.destroy();
     await new Promise((closed) => address.close(closed));
     for (const server of servers) await server.remove();
   });
 
   it("is found, also by connections that the old master keeps open: it only reads by now", async () => {
-    const { uri, giveBack } = await takeDatabase();
-    giveDatabaseBack = giveBack;
+    const { uri, release } = await acquireDatabase();
+    releaseDatabase = release;
     const env = {
       ...{ MONGODB_URI: uri, REDIS_URL: `redis://127.0.0.1:${(address.address() as AddressInfo).port}` },
       ...{ SIGNALBOX_HOOKS_ENABLED: "true", SIGNALBOX_HOOKS_TOKEN: TOKEN },
