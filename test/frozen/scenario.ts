@@ -224,14 +224,14 @@ async function deliver(
 async function playHeldTurn(uri: string, db: mongo.Db, documents: FieldTypes): Promise<void> {
   const fixture = await HookFixture.start(`frozen-${process.pid}`, { mongo: uri });
   try {
-    fixture.hold();
-    await fixture.startWorkerBeside();
+    fixture.blockAgent();
+    await fixture.startLocalWorker();
     const runId = await fixture.post({ message: "Wait" });
     await eventually(() => fixture.count("begun") === 1, "the agent to begin");
     await eventually(() => db.collection("leases").countDocuments(), "the sweep");
     await addFieldTypes(documents, db);
-    fixture.letGo();
-    await fixture.allCompletedOnce([runId]);
+    fixture.unblockAgent();
+    await fixture.expectCompletedOnce([runId]);
     await fixture.wake("Look");
     await eventually(() => db.collection("deliveries").countDocuments({ runId: null, open: false }), "the reply");
     await eventually(() => hasNoTurn(db), "the turn to end");

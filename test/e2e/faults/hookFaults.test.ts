@@ -10,7 +10,7 @@ const WORKER = "test/support/processes/worker.ts";
 
 /** A worker with the service's own time constants is killed in the middle of a run, and another one started. */
 async function killInTheMiddle(fixture: HookFixture): Promise<string[]> {
-  fixture.hold();
+  fixture.blockAgent();
   const first = await fixture.startProcess("src/workers/main.ts");
   const ids = [
     await fixture.post({ message: "a", sessionKey: "s" }),
@@ -18,7 +18,7 @@ async function killInTheMiddle(fixture: HookFixture): Promise<string[]> {
   ];
   await eventually(() => fixture.count("begun") === 1, "the run to begin");
   await first.stop("SIGKILL");
-  fixture.letGo();
+  fixture.unblockAgent();
   await fixture.startProcess("src/workers/main.ts");
   return ids;
 }
@@ -66,9 +66,9 @@ describe("accepted hooks survive", function () {
 
     const ids = await Promise.all(Array.from({ length: 10 }, (_, i) => fixture.post({ message: `m${i}` }, web.url)));
     await web.stop("SIGKILL");
-    await fixture.startWorkerBeside();
+    await fixture.startLocalWorker();
 
-    await fixture.allCompletedOnce(ids);
+    await fixture.expectCompletedOnce(ids);
   });
 
   it("a Redis that is killed with 50 runs waiting, and empty when it is back", async () => {
@@ -83,7 +83,7 @@ describe("accepted hooks survive", function () {
     await redis.start();
     await aWorkerRuns();
 
-    await fixture.allCompletedOnce(ids);
+    await fixture.expectCompletedOnce(ids);
   });
 
   it("a Redis that is away while they are accepted", async () => {
@@ -93,27 +93,27 @@ describe("accepted hooks survive", function () {
 
     await redis.start();
 
-    await fixture.allCompletedOnce(ids);
+    await fixture.expectCompletedOnce(ids);
   });
 
   it("a MongoDB that is away from the middle of a run to after its end: the reply is kept, the agent is asked once", async () => {
-    fixture.hold();
+    fixture.blockAgent();
     await aWorkerRuns();
     const id = await fixture.post({ message: "a" });
     await eventually(() => fixture.count("begun") === 1, "the run to begin");
 
     await mongod.stop("SIGKILL");
-    fixture.letGo();
+    fixture.unblockAgent();
     await eventually(() => fixture.count("ended") === 1, "the agent to answer");
     await mongod.start();
 
-    const [run] = await fixture.allCompletedOnce([id]);
+    const [run] = await fixture.expectCompletedOnce([id]);
     expect(run?.attempts).to.equal(1);
     expect(fixture.count("begun")).to.equal(1);
   });
 
   it("a worker that is told to stop: it hands back what it cannot finish", async () => {
-    fixture.hold();
+    fixture.blockAgent();
     const first = await aWorkerRuns();
     const id = await fixture.post({ message: "a" });
     await eventually(() => fixture.count("begun") === 1, "the run to begin");
@@ -121,25 +121,25 @@ describe("accepted hooks survive", function () {
     const code = await first.stop();
     await stopWorker();
     const handedBack = await fixture.app.stores.runs.find(id);
-    fixture.letGo();
-    await fixture.startWorkerBeside();
+    fixture.unblockAgent();
+    await fixture.startLocalWorker();
 
     expect(code).to.equal(0);
     expect(handedBack).to.include({ status: "queued", attempts: 0 });
-    const [run] = await fixture.allCompletedOnce([id]);
+    const [run] = await fixture.expectCompletedOnce([id]);
     expect(run?.attempts).to.equal(1);
   });
 
   it("a worker that is killed in the middle of the main session's turn: the events are there for the next one", async () => {
     await stopWorker();
-    fixture.hold();
+    fixture.blockAgent();
     const first = await fixture.startProcess(WORKER);
     await fixture.wake("up");
     await eventually(() => fixture.count("begun") === 1, "the turn to begin");
 
     await first.stop("SIGKILL");
-    fixture.letGo();
-    await fixture.startWorkerBeside();
+    fixture.unblockAgent();
+    await fixture.startLocalWorker();
 
     await eventually(async () => (await fixture.app.stores.events.countWaiting()) === 0, "the event's turn", 60_000);
     expect(fixture.count("begun")).to.equal(2);
@@ -148,7 +148,7 @@ describe("accepted hooks survive", function () {
   it("a worker that is killed in the middle of a run: another takes it over after the 15 s of a real lease", async () => {
     const ids = await taken;
 
-    const ended = await slowFixture.allCompletedOnce(ids);
+    const ended = await slowFixture.expectCompletedOnce(ids);
     expect(ended.find(({ _id }) => _id === ids[0])?.attempts).to.equal(2);
     expect(slowFixture.count("begun")).to.equal(3);
   });

@@ -65,7 +65,7 @@ describe("accepted mapped hooks survive", () => {
     expect(answer.status).to.equal(202);
     return answer.body.runIds;
   }
-  async function allCompletedOnce(ids: readonly string[]): Promise<void> {
+  async function expectCompletedOnce(ids: readonly string[]): Promise<void> {
     const { runs, events } = app.stores;
     await eventually(
       async () => (await runs.collection.countDocuments({ _id: { $in: [...ids] }, settled: true })) === ids.length,
@@ -94,7 +94,7 @@ describe("accepted mapped hooks survive", () => {
     ];
     await redis.start();
 
-    await allCompletedOnce(ids);
+    await expectCompletedOnce(ids);
     const turns = await app.stores.messages.findRecent("one", { maxMessages: 10, maxChars: 10_000 });
     expect(turns.filter(({ role }) => role === "user").map(({ content }) => content)).to.deep.equal([
       "first",
@@ -116,7 +116,7 @@ describe("accepted mapped hooks survive", () => {
     worker = await startWorker(app, {}, { ...FAST_TIMINGS, queueLockMs: FAULT_TIMINGS.queueLockMs });
 
     expect([status, stage]).to.deep.equal(["queued", "mapping"]);
-    await allCompletedOnce(ids);
+    await expectCompletedOnce(ids);
     expect(begun().sort()).to.deep.equal(["slow", "slow", "slow-event", "slow-event"]);
   });
 });

@@ -87,7 +87,7 @@ describe("a Redis Cluster", function () {
   }
   const collection = (name: string) => client.db().collection<{ _id: string; status?: string; source?: string }>(name);
   /** Every one of them has ended well, and the main session was told of each once. */
-  async function allCompletedOnce(ids: readonly string[]): Promise<void> {
+  async function expectCompletedOnce(ids: readonly string[]): Promise<void> {
     const these = { _id: { $in: [...ids] } };
     const settled = () => collection("runs").countDocuments({ ...these, settled: true });
     await eventually(async () => (await settled()) === ids.length, "every run to be settled", 60_000);
@@ -145,7 +145,7 @@ describe("a Redis Cluster", function () {
     const delivered = [await post("agent", sent, key), await post("agent", sent, key)];
 
     expect(new Set(delivered).size).to.equal(1);
-    await allCompletedOnce([...ordered, mapped, delivered[0] as string]);
+    await expectCompletedOnce([...ordered, mapped, delivered[0] as string]);
     const transcript = (await call("GET", "/api/sessions/s/messages")).body.messages as {
       role: string;
       content: string;
@@ -181,14 +181,14 @@ describe("a Redis Cluster", function () {
     const hanging = await both(1);
     const hasMoved = async () => (await cluster.ownersOf(keyOf(agentHook))).master === replica;
     await eventually(hasMoved, "the replica to take over", 30_000, 100);
-    await allCompletedOnce([...hanging, ...(await both(2))]);
+    await expectCompletedOnce([...hanging, ...(await both(2))]);
     master.signal("SIGCONT");
     const follows = () =>
       cluster.ask(master, async (redis) => (await redis.info("replication")).includes("role:slave"));
     await eventually(follows, "the old master to follow");
     await cluster.healthy();
 
-    await allCompletedOnce(await both(3));
+    await expectCompletedOnce(await both(3));
     expect((await call("GET", "/readyz")).status).to.equal(200);
   });
 
@@ -214,7 +214,7 @@ describe("a Redis Cluster", function () {
     const after = [await waiting("agent-hook"), await waiting("mapped-hook")];
     const { status } = await call("GET", "/readyz");
     await startWorkers();
-    await allCompletedOnce(emptied);
+    await expectCompletedOnce(emptied);
     const unmapped = await collection("runs").countDocuments({ _id: { $in: away }, status: "queued" });
 
     await mapped.master.start();
@@ -245,7 +245,7 @@ describe("a Redis Cluster", function () {
     await events.next("job", ({ progress }) => progress === 80);
     events.close();
 
-    await allCompletedOnce([...away, ...ids]);
+    await expectCompletedOnce([...away, ...ids]);
     expect([before, after]).to.deep.equal([
       ["10", "10"],
       ["0", undefined],

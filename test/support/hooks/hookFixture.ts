@@ -14,14 +14,14 @@ const sourcesOf = (ids: readonly string[]) => ids.map((id) => `run ${id}`);
 const headers = { Authorization: `Bearer ${TOKEN}`, "Content-Type": "application/json" };
 
 /**
- * An app whose agent is a program that records its starts and ends and waits while `hold` is set, with more processes.
+ * An app whose agent is a program that records its starts and ends and waits while it is blocked; further processes may join.
  */
 export class HookFixture {
   readonly app: TestApp;
   readonly #dir: string;
   readonly #env: Record<string, string>;
   readonly #running: Service[] = [];
-  readonly #beside: TestWorker[] = [];
+  readonly #localWorkers: TestWorker[] = [];
   /** The runs since the last reset, and those before it, which a worker may still be finalizing. */
   readonly #posted: string[] = [];
   readonly #earlier: string[] = [];
@@ -61,15 +61,15 @@ export class HookFixture {
   }
 
   /** Starts a worker in this process until the next reset. It soon takes over the queue entries of a dead worker. */
-  async startWorkerBeside(): Promise<void> {
+  async startLocalWorker(): Promise<void> {
     const { queueLockMs } = FAULT_TIMINGS;
-    this.#beside.push(await startWorker(this.app, {}, { ...FAST_TIMINGS, queueLockMs }));
+    this.#localWorkers.push(await startWorker(this.app, {}, { ...FAST_TIMINGS, queueLockMs }));
   }
 
   /** Deletes all records. Processes keep running. */
   async reset(): Promise<void> {
     this.#earlier.push(...this.#posted.splice(0));
-    await Promise.all(this.#beside.splice(0).map((worker) => worker.close()));
+    await Promise.all(this.#localWorkers.splice(0).map((worker) => worker.close()));
     for (const name of ["begun", "ended", "hold"]) rmSync(join(this.#dir, name), { force: true });
     await empty(this.app.database);
   }
@@ -85,12 +85,12 @@ export class HookFixture {
     rmSync(this.#dir, { recursive: true });
   }
 
-  /** Makes the agent wait until letGo() is called. */
-  hold(): void {
+  /** Makes the agent wait until unblockAgent() is called. */
+  blockAgent(): void {
     writeFileSync(join(this.#dir, "hold"), "");
   }
 
-  letGo(): void {
+  unblockAgent(): void {
     rmSync(join(this.#dir, "hold"));
   }
 
@@ -120,7 +120,7 @@ export class HookFixture {
   }
 
   /** Waits until all runs have completed. Checks that the main session has exactly one summary of each. */
-  async allCompletedOnce(ids: readonly string[]) {
+  async expectCompletedOnce(ids: readonly string[]) {
     const { runs, events } = this.app.stores;
     const these = { _id: { $in: [...ids] } };
     const settled = () => runs.collection.countDocuments({ ...these, settled: true });
