@@ -13,7 +13,7 @@ import { type DeliverDeps, deliverProcessor } from "../../../src/workers/process
 import { type Processor, runWorkers } from "../../../src/workers/runWorkers.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { eventually } from "../../support/eventually.ts";
-import { loseWrites, UNCONFIRMED } from "../../support/servers/lostAnswers.ts";
+import { failWrites, UNCONFIRMED } from "../../support/servers/failPoints.ts";
 import { redisUrl, useOwnMongod } from "../../support/servers/servers.ts";
 import { FAST_TIMINGS } from "../../support/timings.ts";
 
@@ -347,7 +347,7 @@ describe("a delivery", () => {
     const end = deliveries.end.bind(deliveries);
     deliveries.end = async (...given) => {
       deliveries.end = end;
-      await loseWrites(2, UNCONFIRMED); // as the driver sends it twice
+      await failWrites(2, UNCONFIRMED); // as the driver sends it twice
       return end(...given);
     };
 

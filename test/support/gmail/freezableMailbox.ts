@@ -27,7 +27,7 @@ export interface MailboxSet {
   readonly closing: (() => Promise<unknown>)[];
 }
 
-export type FreezingMailbox = Awaited<ReturnType<typeof openMailbox>>;
+export type FreezableMailbox = Awaited<ReturnType<typeof openMailbox>>;
 
 /**
  * Opens a mailbox with a fake Google server and a MongoDB proxy of its own, after a first listener has listed it and
