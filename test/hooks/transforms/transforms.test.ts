@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { TransformProcess } from "../../../src/hooks/transforms/process.ts";
 import type { AgentOverrides } from "../../../src/hooks/transforms/transform.ts";
 import { CHANNELS } from "../../../src/shared/config/formats/channelNames.ts";
-import { countKept } from "../../support/memory.ts";
+import { countAlive } from "../../support/garbage.ts";
 import { INPUT, TransformFixture, thrownBy } from "./transformFixture.ts";
 
 describe("Transforms", () => {
@@ -59,7 +59,7 @@ describe("Transforms", () => {
     }
 
     expect(pids).to.have.property("size", 1);
-    expect(await countKept(results)).to.be.below(3);
+    expect(await countAlive(results)).to.be.below(3);
   });
 
   it("return `unavailable` for a job if the thread's process has ended", async () => {
