@@ -6,7 +6,7 @@ import {
   CONSENT,
   type GmailFixture,
   runGmailProcess,
-  runHastyGmailProcess,
+  runGmailProcessWithShortLease,
   startGmailFixture,
 } from "../support/gmail/gmailFixture.ts";
 import type { Service } from "../support/process.ts";
@@ -48,7 +48,7 @@ describe("Gmail, from the mailbox to the chat", function () {
   };
   const listen = () => run(runGmailProcess(fixture.env));
   /** Its lease, not that of the other, is what a test waits for: what delays it on a busy machine fails no test. */
-  const listenHastily = () => run(runHastyGmailProcess(fixture.env));
+  const listenWithShortLease = () => run(runGmailProcessWithShortLease(fixture.env));
   const holder = async () =>
     Number((await fixture.app.stores.gmailMailboxes.find("ada@example.org"))?.claim?.holder.split(":").at(-1));
   const heldBy = (service: Service, withinMs?: number) =>
@@ -94,7 +94,7 @@ describe("Gmail, from the mailbox to the chat", function () {
     const first = await listen();
     await heldBy(first);
     await begun();
-    const second = await listenHastily();
+    const second = await listenWithShortLease();
 
     await first.stop("SIGTERM");
     await heldBy(second, 5_000);
@@ -105,7 +105,7 @@ describe("Gmail, from the mailbox to the chat", function () {
   });
 
   it("another process listens when the one that does is killed, after its lease", async () => {
-    const first = await listenHastily();
+    const first = await listenWithShortLease();
     await heldBy(first);
     await begun();
     const second = await listen();
@@ -122,7 +122,7 @@ describe("Gmail, from the mailbox to the chat", function () {
   });
 
   it("a listener that was frozen past its lease makes nothing twice, and gives way", async () => {
-    const first = await listenHastily();
+    const first = await listenWithShortLease();
     await heldBy(first);
     await begun();
     const second = await listen();

@@ -73,7 +73,7 @@ describe("signalbox start with hooks.gmail", function () {
     google.requests.length = 0;
 
     reread(configText);
-    await eventually(() => google.asked(/history/).length > 0, "it to listen");
+    await eventually(() => google.requestsTo(/history/).length > 0, "it to listen");
     const during = listener();
     reread(withoutGmail);
     await eventually(() => listener() === undefined, "it to end again");

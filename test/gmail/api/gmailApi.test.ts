@@ -22,7 +22,7 @@ describe("createGmailApi", () => {
 
   /** Returns method, path, query and body of the requests to Gmail. */
   const asked = () =>
-    google.asked(/gmail/).map(({ method, path, body }) => [`${method} ${decodeURIComponent(path)}`, body]);
+    google.requestsTo(/gmail/).map(({ method, path, body }) => [`${method} ${decodeURIComponent(path)}`, body]);
 
   it("reads the profile", async () => {
     expect(await gmail.getProfile(never)).to.deep.equal({ emailAddress: "ada@example.org", historyId: "1000" });

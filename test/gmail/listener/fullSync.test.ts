@@ -39,10 +39,12 @@ describe("Gmail listener without a history", () => {
     await bed.isCaughtUp();
 
     expect(await bed.mailIds()).to.deep.equal([seen, "mail-6", "mail-7"]);
-    expect(google.asked(/messages\/mail-3/)).to.have.length(1);
-    const [, query] = google.asked(/messages\?/).map(({ path }) => new URL(path, google.url).searchParams.get("q"));
+    expect(google.requestsTo(/messages\/mail-3/)).to.have.length(1);
+    const [, query] = google
+      .requestsTo(/messages\?/)
+      .map(({ path }) => new URL(path, google.url).searchParams.get("q"));
     expect(query).to.equal(`after:${Math.floor((now - DAY_MS) / 1_000) - 1}`);
-    expect(await bed.told()).to.deep.equal([]);
+    expect(await bed.eventTexts()).to.deep.equal([]);
   });
 
   it("lists the whole of a mailbox that was empty when it first listened", async () => {
@@ -136,7 +138,7 @@ describe("Gmail listener without a history", () => {
         cursor: "1011",
         newestMailAt: new Date(start + 10 * secondsApart * 1_000),
       });
-      expect(google.asked(/messages\?/).length).to.be.greaterThan(3);
+      expect(google.requestsTo(/messages\?/).length).to.be.greaterThan(3);
     });
   }
 });

@@ -46,7 +46,7 @@ export async function openMailbox({ app, dir, closing }: MailboxSet, at: number,
     google.isFrozen = true;
     proxy.freeze();
   };
-  const hold = { at, when, held: freeze };
+  const hold = { at, when, onHeld: freeze };
   const proxy = await startMongoProxy(app.mongoUri, of === "mongo" ? hold : undefined);
   closing.push(proxy.close);
   const credentialsFile = join(dir, "credentials.json");

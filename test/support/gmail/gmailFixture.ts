@@ -92,7 +92,7 @@ export interface GmailFixture {
   /** Waits until this number of runs exists. */
   becomeRuns(count: number): Promise<void>;
   /** Returns the texts of the listener's events. */
-  told(): Promise<string[]>;
+  eventTexts(): Promise<string[]>;
   close(): Promise<void>;
 }
 
@@ -103,7 +103,7 @@ export const runGmailProcess = (env: Readonly<Record<string, string>>): Service 
   startProcess("src/cli/main.ts", { ...env }, ["webhooks", "gmail", "run"]);
 
 /** Runs the same with a short lease and frequent attempts to acquire it. */
-export const runHastyGmailProcess = (env: Readonly<Record<string, string>>): Service =>
+export const runGmailProcessWithShortLease = (env: Readonly<Record<string, string>>): Service =>
   startProcess("test/support/processes/gmail.ts", { ...env });
 
 interface FixtureOptions {
@@ -190,7 +190,7 @@ export async function startGmailFixture(options: FixtureOptions = {}): Promise<G
     async becomeRuns(count) {
       await eventually(async () => (await app.stores.runs.collection.countDocuments()) >= count, `${count} runs`);
     },
-    async told() {
+    async eventTexts() {
       const events = await app.stores.events.collection.find({ source: "gmail" }, { sort: { order: 1 } }).toArray();
       return events.map(({ text }) => text);
     },

@@ -25,13 +25,13 @@ export interface GoogleServer extends Pick<ChannelServer, "url" | "requests" | "
   fail(pattern: RegExp, ...behaviours: Behaviour[]): void;
   /** Matches the requests to answer with 503, by method and path. */
   isDown: (line: string) => boolean;
-  /** Returns the number of requests so far that match. */
-  asked(pattern: RegExp): ChannelRequest[];
+  /** Returns the requests so far that match. */
+  requestsTo(pattern: RegExp): ChannelRequest[];
   /**
    * Holds the request with this number, counted from now, before the server processes it, or afterwards and before its
-   * response; then calls `held`.
+   * response; then calls `onHeld`.
    */
-  hold(hold: { at: number; when: "request" | "answer"; held: () => void } | undefined): void;
+  hold(hold: { at: number; when: "request" | "answer"; onHeld: () => void } | undefined): void;
   /** Whether requests are neither processed nor answered. */
   isFrozen: boolean;
   /** Revokes all issued tokens. New ones are valid, unless `authorization` is set. */
@@ -104,10 +104,10 @@ export async function startGoogleServer(): Promise<GoogleServer> {
   const usual: Behaviour = (response, request) => {
     if (google.isFrozen) return;
     if (hold && ++counted === hold.at) {
-      const { when, held } = hold;
-      if (when === "request") return held();
+      const { when, onHeld } = hold;
+      if (when === "request") return onHeld();
       response.end = () => {
-        held();
+        onHeld();
         return response;
       };
     }
@@ -118,8 +118,8 @@ export async function startGoogleServer(): Promise<GoogleServer> {
       faults = faults.filter((one) => one !== fault);
       return fault.behaviour(response, request);
     }
-    if (line === "POST /token") return giveToken(response, request);
-    if (line.startsWith("GET /consent?")) return giveCode(response, request);
+    if (line === "POST /token") return issueToken(response, request);
+    if (line.startsWith("GET /consent?")) return redirectWithCode(response, request);
     const token = request.headers.authorization?.replace("Bearer ", "") ?? "";
     if (!tokens.has(token)) return googleError(401, "UNAUTHENTICATED", "authError")(response, request);
     const url = new URL(request.path, "http://localhost");
@@ -132,7 +132,7 @@ export async function startGoogleServer(): Promise<GoogleServer> {
     return (kind === "topics" ? answerTopic : answerSubscription)(name, verb ?? request.method, response, request);
   };
 
-  const giveToken: Behaviour = (response, request) => {
+  const issueToken: Behaviour = (response, request) => {
     const { deadAuthorization: error } = google;
     if (error) return answers(400, { error, error_description: "secret words" })(response, request);
     const isExchange = request.body.grant_type === "authorization_code";
@@ -143,7 +143,7 @@ export async function startGoogleServer(): Promise<GoogleServer> {
     answers(200, { access_token: token, expires_in: 3599, token_type: "Bearer", ...consented })(response, request);
   };
 
-  const giveCode: Behaviour = (response, request) => {
+  const redirectWithCode: Behaviour = (response, request) => {
     const query = Object.fromEntries(new URL(request.path, "http://localhost").searchParams);
     const code = `code-${codes.size + 1}`;
     codes.set(code, query);
@@ -157,13 +157,13 @@ export async function startGoogleServer(): Promise<GoogleServer> {
 
   /** A code is valid once, for the client, redirect and verifier of its request. */
   function exchange({ code, code_verifier = "", client_id, redirect_uri }: Record<string, string>): object | null {
-    const asked = codes.get(code ?? "");
+    const requested = codes.get(code ?? "");
     codes.set(code ?? "", {});
     const challenge = createHash("sha256").update(code_verifier).digest("base64url");
-    if (asked?.code_challenge_method !== "S256" || asked.code_challenge !== challenge) return null;
-    if (asked.client_id !== client_id || asked.redirect_uri !== redirect_uri) return null;
-    const { scope = asked.scope, withoutRefreshToken } = google.consent;
-    const isOffline = asked.access_type === "offline" && !withoutRefreshToken;
+    if (requested?.code_challenge_method !== "S256" || requested.code_challenge !== challenge) return null;
+    if (requested.client_id !== client_id || requested.redirect_uri !== redirect_uri) return null;
+    const { scope = requested.scope, withoutRefreshToken } = google.consent;
+    const isOffline = requested.access_type === "offline" && !withoutRefreshToken;
     return { scope, ...(isOffline && { refresh_token: `refresh-of-${code}` }) };
   }
 
@@ -285,7 +285,7 @@ export async function startGoogleServer(): Promise<GoogleServer> {
     fail(pattern, ...behaviours) {
       faults.push(...behaviours.map((behaviour) => ({ pattern, behaviour })));
     },
-    asked: (pattern) => server.requests.filter(({ method, path }) => pattern.test(`${method} ${path}`)),
+    requestsTo: (pattern) => server.requests.filter(({ method, path }) => pattern.test(`${method} ${path}`)),
     hold(wanted) {
       hold = wanted;
       counted = 0;

@@ -12,12 +12,12 @@ export interface MongoProxy {
 
 /**
  * Starts a proxy between a process and MongoDB. With `hold`, the write with the number `at` is held before MongoDB
- * receives it, or after MongoDB has executed it and before its response; then `held` is called and that connection is
+ * receives it, or after MongoDB has executed it and before its response; then `onHeld` is called and that connection is
  * blocked.
  */
 export async function startMongoProxy(
   target: string,
-  hold?: { at: number; when: "request" | "answer"; held: () => void },
+  hold?: { at: number; when: "request" | "answer"; onHeld: () => void },
 ): Promise<MongoProxy> {
   const { host, port, pathname } = new URL(target.replace(/^mongodb:/, "http:").replace(/,[^/]*/, ""));
   const hostname = host.replace(/:\d+$/, "");
@@ -39,13 +39,13 @@ export async function startMongoProxy(
     eachMessage(client, (message) => {
       if (isFrozen) return;
       if (hold && WRITES.includes(commandOf(message)) && ++count === hold.at) held = hold.when;
-      if (held === "request") return hold?.held();
+      if (held === "request") return hold?.onHeld();
       upstream.write(message);
     });
     eachMessage(upstream, (message) => {
       if (isFrozen) return;
       if (held === undefined) client.write(message);
-      else if (held === "answer") hold?.held();
+      else if (held === "answer") hold?.onHeld();
     });
   });
   server.listen(0, "127.0.0.1");
