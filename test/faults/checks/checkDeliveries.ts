@@ -36,13 +36,13 @@ function checkWanted(hook: Hook, run: StoredRun | undefined, deliveries: readonl
 
 function checkSent(delivery: StoredDelivery, posts: readonly Post[]): Violation[] {
   const { id, state, text, maybeTwice, reason } = delivery;
-  const say = (kind: Violation["kind"], what: string): Violation => ({ kind, what: `delivery ${id}: ${what}` });
-  if (state === "pending") return [say("stuck", "it is still pending")];
-  if (state === "failed" && !isGivenUp(delivery)) return [say("lost", `it failed: ${reason}`)];
+  const report = (kind: Violation["kind"], what: string): Violation => ({ kind, what: `delivery ${id}: ${what}` });
+  if (state === "pending") return [report("stuck", "it is still pending")];
+  if (state === "failed" && !isGivenUp(delivery)) return [report("lost", `it failed: ${reason}`)];
   return paragraphs(text).flatMap((part) => {
     const times = posts.filter((post) => post.text.includes(part)).length;
-    if (times === 0 && state === "sent") return [say("lost", `it is sent, and nobody saw ${JSON.stringify(part)}`)];
-    if (times > 1 && !maybeTwice) return [say("doubled", `${JSON.stringify(part)} was seen ${times} times`)];
+    if (times === 0 && state === "sent") return [report("lost", `it is sent, and nobody saw ${JSON.stringify(part)}`)];
+    if (times > 1 && !maybeTwice) return [report("doubled", `${JSON.stringify(part)} was seen ${times} times`)];
     return [];
   });
 }

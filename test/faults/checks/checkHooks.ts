@@ -3,7 +3,7 @@ import type { History, Hook, StoredRun } from "./history.ts";
 import type { Violation } from "./violation.ts";
 
 /** Maximum attempts of a turn; see docs/hooks.md. */
-const MOST_TRIES = 3;
+const MAX_ATTEMPTS = 3;
 
 const isEvent = ({ hook }: Hook): boolean => hook === "wake" || hook === "event";
 
@@ -27,22 +27,22 @@ export function checkHooks({ hooks, turns, stored }: Pick<History, "hooks" | "tu
   const events = Map.groupBy(stored.events, ({ text }) => text);
   const eventMarks = new Set(turns.flatMap((turn) => turn.eventMarks));
   for (const hook of hooks) {
-    const say = (kind: Violation["kind"], what: string) => found.push({ kind, what: `hook ${hook.mark}: ${what}` });
+    const report = (kind: Violation["kind"], what: string) => found.push({ kind, what: `hook ${hook.mark}: ${what}` });
     const [first, ...others] = hook.answers;
     if (others.some((answer) => JSON.stringify(answer) !== JSON.stringify(first))) {
-      say("doubled", `its key was answered with ${JSON.stringify(hook.answers)}`);
+      report("doubled", `its key was answered with ${JSON.stringify(hook.answers)}`);
     }
-    if (!first) say("stuck", "it was never acknowledged");
-    for (const id of first ?? []) if (!ids.has(id)) say("lost", `${id} was answered and is not there`);
+    if (!first) report("stuck", "it was never acknowledged");
+    for (const id of first ?? []) if (!ids.has(id)) report("lost", `${id} was answered and is not there`);
     for (const mark of hook.marks) {
       const made = isEvent(hook) ? (events.get(wakeText(mark)) ?? []) : (runs.get(mark) ?? []);
-      if (made.length > 1) say("doubled", `${mark} became ${made.map(({ id }) => id).join(", ")}`);
-      if (first && made.length === 0) say("lost", `nothing came of ${mark}`);
-      if (first && isEvent(hook) && !eventMarks.has(mark)) say("lost", `the main session was never told of ${mark}`);
+      if (made.length > 1) report("doubled", `${mark} became ${made.map(({ id }) => id).join(", ")}`);
+      if (first && made.length === 0) report("lost", `${mark} had no effect`);
+      if (first && isEvent(hook) && !eventMarks.has(mark)) report("lost", `the main session never received ${mark}`);
     }
   }
   for (const { id, waiting } of stored.events) {
-    if (waiting) found.push({ kind: "stuck", what: `event ${id}: no turn took it` });
+    if (waiting) found.push({ kind: "stuck", what: `event ${id}: no turn received it` });
   }
   return found;
 }
@@ -59,30 +59,31 @@ export function checkRuns({ turns, stored }: Pick<History, "turns" | "stored">):
     ]),
   );
   for (const { id, message, status, settled, attempts, reply, error, sessionKey } of stored.runs) {
-    const say = (kind: Violation["kind"], what: string) => found.push({ kind, what: `run ${id}: ${what}` });
-    if (!settled) say("stuck", `it is ${status} and was not seen through`);
+    const report = (kind: Violation["kind"], what: string) => found.push({ kind, what: `run ${id}: ${what}` });
+    if (!settled) report("stuck", `it is ${status} and was not finalized`);
     const [mark] = marksIn(message);
     if (mark === undefined || !settled) continue; // The hook became an event.
-    const asked = turnsOf.get(mark) ?? [];
-    if (asked.length > MOST_TRIES) say("doubled", `the agent was asked ${asked.length} times`);
+    const ownTurns = turnsOf.get(mark) ?? [];
+    if (ownTurns.length > MAX_ATTEMPTS) report("doubled", `the agent was asked ${ownTurns.length} times`);
     const runSummaries = summaries.get(`run ${id}`) ?? [];
     if (runSummaries.length !== 1)
-      say(runSummaries.length === 0 ? "lost" : "doubled", `the main session has ${runSummaries.length} summaries`);
-    const said = (answered.get(sessionKey) ?? []).filter(({ content }) => marksIn(content).has(mark));
+      report(runSummaries.length === 0 ? "lost" : "doubled", `the main session has ${runSummaries.length} summaries`);
+    const replies = (answered.get(sessionKey) ?? []).filter(({ content }) => marksIn(content).has(mark));
     if (status !== "completed") {
-      if (attempts < MOST_TRIES) say("lost", `it ${status} after ${attempts} tries: ${error}`);
-      if (said.length > 0) say("ended twice", `it ${status} and is in the transcript`);
+      if (attempts < MAX_ATTEMPTS) report("lost", `it ${status} after ${attempts} tries: ${error}`);
+      if (replies.length > 0) report("ended twice", `it ${status} and is in the transcript`);
       continue;
     }
-    const turn = asked.find(({ answer }) => reply?.startsWith(`${mark} ${answer} `));
+    const turn = ownTurns.find(({ answer }) => reply?.startsWith(`${mark} ${answer} `));
     if (!turn) {
-      say("lost", `its reply ${JSON.stringify(reply)} is none that the agent gave`);
+      report("lost", `its reply ${JSON.stringify(reply)} was never returned by the agent`);
       continue;
     }
-    if (said.length !== 1) say(said.length === 0 ? "lost" : "doubled", `the transcript has it ${said.length} times`);
-    const traces = [...said.map(({ content }) => content), ...runSummaries.map(({ text }) => text)];
+    if (replies.length !== 1)
+      report(replies.length === 0 ? "lost" : "doubled", `the transcript contains it ${replies.length} times`);
+    const traces = [...replies.map(({ content }) => content), ...runSummaries.map(({ text }) => text)];
     if (!traces.every((text) => text.includes(`${mark} ${turn.answer} `))) {
-      say("ended twice", `its reply is that of ${turn.answer}, its traces say ${JSON.stringify(traces)}`);
+      report("ended twice", `its reply is that of ${turn.answer}, its traces are ${JSON.stringify(traces)}`);
     }
   }
   return found;

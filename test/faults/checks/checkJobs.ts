@@ -15,35 +15,36 @@ export function checkReports({ reports, stored }: Pick<History, "reports" | "sto
 
 function checkJob(jobId: string, reports: readonly Report[], job: StoredJob | undefined): Violation[] {
   const found: Violation[] = [];
-  const say = (kind: Violation["kind"], what: string) => found.push({ kind, what: `job ${jobId}: ${what}` });
+  const report = (kind: Violation["kind"], what: string) => found.push({ kind, what: `job ${jobId}: ${what}` });
   for (const { message, acknowledged } of reports) {
-    if (!acknowledged) say("stuck", `the report ${JSON.stringify(message)} was never acknowledged`);
+    if (!acknowledged) report("stuck", `the report ${JSON.stringify(message)} was never acknowledged`);
   }
   const taken = reports.filter(({ acknowledged }) => acknowledged);
   const last = taken.at(-1);
   if (!last) return found;
   if (!job) {
-    say("lost", `it is not there, though ${taken.length} reports were acknowledged`);
+    report("lost", `it is missing, although ${taken.length} reports were acknowledged`);
     return found;
   }
   if (job.progress < last.jobProgress - CLOSE) {
-    say("lost", `its progress is ${job.progress}, though ${last.jobProgress} was acknowledged`);
+    report("lost", `its progress is ${job.progress}, although ${last.jobProgress} was acknowledged`);
   }
   const isLast = reports.at(-1) === last; // A later, unacknowledged report may have been stored.
   if (isLast && job.message !== last.message) {
-    say("lost", `its message is ${JSON.stringify(job.message)}, not ${JSON.stringify(last.message)}`);
+    report("lost", `its message is ${JSON.stringify(job.message)}, not ${JSON.stringify(last.message)}`);
   }
   if (isLast && last.output !== null && (job.output !== last.output || job.status !== "completed")) {
-    say("lost", `it is ${job.status} with the output ${job.output}, not completed with ${last.output}`);
+    report("lost", `it is ${job.status} with the output ${job.output}, not completed with ${last.output}`);
   }
   for (const [stepKey, ofStep] of Map.groupBy(taken, ({ stepKey }) => stepKey)) {
     const stored = job.steps.filter((step) => step.stepKey === stepKey);
     const [step] = stored;
     const wanted = ofStep.at(-1)?.progress ?? 0;
-    if (stored.length > 1) say("doubled", `the step ${stepKey} is there ${stored.length} times`);
-    if (!step) say("lost", `the step ${stepKey} is not there`);
-    else if (step.progress < wanted) say("lost", `${stepKey} is at ${step.progress}, not at ${wanted}`);
-    if (step && step.attempts !== 1) say("doubled", `${stepKey} has ${step.attempts} attempts, and was begun once`);
+    if (stored.length > 1) report("doubled", `the step ${stepKey} is stored ${stored.length} times`);
+    if (!step) report("lost", `the step ${stepKey} is missing`);
+    else if (step.progress < wanted) report("lost", `${stepKey} is at ${step.progress}, not at ${wanted}`);
+    if (step && step.attempts !== 1)
+      report("doubled", `${stepKey} has ${step.attempts} attempts, but it was started once`);
   }
   return found;
 }
@@ -56,10 +57,10 @@ export function checkReads({ reads }: Pick<History, "reads">): Violation[] {
     const { reader, jobId, progress, status, hasOutput } = read;
     const key = `${reader} of ${jobId}`;
     const was = before.get(key);
-    const say = (what: string) => found.push({ kind: "back", what: `${reader} saw the job ${jobId} ${what}` });
-    if (was && progress < was.progress) say(`at ${was.progress}, then at ${progress}`);
-    if (was && ENDED.has(was.status) && status !== was.status) say(`${was.status}, then ${status}`);
-    if (status === "completed" && hasOutput === false) say("completed without its output");
+    const report = (what: string) => found.push({ kind: "back", what: `${reader} saw the job ${jobId} ${what}` });
+    if (was && progress < was.progress) report(`at ${was.progress}, then at ${progress}`);
+    if (was && ENDED.has(was.status) && status !== was.status) report(`${was.status}, then ${status}`);
+    if (status === "completed" && hasOutput === false) report("completed without its output");
     before.set(key, read);
   }
   return found;
@@ -72,9 +73,10 @@ export function checkRunReads({ runReads }: Pick<History, "runReads">): Violatio
   for (const { reader, runId, status, reply } of runReads) {
     const key = `${reader} of ${runId}`;
     const end = ends.get(key);
-    const say = (what: string) => found.push({ kind: "ended twice", what: `${reader} saw the run ${runId} ${what}` });
-    if (end && status !== end.status) say(`${end.status}, then ${status}`);
-    else if (end && reply !== end.reply) say(`with one reply, then with another`);
+    const report = (what: string) =>
+      found.push({ kind: "ended twice", what: `${reader} saw the run ${runId} ${what}` });
+    if (end && status !== end.status) report(`${end.status}, then ${status}`);
+    else if (end && reply !== end.reply) report(`with one reply, then with another`);
     else if (ENDED.has(status)) ends.set(key, { status, reply });
   }
   return found;

@@ -10,7 +10,7 @@ const replyOf = (mark: string, answer: string) => paragraphsOf(mark, answer).joi
 const TO = { channel: "mattermost", to: "c" };
 
 /** Returns a history of two jobs, with hooks and deliveries, without any violation. */
-function wellEnded(): Mutable<History> {
+function correctHistory(): Mutable<History> {
   const marks = ["op0z", "op1z"];
   const runs = marks.map((mark, i) => ({
     ...{ id: `run-${i}`, message: `Look at ${mark}.`, sessionKey: "chat", status: "completed", settled: true },
@@ -69,23 +69,23 @@ const first = <T>(list: readonly T[]): T => list[0] as T;
 const last = <T>(list: readonly T[]): T => list.at(-1) as T;
 
 const BROKEN: [string, Violation["kind"], (history: Mutable<History>) => unknown][] = [
-  ["a job is gone", "lost", ({ stored }) => stored.jobs.pop()],
+  ["a job is missing", "lost", ({ stored }) => stored.jobs.pop()],
   ["a job has less progress than was acknowledged", "lost", ({ stored }) => (first(stored.jobs).progress = 99)],
   ["a job has an earlier message", "lost", ({ stored }) => (first(stored.jobs).message = "at 50")],
   ["a job lacks its output", "lost", ({ stored }) => (first(stored.jobs).output = null)],
   ["a completed job still runs", "lost", ({ stored }) => (first(stored.jobs).status = "running")],
-  ["a step is gone", "lost", ({ stored }) => first(stored.jobs).steps.pop()],
+  ["a step is missing", "lost", ({ stored }) => first(stored.jobs).steps.pop()],
   [
     "a step has less progress than was acknowledged",
     "lost",
     ({ stored }) => (first(first(stored.jobs).steps).progress = 99),
   ],
-  ["a step was begun twice", "doubled", ({ stored }) => (first(first(stored.jobs).steps).attempts = 2)],
-  ["a step is there twice", "doubled", ({ stored }) => first(stored.jobs).steps.push(first(first(stored.jobs).steps))],
+  ["a step was started twice", "doubled", ({ stored }) => (first(first(stored.jobs).steps).attempts = 2)],
+  ["a step is stored twice", "doubled", ({ stored }) => first(stored.jobs).steps.push(first(first(stored.jobs).steps))],
   ["a report was never acknowledged", "stuck", ({ reports }) => (last(reports).acknowledged = false)],
-  ["a reader saw progress go back", "back", ({ reads }) => (last(reads).progress = 49)],
+  ["a reader saw decreasing progress", "back", ({ reads }) => (last(reads).progress = 49)],
   [
-    "a reader saw an ended job run",
+    "a reader saw an ended job running",
     "back",
     ({ reads }) => reads.splice(2, 0, { ...first(reads), status: "completed", hasOutput: true }),
   ],
@@ -95,7 +95,7 @@ const BROKEN: [string, Violation["kind"], (history: Mutable<History>) => unknown
     ({ reads }) => reads.push({ reader: "c", jobId: "job", progress: 100, status: "completed", hasOutput: false }),
   ],
   [
-    "a reader saw an ended run run",
+    "a reader saw an ended run running",
     "ended twice",
     ({ runReads }) => runReads.push({ ...first(runReads), status: "running" }),
   ],
@@ -105,25 +105,25 @@ const BROKEN: [string, Violation["kind"], (history: Mutable<History>) => unknown
     ({ runReads }) => runReads.push({ ...last(runReads), reply: "another" }),
   ],
   ["a hook was never acknowledged", "stuck", ({ hooks }) => (first(hooks).answers = [])],
-  ["an acknowledged run is gone", "lost", ({ stored }) => stored.runs.shift()],
-  ["an acknowledged event is gone", "lost", ({ stored }) => stored.events.shift()],
-  ["a key was answered with two ids", "doubled", ({ hooks }) => first(hooks).answers.push(["run-1"])],
+  ["an acknowledged run is missing", "lost", ({ stored }) => stored.runs.shift()],
+  ["an acknowledged event is missing", "lost", ({ stored }) => stored.events.shift()],
+  ["a key received two ids", "doubled", ({ hooks }) => first(hooks).answers.push(["run-1"])],
   [
-    "a key made two runs",
+    "a key created two runs",
     "doubled",
     ({ stored }) => stored.runs.push({ ...first(stored.runs), id: "run-9", settled: false }),
   ],
-  ["a key made two events", "doubled", ({ stored }) => stored.events.push({ ...first(stored.events), id: "other" })],
-  ["the main session was not told of an event", "lost", ({ turns }) => (last(turns).eventMarks = [])],
+  ["a key created two events", "doubled", ({ stored }) => stored.events.push({ ...first(stored.events), id: "other" })],
+  ["the main session did not receive an event", "lost", ({ turns }) => (last(turns).eventMarks = [])],
   ["an event still waits", "stuck", ({ stored }) => (first(stored.events).waiting = true)],
-  ["a run was not seen through", "stuck", ({ stored }) => (first(stored.runs).settled = false)],
+  ["a run was not finalized", "stuck", ({ stored }) => (first(stored.runs).settled = false)],
   [
-    "the agent was asked four times",
+    "the agent had four turns of one run",
     "doubled",
     ({ turns }) => turns.unshift(...["t7z", "t8z", "t9z"].map((answer) => ({ mark: "op0z", eventMarks: [], answer }))),
   ],
   ["a run failed after one try", "lost", ({ stored }) => (first(stored.runs).status = "failed")],
-  ["a reply is none of the agent's", "lost", ({ stored }) => (first(stored.runs).reply = "Hello")],
+  ["a reply was never returned by the agent", "lost", ({ stored }) => (first(stored.runs).reply = "Hello")],
   ["a summary is missing", "lost", ({ stored }) => stored.events.pop()],
   ["a transcript lacks a turn", "lost", ({ stored }) => stored.messages.splice(0, 2)],
   [
@@ -146,26 +146,26 @@ const BROKEN: [string, Violation["kind"], (history: Mutable<History>) => unknown
   ],
   ["a delivery is still pending", "stuck", ({ stored }) => (last(stored.deliveries).state = "pending")],
   ["a delivery failed", "lost", ({ stored }) => (last(stored.deliveries).state = "failed")],
-  ["nobody saw a message that is sent", "lost", ({ posts }) => posts.pop()],
-  ["people saw a message twice", "doubled", ({ posts }) => posts.push(last(posts))],
-  ["people saw the reply of another turn", "ended twice", ({ posts }) => posts.push({ ...TO, text: "op1z t9z" })],
-  ["people saw replies in another order", "order", ({ posts }) => posts.push(...posts.splice(0, 2))],
+  ["a message that is marked sent did not arrive", "lost", ({ posts }) => posts.pop()],
+  ["a message arrived twice", "doubled", ({ posts }) => posts.push(last(posts))],
+  ["the reply of another turn arrived", "ended twice", ({ posts }) => posts.push({ ...TO, text: "op1z t9z" })],
+  ["replies arrived in another order", "order", ({ posts }) => posts.push(...posts.splice(0, 2))],
   [
     "a request was refused",
     "refused",
     ({ refusals }) => refusals.push({ what: "PUT /api/jobs/job", status: 500, text: "internal" }),
   ],
-  ["a process ended by itself", "crashed", ({ crashes }) => crashes.push("web 1 ended by itself with 1")],
+  ["a process exited by itself", "crashed", ({ crashes }) => crashes.push("web 1 ended by itself with 1")],
 ];
 
 describe("fault suite checker", () => {
   it("finds no violation in a correct history", () => {
-    expect(check(wellEnded())).to.deep.equal([]);
+    expect(check(correctHistory())).to.deep.equal([]);
   });
 
   for (const [title, kind, breaks] of BROKEN) {
     it(`reports ${JSON.stringify(kind)} when ${title}`, () => {
-      const history = wellEnded();
+      const history = correctHistory();
       breaks(history);
 
       const kinds = check(history).map((violation) => violation.kind);
@@ -175,7 +175,7 @@ describe("fault suite checker", () => {
   }
 
   it("accepts a stored report that was not acknowledged", () => {
-    const history = wellEnded();
+    const history = correctHistory();
     history.reports.push({ ...last(history.reports), message: "at the end", acknowledged: false });
     first(history.stored.jobs).message = "at the end";
 
@@ -185,7 +185,7 @@ describe("fault suite checker", () => {
   });
 
   it("accepts a duplicate message if its delivery says so", () => {
-    const history = wellEnded();
+    const history = correctHistory();
     history.posts.push(last(history.posts));
     last(history.stored.deliveries).maybeTwice = true;
 
@@ -193,7 +193,7 @@ describe("fault suite checker", () => {
   });
 
   it("accepts a repeated turn, and a run that failed after its third attempt", () => {
-    const history = wellEnded();
+    const history = correctHistory();
     history.turns.unshift(
       { mark: "op0z", eventMarks: [], answer: "t8z" },
       { mark: "op0z", eventMarks: [], answer: "t9z" },

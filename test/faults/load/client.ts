@@ -19,14 +19,14 @@ export class Client {
   readonly #urls: readonly string[];
   readonly #random: Random;
   readonly #refusals: Refusal[];
-  readonly #given: AbortSignal;
+  readonly #giveUp: AbortSignal;
 
-  /** @param given aborted when retries must stop */
-  constructor(urls: readonly string[], random: Random, refusals: Refusal[], given: AbortSignal) {
+  /** @param giveUp aborted when retries must stop */
+  constructor(urls: readonly string[], random: Random, refusals: Refusal[], giveUp: AbortSignal) {
     this.#urls = urls;
     this.#random = random;
     this.#refusals = refusals;
-    this.#given = given;
+    this.#giveUp = giveUp;
   }
 
   /** Returns the URL of a random web process. */
@@ -35,13 +35,13 @@ export class Client {
   }
 
   /** Sends a request once. Returns undefined without a response. */
-  async ask(method: string, path: string, body?: object, headers: object = {}): Promise<Answer | undefined> {
+  async request(method: string, path: string, body?: object, headers: object = {}): Promise<Answer | undefined> {
     try {
       const response = await fetch(this.url() + path, {
         method,
         headers: { Authorization: `Bearer ${TOKEN}`, ...(body && { "Content-Type": "application/json" }), ...headers },
         ...(body && { body: JSON.stringify(body) }),
-        signal: AbortSignal.any([AbortSignal.timeout(ANSWER_WITHIN_MS), this.#given]),
+        signal: AbortSignal.any([AbortSignal.timeout(ANSWER_WITHIN_MS), this.#giveUp]),
       });
       const text = await response.text();
       if (![200, 201, 202, 404, 503].includes(response.status)) {
@@ -57,9 +57,14 @@ export class Client {
    * Retries a request until it is accepted.
    * @returns undefined when it is refused or retries must stop
    */
-  async insist(method: string, path: string, body?: object, headers: object = {}): Promise<Answer | undefined> {
-    while (!this.#given.aborted) {
-      const answer = await this.ask(method, path, body, headers);
+  async requestUntilAccepted(
+    method: string,
+    path: string,
+    body?: object,
+    headers: object = {},
+  ): Promise<Answer | undefined> {
+    while (!this.#giveUp.aborted) {
+      const answer = await this.request(method, path, body, headers);
       if (answer && answer.status < 300) return answer;
       if (answer?.status === 404) {
         this.#refusals.push({ what: `${method} ${path}`, status: 404, text: JSON.stringify(answer.body) });

@@ -8,7 +8,7 @@ const STEPS = 4;
 const PROGRESS = [0, 20, 40, 60, 80, 100] as const;
 
 /** The requests, and their acknowledgements. */
-export interface Asked {
+export interface SentRequests {
   readonly reports: Report[];
   readonly hooks: Hook[];
   /** In the order of their start. */
@@ -21,62 +21,62 @@ export interface LoadSettings {
   readonly client: Client;
   readonly random: Random;
   /** Aborted when nothing new may begin; pending work is finished. */
-  readonly over: AbortSignal;
+  readonly stop: AbortSignal;
   readonly reporters: number;
   readonly sessions: number;
 }
 
 /** Sends reports and hooks of every kind until it is aborted. Resolves when all requests are acknowledged. */
-export async function sendLoad(asked: Asked, settings: LoadSettings): Promise<void> {
+export async function sendLoad(sent: SentRequests, settings: LoadSettings): Promise<void> {
   const { random, reporters, sessions } = settings;
-  const senders = new Senders(asked, settings);
+  const senders = new Senders(sent, settings);
   const several = (count: number, act: (name: string, random: Random) => Promise<void>, kind: string) =>
     Array.from({ length: count }, (_, i) => act(`${kind}-${i}`, random.fork(`${kind}-${i}`)));
   await Promise.all([
-    ...several(reporters, (name, random) => senders.report(name, random), "job"),
-    ...several(sessions, (name, random) => senders.talk(name, random), "chat"),
-    ...several(2, (_, random) => senders.ring(random), "ring"),
-    ...several(1, (_, random) => senders.scatter(random), "scatter"),
+    ...several(reporters, (name, random) => senders.sendReports(name, random), "job"),
+    ...several(sessions, (name, random) => senders.sendSessionHooks(name, random), "chat"),
+    ...several(2, (_, random) => senders.sendEvents(random), "ring"),
+    ...several(1, (_, random) => senders.sendOtherRuns(random), "scatter"),
   ]);
 }
 
 class Senders {
-  readonly #asked: Asked;
+  readonly #sent: SentRequests;
   readonly #client: Client;
-  readonly #over: AbortSignal;
+  readonly #stop: AbortSignal;
 
-  constructor(asked: Asked, { client, over }: LoadSettings) {
-    this.#asked = asked;
+  constructor(sent: SentRequests, { client, stop }: LoadSettings) {
+    this.#sent = sent;
     this.#client = client;
-    this.#over = over;
+    this.#stop = stop;
   }
 
-  async #rest(random: Random, least: number, most: number): Promise<void> {
-    await pause(random.whole(least, most), undefined, { signal: this.#over }).catch(() => {});
+  async #pause(random: Random, least: number, most: number): Promise<void> {
+    await pause(random.whole(least, most), undefined, { signal: this.#stop }).catch(() => {});
   }
 
   /** Reports on jobs in sequence, each from its first report to its last. */
-  async report(name: string, random: Random): Promise<void> {
-    for (let n = 0; !this.#over.aborted; n++) {
+  async sendReports(name: string, random: Random): Promise<void> {
+    for (let n = 0; !this.#stop.aborted; n++) {
       const jobId = `${name}-${n}`;
-      if (!(await this.#client.insist("PUT", `/api/jobs/${jobId}`, { name }))) return;
-      this.#asked.jobIds.push(jobId);
+      if (!(await this.#client.requestUntilAccepted("PUT", `/api/jobs/${jobId}`, { name }))) return;
+      this.#sent.jobIds.push(jobId);
       for (const { path, body, report } of reportsOf(jobId)) {
-        this.#asked.reports.push(report);
-        if (!(await this.#client.insist("PUT", path, body))) return;
+        this.#sent.reports.push(report);
+        if (!(await this.#client.requestUntilAccepted("PUT", path, body))) return;
         report.acknowledged = true;
-        await this.#rest(random, 10, 120);
+        await this.#pause(random, 10, 120);
       }
     }
   }
 
   /** Sends the runs of one session in sequence, to the agent hook and to a mapped one. */
-  async talk(session: string, random: Random): Promise<void> {
+  async sendSessionHooks(session: string, random: Random): Promise<void> {
     const to = random.pick([
       { channel: "mattermost", to: session.padEnd(26, "0").replaceAll("-", "0") },
       { channel: "telegram", to: String(random.whole(100, 1_000_000)) },
     ]);
-    while (!this.#over.aborted) {
+    while (!this.#stop.aborted) {
       const mark = this.#newMark();
       const hook: Hook = { ...hookOf(random.pick(["agent", "mapped"]), [mark]), session, to };
       const wakeMode = random.pick(["now", "next-heartbeat"]);
@@ -85,24 +85,24 @@ class Senders {
           ? { message: `Look at ${mark}.`, sessionKey: session, wakeMode, ...to }
           : { mark, session, ...to };
       if (!(await this.#send(hook, body, random))) return;
-      await this.#rest(random, 200, 900);
+      await this.#pause(random, 200, 900);
     }
   }
 
   /** Sends events for the main session. */
-  async ring(random: Random): Promise<void> {
-    while (!this.#over.aborted) {
+  async sendEvents(random: Random): Promise<void> {
+    while (!this.#stop.aborted) {
       const mark = this.#newMark();
       const hook = hookOf(random.pick(["wake", "event"]), [mark]);
       const mode = random.pick(["now", "next-heartbeat"]);
       if (!(await this.#send(hook, hook.hook === "wake" ? { text: wakeText(mark), mode } : { mark }, random))) return;
-      await this.#rest(random, 200, 900);
+      await this.#pause(random, 200, 900);
     }
   }
 
   /** Sends runs in sessions of their own: single ones, and several in one request. */
-  async scatter(random: Random): Promise<void> {
-    while (!this.#over.aborted) {
+  async sendOtherRuns(random: Random): Promise<void> {
+    while (!this.#stop.aborted) {
       const isSingle = random.next() < 0.7;
       const marks = Array.from({ length: isSingle ? 1 : random.whole(2, 4) }, () => this.#newMark());
       const hook = hookOf(isSingle ? "agent" : "items", marks);
@@ -111,7 +111,7 @@ class Senders {
         ? { message: `Look at ${mark}.`, deliver: false, wakeMode: "next-heartbeat" }
         : { items: marks };
       if (!(await this.#send(hook, body, random))) return;
-      await this.#rest(random, 400, 1_500);
+      await this.#pause(random, 400, 1_500);
     }
   }
 
@@ -122,17 +122,17 @@ class Senders {
 
   /** Sends a report. Returns false if it is not accepted. */
   async #send(hook: Hook, body: object, random: Random): Promise<boolean> {
-    this.#asked.hooks.push(hook);
+    this.#sent.hooks.push(hook);
     const headers = { "Idempotency-Key": `key of ${hook.mark}` };
     const name = hook.hook === "mapped" ? `mapped/${hook.to?.channel}` : hook.hook;
     const isRepeated = random.next() < 0.2;
     for (let times = isRepeated ? 2 : 1; times > 0; times--) {
-      const answer = await this.#client.insist("POST", `/hooks/${name}`, body, headers);
+      const answer = await this.#client.requestUntilAccepted("POST", `/hooks/${name}`, body, headers);
       if (!answer) return false;
       const { eventId, runId, runIds } = answer.body;
       hook.answers.push(eventId ? [eventId] : (runIds ?? [runId]));
     }
-    if (hook.hook === "agent" || hook.hook === "mapped") this.#asked.runIds.push(...(hook.answers[0] ?? []));
+    if (hook.hook === "agent" || hook.hook === "mapped") this.#sent.runIds.push(...(hook.answers[0] ?? []));
     return true;
   }
 }

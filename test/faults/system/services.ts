@@ -14,13 +14,13 @@ export const wakeText = (mark: string) => `It rang for ${mark}.`;
 
 /** Builds a reply of two paragraphs, which become two messages in a channel with short messages. */
 export const paragraphsOf = (mark: string, answer: string): string[] =>
-  ["first", "second"].map((part) => `${mark} ${answer} ${part}: said at some length, so that two of them do not fit.`);
+  ["first", "second"].map((part) => `${mark} ${answer} ${part}: long enough that two paragraphs exceed one message.`);
 
 /** Maximum characters of a Mattermost message here: fewer than both paragraphs of a reply. */
-export const MOST_POST_LENGTH = 120;
+export const MAX_POST_LENGTH = 120;
 
 /** How long Mattermost deduplicates posts by their key. */
-const KEY_KNOWN_MS = 30_000;
+const DEDUPLICATION_MS = 30_000;
 
 export interface Services {
   readonly modelUrl: string;
@@ -38,9 +38,9 @@ export interface Services {
 export async function startServices(random: Random): Promise<Services> {
   const turns: Turn[] = [];
   const posts: Post[] = [];
-  const known = new Map<string, number>();
+  const postedAt = new Map<string, number>();
 
-  const thinks: Behaviour = async (response, request) => {
+  const model: Behaviour = async (response, request) => {
     const content = String(request.body.messages.at(-1).content);
     const answer = `t${turns.length}z`;
     const isMain = content.startsWith(MAIN_PROMPT);
@@ -57,8 +57,8 @@ export async function startServices(random: Random): Promise<Services> {
   const mattermost: Behaviour = (response, request) => {
     const { pending_post_id: key, channel_id: to, message } = request.body;
     const now = performance.now();
-    if (now - (known.get(key) ?? Number.NEGATIVE_INFINITY) > KEY_KNOWN_MS) {
-      known.set(key, now);
+    if (now - (postedAt.get(key) ?? Number.NEGATIVE_INFINITY) > DEDUPLICATION_MS) {
+      postedAt.set(key, now);
       posts.push({ channel: "mattermost", to, text: message });
     }
     answers(201, { id: key, channel_id: to, message, pending_post_id: key })(response, request);
@@ -68,7 +68,7 @@ export async function startServices(random: Random): Promise<Services> {
     posts.push({ channel: "telegram", to: String(to), text });
     answers(200, { ok: true, result: { message_id: posts.length, chat: { id: 1 } } })(response, request);
   };
-  const servers = await Promise.all([thinks, mattermost, telegram].map((usual) => startChannelServer(usual)));
+  const servers = await Promise.all([model, mattermost, telegram].map((usual) => startChannelServer(usual)));
   const [modelUrl = "", mattermostUrl = "", telegramUrl = ""] = servers.map(({ url }) => url);
   return {
     ...{ modelUrl: `${modelUrl}/v1`, mattermostUrl, telegramUrl, turns, posts },

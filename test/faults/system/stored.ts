@@ -25,7 +25,7 @@ export class Stores {
   async readAll(jobIds: readonly string[], client: Client): Promise<Stored> {
     const jobs: StoredJob[] = [];
     for (const jobId of jobIds) {
-      const answer = await client.insist("GET", `/api/jobs/${jobId}?include=steps`);
+      const answer = await client.requestUntilAccepted("GET", `/api/jobs/${jobId}?include=steps`);
       if (!answer) continue;
       const { status, progress, message, output, steps } = answer.body;
       jobs.push({ jobId, status, progress, message, output: output && JSON.stringify(output), steps });

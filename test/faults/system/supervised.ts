@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Service } from "../../support/process.ts";
 
-const AGAIN_AFTER_MS = 300;
+const RESTART_AFTER_MS = 300;
 
 /** A process that is restarted whenever it exits, as a Procfile supervisor does. */
 export interface Supervised {
@@ -17,12 +17,12 @@ export interface Supervised {
   close(): Promise<void>;
 }
 
-/** @param crashed called when a ready process exits by itself, which no fault of a server may cause */
-export function supervise(name: string, start: () => Service, crashed: (words: string) => void): Supervised {
+/** @param onCrash called when a ready process exits by itself, which no fault of a server may cause */
+export function supervise(name: string, start: () => Service, onCrash: (message: string) => void): Supervised {
   let isClosing = false;
   let service = start();
   const killed = new Set<Service>();
-  const keep = async () => {
+  const superviseLoop = async () => {
     for (;;) {
       const current = service;
       const wasReady = await current.ready.then(
@@ -32,15 +32,15 @@ export function supervise(name: string, start: () => Service, crashed: (words: s
       const how = await current.ended;
       if (isClosing) return;
       if (wasReady && !killed.has(current)) {
-        crashed(`${name} ended by itself with ${how}: ${current.output().stderr.slice(-2_000)}`);
+        onCrash(`${name} exited by itself with ${how}: ${current.output().stderr.slice(-2_000)}`);
       }
-      await pause(AGAIN_AFTER_MS);
+      await pause(RESTART_AFTER_MS);
       if (isClosing) return;
       service = start();
     }
   };
   const isReady = service.ready;
-  const kept = keep();
+  const ended = superviseLoop();
   return {
     ...{ name, isReady },
     kill() {
@@ -54,7 +54,7 @@ export function supervise(name: string, start: () => Service, crashed: (words: s
     async close() {
       isClosing = true;
       service.child.kill("SIGKILL");
-      await kept;
+      await ended;
     },
   };
 }

@@ -10,7 +10,7 @@ import type { Topology } from "../plan.ts";
 import type { Random } from "../random.ts";
 import { type MongoDb, startMongoDb } from "./mongodb.ts";
 import { type FaultProxy, startProxy } from "./proxy.ts";
-import { MAIN_PROMPT, MOST_POST_LENGTH, type Services, startServices, wakeText } from "./services.ts";
+import { MAIN_PROMPT, MAX_POST_LENGTH, type Services, startServices, wakeText } from "./services.ts";
 import { type Supervised, supervise } from "./supervised.ts";
 
 export const TOKEN = "a-hook-token-of-length";
@@ -27,7 +27,7 @@ export interface Processes {
 }
 
 /** The processes as an operator runs them. */
-export const REAL: Processes = {
+export const PRODUCTION_PROCESSES: Processes = {
   ...{ webs: 2, workers: 3, heartbeat: "15s" },
   ...{ web: "src/api/main.ts", worker: "src/workers/main.ts" },
 };
@@ -70,7 +70,7 @@ export async function startSystem(
   };
   const crashes: string[] = [];
   const run = async (name: string, start: () => Service) => {
-    const supervised = supervise(name, start, (words) => crashes.push(words));
+    const supervised = supervise(name, start, (message) => crashes.push(message));
     open.onClose(name, supervised.close);
     await supervised.isReady;
     return supervised;
@@ -117,7 +117,7 @@ function writeConfig(dir: string, { modelUrl, mattermostUrl, telegramUrl }: Serv
       runners: { openai: { baseUrl: modelUrl } },
     },
     channels: {
-      mattermost: { apiUrl: mattermostUrl, botToken: "t", maxPostLength: MOST_POST_LENGTH },
+      mattermost: { apiUrl: mattermostUrl, botToken: "t", maxPostLength: MAX_POST_LENGTH },
       telegram: { apiUrl: telegramUrl, botToken: "1:t" },
     },
     session: { main: { channel: "telegram", to: "1" }, maxMessages: 6 },
