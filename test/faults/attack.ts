@@ -113,13 +113,20 @@ async function attackIn(open: Lifecycle, settings: AttackSettings): Promise<Atta
     return left === "" || giveUp.signal.aborted;
   };
   await eventually(isDone, "the end of all work", 2 * END_TIMEOUT_MS, POLL_EVERY_MS);
-  clearTimeout(giveUpTimer);
   stopReaders.abort();
   await reading;
   const endedAfterMs = performance.now() - healedAt;
   if (left !== "") log(`${topology}: some work did not end: ${left}`);
 
-  const stored = await stores.readAll(sent.jobIds, clientOf("end", AbortSignal.timeout(END_TIMEOUT_MS)));
+  const reader = clientOf("end", AbortSignal.timeout(END_TIMEOUT_MS));
+  const readEnded = async () => {
+    const stored = await stores.readAll(sent.jobIds, reader);
+    // The main session's heartbeat goes on: its turn may have added a delivery since the end of all other work.
+    const isPending = stored.deliveries.some(({ state }) => state === "pending");
+    return (!isPending || giveUp.signal.aborted) && stored;
+  };
+  const stored = await eventually(readEnded, "the end of all deliveries", 2 * END_TIMEOUT_MS, POLL_EVERY_MS);
+  clearTimeout(giveUpTimer);
   const { turns, posts } = system.services;
   const { reports, hooks } = sent;
   const history: History = { reports, hooks, ...observations, refusals, turns, posts, crashes: system.crashes, stored };
