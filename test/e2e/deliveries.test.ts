@@ -83,7 +83,7 @@ describe("deliveries", () => {
       return (await app.stores.deliveries.collection.countDocuments(sent)) === ids.length;
     }, "all of them to be sent");
 
-  it("go on where they were when the worker is killed between part 2 and 3 of 5; none is seen twice", async () => {
+  it("continue with part 3 of 5 after their worker was killed, and no part arrives twice", async () => {
     const parts = [1, 2, 3, 4, 5].map((n) => `${n}: ${"words ".repeat(14).trim()}.`);
     mattermost.script(keeps, keeps, hangs);
     const worker = await startWorkerProcess();
@@ -101,7 +101,7 @@ describe("deliveries", () => {
     expect((await app.stores.deliveries.find(id)).maybeTwice).to.equal(false);
   });
 
-  it("keep the pace that a service allows, two workers side by side, in order for each recipient, and slow no other channel down", async () => {
+  it("obey the rate limit of a service with two workers, in order for each recipient, and do not delay other channels", async () => {
     const limited = paced(keeps, { count: 30, restMs: 200 });
     mattermost.script(...Array<Behaviour>(3_000).fill(limited));
     let left = 0;

@@ -14,7 +14,7 @@ import { answers, type ChannelServer, startChannelServer } from "../support/serv
 import { startWorker, type TestWorker } from "../support/worker.ts";
 
 /** Real processes of `signalbox webhooks gmail run`. */
-describe("Gmail, from the mailbox to the chat", function () {
+describe("the Gmail process", function () {
   this.timeout(120_000);
   let fixture: GmailFixture;
   let telegram: ChannelServer;
@@ -66,7 +66,7 @@ describe("Gmail, from the mailbox to the chat", function () {
       "the first listing",
     );
 
-  it("three mails become three runs of the agent and three messages", async () => {
+  it("turns three mails into three agent runs and three messages", async () => {
     worker = await startWorker(fixture.app);
     const listener = await listen();
     await begun();
@@ -90,7 +90,7 @@ describe("Gmail, from the mailbox to the chat", function () {
     expect(listener.output().stdout).not.to.match(/Invoice|Lunch|ada@/);
   });
 
-  it("another process listens at once when the one that does is stopped", async () => {
+  it("is replaced by a standby process at once when it is stopped", async () => {
     const first = await listen();
     await heldBy(first);
     await begun();
@@ -104,7 +104,7 @@ describe("Gmail, from the mailbox to the chat", function () {
     expect(await fixture.mailIds()).to.deep.equal([id]);
   });
 
-  it("another process listens when the one that does is killed, after its lease", async () => {
+  it("is replaced by a standby process after the end of its lease when it is killed", async () => {
     const first = await listenWithShortLease();
     await heldBy(first);
     await begun();
@@ -121,7 +121,7 @@ describe("Gmail, from the mailbox to the chat", function () {
     expect(await fixture.mailIds()).to.deep.equal(ids);
   });
 
-  it("a listener that was frozen past its lease makes nothing twice, and gives way", async () => {
+  it("creates nothing twice after it was frozen beyond its lease, and stands by", async () => {
     const first = await listenWithShortLease();
     await heldBy(first);
     await begun();
@@ -141,7 +141,7 @@ describe("Gmail, from the mailbox to the chat", function () {
     expect(await holder()).to.equal(second.child.pid);
   });
 
-  it("reads a changed configuration on SIGHUP: without hooks.gmail it idles, with it it listens again", async () => {
+  it("reloads its configuration on SIGHUP: it idles without hooks.gmail, and listens again with it", async () => {
     const listener = await listen();
     await begun();
     const file = fixture.env.SIGNALBOX_CONFIG ?? "";
@@ -159,7 +159,7 @@ describe("Gmail, from the mailbox to the chat", function () {
     expect(listener.output().stdout).to.include("hooks.gmail is set no longer");
   });
 
-  it("does not start with credentials that cannot be used, and warns of those that others can read", async () => {
+  it("does not start with unusable credentials, and warns about a credentials file that others can read", async () => {
     writeFileSync(fixture.credentialsFile, "{}");
     const faulty = runGmailProcess(fixture.env);
     const code = await faulty.ended;

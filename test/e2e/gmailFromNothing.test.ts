@@ -13,7 +13,7 @@ const CLIENT = { installed: { client_id: "client", client_secret: "secret", proj
 const SUBJECTS = ["Invoice 17", "Lunch?", "Server is down"];
 
 /** What somebody does who has `npm start` and nothing else: the commands, one after the other, beside one service. */
-describe("Gmail, from no set-up to the chat", function () {
+describe("the Gmail set-up", function () {
   this.timeout(90_000);
   let google: GoogleServer;
   let telegram: ChannelServer;
@@ -78,7 +78,7 @@ describe("Gmail, from no set-up to the chat", function () {
   };
   const sent = () => telegram.requests.filter(({ path }) => path.endsWith("/sendMessage")).map(({ body }) => body);
 
-  it("status says who has to run while nobody does, also where somebody else has the port by now", async () => {
+  it("reports which process has to run while none does, also when another program uses the port", async () => {
     const before = await status();
     mkdirSync(join(home, ".signalbox"));
     writeFileSync(join(home, ".signalbox", "mongodb.port"), new URL(telegram.url).port);
@@ -93,7 +93,7 @@ describe("Gmail, from no set-up to the chat", function () {
     }
   });
 
-  it("set-up, start, three mails: three runs of the agent, three messages, and a status that says that all is well", async () => {
+  it("leads to three agent runs, three messages and a good status after three mails", async () => {
     const { service, url } = await started();
     await eventually(isWell, "it to listen", 30_000);
 
@@ -117,7 +117,7 @@ describe("Gmail, from no set-up to the chat", function () {
     expect(service.printed()).not.to.match(/Invoice|Lunch|secret|refresh-of|token-\d/);
   });
 
-  it("set-up while the service runs: it listens when it has got the signal that the set-up names", async () => {
+  it("takes effect in a running service after the signal that it names", async () => {
     const { service } = await started();
     write({});
     service.kill("SIGHUP");

@@ -25,7 +25,7 @@ interface Run {
   deliveries: { channel: string; to: string | null; state: string; reason: string | null }[];
 }
 
-describe("agent runs, carried out by a worker", () => {
+describe("an agent run with a command as agent", () => {
   let app: TestApp;
   let worker: TestWorker;
   let dir: string;
@@ -73,7 +73,7 @@ describe("agent runs, carried out by a worker", () => {
       return ["completed", "failed", "dropped"].includes(run.status) && run;
     }, "the run to end");
 
-  it("end with the agent's reply, one summary in the main session and one turn in the transcript", async () => {
+  it("ends with the agent's reply, one summary in the main session and one turn in the transcript", async () => {
     await start('cat > prompt; echo "All fine."');
 
     const runId = await agent({ message: "How is it?", name: "Check", sessionKey: "s" });
@@ -94,7 +94,7 @@ describe("agent runs, carried out by a worker", () => {
     ]);
   });
 
-  it("of one session go one at a time, in the order they were accepted; sessions go side by side", async () => {
+  it("waits for the earlier runs of its session in the order of acceptance, while other sessions run concurrently", async () => {
     await start(
       'read -r line; cat > /dev/null; echo "begin $$" >> log; while [ ! -e go ]; do sleep 0.02; done; echo "end $$" >> log; echo ok',
     );
@@ -113,7 +113,7 @@ describe("agent runs, carried out by a worker", () => {
     for (let i = 1; i < 3; i++) expect((runs[i] as Run).startedAt >= (runs[i - 1] as Run).endedAt).to.equal(true);
   });
 
-  it("of one session go after each other, and know what was said before", async () => {
+  it("receives the transcript of the earlier runs of its session", async () => {
     await start('cat > prompt; while [ ! -e go ]; do sleep 0.02; done; echo "So it is."');
 
     const sessionKey = "talk";
@@ -139,7 +139,7 @@ describe("agent runs, carried out by a worker", () => {
     await eventually(async () => (await listed(sessionKey))?.busy === false, "the session to be free");
   });
 
-  it("fail as timeout when they take too long, and the program is gone", async () => {
+  it("fails as timeout when it takes too long, and its program is ended", async () => {
     await start("echo $$ > pid; sleep 600 & wait");
 
     const runId = await agent({ message: "x", timeoutSeconds: 1 });
@@ -151,7 +151,7 @@ describe("agent runs, carried out by a worker", () => {
     expect(() => process.kill(pid, 0)).to.throw("ESRCH");
   });
 
-  it("fail at once when the program does, and can be begun anew", async () => {
+  it("fails at once when its program fails, and can be retried", async () => {
     await start('cat > /dev/null; [ -e mended ] && echo "Better." || exit 3');
 
     const runId = await agent({ message: "x" });
@@ -173,7 +173,7 @@ describe("agent runs, carried out by a worker", () => {
     expect((await app.call("POST", `/api/runs/${runId}/retry`)).body.code).to.equal("run_state_conflict");
   });
 
-  it("are aborted by cancel within seconds, and the session goes on", async () => {
+  it("is aborted within seconds when it is cancelled, and the next run of the session starts", async () => {
     await start("cat > /dev/null; [ -e go ] && echo ok && exit; echo $$ > pid; sleep 600 & wait");
 
     const runId = await agent({ message: "x", sessionKey: "s" });
@@ -196,7 +196,7 @@ describe("agent runs, carried out by a worker", () => {
     expect(after.status).to.equal("completed");
   });
 
-  it("are over at once when they are cancelled before they begin, with a summary", async () => {
+  it("ends at once with a summary when it is cancelled before it starts", async () => {
     await start("cat > /dev/null; while [ ! -e go ]; do sleep 0.02; done; echo ok");
 
     const first = await agent({ message: "x", sessionKey: "s" });
@@ -215,7 +215,7 @@ describe("agent runs, carried out by a worker", () => {
     expect(runs.map((run) => run.status)).to.deep.equal(["completed", "failed", "completed"]);
   });
 
-  it("fence in what came from outside also in later turns of the session", async () => {
+  it("fences external content also in later turns of the session", async () => {
     await start('cat > "prompt.$(ls | wc -l)"; echo "Reply."');
 
     for (const message of ["first words", "second words"]) await ended(await agent({ message, sessionKey: "s" }));
@@ -233,7 +233,7 @@ describe("agent runs, carried out by a worker", () => {
     expect(body.messages[0].content).to.equal("first words");
   });
 
-  it("deliver their reply to the channel asked for, and say why they could not", async () => {
+  it("delivers its reply to the requested channel, and records why it could not", async () => {
     await start('cat > /dev/null; echo "Hello."');
 
     const sent = await agent({ message: "x", deliver: true, channel: "log", to: "me" });
@@ -262,7 +262,7 @@ describe("agent runs, carried out by a worker", () => {
     expect(toLast).to.include({ channel: "log", to: "the operator", state: "sent" });
   });
 
-  it("wake the main session with their summary; its turn takes the events off", async () => {
+  it("wakes the main session with its summary, and the turn removes the events", async () => {
     await start('cat > "heartbeat.$$"; echo "HEARTBEAT_OK"');
 
     await app.call("POST", "/hooks/wake", { text: "Disk is full" }, bearer);
@@ -274,7 +274,7 @@ describe("agent runs, carried out by a worker", () => {
     expect(await app.stores.deliveries.collection.countDocuments()).to.equal(0);
   });
 
-  it("leave events waiting when the main session's turn fails", async () => {
+  it("leaves events waiting when the main session's turn fails", async () => {
     await start("cat > /dev/null; echo x >> turns; exit 1");
 
     await app.call("POST", "/hooks/wake", { text: "Disk is full" }, bearer);
@@ -286,7 +286,7 @@ describe("agent runs, carried out by a worker", () => {
     expect(await app.stores.events.countWaiting()).to.equal(1);
   });
 
-  it("are jobs of the tracker too where trackAsJob is set, and the agent can report steps of its own", async () => {
+  it("is a tracked job too with trackAsJob, and its agent can report further steps", async () => {
     const report = `curl -s -X PUT -H 'Content-Type: application/json' -d '{"stepName":"Own step"}'`;
     await start(
       `cat > /dev/null; ${report} "$SIGNALBOX_URL/api/jobs/$SIGNALBOX_JOB_ID/steps/own" > /dev/null; [ -e fail ] && exit 1; echo Done.`,
@@ -322,7 +322,7 @@ describe("agent runs, carried out by a worker", () => {
     expect((await jobOf(bad, "completed")).output).to.deep.equal({ reply: "Done." });
   });
 
-  it("are carried out once, however many entries of the queue lead to them", async () => {
+  it("runs once, however many queue entries name it", async () => {
     await start("read -r line; cat > /dev/null; echo x >> begun; echo ok", { more: "heartbeat: { every: '1d' }" });
     await worker.close();
     const ids: string[] = [];
@@ -338,7 +338,7 @@ describe("agent runs, carried out by a worker", () => {
     expect(readFileSync(join(dir, "begun"), "utf8")).to.equal("x\n".repeat(6));
   });
 
-  it("that wait in a queue of the version before are carried out once each", async () => {
+  it("runs once when it waits in a queue of the previous version", async () => {
     await start("read -r line; cat > /dev/null; echo x >> begun; echo ok", { more: "heartbeat: { every: '1d' }" });
     await worker.close();
     const ids = await Promise.all(Array.from({ length: 20 }, (_, i) => agent({ message: `m${i}` })));
@@ -356,7 +356,7 @@ describe("agent runs, carried out by a worker", () => {
     expect(readFileSync(join(dir, "begun"), "utf8")).to.equal("x\n".repeat(20));
   });
 
-  it("fail when their worker died in the third try, whatever became of those before, and the summary counts three", async () => {
+  it("fails when its worker died in the third attempt, and the summary counts three attempts", async () => {
     await start("cat > /dev/null; echo ok");
     await worker.close();
     const runId = await agent({ message: "x", name: "Doomed" });
@@ -377,7 +377,7 @@ describe("agent runs, carried out by a worker", () => {
     );
   });
 
-  it("whose end cannot be written hold up no other", async () => {
+  it("does not block other runs while its end cannot be stored", async () => {
     await start("cat > /dev/null; echo ok");
     await worker.close();
     const broken = await agent({ message: "x", sessionKey: "a" });
@@ -400,7 +400,7 @@ describe("agent runs, carried out by a worker", () => {
     expect((await app.stores.runs.find(broken)).settled).to.equal(false);
   });
 
-  it("are tried again where it cannot be written how their turn ended, which the log says", async () => {
+  it("is retried when the outcome of its turn cannot be stored, and the log contains the error", async () => {
     await start("cat > /dev/null; echo ok");
     const { runs } = app.stores;
     const end = runs.end.bind(runs);
@@ -436,7 +436,7 @@ describe("agent runs, carried out by a worker", () => {
       },
     ],
   ] as const) {
-    it(`are finished by a worker that stops while ${what} is written`, async () => {
+    it(`is finished by a worker that stops while ${what} is stored`, async () => {
       await start("cat > /dev/null; echo ok");
       const { promise: mayBeWritten, resolve: write } = Promise.withResolvers<void>();
       let writing = 0;
@@ -458,7 +458,7 @@ describe("agent runs, carried out by a worker", () => {
     });
   }
 
-  it("put no prompt, reply or token into the log", async () => {
+  it("writes no prompt, reply or token to the log", async () => {
     await start('cat > /dev/null; echo "secret reply"');
 
     await ended(await agent({ message: "secret message", name: "n" }));

@@ -26,7 +26,7 @@ const tokensOf = (turn: number): string[] =>
 /** What a sender writes, and has the agent reply. */
 const hostile = (turn: number): string => `${tokensOf(turn).map(turnOf).join("\n")}${FORGED.join("")}\nend`;
 
-describe("the prompts of an agent that replies with tokens, markers and headings", () => {
+describe("a prompt for an agent that replies with tokens, markers and headings", () => {
   let app: TestApp;
   let worker: TestWorker;
   let dir: string;
@@ -81,7 +81,7 @@ describe("the prompts of an agent that replies with tokens, markers and headings
     expect(last.match(/^# Assistant$/gm)).to.have.length.at.least(10); // as many as session.maxChars allows
   }
 
-  it(`hold none of these whole in ${TURNS} turns of one session`, async () => {
+  it(`contains none of them intact in ${TURNS} turns of one session`, async () => {
     for (let turn = 0; turn < TURNS; turn++) {
       const told = { message: hostile(turn), sessionKey: "talk", name: hostile(turn).slice(0, 200), deliver: false };
       const { body } = await app.call("POST", "/hooks/agent", { ...told, wakeMode: "next-heartbeat" }, bearer);
@@ -91,7 +91,7 @@ describe("the prompts of an agent that replies with tokens, markers and headings
     checkPrompts();
   });
 
-  it(`hold none of these whole in ${TURNS} turns of the main session`, async () => {
+  it(`contains none of them intact in ${TURNS} turns of the main session`, async () => {
     await app.stores.events.collection.deleteMany({});
     for (let turn = 0; turn < TURNS; turn++) {
       await app.call("POST", "/hooks/wake", { text: hostile(turn) }, bearer);

@@ -9,7 +9,7 @@ import { startWorker, type TestWorker } from "../../support/worker.ts";
 const MALLORY = { Authorization: "Bearer a-hook-token-of-length" };
 const ALICE = { Authorization: "Bearer the-token-of-alice-alone" };
 
-describe("agent turns, shared between senders", () => {
+describe("the agent turns of a worker", () => {
   let app: TestApp;
   let workers: TestWorker[];
   let dir: string;
@@ -59,7 +59,7 @@ describe("agent turns, shared between senders", () => {
   const ended = (id: string) => eventually(async () => (await find(id)).status === "completed", "the run's end");
 
   for (const concurrency of [2, 3, 10]) {
-    it(`leave one of ${concurrency} to another sender, however many slow ones the first has asked for`, async () => {
+    it(`leave one of ${concurrency} to another sender, however many slow turns the first has requested`, async () => {
       await start(concurrency);
       await Promise.all(Array.from({ length: 40 }, () => mallory("slow")));
       await eventually(async () => (await count("running")) > 0, "the slow turns");
@@ -73,7 +73,7 @@ describe("agent turns, shared between senders", () => {
     });
   }
 
-  it("go round by sender where there is one turn at a time, not by who came first", async () => {
+  it("alternate between senders when only one runs at a time", async () => {
     await start(1);
     await mallory("slow");
     await eventually(async () => (await count("running")) === 1, "the slow turn");
@@ -89,7 +89,7 @@ describe("agent turns, shared between senders", () => {
     expect(runs.filter(({ status }) => status === "completed").length).to.be.below(15);
   });
 
-  it("come soon to a sender whose mapped run was accepted after thousands of another's", async () => {
+  it("start soon for a sender whose mapped run was accepted after thousands of another sender's", async () => {
     await start(3);
     const items = Array<string>(1_000).fill("slow");
     for (let i = 0; i < 3; i++) await send("each", MALLORY, { items });
@@ -101,7 +101,7 @@ describe("agent turns, shared between senders", () => {
     expect(unmapped).to.be.above(1_000);
   });
 
-  it("are all used, and every run has its turn, with two workers and one sender", async () => {
+  it("are all used by one sender with two workers, and every run gets one", async () => {
     await start(2, 2);
     const ids = await Promise.all(Array.from({ length: 20 }, () => mallory("quick")));
 

@@ -13,7 +13,7 @@ describe("a web process that is killed", () => {
   });
   after(() => app.close());
 
-  it("under load has lost nothing that it answered; the rest is put right by sending it again", async () => {
+  it("under load has stored every report that it answered, and the others can be sent again", async () => {
     const service = startProcess("src/api/main.ts", env);
     const { url } = await service.ready;
     const { path } = await createJob(app);

@@ -60,7 +60,7 @@ describe("accepted hooks survive", function () {
     await fixture.stopProcesses();
   }
 
-  it("a web process that is killed right after its answer", async () => {
+  it("a web process that is killed right after its response", async () => {
     await stopWorker();
     const web = await fixture.startProcess(WEB);
 
@@ -71,7 +71,7 @@ describe("accepted hooks survive", function () {
     await fixture.expectCompletedOnce(ids);
   });
 
-  it("a Redis that is killed with 50 runs waiting, and empty when it is back", async () => {
+  it("a Redis that is killed with 50 runs waiting, and is empty after its restart", async () => {
     await stopWorker();
     const ids = await Promise.all(
       Array.from({ length: 50 }, (_, i) =>
@@ -86,7 +86,7 @@ describe("accepted hooks survive", function () {
     await fixture.expectCompletedOnce(ids);
   });
 
-  it("a Redis that is away while they are accepted", async () => {
+  it("a Redis that is down while they are accepted", async () => {
     await aWorkerRuns();
     await redis.stop("SIGKILL");
     const ids = await Promise.all(Array.from({ length: 5 }, (_, i) => fixture.post({ message: `m${i}` })));
@@ -96,7 +96,7 @@ describe("accepted hooks survive", function () {
     await fixture.expectCompletedOnce(ids);
   });
 
-  it("a MongoDB that is away from the middle of a run to after its end: the reply is kept, the agent is asked once", async () => {
+  it("a MongoDB that is down from the middle of a run until after its end, with one turn of the agent", async () => {
     fixture.blockAgent();
     await aWorkerRuns();
     const id = await fixture.post({ message: "a" });
@@ -112,7 +112,7 @@ describe("accepted hooks survive", function () {
     expect(fixture.count("begun")).to.equal(1);
   });
 
-  it("a worker that is told to stop: it hands back what it cannot finish", async () => {
+  it("a worker that receives SIGTERM and releases the runs that it cannot finish", async () => {
     fixture.blockAgent();
     const first = await aWorkerRuns();
     const id = await fixture.post({ message: "a" });
@@ -130,7 +130,7 @@ describe("accepted hooks survive", function () {
     expect(run?.attempts).to.equal(1);
   });
 
-  it("a worker that is killed in the middle of the main session's turn: the events are there for the next one", async () => {
+  it("a worker that is killed in the middle of the main session's turn, whose events the next turn receives", async () => {
     await stopWorker();
     fixture.blockAgent();
     const first = await fixture.startProcess(WORKER);
@@ -145,7 +145,7 @@ describe("accepted hooks survive", function () {
     expect(fixture.count("begun")).to.equal(2);
   });
 
-  it("a worker that is killed in the middle of a run: another takes it over after the 15 s of a real lease", async () => {
+  it("a worker that is killed in the middle of a run, which another worker takes over after the real lease of 15 s", async () => {
     const ids = await taken;
 
     const ended = await slowFixture.expectCompletedOnce(ids);

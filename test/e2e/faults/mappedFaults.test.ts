@@ -81,7 +81,7 @@ describe("accepted mapped hooks survive", () => {
   const begun = () =>
     existsSync(join(dir, "begun")) ? readFileSync(join(dir, "begun"), "utf8").trim().split("\n") : [];
 
-  it("a Redis that is killed while they are accepted, and empty when it is back", async () => {
+  it("a Redis that is killed while they are accepted, and is empty after its restart", async () => {
     worker = await startWorker(app);
     await redis.stop("SIGKILL");
 

@@ -102,7 +102,7 @@ describe("a Redis Cluster", function () {
   const keyOf = ({ name }: { name: string }) => `${queuePrefix(PREFIX, name)}:${name}`;
   const printed = (words: string) => web.output().stdout.split(words).length - 1;
 
-  it("is refused where the setting and the servers do not fit, in a sentence that says what to set", async () => {
+  it("is refused with the setting to correct when REDIS_URL and the servers do not match", async () => {
     const log = pino({ level: "silent" });
     const said = (address: RedisAddress) =>
       connectProducer(address, log).then(
@@ -122,7 +122,7 @@ describe("a Redis Cluster", function () {
     expect(wrong).to.match(/^Redis Cluster at [\d.:]+ cannot be used \(it does not know the user, or .*\): .*\.$/);
   });
 
-  it("carries jobs, reports and their live events", async () => {
+  it("serves jobs, reports and their live events", async () => {
     await call("PUT", "/api/jobs/a", { name: "A" });
     const events = await openEvents(`${url}/api/jobs/a/events`, { Authorization: `Bearer ${TOKEN}` });
 
@@ -134,7 +134,7 @@ describe("a Redis Cluster", function () {
     events.close();
   });
 
-  it("carries wakes, agent and mapped hooks, the order of a session, and deliveries", async () => {
+  it("serves wake, agent and mapped hooks in the order of their session, and deliveries", async () => {
     const key = { "Idempotency-Key": randomUUID() };
 
     const woken = await post("wake", { text: "It rang.", mode: "now" });
@@ -158,7 +158,7 @@ describe("a Redis Cluster", function () {
     await eventually(() => collection("events").countDocuments(taken), "the turn over the event");
   });
 
-  it("shows all of its queues on the board and in /metrics, wherever they lie", async () => {
+  it("shows all queues on the board and in /metrics, on whatever node they are", async () => {
     const names = QUEUES.map(({ name }) => name);
     const owners = await Promise.all(QUEUES.map(async (queue) => (await cluster.ownersOf(keyOf(queue))).master));
 
@@ -170,7 +170,7 @@ describe("a Redis Cluster", function () {
     for (const name of names) expect(metrics.body).to.include(`signalbox_queue_jobs{queue="${name}",state="waiting"}`);
   });
 
-  it("goes on while a master hangs and is replaced, and when it is back as a replica", async () => {
+  it("keeps working while a master hangs and is replaced, and after it has returned as a replica", async () => {
     const { master, replica } = await cluster.ownersOf(keyOf(agentHook));
     const both = async (n: number) => [
       await post("agent", { message: `hanging ${n}`, ...quiet }),
@@ -192,7 +192,7 @@ describe("a Redis Cluster", function () {
     expect((await call("GET", "/readyz")).status).to.equal(200);
   });
 
-  it("loses nothing when nodes are emptied, away, or replaced under load; processes stop and start in good order", async () => {
+  it("loses nothing when nodes are emptied, stopped or replaced under load, and processes stop and start", async () => {
     const stopped = await Promise.all(workers.map((worker) => worker.stop()));
     const agents = await cluster.ownersOf(keyOf(agentHook));
     const mapped = await cluster.ownersOf(keyOf(mappedHook));

@@ -46,7 +46,7 @@ describe("a replica of Redis that takes over behind the same address", () => {
     for (const server of servers) await server.remove();
   });
 
-  it("is found, also by connections that the old master keeps open: it only reads by now", async () => {
+  it("is found, also by connections that the old master, now read-only, keeps open", async () => {
     const { uri, release } = await acquireDatabase();
     releaseDatabase = release;
     const env = {

@@ -7,7 +7,7 @@ import { MappedHookFixture } from "../../support/hooks/mappedHookFixture.ts";
 const OWN_SESSION = /^hook:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const quiet = 'deliver: false, wakeMode: "next-heartbeat"';
 
-describe("the session of a mapped run", () => {
+describe("a mapped run's session", () => {
   let strict: MappedHookFixture;
   let free: MappedHookFixture;
   before(async () => {
@@ -84,7 +84,7 @@ describe("the session of a mapped run", () => {
     return expected instanceof RegExp ? "none, the run fails" : [...expected].slice(0, 20).join("");
   };
   for (const [title, name, body, freely, strictly] of cases) {
-    it(`by ${title}: ${saying(freely)}, with a default and allowed prefixes ${saying(strictly)}`, async () => {
+    it(`for ${title} is ${saying(freely)}; with a default and allowed prefixes it is ${saying(strictly)}`, async () => {
       for (const [fixture, expected] of [
         [free, freely],
         [strict, strictly],
@@ -103,14 +103,14 @@ describe("the session of a mapped run", () => {
     });
   }
 
-  it("by a missing value is for that run alone", async () => {
+  it("for a missing value is used by that run alone", async () => {
     const runs = [await strict.run("template", {}), await strict.run("template", {})];
 
     expect(runs[0]?.sessionKey).to.not.equal(runs[1]?.sessionKey);
     expect(strict.model.requests.at(-1)?.body.messages).to.have.length(1);
   });
 
-  it("by a constant value goes on with its conversation", async () => {
+  it("for a constant value continues its conversation", async () => {
     await strict.run("template", { key: "hook:goes-on", text: "first" });
     const { runId } = await strict.run("template", { key: "hook:goes-on", text: "second" });
     await eventually(async () => (await strict.app.stores.runs.find(runId)).settled, "its end to be seen through");
@@ -121,7 +121,7 @@ describe("the session of a mapped run", () => {
   });
 });
 
-describe("the runs of one session", () => {
+describe("the mapped runs of one session", () => {
   const slow = (result: string) =>
     `import { existsSync } from "node:fs";
      import { setTimeout as pause } from "node:timers/promises";
@@ -156,7 +156,7 @@ describe("the runs of one session", () => {
   const told = () => fixture.model.requests.map(({ body }) => String(body.messages.at(-1).content));
   const order = (texts: string[]) => texts.map((text) => told().findIndex((one) => one.includes(text)));
 
-  it("go in the order of acceptance, also while the first one's transform is slow; other sessions go past them", async () => {
+  it("run in the order of acceptance while the first transform is slow, and do not block other sessions", async () => {
     const ids = [
       await fixture.accepted("slow", { key: "one", text: "the first", gate: "first" }),
       await fixture.accepted("fast", { key: "one", text: "the second" }),
@@ -181,7 +181,7 @@ describe("the runs of one session", () => {
     ["fails", "fail"],
   ];
   for (const [title, name] of leaves) {
-    it(`go on at once when the one before ${title}`, async () => {
+    it(`continue at once when the previous run ${title}`, async () => {
       const first = await fixture.accepted(name, { key: `leaves-${name}`, text: "leaves", gate: name });
       const second = await fixture.accepted("fast", { key: `leaves-${name}`, text: "stays" });
       await eventually(
@@ -200,7 +200,7 @@ describe("the runs of one session", () => {
     });
   }
 
-  it("are not held up by one that is cancelled while its transform goes on", async () => {
+  it("continue when a run is cancelled while its transform is running", async () => {
     const first = await fixture.accepted("slow", { key: "cancelled", text: "never told", gate: "cancelled" });
     const second = await fixture.accepted("fast", { key: "cancelled", text: "told after the cancelled one" });
     await eventually(async () => (await fixture.app.stores.runs.find(second)).stage === "turn", "the second's mapping");
@@ -217,7 +217,7 @@ describe("the runs of one session", () => {
     expect(await fixture.read(first)).to.deep.include({ status: "failed", error: body.error });
   });
 
-  it("an event whose run is cancelled while its transform goes on never reaches the main session", async () => {
+  it("send no event to the main session when the run is cancelled while its transform is running", async () => {
     const id = await fixture.accepted("event", { text: "never an event", gate: "event" });
     await eventually(
       () => fixture.worker.log.some(({ run, line }) => run === id && line === "begun"),

@@ -56,14 +56,14 @@ describe("the transform of a mapped hook", () => {
   });
   after(() => fixture.close());
 
-  it("keeps what the mapping says with undefined", async () => {
+  it("keeps the mapping's values when it returns undefined", async () => {
     const run = await fixture.run("keep", { text: "the text" });
 
     expect(run).to.include({ status: "completed", name: "keep" });
     expect(fenced(fixture.promptWith("the text"))).to.equal("of keep: the text");
   });
 
-  it("drops the request with null: the run reads dropped, nothing is told, and no summary made", async () => {
+  it("drops the request when it returns null: the run is dropped, without a turn and a summary", async () => {
     for (const name of ["drop", "drop-event"]) {
       const { runId, ...run } = await fixture.run(name, { text: "dropped" });
 
@@ -77,7 +77,7 @@ describe("the transform of a mapped hook", () => {
     expect(body.runs.map(({ name }: { name: string }) => name)).to.deep.equal(["drop-event", "drop"]);
   });
 
-  it("is given payload, headers, url, path and query, with forEach the one item, and no secret", async () => {
+  it("receives payload, headers, url, path and query without secrets, and with forEach the one item", async () => {
     const headers = { Cookie: "a=s3cret", "X-Service-Token": "s3cret", "X-Kind": "push" };
     const ids = await fixture.acceptedAll("input/?a=1&token=s3cret", { items: [{ id: 1 }, { id: 2 }], b: 2 }, headers);
     for (const id of ids) await fixture.ended(id);
@@ -96,7 +96,7 @@ describe("the transform of a mapped hook", () => {
       .and.not.include("a-hook-token");
   });
 
-  it("is given a body nested as deeply as one may be", async () => {
+  it("receives a body of the maximum depth", async () => {
     const body = `{"result":{"message":"nested deeply"},"deep":${"[".repeat(499)}${"]".repeat(499)}}`;
 
     expect(await fixture.run("override", body)).to.deep.include({ status: "completed", error: null });
@@ -127,7 +127,7 @@ describe("the transform of a mapped hook", () => {
     });
   }
 
-  it("makes an event of what would be a run, and the other way round", async () => {
+  it("turns a run into an event, and an event into a run", async () => {
     const event = await fixture.run("override", { result: { kind: "wake", text: "made an event", mode: "now" } });
     const own = await fixture.run("override", { result: { kind: "wake" }, text: "x" });
     const agent = await fixture.run("event", { result: { kind: "agent", message: "made a run", deliver: false } });
@@ -187,7 +187,7 @@ describe("the transform of a mapped hook", () => {
     });
   }
 
-  it("that throws fails the run with the place in its source, which the main session is told", async () => {
+  it("that throws fails the run with the position in its source, which the summary contains", async () => {
     const { runId, ...run } = await fixture.run("throws", { text: "the body" });
 
     expect(run).to.include({ status: "failed", attempts: 0, kind: "agent" });
@@ -197,7 +197,7 @@ describe("the transform of a mapped hook", () => {
     expect(text).to.equal(`throws: failed (transform_failed): ${run.error?.message}`);
   });
 
-  it("that never ends holds up no other", async () => {
+  it("that never ends does not block other transforms", async () => {
     const hanging = [
       await fixture.accepted("hangs", {}),
       await fixture.accepted("hangs", {}),
@@ -212,7 +212,7 @@ describe("the transform of a mapped hook", () => {
     expect(meanwhile.map(({ status }) => status)).to.deep.equal(Array(3).fill("queued"));
   });
 
-  it("that takes its time leaves room for others, however many wait for it, and each has its turn", async () => {
+  it("that is slow leaves threads to others, however many requests wait for it", async () => {
     const many = await fixture.acceptedAll("rests", { items: Array.from({ length: 150 }, () => ({})) });
     const other = await fixture.run("plain", {});
     const meanwhile = await Promise.all(many.map((id) => fixture.read(id)));
@@ -227,7 +227,7 @@ describe("the transform of a mapped hook", () => {
     expect(runs.map(({ status }) => status)).to.deep.equal(Array(150).fill("completed"));
   });
 
-  it("that is cancelled while it hangs ends at once, and stays so", async () => {
+  it("that hangs ends at once when its run is cancelled", async () => {
     const id = await fixture.accepted("hangs", {});
     const done = () => fixture.worker.log.some(({ job, msg }) => job === id && msg === "job done");
 
@@ -251,7 +251,7 @@ describe("the transform of a mapped hook", () => {
     expect(JSON.stringify(fixture.worker.log)).to.not.include("s3cret body");
   });
 
-  it("that was changed is carried out as it is now", async () => {
+  it("that was changed runs in its new version", async () => {
     await fixture.run("changes", {});
     writeFileSync(join(fixture.dir, "changes.mjs"), returning("{ message: 'as it is now' }"));
     await fixture.run("changes", {});
@@ -260,7 +260,7 @@ describe("the transform of a mapped hook", () => {
     expect(fixture.promptWith("as it is now")).to.not.equal("");
   });
 
-  it("that is gone fails the run; mended, the run is begun anew and completes", async () => {
+  it("that is missing fails the run, which completes when it is retried after the transform was restored", async () => {
     rmSync(join(fixture.dir, "deleted.mjs"));
     const failed = await fixture.run("deleted", { text: "begun anew" });
     await eventually(
@@ -308,7 +308,7 @@ describe("a transform that takes longer than hooks.transformTimeoutSeconds", () 
 });
 
 describe("a mapped run whose mapping has left the configuration", () => {
-  it("fails, and says so", async () => {
+  it("fails with that reason", async () => {
     const fixture = await MappedHookFixture.start('{ match: { path: "gone" } }');
     try {
       await fixture.worker.close();

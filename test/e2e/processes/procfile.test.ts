@@ -22,7 +22,7 @@ describe("a line of the Procfile", () => {
   });
 
   for (const name of ["web", "worker"]) {
-    it(`${name}: may leave no core dump, is stopped by whoever started it, and leaves nothing running`, async () => {
+    it(`${name}: allows no core dump, stops with the process that started it, and leaves nothing running`, async () => {
       const env = { ...process.env, ...servers, PORT: "0", LOG_LEVEL: "info" };
       const command = LINES.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2) ?? "";
       const started = spawn("sh", ["-c", `${CORE_DUMPS_ALLOWED}; exec ${command}`], {

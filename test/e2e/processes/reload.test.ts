@@ -35,7 +35,7 @@ describe("SIGHUP", () => {
     rmSync(dir, { recursive: true });
   });
 
-  it("has web and worker take a changed configuration up, and refuse one that is not usable", async function () {
+  it("makes web and worker reload a changed configuration, and refuse an invalid one", async function () {
     this.timeout(60_000);
     write("one");
     const env = await preparedServers();
@@ -76,7 +76,7 @@ describe("SIGHUP", () => {
     for (const service of running) expect(await service.stop()).to.equal(0);
   });
 
-  it("leaves what needs a new start as it was: the queues' names, the times of a stop", async function () {
+  it("leaves settings unchanged that need a restart: the queues' prefix and the shutdown times", async function () {
     this.timeout(60_000);
     const env = await preparedServers();
     const agent = JSON.stringify(["/bin/sh", "-c", 'cat >/dev/null; sleep "$1"', "sh", "{thinking}"]);
@@ -115,7 +115,7 @@ describe("SIGHUP", () => {
     expect(await web.stop()).to.equal(0);
   });
 
-  it("does not open the API of a process that others reach: a token is not taken away while its address stays", async function () {
+  it("keeps the API token of a process whose address others can reach", async function () {
     this.timeout(60_000);
     const env = { ...(await preparedServers()), HOST: "" };
     writeFileSync(file(), `{ server: { host: "0.0.0.0", apiToken: "an-api-token-of-length" } }`);

@@ -83,7 +83,7 @@ describe("MongoDB and Redis over TLS", function () {
   after(() => Promise.all(servers.map((server) => server.remove())));
 
   for (const title of ["a server", "a cluster"]) {
-    it(`serve where their authority is named in NODE_EXTRA_CA_CERTS, Redis as ${title}`, async () => {
+    it(`are used when NODE_EXTRA_CA_CERTS names their authority, with Redis as ${title}`, async () => {
       const trusting = { ...env, ...(title === "a cluster" && cluster), NODE_EXTRA_CA_CERTS: CERTIFICATE };
       const { url } = await start("test/support/processes/both.ts", trusting).ready;
 
@@ -103,7 +103,7 @@ describe("MongoDB and Redis over TLS", function () {
     });
   }
 
-  it("are not believed otherwise, and the process says what to do", async () => {
+  it("are refused otherwise, and the error names the fix", async () => {
     const believed = `${env.MONGODB_URI}&tlsCAFile=${CERTIFICATE}`;
     const processes = [
       start("src/cli/main.ts", env, "release"),

@@ -103,7 +103,7 @@ for (const [title, fixture] of VERSIONS)
       return { status: response.status, body: JSON.parse(await response.text()) };
     };
 
-    it("is refused until npm run release has made what is missing", async () => {
+    it("is refused until npm run release has created the missing indexes", async () => {
       const refused = await startWeb().catch((error: unknown) => error);
       await lifecycle.close();
       lifecycle = new Lifecycle();
@@ -115,7 +115,7 @@ for (const [title, fixture] of VERSIONS)
       expect((await call(url, "GET", "/readyz")).status).to.equal(200);
     });
 
-    it("is refused as long as its steps are where that version stored them", async () => {
+    it("is refused while its steps are in their own collection", async () => {
       const database = await connectDatabase(env.MONGODB_URI as string);
       await database.createIndexes();
       await database.close();
@@ -136,7 +136,7 @@ for (const [title, fixture] of VERSIONS)
       ["drop", 0],
       ["drop", 1],
     ] as const) {
-      it(`is folded by a repetition where folding was interrupted at ${act}, call ${nth}`, async () => {
+      it(`is migrated completely by a second run when the first was interrupted at ${act}, call ${nth}`, async () => {
         const db = client.db();
         const jobs = db.collection<JobDoc>("jobs");
         const payloads = db.collection<PayloadDoc>("payloads");
@@ -161,7 +161,7 @@ for (const [title, fixture] of VERSIONS)
       });
     }
 
-    it("is left as it is where the steps of a job are too large for its document", async () => {
+    it("is left unchanged when the steps of a job are too large for its document", async () => {
       const steps = client.db().collection("steps");
       const like = await steps.findOne({ stepKey: "download" });
       const { _id, ...fields } = like as NonNullable<typeof like>;
@@ -177,7 +177,7 @@ for (const [title, fixture] of VERSIONS)
       expect(await steps.countDocuments({ stepKey: /^key-/ })).to.equal(220);
     });
 
-    it("is read as it was: jobs, steps side by side, runs, transcripts, deliveries, Idempotency-Keys", async () => {
+    it("returns its jobs, parallel steps, runs, transcripts, deliveries and Idempotency-Keys unchanged", async () => {
       await release();
       const url = await startWeb();
       const get = async (path: string) => (await call(url, "GET", path)).body;
@@ -222,7 +222,7 @@ for (const [title, fixture] of VERSIONS)
       expect(again.body.runId).to.equal(ids.first);
     });
 
-    it("goes on: steps are reported on, the one that ran beside takes over, lists hold old and new", async () => {
+    it("accepts further reports: a parallel step becomes the current one, and lists contain old and new jobs", async () => {
       await release();
       const url = await startWeb();
       const steps = "/api/jobs/running/steps";
@@ -243,7 +243,7 @@ for (const [title, fixture] of VERSIONS)
       expect(jobs).to.have.length(2);
     });
 
-    it("may be released while processes of before serve: nothing that they answer is refused or lost", async () => {
+    it("can be migrated while processes of the old version serve, which refuse and lose nothing", async () => {
       await release();
       const url = await startWeb();
       const jobs = client.db().collection("jobs");
@@ -279,7 +279,7 @@ for (const [title, fixture] of VERSIONS)
       );
     });
 
-    it("has its waiting runs carried out, in the order of their session, and its events told", async () => {
+    it("has its waiting runs executed in the order of their session, and its events passed to the main session", async () => {
       await release();
       const url = await startWeb();
       await startWorkerProcess(lifecycle, env, FAST_TIMINGS);

@@ -49,7 +49,7 @@ describe("the web process", () => {
     return service;
   };
 
-  it("answers a request that was under way when it was told to stop, takes no new one, and ends with 0", async () => {
+  it("responds to a pending request after SIGTERM, accepts no new one, and exits with 0", async () => {
     const service = web();
     const { url } = await service.ready;
     const port = Number(new URL(url).port);
@@ -71,7 +71,7 @@ describe("the web process", () => {
     expect(service.output().stderr).to.equal("");
   });
 
-  it("cuts no accepted request when it is stopped under load", async () => {
+  it("drops no accepted request when it is stopped under load", async () => {
     const service = web({}, MAIN); // it is the real pause before idle connections are closed that saves these requests
     const { url } = await service.ready;
     await put(`${url}/api/jobs/load`);
@@ -103,7 +103,7 @@ describe("the web process", () => {
     expect(service.output().stdout).to.not.include('"aborted":true');
   });
 
-  it("has stored whatever it answered when it is stopped with batches of reports and new jobs under way", async () => {
+  it("has stored every write that it acknowledged when it is stopped with pending batches of reports and new jobs", async () => {
     const uri = await mongoUri(`test-${randomUUID()}`);
     const database = await connectDatabase(uri);
     await database.createIndexes();
@@ -140,7 +140,7 @@ describe("the web process", () => {
     await database.close();
   });
 
-  it("stops when the process that started it is gone", async () => {
+  it("stops when its parent process has exited", async () => {
     const service = web();
     await service.ready;
 
@@ -194,7 +194,7 @@ describe("the web process", () => {
   ];
   const OPEN = { SIGNALBOX_CONFIG: "test/e2e/processes/open.json5" };
   for (const [title, more, sentence] of refused) {
-    it(`does not start, and says in a sentence that ${title}`, async () => {
+    it(`does not start, and prints in one sentence that ${title}`, async () => {
       const lifecycle = new Lifecycle();
 
       const asked = { HOST: "127.0.0.1", PORT: "0", LOG_LEVEL: "silent", ...env, ...(await more()) };
@@ -209,7 +209,7 @@ describe("the web process", () => {
     });
   }
 
-  it("does not start where the port is taken, says so in a sentence alone, and ends with 1", async () => {
+  it("does not start when its port is in use, prints that in one sentence, and exits with 1", async () => {
     const other = createServer().listen(0, "127.0.0.1");
     await once(other, "listening");
     const { port } = other.address() as AddressInfo;
@@ -263,7 +263,7 @@ describe("WEB_CONCURRENCY processes", () => {
   const created = (metrics: string) =>
     Number(/^signalbox_jobs_total\{outcome="created"\} (\d+)$/m.exec(metrics)?.[1] ?? 0);
 
-  it("give no metrics but 503 while one of them hangs, and give them once it goes on", async () => {
+  it("answer /metrics with 503 while one of them hangs, and with all metrics once it continues", async () => {
     const { service, url } = shared;
     const before = created(await readMetrics());
     await put(`${url}/api/jobs/${randomUUID()}`);
@@ -279,7 +279,7 @@ describe("WEB_CONCURRENCY processes", () => {
     expect(created(await readMetrics())).to.equal(before + 1);
   });
 
-  it("share the port, add their metrics up, and one that dies is replaced", async () => {
+  it("share the port, sum up their metrics, and are replaced when they die", async () => {
     const { service, url } = shared;
     const before = created(await readMetrics());
     for (let i = 0; i < 20; i++) await (await put(`${url}/api/jobs/c${i}`)).text();
@@ -294,7 +294,7 @@ describe("WEB_CONCURRENCY processes", () => {
     expect((await fetch(`${url}/api/jobs/c1`)).status).to.equal(200);
   });
 
-  it("tell live events of every process to the clients of each, and end their streams when they stop, with 0", async () => {
+  it("send live events of every process to the clients of each, end their streams when they stop, and exit with 0", async () => {
     const { service, url } = shared;
     const streams = await Promise.all(Array.from({ length: 12 }, () => openEvents(`${url}/api/events?topic=jobs`)));
     const ids = Array.from({ length: 12 }, (_, i) => `told-${i}`);
@@ -312,7 +312,7 @@ describe("WEB_CONCURRENCY processes", () => {
   });
 });
 
-describe("WEB_CONCURRENCY processes whose Redis goes away", () => {
+describe("WEB_CONCURRENCY processes without Redis", () => {
   let relay: Relay;
   const shared = useTwoProcesses(async () => {
     relay = await Relay.to(await redisUrl());
@@ -320,7 +320,7 @@ describe("WEB_CONCURRENCY processes whose Redis goes away", () => {
   });
   after(() => relay.close());
 
-  it("give the metrics of the others while one that is to replace another still waits for it", async () => {
+  it("return the metrics of the others while a replacement waits for Redis", async () => {
     const { service, url } = shared;
     const known = readyPids(service).length;
     const waits = relay.hold();
@@ -334,7 +334,7 @@ describe("WEB_CONCURRENCY processes whose Redis goes away", () => {
     await eventually(() => readyPids(service).length === known + 1, "the other to be ready in the end");
   });
 
-  it("are replaced once it is back, when they died meanwhile", async () => {
+  it("are replaced when they died while Redis was down, once it is back", async () => {
     const { service, url } = shared;
     const known = readyPids(service).length;
     await relay.close();
@@ -350,7 +350,7 @@ describe("WEB_CONCURRENCY processes whose Redis goes away", () => {
 });
 
 describe("the API", () => {
-  it("closes though a client that was refused keeps the rest of its body back", async () => {
+  it("closes although a refused client never sends the rest of its body", async () => {
     const app = await startApp();
     const client = connect(Number(new URL(app.url).port), "127.0.0.1");
     client.write("PUT /api/nowhere HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{");
@@ -362,7 +362,7 @@ describe("the API", () => {
     client.destroy();
   });
 
-  it("answers 503 unavailable with Retry-After while MongoDB is away, and recovers by itself", async () => {
+  it("answers 503 unavailable with Retry-After while MongoDB is down, and recovers by itself", async () => {
     const mongod = await startMongod();
     const app = await startApp({ mongo: `${mongod.url}/x` });
     await app.call("PUT", "/api/jobs/a", { name: "kept" });

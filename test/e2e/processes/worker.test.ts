@@ -27,7 +27,7 @@ describe("the worker process", () => {
     rmSync(dir, { recursive: true });
   });
 
-  it("carries retention out as the configuration says, serves its metrics on a free port, which the log tells, says when it is told to stop, and ends with 0", async () => {
+  it("deletes old jobs as configured, serves its metrics on a free port that it logs, logs a stop, and exits with 0", async () => {
     const { jobId, path } = await createJob(app, { status: "completed" });
     const kept = await createJob(app, { status: "failed" });
     await app.stores.jobs.collection.updateOne({ jobId }, { $set: { endedAt: new Date(0) } });
@@ -46,7 +46,7 @@ describe("the worker process", () => {
     expect((await app.call("GET", kept.path)).status).to.equal(200);
   });
 
-  it("ends with 0 as soon as nothing is under way, also while Redis is away or hangs", async () => {
+  it("exits with 0 as soon as it is idle, also while Redis is down or hangs", async () => {
     const endsWhen = async (takeAway: (pid: number) => unknown) => {
       const redis = await startRedis();
       const worker = startProcess(WORKER, { ...servers, REDIS_URL: redis.url });
@@ -65,7 +65,7 @@ describe("the worker process", () => {
     expect({ away, hanging }).to.deep.equal({ away: 0, hanging: 0 }); // and not 1, at worker.shutdownSeconds
   });
 
-  it("says in a sentence that Redis does not answer, and ends with 1", async () => {
+  it("prints in one sentence that Redis does not respond, and exits with 1", async () => {
     const worker = startProcess(WORKER, { ...servers, REDIS_URL: `redis://127.0.0.1:${await freePort()}` });
 
     expect(await worker.ended).to.equal(1);
@@ -74,7 +74,7 @@ describe("the worker process", () => {
 });
 
 describe("the schedules in Redis", () => {
-  it("are there again after Redis was emptied and started anew", async () => {
+  it("are restored after Redis was restarted empty", async () => {
     const redis = await startRedis();
     const app = await startApp({ redis: redis.url });
     const schedules = startSchedules(app.queues, pino({ level: "silent" }), {
