@@ -154,7 +154,7 @@ function describeLimits(fixture: ChannelFixture, script: ChannelScript): void {
 
 function describeFailingChecks(fixture: ChannelFixture, { failingChecks = [] }: ChannelScript): void {
   for (const [title, behaviour, detail] of failingChecks) {
-    it(`check fails with ${title}`, async () => {
+    it(`check fails for ${title}`, async () => {
       fixture.script(behaviour);
 
       const found = await fixture.channel.check(new AbortController().signal);

@@ -45,7 +45,7 @@ const odd = fc.oneof(
 const record = (keys: readonly string[]) =>
   fc.dictionary(fc.constantFrom(...keys, "__proto__", "x"), odd, { maxKeys: 5 });
 
-describe("messages that somebody else left in Redis", function () {
+describe("foreign messages in Redis", function () {
   this.timeout(60_000 * (1 + TIMES));
   let app: TestApp;
   let worker: TestWorker;
@@ -61,7 +61,7 @@ describe("messages that somebody else left in Redis", function () {
     await app.close();
   });
 
-  it("among the changes keep nobody from hearing of the others", async () => {
+  it("in the change stream do not prevent the delivery of other changes", async () => {
     const change = fc.oneof(odd, record(["kind", "jobId", "stepKey", "id", "moved"]), kinds);
     const entry = fc.oneof(
       fc.array(change, { maxLength: 5 }).map((list) => JSON.stringify(list)),
@@ -88,7 +88,7 @@ describe("messages that somebody else left in Redis", function () {
     expect(app.log.filter(({ msg }) => String(msg).includes("trying again"))).to.deep.equal([]);
   });
 
-  it("on the queues keep nothing from being done", async () => {
+  it("on the queues do not block other jobs", async () => {
     const payload = fc.oneof(odd, record(["runId", "deliveryId", "scheduled"]));
     let count = 0;
     for (const [n, { name }] of QUEUES.entries()) {
@@ -180,10 +180,10 @@ const gives =
     if (status === 204) response.destroy();
   };
 
-describe("answers of services that are none", function () {
+describe("invalid responses of services", function () {
   this.timeout(60_000 * (1 + TIMES));
 
-  it("of a model server make a reply or an error that says what it was, and tells neither the key nor the prompt", async () => {
+  it("of a model server become a reply or an error that describes them without the key and the prompt", async () => {
     const server = await startModelServer();
     const runner = createRunner("openai", { openai: { baseUrl: server.url, apiKey: SECRET } }, {});
     const delta = { choices: [{ index: 0, delta: { content: "Hello" }, finish_reason: "stop" }] };
@@ -222,7 +222,7 @@ describe("answers of services that are none", function () {
     expect(counts.reply).to.be.above(3);
   });
 
-  it("of a channel make a result of a known kind, with a reason that tells neither the secret nor the message", async () => {
+  it("of a channel become a result of a known kind whose reason contains neither the secret nor the message", async () => {
     const server = await startChannelServer();
     const at = { apiUrl: server.url, botToken: SECRET };
     const { channels } = parseConfig(

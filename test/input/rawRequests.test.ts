@@ -309,7 +309,7 @@ const AT_ONCE = 40;
 const QUIET_MS = 250;
 const ANSWERED_MS = 20_000;
 
-describe("bytes that are no request, or nearly one", function () {
+describe("random bytes and malformed requests", function () {
   this.timeout(60_000 * (1 + TIMES));
   let web: Web;
   before(async () => {
@@ -335,7 +335,7 @@ describe("bytes that are no request, or nearly one", function () {
     return statuses;
   }
 
-  it("with a target that is neither a path nor a URL are refused with 400, with a URL mean its path", async () => {
+  it("are refused with 400 when the target is neither a path nor a URL; a URL stands for its path", async () => {
     const get = async (target: string) => {
       const token = `Authorization: Bearer ${TOKENS.readOnly}`;
       const head = `GET ${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${token}\r\n\r\n`;
@@ -356,7 +356,7 @@ describe("bytes that are no request, or nearly one", function () {
     await web.expectWell();
   });
 
-  it("change nothing without a token, end nothing, and are answered with no failure of the service's own", async () => {
+  it("change nothing without a token, stop no process, and cause no 500", async () => {
     const before = await web.stored();
 
     const all = fc.sample(request(fc.constant([])), runs(400));
@@ -366,7 +366,7 @@ describe("bytes that are no request, or nearly one", function () {
     expect(await web.stored()).to.deep.equal(before);
   });
 
-  it("end nothing with a token either", async () => {
+  it("stop no process with a token either", async () => {
     const token = fc.constantFrom(TOKENS.readOnly, TOKENS.hooks).map((one) => [`Authorization: Bearer ${one}`]);
 
     const all = fc.sample(request(token), runs(400));

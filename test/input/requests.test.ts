@@ -376,7 +376,7 @@ const requestTo = ({ method, path, fields, required, isHook }: Call) =>
 /** Each of them is whole, and asks for the connection to be closed behind its answer. */
 const ANSWERED_MS = 20_000;
 
-describe("bodies, queries and identifiers of every kind, to every call", function () {
+describe("random bodies, queries and identifiers for every call", function () {
   this.timeout(120_000 * (1 + TIMES));
   let web: Web;
   let calls: Call[];
@@ -388,7 +388,7 @@ describe("bodies, queries and identifiers of every kind, to every call", functio
   });
   after(() => web.close());
 
-  it("are answered without a failure, and what is refused changes nothing", async () => {
+  it("cause no 500, and refused ones change nothing", async () => {
     expect(calls).to.have.length.above(25);
     const statuses: Record<number, number> = {};
     const wrong: string[] = [];

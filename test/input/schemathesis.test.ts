@@ -28,7 +28,7 @@ const CONFIG = `{
   channels: { telegram: { botToken: "1:${"t".repeat(35)}", apiUrl: "http://127.0.0.1:1" } }, // where nobody listens
 }`;
 
-describe("/openapi.json, tried by schemathesis with every check on", () => {
+describe("schemathesis with all checks of /openapi.json", () => {
   let app: TestApp;
   let worker: TestWorker;
   let dir: string;
@@ -50,7 +50,7 @@ describe("/openapi.json, tried by schemathesis with every check on", () => {
     rmSync(dir, { recursive: true });
   });
 
-  it("finds no 500, no answer off schema, no call without its token and no valid request refused", async function () {
+  it("finds no 500, no response that violates its schema, no call without its token and no valid request that is refused", async function () {
     this.timeout(600_000 * TIMES);
     const config = join(dir, "schemathesis.toml");
     const scenarios = `\n[phases.stateful.generation]\nmax-examples = ${40 * TIMES}\n`; // they are short, others long

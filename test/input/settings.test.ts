@@ -194,10 +194,10 @@ function tried<T>(what: string, arbitrary: fc.Arbitrary<T>, count: number, outco
   return counts;
 }
 
-describe("a configuration that somebody has got wrong", function () {
+describe("a random configuration", function () {
   this.timeout(60_000 * (1 + TIMES));
 
-  it("is taken or refused with words for each fault, of a file in which some values are odd", () => {
+  it("is accepted or refused with a sentence for each error when some values are changed", () => {
     const counts = tried("changed configurations", fc.array(change, { minLength: 0, maxLength: 3 }), 800, (changes) => {
       const file = whole();
       for (const one of changes) apply(file, one);
@@ -212,7 +212,7 @@ describe("a configuration that somebody has got wrong", function () {
     expect(counts.refused).to.be.above(100);
   });
 
-  it("is taken or refused, of a file in which some letters are odd", () => {
+  it("is accepted or refused when some characters are changed", () => {
     const text = JSON.stringify(whole());
     const edit = fc.record({
       at: fc.nat(text.length),
@@ -226,15 +226,15 @@ describe("a configuration that somebody has got wrong", function () {
     });
   });
 
-  it("is taken as it is", () => {
+  it("is accepted unchanged", () => {
     expect(outcomeOf(JSON.stringify(whole()), {}, [])).to.equal("taken");
   });
 
-  it("is told where it is, of a key without a letter", () => {
+  it("is refused with the place of a key without a letter", () => {
     expect(() => parseConfig('{ server: { "": 1 } }', {})).to.throw('server."" is not a known key');
   });
 
-  it("is taken or refused, of a file that is anything", () => {
+  it("is accepted or refused when the file contains anything", () => {
     for (const text of ["[".repeat(5_000), '{"server":'.repeat(5_000), `${"[".repeat(5_000)}${"]".repeat(5_000)}`]) {
       expect(outcomeOf(text, {}, [])).to.equal("refused");
     }
@@ -243,7 +243,7 @@ describe("a configuration that somebody has got wrong", function () {
     tried("texts", anything, 300, (text) => outcomeOf(text, {}, []));
   });
 
-  it("is taken or refused, of variables of the environment, and tells none that is a secret", () => {
+  it("is accepted or refused from environment variables, without a secret in the error", () => {
     const nodes = configKeys().flatMap(([, node]) => (node.env ? [{ name: node.env, secret: node.secret }] : []));
     const value = fc.oneof(
       fc.constantFrom(

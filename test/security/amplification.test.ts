@@ -7,7 +7,7 @@ import { MappedHookFixture } from "../support/hooks/mappedHookFixture.ts";
 const HOOK = { Authorization: "Bearer a-hook-token-of-length" };
 const quiet = 'deliver: false, wakeMode: "next-heartbeat"';
 
-describe("what a request with forEach takes, beside what was sent", () => {
+describe("a request with forEach", () => {
   let app: TestApp;
   before(async () => {
     app = await startApp({
@@ -35,7 +35,7 @@ describe("what a request with forEach takes, beside what was sent", () => {
     return (runs?.[0]?.bytes ?? 0) + (calls?.[0]?.bytes ?? 0);
   };
 
-  it("the database holds the request once, and less than a kilobyte for each of its runs", async () => {
+  it("is stored once, with less than a kilobyte for each of its runs", async () => {
     const { status, body } = await each(hostile, { "Idempotency-Key": "first" });
 
     expect(status).to.equal(202);
@@ -44,7 +44,7 @@ describe("what a request with forEach takes, beside what was sent", () => {
     expect(await app.stores.hookCalls.collection.countDocuments()).to.equal(1);
   });
 
-  it("a request for more runs of a mapping than may wait is answered 429, and stores nothing", async () => {
+  it("is answered 429 and stores nothing when it exceeds the mapping's maximum of waiting runs", async () => {
     const before = await stored();
 
     const full = await each(hostile);
@@ -61,7 +61,7 @@ describe("what a request with forEach takes, beside what was sent", () => {
     expect(after - before).to.be.below(2_000); // the other mapping's run
   });
 
-  it("a request that still fits is accepted, and its copy by the same Idempotency-Key while the mapping is full", async () => {
+  it("is accepted when it still fits, and again with the same Idempotency-Key while the mapping is full", async () => {
     const fits = { items: items.slice(0, 500) };
 
     const first = await each(fits, { "Idempotency-Key": "fits" });
@@ -72,7 +72,7 @@ describe("what a request with forEach takes, beside what was sent", () => {
     expect(again.body).to.deep.equal(first.body);
   });
 
-  it("requests that no run refers to are deleted by retention, others stay", async () => {
+  it("is deleted by retention when no run refers to it", async () => {
     const old = new Date(Date.now() + 60_000);
     await app.stores.hookCalls.add("nobody", { forEach: "items", call: "{}", maxTold: 0 });
 
@@ -83,7 +83,7 @@ describe("what a request with forEach takes, beside what was sent", () => {
   });
 });
 
-describe("runs of a request with forEach that is stored once", () => {
+describe("runs of a request with forEach", () => {
   let fixture: MappedHookFixture;
   before(async () => {
     fixture = await MappedHookFixture.start(
@@ -94,7 +94,7 @@ describe("runs of a request with forEach that is stored once", () => {
   });
   after(() => fixture.close());
 
-  it("are each told their own item and what stands around it, after which the request is deleted", async () => {
+  it("each receive their own item and the rest of the body, and the request is deleted after the last one", async () => {
     const items = [1, 2, 3].map((id) => ({ id }));
     const runIds = await fixture.acceptedAll("each", { title: "List", items });
     await Promise.all(runIds.map((id) => fixture.ended(id)));
@@ -109,7 +109,7 @@ describe("runs of a request with forEach that is stored once", () => {
     );
   });
 
-  it("that fail keep it, for those who look and for another try", async () => {
+  it("keep the request when they fail, so that they can be read and retried", async () => {
     const runIds = await fixture.acceptedAll("fail", { items: [{ id: 1, key: "main" }, { id: 2 }] });
     const [failed, completed] = await Promise.all(runIds.map((id) => fixture.ended(id)));
 
@@ -119,7 +119,7 @@ describe("runs of a request with forEach that is stored once", () => {
     expect(shown.call.payload).to.deep.equal({ items: [{ id: 1, key: "main" }] });
   });
 
-  it("fail once they repeat more than sixteen times the request, where the template names all of it", async () => {
+  it("fail when a template of the whole body repeats the request more than sixteen times", async () => {
     const runIds = await fixture.acceptedAll("all", { items: Array<number>(100).fill(7), x: "x".repeat(30_000) });
     const runs = await Promise.all(runIds.map((id) => fixture.ended(id)));
 

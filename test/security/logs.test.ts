@@ -37,7 +37,7 @@ const OBEYED = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u20
 
 const run = promisify(execFile);
 
-describe("the logs, figures, errors and reports of a process", function () {
+describe("the logs, metrics, errors and reports of a process", function () {
   this.timeout(60_000);
   let directory: string;
   let service: Service;
@@ -76,7 +76,7 @@ describe("the logs, figures, errors and reports of a process", function () {
     return service.output().stdout;
   }
 
-  it("have one line for each request, whatever its path and its headers hold", async () => {
+  it("have one line for each request, whatever its path and headers contain", async () => {
     const forged = '{"level":30,"msg":"forged"}';
     const paths = [`/api/jobs/a%0A${encodeURIComponent(forged)}`, "/\u009b2J\u0085forged", "/%1b[2J%e2%80%a8forged"];
     const before = (await logged()).trimEnd().split("\n").length;
@@ -99,7 +99,7 @@ describe("the logs, figures, errors and reports of a process", function () {
     }
   });
 
-  it("tell no secret and nothing of what was sent, whatever is sent where", async () => {
+  it("contain no secret and nothing of a body", async () => {
     const own = Object.values(SECRETS);
     const body = JSON.stringify({ message: CONTENT, token: CONTENT, timeoutSeconds: "soon", [CONTENT]: 1 });
     const answers: string[] = [];
@@ -129,7 +129,7 @@ describe("the logs, figures, errors and reports of a process", function () {
     expect(told).to.not.include(CONTENT);
   });
 
-  it("hold no secret in a report of Node's, which is written of a crash where an operator asks for it", async () => {
+  it("contain no secret in Node's report of a crash", async () => {
     service.child.kill("SIGUSR2");
     const read = () => {
       const [name] = readdirSync(directory).filter((one) => one.startsWith("report."));
@@ -156,7 +156,7 @@ describe("the logs, figures, errors and reports of a process", function () {
     return (await run(process.execPath, ["--input-type=module", "-e", program], { env: {} })).stdout;
   }
 
-  it("have one line of JSON for each thing that is logged, whoever takes what for the end of a line", async () => {
+  it("have one line of JSON for each entry, whatever line separators it contains", async () => {
     const text = await printed(false);
 
     const lines = text.trimEnd().split("\n");
@@ -165,7 +165,7 @@ describe("the logs, figures, errors and reports of a process", function () {
     expect(text).to.not.match(OBEYED);
   });
 
-  it("at a terminal hold nothing that it would obey, and no line that looks like the beginning of another", async () => {
+  it("at a terminal contain no control sequence, and no line that looks like the start of another entry", async () => {
     const text = await printed(true);
 
     const begun = text.split("\n").filter((line) => line.startsWith("["));

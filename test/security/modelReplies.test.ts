@@ -41,7 +41,7 @@ describe("a model that no longer stops", () => {
     ],
   ];
   for (const [title, behaviour] of endless) {
-    it(`${title} is hung up on, and its run fails`, async () => {
+    it(`${title} is disconnected, and its run fails`, async () => {
       server.script(behaviour);
       const runner = openAiRunner({ baseUrl: server.url });
 

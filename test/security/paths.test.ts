@@ -58,7 +58,7 @@ describe("addresses that lead out of what is served", () => {
     });
   }
 
-  it("are told from those of files that are there", async () => {
+  it("are distinguished from those of existing files", async () => {
     const { body } = await get("/");
     const [, asset = ""] = /src="(\/assets\/[^"]+)"/.exec(body) ?? [];
 

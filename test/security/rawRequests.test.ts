@@ -52,7 +52,7 @@ describe("requests that two parsers could read in two ways", () => {
     ["a chunk that is longer than it says", put(["Transfer-Encoding: chunked"], `2\r\n{}x\r\n0\r\n\r\n${HIDDEN}`)],
   ];
   for (const [title, bytes] of twofold) {
-    it(`are refused as a whole and end the connection: ${title}`, async () => {
+    it(`are refused and end the connection: ${title}`, async () => {
       const answered = await send(bytes);
 
       expect(answered.match(/HTTP\/1\.1 \d+/g)).to.deep.equal(["HTTP/1.1 400"]);
@@ -61,7 +61,7 @@ describe("requests that two parsers could read in two ways", () => {
     });
   }
 
-  it("are not those that say one thing: what follows a body is the next request", async () => {
+  it("do not include unambiguous ones: the bytes after a body are the next request", async () => {
     const next = put(["Content-Length: 2", "Connection: close"], "{}").replace("smuggled", "next");
 
     await send(`${put(["Content-Length: 2"], "{}").replace("smuggled", "first")}${next}`);
@@ -72,8 +72,8 @@ describe("requests that two parsers could read in two ways", () => {
   });
 });
 
-describe("what a proxy says of a request, where none is trusted", () => {
-  it("counts for nothing: neither the address, nor the name, nor that it came by TLS", async () => {
+describe("a forwarded header without a trusted proxy", () => {
+  it("is ignored: the address, the host name and the protocol", async () => {
     const app = await startApp({ apiToken: "an-api-token-of-length" });
     const forwarded = {
       "X-Forwarded-Host": "evil.example",
@@ -100,7 +100,7 @@ describe("a page of another site", () => {
   });
   after(() => app.close());
 
-  it("may read no answer and is given leave for nothing: no answer has a header that shares it", async () => {
+  it("may read no response and gets no permission: no response has a CORS header", async () => {
     const asked = {
       Origin: "https://evil.example",
       "Access-Control-Request-Method": "PUT",
@@ -126,7 +126,7 @@ describe("a page of another site", () => {
   });
 
   for (const type of ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=a"]) {
-    it(`changes nothing by a form that it has the browser send as ${type}, from an old browser too`, async () => {
+    it(`changes nothing by a form that the browser sends as ${type}, even an old browser`, async () => {
       const forms = ["/api/jobs/kept/steps/a", "/session", "/queues/api/queues/agent-hook/pause"];
       const refused: string[] = [];
 

@@ -16,7 +16,7 @@ function visit(app: TestApp, host: string, method: string, path: string, headers
   });
 }
 
-describe("a page whose name was led to this machine (DNS rebinding)", () => {
+describe("a page whose name resolves to this machine (DNS rebinding)", () => {
   let app: TestApp;
   before(async () => {
     app = await startApp({
@@ -70,13 +70,17 @@ describe("a page whose name was led to this machine (DNS rebinding)", () => {
   });
 });
 
-describe("the name of a request", () => {
+describe("the host name of a request", () => {
   const settings: [string, Parameters<typeof startApp>[0], number][] = [
-    ["asked for a token, is not looked at: the page has none", { apiToken: "an-api-token-of-length" }, 401],
-    ["beyond loopback, is not looked at where none is given", { host: "0.0.0.0" }, 200],
-    ["beyond loopback, is one of server.allowedHosts", { host: "0.0.0.0", allowedHosts: ["signalbox.internal"] }, 403],
-    ["on another address of loopback, is looked at", { host: "127.0.0.2" }, 403],
-    ["on ::1, is looked at", { host: "::1" }, 403],
+    ["is not checked when a token is required, since the page has none", { apiToken: "an-api-token-of-length" }, 401],
+    ["is not checked beyond loopback without server.allowedHosts", { host: "0.0.0.0" }, 200],
+    [
+      "must be one of server.allowedHosts beyond loopback",
+      { host: "0.0.0.0", allowedHosts: ["signalbox.internal"] },
+      403,
+    ],
+    ["is checked on another loopback address", { host: "127.0.0.2" }, 403],
+    ["is checked on ::1", { host: "::1" }, 403],
   ];
   for (const [title, options, expected] of settings) {
     it(title, async () => {

@@ -62,8 +62,8 @@ function patterns(schema: unknown): string[] {
   return [...own, ...Object.values(schema).flatMap(patterns)];
 }
 
-describe("no text makes a regular expression search for longer than it is long (ReDoS)", () => {
-  it("of those that stand in the sources", () => {
+describe("the time of a regular expression is linear in the length of the text (ReDoS)", () => {
+  it("for those in the sources", () => {
     const all = sources.flatMap((path) => literals(codeOf(path)));
 
     const reported = all.flatMap(({ pattern, flags }) => faults({ source: pattern, flags }));
@@ -72,7 +72,7 @@ describe("no text makes a regular expression search for longer than it is long (
     expect(unexplained(reported)).to.deep.equal([]);
   });
 
-  it("of those that are made of texts", async () => {
+  it("for those that are built from texts", async () => {
     const ofConfiguration = resolve("src/cli/program/arguments.ts"); // a pattern of the schema, looked at below
     const paths = sources.filter((path) => /new RegExp\(/.test(readFileSync(path, "utf8")));
     const all: RegExp[] = [];
@@ -85,7 +85,7 @@ describe("no text makes a regular expression search for longer than it is long (
     expect(unexplained(all.flatMap(faults))).to.deep.equal([]);
   });
 
-  it("of those that bodies, addresses and the configuration are checked by", async () => {
+  it("for those that validate bodies, addresses and the configuration", async () => {
     const app = await startApp();
     const { body } = await app.call("GET", "/openapi.json");
     await app.close();
@@ -96,7 +96,7 @@ describe("no text makes a regular expression search for longer than it is long (
     expect([...all].flatMap((source) => faults({ source, flags: "u" }))).to.deep.equal([]);
   });
 
-  it("which is seen of one that does", () => {
+  it("as the check finds for one that is not", () => {
     expect(faults(/^(a+)+$/)).to.include("exponential Self: /^(a+)+$/");
     expect(faults(/\s+$/)).to.have.length(1);
   });

@@ -18,7 +18,7 @@ const hostile = (place: string) =>
   `${marked(place)}"'><img data-struck src=x onerror=alert(1)></script><script data-struck>alert(1)</script>` +
   `<svg data-struck onload=alert(1)><a data-struck href="javascript:alert(1)">[a](javascript:alert(1))</a>`;
 
-describe("what others have written, on the dashboard", function () {
+describe("text of others on the dashboard", function () {
   this.timeout(120_000);
   const contexts = new BrowserContexts();
   let app: TestApp;
@@ -102,7 +102,7 @@ describe("what others have written, on the dashboard", function () {
     ["the deliveries", () => "/deliveries", ["to"]],
   ];
   for (const [title, path, shown] of places) {
-    it(`is text and nothing else: ${title}`, async () => {
+    it(`is shown as text: ${title}`, async () => {
       await page.goto(app.url + path());
       for (const place of shown) await page.getByText(marked(place)).first().waitFor();
 
@@ -111,7 +111,7 @@ describe("what others have written, on the dashboard", function () {
     });
   }
 
-  it("is seen when it is more than text", async () => {
+  it("is detected by these tests when it is not shown as text", async () => {
     await page.evaluate("document.body.insertAdjacentHTML('beforeend', '<img data-struck>')");
 
     expect(await page.locator("[data-struck]").count()).to.equal(1);

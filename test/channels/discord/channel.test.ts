@@ -35,7 +35,7 @@ const SCRIPT: ChannelScript = {
   idempotentForMs: 120_000,
   invalidRecipients: ["", "general", "#general", "@anna", "user:", "user:anna", "12", "1/../2", `${CHANNEL}:1`],
   failingChecks: [
-    ["a token that is no good", refuses(401, 0), /^Discord answered 401: the credentials/],
+    ["an invalid token", refuses(401, 0), /^Discord answered 401: the credentials/],
     ["a server that is not Discord's", answers(404, "<html>"), /^Discord answered 404/],
     ["an answer without a name", answers(200, { id: "5" }), /names no user/],
   ],
@@ -83,9 +83,9 @@ describeChannel(SCRIPT, (fixture) => {
     ["numbered lists, indented or not", "1. a\n  2) b\n3.5", "1\\. a\n  2\\) b\n3\\.5"],
     ["blocks of code", "```js\na_b\n```", "\\`\\`\\`js\na\\_b\n\\`\\`\\`"],
     ["addresses", "see https://a.example/b_c_d*e (f_g)", "see https://a.example/b_c_d*e (f\\_g)"],
-    ["what has no marks", "Grüße, 5 > 3 & 2!", "Grüße, 5 > 3 & 2!"],
-    ["what would be too long", "*".repeat(1_001), "*".repeat(1_001)],
-    ["what is just not too long", "*".repeat(1_000), "\\*".repeat(1_000)],
+    ["text without marks", "Grüße, 5 > 3 & 2!", "Grüße, 5 > 3 & 2!"],
+    ["text that escaping would make too long", "*".repeat(1_001), "*".repeat(1_001)],
+    ["escaped text of the maximum length", "*".repeat(1_000), "\\*".repeat(1_000)],
   ];
   for (const [title, text, expected] of plain) {
     it(`escapes plain text: ${title}`, async () => {
@@ -118,12 +118,12 @@ describeChannel(SCRIPT, (fixture) => {
   });
 
   const unopened: [string, Behaviour, SendResult["kind"]][] = [
-    ["a user that is not there", refuses(404, 10013), "gone"],
-    ["a user that takes no messages", refuses(403, 50007), "gone"],
-    ["a recipient that is none", refuses(400, 50033), "gone"],
-    ["a form that is not taken", refuses(400, 50035), "gone"],
-    ["a token that is no good", refuses(401, 0), "authentication"],
-    ["too many opened", refuses(400, 40003), "rate-limited"],
+    ["an unknown user", refuses(404, 10013), "gone"],
+    ["a user who accepts no messages", refuses(403, 50007), "gone"],
+    ["an invalid recipient", refuses(400, 50033), "gone"],
+    ["an invalid form", refuses(400, 50035), "gone"],
+    ["an invalid token", refuses(401, 0), "authentication"],
+    ["too many direct channels opened", refuses(400, 40003), "rate-limited"],
     ["503", answers(503), "transient"],
     ["504", answers(504), "transient"],
     ["a connection that breaks", breaks, "transient"],
@@ -145,17 +145,17 @@ describeChannel(SCRIPT, (fixture) => {
   const limits: [string, Behaviour, number | null, "channel" | "recipient"][] = [
     ["of a bucket", limited(64.57, { ...bucket, "X-RateLimit-Scope": "user" }), 64_570, "recipient"],
     ["of a resource", limited(1336.57, { ...bucket, "X-RateLimit-Scope": "shared" }), 1_336_570, "recipient"],
-    ["of all, by the body", limited(0.5, bucket, { global: true }), 500, "channel"],
-    ["of all, by its scope", limited(0.5, { ...bucket, "X-RateLimit-Scope": "global" }), 500, "channel"],
-    ["of all, by its header", limited(0.5, { ...bucket, "X-RateLimit-Global": "true" }), 500, "channel"],
+    ["on all requests, by the body", limited(0.5, bucket, { global: true }), 500, "channel"],
+    ["on all requests, by its scope", limited(0.5, { ...bucket, "X-RateLimit-Scope": "global" }), 500, "channel"],
+    ["on all requests, by its header", limited(0.5, { ...bucket, "X-RateLimit-Global": "true" }), 500, "channel"],
     ["of the bot", limited(2, { "X-RateLimit-Scope": "user" }), 2_000, "channel"],
-    ["of a part of a millisecond", limited(0.0001, bucket), 1, "recipient"],
-    ["told by the header", limited(undefined, { ...bucket, "Retry-After": "65" }), 65_000, "recipient"],
+    ["of less than a millisecond", limited(0.0001, bucket), 1, "recipient"],
+    ["in the header alone", limited(undefined, { ...bucket, "Retry-After": "65" }), 65_000, "recipient"],
     ["of an unknown length", limited("soon", bucket), null, "recipient"],
     ["of slow mode", limited(7.5, {}, { code: 20016 }), 7_500, "recipient"],
     ["of a channel", limited(7.5, {}, { code: 20028 }), 7_500, "recipient"],
     ["of a resource, by its code", limited(7.5, {}, { code: 40062 }), 7_500, "channel"],
-    ["of slow mode, in a 400", refuses(400, 20016, { retry_after: 3 }), 3_000, "recipient"],
+    ["of slow mode in a 400", refuses(400, 20016, { retry_after: 3 }), 3_000, "recipient"],
   ];
   describeOutcomes(fixture, [
     ...limits.map(([title, behaviour, retryAfterMs, scope]): Outcome => {

@@ -46,8 +46,8 @@ const SCRIPT: ChannelScript = {
   invalidRecipients: ["", "town", "#town", id("town").toUpperCase(), "user:anna", "@..", "a/b/c", `${id("town")}:root`],
   invalidRecipientReason: /team\/channel/,
   failingChecks: [
-    ["a token that is no good", refuses(401, "api.context.session_expired.app_error"), /401 \(api.*credentials/],
-    ["a server that is no Mattermost", answers(200, "<html>"), /answered 200/],
+    ["an invalid token", refuses(401, "api.context.session_expired.app_error"), /401 \(api.*credentials/],
+    ["a server that is not Mattermost", answers(200, "<html>"), /answered 200/],
     ["an answer without a name", answers(200, { id: id("bot") }), /names no user/],
   ],
 };
@@ -88,9 +88,9 @@ describeChannel(SCRIPT, (fixture) => {
     ["marks in a line", "a *b* _c_ ~~d~~ `e` [f](g) |h|", "a \\*b\\* \\_c\\_ \\~\\~d\\~\\~ \\`e\\` \\[f](g) \\|h\\|"],
     ["backslashes", "C:\\Users \\* \\", "C:\\Users \\\\\\* \\\\"],
     ["tags and entities", "<b> 1 < 2 &amp; a & b", "&lt;b> 1 &lt; 2 &amp;amp; a & b"],
-    ["what begins a line", "# a\n> b\n- c\n + d\n1. e\n2) f", "\\# a\n\\> b\n\\- c\n \\+ d\n1\\. e\n2\\) f"],
+    ["marks at the start of a line", "# a\n> b\n- c\n + d\n1. e\n2) f", "\\# a\n\\> b\n\\- c\n \\+ d\n1\\. e\n2\\) f"],
     ["lines under a heading", "a\n===\nb\n---", "a\n&#61;==\nb\n\\---"],
-    ["what is indented like code", "    a\n\tb\n   c", "&nbsp;   a\n&nbsp;b\n   c"],
+    ["lines indented like code", "    a\n\tb\n   c", "&nbsp;   a\n&nbsp;b\n   c"],
     ["addresses", "**https://a_b.c/d_e*f** www.x_y.z/~u", "\\*\\*https://a_b.c/d_e*f** www.x_y.z/~u"],
   ];
   for (const [title, text, message] of plain) {
@@ -178,17 +178,25 @@ describeChannel(SCRIPT, (fixture) => {
     ["401 that breaks off", breaksWithin(401), { kind: "authentication" }],
     ["403", refuses(403, "api.context.permissions.app_error"), { kind: "gone" }],
     ["404", refuses(404, "app.channel.get.existing.app_error"), { kind: "gone" }],
-    ["400 about the channel", refuses(400, "api.context.invalid_param.app_error"), { kind: "gone" }],
-    ["400 of an id that is none", refuses(400, "model.post.is_valid.channel_id.app_error"), { kind: "gone" }],
-    ["400 of an archived one", refuses(400, "api.post.create_post.can_not_post_to_deleted.error"), { kind: "gone" }],
-    ["400 about the thread", refuses(400, "api.post.create_post.root_id.app_error"), { kind: "gone" }],
-    ["400 of a thread elsewhere", refuses(400, "api.post.create_post.channel_root_id.app_error"), { kind: "gone" }],
-    ["400 about the length", refuses(400, "model.post.is_valid.message_length.app_error"), { kind: "content" }],
+    ["400 for the channel", refuses(400, "api.context.invalid_param.app_error"), { kind: "gone" }],
+    ["400 for an invalid channel id", refuses(400, "model.post.is_valid.channel_id.app_error"), { kind: "gone" }],
+    [
+      "400 for an archived channel",
+      refuses(400, "api.post.create_post.can_not_post_to_deleted.error"),
+      { kind: "gone" },
+    ],
+    ["400 for the thread", refuses(400, "api.post.create_post.root_id.app_error"), { kind: "gone" }],
+    [
+      "400 for a thread of another channel",
+      refuses(400, "api.post.create_post.channel_root_id.app_error"),
+      { kind: "gone" },
+    ],
+    ["400 for the length", refuses(400, "model.post.is_valid.message_length.app_error"), { kind: "content" }],
     ["400 of a plugin", refuses(400, `Post rejected by plugin. ${TEXT}`), { kind: "content" }],
     ["500", refuses(500, "app.post.save.app_error"), { kind: "transient" }],
     ["501", refuses(501, "api.license.app_error"), { kind: "transient" }],
     [
-      "500 as an earlier try is still under way",
+      "500 while an earlier attempt is pending",
       refuses(500, "api.post.deduplicate_create_post.pending"),
       { kind: "rate-limited", retryAfterMs: 1_000, scope: "recipient" },
     ],
@@ -204,12 +212,12 @@ describeChannel(SCRIPT, (fixture) => {
       { kind: "rate-limited", retryAfterMs: 3_000, scope: "channel" },
     ],
     [
-      "429 that says only when it begins anew",
+      "429 with only the time of the reset",
       answers(429, "limit exceeded\n", { "X-RateLimit-Reset": "8" }),
       { kind: "rate-limited", retryAfterMs: 8_000, scope: "channel" },
     ],
     [
-      "429 that says nothing",
+      "429 without a time",
       answers(429, "limit exceeded\n"),
       { kind: "rate-limited", retryAfterMs: null, scope: "channel" },
     ],
@@ -242,8 +250,8 @@ describeChannel(SCRIPT, (fixture) => {
     ["429", answers(429, "limit exceeded\n"), "rate-limited"],
     ["500", refuses(500, "app.user.get.app_error"), "transient"],
     ["an answer without an id", answers(200, {}), "transient"],
-    ["504, as no message was in it", answers(504), "transient"],
-    ["a broken connection, as no message was in it", breaks, "transient"],
+    ["504, since it contained no message", answers(504), "transient"],
+    ["a broken connection, since it contained no message", breaks, "transient"],
   ];
   for (const [title, behaviour, kind] of answersToLookups) {
     it(`returns ${kind} and caches nothing if the lookup of a recipient ends with ${title}`, async () => {

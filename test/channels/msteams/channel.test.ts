@@ -131,13 +131,18 @@ describeChannel(SCRIPT, (fixture) => {
 
   const answersToPosts: [string, Behaviour, object, RegExp][] = [
     ["400", refuses(400, "BadSyntax"), { kind: "content" }, /BadSyntax/],
-    ["400 as the documents have it", refuses(400, "Bad Argument"), { kind: "content" }, /Bad Argument/],
-    ["403 of a bot taken away", refuses(403, "BotNotInConversationRoster"), { kind: "gone" }, /not part/],
-    ["403 of a user who blocks", refuses(403, "ConversationBlockedByUser"), { kind: "gone" }, /blocked/],
-    ["403 of an old form", refuses(403, "MessageWritesBlocked"), { kind: "gone" }, /blocked or removed/],
-    ["403 of an administrator", refuses(403, "BotDisabledByAdmin"), { kind: "gone" }, /administrator/],
-    ["403 of another cloud", refuses(403, "InvalidBotApiHost"), { kind: "gone" }, /apiUrl/],
-    ["403 of a new kind", refuses(403, "SomethingElse"), { kind: "gone" }, /SomethingElse.*may not/],
+    ["400 with the code of the documentation", refuses(400, "Bad Argument"), { kind: "content" }, /Bad Argument/],
+    ["403 for a removed bot", refuses(403, "BotNotInConversationRoster"), { kind: "gone" }, /not part/],
+    ["403 for a user who blocks the bot", refuses(403, "ConversationBlockedByUser"), { kind: "gone" }, /blocked/],
+    ["403 with the previous code", refuses(403, "MessageWritesBlocked"), { kind: "gone" }, /blocked or removed/],
+    [
+      "403 for a bot that an administrator disabled",
+      refuses(403, "BotDisabledByAdmin"),
+      { kind: "gone" },
+      /administrator/,
+    ],
+    ["403 for a bot of another cloud", refuses(403, "InvalidBotApiHost"), { kind: "gone" }, /apiUrl/],
+    ["403 with an unknown code", refuses(403, "SomethingElse"), { kind: "gone" }, /SomethingElse.*may not/],
     ["404", refuses(404, "ConversationNotFound"), { kind: "gone" }, /no such conversation/],
     ["412", refuses(412, "PreconditionFailed"), { kind: "transient" }, /PreconditionFailed/],
     ["413", refuses(413, "MessageSizeTooBig"), { kind: "content" }, /too large/],
@@ -150,7 +155,7 @@ describeChannel(SCRIPT, (fixture) => {
       /Throttled/,
     ],
     [
-      "429 that does not say until when",
+      "429 without a time",
       refuses(429, "Throttled"),
       { kind: "rate-limited", retryAfterMs: null, scope: "recipient" },
       /Throttled/,
@@ -181,9 +186,9 @@ describeChannel(SCRIPT, (fixture) => {
     });
 
     const lifetimes: [string, object, number][] = [
-      ["half the time of one that is short", { expires_in: 200 }, 100_000],
+      ["half of a short lifetime", { expires_in: 200 }, 100_000],
       ["a lifetime that is a string", { expires_in: "3599" }, 3_299_000],
-      ["one of unknown lifetime once", {}, 0],
+      ["an unknown lifetime once", {}, 0],
     ];
     for (const [title, expires, until] of lifetimes) {
       it(`is used with ${title}`, async () => {
@@ -296,12 +301,12 @@ describeChannel(SCRIPT, (fixture) => {
       ["a wrong secret", deniesToken(401, "invalid_client", 7000215), { kind: "authentication" }, /client, 7000215/],
       ["an unknown app", deniesToken(400, "unauthorized_client", 700016), { kind: "authentication" }, /appId/],
       ["an unknown tenant", deniesToken(400, "invalid_request", 90002), { kind: "authentication" }, /tenantId/],
-      ["400 for a while", deniesToken(400, "temporarily_unavailable", 90033), { kind: "transient" }, /90033/],
+      ["a temporary 400", deniesToken(400, "temporarily_unavailable", 90033), { kind: "transient" }, /90033/],
       ["503", deniesToken(503, "server_error", 90006), { kind: "transient" }, /answered 503/],
       ["504", answers(504), { kind: "transient" }, /answered 504/],
       ["404 of another server", answers(404, "<html>"), { kind: "transient" }, /answered 404/],
       ["200 without a token", answers(200, { token_type: "Bearer" }), { kind: "transient" }, /answered 200/],
-      ["200 that is no JSON", answers(200, "<html>"), { kind: "transient" }, /answered 200/],
+      ["200 without JSON", answers(200, "<html>"), { kind: "transient" }, /answered 200/],
       ["a redirect", answers(302, "", { Location: "/elsewhere" }), { kind: "transient" }, /answered 302, a redirect/],
       ["a broken connection", breaks, { kind: "transient" }, /No token: .*connection/],
       [

@@ -90,7 +90,7 @@ describeChannel(SCRIPT, (fixture) => {
 
   const results: Outcome[] = [
     [
-      "the list that newer ones answer",
+      "the list that newer versions return",
       answers(201, [{ timestamp: "1732190400000" }]),
       { kind: "sent", id: "1732190400000" },
     ],
@@ -102,7 +102,7 @@ describeChannel(SCRIPT, (fixture) => {
       { kind: "gone" },
     ],
     [
-      "a captcha that is asked for",
+      "a required captcha",
       answers(429, {
         error: `${TEXT}. Use the attached challenge tokens`,
         challenge_tokens: ["t-1"],
@@ -116,12 +116,12 @@ describeChannel(SCRIPT, (fixture) => {
       },
     ],
     [
-      "a limit without a captcha, which has been seen of messages that arrived",
+      "a limit without a captcha, which can follow an accepted message",
       answers(429, { error: "Failed to send message due to rate limiting.", challenge_tokens: [""] }),
       { kind: "ambiguous" },
     ],
     [
-      "a limit in words",
+      "a limit in the error text",
       refuses(`Failed to send (some) messages:\n${TO}: Rate limit failure for "${TO}", retry after 30 seconds\n`),
       {
         kind: "rate-limited",
@@ -131,12 +131,12 @@ describeChannel(SCRIPT, (fixture) => {
       },
     ],
     [
-      "a limit in words without its end",
+      "a limit in the error text without a time",
       refuses(`Failed to send (some) messages:\n${TO}: Rate limit failure for "${TO}"\nFailed to send message\n`),
       { kind: "ambiguous" },
     ],
     [
-      "a captcha in words",
+      "a captcha in the error text",
       refuses(
         `CAPTCHA proof required for sending to "${TO}", available options "CAPTCHA" with challenge token "t-1", or wait "86400" seconds.\n`,
       ),
@@ -148,7 +148,7 @@ describeChannel(SCRIPT, (fixture) => {
       },
     ],
     [
-      "a captcha in words that no time ends",
+      "a captcha in the error text without a time",
       refuses(`CAPTCHA proof required for sending to "${TO}", with challenge token "t-1", or wait "-1" seconds.\n`),
       {
         kind: "rate-limited",
@@ -169,32 +169,36 @@ describeChannel(SCRIPT, (fixture) => {
       refuses(`The user ${TO} is not registered.`),
       { kind: "gone", reason: "signal-cli-rest-api answered 400: The user … is not registered." },
     ],
-    ["the same, of old", refuses(`Failed to send:\n${TO}: Unregistered user "${TO}"`), { kind: "gone" }],
+    [
+      "a recipient who is not registered, in the old format",
+      refuses(`Failed to send:\n${TO}: Unregistered user "${TO}"`),
+      { kind: "gone" },
+    ],
     [
       "a safety number that is not trusted",
       refuses("Unable to complete request due to untrusted recipient keys"),
       { kind: "gone" },
     ],
-    ["an account that is not there", refuses("Specified account does not exist"), { kind: "authentication" }],
+    ["an unknown account", refuses("Specified account does not exist"), { kind: "authentication" }],
     ["an account that is not registered", refuses(`User ${ACCOUNT} is not registered.\n`), { kind: "authentication" }],
-    ["an error of which only the status came", breaksWithin(400), { kind: "ambiguous" }],
-    ["a signal-cli that took too long", refuses("process killed as timeout reached"), { kind: "ambiguous" }],
+    ["an error whose body breaks off", breaksWithin(400), { kind: "ambiguous" }],
+    ["a signal-cli that exceeded its time limit", refuses("process killed as timeout reached"), { kind: "ambiguous" }],
     [
-      "an inner error, which has been seen of messages that arrived",
+      "an internal error, which can follow an accepted message",
       refuses("Failed to send message: [429] Rate limit exceeded: 429 (RateLimitException) (UnexpectedErrorException)"),
       { kind: "ambiguous" },
     ],
     [
-      "any other words",
+      "any other error text",
       refuses("Failed to send message"),
       { kind: "transient", reason: "signal-cli-rest-api answered 400: Failed to send message" },
     ],
     [
-      "words that quote the message",
+      "an error text that quotes the message",
       refuses(`Invalid text: ${JSON.stringify(TEXT)}`),
       { kind: "transient", reason: "signal-cli-rest-api answered 400" },
     ],
-    ["400 of something else", answers(400, "<html>Bad request</html>"), { kind: "transient" }],
+    ["400 of another server", answers(400, "<html>Bad request</html>"), { kind: "transient" }],
     ["401 of a proxy", answers(401, "<html>Who are you?</html>"), { kind: "authentication" }],
   ];
   describeOutcomes(fixture, results);
@@ -207,14 +211,34 @@ describeChannel(SCRIPT, (fixture) => {
     expect(result).to.deep.equal({ kind: "sent", id: "1732190400000" });
   });
 
-  describe("check of the account", () => {
+  describe("check", () => {
     const cases: [string, Behaviour[], boolean, RegExp][] = [
-      ["which is there", [ABOUT, answers(200, ["+4915122222222", ACCOUNT])], true, /sends as \+4915100000000/],
-      ["which is not there", [ABOUT, answers(200, [])], false, /no account \+4915100000000/],
-      ["of an older one, which lists none", [ABOUT, answers(404, "404 page not found")], true, /sends as/],
-      ["of one that cannot list them just now", [ABOUT, answers(500, { error: "Couldn't" })], true, /sends as/],
-      ["where something else answers", [answers(200, "<html>Hello</html>")], false, /no signal-cli-rest-api/],
-      ["where a proxy answers", [answers(502)], false, /502/],
+      [
+        "succeeds for a registered account",
+        [ABOUT, answers(200, ["+4915122222222", ACCOUNT])],
+        true,
+        /sends as \+4915100000000/,
+      ],
+      ["fails for an unknown account", [ABOUT, answers(200, [])], false, /no account \+4915100000000/],
+      [
+        "succeeds for an older version, which lists no accounts",
+        [ABOUT, answers(404, "404 page not found")],
+        true,
+        /sends as/,
+      ],
+      [
+        "fails for a server that cannot list its accounts",
+        [ABOUT, answers(500, { error: "Couldn't" })],
+        true,
+        /sends as/,
+      ],
+      [
+        "fails for a server that is not signal-cli-rest-api",
+        [answers(200, "<html>Hello</html>")],
+        false,
+        /no signal-cli-rest-api/,
+      ],
+      ["fails for an error of a proxy", [answers(502)], false, /502/],
     ];
     for (const [title, behaviours, ok, detail] of cases) {
       it(title, async () => {

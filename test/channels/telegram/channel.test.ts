@@ -24,8 +24,8 @@ const SCRIPT: ChannelScript = {
   idempotentForMs: 0,
   invalidRecipients: ["", "Anna", "+49 151 1234", "42:", "42:topic", "@a b", "../getMe"],
   failingChecks: [
-    ["a token that is revoked", refuses(401, "Unauthorized"), /^Telegram answered 401: Unauthorized/],
-    ["a token that is none", refuses(404, `Not Found: ${TOKEN}`), /^Telegram answered 404: the token is no bot's/],
+    ["a revoked token", refuses(401, "Unauthorized"), /^Telegram answered 401: Unauthorized/],
+    ["a malformed token", refuses(404, `Not Found: ${TOKEN}`), /^Telegram answered 404: the token is no bot's/],
     ["a server that is not Telegram's", answers(200, "<html>"), /^Telegram answered 200, but/],
     ["an answer without a name", answers(200, { ok: true, result: {} }), /^Telegram answered 200, but/],
   ],
@@ -112,9 +112,14 @@ describeChannel(SCRIPT, (fixture) => {
   const limits: [string, string, Behaviour, object][] = [
     ["a chat", "42", refuses(429, slow, { retry_after: 14 }), { retryAfterMs: 14_000, scope: "channel" }],
     ["a group", "-100123", refuses(429, slow, { retry_after: 14 }), { retryAfterMs: 14_000, scope: "recipient" }],
-    ["a named one", "@name", refuses(429, slow, { retry_after: 14 }), { retryAfterMs: 14_000, scope: "recipient" }],
-    ["a header", "42", answers(429, { ok: false }, { "Retry-After": "3" }), { retryAfterMs: 3_000, scope: "channel" }],
-    ["nothing told", "42", refuses(429, slow), { retryAfterMs: null, scope: "channel" }],
+    ["a named channel", "@name", refuses(429, slow, { retry_after: 14 }), { retryAfterMs: 14_000, scope: "recipient" }],
+    [
+      "a limit in the header",
+      "42",
+      answers(429, { ok: false }, { "Retry-After": "3" }),
+      { retryAfterMs: 3_000, scope: "channel" },
+    ],
+    ["a limit without a time", "42", refuses(429, slow), { retryAfterMs: null, scope: "channel" }],
   ];
   for (const [title, to, behaviour, expected] of limits) {
     it(`returns rate-limited with its scope and delay: ${title}`, async () => {

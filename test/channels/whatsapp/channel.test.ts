@@ -45,8 +45,8 @@ const SCRIPT: ChannelScript = {
   invalidRecipients: ["", "anna", "0151 12345678", "+49", "1234567890123456", "me@example.com", "49151/12345678"],
   invalidRecipientReason: /country code/,
   failingChecks: [
-    ["a token that is no good", refuses(401, 190), /401 \(190\).*token/],
-    ["a server that is none of Meta's", answers(200, "<html>"), /answered 200/],
+    ["an invalid token", refuses(401, 190), /401 \(190\).*token/],
+    ["a server that is not Meta's", answers(200, "<html>"), /answered 200/],
     ["an answer without a number", answers(200, { messages: [{ id: "wamid.1" }] }), /names no number/],
   ],
 };
@@ -213,7 +213,7 @@ describeChannel(SCRIPT, (fixture) => {
     ["the app (4)", refuses(400, 4), "channel", null],
     ["the business account (80007)", refuses(429, 80007), "channel", null],
     ["spam (131048)", refuses(429, 131048), "channel", 3_600_000],
-    ["something new, told by the status", refuses(429, 999_999), "channel", null],
+    ["an unknown kind, by its status", refuses(429, 999_999), "channel", null],
   ];
   describeOutcomes(
     fixture,
