@@ -48,7 +48,7 @@ describe("slow clients", () => {
   }): Promise<Attacker> {
     const socket = connect(Number(new URL(url).port), "127.0.0.1");
     let [text, isDisconnected] = ["", false];
-    socket.on("error", () => {}); // the service disconnects it during a write
+    socket.on("error", () => {}); // The service disconnects it during a write.
     socket.once("close", () => {
       isDisconnected = true;
     });

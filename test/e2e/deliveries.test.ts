@@ -18,17 +18,17 @@ import { startWorker, type TestWorker } from "../support/worker.ts";
 const DELIVERIES = 240;
 const RECIPIENTS = 15;
 
-/** A channel's id as Mattermost makes them. */
+/** Returns a channel id in Mattermost's format. */
 const idOf = (name: string) => name.padEnd(26, "0");
 
-/** Real worker processes, and services that behave as Mattermost and Telegram. */
+/** Real worker processes, and servers that behave like Mattermost and Telegram. */
 describe("deliveries", () => {
   let dir: string;
   let mattermost: ChannelServer;
   let telegram: ChannelServer;
   let app: TestApp;
   let env: Record<string, string>;
-  /** What people have seen in Mattermost: a post whose key it knows is not there twice. */
+  /** The posts in Mattermost, which deduplicates them by their keys. */
   let posts: Map<string, { channel: string; message: string }>;
   const running: Service[] = [];
   let beside: TestWorker | undefined;
@@ -136,7 +136,7 @@ describe("deliveries", () => {
   });
 });
 
-/** A service that takes so many requests, then none for a while, which it tells, and so on. */
+/** A service with a rate limit: after some requests it refuses others for a time that it names. */
 function paced(usual: Behaviour, { count, restMs }: { count: number; restMs: number }): Behaviour {
   const refuses = answers(429, "limit exceeded", { "Retry-After": String(restMs / 1_000) });
   let taken = 0;

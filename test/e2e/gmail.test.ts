@@ -47,7 +47,7 @@ describe("the Gmail process", function () {
     return service;
   };
   const listen = () => run(runGmailProcess(fixture.env));
-  /** Its lease, not that of the other, is what a test waits for: what delays it on a busy machine fails no test. */
+  /** Listens with a short lease, so that tests wait only for the end of this lease. */
   const listenWithShortLease = () => run(runGmailProcessWithShortLease(fixture.env));
   const holder = async () =>
     Number((await fixture.app.stores.gmailMailboxes.find("ada@example.org"))?.claim?.holder.split(":").at(-1));

@@ -12,7 +12,7 @@ import { answers, type ChannelServer, startChannelServer } from "../support/serv
 const CLIENT = { installed: { client_id: "client", client_secret: "secret", project_id: "my-project" } };
 const SUBJECTS = ["Invoice 17", "Lunch?", "Server is down"];
 
-/** What somebody does who has `npm start` and nothing else: the commands, one after the other, beside one service. */
+/** Runs the commands of the set-up in sequence beside one service, as an operator does who has only `npm start`. */
 describe("the Gmail set-up", function () {
   this.timeout(90_000);
   let google: GoogleServer;
@@ -49,11 +49,11 @@ describe("the Gmail set-up", function () {
         agents: { defaults: { heartbeat: { every: "1d" } } },
       }),
     );
-  /** Not Google itself, but nothing of the mailbox. */
+  /** A server that is not Google and has no mailbox. */
   const withGoogle = () => ({
     gmail: { apiUrl: google.url, pubsubUrl: google.url, tokenUrl: google.tokenUrl, consentUrl: google.consentUrl },
   });
-  /** The service, which the first test that wants it starts. */
+  /** The service; the first test that needs it starts it. */
   const started = async () => {
     service ??= runCli("start", {}, home);
     return { service, url: await service.ready() };
@@ -68,7 +68,7 @@ describe("the Gmail set-up", function () {
     return stdout;
   };
   const status = () => runInProcess(["webhooks", "gmail", "status"], {}, { cwd: home });
-  /** Once the first listing is made: what came before is none of the listener's. */
+  /** Waits for the first listing: the listener ignores earlier mails. */
   const isWell = async () => (await status()).code === 0;
   const arrive = (subject: string) => {
     google.mailbox.add({

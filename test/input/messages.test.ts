@@ -97,7 +97,7 @@ describe("foreign messages in Redis", function () {
         await queue?.add(name, data, { removeOnFail: true, removeOnComplete: true });
         count++;
       }
-      // as no program of ours writes it
+      // The service never writes this.
       const key = `${queuePrefix(app.prefix, name)}:${name}`;
       await redis.hset(`${key}:foreign`, { data: "{no json", opts: "[", name: "", timestamp: "x" });
       await redis.hset(`${key}:bare`, { a: "b" });
@@ -125,7 +125,7 @@ describe("foreign messages in Redis", function () {
   });
 });
 
-/** Nearly as the service writes them. */
+/** Messages that are close to those of the service. */
 const kinds = fc.record({
   kind: fc.constantFrom<unknown>("job", "step", "run", "delivery", "many", "other", 1),
   jobId: odd,
@@ -137,7 +137,7 @@ const kinds = fc.record({
 const mostly = <T>(usual: T, ...others: T[]): fc.Arbitrary<T> =>
   fc.oneof({ weight: 4, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: fc.constantFrom(...others) });
 
-/** Bytes of an answer: what a service of this kind says, changed, cut, or something else altogether. */
+/** Bytes of a response: one of this kind of service, changed or truncated, or random ones. */
 const answer = (usual: readonly unknown[], keys: readonly string[]) =>
   fc.record({
     status: mostly(200, 201, 204, 301, 400, 401, 403, 404, 409, 413, 418, 429, 500, 502, 503, 599),

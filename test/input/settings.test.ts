@@ -14,7 +14,7 @@ const SECRETS = [
 ];
 const [API = "", HOOKS = "", SENDER = "", BOT = ""] = SECRETS;
 
-/** A configuration with something in every section. */
+/** A configuration with values in every section. */
 const whole = () => ({
   server: {
     port: 3000,
@@ -132,7 +132,7 @@ const KEYS = [
   "hasOwnProperty",
 ];
 
-/** A place in a value, as numbers that lead to it, and what becomes of it. */
+/** A position in a value, as a path of numbers, and the change to it. */
 const change = fc.record({
   way: fc.array(fc.nat(20), { minLength: 1, maxLength: 6 }),
   act: fc.constantFrom("replace", "replace", "replace", "remove", "add", "rename", "nest"),
@@ -142,7 +142,7 @@ const change = fc.record({
 type Change = typeof change extends fc.Arbitrary<infer T> ? T : never;
 
 function apply(root: object, { way, act, value: given, key }: Change): void {
-  const value = structuredClone(given); // of one value that stands in two places neither is to be changed with the other
+  const value = structuredClone(given); // A value that occurs twice is changed in one place only.
   let at = root as Record<string, unknown>;
   for (const [i, step] of way.entries()) {
     const names = Object.keys(at);
@@ -163,10 +163,10 @@ function apply(root: object, { way, act, value: given, key }: Change): void {
 }
 const PLAIN = { enumerable: true, configurable: true, writable: true };
 
-/** What begins a problem: a known section, a variable, or a key of the file's top that is not known. */
+/** Matches the start of a problem: a section, a variable, or an unknown top-level key. */
 const NAMES_A_KEY = /^(\S+ \([\w.]+\)|[^\s.]+(\.[^\s.]*)*|.*) (is|must|may|uses|has|needs|means|names)|: /s;
 
-/** Either a configuration or an error that says what is wrong, and with it none of the secrets. */
+/** Checks that the result is a configuration, or an error that names the problem without the secrets. */
 function outcomeOf(text: string | undefined, env: Environment, secrets: readonly string[]): "taken" | "refused" {
   try {
     const config = parseConfig(text, env);

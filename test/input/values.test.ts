@@ -60,7 +60,7 @@ const PIECES = [
   ],
 ];
 const template = fc.array(fc.constantFrom(...PIECES), { maxLength: 14 }).map((parts) => parts.join(""));
-/** One that can be parsed, more often than not. */
+/** Mostly templates that can be parsed. */
 const path = fc
   .array(
     fc.constantFrom("a", "b", "payload", "headers", "query", "item", "__proto__", "constructor", "length", "toString"),

@@ -7,7 +7,7 @@ import { parseConfig } from "../../src/shared/config/load.ts";
 import { turn, whatWasThrown } from "../agents/runners/turn.ts";
 import { answers, type ChannelServer, startChannelServer } from "../support/servers/channelServer.ts";
 
-/** Others' words for whom to write to, each of which would be more than that in an address. */
+/** Recipients with a special meaning in an address. */
 const RECIPIENTS = [
   ...["http://127.0.0.1:1/stolen", "//127.0.0.1:1/stolen", "@127.0.0.1:1", "127.0.0.1:1", "x@127.0.0.1:1/stolen"],
   ...["../stolen", "../../stolen", "..", ".", "a/../../stolen", "%2e%2e/stolen", "..%2fstolen", "\\..\\stolen"],
@@ -15,7 +15,7 @@ const RECIPIENTS = [
   ...["@../stolen", "user:../stolen", "C1/../stolen", "group.../stolen", "u:../stolen", "iMessage;-;../stolen"],
 ];
 
-/** What each service is asked for in a delivery, and nothing else is. */
+/** The only request of each service for a delivery. */
 const KNOWN =
   /^\/(bot5:t\/sendMessage|(chat\.postMessage|conversations\.open)|(channels\/\d+\/messages|users\/@me\/channels)|api\/v4\/(posts|channels\/direct|users\/me|users\/username\/[\w.-]+|teams\/name\/[\w-]+\/channels\/name\/[\w-]+)|organizations\/oauth2\/v2\.0\/token|v3\/conversations\/[^/?]+\/activities|v26\.0\/1065\/messages|v2\/send|api\/v1\/(message\/text|chat\/new)\?password=[^&]*)$/;
 

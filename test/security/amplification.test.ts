@@ -58,7 +58,7 @@ describe("a request with forEach", () => {
     expect(full.body.detail).to.include("hooks.maxWaitingRuns");
     expect(Number(full.headers.get("Retry-After"))).to.be.within(1, 60);
     expect([again.status, again.body.runIds.length, other.status]).to.deep.equal([202, 1_000, 202]);
-    expect(after - before).to.be.below(2_000); // the other mapping's run
+    expect(after - before).to.be.below(2_000); // This is the run of the other mapping.
   });
 
   it("is accepted when it still fits, and again with the same Idempotency-Key while the mapping is full", async () => {

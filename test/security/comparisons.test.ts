@@ -8,7 +8,7 @@ const TOKEN = "an-api-token-of-length";
 const READ_ONLY = "a-read-only-token-of-length";
 const HOOKS = "a-hook-token-of-length";
 
-/** Wrong ones: where they differ and how long they are must not show. */
+/** Invalid secrets that differ in position and length, neither of which may have a visible effect. */
 const wrongOnes = (right: string) => [
   `X${right.slice(1)}`,
   `${right.slice(0, -1)}X`,
@@ -18,7 +18,7 @@ const wrongOnes = (right: string) => [
   "X".repeat(10 * right.length),
 ];
 
-/** How often, and over how many bytes, secrets are compared in constant time during an act. */
+/** Returns the lengths of the constant-time comparisons during an act. */
 async function comparisonsOf(act: () => unknown): Promise<string[]> {
   const compared: string[] = [];
   const { timingSafeEqual } = crypto;

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { parseConfig } from "../../src/shared/config/load.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 
-/** What MongoDB, Redis, JavaScript or a path would take for more than a name. */
+/** Names with a special meaning for MongoDB, Redis, JavaScript or a path. */
 const HOSTILE = [
   ...["$where", "$set", "$ne", "a.b", "a.$.b", "$[]", "a$", "__proto__", "constructor", "prototype", "toString"],
   ...["hasOwnProperty", "_id", "_bsontype", "*", ".*", "^", "{}", '{"$ne":null}', "[object Object]", "null", "0", "-1"],
@@ -24,7 +24,7 @@ const HOSTILE = [
 const bearer = { Authorization: "Bearer a-hook-token-of-length" };
 const at = (id: string) => `/api/jobs/${encodeURIComponent(id)}`;
 
-/** What the prototypes of all values have, to be compared. */
+/** Returns the properties of the built-in prototypes, for comparison. */
 const prototypes = () =>
   [Object, Array, String, Function].map(({ prototype }) => Reflect.ownKeys(prototype).map(String));
 

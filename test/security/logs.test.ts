@@ -28,11 +28,11 @@ const FILE = `{
   agents: { runners: { openai: { apiKey: "\${MODEL_KEY}" } } },
 }`;
 
-/** What somebody sends in, and nobody is to read in a log. */
+/** Texts of requests that no log may contain. */
 const CONTENT = "the-words-of-a-sender-0007";
 
-/** What ends a line, or is obeyed by a terminal. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+/** Line separators and control characters of terminals. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the test searches for them
 const OBEYED = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/;
 
 const run = promisify(execFile);
@@ -61,14 +61,14 @@ describe("the logs, metrics, errors and reports of a process", function () {
     rmSync(directory, { recursive: true });
   });
 
-  /** Bytes as they are; the answer. */
+  /** Sends bytes unchanged and returns the response. */
   async function send(lines: readonly string[]): Promise<string> {
     const socket = connect(Number(new URL(url).port), "127.0.0.1");
     socket.write(Buffer.from(`${[...lines, "Host: localhost", "Connection: close"].join("\r\n")}\r\n\r\n`, "latin1"));
     return readAll(socket);
   }
 
-  /** What it has logged, once that has come to the end of a request of a name of its own. */
+  /** Returns its log up to the end of a request with a unique name. */
   async function logged(): Promise<string> {
     const id = randomUUID();
     await fetch(`${url}/healthz`, { headers: { "X-Request-Id": id } });
@@ -88,7 +88,7 @@ describe("the logs, metrics, errors and reports of a process", function () {
     }
 
     const lines = (await logged()).trimEnd().split("\n");
-    const reached = answers.filter((answer) => /x-request-id/i.test(answer)); // one path is none for Node's parser
+    const reached = answers.filter((answer) => /x-request-id/i.test(answer)); // Node's parser rejects one of the paths.
     expect(reached).to.have.length.of.at.least(5);
     expect(lines.length - before).to.equal(reached.length + 1);
     for (const line of lines) {
@@ -143,7 +143,7 @@ describe("the logs, metrics, errors and reports of a process", function () {
     for (const secret of Object.values(SECRETS)) expect(report).to.not.include(secret);
   });
 
-  /** What a process prints that logs hostile words, as lines of JSON or for a terminal. */
+  /** Returns the output of a process that logs hostile texts, as JSON lines or for a terminal. */
   async function printed(pretty: boolean): Promise<string> {
     const hostile = "a\r\n[12:00:00.000] INFO: web: forged\u001b[2J\u009b2J\u0085\u2028\u202e\\u001b \\";
     const program = `
@@ -161,7 +161,7 @@ describe("the logs, metrics, errors and reports of a process", function () {
 
     const lines = text.trimEnd().split("\n");
     expect(lines.map((line) => JSON.parse(line).msg)).to.deep.equal(["request", "failed"]);
-    expect(JSON.parse(lines[0] as string).path).to.include("\u009b2J\u0085\u2028\u202e\\u001b"); // none of it is lost
+    expect(JSON.parse(lines[0] as string).path).to.include("\u009b2J\u0085\u2028\u202e\\u001b"); // The text is complete.
     expect(text).to.not.match(OBEYED);
   });
 
@@ -174,6 +174,6 @@ describe("the logs, metrics, errors and reports of a process", function () {
       "ERROR: web: failed",
     ]);
     expect(text).to.not.match(OBEYED);
-    expect(text).to.include("\\\\u001b"); // what was text stays text
+    expect(text).to.include("\\\\u001b"); // A literal escape stays text.
   });
 });

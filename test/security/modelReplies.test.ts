@@ -6,7 +6,7 @@ import { turn, whatWasThrown } from "../agents/runners/turn.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Behaviour, delta, type ModelServer, startModelServer } from "../support/servers/modelServer.ts";
 
-/** Writes the same again and again, until nobody reads it any more. */
+/** Repeats the same data until the client disconnects. */
 async function pour(response: ServerResponse, piece: string): Promise<void> {
   const gone = once(response, "close");
   while (!response.destroyed) {

@@ -5,7 +5,7 @@ import { startApp, type TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
 
 const JSON_TYPE = "Content-Type: application/json";
-/** What a layer in front may take for a body, and this service for a request. */
+/** Bytes that a proxy may read as a body, and this service as a request. */
 const HIDDEN = "DELETE /api/jobs HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
 describe("requests that two parsers could read in two ways", () => {
@@ -16,10 +16,10 @@ describe("requests that two parsers could read in two ways", () => {
   });
   after(() => app.close());
 
-  /** Bytes as they are; all that is answered until the service closes the connection. */
+  /** Sends bytes unchanged. Returns all data until the service closes the connection. */
   async function send(bytes: string): Promise<string> {
     const socket = connect(Number(new URL(app.url).port), "127.0.0.1");
-    socket.on("error", () => {}); // it may be closed while we write
+    socket.on("error", () => {}); // The service may close it during a write.
     socket.write(Buffer.from(bytes, "latin1"));
     return text(socket);
   }

@@ -3,7 +3,7 @@ import { json } from "node:stream/consumers";
 import { expect } from "chai";
 import { startApp, type TestApp } from "../support/app.ts";
 
-/** A request under a name, as a browser sends it from a page of that same name. */
+/** Sends a request with a host name, as a browser does for a page of that host. */
 function visit(app: TestApp, host: string, method: string, path: string, headers: Record<string, string> = {}) {
   const { hostname, port } = new URL(app.url);
   const own = { Host: host, Origin: `http://${host}`, "Sec-Fetch-Site": "same-origin", ...headers };
@@ -65,7 +65,7 @@ describe("a page whose name resolves to this machine (DNS rebinding)", () => {
     const known = await visit(app, "tunnel.example", "POST", "/hooks/wake", bearer);
     const unknown = await visit(app, "tunnel.example", "POST", "/hooks/wake");
 
-    expect([known.status, known.code]).to.deep.equal([400, "invalid_body"]); // it has no text
+    expect([known.status, known.code]).to.deep.equal([400, "invalid_body"]); // The request lacks a text.
     expect([unknown.status, unknown.code]).to.deep.equal([401, "unauthorized"]);
   });
 });

@@ -7,13 +7,13 @@ import { analyse } from "scslre";
 import { ConfigSchema } from "../../src/shared/config/schema/config.ts";
 import { startApp } from "../support/app.ts";
 
-/** Ways in which a text of some length could make the expression search again and again through the same of it. */
+/** Returns the reasons why a text could make the expression backtrack more than linearly. */
 const faults = ({ source, flags }: { source: string; flags: string }) =>
   analyse({ source, flags }, { maxReports: 5 }).reports.map(
     ({ type, exponential }) => `${exponential ? "exponential" : "quadratic"} ${type}: /${source}/${flags}`,
   );
 
-/** Each is reported for a part of it, and is linear as a whole. */
+/** Expressions that are reported for a part and are linear as a whole. */
 const LINEAR: readonly (readonly [expression: string, why: string])[] = [
   ['/(?:[^\\s"=]+=|id:)?"(?:[^"]|"")*"?', "what this gives up, the last alternative takes at once"],
   ["/^(.*)(?<![\\p{L}\\p{N}]_*)HEARTBEAT", "signs are looked at again at a word only, and each word has its own"],
@@ -36,7 +36,7 @@ function literals(node: unknown): NonNullable<Literal["regex"]>[] {
   return type === "Literal" && regex ? [regex] : Object.values(node).flatMap(literals);
 }
 
-/** The expressions that a file makes of texts while it is loaded. */
+/** The expressions that a file builds from texts when it is loaded. */
 async function made(path: string): Promise<RegExp[]> {
   const found: RegExp[] = [];
   const { RegExp: original } = globalThis;
@@ -73,7 +73,7 @@ describe("the time of a regular expression is linear in the length of the text (
   });
 
   it("for those that are built from texts", async () => {
-    const ofConfiguration = resolve("src/cli/program/arguments.ts"); // a pattern of the schema, looked at below
+    const ofConfiguration = resolve("src/cli/program/arguments.ts"); // It uses a pattern of the schema, which is checked below.
     const paths = sources.filter((path) => /new RegExp\(/.test(readFileSync(path, "utf8")));
     const all: RegExp[] = [];
     for (const path of paths.filter((one) => resolve(one) !== ofConfiguration)) {

@@ -10,10 +10,10 @@ import { startWorker, type TestWorker } from "../support/worker.ts";
 
 const bearer = { Authorization: "Bearer a-hook-token-of-length" };
 
-/** An element of each place's own. */
+/** An element with a unique name for each place. */
 const marked = (place: string) => `<b data-struck>${place}</b>`;
 
-/** Ends an attribute, an element and a script, and begins some that would say so. */
+/** Ends an attribute, an element and a script, and starts others whose effect the tests detect. */
 const hostile = (place: string) =>
   `${marked(place)}"'><img data-struck src=x onerror=alert(1)></script><script data-struck>alert(1)</script>` +
   `<svg data-struck onload=alert(1)><a data-struck href="javascript:alert(1)">[a](javascript:alert(1))</a>`;
@@ -73,7 +73,7 @@ describe("text of others on the dashboard", function () {
     });
   });
   after(async () => {
-    await contexts.closeAll(); // fails for what the page's policy had to refuse
+    await contexts.closeAll(); // Fails if the page's policy blocked anything.
     await worker.close();
     await app.close();
     await telegram.close();

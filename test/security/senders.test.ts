@@ -10,7 +10,7 @@ import { startWorker, type TestWorker } from "../support/worker.ts";
 
 const API = { Authorization: "Bearer an-api-token-of-length" };
 const HOOK = { Authorization: "Bearer a-hook-token-of-length" };
-/** Two senders with nothing but the token of one mapping each, whose sessions their requests name. */
+/** Two senders, each with the token of one mapping, whose requests name the session. */
 const ALICE = { Authorization: "Bearer the-token-of-alice-alone" };
 const MALLORY = { Authorization: "Bearer the-token-of-mallory-alone" };
 

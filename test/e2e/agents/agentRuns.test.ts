@@ -30,7 +30,7 @@ describe("an agent run with a command as agent", () => {
   let worker: TestWorker;
   let dir: string;
 
-  /** A worker whose agent is a program: it gets the prompt on standard input. */
+  /** A worker whose agent is a program that reads the prompt from standard input. */
   async function start(program: string, { more = "", url = false, concurrency = 10 } = {}): Promise<void> {
     dir = mkdtempSync(join(tmpdir(), "signalbox-agent-"));
     const file = join(dir, "agent.sh");
@@ -134,7 +134,7 @@ describe("an agent run with a command as agent", () => {
       ["completed", 1],
     ]);
     expect((runs[1] as Run).startedAt >= (runs[0] as Run).endedAt).to.equal(true);
-    const told = readFileSync(join(dir, "prompt"), "utf8"); // of the later one
+    const told = readFileSync(join(dir, "prompt"), "utf8"); // The prompt of the later run.
     expect(told).to.match(/The first question\..*So it is\..*The second question\./s);
     await eventually(async () => (await listed(sessionKey))?.busy === false, "the session to be free");
   });
@@ -383,7 +383,7 @@ describe("an agent run with a command as agent", () => {
     const broken = await agent({ message: "x", sessionKey: "a" });
     const other = await agent({ message: "x", sessionKey: "b" });
     const end = { status: "completed" as const, open: false, settled: false, reply: "r", endedAt: new Date(0) };
-    // a transcript without a text cannot be read, nor written
+    // A transcript without a text can be neither read nor written.
     await app.stores.runs.collection.updateOne(
       { _id: broken },
       { $set: { ...end, request: { message: null } as never } },

@@ -16,10 +16,10 @@ const bearer = { Authorization: `Bearer ${TOKEN}` };
 const ACK = "HEARTBEAT_OK";
 const FENCED = /<<<BEGIN_UNTRUSTED_CONTENT id="([0-9a-f]{32})">>>\n([\s\S]*?)\n<<<END_UNTRUSTED_CONTENT id="\1">>>/g;
 
-/** One turn that the model server was asked for. */
+/** A turn that the model server received. */
 interface Turn {
   readonly prompt: string;
-  /** What stands between markers, in order. */
+  /** The texts between markers, in order. */
   readonly events: string[];
 }
 
@@ -56,7 +56,7 @@ describe("a turn of the main session", () => {
     const { status } = await app.call("POST", "/hooks/wake", { text, mode }, bearer);
     expect(status).to.equal(200);
   };
-  /** What the schedule does when its time has come. */
+  /** Triggers a turn as the schedule does. */
   const schedule = () => app.queues.all.find(({ name }) => name === "heartbeat")?.add("heartbeat", { scheduled: true });
   const turns = (): Turn[] =>
     model.requests.map(({ body }) => {
@@ -84,7 +84,7 @@ describe("a turn of the main session", () => {
     for (const text of ["b", "c", "d", "e", "f"]) await wake(text);
     release();
     await allTaken();
-    await wake("g"); // a turn too many would come before this one's
+    await wake("g"); // An excess turn would come before the turn of this event.
     await allTaken();
 
     expect(events()).to.deep.equal([["Disk is full"], ["b", "c", "d", "e", "f"], ["g"]]);

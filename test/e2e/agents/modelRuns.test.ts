@@ -75,7 +75,7 @@ describe("an agent run with a model server", () => {
       const event = await app.stores.events.collection.findOne({ source: `run ${runId}` });
       return event?.text;
     }, "the summary");
-  /** What the model was told last in the n-th request. */
+  /** Returns the last message of the n-th request. */
   const prompt = (n: number): string => model.requests[n]?.body.messages.at(-1).content;
 
   it("ends with the streamed answer as its reply, and sends model, thinking and key as configured", async () => {

@@ -14,7 +14,7 @@ describe("the agent turns of a worker", () => {
   let workers: TestWorker[];
   let dir: string;
 
-  /** Workers whose agent waits, where its prompt says "slow", until there is a file `go`. */
+  /** Workers whose agent waits for a file `go` when its prompt contains "slow". */
   async function start(concurrency: number, count = 1): Promise<void> {
     dir = mkdtempSync(join(tmpdir(), "signalbox-agent-"));
     const file = join(dir, "agent.sh");

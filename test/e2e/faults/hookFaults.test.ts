@@ -8,7 +8,7 @@ import { startMongod, startRedis, type TestServer } from "../../support/servers/
 const WEB = "test/support/processes/web.ts";
 const WORKER = "test/support/processes/worker.ts";
 
-/** A worker with the service's own time constants is killed in the middle of a run, and another one started. */
+/** Kills a worker with the production time constants in the middle of a run, and starts another one. */
 async function killInTheMiddle(fixture: HookFixture): Promise<string[]> {
   fixture.blockAgent();
   const first = await fixture.startProcess("src/workers/main.ts");
@@ -23,22 +23,22 @@ async function killInTheMiddle(fixture: HookFixture): Promise<string[]> {
   return ids;
 }
 
-/** Each ends with every accepted run completed once, and with one summary of each. */
+/** After each fault every accepted run completes once, with one summary. */
 describe("accepted hooks survive", function () {
   this.timeout(120_000);
   let redis: TestServer;
   let mongod: TestServer;
   let fixture: HookFixture;
-  /** Of the test that waits for a real lease: the others run meanwhile. */
+  /** The fixture of the test that waits for a real lease, while the other tests run. */
   let slowFixture: HookFixture;
   let taken: Promise<string[]>;
-  /** Serves several tests, with leases that none of them outlasts. */
+  /** A worker of several tests, with leases that are longer than each of them. */
   let worker: Service | undefined;
   before(async () => {
     [redis, mongod] = await Promise.all([startRedis(), startMongod()]);
     slowFixture = await HookFixture.start(`slow-${randomUUID().slice(0, 8)}`);
     taken = killInTheMiddle(slowFixture);
-    taken.catch(() => {}); // seen by its test
+    taken.catch(() => {}); // Its test awaits it.
     fixture = await HookFixture.start("faults", { mongo: `${mongod.url}/x`, redis: redis.url });
   });
   afterEach(async function () {

@@ -11,7 +11,7 @@ import { startWorker, type TestWorker } from "../../support/worker.ts";
 
 const TOKEN = "a-hook-token-of-length";
 
-/** Each ends with everything accepted carried out, and told to the main session once. */
+/** After each fault every accepted run completes once, with one summary. */
 describe("accepted mapped hooks survive", () => {
   let dir: string;
   let redis: TestServer;

@@ -21,11 +21,14 @@ import { type RedisCluster, startRedisCluster } from "../../support/servers/redi
 import { redisUrl } from "../../support/servers/servers.ts";
 
 const TOKEN = "a-hook-token-of-length";
-/** With it agent hooks and the stream of changes lie on the first node, the main session on the second, mapped hooks on the third. */
+/**
+ * This prefix puts agent hooks and the change stream on the first node, the main session on the second, and mapped hooks
+ * on the third.
+ */
 const PREFIX = "cluster-14";
 const quiet = { deliver: false, wakeMode: "next-heartbeat" };
 
-/** Real processes over a cluster of three masters and a replica of each. */
+/** Real processes with a cluster of three masters, each with a replica. */
 describe("a Redis Cluster", function () {
   this.timeout(120_000);
   let cluster: RedisCluster;
@@ -69,7 +72,7 @@ describe("a Redis Cluster", function () {
   });
 
   async function startWorkers(): Promise<void> {
-    const seed = cluster.urls[1] as string; // by one node they find all
+    const seed = cluster.urls[1] as string; // From one node they discover all others.
     workers = [1, 2].map(() => startProcess("test/support/processes/worker.ts", { ...env, REDIS_URL: seed }));
     await Promise.all(workers.map(({ ready }) => ready));
   }
@@ -86,7 +89,7 @@ describe("a Redis Cluster", function () {
     return answer.body.runId ?? answer.body.eventId;
   }
   const collection = (name: string) => client.db().collection<{ _id: string; status?: string; source?: string }>(name);
-  /** Every one of them has ended well, and the main session was told of each once. */
+  /** Checks that all runs have completed, with one summary each. */
   async function expectCompletedOnce(ids: readonly string[]): Promise<void> {
     const these = { _id: { $in: [...ids] } };
     const settled = () => collection("runs").countDocuments({ ...these, settled: true });
@@ -226,12 +229,12 @@ describe("a Redis Cluster", function () {
       for (let n = 0; !isOver; n++) {
         ids.push(await post("agent", { message: `${name} ${n}`, ...(n % 2 && { sessionKey: name }), ...quiet }));
         ids.push(await post("ci", { build: n }));
-        await pause(50); // else a quick machine makes thousands
+        await pause(50); // Without it, a fast machine creates thousands.
       }
     };
     const events = await openEvents(`${url}/api/jobs/a/events`);
     const sending = Promise.all(["x", "y"].map(send));
-    sending.catch(() => {}); // seen below
+    sending.catch(() => {}); // It is awaited below.
     await eventually(() => ids.length > 50, "work to be under way");
     await agents.master.stop("SIGKILL");
     const hasMoved = async () => (await cluster.ownersOf(keyOf(agentHook))).master === agents.replica;

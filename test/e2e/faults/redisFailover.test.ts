@@ -9,7 +9,7 @@ import { startRedis, type TestServer } from "../../support/servers/servers.ts";
 
 const TOKEN = "a-hook-token-of-length";
 
-/** One address, behind which a master and its replica change places, as with cloud providers: connections stay where they are. */
+/** An address whose master and replica swap roles, as at cloud providers: connections stay on the same server. */
 describe("a replica of Redis that takes over behind the same address", () => {
   let servers: TestServer[];
   let address: Server;

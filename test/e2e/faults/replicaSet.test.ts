@@ -40,7 +40,7 @@ describe("a replica set of three whose primary is killed", function () {
     rmSync(dir, { recursive: true });
   });
 
-  /** @returns the answer; null where there is none, or one that says to come again */
+  /** @returns the answer; null without one, or if it asks for a retry */
   const send = async (method: string, path: string, body?: object): Promise<Record<string, unknown> | null> => {
     const headers = { "Content-Type": "application/json", Authorization: `Bearer ${TOKEN}` };
     const response = await fetch(url + path, { method, headers, ...(body && { body: JSON.stringify(body) }) });
@@ -49,7 +49,7 @@ describe("a replica set of three whose primary is killed", function () {
     expect(response.ok, JSON.stringify(answer)).to.equal(true);
     return answer;
   };
-  /** Sends it until it is taken. */
+  /** Retries a request until it is accepted. */
   const insist = (method: string, path: string, body: object) =>
     eventually(() => send(method, path, body), `${method} ${path} to be taken`, 60_000);
 
@@ -94,7 +94,7 @@ describe("a replica set of three whose primary is killed", function () {
     const reports = () => [...answered.values()].reduce((sum, n) => sum + n, 0);
 
     const working = Promise.all([...jobIds.map(reporter), reader("job-0"), reader("job-1"), sender()]);
-    working.catch(() => {}); // seen below
+    working.catch(() => {}); // It is awaited below.
     await eventually(() => reports() > 300 && hooks.events.length > 5, "work to be under way", 60_000);
     await mongod.killPrimary();
     const then = { reports: reports(), events: hooks.events.length };

@@ -44,7 +44,7 @@ describe("a mapped hook", () => {
       { defaults: `models: ["small", { id: "org/large", alias: "large" }]` },
     );
   });
-  beforeEach(() => fixture.model.script()); // a turn whose time was up before it asked has left its answer
+  beforeEach(() => fixture.model.script()); // A turn that timed out before its request has left its answer.
   after(() => fixture.close());
 
   it("becomes an agent run with message, name, session and recipient, and its reply is delivered", async () => {

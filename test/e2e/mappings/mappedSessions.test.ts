@@ -191,7 +191,7 @@ describe("the mapped runs of one session", () => {
 
       open(name);
 
-      // far sooner than the sweep, which looks at what is older than five seconds
+      // Much sooner than the sweep, which handles runs older than five seconds.
       const run = await fixture.ended(second, 3_000);
       expect(run).to.include({ status: "completed", sessionKey: `leaves-${name}` });
       expect((await fixture.ended(first)).sessionKey).to.equal(

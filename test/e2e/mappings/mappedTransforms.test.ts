@@ -9,7 +9,7 @@ import { startWorker } from "../../support/worker.ts";
 const quiet = { deliver: false, wakeMode: "next-heartbeat" };
 const returning = (value: string) => `export default () => (${value});`;
 
-/** Blocks its thread as an endless loop does, without taking a processor from the other tests. */
+/** Blocks its thread like an endless loop, without using a processor. */
 const HANGS = "export default () => { Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0); };";
 
 describe("the transform of a mapped hook", () => {
@@ -49,7 +49,7 @@ describe("the transform of a mapped hook", () => {
       ],
       {
         files,
-        hooks: "transformTimeoutSeconds: 60", // none of these ends by it, however busy the machine is
+        hooks: "transformTimeoutSeconds: 60", // No transform here reaches it, however busy the machine is.
         defaults: 'models: ["small", { id: "org/large", alias: "large" }]',
       },
     );

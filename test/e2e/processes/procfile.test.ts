@@ -7,7 +7,7 @@ import { expect } from "chai";
 import { connectDatabase } from "../../../src/models/db/database.ts";
 import { mongoUri, redisUrl } from "../../support/servers/servers.ts";
 
-/** As far as the machine lets one. */
+/** The limit of this machine. */
 const CORE_DUMPS_ALLOWED = "ulimit -S -c $(ulimit -H -c)";
 const LINES = readFileSync("Procfile", "utf8").trim().split("\n");
 
@@ -42,7 +42,7 @@ describe("a line of the Procfile", () => {
   }
 });
 
-/** The process that says in the log that it is ready. */
+/** Returns the id of the process that logs that it is ready. */
 async function pidOf(output: NodeJS.ReadableStream): Promise<number> {
   for await (const line of createInterface({ input: output })) {
     if (line.startsWith("{") && /is ready/.test(line)) return (JSON.parse(line) as { pid: number }).pid;

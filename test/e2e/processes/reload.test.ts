@@ -111,7 +111,7 @@ describe("SIGHUP", () => {
 
     expect(worker.output().stdout).to.match(/"keys":\["redis.prefix","worker.shutdownSeconds"\]/);
     expect(stopped).to.equal(0);
-    expect(await until(long, "queued")).to.include({ attempts: 0 }); // handed back, which is no try
+    expect(await until(long, "queued")).to.include({ attempts: 0 }); // It was released, which is not an attempt.
     expect(await web.stop()).to.equal(0);
   });
 

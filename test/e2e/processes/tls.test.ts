@@ -8,12 +8,12 @@ import { type Service, startProcess } from "../../support/process.ts";
 import { freeNodePorts } from "../../support/servers/redisCluster.ts";
 import { bin, freePort, startMongod, startRedis, type TestServer } from "../../support/servers/servers.ts";
 
-/** A key, and the certificate for localhost and 127.0.0.1 that it has signed itself, good until 2126. */
+/** A key with its self-signed certificate for localhost and 127.0.0.1, valid until 2126. */
 const CERTIFICATE = resolve("test/fixtures/localhost.pem");
 const SLOTS = 16_384;
 const TOKEN = "a-hook-token-of-length";
 
-/** Redis may have been built without it, as the one is that the set-up takes where there is no other. */
+/** Redis may lack TLS, like the one that the set-up installs as a last resort. */
 function redisSpeaksTls(): boolean {
   const { stdout, stderr } = spawnSync(bin("redis-server"), ["--port", "0", "--tls-port", "0"], {
     encoding: "utf8",
@@ -27,7 +27,7 @@ async function startTlsRedis(port: number, more: readonly string[] = []): Promis
   return startRedis([...onlyTls, ...more], port);
 }
 
-/** Makes a node a cluster of its own. */
+/** Turns a node into a cluster of one. */
 async function giveAllSlots({ port }: TestServer): Promise<void> {
   const redis = new Redis({ port, tls: { ca: readFileSync(CERTIFICATE) } });
   await redis.cluster("ADDSLOTS", ...Array.from({ length: SLOTS }, (_, slot) => slot));

@@ -54,7 +54,7 @@ function moved(value: unknown, byMs: number): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, moved(item, byMs)]));
 }
 
-/** What databases of earlier versions are called, and their fixtures. */
+/** Names of databases of earlier versions, and their fixtures. */
 const VERSIONS = [
   ["of the first version", "firstVersion"],
   ["with steps in a collection of their own", "stepsInOwnCollection"],
@@ -86,12 +86,12 @@ for (const [title, fixture] of VERSIONS)
       await client.close();
       rmSync(dir, { recursive: true });
     });
-    /** What the web process does when it starts. */
+    /** Starts like the web process. */
     const startWeb = async () => {
       const { ready } = await startWebProcess(lifecycle, env, FAST_TIMINGS);
       return (ready as { url: string }).url;
     };
-    /** What `npm run release` does. */
+    /** Migrates like `npm run release`. */
     const release = () => prepareDatabase(env.MONGODB_URI as string, parseConfig(undefined, {}));
     const call = async (url: string, method: string, path: string, body?: object, headers: object = {}) => {
       const sent = body && { body: JSON.stringify(body) };
@@ -250,7 +250,7 @@ for (const [title, fixture] of VERSIONS)
       await jobs.insertMany(
         Array.from({ length: 20_000 }, (_, i) => ({ jobId: `old-${i}`, updatedMinute: new Date() })),
       );
-      await jobs.dropIndex("updatedMinute_-1"); // as one that only the next version knows
+      await jobs.dropIndex("updatedMinute_-1"); // It stands for an index that only the next version has.
       const answers: number[] = [];
       let isOver = false;
       const reporter = async (_: unknown, i: number) => {

@@ -20,7 +20,7 @@ import { freePort, mongoUri, redisUrl, startMongod } from "../../support/servers
 import { FAULT_TIMINGS } from "../../support/timings.ts";
 
 const WEB = "test/support/processes/web.ts";
-/** With the time constants of the service. */
+/** The entry point with the production time constants. */
 const MAIN = "src/api/main.ts";
 
 async function environment(): Promise<Record<string, string>> {
@@ -72,7 +72,7 @@ describe("the web process", () => {
   });
 
   it("drops no accepted request when it is stopped under load", async () => {
-    const service = web({}, MAIN); // it is the real pause before idle connections are closed that saves these requests
+    const service = web({}, MAIN); // The production pause before idle connections are closed saves these requests.
     const { url } = await service.ready;
     await put(`${url}/api/jobs/load`);
     let answered = 0;
@@ -86,7 +86,7 @@ describe("the web process", () => {
           else failures.push(String(response.status));
         } catch (error) {
           const { code } = (error as { cause: { code: string } }).cause;
-          // a connection that the system has, and the process not yet, ends with the port; nothing of it was accepted
+          // A connection that the process has not accepted yet ends with the port; nothing of it was processed.
           if (!["ECONNREFUSED", "ECONNRESET"].includes(code)) failures.push(code);
           return;
         }
@@ -201,7 +201,7 @@ describe("the web process", () => {
       const thrown = await startWebProcess(lifecycle, asked, FAULT_TIMINGS).catch((error: unknown) => error);
       await lifecycle.close();
 
-      expect(thrown).to.be.instanceOf(StartError); // of which the process prints the sentence alone
+      expect(thrown).to.be.instanceOf(StartError); // The process prints only its message.
       expect((thrown as StartError).message)
         .to.match(sentence)
         .and.not.match(/^ +at /m)
@@ -224,11 +224,11 @@ describe("the web process", () => {
   });
 });
 
-/** How many are ready, those that were replaced among them. */
+/** Counts the processes that became ready, including replaced ones. */
 const readyPids = (service: Service) =>
   [...service.output().stdout.matchAll(/"pid":(\d+),"url".*is ready/g)].map(([, pid]) => Number(pid));
 
-/** Two processes that share a port; the tests of a suite share them, and hold in whatever order they run. */
+/** Starts two processes that share a port. The tests of a suite share them and work in any order. */
 function useTwoProcesses(more: () => Promise<Record<string, string>>): { service: Service; url: string } {
   const shared = {} as { service: Service; url: string };
   before(async () => {
@@ -241,7 +241,7 @@ function useTwoProcesses(more: () => Promise<Record<string, string>>): { service
   return shared;
 }
 
-/** Those that run now. */
+/** Returns the running processes. */
 const runningPids = (service: Service) => readyPids(service).filter(isRunning);
 
 function isRunning(pid: number): boolean {
@@ -254,7 +254,7 @@ function isRunning(pid: number): boolean {
 
 describe("WEB_CONCURRENCY processes", () => {
   const shared = useTwoProcesses(async () => ({}));
-  /** By a connection of its own: a kept one would lead to the same process again. */
+  /** Uses a new connection: a reused one would reach the same process again. */
   const askMetrics = async () => {
     const [answer] = (await once(get(`${shared.url}/metrics`, { agent: false }), "response")) as [IncomingMessage];
     return { status: answer.statusCode, text: await text(answer) };
@@ -270,7 +270,7 @@ describe("WEB_CONCURRENCY processes", () => {
     const [pid = 0] = runningPids(service);
 
     await freeze(pid);
-    const asked = [askMetrics(), askMetrics()]; // one of them may be given to the one that hangs
+    const asked = [askMetrics(), askMetrics()]; // One of them may reach the process that hangs.
     const answer = await Promise.any(asked).finally(() => process.kill(pid, "SIGCONT"));
     await Promise.all(asked);
 

@@ -62,7 +62,7 @@ describe("the worker process", () => {
 
     const [away, hanging] = await Promise.all([endsWhen((pid) => process.kill(pid, "SIGKILL")), endsWhen(freeze)]);
 
-    expect({ away, hanging }).to.deep.equal({ away: 0, hanging: 0 }); // and not 1, at worker.shutdownSeconds
+    expect({ away, hanging }).to.deep.equal({ away: 0, hanging: 0 }); // A forced end at worker.shutdownSeconds would exit with 1.
   });
 
   it("prints in one sentence that Redis does not respond, and exits with 1", async () => {

@@ -14,7 +14,8 @@ const sourcesOf = (ids: readonly string[]) => ids.map((id) => `run ${id}`);
 const headers = { Authorization: `Bearer ${TOKEN}`, "Content-Type": "application/json" };
 
 /**
- * An app whose agent is a program that records its starts and ends and waits while it is blocked; further processes may join.
+ * An app whose agent is a program that records its starts and ends, and that waits while it is blocked. Tests may start
+ * further processes.
  */
 export class HookFixture {
   readonly app: TestApp;
