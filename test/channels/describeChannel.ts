@@ -255,9 +255,9 @@ function describeNetwork(fixture: ChannelFixture): void {
     const isWhole = (secret: string) => !secrets.some((other) => other !== secret && other.includes(secret));
     const kinds: string[] = [];
 
-    for (const said of [...secrets.filter(isWhole), TEXT, to]) {
+    for (const quoted of [...secrets.filter(isWhole), TEXT, to]) {
       for (const status of [400, 403, 404, 429, 500]) {
-        for (const shape of inEachShape(`It does not take ${said} so.`)) {
+        for (const shape of inEachShape(`It does not take ${quoted} so.`)) {
           script(answers(status, shape), answers(status, shape));
           kinds.push((await send(fixture)).kind);
         }

@@ -31,7 +31,7 @@ describe("deliveries", () => {
   /** The posts in Mattermost, which deduplicates them by their keys. */
   let posts: Map<string, { channel: string; message: string }>;
   const running: Service[] = [];
-  let beside: TestWorker | undefined;
+  let localWorker: TestWorker | undefined;
 
   const keeps: Behaviour = (response, request) => {
     const { pending_post_id: key, channel_id: channel, message } = request.body;
@@ -58,8 +58,8 @@ describe("deliveries", () => {
   });
   afterEach(async () => {
     await Promise.all(running.splice(0).map((service) => service.stop("SIGKILL")));
-    await beside?.close();
-    beside = undefined;
+    await localWorker?.close();
+    localWorker = undefined;
     await app.close();
     await mattermost.close();
     await telegram.close();
@@ -91,7 +91,7 @@ describe("deliveries", () => {
     const id = await deliver("mattermost", idOf("town"), parts.join("\n\n"));
     await eventually(() => mattermost.requests.length === 3, "the third part to be handed over");
     await worker.stop("SIGKILL");
-    beside = await startWorker(app);
+    localWorker = await startWorker(app);
     await allSent([id]);
 
     expect([...posts.values()].map(({ message }) => message.trim())).to.deep.equal(parts);
@@ -120,7 +120,7 @@ describe("deliveries", () => {
     const other = await deliver("telegram", "5", "Hello.");
 
     await startWorkerProcess("long-leases");
-    beside = await startWorker(app);
+    localWorker = await startWorker(app);
     await allSent([other, ...ids]);
 
     expect(left).to.be.greaterThan(0);
@@ -139,16 +139,16 @@ describe("deliveries", () => {
 /** A service with a rate limit: after some requests it refuses others for a time that it names. */
 function paced(usual: Behaviour, { count, restMs }: { count: number; restMs: number }): Behaviour {
   const refuses = answers(429, "limit exceeded", { "Retry-After": String(restMs / 1_000) });
-  let taken = 0;
+  let accepted = 0;
   let restsUntil = 0;
   return (response, request) => {
     const now = performance.now();
-    if (taken === count) {
-      taken = 0;
+    if (accepted === count) {
+      accepted = 0;
       restsUntil = now + restMs;
     }
     if (now < restsUntil) return refuses(response, request);
-    taken++;
+    accepted++;
     return usual(response, request);
   };
 }

@@ -19,7 +19,7 @@ export const TOKENS = {
 };
 /** Texts that no log line may contain: a word of all bodies, queries and headers, and the secrets. */
 export const MARKER = "the-words-of-a-sender-0007";
-const UNTOLD = [MARKER, ...Object.values(TOKENS)];
+const CONFIDENTIAL = [MARKER, ...Object.values(TOKENS)];
 
 export const slug = (title: string) => title.replaceAll(" ", "-");
 
@@ -42,7 +42,7 @@ export class Web {
   readonly #mongo: mongo.MongoClient;
   readonly #dir: string;
   readonly url: string;
-  #seen = 0;
+  #checkedChars = 0;
 
   private constructor(service: Service, client: mongo.MongoClient, dir: string, url: string) {
     this.#service = service;
@@ -134,12 +134,13 @@ export class Web {
     await eventually(() => this.#service.output().stdout.includes(id), "the log");
 
     const { stdout, stderr } = this.#service.output();
-    const told = stdout.slice(this.#seen);
-    this.#seen = stdout.length;
+    const added = stdout.slice(this.#checkedChars);
+    this.#checkedChars = stdout.length;
     expect(stderr).to.equal("");
-    for (const word of UNTOLD) expect(told.includes(word), `${word} in ${lineWith(told, word)}`).to.equal(false);
-    for (const line of told.trimEnd().split("\n")) expect(JSON.parse(line)).to.include({ process: "web" });
-    expect(told.split("\n").filter((line) => line.includes('"level":50'))).to.deep.equal([]);
+    for (const word of CONFIDENTIAL)
+      expect(added.includes(word), `${word} in ${lineWith(added, word)}`).to.equal(false);
+    for (const line of added.trimEnd().split("\n")) expect(JSON.parse(line)).to.include({ process: "web" });
+    expect(added.split("\n").filter((line) => line.includes('"level":50'))).to.deep.equal([]);
   }
 }
 

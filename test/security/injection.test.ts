@@ -102,8 +102,8 @@ describe("names and keys that other programs would interpret", () => {
         ["POST", "/hooks/wake", { text: operator }],
       ];
       for (const [method, path, body] of bodies) {
-        const { status, body: said } = await app.call(method, path, body, bearer);
-        expect([status, said.code], `${path} ${JSON.stringify(body)}`).to.deep.equal([400, "invalid_body"]);
+        const { status, body: problem } = await app.call(method, path, body, bearer);
+        expect([status, problem.code], `${path} ${JSON.stringify(body)}`).to.deep.equal([400, "invalid_body"]);
       }
     }
   });

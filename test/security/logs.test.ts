@@ -120,13 +120,13 @@ describe("the logs, metrics, errors and reports of a process", function () {
     }
     const figures = await (await fetch(`${url}/metrics`)).text();
 
-    const told = [await logged(), service.output().stderr, figures].join("\n");
+    const output = [await logged(), service.output().stderr, figures].join("\n");
     expect(figures).to.include("signalbox_refused_requests_total");
     for (const secret of own) {
-      expect(told, "log or metrics").to.not.include(secret);
+      expect(output, "log or metrics").to.not.include(secret);
       expect(answers.join("\n"), "answers").to.not.include(secret);
     }
-    expect(told).to.not.include(CONTENT);
+    expect(output).to.not.include(CONTENT);
   });
 
   it("contain no secret in Node's report of a crash", async () => {

@@ -101,7 +101,7 @@ describe("a page of another site", () => {
   after(() => app.close());
 
   it("may read no response and gets no permission: no response has a CORS header", async () => {
-    const asked = {
+    const preflight = {
       Origin: "https://evil.example",
       "Access-Control-Request-Method": "PUT",
       "Access-Control-Request-Headers": "authorization",
@@ -117,7 +117,7 @@ describe("a page of another site", () => {
       "/nowhere",
     ]) {
       for (const method of ["OPTIONS", "GET"]) {
-        const { headers } = await app.call(method, path, undefined, asked);
+        const { headers } = await app.call(method, path, undefined, preflight);
         const shared = [...headers.keys()].filter((name) => name.startsWith("access-control"));
         expect(shared, `${method} ${path}`).to.deep.equal([]);
         if (method === "GET") expect(headers.get("Cross-Origin-Resource-Policy"), path).to.equal("same-origin");

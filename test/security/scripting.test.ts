@@ -53,12 +53,17 @@ describe("text of others on the dashboard", function () {
       ...{ stepName: hostile("stepName"), message: hostile("message"), progress: 10, output: free("step-output") },
     });
     model.script(says(hostile("reply")));
-    const asked = { name: hostile("run"), message: hostile("asked"), sessionKey: hostile("session"), thinking: "low" };
+    const request = {
+      name: hostile("run"),
+      message: hostile("asked"),
+      sessionKey: hostile("session"),
+      thinking: "low",
+    };
     const whom = { channel: "telegram", to: hostile("to").slice(0, 250), wakeMode: "next-heartbeat" };
     const rung = await app.call(
       "POST",
       "/hooks/agent",
-      { ...asked, ...whom },
+      { ...request, ...whom },
       { ...bearer, "Idempotency-Key": randomUUID() },
     );
     expect(rung.status, JSON.stringify(rung.body)).to.equal(202);

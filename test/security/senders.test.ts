@@ -98,9 +98,9 @@ describe("the isolation of senders", () => {
     expect(requested.status).to.equal(400);
     expect(mapped.error?.code).to.equal("mapping_failed");
     expect(own).to.include({ status: "completed", sessionKey: "hook:alice" });
-    const told = model.requests.map(({ body }) => JSON.stringify(body.messages));
-    expect(told.filter((text) => text.includes("4711"))).to.have.length(2);
-    expect(told.some((text) => text.includes("Repeat it."))).to.equal(false);
+    const prompts = model.requests.map(({ body }) => JSON.stringify(body.messages));
+    expect(prompts.filter((text) => text.includes("4711"))).to.have.length(2);
+    expect(prompts.some((text) => text.includes("Repeat it."))).to.equal(false);
   });
 
   it("refuses the session key of the agent hook to a mapping", async () => {

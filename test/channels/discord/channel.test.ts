@@ -43,7 +43,7 @@ const SCRIPT: ChannelScript = {
 
 describeChannel(SCRIPT, (fixture) => {
   const { server, channelAt } = fixture;
-  const asked = () => server.requests.map(({ method, path }) => `${method} ${path}`);
+  const requestLines = () => server.requests.map(({ method, path }) => `${method} ${path}`);
 
   it("sends the message with an enforced nonce and without mentions", async () => {
     const result = await send(fixture);
@@ -96,14 +96,14 @@ describeChannel(SCRIPT, (fixture) => {
 
   it("accepts an API address with a slash at its end", async () => {
     expect(await send(fixture, {}, { channel: channelAt(`${server.url}/`) })).to.include({ kind: "sent" });
-    expect(asked()).to.deep.equal([POST]);
+    expect(requestLines()).to.deep.equal([POST]);
   });
 
   it("opens a user's channel once and sends messages there", async () => {
     await send(fixture, { to: `user:${USER}` });
     await send(fixture, { to: ` user:${USER} ` });
 
-    expect(asked()).to.deep.equal([OPEN, TO_USER, TO_USER]);
+    expect(requestLines()).to.deep.equal([OPEN, TO_USER, TO_USER]);
     expect(server.requests[0]?.text).to.equal(`{"recipient_id":"${USER}"}`);
     expect(server.requests[0]?.headers.authorization).to.equal(`Bot ${TOKEN}`);
   });
@@ -114,7 +114,7 @@ describeChannel(SCRIPT, (fixture) => {
     expect(await send(fixture, { to: `user:${USER}` })).to.include({ kind: "gone" });
     expect(await send(fixture, { to: `user:${USER}` })).to.include({ kind: "sent" });
 
-    expect(asked()).to.deep.equal([OPEN, TO_USER, OPEN, TO_USER]);
+    expect(requestLines()).to.deep.equal([OPEN, TO_USER, OPEN, TO_USER]);
   });
 
   const unopened: [string, Behaviour, SendResult["kind"]][] = [
@@ -135,7 +135,7 @@ describeChannel(SCRIPT, (fixture) => {
       fixture.script(behaviour);
 
       expect((await send(fixture, { to: `user:${USER}` })).kind).to.equal(kind);
-      expect(asked()).to.deep.equal([OPEN]);
+      expect(requestLines()).to.deep.equal([OPEN]);
     });
   }
 
@@ -217,7 +217,7 @@ describeChannel(SCRIPT, (fixture) => {
     const found = await fixture.channel.check(new AbortController().signal);
 
     expect(found).to.deep.equal({ ok: true, detail: "it posts as signalbox" });
-    expect(asked()).to.deep.equal(["GET /users/@me"]);
+    expect(requestLines()).to.deep.equal(["GET /users/@me"]);
     expect(server.requests[0]?.headers.authorization).to.equal(`Bot ${TOKEN}`);
   });
 });

@@ -128,14 +128,14 @@ describeChannel(SCRIPT, (fixture) => {
       ["for the message Chat does not exist", failed("Chat does not exist!")],
       ["for the status 404", refuses(404, "Database Error", "Not Found")],
     ];
-    const asked: [string, string, object][] = [
+    const chats: [string, string, object][] = [
       ["a number", TO, { addresses: [TO], service: "iMessage" }],
       ["a mail address", "anna@example.org", { addresses: ["anna@example.org"], service: "iMessage" }],
       ["a chat with one by SMS", `SMS;-;${TO}`, { addresses: [TO], service: "SMS" }],
       ["a chat of newer Macs", `any;-;${TO}`, { addresses: [TO], service: "iMessage" }],
     ];
     for (const [how, behaviour] of noChat) {
-      for (const [title, to, whom] of asked) {
+      for (const [title, to, whom] of chats) {
         it(`by its ${title}, ${how}`, async () => {
           server.script(behaviour, chatCreated);
 
@@ -299,7 +299,7 @@ describeChannel(SCRIPT, (fixture) => {
 
         expect(found.ok).to.equal(ok);
         expect(found.detail).to.match(detail);
-        const [{ method, path, text } = expect.fail("nobody was asked")] = server.requests;
+        const [{ method, path, text } = expect.fail("no request was sent")] = server.requests;
         expect({ method, path, text }).to.deep.equal({ method: "GET", path: `/api/v1/ping${QUERY}`, text: "" });
         expectNoSecrets(fixture, found);
       });

@@ -57,7 +57,7 @@ describeChannel(SCRIPT, (fixture) => {
   beforeEach(() => {
     now = new Date("2026-11-21T12:00:00Z");
   });
-  const asked = () => server.requests.map(({ method, path }) => `${method} ${path}`);
+  const requestLines = () => server.requests.map(({ method, path }) => `${method} ${path}`);
 
   it("posts the message with its key", async () => {
     const result = await send(fixture);
@@ -81,7 +81,7 @@ describeChannel(SCRIPT, (fixture) => {
     const result = await send(fixture, {}, { channel: channelAt(`${server.url}/`) });
 
     expect(result.kind).to.equal("sent");
-    expect(asked()).to.deep.equal(["POST /api/v4/posts"]);
+    expect(requestLines()).to.deep.equal(["POST /api/v4/posts"]);
   });
 
   const plain: [string, string, string][] = [
@@ -126,7 +126,7 @@ describeChannel(SCRIPT, (fixture) => {
       const result = await send(fixture, { to });
 
       expect(result.kind).to.equal("sent");
-      expect(asked()).to.deep.equal([...lookups, "POST /api/v4/posts", "POST /api/v4/posts"]);
+      expect(requestLines()).to.deep.equal([...lookups, "POST /api/v4/posts", "POST /api/v4/posts"]);
       expect(fixture.messages().map(({ body }) => body.channel_id)).to.deep.equal([id(channel), id(channel)]);
     });
 
@@ -156,7 +156,7 @@ describeChannel(SCRIPT, (fixture) => {
     server.script();
     await send(fixture, { to: `user:${id("anna")}` });
 
-    expect(asked()).to.deep.equal(["POST /api/v4/channels/direct", "POST /api/v4/posts"]);
+    expect(requestLines()).to.deep.equal(["POST /api/v4/channels/direct", "POST /api/v4/posts"]);
   });
 
   it("looks up a channel again after it could not be written to", async () => {
@@ -166,7 +166,7 @@ describeChannel(SCRIPT, (fixture) => {
     const again = await send(fixture, { to: "ops/on-call" });
 
     expect([refused.kind, again.kind]).to.deep.equal(["gone", "sent"]);
-    expect(asked()).to.deep.equal([
+    expect(requestLines()).to.deep.equal([
       "POST /api/v4/posts",
       "GET /api/v4/teams/name/ops/channels/name/on-call",
       "POST /api/v4/posts",
@@ -269,7 +269,7 @@ describeChannel(SCRIPT, (fixture) => {
     const found = await fixture.channel.check(new AbortController().signal);
 
     expect(found).to.deep.equal({ ok: true, detail: "it posts as @signalbox" });
-    expect(asked()).to.deep.equal(["GET /api/v4/users/me"]);
+    expect(requestLines()).to.deep.equal(["GET /api/v4/users/me"]);
     expect(server.requests[0]?.headers.authorization).to.equal(`Bearer ${TOKEN}`);
   });
 });

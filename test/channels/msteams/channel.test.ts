@@ -73,7 +73,7 @@ describeChannel(SCRIPT, (fixture) => {
     posts = [];
     now = new Date("2026-11-21T12:00:00Z");
   });
-  const asked = () => server.requests.map(({ path }) => (path === LOGIN ? "login" : "post"));
+  const requestKinds = () => server.requests.map(({ path }) => (path === LOGIN ? "login" : "post"));
 
   it("requests a token with the app's credentials and posts the message with it", async () => {
     const result = await send(fixture);
@@ -170,7 +170,7 @@ describeChannel(SCRIPT, (fixture) => {
       expect(result).to.deep.include(expected);
       expect(kindOf(result).reason).to.match(/^Microsoft Teams answered \d{3} .*\.$/);
       expect(kindOf(result).reason).to.match(reason);
-      expect(asked()).to.deep.equal(["login", "post"]);
+      expect(requestKinds()).to.deep.equal(["login", "post"]);
     });
   }
 
@@ -182,7 +182,7 @@ describeChannel(SCRIPT, (fixture) => {
       now = new Date(now.getTime() + 1);
       await send(fixture);
 
-      expect(asked()).to.deep.equal(["login", "post", "post", "login", "post"]);
+      expect(requestKinds()).to.deep.equal(["login", "post", "post", "login", "post"]);
     });
 
     const lifetimes: [string, object, number][] = [
@@ -200,7 +200,7 @@ describeChannel(SCRIPT, (fixture) => {
         now = new Date(now.getTime() + 1);
         await send(fixture);
 
-        expect(asked()).to.deep.equal(["login", "post", ...(until > 0 ? ["post"] : []), "login", "post"]);
+        expect(requestKinds()).to.deep.equal(["login", "post", ...(until > 0 ? ["post"] : []), "login", "post"]);
       });
     }
 
@@ -208,7 +208,7 @@ describeChannel(SCRIPT, (fixture) => {
       const results = await Promise.all([send(fixture), send(fixture), send(fixture)]);
 
       expect(results.map(({ kind }) => kind)).to.deep.equal(["sent", "sent", "sent"]);
-      expect(asked()).to.deep.equal(["login", "post", "post", "post"]);
+      expect(requestKinds()).to.deep.equal(["login", "post", "post", "post"]);
     });
 
     it("is returned to the other messages after one of them is cancelled", async () => {
@@ -225,7 +225,7 @@ describeChannel(SCRIPT, (fixture) => {
 
       expect(stopped).to.deep.equal({ kind: "transient", reason: "The worker is stopping." });
       expect((await second).kind).to.equal("sent");
-      expect(asked()).to.deep.equal(["login", "post"]);
+      expect(requestKinds()).to.deep.equal(["login", "post"]);
     });
 
     it("request is cancelled when no message waits for it, and is sent again for the next message", async () => {
@@ -239,7 +239,7 @@ describeChannel(SCRIPT, (fixture) => {
       expect((await first).kind).to.equal("transient");
       await eventually(() => server.requests[0]?.cancelled, "the request to be cancelled");
       expect((await send(fixture)).kind).to.equal("sent");
-      expect(asked()).to.deep.equal(["login", "login", "post"]);
+      expect(requestKinds()).to.deep.equal(["login", "login", "post"]);
     });
 
     it("is replaced when the connector refuses it early", async () => {
@@ -250,7 +250,7 @@ describeChannel(SCRIPT, (fixture) => {
       const result = await send(fixture);
 
       expect(result.kind).to.equal("sent");
-      expect(asked()).to.deep.equal(["post", "login", "post"]);
+      expect(requestKinds()).to.deep.equal(["post", "login", "post"]);
     });
 
     it("leads to authentication and no further try if its replacement is refused too", async () => {
@@ -262,7 +262,7 @@ describeChannel(SCRIPT, (fixture) => {
         kind: "authentication",
         reason: "Microsoft Teams answered 401 (BotNotRegistered): the credentials are not good.",
       });
-      expect(asked()).to.deep.equal(["login", "post", "login", "post"]);
+      expect(requestKinds()).to.deep.equal(["login", "post", "login", "post"]);
     });
 
     it("is replaced once for concurrent refusals", async () => {
@@ -279,7 +279,7 @@ describeChannel(SCRIPT, (fixture) => {
       const results = await Promise.all([send(fixture), send(fixture), send(fixture)]);
 
       expect(results.map(({ kind }) => kind)).to.deep.equal(["sent", "sent", "sent"]);
-      expect(asked().filter((what) => what === "login")).to.have.length(1);
+      expect(requestKinds().filter((what) => what === "login")).to.have.length(1);
     });
 
     it("is kept when a refusal of the previous token arrives late", async () => {
@@ -294,7 +294,7 @@ describeChannel(SCRIPT, (fixture) => {
       late.resolve();
 
       expect([quick.kind, (await slow).kind]).to.deep.equal(["sent", "sent"]);
-      expect(asked()).to.deep.equal(["post", "post", "login", "post", "post"]);
+      expect(requestKinds()).to.deep.equal(["post", "post", "login", "post", "post"]);
     });
 
     const answersToLogins: [string, Behaviour, object, RegExp][] = [
@@ -324,7 +324,7 @@ describeChannel(SCRIPT, (fixture) => {
 
         expect(result).to.deep.include(expected);
         expect(kindOf(result).reason).to.match(reason);
-        expect(asked()).to.deep.equal(["login"]);
+        expect(requestKinds()).to.deep.equal(["login"]);
         expect((await send(fixture)).kind).to.equal("sent");
       });
     }
@@ -337,7 +337,7 @@ describeChannel(SCRIPT, (fixture) => {
     const found = await fixture.channel.check(new AbortController().signal);
 
     expect(found).to.deep.equal({ ok: true, detail: `there is a token for the app ${APP}` });
-    expect(asked()).to.deep.equal(["login"]);
+    expect(requestKinds()).to.deep.equal(["login"]);
   });
 
   it("check fails with an invalid secret", async () => {

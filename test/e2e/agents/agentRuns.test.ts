@@ -134,8 +134,8 @@ describe("an agent run with a command as agent", () => {
       ["completed", 1],
     ]);
     expect((runs[1] as Run).startedAt >= (runs[0] as Run).endedAt).to.equal(true);
-    const told = readFileSync(join(dir, "prompt"), "utf8"); // The prompt of the later run.
-    expect(told).to.match(/The first question\..*So it is\..*The second question\./s);
+    const laterPrompt = readFileSync(join(dir, "prompt"), "utf8");
+    expect(laterPrompt).to.match(/The first question\..*So it is\..*The second question\./s);
     await eventually(async () => (await listed(sessionKey))?.busy === false, "the session to be free");
   });
 
@@ -266,7 +266,7 @@ describe("an agent run with a command as agent", () => {
     await start('cat > "heartbeat.$$"; echo "HEARTBEAT_OK"');
 
     await app.call("POST", "/hooks/wake", { text: "Disk is full" }, bearer);
-    await eventually(async () => (await app.stores.events.countWaiting()) === 0, "the event to be taken");
+    await eventually(async () => (await app.stores.events.countWaiting()) === 0, "the turn to receive the event");
 
     const { body } = await app.call("GET", "/api/sessions/main/messages");
     expect(body.messages[0].content).to.include("Disk is full");

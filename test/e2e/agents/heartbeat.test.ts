@@ -119,8 +119,8 @@ describe("a turn of the main session", () => {
     await start();
     model.script(says("For you."), says("Something happened."));
 
-    const told = { message: "x", channel: "log", to: "you", wakeMode: "next-heartbeat" };
-    await app.call("POST", "/hooks/agent", told, bearer);
+    const request = { message: "x", channel: "log", to: "you", wakeMode: "next-heartbeat" };
+    await app.call("POST", "/hooks/agent", request, bearer);
     await eventually(async () => (await deliveries()).some(({ state }) => state === "sent"), "the run's delivery");
     await wake("event");
     await allTaken();
@@ -136,8 +136,8 @@ describe("a turn of the main session", () => {
     await start({ session: "followDeliveries: true," });
     model.script(says("For you."), says("Something happened."));
 
-    const told = { message: "x", channel: "log", to: "you", wakeMode: "next-heartbeat" };
-    await app.call("POST", "/hooks/agent", told, bearer);
+    const request = { message: "x", channel: "log", to: "you", wakeMode: "next-heartbeat" };
+    await app.call("POST", "/hooks/agent", request, bearer);
     await eventually(async () => (await app.stores.sessions.route())?.to === "you", "the run's delivery");
     await wake("event");
     await allTaken();
@@ -192,10 +192,10 @@ describe("a turn of the main session", () => {
     await wake("one more");
     await allTaken();
 
-    const told = events().filter((_, turn) => turn !== 1);
-    expect(told.length).to.be.greaterThan(3);
-    expect(told.flat().slice(0, -2).join("")).to.equal(long);
-    expect(told.flat().slice(-2)).to.deep.equal(["the last", "one more"]);
+    const received = events().filter((_, turn) => turn !== 1);
+    expect(received.length).to.be.greaterThan(3);
+    expect(received.flat().slice(0, -2).join("")).to.equal(long);
+    expect(received.flat().slice(-2)).to.deep.equal(["the last", "one more"]);
     for (const { prompt } of turns()) expect(prompt.length).to.be.at.most(5_000);
   });
 
@@ -233,7 +233,7 @@ describe("a turn of the main session", () => {
       const later = await eventually(
         async () => {
           const active = (await lease())?.active;
-          if (active?.token !== first.token) throw new Error("somebody else has taken the session");
+          if (active?.token !== first.token) throw new Error("another worker has the lease of the session");
           await wake(`again ${seen()}`);
           return active.until.getTime() - first.until.getTime() > 4_000;
         },

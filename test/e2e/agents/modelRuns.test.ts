@@ -122,7 +122,7 @@ describe("an agent run with a model server", () => {
     for (const n of [1, 2, 3, 4]) await ended(await agent({ message: `question ${n}`, sessionKey: "s" }));
     await ended(await agent({ message: "question of another", sessionKey: "t" }));
 
-    const heard = model.requests.map(({ body }) =>
+    const prompts = model.requests.map(({ body }) =>
       body.messages.map(({ role, content }: { role: string; content: string }) => [
         role,
         /(question|answer) (\d|of another)/.exec(content)?.[0],
@@ -132,7 +132,7 @@ describe("an agent run with a model server", () => {
       ["user", `question ${n}`],
       ["assistant", `answer ${n}`],
     ];
-    expect(heard).to.deep.equal([
+    expect(prompts).to.deep.equal([
       [["user", "question 1"]],
       [...turn(1), ["user", "question 2"]],
       [...turn(1), ...turn(2), ["user", "question 3"]],

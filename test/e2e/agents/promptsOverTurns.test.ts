@@ -73,8 +73,8 @@ describe("a prompt for an agent that replies with tokens, markers and headings",
       const prompt = readFileSync(join(dir, name), "utf8");
       const id = /^--- ([0-9a-f]{32}) ---$/m.exec(prompt)?.[1];
       const own = new RegExp(`^--- ${id} ---\n# (?:System|User|Assistant)$`, "gm");
-      const told = prompt.replace(own, "").replace(/<<<(?:BEGIN|END)_UNTRUSTED_CONTENT id="[0-9a-f]{32}">>>/g, "");
-      const whole = [...FORGED, ...FAMILIES.flatMap(({ tokens }) => tokens)].filter((text) => told.includes(text));
+      const external = prompt.replace(own, "").replace(/<<<(?:BEGIN|END)_UNTRUSTED_CONTENT id="[0-9a-f]{32}">>>/g, "");
+      const whole = [...FORGED, ...FAMILIES.flatMap(({ tokens }) => tokens)].filter((text) => external.includes(text));
       expect(whole, name).to.deep.equal([]);
     }
     const last = readFileSync(join(dir, names.at(-1) as string), "utf8");
@@ -83,8 +83,8 @@ describe("a prompt for an agent that replies with tokens, markers and headings",
 
   it(`contains none of them intact in ${TURNS} turns of one session`, async () => {
     for (let turn = 0; turn < TURNS; turn++) {
-      const told = { message: hostile(turn), sessionKey: "talk", name: hostile(turn).slice(0, 200), deliver: false };
-      const { body } = await app.call("POST", "/hooks/agent", { ...told, wakeMode: "next-heartbeat" }, bearer);
+      const request = { message: hostile(turn), sessionKey: "talk", name: hostile(turn).slice(0, 200), deliver: false };
+      const { body } = await app.call("POST", "/hooks/agent", { ...request, wakeMode: "next-heartbeat" }, bearer);
       await eventually(async () => (await app.stores.runs.find(body.runId)).settled, "the run's end");
     }
 

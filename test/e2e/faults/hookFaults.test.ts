@@ -31,14 +31,14 @@ describe("accepted hooks survive", function () {
   let fixture: HookFixture;
   /** The fixture of the test that waits for a real lease, while the other tests run. */
   let slowFixture: HookFixture;
-  let taken: Promise<string[]>;
+  let takenOver: Promise<string[]>;
   /** A worker of several tests, with leases that are longer than each of them. */
   let worker: Service | undefined;
   before(async () => {
     [redis, mongod] = await Promise.all([startRedis(), startMongod()]);
     slowFixture = await HookFixture.start(`slow-${randomUUID().slice(0, 8)}`);
-    taken = killInTheMiddle(slowFixture);
-    taken.catch(() => {}); // Its test awaits it.
+    takenOver = killInTheMiddle(slowFixture);
+    takenOver.catch(() => {}); // Its test awaits it.
     fixture = await HookFixture.start("faults", { mongo: `${mongod.url}/x`, redis: redis.url });
   });
   afterEach(async function () {
@@ -46,12 +46,12 @@ describe("accepted hooks survive", function () {
     await fixture.reset();
   });
   after(async () => {
-    await taken?.catch(() => {});
+    await takenOver?.catch(() => {});
     await Promise.all([fixture, slowFixture].map((one) => one?.close()));
     await Promise.all([redis, mongod].map((server) => server?.remove()));
   });
 
-  async function aWorkerRuns(): Promise<Service> {
+  async function startSharedWorker(): Promise<Service> {
     worker ??= await fixture.startProcess(WORKER, "long-leases");
     return worker;
   }
@@ -81,13 +81,13 @@ describe("accepted hooks survive", function () {
 
     await redis.stop("SIGKILL");
     await redis.start();
-    await aWorkerRuns();
+    await startSharedWorker();
 
     await fixture.expectCompletedOnce(ids);
   });
 
   it("a Redis that is down while they are accepted", async () => {
-    await aWorkerRuns();
+    await startSharedWorker();
     await redis.stop("SIGKILL");
     const ids = await Promise.all(Array.from({ length: 5 }, (_, i) => fixture.post({ message: `m${i}` })));
 
@@ -98,7 +98,7 @@ describe("accepted hooks survive", function () {
 
   it("a MongoDB that is down from the middle of a run until after its end, with one turn of the agent", async () => {
     fixture.blockAgent();
-    await aWorkerRuns();
+    await startSharedWorker();
     const id = await fixture.post({ message: "a" });
     await eventually(() => fixture.count("begun") === 1, "the run to begin");
 
@@ -114,7 +114,7 @@ describe("accepted hooks survive", function () {
 
   it("a worker that receives SIGTERM and releases the runs that it cannot finish", async () => {
     fixture.blockAgent();
-    const first = await aWorkerRuns();
+    const first = await startSharedWorker();
     const id = await fixture.post({ message: "a" });
     await eventually(() => fixture.count("begun") === 1, "the run to begin");
 
@@ -146,7 +146,7 @@ describe("accepted hooks survive", function () {
   });
 
   it("a worker that is killed in the middle of a run, which another worker takes over after the real lease of 15 s", async () => {
-    const ids = await taken;
+    const ids = await takenOver;
 
     const ended = await slowFixture.expectCompletedOnce(ids);
     expect(ended.find(({ _id }) => _id === ids[0])?.attempts).to.equal(2);

@@ -74,8 +74,10 @@ describe("accepted mapped hooks survive", () => {
     const ended = await runs.collection.find({ _id: { $in: [...ids] } }).toArray();
     expect(ended.map(({ status, error }) => `${status} ${error}`)).to.deep.equal(ids.map(() => "completed null"));
     for (const id of ids) {
-      const told = await events.collection.countDocuments({ $or: [{ source: `run ${id}` }, { _id: `hook-${id}-0` }] });
-      expect(told).to.equal(1);
+      const effects = await events.collection.countDocuments({
+        $or: [{ source: `run ${id}` }, { _id: `hook-${id}-0` }],
+      });
+      expect(effects).to.equal(1);
     }
   }
   const begun = () =>

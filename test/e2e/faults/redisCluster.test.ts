@@ -107,17 +107,17 @@ describe("a Redis Cluster", function () {
 
   it("is refused with the setting to correct when REDIS_URL and the servers do not match", async () => {
     const log = pino({ level: "silent" });
-    const said = (address: RedisAddress) =>
+    const refusalOf = (address: RedisAddress) =>
       connectProducer(address, log).then(
         () => "connected",
         (error: unknown) => (error instanceof StartError ? error.message : String(error)),
       );
     const url = cluster.urls[0] as string;
 
-    const plain = await said({ url });
-    const ofDatabase = await said({ url: `${url}/1` });
-    const noCluster = await said({ url: await redisUrl(), cluster: true });
-    const wrong = await said({ url: url.replace(/:[^:]*@/, ":wrong@"), cluster: true });
+    const plain = await refusalOf({ url });
+    const ofDatabase = await refusalOf({ url: `${url}/1` });
+    const noCluster = await refusalOf({ url: await redisUrl(), cluster: true });
+    const wrong = await refusalOf({ url: url.replace(/:[^:]*@/, ":wrong@"), cluster: true });
 
     expect(plain).to.match(/^Redis at [\d.:]+ is a node of a Redis Cluster: set REDIS_CLUSTER=true .*\.$/);
     expect(ofDatabase).to.equal(plain);
@@ -157,8 +157,8 @@ describe("a Redis Cluster", function () {
     expect(replies).to.deep.equal(["m0", "m1", "m2", "m3", "m4", "m5"]);
     await eventually(() => telegram.requests.length > 0, "the delivery");
     expect(telegram.requests.map(({ body }) => body.text)).to.deep.equal(["The echo runner was told: Say it."]);
-    const taken = { _id: woken, takenAt: { $ne: null } };
-    await eventually(() => collection("events").countDocuments(taken), "the turn over the event");
+    const received = { _id: woken, takenAt: { $ne: null } };
+    await eventually(() => collection("events").countDocuments(received), "the turn over the event");
   });
 
   it("shows all queues on the board and in /metrics, on whatever node they are", async () => {

@@ -51,7 +51,7 @@ describe("a replica set of three whose primary is killed", function () {
   };
   /** Retries a request until it is accepted. */
   const insist = (method: string, path: string, body: object) =>
-    eventually(() => send(method, path, body), `${method} ${path} to be taken`, 60_000);
+    eventually(() => send(method, path, body), `${method} ${path} to be accepted`, 60_000);
 
   it("keeps every acknowledged write, never shows decreasing progress, and continues with another primary", async () => {
     const jobIds = Array.from({ length: 12 }, (_, i) => `job-${i}`);

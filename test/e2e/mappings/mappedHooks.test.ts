@@ -116,8 +116,8 @@ describe("a mapped hook", () => {
   it("uses the model alias and the thinking of its mapping", async () => {
     await fixture.run("settings", {});
 
-    const asked = fixture.model.requests.find(({ body }) => body.messages.at(-1).content.includes("with settings"));
-    expect(asked?.body).to.include({ model: "org/large", reasoning_effort: "high" });
+    const request = fixture.model.requests.find(({ body }) => body.messages.at(-1).content.includes("with settings"));
+    expect(request?.body).to.include({ model: "org/large", reasoning_effort: "high" });
   });
 
   it("uses the timeout of its mapping", async () => {
@@ -252,8 +252,8 @@ describe("a template of a mapped hook", () => {
     const ids = await fixture.acceptedAll("items", { items: [{ id: 1 }, { id: 2 }], around: "x" });
     for (const id of ids) await fixture.ended(id);
 
-    const told = fixture.model.requests.map(({ body }) => fenced(body.messages.at(-1).content));
-    expect(told.filter((text) => text?.startsWith("item: "))).to.deep.equal([
+    const prompts = fixture.model.requests.map(({ body }) => fenced(body.messages.at(-1).content));
+    expect(prompts.filter((text) => text?.startsWith("item: "))).to.deep.equal([
       'item: 1 1 [] [{"id":1}] x',
       'item: 2 2 [] [{"id":2}] x',
     ]);
@@ -265,8 +265,8 @@ describe("a template of a mapped hook", () => {
       runs.push((await fixture.ended(id)).error);
     }
 
-    const told = fixture.model.requests.map(({ body }) => fenced(body.messages.at(-1).content));
-    const texts = told.filter((text) => text?.startsWith("text: ")).sort();
+    const prompts = fixture.model.requests.map(({ body }) => fenced(body.messages.at(-1).content));
+    const texts = prompts.filter((text) => text?.startsWith("text: ")).sort();
     expect(texts).to.deep.equal(["text: ", "text: 0", "text: [2]", "text: a", 'text: {"b":1}']);
     expect(runs).to.deep.equal(Array(5).fill(null));
   });

@@ -79,12 +79,12 @@ describe("a mapped run's session", () => {
     ["a transform that names none", "transform", { key: "hook:c" }, "hook:c", "hook:c"],
     ["a wake mapping that a transform makes an agent's", "to-agent", { key: "x" }, own, "hook:inbox"],
   ];
-  const saying = (expected: string | RegExp) => {
+  const describeKey = (expected: string | RegExp) => {
     if (expected === OWN_SESSION) return "one of its own";
     return expected instanceof RegExp ? "none, the run fails" : [...expected].slice(0, 20).join("");
   };
   for (const [title, name, body, freely, strictly] of cases) {
-    it(`for ${title} is ${saying(freely)}; with a default and allowed prefixes it is ${saying(strictly)}`, async () => {
+    it(`for ${title} is ${describeKey(freely)}; with a default and allowed prefixes it is ${describeKey(strictly)}`, async () => {
       for (const [fixture, expected] of [
         [free, freely],
         [strict, strictly],
@@ -94,9 +94,9 @@ describe("a mapped run's session", () => {
         const isFault = expected instanceof RegExp && expected !== OWN_SESSION;
         const blamed = "own" in body ? "transform_failed" : "mapping_failed";
         expect(run.error?.code ?? null).to.equal(isFault ? blamed : null);
-        const said = isFault ? run.error?.message : run.sessionKey;
-        if (typeof expected === "string") expect(said).to.equal(expected);
-        else expect(said).to.match(expected);
+        const actual = isFault ? run.error?.message : run.sessionKey;
+        if (typeof expected === "string") expect(actual).to.equal(expected);
+        else expect(actual).to.match(expected);
         const { singleUse } = await fixture.app.stores.runs.find(run.runId);
         if (!isFault) expect(singleUse).to.equal(expected === OWN_SESSION);
       }
@@ -153,8 +153,8 @@ describe("the mapped runs of one session", () => {
   });
   after(() => fixture.close());
   const open = (gate: string) => writeFileSync(join(fixture.dir, gate), "");
-  const told = () => fixture.model.requests.map(({ body }) => String(body.messages.at(-1).content));
-  const order = (texts: string[]) => texts.map((text) => told().findIndex((one) => one.includes(text)));
+  const prompts = () => fixture.model.requests.map(({ body }) => String(body.messages.at(-1).content));
+  const order = (texts: string[]) => texts.map((text) => prompts().findIndex((one) => one.includes(text)));
 
   it("run in the order of acceptance while the first transform is slow, and do not block other sessions", async () => {
     const ids = [
@@ -170,8 +170,8 @@ describe("the mapped runs of one session", () => {
     const runs = await Promise.all(ids.map((id) => fixture.ended(id)));
 
     expect(runs.map(({ status }) => status)).to.deep.equal(Array(4).fill("completed"));
-    const asked = order(["from another session", "the first", "the second", "the third", "the fourth"]);
-    expect(asked).to.deep.equal([...asked].sort((a, b) => a - b));
+    const turns = order(["from another session", "the first", "the second", "the third", "the fourth"]);
+    expect(turns).to.deep.equal([...turns].sort((a, b) => a - b));
   });
 
   const leaves: [string, string][] = [

@@ -278,8 +278,8 @@ describe("the transform of a mapped hook", () => {
     expect(run).to.deep.include({ status: "completed", name: "mended", error: null, attempts: 1 });
     expect(fenced(fixture.promptWith("begun anew"))).to.equal("of deleted: begun anew");
     const { events } = fixture.app.stores;
-    const told = () => events.collection.find({ source: `run ${failed.runId}` }).toArray();
-    await eventually(async () => (await told()).length === 2, "the second summary");
+    const summaries = () => events.collection.find({ source: `run ${failed.runId}` }).toArray();
+    await eventually(async () => (await summaries()).length === 2, "the second summary");
   });
 });
 

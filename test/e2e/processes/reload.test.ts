@@ -45,7 +45,7 @@ describe("SIGHUP", () => {
     await Promise.all(running.map(({ ready }) => ready));
     const post = (token: string) =>
       fetch(`${url}/hooks/a`, { method: "POST", headers: { Authorization: `Bearer ${token}` }, body: "" });
-    const told = async (token: string) => {
+    const runWithToken = async (token: string) => {
       const { runId } = (await (await post(token)).json()) as { runId: string };
       return eventually(async () => {
         const run = (await (await fetch(`${url}/api/runs/${runId}`)).json()) as { status: string; reply: string };
@@ -61,14 +61,14 @@ describe("SIGHUP", () => {
       );
     };
 
-    const first = await told("a-hook-token-of-length");
+    const first = await runWithToken("a-hook-token-of-length");
     write("two", "another-token-of-length");
     await reload(/was read again/);
-    const second = await told("another-token-of-length");
+    const second = await runWithToken("another-token-of-length");
     const oldToken = (await post("a-hook-token-of-length")).status;
     write("{{broken", "a-third-token-of-length");
     await reload(/is refused; the old one stays/);
-    const third = await told("another-token-of-length");
+    const third = await runWithToken("another-token-of-length");
 
     expect([first, second, third].map((reply) => reply.split(": ").at(-1))).to.deep.equal(["one", "two", "two"]);
     expect(oldToken).to.equal(401);

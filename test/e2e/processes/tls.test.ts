@@ -112,10 +112,10 @@ describe("MongoDB and Redis over TLS", function () {
 
     const codes = await Promise.all(processes.map(({ ended }) => ended));
 
-    const said = (name: string) =>
+    const refusalOf = (name: string) =>
       new RegExp(`^${name} at \\S+ cannot be used \\(DEPTH_ZERO_SELF_SIGNED_CERT\\): .* NODE_EXTRA_CA_CERTS, .*\n$`);
     expect(codes).to.deep.equal([1, 1]);
-    expect(processes[0]?.output().stderr).to.match(said("MongoDB"));
-    expect(processes[1]?.output().stderr).to.match(said("Redis"));
+    expect(processes[0]?.output().stderr).to.match(refusalOf("MongoDB"));
+    expect(processes[1]?.output().stderr).to.match(refusalOf("Redis"));
   });
 });

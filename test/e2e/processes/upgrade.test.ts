@@ -289,8 +289,8 @@ for (const [title, fixture] of VERSIONS)
 
       await eventually(async () => (await settled()) === 2, "the runs and what follows from their ends", 60_000);
       const { messages } = (await call(url, "GET", "/api/sessions/hook:acme/messages")).body;
-      const isTold = async () => (await client.db().collection("events").countDocuments({ waiting: true })) === 0;
-      await eventually(isTold, "the events to be told", 60_000);
+      const isReceived = async () => (await client.db().collection("events").countDocuments({ waiting: true })) === 0;
+      await eventually(isReceived, "the main session to receive the events", 60_000);
 
       expect(messages).to.have.length(6);
       expect(messages.at(-2).content).to.equal("Wait for me.");

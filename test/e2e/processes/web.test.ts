@@ -57,7 +57,7 @@ describe("the web process", () => {
     const body = '{"name":"kept"}';
     const head = `PUT /api/jobs/a HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
     socket.write(head + body.slice(0, 5));
-    await eventually(async () => (await fetch(`${url}/healthz`)).ok, "the process to have taken the half request");
+    await eventually(async () => (await fetch(`${url}/healthz`)).ok, "the process to have read the partial request");
 
     service.child.kill("SIGTERM");
     await eventually(() => refuses(port), "the port to be closed");
@@ -197,8 +197,8 @@ describe("the web process", () => {
     it(`does not start, and prints in one sentence that ${title}`, async () => {
       const lifecycle = new Lifecycle();
 
-      const asked = { HOST: "127.0.0.1", PORT: "0", LOG_LEVEL: "silent", ...env, ...(await more()) };
-      const thrown = await startWebProcess(lifecycle, asked, FAULT_TIMINGS).catch((error: unknown) => error);
+      const variables = { HOST: "127.0.0.1", PORT: "0", LOG_LEVEL: "silent", ...env, ...(await more()) };
+      const thrown = await startWebProcess(lifecycle, variables, FAULT_TIMINGS).catch((error: unknown) => error);
       await lifecycle.close();
 
       expect(thrown).to.be.instanceOf(StartError); // The process prints only its message.
@@ -255,11 +255,11 @@ function isRunning(pid: number): boolean {
 describe("WEB_CONCURRENCY processes", () => {
   const shared = useTwoProcesses(async () => ({}));
   /** Uses a new connection: a reused one would reach the same process again. */
-  const askMetrics = async () => {
+  const fetchMetrics = async () => {
     const [answer] = (await once(get(`${shared.url}/metrics`, { agent: false }), "response")) as [IncomingMessage];
     return { status: answer.statusCode, text: await text(answer) };
   };
-  const readMetrics = async () => (await askMetrics()).text;
+  const readMetrics = async () => (await fetchMetrics()).text;
   const created = (metrics: string) =>
     Number(/^signalbox_jobs_total\{outcome="created"\} (\d+)$/m.exec(metrics)?.[1] ?? 0);
 
@@ -270,9 +270,9 @@ describe("WEB_CONCURRENCY processes", () => {
     const [pid = 0] = runningPids(service);
 
     await freeze(pid);
-    const asked = [askMetrics(), askMetrics()]; // One of them may reach the process that hangs.
-    const answer = await Promise.any(asked).finally(() => process.kill(pid, "SIGCONT"));
-    await Promise.all(asked);
+    const answers = [fetchMetrics(), fetchMetrics()]; // One of them may reach the process that hangs.
+    const answer = await Promise.any(answers).finally(() => process.kill(pid, "SIGCONT"));
+    await Promise.all(answers);
 
     expect(answer.status).to.equal(503);
     expect(JSON.parse(answer.text)).to.include({ code: "unavailable" });
@@ -285,10 +285,10 @@ describe("WEB_CONCURRENCY processes", () => {
     for (let i = 0; i < 20; i++) await (await put(`${url}/api/jobs/c${i}`)).text();
 
     const after = created(await readMetrics());
-    const known = readyPids(service).length;
+    const readyBefore = readyPids(service).length;
     const [victim = 0] = runningPids(service);
     process.kill(victim, "SIGKILL");
-    await eventually(() => readyPids(service).length === known + 1, "another process to be ready");
+    await eventually(() => readyPids(service).length === readyBefore + 1, "another process to be ready");
 
     expect(after).to.equal(before + 20);
     expect((await fetch(`${url}/api/jobs/c1`)).status).to.equal(200);
@@ -297,7 +297,7 @@ describe("WEB_CONCURRENCY processes", () => {
   it("send live events of every process to the clients of each, end their streams when they stop, and exit with 0", async () => {
     const { service, url } = shared;
     const streams = await Promise.all(Array.from({ length: 12 }, () => openEvents(`${url}/api/events?topic=jobs`)));
-    const ids = Array.from({ length: 12 }, (_, i) => `told-${i}`);
+    const ids = Array.from({ length: 12 }, (_, i) => `job-${i}`);
 
     await Promise.all(ids.map(async (id) => (await put(`${url}/api/jobs/${id}`)).text()));
     for (const stream of streams) {
@@ -322,7 +322,7 @@ describe("WEB_CONCURRENCY processes without Redis", () => {
 
   it("return the metrics of the others while a replacement waits for Redis", async () => {
     const { service, url } = shared;
-    const known = readyPids(service).length;
+    const readyBefore = readyPids(service).length;
     const waits = relay.hold();
     process.kill(runningPids(service)[0] ?? 0, "SIGKILL");
     await waits;
@@ -331,19 +331,19 @@ describe("WEB_CONCURRENCY processes without Redis", () => {
 
     expect(metrics.status).to.equal(200);
     expect(await metrics.text()).to.match(/^process_resident_memory_bytes/m);
-    await eventually(() => readyPids(service).length === known + 1, "the other to be ready in the end");
+    await eventually(() => readyPids(service).length === readyBefore + 1, "the other to be ready in the end");
   });
 
   it("are replaced when they died while Redis was down, once it is back", async () => {
     const { service, url } = shared;
-    const known = readyPids(service).length;
+    const readyBefore = readyPids(service).length;
     await relay.close();
     for (const pid of runningPids(service)) process.kill(pid, "SIGKILL");
     await eventually(() => service.output().stderr.includes("cannot be used"), "one to start in vain");
 
     await relay.listen();
 
-    await eventually(() => readyPids(service).length === known + 2, "both to be ready again");
+    await eventually(() => readyPids(service).length === readyBefore + 2, "both to be ready again");
     expect((await put(`${url}/api/jobs/back`)).status).to.equal(201);
     expect(await service.stop()).to.equal(0);
   });
