@@ -16,7 +16,7 @@ import { eventually } from "../../support/eventually.ts";
 import { freeze } from "../../support/freeze.ts";
 import { type Service, startProcess } from "../../support/process.ts";
 import { Relay } from "../../support/servers/relay.ts";
-import { freePort, mongoUri, redisUrl, startMongod } from "../../support/servers/servers.ts";
+import { canConnect, freePort, mongoUri, redisUrl, startMongod } from "../../support/servers/servers.ts";
 import { FAULT_TIMINGS } from "../../support/timings.ts";
 
 const WEB = "test/support/processes/web.ts";
@@ -60,7 +60,7 @@ describe("the web process", () => {
     await eventually(async () => (await fetch(`${url}/healthz`)).ok, "the process to have read the partial request");
 
     service.child.kill("SIGTERM");
-    await eventually(() => refuses(port), "the port to be closed");
+    await eventually(async () => !(await canConnect(port)), "the port to be closed");
     socket.write(body.slice(5));
     const answer = await text(socket);
 
@@ -388,15 +388,3 @@ describe("the API", () => {
     await mongod.remove();
   });
 });
-
-async function refuses(port: number): Promise<boolean> {
-  const socket = connect(port, "127.0.0.1");
-  try {
-    await once(socket, "connect");
-    return false;
-  } catch {
-    return true;
-  } finally {
-    socket.destroy();
-  }
-}

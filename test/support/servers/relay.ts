@@ -3,11 +3,12 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 
 /** A TCP relay between clients and a server, which can cut them off. */
 export class Relay {
-  readonly #to: URL;
+  #to: URL;
   readonly #sockets = new Set<Socket>();
   #server: Server | undefined;
   #port = 0;
   #held: (() => void) | undefined;
+  #connections = 0;
 
   private constructor(to: URL) {
     this.#to = to;
@@ -23,27 +24,38 @@ export class Relay {
     return `${this.#to.protocol}//127.0.0.1:${this.#port}`;
   }
 
+  /** The number of connections so far. */
+  get connections(): number {
+    return this.#connections;
+  }
+
+  /** Connects later clients to another server. Existing connections stay where they are. */
+  redirect(url: string): void {
+    this.#to = new URL(url);
+  }
+
   /** Listens at the same port as before. */
   async listen(): Promise<void> {
-    const server = createServer((client) => this.#take(client)).listen(this.#port, "127.0.0.1");
+    const server = createServer((client) => this.#accept(client)).listen(this.#port, "127.0.0.1");
     await once(server, "listening");
     this.#server = server;
     this.#port = (server.address() as AddressInfo).port;
   }
 
-  #take(client: Socket): void {
-    this.#keep(client);
+  #accept(client: Socket): void {
+    this.#connections++;
+    this.#track(client);
     if (this.#held) {
       this.#held();
       return;
     }
     const upstream = connect(Number(this.#to.port), this.#to.hostname);
-    this.#keep(upstream);
+    this.#track(upstream);
     client.pipe(upstream);
     upstream.pipe(client);
   }
 
-  #keep(socket: Socket): void {
+  #track(socket: Socket): void {
     this.#sockets.add(socket);
     socket.on("error", () => {}).on("close", () => this.#sockets.delete(socket));
   }

@@ -255,7 +255,7 @@ export async function isFree(port: number): Promise<boolean> {
   return isFree;
 }
 
-async function canConnect(port: number): Promise<boolean> {
+export async function canConnect(port: number): Promise<boolean> {
   const socket = createConnection(port, "127.0.0.1");
   try {
     await once(socket, "connect");
