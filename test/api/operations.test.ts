@@ -6,7 +6,7 @@ import { startApp, type TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
 import { createJob, report, whole } from "../support/factories.ts";
 import { freeze } from "../support/freeze.ts";
-import { startMongod, startRedis } from "../support/servers.ts";
+import { startMongod, startRedis } from "../support/servers/servers.ts";
 
 /** Returns one sample of the Prometheus text, or 0 when it is absent. */
 const sample = (text: string, name: string) => Number(text.match(new RegExp(`^${name} (.*)$`, "m"))?.[1] ?? 0);

@@ -10,7 +10,7 @@ import { mongo } from "mongoose";
 import { startApp, type TestApp } from "../support/app.ts";
 import { runInProcess } from "../support/cli.ts";
 import { acceptRun, createJob, report, whole } from "../support/factories.ts";
-import { mongoUri } from "../support/servers.ts";
+import { mongoUri } from "../support/servers/servers.ts";
 
 /** Returns all documents of a database, by collection. */
 async function readAll(uri: string): Promise<Record<string, mongo.Document[]>> {

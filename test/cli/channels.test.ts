@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { answers, breaks, type ChannelServer, startChannelServer } from "../support/channelServer.ts";
 import { runInProcess } from "../support/cli.ts";
+import { answers, breaks, type ChannelServer, startChannelServer } from "../support/servers/channelServer.ts";
 
 describe("signalbox deliver and channels check", () => {
   const town = "town".padEnd(26, "0");

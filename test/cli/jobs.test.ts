@@ -9,7 +9,7 @@ import { expect } from "chai";
 import { startApp, type TestApp } from "../support/app.ts";
 import { runInProcess } from "../support/cli.ts";
 import { createJob, report } from "../support/factories.ts";
-import { freePort } from "../support/servers.ts";
+import { freePort } from "../support/servers/servers.ts";
 import { onScreen } from "./screen.ts";
 import { runCli } from "./service.ts";
 import { atTerminal } from "./terminal.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import { runInProcess } from "../support/cli.ts";
-import { mongoUri } from "../support/servers.ts";
+import { mongoUri } from "../support/servers/servers.ts";
 
 describe("signalbox route", () => {
   let env: Record<string, string>;

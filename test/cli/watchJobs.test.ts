@@ -4,7 +4,7 @@ import { createClient } from "../../src/client/client.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { runInProcess } from "../support/cli.ts";
 import { createJob, report, whole } from "../support/factories.ts";
-import { freePort, mongoUri } from "../support/servers.ts";
+import { freePort, mongoUri } from "../support/servers/servers.ts";
 import { type Drawing, onScreen, type Size } from "./screen.ts";
 import { follow, runCli } from "./service.ts";
 import { atTerminal } from "./terminal.ts";

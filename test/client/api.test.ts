@@ -11,8 +11,8 @@ import {
   type Step,
 } from "../../src/client/client.ts";
 import { startApp, type TestApp } from "../support/app.ts";
-import { answers, startChannelServer } from "../support/channelServer.ts";
-import { freePort } from "../support/servers.ts";
+import { answers, startChannelServer } from "../support/servers/channelServer.ts";
+import { freePort } from "../support/servers/servers.ts";
 import { recordingClient } from "./recording.ts";
 
 const API_TOKEN = "an-api-token-of-length";

@@ -4,9 +4,16 @@ import { expect } from "chai";
 import sinon from "sinon";
 import { type Client, createClient, SignalboxError, type StepReporter } from "../../src/client/client.ts";
 import { startApp, type TestApp } from "../support/app.ts";
-import { answers, type Behaviour, breaks, breaksMidway, hangs, startChannelServer } from "../support/channelServer.ts";
 import { eventually } from "../support/eventually.ts";
-import { freePort } from "../support/servers.ts";
+import {
+  answers,
+  type Behaviour,
+  breaks,
+  breaksMidway,
+  hangs,
+  startChannelServer,
+} from "../support/servers/channelServer.ts";
+import { freePort } from "../support/servers/servers.ts";
 import { recordingClient, type Sent } from "./recording.ts";
 import { useShortBackoff } from "./shortBackoff.ts";
 

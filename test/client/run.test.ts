@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import { type Client, createClient, SignalboxError } from "../../src/client/client.ts";
 import { startApp, type TestApp } from "../support/app.ts";
-import { answers, breaks, startChannelServer } from "../support/channelServer.ts";
 import { eventually } from "../support/eventually.ts";
+import { answers, breaks, startChannelServer } from "../support/servers/channelServer.ts";
 import { useShortBackoff } from "./shortBackoff.ts";
 
 describe("signalbox/client run()", () => {

@@ -10,7 +10,7 @@ import { workerConnection } from "../../src/shared/queue/redis.ts";
 import { type Processor, runWorkers } from "../../src/workers/runWorkers.ts";
 import { eventually } from "../support/eventually.ts";
 import { freeze } from "../support/freeze.ts";
-import { redisUrl, startRedis } from "../support/servers.ts";
+import { redisUrl, startRedis } from "../support/servers/servers.ts";
 import { FAST_TIMINGS } from "../support/timings.ts";
 
 describe("runWorkers", () => {

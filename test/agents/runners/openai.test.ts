@@ -12,7 +12,7 @@ import {
   saysPlain,
   startModelServer,
   streams,
-} from "../../support/modelServer.ts";
+} from "../../support/servers/modelServer.ts";
 import { turn, whatWasThrown } from "./turn.ts";
 
 const KEY = "sk-secret-key";

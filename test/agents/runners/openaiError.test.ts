@@ -9,8 +9,8 @@ import {
   pours,
   startModelServer,
   streams,
-} from "../../support/modelServer.ts";
-import { freePort } from "../../support/servers.ts";
+} from "../../support/servers/modelServer.ts";
+import { freePort } from "../../support/servers/servers.ts";
 import { turn, whatWasThrown } from "./turn.ts";
 
 const KEY = "sk-secret-key";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { startApp, type TestApp } from "../../support/app.ts";
-import { startRedis } from "../../support/servers.ts";
+import { startRedis } from "../../support/servers/servers.ts";
 
 const TOKEN = "a-token-of-some-length";
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });

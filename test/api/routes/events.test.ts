@@ -10,7 +10,7 @@ import { startApp, type TestApp } from "../../support/app.ts";
 import { openEvents, type TestEvents } from "../../support/eventSource.ts";
 import { eventually } from "../../support/eventually.ts";
 import { freeze } from "../../support/freeze.ts";
-import { mongoUri, redisUrl, startRedis } from "../../support/servers.ts";
+import { mongoUri, redisUrl, startRedis } from "../../support/servers/servers.ts";
 
 describe("live events", () => {
   let app: TestApp;

@@ -21,10 +21,10 @@ import { expect } from "chai";
 import JSON5 from "json5";
 import sinon from "sinon";
 import { EXIT } from "../../../src/cli/exit.ts";
-import { answers, type Behaviour, hangs } from "../../support/channelServer.ts";
 import { type Running, runInProcess, startInProcess } from "../../support/cli.ts";
 import { eventually } from "../../support/eventually.ts";
-import { type GoogleServer, googleError, startGoogleServer } from "../../support/googleServer.ts";
+import { type GoogleServer, googleError, startGoogleServer } from "../../support/gmail/googleServer.ts";
+import { answers, type Behaviour, hangs } from "../../support/servers/channelServer.ts";
 import { runCli } from "../service.ts";
 
 const TOPIC = "projects/my-project/topics/signalbox-gmail";
@@ -107,7 +107,7 @@ describe("signalbox webhooks gmail setup", () => {
     return { ...ended, asked: address !== true };
   }
   const addressIn = (run: Running) => /^ {2}(http:\S+)$/m.exec(run.printed())?.[1];
-  const changes = () => google.asked(/^(PUT|PATCH|POST \S*(setIamPolicy|stop))/).length;
+  const changes = () => google.requestsTo(/^(PUT|PATCH|POST \S*(setIamPolicy|stop))/).length;
 
   it("sets up a mailbox completely and keeps the rest of the file unchanged", async () => {
     const { code, stdout, stderr } = await setUp(FIRST);
@@ -169,7 +169,7 @@ describe("signalbox webhooks gmail setup", () => {
       google.fail(request, hangs);
       const run = runCli(commandOf(FIRST), ENV, home);
       void fetch((await eventually(() => addressIn(run), "the address")) as string).catch(() => {});
-      await eventually(() => google.asked(request).length > 0, "the step");
+      await eventually(() => google.requestsTo(request).length > 0, "the step");
       run.kill("SIGKILL");
       await run.ended;
       const before = read("signalbox.json5");
@@ -302,7 +302,7 @@ describe("signalbox webhooks gmail setup", () => {
       expect(stderr).to.match(words);
       expect(existsSync(at("gmail-credentials.json"))).to.equal(false);
       expect(read("signalbox.json5")).to.equal(configText());
-      expect(google.asked(/\/v1\//)).to.deep.equal([]);
+      expect(google.requestsTo(/\/v1\//)).to.deep.equal([]);
     });
   }
 
@@ -452,7 +452,7 @@ describe("signalbox webhooks gmail setup", () => {
     expect(after.code).to.equal(0);
     expect(after.stdout).to.match(/^ok +publisher .*\(may not be looked at; the watch tells\)$/m);
     expect(gmailOf().topic).to.equal(TOPIC);
-    expect(google.asked(/setIamPolicy/)).to.deep.equal([]);
+    expect(google.requestsTo(/setIamPolicy/)).to.deep.equal([]);
   });
 
   it("waits until a new grant takes effect in Gmail", async () => {
@@ -479,7 +479,7 @@ describe("signalbox webhooks gmail setup", () => {
     expect(gmailOf()).to.have.property("account");
     expect(gmailOf()).not.to.have.any.keys("topic", "subscription");
     expect(again.stdout).to.match(/^ok +configuration .*\(was there\)$/m);
-    expect(google.asked(/v1\/projects/)).to.deep.equal([]);
+    expect(google.requestsTo(/v1\/projects/)).to.deep.equal([]);
   });
 
   it("rejects an unknown label, even without a watch", async () => {
@@ -489,7 +489,7 @@ describe("signalbox webhooks gmail setup", () => {
 
     expect(code).to.equal(1);
     expect(stderr).to.match(/^FAILED label +Gmail answered 400 .* --label wants the id of a label, such as INBOX/);
-    expect(google.asked(/messages\?/)[0]?.path).to.include("labelIds=Invoices");
+    expect(google.requestsTo(/messages\?/)[0]?.path).to.include("labelIds=Invoices");
     expect(read("signalbox.json5")).to.equal(configText());
   });
 
@@ -510,7 +510,7 @@ describe("signalbox webhooks gmail setup", () => {
     expect(stdout).to.match(/^ok +credentials .*gmail-credentials\.json \(new\)$/m);
     expect(JSON.parse(read("gmail-credentials.json"))).to.deep.equal(KEY);
     expect(statSync(at("gmail-credentials.json")).mode & 0o777).to.equal(0o600);
-    const claims = google.asked(/token/).map(({ body }) => JSON.parse(atob(body.assertion.split(".")[1])));
+    const claims = google.requestsTo(/token/).map(({ body }) => JSON.parse(atob(body.assertion.split(".")[1])));
     expect(claims.slice(0, 2).map(({ sub, scope }) => [sub, scope])).to.deep.equal([
       ["ada@example.org", SCOPES[0]],
       [undefined, SCOPES[1]],
@@ -555,7 +555,7 @@ describe("signalbox webhooks gmail setup", () => {
     }).ended;
 
     expect(code).to.equal(0);
-    expect(google.asked(/GET \/consent/)).to.have.length(1);
+    expect(google.requestsTo(/GET \/consent/)).to.have.length(1);
   });
 
   it("accepts a pasted address if the browser runs on another machine", async () => {

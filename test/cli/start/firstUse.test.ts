@@ -16,7 +16,7 @@ import { readSettings } from "../../../src/cli/start/firstUse.ts";
 import { summary } from "../../../src/cli/start/summary.ts";
 import { ConfigError, parseConfig, readConfig } from "../../../src/shared/config/load.ts";
 import { StartError } from "../../../src/shared/lifecycle.ts";
-import { mongoUri, redisUrl } from "../../support/servers.ts";
+import { mongoUri, redisUrl } from "../../support/servers/servers.ts";
 import { runCli, type Service } from "../service.ts";
 
 const makeHome = () => mkdtempSync(join(tmpdir(), "signalbox-first-use-"));

@@ -16,7 +16,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { runInProcess } from "../../support/cli.ts";
 import { eventually } from "../../support/eventually.ts";
-import { freePort, mongoUri, redisUrl } from "../../support/servers.ts";
+import { freePort, mongoUri, redisUrl } from "../../support/servers/servers.ts";
 import { isRunning, mongodPid, processesOf, runCli, type Service } from "../service.ts";
 
 const allEnd = (dataDir: string) =>

@@ -5,19 +5,19 @@ import { expect } from "chai";
 import { commandLine } from "../../../src/cli/start/processInfo.ts";
 import { runInProcess } from "../../support/cli.ts";
 import { eventually } from "../../support/eventually.ts";
-import { type GmailBed, startGmailBed } from "../../support/gmailBed.ts";
+import { type GmailFixture, startGmailFixture } from "../../support/gmail/gmailFixture.ts";
 import { isRunning, runCli, type Service } from "../service.ts";
 
 describe("signalbox start with hooks.gmail", function () {
   this.timeout(60_000);
-  let bed: GmailBed;
+  let bed: GmailFixture;
   let home: string;
   let env: Record<string, string>;
   let service: Service;
   let url: string;
   before(async () => {
     home = mkdtempSync(join(tmpdir(), "signalbox-start-gmail-"));
-    bed = await startGmailBed();
+    bed = await startGmailFixture();
     const { MONGODB_URI = "", SIGNALBOX_CONFIG = "" } = bed.env;
     env = { MONGODB_URI, SIGNALBOX_CONFIG, SIGNALBOX_DATA_DIR: home };
     // with an embedded Redis, so that the data directory knows all processes
@@ -73,7 +73,7 @@ describe("signalbox start with hooks.gmail", function () {
     google.requests.length = 0;
 
     reread(configText);
-    await eventually(() => google.asked(/history/).length > 0, "it to listen");
+    await eventually(() => google.requestsTo(/history/).length > 0, "it to listen");
     const during = listener();
     reread(withoutGmail);
     await eventually(() => listener() === undefined, "it to end again");

@@ -6,15 +6,15 @@ import { catchUp } from "../../../src/gmail/listener/catchUp.ts";
 import { LeasedMailbox } from "../../../src/gmail/listener/leasedMailbox.ts";
 import { MailImporter } from "../../../src/gmail/listener/mailImporter.ts";
 import { compileMappings } from "../../../src/hooks/mappings/mapping.ts";
-import { ACCOUNT, type GmailBed, startGmailBed } from "../../support/gmailBed.ts";
+import { ACCOUNT, type GmailFixture, startGmailFixture } from "../../support/gmail/gmailFixture.ts";
 
 const DAY_MS = 24 * 3_600_000;
 const never = new AbortController().signal;
 
 describe("Gmail listener without a history", () => {
-  let bed: GmailBed;
+  let bed: GmailFixture;
   beforeEach(async () => {
-    bed = await startGmailBed();
+    bed = await startGmailFixture();
   });
   afterEach(() => bed.close());
 
@@ -39,10 +39,12 @@ describe("Gmail listener without a history", () => {
     await bed.isCaughtUp();
 
     expect(await bed.mailIds()).to.deep.equal([seen, "mail-6", "mail-7"]);
-    expect(google.asked(/messages\/mail-3/)).to.have.length(1);
-    const [, query] = google.asked(/messages\?/).map(({ path }) => new URL(path, google.url).searchParams.get("q"));
+    expect(google.requestsTo(/messages\/mail-3/)).to.have.length(1);
+    const [, query] = google
+      .requestsTo(/messages\?/)
+      .map(({ path }) => new URL(path, google.url).searchParams.get("q"));
     expect(query).to.equal(`after:${Math.floor((now - DAY_MS) / 1_000) - 1}`);
-    expect(await bed.told()).to.deep.equal([]);
+    expect(await bed.eventTexts()).to.deep.equal([]);
   });
 
   it("lists the whole of a mailbox that was empty when it first listened", async () => {
@@ -136,7 +138,7 @@ describe("Gmail listener without a history", () => {
         cursor: "1011",
         newestMailAt: new Date(start + 10 * secondsApart * 1_000),
       });
-      expect(google.asked(/messages\?/).length).to.be.greaterThan(3);
+      expect(google.requestsTo(/messages\?/).length).to.be.greaterThan(3);
     });
   }
 });

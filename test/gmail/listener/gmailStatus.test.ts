@@ -4,18 +4,18 @@ import { addGmailMetrics } from "../../../src/api/metrics/gmailMetrics.ts";
 import { runCli } from "../../cli/service.ts";
 import { runInProcess } from "../../support/cli.ts";
 import { eventually } from "../../support/eventually.ts";
-import { ACCOUNT, type GmailBed, startGmailBed } from "../../support/gmailBed.ts";
-import { googleError } from "../../support/googleServer.ts";
+import { ACCOUNT, type GmailFixture, startGmailFixture } from "../../support/gmail/gmailFixture.ts";
+import { googleError } from "../../support/gmail/googleServer.ts";
 
 const TO_START =
   "start Signalbox with `npm start` (one that runs takes hooks.gmail up on SIGHUP), or beside web and worker `signalbox webhooks gmail run`";
 
 describe("signalbox webhooks gmail status", () => {
-  let bed: GmailBed;
+  let bed: GmailFixture;
   afterEach(() => bed?.close()); // one test has none
 
-  const start = async (...options: Parameters<typeof startGmailBed>) => {
-    bed = await startGmailBed(...options);
+  const start = async (...options: Parameters<typeof startGmailFixture>) => {
+    bed = await startGmailFixture(...options);
     return bed;
   };
   const status = async () => {
@@ -135,9 +135,9 @@ describe("signalbox webhooks gmail status", () => {
 });
 
 describe("metrics of the Gmail listener", () => {
-  let bed: GmailBed;
+  let bed: GmailFixture;
   beforeEach(async () => {
-    bed = await startGmailBed();
+    bed = await startGmailFixture();
   });
   afterEach(() => bed.close());
 

@@ -4,20 +4,26 @@ import { expect } from "chai";
 import { mailboxStatus } from "../../../src/gmail/listener/mailboxStatus.ts";
 import { mappedHook } from "../../../src/shared/queue/definitions.ts";
 import { eventually } from "../../support/eventually.ts";
-import { ACCOUNT, type GmailBed, SUBSCRIPTION, startGmailBed, TOPIC } from "../../support/gmailBed.ts";
+import {
+  ACCOUNT,
+  type GmailFixture,
+  SUBSCRIPTION,
+  startGmailFixture,
+  TOPIC,
+} from "../../support/gmail/gmailFixture.ts";
 
 const POLL_MS = 300_000;
 const WATCH_LOOK_MS = 600_000;
 
 describe("Gmail listener", () => {
-  let bed: GmailBed;
+  let bed: GmailFixture;
   afterEach(() => bed.close());
 
-  const start = async (...options: Parameters<typeof startGmailBed>) => {
-    bed = await startGmailBed(...options);
+  const start = async (...options: Parameters<typeof startGmailFixture>) => {
+    bed = await startGmailFixture(...options);
     return bed;
   };
-  const listings = () => bed.google.asked(/history/).length;
+  const listings = () => bed.google.requestsTo(/history/).length;
 
   it("creates and enqueues one run for a mail after a notification, and then acknowledges it", async () => {
     const { google, app } = await start();
@@ -113,7 +119,7 @@ describe("Gmail listener", () => {
 
     google.pubsub.publish({ emailAddress: ACCOUNT, historyId: 1001 });
     await eventually(async () => (await bed.mailbox()).lastNoticeAt, "the notice to be seen");
-    await eventually(() => google.asked(/acknowledge|:pull/).length > 1, "the next pull");
+    await eventually(() => google.requestsTo(/acknowledge|:pull/).length > 1, "the next pull");
     const before = google.pubsub.outstanding(SUBSCRIPTION);
     const id = google.mailbox.add();
     google.pubsub.redeliver();
@@ -156,7 +162,7 @@ describe("Gmail listener", () => {
     await bed.becomeRuns(1);
 
     expect(await bed.mailIds()).to.deep.equal([id]);
-    expect(google.asked(/watch|pubsub|\/v1\/projects/)).to.deep.equal([]);
+    expect(google.requestsTo(/watch|pubsub|\/v1\/projects/)).to.deep.equal([]);
     expect((await bed.mailbox()).watch).to.equal(null);
   });
 
@@ -171,7 +177,7 @@ describe("Gmail listener", () => {
     await bed.isCaughtUp();
 
     expect(await bed.mailIds()).to.deep.equal(ids);
-    const starts = google.asked(/history/).map(({ path }) => /startHistoryId=(\d+)/.exec(path)?.[1]);
+    const starts = google.requestsTo(/history/).map(({ path }) => /startHistoryId=(\d+)/.exec(path)?.[1]);
     expect(starts).to.deep.equal(["1000", "1000", "1005", "1010", "1015", "1020"]);
   });
 
@@ -201,7 +207,9 @@ describe("Gmail listener", () => {
     const [run] = await bed.runs();
     expect(JSON.parse(run?.mapped?.call ?? "").payload.messages[0]).to.include({ id, snippet: "Hello" });
     expect(run?.mapped?.call).not.to.include('"body"');
-    expect(google.asked(/messages\/mail/).map(({ path }) => path.split("?")[1])).to.deep.equal(["format=metadata"]);
+    expect(google.requestsTo(/messages\/mail/).map(({ path }) => path.split("?")[1])).to.deep.equal([
+      "format=metadata",
+    ]);
   });
 
   it("continues from its cursor after a restart and does not renew a recent watch", async () => {
@@ -213,7 +221,7 @@ describe("Gmail listener", () => {
     await bed.becomeRuns(1);
 
     expect(await bed.mailIds()).to.deep.equal([id]);
-    expect(google.asked(/watch/)).to.have.length(1);
+    expect(google.requestsTo(/watch/)).to.have.length(1);
   });
 
   it("impersonates the owner for the mailbox with a service account, but not for pulls", async () => {
@@ -231,7 +239,7 @@ describe("Gmail listener", () => {
     google.pubsub.publish();
     await bed.isCaughtUp();
 
-    const claims = google.asked(/token/).map(({ body: { assertion } }) => {
+    const claims = google.requestsTo(/token/).map(({ body: { assertion } }) => {
       const { sub, scope } = JSON.parse(Buffer.from(assertion.split(".")[1], "base64url").toString());
       return [sub, scope];
     });
@@ -252,9 +260,9 @@ describe("Gmail listener", () => {
       await bed.restart();
       await eventually(async () => (await bed.mailbox()).claim, "it to listen");
       await timers.pausing(POLL_MS, 1);
-      const before = google.asked(/watch/).length;
+      const before = google.requestsTo(/watch/).length;
       timers.pass(2 * 60_000);
-      await eventually(() => google.asked(/watch/).length > before, "the renewal");
+      await eventually(() => google.requestsTo(/watch/).length > before, "the renewal");
 
       expect(before).to.equal(1);
     });
@@ -268,7 +276,7 @@ describe("Gmail listener", () => {
 
     app.clock.advance(8 * 24 * 3_600_000);
     timers.pass(WATCH_LOOK_MS);
-    await eventually(() => google.asked(/watch/).length > 1, "the renewal");
+    await eventually(() => google.requestsTo(/watch/).length > 1, "the renewal");
 
     expect((await bed.mailbox()).lastError).to.equal(null);
   });
@@ -288,7 +296,7 @@ describe("Gmail listener", () => {
     };
     await eventually(isRight, "the renewal");
 
-    expect(google.asked(/watch/)).to.have.length(2);
+    expect(google.requestsTo(/watch/)).to.have.length(2);
   });
 
   it("starts after a killed process whose clock was a year ahead", async () => {
@@ -312,7 +320,7 @@ describe("Gmail listener", () => {
       config: { ...app.config, hooks: { ...app.config.hooks, gmail: { ...app.config.hooks.gmail, label: "Label_7" } } },
     });
     bed.listen();
-    await eventually(() => google.asked(/watch/).length > 1, "the watch");
+    await eventually(() => google.requestsTo(/watch/).length > 1, "the watch");
 
     expect(google.watch?.labelIds).to.deep.equal(["Label_7"]);
   });

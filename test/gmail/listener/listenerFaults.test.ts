@@ -1,10 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { expect } from "chai";
-import { answers, breaks } from "../../support/channelServer.ts";
 import { eventually } from "../../support/eventually.ts";
-import { CONSENT, type GmailBed, SUBSCRIPTION, startGmailBed } from "../../support/gmailBed.ts";
-import { googleError } from "../../support/googleServer.ts";
-import { startMongod, startRedis } from "../../support/servers.ts";
+import { CONSENT, type GmailFixture, SUBSCRIPTION, startGmailFixture } from "../../support/gmail/gmailFixture.ts";
+import { googleError } from "../../support/gmail/googleServer.ts";
+import { answers, breaks } from "../../support/servers/channelServer.ts";
+import { startMongod, startRedis } from "../../support/servers/servers.ts";
 
 const POLL_MS = 300_000;
 const SLOW_RETRY_MS = 60_000;
@@ -14,11 +14,11 @@ const away = googleError(503, "UNAVAILABLE", "backendError");
 const forbidden = googleError(403, "PERMISSION_DENIED", "forbidden");
 
 describe("Gmail listener with faults", () => {
-  let bed: GmailBed;
+  let bed: GmailFixture;
   afterEach(() => bed.close());
 
-  const start = async (...options: Parameters<typeof startGmailBed>) => {
-    bed = await startGmailBed(...options);
+  const start = async (...options: Parameters<typeof startGmailFixture>) => {
+    bed = await startGmailFixture(...options);
     await bed.listening();
     return bed;
   };
@@ -37,7 +37,7 @@ describe("Gmail listener with faults", () => {
     await bed.isCaughtUp();
 
     expect(await bed.mailIds()).to.deep.equal([id]);
-    expect(await bed.told()).to.deep.equal([]);
+    expect(await bed.eventTexts()).to.deep.equal([]);
     await mended("mails");
     expect((await bed.mailbox()).lastError?.reason).to.equal("Gmail answered 503 (UNAVAILABLE, backendError).");
   });
@@ -59,7 +59,7 @@ describe("Gmail listener with faults", () => {
       await bed.isCaughtUp();
 
       expect(await bed.mailIds()).to.deep.equal([id]);
-      expect(await bed.told()).to.deep.equal([]);
+      expect(await bed.eventTexts()).to.deep.equal([]);
     });
   }
 
@@ -72,7 +72,7 @@ describe("Gmail listener with faults", () => {
     await bed.isCaughtUp();
 
     expect(await bed.mailIds()).to.deep.equal([id]);
-    expect(google.asked(/token/).length).to.be.greaterThan(1);
+    expect(google.requestsTo(/token/).length).to.be.greaterThan(1);
   });
 
   it("notifies the main session once of a revoked consent, also across restarts, and continues with a new one", async () => {
@@ -82,12 +82,12 @@ describe("Gmail listener with faults", () => {
     const id = google.mailbox.add();
     google.pubsub.publish();
     await failed("mails");
-    await eventually(async () => (await bed.told()).length > 0, "the event");
+    await eventually(async () => (await bed.eventTexts()).length > 0, "the event");
     const { _id, wake } = (await app.stores.events.collection.findOne({ source: "gmail" }))!;
     for (const ms of [SLOW_RETRY_MS, 2 * SLOW_RETRY_MS]) await timers.passing(ms);
     await bed.restart();
     await timers.pausing(SLOW_RETRY_MS, 2);
-    const told = await bed.told();
+    const told = await bed.eventTexts();
     const { mails, notices } = (await bed.mailbox()).faults;
 
     writeFileSync(bed.credentialsFile, JSON.stringify({ ...CONSENT, refresh_token: "another" }));
@@ -103,10 +103,10 @@ describe("Gmail listener with faults", () => {
       .and.to.include("invalid_grant");
     expect(told[0]).to.include("`signalbox webhooks gmail setup`");
     for (const one of [mails, notices]) expect(one).to.deep.include({ isLasting: true, toldAs: _id });
-    expect(await bed.told()).to.have.length(2);
-    expect((await bed.told())[1]).to.match(/again\.$/);
+    expect(await bed.eventTexts()).to.have.length(2);
+    expect((await bed.eventTexts())[1]).to.match(/again\.$/);
     expect(await bed.mailIds()).to.deep.equal([id]);
-    expect(google.asked(/token/).at(-1)?.body).to.include({ refresh_token: "another" });
+    expect(google.requestsTo(/token/).at(-1)?.body).to.include({ refresh_token: "another" });
     expect(JSON.stringify(bed.log)).not.to.match(/secret words|ada@|another/);
   });
 
@@ -126,7 +126,7 @@ describe("Gmail listener with faults", () => {
 
     expect(during).to.deep.include({ isLasting: true });
     expect(await bed.mailIds()).to.deep.equal([id]);
-    expect(await bed.told()).to.deep.equal([
+    expect(await bed.eventTexts()).to.deep.equal([
       "The notices of new mails cannot be pulled, so that mails come in late or not at all: Pub/Sub answered 403 (PERMISSION_DENIED, forbidden). To mend it, run `signalbox webhooks gmail setup` again.",
       "The notices of new mails come in again.",
     ]);
@@ -141,7 +141,7 @@ describe("Gmail listener with faults", () => {
     timers.pass(720 * 60_000);
     const alsoPolling = (ms: number) => (ms === POLL_MS ? 2 : 1);
     for (const ms of pauses.slice(0, -1)) await timers.passing(ms, alsoPolling(ms));
-    await eventually(() => google.asked(/watch/).length === 1 + pauses.length, "the last failure");
+    await eventually(() => google.requestsTo(/watch/).length === 1 + pauses.length, "the last failure");
     const during = await bed.mailbox();
     const id = google.mailbox.add();
     google.pubsub.publish();
@@ -154,7 +154,7 @@ describe("Gmail listener with faults", () => {
     expect(during.watch).to.deep.equal(watch);
     expect(await bed.mailIds()).to.deep.equal([id]);
     expect(after.watch?.renewedAt.getTime()).to.be.greaterThan((watch?.renewedAt.getTime() ?? 0) + 780 * 60_000);
-    expect(await bed.told()).to.deep.equal([]);
+    expect(await bed.eventTexts()).to.deep.equal([]);
   });
 
   it("skips a mail that Gmail refuses and reports its id", async () => {
@@ -166,7 +166,7 @@ describe("Gmail listener with faults", () => {
     await bed.isCaughtUp();
 
     expect(await bed.mailIds()).to.deep.equal([id]);
-    expect(await bed.told()).to.deep.equal([
+    expect(await bed.eventTexts()).to.deep.equal([
       "The mail with Gmail's id mail-1 could not be taken and is passed over: Gmail answered 400 (FAILED_PRECONDITION, failedPrecondition).",
     ]);
     expect((await bed.mailbox()).lastError?.reason).to.include("A mail was passed over: Gmail answered 400");
@@ -179,16 +179,16 @@ describe("Gmail listener with faults", () => {
     google.mailbox.add();
     google.pubsub.publish();
     for (const ms of GROWING) await timers.passing(ms);
-    await eventually(() => google.asked(/messages\/mail-1/).length > 10, "the eleventh try");
-    const alone = await bed.told();
+    await eventually(() => google.requestsTo(/messages\/mail-1/).length > 10, "the eleventh try");
+    const alone = await bed.eventTexts();
     const id = google.mailbox.add();
     for (let tries = 12; tries <= 21; tries++) await timers.passing(POLL_MS);
     await bed.isCaughtUp();
 
     expect(alone).to.deep.equal([]);
     expect(await bed.mailIds()).to.deep.equal([id]);
-    expect(google.asked(/messages\/mail-1/)).to.have.length(21);
-    expect(await bed.told()).to.have.length(1);
+    expect(google.requestsTo(/messages\/mail-1/)).to.have.length(21);
+    expect(await bed.eventTexts()).to.have.length(1);
   });
 
   it("loses no mail during a long outage of Gmail with a gradual recovery", async () => {
@@ -207,7 +207,7 @@ describe("Gmail listener with faults", () => {
 
     expect(tries).to.be.greaterThan(15);
     expect(await bed.mailIds()).to.deep.equal(ids);
-    expect(await bed.told()).to.deep.equal([]);
+    expect(await bed.eventTexts()).to.deep.equal([]);
   });
 
   it("skips no mail if the consent does not suffice, reports the 403, and imports all mails once it does", async () => {
@@ -222,7 +222,7 @@ describe("Gmail listener with faults", () => {
 
     expect(await bed.mailIds()).to.deep.equal(ids);
     await mended("mails");
-    expect((await bed.told())[0]).to.match(/^No new mail comes in: Gmail answered 403/);
+    expect((await bed.eventTexts())[0]).to.match(/^No new mail comes in: Gmail answered 403/);
   });
 
   it("skips mails that their mapping cannot process and reports the reason", async () => {
@@ -234,7 +234,7 @@ describe("Gmail listener with faults", () => {
     await bed.isCaughtUp();
 
     expect(await bed.runs()).to.deep.equal([]);
-    expect(await bed.told()).to.deep.equal([
+    expect(await bed.eventTexts()).to.deep.equal([
       "The mail with Gmail's id mail-1 could not be taken and is passed over: attachments must be an array: the mapping makes a run of each of its items.",
     ]);
     expect(JSON.stringify(bed.log)).not.to.include("hidden");
@@ -255,8 +255,8 @@ describe("Gmail listener with faults", () => {
     await timers.until(bed.isCaughtUp());
 
     expect(await bed.mailIds()).to.deep.equal([id]);
-    expect(google.asked(/messages\/mail-1/)).to.have.length(10);
-    expect(await bed.told()).to.deep.equal([
+    expect(google.requestsTo(/messages\/mail-1/)).to.have.length(10);
+    expect(await bed.eventTexts()).to.deep.equal([
       "The mail with Gmail's id mail-1 could not be taken and is passed over: It could not be read; the listener's log says why.",
     ]);
     expect(JSON.stringify(bed.log)).to.include("an error of ours").and.not.to.include("odd");
@@ -274,17 +274,17 @@ describe("Gmail listener with faults", () => {
     await bed.becomeRuns(1);
 
     expect(before).to.deep.equal([]);
-    expect((await bed.told())[0]).to.include("The credentials are of another mailbox than hooks.gmail.account.");
+    expect((await bed.eventTexts())[0]).to.include("The credentials are of another mailbox than hooks.gmail.account.");
   });
 
   it("starts no watch on another mailbox, and starts one once the credentials are right", async () => {
-    bed = await startGmailBed();
+    bed = await startGmailFixture();
     const { google, timers } = bed;
     const { emailAddress } = google.mailbox;
     Object.assign(google.mailbox, { emailAddress: "bob@example.org" });
     bed.listen();
     await timers.pausing(SLOW_RETRY_MS, 2); // checks the mailbox again, before mails and before the watch
-    const ofAnother = google.asked(/users\/me\/watch/);
+    const ofAnother = google.requestsTo(/users\/me\/watch/);
 
     Object.assign(google.mailbox, { emailAddress });
     timers.pass(SLOW_RETRY_MS);
@@ -295,7 +295,7 @@ describe("Gmail listener with faults", () => {
 
     expect(ofAnother).to.deep.equal([]);
     expect(watch).to.include({ label: "INBOX" });
-    expect(await bed.told()).to.have.length.within(1, 2); // and once that it works again
+    expect(await bed.eventTexts()).to.have.length.within(1, 2); // and once that it works again
   });
 
   it("reports an unusable credentials file and rereads it", async () => {
@@ -360,6 +360,6 @@ describe("Gmail listener with faults", () => {
     await bed.isCaughtUp();
 
     expect((await bed.mailbox()).lastError?.reason).to.equal("Gmail's answer could not be read.");
-    expect(await bed.told()).to.deep.equal([]);
+    expect(await bed.eventTexts()).to.deep.equal([]);
   });
 });

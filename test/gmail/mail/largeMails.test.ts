@@ -1,12 +1,12 @@
 import { expect } from "chai";
 import { eventually } from "../../support/eventually.ts";
-import { type GmailBed, runGmailProcess, startGmailBed } from "../../support/gmailBed.ts";
+import { type GmailFixture, runGmailProcess, startGmailFixture } from "../../support/gmail/gmailFixture.ts";
 
 describe("Gmail listener with little memory", function () {
   this.timeout(120_000);
-  let bed: GmailBed;
+  let bed: GmailFixture;
   beforeEach(async () => {
-    bed = await startGmailBed({ settings: { maxBytes: 1_000 } });
+    bed = await startGmailFixture({ settings: { maxBytes: 1_000 } });
   });
   afterEach(() => bed.close());
 

@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
 import { expect } from "chai";
 import { connectDatabase } from "../../../src/models/db/database.ts";
 import { readAll } from "../../../src/models/db/readAll.ts";
-import { mongoUri, startMongod } from "../../support/servers.ts";
+import { mongoUri, startMongod } from "../../support/servers/servers.ts";
 
 describe("Database.checkPrepared", () => {
   it("reports missing indexes and failures to list indexes with different messages", async () => {

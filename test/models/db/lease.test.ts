@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { startApp, type TestApp } from "../../support/app.ts";
-import { LOST, loseNoMore, loseWrites } from "../../support/lostAnswers.ts";
-import { useOwnMongod } from "../../support/servers.ts";
+import { clearFailPoint, failWrites, UNKNOWN_OUTCOMES } from "../../support/servers/failPoints.ts";
+import { useOwnMongod } from "../../support/servers/servers.ts";
 
 describe("leases", () => {
   useOwnMongod();
@@ -10,7 +10,7 @@ describe("leases", () => {
     app = await startApp();
   });
   after(() => app.close());
-  afterEach(loseNoMore);
+  afterEach(clearFailPoint);
 
   const soon = () => new Date(Date.now() + 60_000);
   /** Acquires a lease for a holder of that name. */
@@ -26,10 +26,10 @@ describe("leases", () => {
     ],
   ];
   for (const [kind, acquire] of kinds) {
-    for (const [title, how] of LOST) {
+    for (const [title, how] of UNKNOWN_OUTCOMES) {
       it(`gives ${kind} to the holder whose write ${title}, and to no other`, async () => {
         await Promise.all([app.stores.sessions, app.stores.leases, app.stores.gmailMailboxes].map(clear));
-        await loseWrites(1, how);
+        await failWrites(1, how);
 
         const first = await acquire("first");
         const second = await acquire("second");

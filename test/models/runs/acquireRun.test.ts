@@ -7,8 +7,8 @@ import type { AgentRun, RunDoc } from "../../../src/models/runs/run.ts";
 import { listSessions } from "../../../src/models/sessions/readSessions.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { acceptRun } from "../../support/factories.ts";
-import { LOST, loseNoMore, loseWrites } from "../../support/lostAnswers.ts";
-import { mongoUri, useOwnMongod } from "../../support/servers.ts";
+import { clearFailPoint, failWrites, UNKNOWN_OUTCOMES } from "../../support/servers/failPoints.ts";
+import { mongoUri, useOwnMongod } from "../../support/servers/servers.ts";
 
 const LEASE_MS = 15_000;
 
@@ -19,7 +19,7 @@ describe("acquireRun", () => {
     app = await startApp();
   });
   afterEach(async () => {
-    await loseNoMore();
+    await clearFailPoint();
     await app.close();
   });
 
@@ -165,12 +165,12 @@ describe("acquireRun", () => {
     expect((await runs.find(busy._id)).claim?.token).to.equal(busy.claim.token);
   });
 
-  for (const [title, how] of LOST) {
+  for (const [title, how] of UNKNOWN_OUTCOMES) {
     it(`gives a run to the worker one of whose writes ${title}, and to no other`, async () => {
       const [first, other] = [await accept("a"), await accept("b")];
-      await loseWrites(1, how, ["update"]);
+      await failWrites(1, how, ["update"]);
       const session = await result(first);
-      await loseWrites(1, how, ["findAndModify"]);
+      await failWrites(1, how, ["findAndModify"]);
       const run = await result(other);
 
       expect([session, run]).to.deep.equal([first, other]);

@@ -13,8 +13,8 @@ import { type DeliverDeps, deliverProcessor } from "../../../src/workers/process
 import { type Processor, runWorkers } from "../../../src/workers/runWorkers.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { eventually } from "../../support/eventually.ts";
-import { loseWrites, UNCONFIRMED } from "../../support/lostAnswers.ts";
-import { redisUrl, useOwnMongod } from "../../support/servers.ts";
+import { failWrites, UNCONFIRMED } from "../../support/servers/failPoints.ts";
+import { redisUrl, useOwnMongod } from "../../support/servers/servers.ts";
 import { FAST_TIMINGS } from "../../support/timings.ts";
 
 const SENT: SendResult = { kind: "sent", id: "m" };
@@ -347,13 +347,13 @@ describe("a delivery", () => {
     const end = deliveries.end.bind(deliveries);
     deliveries.end = async (...given) => {
       deliveries.end = end;
-      await loseWrites(2, UNCONFIRMED); // as the driver sends it twice
+      await failWrites(2, UNCONFIRMED); // as the driver sends it twice
       return end(...given);
     };
 
     const first = await add("first");
     const next = await add("next");
-    await until(next, "sent", 4_000); // the sweep would be later
+    await until(next, "sent"); // No sweep runs here: only the end of the first enqueues it.
     const route = await app.stores.sessions.route();
 
     expect(await deliveries.find(first)).to.include({ state: "sent" });
