@@ -1,6 +1,8 @@
-import { type mongo, Schema } from "mongoose";
+import type { mongo } from "mongoose";
+import Type, { type Static } from "typebox";
 import type { Clock } from "../shared/clock.ts";
 import { readFromCaughtUpPrimary } from "./db/caughtUpPrimary.ts";
+import { BsonDate, closedObject, defineCollection, nullable } from "./db/collection.ts";
 import { acquireIfFree } from "./db/lease.ts";
 import { mapMongoErrors } from "./db/mongoErrors.ts";
 
@@ -8,16 +10,17 @@ import { mapMongoErrors } from "./db/mongoErrors.ts";
 export const MAILBOX_PARTS = ["mails", "notices", "watch"] as const;
 export type MailboxPart = (typeof MAILBOX_PARTS)[number];
 
-export interface MailboxFault {
+export const MailboxFault = closedObject({
   /** The time of the first failure since the part last worked. */
-  readonly since: Date;
+  since: BsonDate,
   /** The reason of the latest failure, without tokens, addresses or text of mails. */
-  readonly reason: string;
+  reason: Type.String(),
   /** Whether the fault lasts until somebody fixes its cause. */
-  readonly isLasting: boolean;
+  isLasting: Type.Boolean(),
   /** The event that informed the main session of the fault; null before that. */
-  readonly toldAs: string | null;
-}
+  toldAs: nullable(Type.String()),
+});
+export type MailboxFault = Static<typeof MailboxFault>;
 
 /** Maximum duration of a lease. A longer one was written with a clock that was ahead, and does not count. */
 const MAX_LEASE_MS = 3_600_000;
@@ -28,51 +31,38 @@ export function isLeased({ claim }: Pick<MailboxDoc, "claim">, now: Date): boole
 }
 
 /** A Gmail mailbox with a listener, and the state of the listener. */
-export interface MailboxDoc {
+export const MailboxDoc = closedObject({
   /** Its address in lower case. */
-  _id: string;
+  _id: Type.String(),
   /** The Gmail history id up to which all matching mails have become runs; null before the first listener started. */
-  cursor: string | null;
+  cursor: nullable(Type.String()),
   /** When Gmail received the newest mail from before the first listener started; null if there was none. */
-  oldUntil: Date | null;
+  oldUntil: nullable(BsonDate),
   /** When Gmail received the newest mail that became a run. */
-  newestMailAt: Date | null;
+  newestMailAt: nullable(BsonDate),
   /** When the last complete listing of new mails began. */
-  listedAt: Date | null;
+  listedAt: nullable(BsonDate),
   /** When a mail last became a run. */
-  lastMailAt: Date | null;
-  lastNoticeAt: Date | null;
+  lastMailAt: nullable(BsonDate),
+  lastNoticeAt: nullable(BsonDate),
   /** The subscription to Gmail's notifications, which Gmail ends unless it is renewed. */
-  watch: {
-    readonly topic: string;
-    readonly label: string;
-    readonly renewedAt: Date;
-    readonly expiresAt: Date;
-  } | null;
+  watch: nullable(
+    closedObject({ topic: Type.String(), label: Type.String(), renewedAt: BsonDate, expiresAt: BsonDate }),
+  ),
   /** The current fault of each part; null for a part that works. */
-  faults: Readonly<Record<MailboxPart, MailboxFault | null>>;
+  faults: closedObject({
+    mails: nullable(MailboxFault),
+    notices: nullable(MailboxFault),
+    watch: nullable(MailboxFault),
+  }),
   /** The latest failure, also if it has passed. */
-  lastError: { readonly at: Date; readonly reason: string } | null;
+  lastError: nullable(closedObject({ at: BsonDate, reason: Type.String() })),
   /** The lease of the process that listens. */
-  claim: { readonly token: string; readonly holder: string; readonly until: Date } | null;
-}
+  claim: nullable(closedObject({ token: Type.String(), holder: Type.String(), until: BsonDate })),
+});
+export type MailboxDoc = Static<typeof MailboxDoc>;
 
-export const gmailMailboxSchema = new Schema<MailboxDoc>(
-  {
-    _id: String,
-    cursor: String,
-    oldUntil: Date,
-    newestMailAt: Date,
-    listedAt: Date,
-    lastMailAt: Date,
-    lastNoticeAt: Date,
-    watch: Schema.Types.Mixed,
-    faults: Schema.Types.Mixed,
-    lastError: Schema.Types.Mixed,
-    claim: Schema.Types.Mixed,
-  },
-  { versionKey: false },
-);
+export const gmailMailboxCollection = defineCollection(MailboxDoc);
 
 const NEW: Omit<MailboxDoc, "_id" | "claim"> = {
   cursor: null,

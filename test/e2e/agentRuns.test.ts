@@ -380,18 +380,13 @@ describe("agent runs, carried out by a worker", () => {
   it("whose end cannot be written hold up no other", async () => {
     await start("cat > /dev/null; echo ok");
     await worker.close();
-    const broken = await agent({ message: "x", sessionKey: "a" });
+    const broken = await agent({ message: "unwritable", sessionKey: "a" });
     const other = await agent({ message: "x", sessionKey: "b" });
     const end = { status: "completed" as const, open: false, settled: false, reply: "r", endedAt: new Date(0) };
-    // a transcript without a text cannot be read, nor written
-    await app.stores.runs.collection.updateOne(
-      { _id: broken },
-      { $set: { ...end, request: { message: null } as never } },
-    );
-    await app.stores.runs.collection.updateOne({ _id: other }, { $set: end });
+    await app.stores.runs.collection.updateMany({ _id: { $in: [broken, other] } }, { $set: end });
     const add = app.stores.messages.addTurn.bind(app.stores.messages);
     app.stores.messages.addTurn = (id, turn) =>
-      turn.prompt === null ? Promise.reject(new Error("broken")) : add(id, turn);
+      turn.prompt === "unwritable" ? Promise.reject(new Error("broken")) : add(id, turn);
 
     worker = await startWorker(app);
     await eventually(async () => (await app.stores.runs.find(other)).settled, "the other run to be finalized");

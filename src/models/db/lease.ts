@@ -1,22 +1,26 @@
-import { type mongo, Schema } from "mongoose";
+import type { mongo } from "mongoose";
+import Type, { type Static } from "typebox";
 import type { Clock } from "../../shared/clock.ts";
+import { BsonDate, closedObject, defineCollection } from "./collection.ts";
 import { isDuplicateKey, mapMongoErrors } from "./mongoErrors.ts";
 import { retryOnce } from "./retry.ts";
 
 /** A lease as a record stores it: the exclusive right of one worker to work on the record, until it expires. */
-export interface StoredLease {
-  readonly token: string;
-  readonly until: Date;
-}
+export const StoredLease = closedObject({
+  token: Type.String(),
+  until: BsonDate,
+});
+export type StoredLease = Static<typeof StoredLease>;
 
 /** The lease on a task that only one process at a time carries out, such as the sweep. */
-export interface LeaseDoc {
-  _id: string;
-  holder: string;
-  until: Date;
-}
+export const LeaseDoc = closedObject({
+  _id: Type.String(),
+  holder: Type.String(),
+  until: BsonDate,
+});
+export type LeaseDoc = Static<typeof LeaseDoc>;
 
-export const leaseSchema = new Schema<LeaseDoc>({ _id: String, holder: String, until: Date }, { versionKey: false });
+export const leaseCollection = defineCollection(LeaseDoc);
 
 export class Leases {
   readonly collection: mongo.Collection<LeaseDoc>;

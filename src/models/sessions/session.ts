@@ -1,43 +1,35 @@
-import { type mongo, Schema } from "mongoose";
+import type { mongo } from "mongoose";
+import Type, { type Static } from "typebox";
 import type { Clock } from "../../shared/clock.ts";
 import { MAIN_SESSION } from "../../shared/config/formats/sessionKey.ts";
 import { exists, readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
+import { BsonDate, closedObject, defineCollection, nullable } from "../db/collection.ts";
 import { acquireIfFree, type StoredLease } from "../db/lease.ts";
 import { mapMongoErrors } from "../db/mongoErrors.ts";
 
 /** The channel and recipient to which replies of the main session are sent. */
-export interface ReplyTarget {
-  readonly channel: string;
-  readonly to: string;
-}
+export const ReplyTarget = closedObject({
+  channel: Type.String(),
+  to: Type.String(),
+});
+export type ReplyTarget = Static<typeof ReplyTarget>;
 
-export interface SessionDoc {
+export const SessionDoc = closedObject({
   /** The session key. */
-  _id: string;
+  _id: Type.String(),
   /** The lease of the turn that is running in the session. */
-  active: { readonly holder: string; readonly token: string; readonly until: Date } | null;
+  active: nullable(closedObject({ holder: Type.String(), token: Type.String(), until: BsonDate })),
   /** Only in the main session: its last recipient. */
-  route?: ReplyTarget;
+  route: Type.Optional(ReplyTarget),
   /** The hook context that named the session first and alone may name it again; missing for sessions of a single run. */
-  owner?: string;
+  owner: Type.Optional(Type.String()),
   /** Only in the main session: the sweep triggers no turn before this time, because one has failed. */
-  pausedUntil?: Date;
-  lastUsedAt: Date;
-}
+  pausedUntil: Type.Optional(BsonDate),
+  lastUsedAt: BsonDate,
+});
+export type SessionDoc = Static<typeof SessionDoc>;
 
-export const sessionSchema = new Schema<SessionDoc>(
-  {
-    _id: String,
-    active: Schema.Types.Mixed,
-    route: Schema.Types.Mixed,
-    owner: String,
-    pausedUntil: Date,
-    lastUsedAt: Date,
-  },
-  { versionKey: false },
-);
-
-sessionSchema.index({ lastUsedAt: -1, _id: -1 });
+export const sessionCollection = defineCollection(SessionDoc, [{ keys: { lastUsedAt: -1, _id: -1 } }]);
 
 /** A turn in a session: a round of a run, or a heartbeat. */
 export interface SessionTurn {

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import pino from "pino";
 import { mailRunId } from "../../../src/gmail/listener/acceptMail.ts";
-import type { RunDoc } from "../../../src/models/runs/run.ts";
+import { newRunDoc, type RunDoc } from "../../../src/models/runs/run.ts";
 import { type RetentionSettings, retentionProcessor } from "../../../src/workers/processors/retention.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { createJob, report, whole } from "../../support/factories.ts";
@@ -162,16 +162,12 @@ describe("retention", () => {
   }
 
   describe("runs", () => {
+    const common = {
+      ...{ kind: "agent" as const, name: null, sessionKey: "x", singleUse: false },
+      ...{ mapped: null, request: null },
+    };
     /** Adds a run that has just ended and is finalized. */
     async function endedRun(_id: string, change: Partial<RunDoc> = {}): Promise<string> {
-      const common = {
-        kind: "agent" as const,
-        name: null,
-        sessionKey: "x",
-        singleUse: false,
-        mapped: null,
-        request: null,
-      };
       await app.stores.runs.accept([{ _id, ...common }]);
       const over = { status: "completed" as const, open: false, settled: true, endedAt: app.clock.now() };
       await app.stores.runs.collection.updateOne({ _id }, { $set: { ...over, ...change } });
@@ -262,9 +258,12 @@ describe("retention", () => {
 
     it("deletes more than one batch, past runs that are kept", async () => {
       const endedAt = new Date(0);
-      const old = { settled: true, open: false, singleUse: false, endedAt };
-      const docs = Array.from({ length: 1_200 }, (_, i) => ({ _id: `run-${i}`, ...old }));
-      await app.stores.runs.collection.insertMany(docs as never);
+      const old = { ...common, status: "failed" as const, settled: true, open: false, endedAt };
+      const docs = Array.from({ length: 1_200 }, (_, i) => ({
+        ...newRunDoc({ _id: `run-${i}`, ...common }, endedAt),
+        ...old,
+      }));
+      await app.stores.runs.collection.insertMany(docs);
       for (let i = 0; i < 3; i++) await deliver(`run-${i}-0`, `run-${i}`);
 
       const outcome = await run({ runsAfter: "7d" });
