@@ -3,8 +3,7 @@ import Type, { type Static } from "typebox";
 import type { Clock } from "../shared/clock.ts";
 import { readFromCaughtUpPrimary } from "./db/caughtUpPrimary.ts";
 import { BsonDate, closedObject, defineCollection, nullable } from "./db/collection.ts";
-import { acquireIfFree } from "./db/lease.ts";
-import { mapMongoErrors } from "./db/mongoErrors.ts";
+import { RecordLease, StoredLease } from "./db/lease.ts";
 
 /** The parts of a listener: `mails` lists and fetches mails, `notices` pulls notifications, `watch` subscribes to them. */
 export const MAILBOX_PARTS = ["mails", "notices", "watch"] as const;
@@ -58,7 +57,7 @@ export const MailboxDoc = closedObject({
   /** The latest failure, also if it has passed. */
   lastError: nullable(closedObject({ at: BsonDate, reason: Type.String() })),
   /** The lease of the process that listens. */
-  claim: nullable(closedObject({ token: Type.String(), holder: Type.String(), until: BsonDate })),
+  claim: nullable(closedObject({ ...StoredLease.properties, holder: Type.String() })),
 });
 export type MailboxDoc = Static<typeof MailboxDoc>;
 
@@ -83,10 +82,12 @@ type MailboxChange = Pick<
 
 export class GmailMailboxes {
   readonly collection: mongo.Collection<MailboxDoc>;
+  readonly #lease: RecordLease<MailboxDoc>;
   readonly #clock: Clock;
 
   constructor(collection: mongo.Collection<MailboxDoc>, clock: Clock) {
     this.collection = collection;
+    this.#lease = new RecordLease(collection, "claim");
     this.#clock = clock;
   }
 
@@ -98,21 +99,20 @@ export class GmailMailboxes {
   /** Acquires the lease on a mailbox. @returns false while another process holds it @throws AppError unavailable */
   acquire(account: string, lease: { token: string; holder: string }, forMs: number): Promise<boolean> {
     const now = this.#clock.now();
-    const maxUntil = new Date(now.getTime() + MAX_LEASE_MS);
-    const free = [{ claim: null }, { "claim.until": { $lte: now } }, { "claim.until": { $gt: maxUntil } }];
-    const query = { _id: account.toLowerCase(), $or: [...free, { "claim.token": lease.token }] };
-    const until = new Date(now.getTime() + forMs);
-    return acquireIfFree(this.collection, query, { $set: { claim: { ...lease, until } }, $setOnInsert: NEW });
+    const claim: NonNullable<MailboxDoc["claim"]> = { ...lease, until: new Date(now.getTime() + forMs) };
+    const tooLong = { "claim.until": { $gt: new Date(now.getTime() + MAX_LEASE_MS) } };
+    const change = { $setOnInsert: NEW };
+    return this.#lease.acquireOrCreate(account.toLowerCase(), claim, { now, change, alsoFree: [tooLong] });
   }
 
   /** Renews the lease. @returns false if another process holds it @throws AppError unavailable */
   renew(account: string, token: string, until: Date): Promise<boolean> {
-    return this.#updateLeased(account, token, { $set: { "claim.until": until } });
+    return this.#lease.renew(account.toLowerCase(), { token, until });
   }
 
   /** Releases the lease if it is still held under this token. @throws AppError unavailable */
-  async release(account: string, token: string): Promise<void> {
-    await this.#updateLeased(account, token, { $set: { claim: null } });
+  release(account: string, token: string): Promise<void> {
+    return this.#lease.release(account.toLowerCase(), token);
   }
 
   /**
@@ -122,7 +122,8 @@ export class GmailMailboxes {
    * @throws AppError unavailable
    */
   update(account: string, token: string, change: Partial<MailboxChange>, newestMailAt?: Date): Promise<boolean> {
-    return this.#updateLeased(account, token, { $set: change, ...(newestMailAt && { $max: { newestMailAt } }) });
+    const more = newestMailAt && { $max: { newestMailAt } };
+    return this.#lease.updateHeld(account.toLowerCase(), token, change, more);
   }
 
   /**
@@ -133,12 +134,7 @@ export class GmailMailboxes {
    */
   updateFault(account: string, token: string, part: MailboxPart, fault: MailboxFault | null): Promise<boolean> {
     const lastError = fault && { at: this.#clock.now(), reason: fault.reason };
-    return this.#updateLeased(account, token, { $set: { [`faults.${part}`]: fault, ...(lastError && { lastError }) } });
-  }
-
-  async #updateLeased(account: string, token: string, change: mongo.UpdateFilter<MailboxDoc>): Promise<boolean> {
-    const query = { _id: account.toLowerCase(), "claim.token": token };
-    const { matchedCount } = await mapMongoErrors(() => this.collection.updateOne(query, change));
-    return matchedCount === 1;
+    const change = { [`faults.${part}`]: fault, ...(lastError && { lastError }) };
+    return this.#lease.updateHeld(account.toLowerCase(), token, change);
   }
 }

@@ -1,5 +1,6 @@
 import Type, { type Static } from "typebox";
 import { BsonDate, BsonTimestamp, closedObject, defineCollection, nullable } from "../db/collection.ts";
+import { StoredLease } from "../db/lease.ts";
 
 export const DeliveryState = Type.Enum(["pending", "sent", "failed"]);
 export type DeliveryState = Static<typeof DeliveryState>;
@@ -50,7 +51,7 @@ export const DeliveryDoc = closedObject({
   /** The earliest time of the next attempt. */
   notBefore: nullable(BsonDate),
   /** The worker's lease. `isTakenOver` is set if the lease of another worker expired before. */
-  claim: nullable(closedObject({ token: Type.String(), until: BsonDate, isTakenOver: Type.Optional(Type.Boolean()) })),
+  claim: nullable(closedObject({ ...StoredLease.properties, isTakenOver: Type.Optional(Type.Boolean()) })),
   /** Why it failed, or why it waits. */
   reason: nullable(Type.String()),
   createdAt: BsonDate,

@@ -4,7 +4,7 @@ import type { Clock } from "../../shared/clock.ts";
 import { MAIN_SESSION } from "../../shared/config/formats/sessionKey.ts";
 import { exists, readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import { BsonDate, closedObject, defineCollection, nullable } from "../db/collection.ts";
-import { acquireIfFree, type StoredLease } from "../db/lease.ts";
+import { RecordLease, StoredLease } from "../db/lease.ts";
 import { mapMongoErrors } from "../db/mongoErrors.ts";
 
 /** The channel and recipient to which replies of the main session are sent. */
@@ -18,7 +18,7 @@ export const SessionDoc = closedObject({
   /** The session key. */
   _id: Type.String(),
   /** The lease of the turn that is running in the session. */
-  active: nullable(closedObject({ holder: Type.String(), token: Type.String(), until: BsonDate })),
+  active: nullable(closedObject({ ...StoredLease.properties, holder: Type.String() })),
   /** Only in the main session: its last recipient. */
   route: Type.Optional(ReplyTarget),
   /** The hook context that named the session first and alone may name it again; missing for sessions of a single run. */
@@ -39,10 +39,12 @@ export interface SessionTurn {
 
 export class Sessions {
   readonly collection: mongo.Collection<SessionDoc>;
+  readonly #lease: RecordLease<SessionDoc>;
   readonly #clock: Clock;
 
   constructor(collection: mongo.Collection<SessionDoc>, clock: Clock) {
     this.collection = collection;
+    this.#lease = new RecordLease(collection, "active");
     this.#clock = clock;
   }
 
@@ -51,30 +53,23 @@ export class Sessions {
    * @returns false while another turn holds it
    * @throws AppError unavailable
    */
-  acquire({ key: _id, holder }: SessionTurn, { token, until }: StoredLease): Promise<boolean> {
+  acquire({ key, holder }: SessionTurn, { token, until }: StoredLease): Promise<boolean> {
     const now = this.#clock.now();
-    const free = [{ active: null }, { "active.until": { $lte: now } }, { "active.token": token }];
-    const change = { $set: { active: { holder, token, until }, lastUsedAt: now } };
-    return acquireIfFree(this.collection, { _id, $or: free }, change);
+    const active: NonNullable<SessionDoc["active"]> = { holder, token, until };
+    return this.#lease.acquireOrCreate(key, active, { now, change: { $set: { lastUsedAt: now } } });
   }
 
   /** Renews the lease. @returns false if another turn holds the session @throws AppError unavailable */
-  async renew(key: string, { token, until }: StoredLease): Promise<boolean> {
-    const change = { $set: { "active.until": until } };
-    const { matchedCount } = await mapMongoErrors(() =>
-      this.collection.updateOne({ _id: key, "active.token": token }, change),
-    );
-    return matchedCount === 1;
+  renew(key: string, lease: StoredLease): Promise<boolean> {
+    return this.#lease.renew(key, lease);
   }
 
-  /** Releases the session if it is still held under this token. */
-  async release(key: string, token: string): Promise<void> {
-    await mapMongoErrors(() =>
-      this.collection.updateOne({ _id: key, "active.token": token }, { $set: { active: null } }),
-    );
+  /** Releases the session if it is still held under this token. @throws AppError unavailable */
+  release(key: string, token: string): Promise<void> {
+    return this.#lease.release(key, token);
   }
 
-  /** Releases the session if this turn still holds it, whichever worker acquired it. */
+  /** Releases the session if this turn still holds it, whichever worker acquired it under whichever token. */
   async releaseTurn({ key, holder }: SessionTurn): Promise<void> {
     await mapMongoErrors(() =>
       this.collection.updateOne({ _id: key, "active.holder": holder }, { $set: { active: null } }),
