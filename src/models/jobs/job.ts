@@ -2,6 +2,7 @@ import Type, { type Static } from "typebox";
 import { BsonDate, BsonObjectId, closedObject, defineCollection, nullable } from "../db/collection.ts";
 import type { FreeObject } from "./freeObject.ts";
 import { Payload } from "./payloads.ts";
+import { SearchTerm } from "./searchKeys.ts";
 import { StepDoc } from "./step.ts";
 
 /** The status of a job or a step. */
@@ -12,12 +13,13 @@ export const JobDoc = closedObject({
   _id: BsonObjectId,
   jobId: Type.String(),
   name: nullable(Type.String()),
-  /** The name in lower case, for the search by prefix. */
+  /** The name as the search by prefix compares it. */
   nameKey: nullable(Type.String()),
   description: nullable(Type.String()),
   input: nullable(Payload),
   metadata: nullable(Payload),
-  metadataTerms: Type.Array(Type.String()),
+  /** The values in `metadata` that jobs can be searched by. */
+  metadataTerms: Type.Array(SearchTerm),
   status: StepDoc.properties.status,
   progress: Type.Number(),
   message: nullable(Type.String()),
