@@ -41,7 +41,7 @@ describe("dashboard page of channels", function () {
     const page = await contexts.openLive(`${app.url}/channels`);
     await page.getByText("ops", { exact: true }).waitFor();
 
-    await app.stores.sessions.setRoute({ channel: "log", to: "the night watch" });
+    await app.stores.sessions.setReplyTarget({ channel: "log", to: "the night watch" });
 
     await page.getByText("the night watch").waitFor();
   });

@@ -246,8 +246,8 @@ describe("agent runs, carried out by a worker", () => {
       const [one] = (await read(lost)).deliveries;
       return one && one.state !== "pending" && one;
     }, "the failed delivery");
-    const unmoved = await app.stores.sessions.route();
-    await app.stores.sessions.setRoute({ channel: "log", to: "the operator" });
+    const unmoved = await app.stores.sessions.replyTarget();
+    await app.stores.sessions.setReplyTarget({ channel: "log", to: "the operator" });
     const last = await agent({ message: "x", deliver: true });
     const toLast = await eventually(async () => {
       const [one] = (await read(last)).deliveries;

@@ -131,7 +131,7 @@ describe("the main session's turns", () => {
 
     const told = { message: "x", channel: "log", to: "you", wakeMode: "next-heartbeat" };
     await app.call("POST", "/hooks/agent", told, bearer);
-    await eventually(async () => (await app.stores.sessions.route())?.to === "you", "the run's delivery");
+    await eventually(async () => (await app.stores.sessions.replyTarget())?.to === "you", "the run's delivery");
     await wake("event");
     await allTaken();
 

@@ -146,7 +146,7 @@ describe("a mapped hook, carried out by a worker", () => {
   });
 
   it("without a value for its recipient goes to the main session's", async () => {
-    await bed.app.stores.sessions.setRoute({ channel: "log", to: "ops" });
+    await bed.app.stores.sessions.setReplyTarget({ channel: "log", to: "ops" });
 
     const { runId } = await bed.run("recipient", {});
 

@@ -19,7 +19,7 @@ export const SessionDoc = closedObject({
   _id: Type.String(),
   /** The lease of the turn that is running in the session. */
   active: nullable(closedObject({ ...StoredLease.properties, holder: Type.String() })),
-  /** Only in the main session: its last recipient. */
+  /** Only in the main session: where its replies go. */
   route: Type.Optional(ReplyTarget),
   /** The hook context that named the session first and alone may name it again; missing for sessions of a single run. */
   owner: Type.Optional(Type.String()),
@@ -91,16 +91,16 @@ export class Sessions {
     return exists(this.collection, { _id: MAIN_SESSION, pausedUntil: { $gt: now } });
   }
 
-  /** Returns the main session's last recipient, or null before it has one. */
-  async route(): Promise<ReplyTarget | null> {
+  /** Returns where replies of the main session go, or null before its first delivery. */
+  async replyTarget(): Promise<ReplyTarget | null> {
     const main = await readFromCaughtUpPrimary(this.collection, () =>
       this.collection.findOne({ _id: MAIN_SESSION }, { projection: { route: 1 } }),
     );
     return main?.route ?? null;
   }
 
-  /** Sets the recipient of the main session's replies. */
-  async setRoute({ channel, to }: ReplyTarget): Promise<void> {
+  /** Sets where replies of the main session go. */
+  async setReplyTarget({ channel, to }: ReplyTarget): Promise<void> {
     const route = { channel, to: to.trim() };
     const change = { $set: { route }, $setOnInsert: { active: null, lastUsedAt: this.#clock.now() } };
     await mapMongoErrors(() => this.collection.updateOne({ _id: MAIN_SESSION }, change, { upsert: true }));
