@@ -94,16 +94,10 @@ export async function deleteUnusedCall({ hookCalls, runs }: CallStores, id: stri
 
 /**
  * Deletes the requests from before a time that no run refers to, because their runs were deleted or the request was rejected.
- * Stops early if the signal aborts.
- * @returns the number of deleted requests
+ * @yields the number of deleted requests, 0 or 1, after each
  * @throws AppError unavailable
  */
-export async function deleteUnusedCalls(stores: CallStores, before: Date, signal?: AbortSignal): Promise<number> {
-  let deleted = 0;
+export async function* deleteUnusedCalls(stores: CallStores, before: Date): AsyncGenerator<number, void> {
   const old = stores.hookCalls.collection.find({ createdAt: { $lt: before } }, { projection: { _id: 1 } });
-  for await (const { _id } of old) {
-    if (signal?.aborted) break;
-    if (await deleteUnusedCall(stores, _id)) deleted++;
-  }
-  return deleted;
+  for await (const { _id } of old) yield (await deleteUnusedCall(stores, _id)) ? 1 : 0;
 }

@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto";
+import { setTimeout as busyFor } from "node:timers/promises";
 import { expect } from "chai";
+import { mongo } from "mongoose";
 import pino from "pino";
 import { mailRunId } from "../../../src/gmail/listener/acceptMail.ts";
 import { newRunDoc, type RunDoc } from "../../../src/models/runs/run.ts";
@@ -118,6 +120,27 @@ describe("retention", () => {
     expect(soon).to.equal(1);
     expect(outcome).to.have.property("result").that.includes({ payloads: 1 });
     expect(await app.stores.payloads.collection.countDocuments()).to.equal(0);
+  });
+
+  it("pauses after each batch of stored payloads for as long as the batch took", async () => {
+    const { payloads } = app.stores;
+    const old = Array.from({ length: 600 }, (_, i) => ({
+      ...{ _id: new mongo.ObjectId(i.toString(16).padStart(24, "0")), jobId: "gone", text: "{}" },
+    }));
+    await payloads.collection.insertMany(old);
+    const times: { readonly startedAt: number; readonly endedAt: number }[] = [];
+    const remove = payloads.delete.bind(payloads);
+    payloads.delete = async (...args) => {
+      const startedAt = performance.now();
+      await Promise.all([remove(...args), busyFor(100)]); // As a busy MongoDB answers.
+      times.push({ startedAt, endedAt: performance.now() });
+    };
+
+    const outcome = await run({});
+
+    const [first, second] = times;
+    expect(outcome).to.have.property("result").that.includes({ payloads: 600 });
+    expect(second!.startedAt - first!.endedAt).to.be.above(first!.endedAt - first!.startedAt);
   });
 
   it("deletes the transcript of a single-use session a week after its end, and keeps the run and other sessions", async () => {
