@@ -3,7 +3,7 @@ import Type, { type Static } from "typebox";
 import type { Clock } from "../shared/clock.ts";
 import { readFromCaughtUpPrimary } from "./db/caughtUpPrimary.ts";
 import { BsonDate, closedObject, defineCollection, nullable } from "./db/collection.ts";
-import { RecordLease, StoredLease } from "./db/lease.ts";
+import { isHeld, RecordLease, StoredLease } from "./db/lease.ts";
 
 /** The parts of a listener: `mails` lists and fetches mails, `notices` pulls notifications, `watch` subscribes to them. */
 export const MAILBOX_PARTS = ["mails", "notices", "watch"] as const;
@@ -26,7 +26,7 @@ const MAX_LEASE_MS = 3_600_000;
 
 /** Returns whether a process holds the lease on a mailbox. */
 export function isLeased({ claim }: Pick<MailboxDoc, "claim">, now: Date): boolean {
-  return claim !== null && claim.until > now && claim.until.getTime() <= now.getTime() + MAX_LEASE_MS;
+  return isHeld(claim, now) && !isHeld(claim, new Date(now.getTime() + MAX_LEASE_MS));
 }
 
 /** A Gmail mailbox with a listener, and the state of the listener. */

@@ -12,6 +12,9 @@ export const StoredLease = closedObject({
 });
 export type StoredLease = Static<typeof StoredLease>;
 
+/** Returns whether a stored lease is held, by whichever worker. */
+export const isHeld = (lease: StoredLease | null, now: Date): boolean => lease !== null && lease.until > now;
+
 /**
  * The lease on the records of a collection, which a field of each record holds. It is free while the field is null or its time
  * has passed, and otherwise held under a token. Only the holder renews it, releases it, and updates the record by

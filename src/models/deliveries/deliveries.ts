@@ -4,7 +4,7 @@ import { AppError } from "../../shared/errors.ts";
 import type { ChangeNotifier } from "../../shared/queue/changeStream.ts";
 import { exists, readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import { BatchInserter } from "../db/insertAll.ts";
-import { RecordLease } from "../db/lease.ts";
+import { isHeld, RecordLease } from "../db/lease.ts";
 import { mapMongoErrors } from "../db/mongoErrors.ts";
 import { readAll } from "../db/readAll.ts";
 import {
@@ -162,7 +162,7 @@ export class Deliveries {
       const { channel, parts, state, claim, since, order } = await this.find(deliveryId);
       const now = this.#clock.now();
       if (state === "sent") throw conflict("The delivery has been sent already.");
-      if (claim && claim.until > now) throw conflict("The delivery is being sent in this moment.");
+      if (isHeld(claim, now)) throw conflict("The delivery is being sent in this moment.");
       const isUntouched = parts.every((part) => part.state !== "sent" && part.handedAt === null);
       const restarted = {
         ...{ state: "pending" as const, open: true, reason: null, endedAt: null, to, lane: laneOf({ channel, to }) },
