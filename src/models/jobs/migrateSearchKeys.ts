@@ -41,7 +41,7 @@ export async function migrateSearchKeys(
 /** Returns the update of a job in the former form, or undefined if the job is in the present one. */
 async function updateOf({ _id, name, metadata, ...stored }: FormerJob, payloads: mongo.Collection<PayloadDoc>) {
   const terms = await termsOf(stored.jobId, metadata, stored.metadataTerms, payloads);
-  const set = { nameKey: name === null ? null : nameKey(name), metadataTerms: terms };
+  const set = { nameKey: name == null ? stored.nameKey : nameKey(name), metadataTerms: terms };
   const isPresent = set.nameKey === stored.nameKey && isDeepStrictEqual(terms, stored.metadataTerms);
   return isPresent ? undefined : { filter: { _id, name, metadata }, update: { $set: set } };
 }
