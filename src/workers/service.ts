@@ -75,7 +75,7 @@ export function startService(config: Config, deps: ServiceDeps): Service {
   const channels = openChannels(config.channels, { log, env: withoutOwnSecrets(env) });
   metrics.channelStopped.reset(); // the new credentials have not been refused yet
   const isWorthDelivering = (reply: string) => isVisible(reply) && !isAcknowledgement(reply);
-  const delivery = { firstRoute: session.main ?? null, channels: new Set(channels.keys()) };
+  const delivery = { initialReplyTarget: session.main ?? null, channels: new Set(channels.keys()) };
   const deliver = async ({ fault, channel, deliveryId }: AddedDelivery) => {
     if (fault === null) await queues.deliver({ deliveryId, channel });
     else metrics.deliveries.inc({ channel, outcome: "failed" });

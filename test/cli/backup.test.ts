@@ -47,7 +47,7 @@ describe("signalbox backup and restore", () => {
         mapped: { mapping: "m", call: null, item: { call: "call-1", json: "{}" }, wakeMode: "now" },
       },
     ]);
-    await app.stores.sessions.setRoute({ channel: "log", to: "ops" });
+    await app.stores.sessions.setReplyTarget({ channel: "log", to: "ops" });
   });
   after(async () => {
     await app.close();

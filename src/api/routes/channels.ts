@@ -37,8 +37,8 @@ const getChannels = route({
     ),
   },
   errors: [],
-  async handler(_input, { stores, channels, firstRoute, clock }) {
-    return { status: 200, body: await readChannels(stores, { channels, firstRoute }, clock.now()) };
+  async handler(_input, { stores, channels, initialReplyTarget, clock }) {
+    return { status: 200, body: await readChannels(stores, { channels, initialReplyTarget }, clock.now()) };
   },
 });
 

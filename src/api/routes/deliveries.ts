@@ -44,11 +44,11 @@ const retryDelivery = route({
   schemas: { params },
   answers: { 202: s.Delivery },
   errors: ["delivery_not_found", "delivery_state_conflict"],
-  async handler({ params }, { stores, queues, channels, firstRoute, clock }) {
+  async handler({ params }, { stores, queues, channels, initialReplyTarget, clock }) {
     const { deliveryId } = params;
     const found = await stores.deliveries.find(deliveryId);
-    const route = (await stores.sessions.route()) ?? firstRoute;
-    const to = found.to ?? recipientOn(found.channel, route);
+    const target = (await stores.sessions.replyTarget()) ?? initialReplyTarget;
+    const to = found.to ?? recipientOn(found.channel, target);
     const fault = deliveryFault(found.channel, to, channels);
     if (fault) throw new AppError("delivery_state_conflict", { detail: fault });
     const delivery = await stores.deliveries.retry(deliveryId, to);

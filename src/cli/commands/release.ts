@@ -1,4 +1,5 @@
 import { connectDatabase } from "../../models/db/database.ts";
+import { migrateSearchKeys } from "../../models/jobs/migrateSearchKeys.ts";
 import { migrateSteps } from "../../models/jobs/migrateSteps.ts";
 import { migrateSessionOwners } from "../../models/sessions/sessionOwners.ts";
 import { mappingKey } from "../../shared/config/checks/mappings.ts";
@@ -24,8 +25,8 @@ type Progress = (done: number, total: number) => void;
 const PROGRESS_EVERY_MS = 5_000;
 
 /**
- * Creates the indexes, moves the steps of versions before 2 into their jobs, and gives sessions of earlier versions their
- * owner. Safe to repeat and to interrupt.
+ * Creates the indexes, rewrites the search keys of jobs of earlier versions, moves the steps of versions before 2 into their
+ * jobs, and gives sessions of earlier versions their owner. Safe to repeat and to interrupt.
  * @param onProgress receives how many jobs have been folded, every few seconds
  * @throws StartError when MongoDB cannot be used, or the steps of a job do not fit into its document
  */
@@ -38,6 +39,8 @@ export async function prepareDatabase(
   const { sessions, runs, jobs, payloads } = database.collections;
   try {
     await database.createIndexes();
+    // Before the steps: processes refuse to start while these are where versions before 2 stored them.
+    await migrateSearchKeys(jobs, payloads);
     await migrateSteps(jobs, payloads, {
       staleAfterSeconds: config.jobs.staleAfterSeconds,
       onProgress: everyFewSeconds(onProgress),

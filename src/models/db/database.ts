@@ -1,44 +1,43 @@
-import mongoose, { type Connection, type Model, mongo, type Schema } from "mongoose";
+import mongoose, { type Connection, type Model, mongo, Schema } from "mongoose";
+import type { Static } from "typebox";
 import { describeUnusable, type Unusable } from "../../shared/describeUnusable.ts";
 import { StartError } from "../../shared/lifecycle.ts";
-import { deliverySchema } from "../deliveries/delivery.ts";
-import { endedLoginSchema } from "../endedLogin.ts";
-import { gmailMailboxSchema } from "../gmailMailbox.ts";
-import { hookCallSchema } from "../hooks/hookCall.ts";
-import { idempotencyKeySchema } from "../hooks/idempotencyKey.ts";
-import { jobSchema } from "../jobs/job.ts";
+import { deliveryCollection } from "../deliveries/delivery.ts";
+import { endedLoginCollection } from "../endedLogin.ts";
+import { gmailMailboxCollection } from "../gmailMailbox.ts";
+import { hookCallCollection } from "../hooks/hookCall.ts";
+import { idempotencyKeyCollection } from "../hooks/idempotencyKey.ts";
+import { jobCollection } from "../jobs/job.ts";
 import { hasOldSteps } from "../jobs/migrateSteps.ts";
-import { payloadSchema } from "../jobs/payloads.ts";
-import { runSchema } from "../runs/run.ts";
-import { eventSchema } from "../sessions/event.ts";
-import { messageSchema } from "../sessions/message.ts";
-import { sessionSchema } from "../sessions/session.ts";
+import { payloadCollection } from "../jobs/payloads.ts";
+import { runCollection } from "../runs/run.ts";
+import { eventCollection } from "../sessions/event.ts";
+import { messageCollection } from "../sessions/message.ts";
+import { sessionCollection } from "../sessions/session.ts";
 import { watchPrimaries } from "./caughtUpPrimary.ts";
 import { DatabaseClock } from "./databaseClock.ts";
-import { leaseSchema } from "./lease.ts";
+import { leaseCollection } from "./lease.ts";
 import { isDuplicateKey, mapMongoErrors } from "./mongoErrors.ts";
 import { patchDriverStuckWrite } from "./patchDriverStuckWrite.ts";
 
-const SCHEMAS = {
-  jobs: jobSchema,
-  payloads: payloadSchema,
-  runs: runSchema,
-  hookCalls: hookCallSchema,
-  sessions: sessionSchema,
-  messages: messageSchema,
-  events: eventSchema,
-  deliveries: deliverySchema,
-  idempotencyKeys: idempotencyKeySchema,
-  endedLogins: endedLoginSchema,
-  leases: leaseSchema,
-  gmailMailboxes: gmailMailboxSchema,
+export const COLLECTIONS = {
+  jobs: jobCollection,
+  payloads: payloadCollection,
+  runs: runCollection,
+  hookCalls: hookCallCollection,
+  sessions: sessionCollection,
+  messages: messageCollection,
+  events: eventCollection,
+  deliveries: deliveryCollection,
+  idempotencyKeys: idempotencyKeyCollection,
+  endedLogins: endedLoginCollection,
+  leases: leaseCollection,
+  gmailMailboxes: gmailMailboxCollection,
 };
 
 /** The driver's own collections. They do not validate documents and pipelines: routes have validated the input before. */
 export type Collections = {
-  readonly [K in keyof typeof SCHEMAS]: (typeof SCHEMAS)[K] extends Schema<infer D>
-    ? mongo.Collection<D & object>
-    : never;
+  readonly [K in keyof typeof COLLECTIONS]: mongo.Collection<Static<(typeof COLLECTIONS)[K]["document"]>>;
 };
 
 patchDriverStuckWrite();
@@ -111,10 +110,13 @@ export class Database {
     this.clock = clock;
     const { db } = connection;
     if (!db) throw new Error("the connection is not open");
-    const entries = Object.entries(SCHEMAS) as [string, Schema][];
-    this.#models = entries.map(([name, schema]) => connection.model(name, schema, name) as unknown as Model<never>);
+    this.#models = Object.entries(COLLECTIONS).map(([name, { indexes }]) => {
+      const schema = new Schema();
+      for (const { keys, ...options } of indexes) schema.index(keys as Record<string, 1 | -1>, options);
+      return connection.model(name, schema, name) as unknown as Model<never>;
+    });
     this.collections = Object.fromEntries(
-      entries.map(([name]) => [name, db.collection(name)]),
+      Object.keys(COLLECTIONS).map((name) => [name, db.collection(name)]),
     ) as unknown as Collections;
   }
 

@@ -5,7 +5,7 @@ import { AppError } from "../../shared/errors.ts";
 import type { ChangeNotifier } from "../../shared/queue/changeStream.ts";
 import { exists, readFromCaughtUpPrimary } from "../db/caughtUpPrimary.ts";
 import { BatchInserter } from "../db/insertAll.ts";
-import type { StoredLease } from "../db/lease.ts";
+import { RecordLease, type StoredLease } from "../db/lease.ts";
 import { mapMongoErrors } from "../db/mongoErrors.ts";
 import { readAll } from "../db/readAll.ts";
 import { retryOnce } from "../db/retry.ts";
@@ -29,6 +29,7 @@ type UnmappedRun = Pick<RunDoc, "_id" | "round"> & { readonly mapped: { readonly
 export class Runs {
   readonly collection: mongo.Collection<RunDoc>;
   readonly #inserter: BatchInserter<RunDoc>;
+  readonly #lease: RecordLease<RunDoc>;
   readonly #clock: Clock;
   readonly #changes: ChangeNotifier;
 
@@ -39,6 +40,7 @@ export class Runs {
       ({ mapped, request }) =>
         1_000 + (mapped?.call?.length ?? 0) + (mapped?.item?.json.length ?? 0) + (request?.message.length ?? 0),
     );
+    this.#lease = new RecordLease(collection, "claim", { status: "running" });
     this.#clock = clock;
     this.#changes = changes;
   }
@@ -119,7 +121,8 @@ export class Runs {
   }
 
   /**
-   * Acquires a run that waits for its turn, or whose worker's lease has expired.
+   * Acquires a run that waits for its turn, or whose worker's lease has expired. Compares the whole state that was read, since it
+   * decided that the run's turn has come.
    * @param run the run as it was read
    * @returns the run under its lease; null if it has changed since it was read
    * @throws AppError unavailable
@@ -177,8 +180,8 @@ export class Runs {
   }
 
   /** Renews the lease. @returns false if the worker no longer holds the run: it was cancelled, or another worker acquired it */
-  renew(runId: string, { token, until }: StoredLease): Promise<boolean> {
-    return this.#changeLeased(runId, token, { "claim.until": until });
+  renew(runId: string, lease: StoredLease): Promise<boolean> {
+    return this.#lease.renew(runId, lease);
   }
 
   /**
@@ -186,26 +189,19 @@ export class Runs {
    * @throws AppError unavailable, body_too_large
    */
   async end({ _id, claim }: AgentRun, end: RunEnd): Promise<void> {
-    this.#notifyIf(_id, await this.#changeLeased(_id, claim.token, ended(end, this.#clock.now())));
+    this.#notifyIf(_id, await this.#lease.updateHeld(_id, claim.token, ended(end, this.#clock.now())));
   }
 
   /** Releases a run for another attempt after a time. @returns false if the worker no longer holds it */
   async retryLater({ _id, claim }: AgentRun, notBefore: Date, error: RunError): Promise<boolean> {
     const waiting = { status: "queued", claim: null, notBefore, error };
-    return this.#notifyIf(_id, await this.#changeLeased(_id, claim.token, waiting));
+    return this.#notifyIf(_id, await this.#lease.updateHeld(_id, claim.token, waiting));
   }
 
   /** Releases a run as if it had never been acquired, if the worker still holds it. */
   async release({ _id, claim }: AgentRun): Promise<void> {
     const waiting = { status: "queued", claim: null };
-    this.#notifyIf(_id, await this.#changeLeased(_id, claim.token, waiting, { $inc: { attempts: -1 } }));
-  }
-
-  async #changeLeased(runId: string, token: string, set: object, more: object = {}): Promise<boolean> {
-    const { modifiedCount } = await mapMongoErrors(() =>
-      this.collection.updateOne({ _id: runId, status: "running", "claim.token": token }, { $set: set, ...more }),
-    );
-    return modifiedCount === 1;
+    this.#notifyIf(_id, await this.#lease.updateHeld(_id, claim.token, waiting, { $inc: { attempts: -1 } }));
   }
 
   /**

@@ -63,7 +63,7 @@ async function storeOutcome(
   const reason = "reason" in outcome ? outcome.reason : null;
   const isOurs = await withRetry(() => deliveries.end(_id, token, isSent ? "sent" : "failed", reason));
   if (!isOurs) return;
-  if (isSent && to !== null && followDeliveries) await withRetry(() => sessions.setRoute({ channel, to }));
+  if (isSent && to !== null && followDeliveries) await withRetry(() => sessions.setReplyTarget({ channel, to }));
   if (reason !== null) {
     // The other deliveries to an unreachable recipient would be refused too, one after another.
     const others = outcome.kind === "gone" ? await withRetry(() => deliveries.failLane(lane, reason)) : 0;

@@ -246,8 +246,8 @@ describe("an agent run with a command as agent", () => {
       const [one] = (await read(lost)).deliveries;
       return one && one.state !== "pending" && one;
     }, "the failed delivery");
-    const unmoved = await app.stores.sessions.route();
-    await app.stores.sessions.setRoute({ channel: "log", to: "the operator" });
+    const unmoved = await app.stores.sessions.replyTarget();
+    await app.stores.sessions.setReplyTarget({ channel: "log", to: "the operator" });
     const last = await agent({ message: "x", deliver: true });
     const toLast = await eventually(async () => {
       const [one] = (await read(last)).deliveries;
@@ -380,18 +380,13 @@ describe("an agent run with a command as agent", () => {
   it("does not block other runs while its end cannot be stored", async () => {
     await start("cat > /dev/null; echo ok");
     await worker.close();
-    const broken = await agent({ message: "x", sessionKey: "a" });
+    const broken = await agent({ message: "unwritable", sessionKey: "a" });
     const other = await agent({ message: "x", sessionKey: "b" });
     const end = { status: "completed" as const, open: false, settled: false, reply: "r", endedAt: new Date(0) };
-    // A transcript without a text can be neither read nor written.
-    await app.stores.runs.collection.updateOne(
-      { _id: broken },
-      { $set: { ...end, request: { message: null } as never } },
-    );
-    await app.stores.runs.collection.updateOne({ _id: other }, { $set: end });
+    await app.stores.runs.collection.updateMany({ _id: { $in: [broken, other] } }, { $set: end });
     const add = app.stores.messages.addTurn.bind(app.stores.messages);
     app.stores.messages.addTurn = (id, turn) =>
-      turn.prompt === null ? Promise.reject(new Error("broken")) : add(id, turn);
+      turn.prompt === "unwritable" ? Promise.reject(new Error("broken")) : add(id, turn);
 
     worker = await startWorker(app);
     await eventually(async () => (await app.stores.runs.find(other)).settled, "the other run to be finalized");

@@ -138,7 +138,7 @@ describe("a turn of the main session", () => {
 
     const request = { message: "x", channel: "log", to: "you", wakeMode: "next-heartbeat" };
     await app.call("POST", "/hooks/agent", request, bearer);
-    await eventually(async () => (await app.stores.sessions.route())?.to === "you", "the run's delivery");
+    await eventually(async () => (await app.stores.sessions.replyTarget())?.to === "you", "the run's delivery");
     await wake("event");
     await allTaken();
 

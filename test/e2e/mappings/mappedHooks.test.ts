@@ -146,7 +146,7 @@ describe("a mapped hook", () => {
   });
 
   it("without a value for its recipient replies to the main session's recipient", async () => {
-    await fixture.app.stores.sessions.setRoute({ channel: "log", to: "ops" });
+    await fixture.app.stores.sessions.setReplyTarget({ channel: "log", to: "ops" });
 
     const { runId } = await fixture.run("recipient", {});
 

@@ -222,6 +222,22 @@ for (const [title, fixture] of VERSIONS)
       expect(again.body.runId).to.equal(ids.first);
     });
 
+    it("is searched without ambiguity: by keys and values with equals signs, by names in any case", async () => {
+      const jobs = client.db().collection("jobs");
+      const like = await jobs.findOne({ jobId: "running" });
+      const metadata = { metadata: '{"a=b":"c"}', metadataTerms: ["a=b=c"] };
+      const _id = new mongo.ObjectId();
+      await jobs.insertOne({ ...like, _id, jobId: "signs", name: "Straße", nameKey: "straße", ...metadata });
+      await release();
+      const url = await startWeb();
+      const found = async (query: string) =>
+        (await call(url, "GET", `/api/jobs?${query}&fields=name`)).body.jobs.map(({ name }: { name: string }) => name);
+
+      expect(await found("metadata.a=b%3Dc")).to.deep.equal([]);
+      expect(await found("metadata.a%3Db=c")).to.deep.equal(["Straße"]);
+      expect(await found("name=STRASS")).to.deep.equal(["Straße"]);
+    });
+
     it("accepts further reports: a parallel step becomes the current one, and lists contain old and new jobs", async () => {
       await release();
       const url = await startWeb();

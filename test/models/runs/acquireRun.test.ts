@@ -34,7 +34,7 @@ describe("acquireRun", () => {
   const end = (run: AgentRun, reply = "Done.") => app.stores.runs.end(run, { status: "completed", reply });
   const finalize = async (runId: string) =>
     finalizeRun(app.stores, (await app.stores.runs.findUnfinalized(runId)) as RunDoc, {
-      firstRoute: null,
+      initialReplyTarget: null,
       channels: new Set(),
       isWorthDelivering: () => false,
     });

@@ -1,5 +1,6 @@
 import { connectDatabase, type Database } from "../../../src/models/db/database.ts";
 import { mongoUri } from "./servers.ts";
+import { expectDefinedDocuments } from "./storedDocuments.ts";
 
 /** The names of unused databases with indexes, by server. */
 const free = new Map<string, string[]>();
@@ -7,7 +8,7 @@ let made = 0;
 
 /**
  * Returns an empty database with all indexes for one app. Reuses a released one after emptying it, which takes a tenth
- * of the time of creating the indexes. `release` closes its connections.
+ * of the time of creating the indexes. `release` checks that the documents match their definitions, and closes the connections.
  */
 export async function acquireDatabase(): Promise<{ uri: string; database: Database; release(): Promise<void> }> {
   const { host } = new URL(await mongoUri(""));
@@ -23,9 +24,13 @@ export async function acquireDatabase(): Promise<{ uri: string; database: Databa
     ...{ uri, database },
     async release() {
       const isLarge = await isLargeDatabase(database);
-      if (isLarge) await database.collections.jobs.db.dropDatabase();
-      await database.close();
-      if (!isLarge) names.push(name);
+      const { db } = database.collections.jobs;
+      try {
+        await (isLarge ? db.dropDatabase() : expectDefinedDocuments(db));
+      } finally {
+        await database.close();
+        if (!isLarge) names.push(name);
+      }
     },
   };
 }

@@ -100,7 +100,7 @@ describe("a delivery", () => {
       `the delivery to be ${state}`,
       withinMs,
     );
-  const routed = () => eventually(() => app.stores.sessions.route(), "a route");
+  const routed = () => eventually(() => app.stores.sessions.replyTarget(), "a route");
   const texts = () => messages.map(({ to, text }) => `${to}: ${text}`);
 
   it("is sent part by part, in order, each with its own key; then its recipient is the reply target of the main session", async () => {
@@ -354,7 +354,7 @@ describe("a delivery", () => {
     const first = await add("first");
     const next = await add("next");
     await until(next, "sent"); // No sweep runs here: only the end of the first enqueues it.
-    const route = await app.stores.sessions.route();
+    const route = await app.stores.sessions.replyTarget();
 
     expect(await deliveries.find(first)).to.include({ state: "sent" });
     expect(route).to.deep.equal({ channel: "telegram", to: "anna" });
@@ -440,7 +440,7 @@ describe("a delivery", () => {
     const failed = await until(await add("\u200b"), "failed");
 
     expect(failed.reason).to.equal("The reply shows nothing.");
-    expect([messages, await app.stores.sessions.route()]).to.deep.equal([[], null]);
+    expect([messages, await app.stores.sessions.replyTarget()]).to.deep.equal([[], null]);
   });
 
   it("fails when it needs more than a hundred messages, and nothing of it is sent", async () => {
@@ -552,7 +552,7 @@ describe("a delivery", () => {
     await eventually(() => lines.some(({ msg }) => msg === "job done"), "the attempt to end");
 
     expect(await app.stores.deliveries.find(id)).to.include({ state: "failed", reason: "It was cancelled." });
-    expect(await app.stores.sessions.route()).to.equal(null);
+    expect(await app.stores.sessions.replyTarget()).to.equal(null);
     expect(await metrics.registry.metrics()).to.not.match(/^signalbox_deliveries_total\{/m);
   });
 
