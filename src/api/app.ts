@@ -126,7 +126,7 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
 const isUnder = (path: string, base: string): boolean => path === base || path.startsWith(`${base}/`);
 
 const HOOK_ADVICE =
-  "Send the hook token as `Authorization: Bearer …` or `x-service-token`; where the mapping has `auth`, its sender's proof.";
+  "Send the hook token in the header `Authorization: Bearer <token>` or `x-service-token: <token>`. If the mapping has `auth`, sign the request or send the token as that sender does.";
 
 const ABOUT =
   "Job tracking: an orchestrator creates a job, the code that does the work reports its steps, everybody reads how far it is.";

@@ -83,7 +83,7 @@ function pointer(error: ErrorObject, field: string | undefined): string {
     : `${error.instancePath}/${field.replaceAll("~", "~0").replaceAll("/", "~1")}`;
 }
 
-const CURSOR = "is not a cursor of this list: send the nextCursor of the page before, as it is";
+const CURSOR = "is not a cursor of this list: send the `nextCursor` of the previous page unchanged";
 
 const PATTERNS: Readonly<Record<string, string>> = { [CURSOR_PATTERN]: CURSOR, [ID_CURSOR_PATTERN]: CURSOR };
 

@@ -55,8 +55,8 @@ describe("the session of a mapped run", () => {
       "257 characters",
       "template",
       { key: "hook:".padEnd(257, "x") },
-      /^sessionKey must NOT have more/,
-      /^sessionKey must NOT have more/,
+      /^sessionKey must have at most/,
+      /^sessionKey must have at most/,
     ],
     [
       "256 characters beyond 16 bits",

@@ -125,7 +125,9 @@ const hookNotFound = (ctx: Context) => new AppError("hook_not_found", { detail: 
 
 async function readRaw(ctx: Context, limit: number, bodies: MemoryBudget): Promise<Buffer> {
   if (bodyCoding(ctx) !== "identity") {
-    throw new AppError("unsupported_media_type", { detail: "Send the body as it is, without a Content-Encoding." });
+    throw new AppError("unsupported_media_type", {
+      detail: "This hook does not accept a compressed body. Send the body without a Content-Encoding header.",
+    });
   }
   const length = ctx.request.length ?? null;
   if (length !== 0) checkType(ctx);

@@ -11,7 +11,9 @@ export function notFound(router: Router, isUnknownHook: (path: string) => boolea
     if (isUnknownHook(ctx.path)) throw new AppError("hook_not_found", { detail: `There is no hook at ${ctx.path}.` });
     const methods = methodsAt(router, ctx.path);
     if (methods.size === 0) {
-      throw new AppError("not_found", { detail: `There is nothing at ${ctx.path}; see /docs for what there is.` });
+      throw new AppError("not_found", {
+        detail: `There is no endpoint or page at ${ctx.path}. See /docs for the list of endpoints.`,
+      });
     }
     const allow = [...methods, "OPTIONS"].join(", ");
     if (ctx.method === "OPTIONS") {
@@ -19,7 +21,10 @@ export function notFound(router: Router, isUnknownHook: (path: string) => boolea
       ctx.set("Allow", allow);
       return;
     }
-    throw new AppError("method_not_allowed", { detail: `${ctx.path} takes ${allow}.`, headers: { Allow: allow } });
+    throw new AppError("method_not_allowed", {
+      detail: `${ctx.path} does not support ${ctx.method}. It supports ${allow}.`,
+      headers: { Allow: allow },
+    });
   };
 }
 

@@ -94,7 +94,7 @@ export function hookRoutes({ enabled, path, maxBodyBytes, maxTimeoutSeconds }: H
       const sessionKey = checkSessionKey(hooks, body.sessionKey);
       const isNamed = sessionKey !== undefined && sessionKey !== hooks.defaultSessionKey;
       if (isNamed && !hooks.shareSessions && !(await assignSessionOwner(stores, sessionKey, AGENT_HOOK))) {
-        throw invalidField("sessionKey", "names a session that belongs to another hook: choose another key");
+        throw invalidField("sessionKey", "names a session that another hook owns: choose another key");
       }
       const idempotency = idempotencyOf(headers["idempotency-key"], "built-in", "agent", body);
       const run = await acceptAgentRun(stores, { name: body.name ?? null, sessionKey, request }, idempotency);
@@ -118,7 +118,7 @@ function checkModel(agent: Config["agents"]["defaults"], requested: string | und
 function checkSessionKey(hooks: HookConfig, requested: string | undefined): string | undefined {
   if (requested === undefined) return hooks.defaultSessionKey;
   if (!hooks.allowRequestSessionKey)
-    throw invalidField("sessionKey", "may not be set by requests (hooks.allowRequestSessionKey)");
+    throw invalidField("sessionKey", "must not be sent: the operator has set hooks.allowRequestSessionKey to false");
   const fault = sessionKeyFault(requested, hooks.allowedSessionKeyPrefixes);
   if (fault) throw invalidField("sessionKey", fault);
   return requested;

@@ -144,7 +144,7 @@ export function toFilter(query: Static<typeof FilterQuery>): JobFilter {
 function toDate(parameter: string, text: string): Date {
   const date = new Date(text);
   if (!Number.isNaN(date.getTime())) return date;
-  const detail = "is not a time";
+  const detail = "must be an existing time: leap seconds are not supported";
   throw new AppError("invalid_query", { detail: `${parameter} ${detail}.`, errors: [{ parameter, detail }] });
 }
 

@@ -316,7 +316,7 @@ describe("response of a mapped hook", () => {
     expect(first.status).to.equal(202);
     for (const { status, body } of answers) {
       expect([status, body.code]).to.deep.equal([409, "idempotency_conflict"]);
-      expect(body.detail).to.match(/^This Idempotency-Key came with another request \(another body\) /);
+      expect(body.detail).to.match(/^This Idempotency-Key was used with a different body /);
     }
     expect(await runCount()).to.equal(before);
   });

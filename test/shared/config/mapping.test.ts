@@ -37,8 +37,8 @@ function problemOf(mapping: string, hooks?: string): string {
 describe("hooks.mappings: the check", () => {
   const auth = (text: string) => `{ match: { path: "x" }, auth: { ${text} } }`;
   const faults: [string, string, RegExp][] = [
-    ["a mapping that is not an object", '"ci"', /^ must be object$/],
-    ["null", "null", /^ must be object$/],
+    ["a mapping that is not an object", '"ci"', /^ must be an object$/],
+    ["null", "null", /^ must be an object$/],
     [
       "an unknown key",
       "{ mesageTemplate: 'x' }",
@@ -58,11 +58,11 @@ describe("hooks.mappings: the check", () => {
     ["an unknown action", "{ action: 'run' }", /^action must be one of agent, wake$/],
     ["an unknown wakeMode", "{ wakeMode: 'later' }", /^wakeMode must be one of now, next-heartbeat$/],
     ["an unknown channel", "{ channel: 'fax' }", /^channel must be one of last, whatsapp, /],
-    ["deliver as text", "{ deliver: 'yes' }", /^deliver must be boolean$/],
-    ["a timeout of 0", "{ timeoutSeconds: 0 }", /^timeoutSeconds must be > 0$/],
-    ["a limit below 1 KiB", "{ maxBodyBytes: 1023 }", /^maxBodyBytes must be >= 1024$/],
-    ["a limit above 8 MiB", "{ maxBodyBytes: 8388609 }", /^maxBodyBytes must be <= 8388608$/],
-    ["forEach as a list", "{ forEach: ['x'] }", /^forEach must be string$/],
+    ["deliver as text", "{ deliver: 'yes' }", /^deliver must be true or false$/],
+    ["a timeout of 0", "{ timeoutSeconds: 0 }", /^timeoutSeconds must be greater than 0$/],
+    ["a limit below 1 KiB", "{ maxBodyBytes: 1023 }", /^maxBodyBytes must be at least 1024$/],
+    ["a limit above 8 MiB", "{ maxBodyBytes: 8388609 }", /^maxBodyBytes must be at most 8388608$/],
+    ["forEach as a list", "{ forEach: ['x'] }", /^forEach must be a string$/],
     ["a missing variable", "{ to: '${NOWHERE}' }", /^to: the environment variable NOWHERE is not set$/],
     ...["wake", "agent"].map((path): [string, string, RegExp] => [
       `the name ${path}`,
@@ -128,12 +128,12 @@ describe("hooks.mappings: the check", () => {
     [
       "a tolerance of nothing",
       auth("type: 'slack', secret: 's', toleranceSeconds: 0"),
-      /^auth\.toleranceSeconds must be >= 1$/,
+      /^auth\.toleranceSeconds must be at least 1$/,
     ],
     [
       "a tolerance beyond what replays are known for",
       auth("type: 'slack', secret: 's', toleranceSeconds: 43201"),
-      /^auth\.toleranceSeconds must be <= 43200$/,
+      /^auth\.toleranceSeconds must be at most 43200$/,
     ],
     ...["header", "timestampHeader"].flatMap((key) =>
       ["x signature", "x-signature:", "größe", "x-a\\n"].map((name): [string, string, RegExp] => [
@@ -266,7 +266,7 @@ describe("hooks.mappings: the check", () => {
 
   it("reports an unknown preset, and mappings that are not a list", () => {
     expect(problemsOf("[]", "presets: ['gamil']")).to.deep.equal(["hooks.presets.0 must be one of gmail"]);
-    expect(problemsOf("{ ci: {} }")).to.deep.equal(["hooks.mappings must be array"]);
+    expect(problemsOf("{ ci: {} }")).to.deep.equal(["hooks.mappings must be a list"]);
   });
 
   it("never includes a secret in a problem", () => {
