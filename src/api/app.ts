@@ -129,4 +129,4 @@ const HOOK_ADVICE =
   "Send the hook token in the header `Authorization: Bearer <token>` or `x-service-token: <token>`. If the mapping has `auth`, sign the request or send the token as that sender does.";
 
 const ABOUT =
-  "Job tracking: an orchestrator creates a job, the code that does the work reports its steps, everybody reads how far it is.";
+  "Signalbox tracks jobs and runs agents. For job tracking, create a job with `PUT /api/jobs/{jobId}`, report its steps, and read its progress. For agents, call a hook with `POST /hooks/agent` and read the run with `GET /api/runs/{runId}`.\n\nErrors are problem details (RFC 9457) with a stable `code`: see [all codes](/docs/errors). The [guide](/guide/reference/api) explains the API with examples.";

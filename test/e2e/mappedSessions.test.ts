@@ -48,8 +48,8 @@ describe("the session of a mapped run", () => {
       "a line feed",
       "template",
       { key: "hook:\n" },
-      /^sessionKey must not hold control/,
-      /^sessionKey must not hold control/,
+      /^sessionKey must not contain control/,
+      /^sessionKey must not contain control/,
     ],
     [
       "257 characters",

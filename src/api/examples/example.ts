@@ -1,0 +1,11 @@
+/**
+ * An example of one operation for openapi.json: the request, and a response for each status. A test checks the values
+ * against the schemas of the route.
+ */
+export interface Example {
+  /** The values of the identifiers in the path. */
+  readonly params?: Readonly<Record<string, string>>;
+  readonly body?: object;
+  /** The bodies by status. The text of a stream is a string. */
+  readonly answers: Readonly<Record<number, unknown>>;
+}
