@@ -4,6 +4,7 @@ import { isLoopback } from "../shared/address.ts";
 import { BUILT_IN_HOOKS } from "../shared/config/checks/mappings.ts";
 import { ApiAuth, LOGIN_PATH } from "./auth/apiAuth.ts";
 import { authenticateHook, authenticateSender, ignoreTrailingSlash } from "./auth/hookAuth.ts";
+import { HookNotFound } from "./auth/hookNotFound.ts";
 import { type CountFailure, hookTokens, TokenVerifier } from "./auth/tokenVerifier.ts";
 import { DASHBOARD, mountDashboard } from "./dashboard.ts";
 import type { ApiDeps } from "./deps.ts";
@@ -71,7 +72,8 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
     ...{ extractTokens: hookTokens, countFailure: settings.countFailure, advice: HOOK_ADVICE },
   });
   const bodies = settings.bodies ?? new MemoryBudget();
-  const hookAuth = { mappings, basePath: hooks.path, verifier, clock, log, bodies };
+  const unknownHook = new HookNotFound(hooks.path, mappings);
+  const hookAuth = { mappings, basePath: hooks.path, verifier, clock, log, bodies, notFound: unknownHook };
   const auth = new ApiAuth(
     { ...settings, hookToken: hooks.enabled ? hooks.token : undefined },
     clock,
@@ -119,7 +121,11 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
   });
   app.use(router.routes());
   const isKnown = (name: string) => BUILT_IN_HOOKS.includes(name) || mappingsNamed(mappings, name).length > 0;
-  app.use(notFound(router, (path) => isHook(path) && !isKnown(hookName(hooks.path, path))));
+  app.use(
+    notFound(router, (ctx) =>
+      isHook(ctx.path) && !isKnown(hookName(hooks.path, ctx.path)) ? unknownHook.unknownName(ctx) : undefined,
+    ),
+  );
   return app;
 }
 

@@ -381,13 +381,13 @@ describe("parseConfig", () => {
       "runs that are kept for less than a day",
       "{ retention: { runsAfter: '23h' }, session: { retainSingleUse: '1h' } }",
       {},
-      /^retention\.runsAfter must be 1d at least/,
+      /^retention\.runsAfter must be at least 1d/,
     ],
     [
       "runs that are kept for less than their transcripts",
       "{ retention: { runsAfter: '6d' } }",
       {},
-      /^retention\.runsAfter must be .* no less than session\.retainSingleUse \(7d\)/,
+      /^retention\.runsAfter must be .* at least session\.retainSingleUse \(7d\)/,
     ],
     [
       "a route to a blank recipient",
@@ -435,7 +435,7 @@ describe("parseConfig", () => {
       "a channel's address that is none",
       "{ channels: { telegram: { botToken: 't', apiUrl: 'http://[' } } }",
       {},
-      /^channels\.telegram\.apiUrl is no address/,
+      /^channels\.telegram\.apiUrl is not a valid URL/,
     ],
     [
       "a channel's address with a password that no request of it could carry",
@@ -456,8 +456,40 @@ describe("parseConfig", () => {
       {},
       /^agents\.runners\.openai\.baseUrl must be an address without user, password, query and fragment(?!.*s3cret)/,
     ]),
+    ...[
+      [
+        "a key of a runner",
+        "{ agents: { runners: { openai: { apiKey: 'sk-x\\n' } } } }",
+        "agents.runners.openai.apiKey",
+      ],
+      ["a token of a channel", "{ channels: { telegram: { botToken: ' 1:x' } } }", "channels.telegram.botToken"],
+      ["a secret in quotation marks", `{ channels: { slack: { botToken: '"xoxb-x"' } } }`, "channels.slack.botToken"],
+    ].map(([what, file = "", key]): [string, string, Record<string, string>, RegExp] => [
+      `${what} that cannot be valid`,
+      file,
+      {},
+      new RegExp(`^${key} must not (begin or end with white space|be in quotation marks)`),
+    ]),
+    [
+      "a field for the reply of a program that prints text",
+      "{ agents: { runners: { command: { command: ['a'], replyField: 'text' } } } }",
+      {},
+      /^agents\.runners\.command\.replyField has no effect with output text: remove it, or set output to json$/,
+    ],
+    [
+      "a password for imsg",
+      "{ channels: { imessage: { kind: 'imsg', password: 'x' } } }",
+      {},
+      /^channels\.imessage\.password has no effect with kind imsg: remove it$/,
+    ],
+    [
+      "a command for BlueBubbles",
+      "{ channels: { imessage: { password: 'x', command: ['imsg', '-v'] } } }",
+      {},
+      /^channels\.imessage\.command has no effect with kind bluebubbles: remove it$/,
+    ],
     ["a file that is not JSON5", "{ server: ", {}, /^it is not valid JSON5/],
-    ["a file that is not an object", "[]", {}, /^it must hold one object$/],
+    ["a file that is not an object", "[]", {}, /^it must contain one object: \{ … \}$/],
   ];
   for (const [title, file, env, problem] of refused) {
     it(`refuses ${title}`, () => {
@@ -467,6 +499,16 @@ describe("parseConfig", () => {
       expect(problems[0]).to.match(problem);
     });
   }
+
+  it("reads $${NAME} as the literal text ${NAME}", () => {
+    const { dataDir } = parseConfig("{ dataDir: 'a/$${HOME}/${HOME}/$HOME/$${1}' }", { HOME: "me" });
+
+    expect(dataDir).to.equal("a/${HOME}/me/$HOME/$${1}");
+  });
+
+  it("needs no variable for $${NAME}", () => {
+    expect(problemsOf("{ dataDir: '$${NOWHERE}' }")).to.deep.equal([]);
+  });
 
   it("reports each missing variable of a text", () => {
     expect(problemsOf("{ dataDir: '${A}/${B}' }")).to.deep.equal([

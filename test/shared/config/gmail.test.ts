@@ -76,7 +76,7 @@ describe("hooks.gmail", () => {
       undefined,
       /hooks\.gmail\.apiUrl must look like https:\/\/gmail\.googleapis\.com/,
     ],
-    ["an invalid address", { tokenUrl: "http://[" }, undefined, undefined, /hooks\.gmail\.tokenUrl is no address/],
+    ["an invalid address", { tokenUrl: "http://[" }, undefined, undefined, /hooks\.gmail\.tokenUrl is not a valid URL/],
     [
       "prefixes of session keys that leave the preset's out",
       {},
