@@ -15,18 +15,17 @@ const UNREAD: Readonly<Record<Mapping["action"], readonly Key[]>> = {
 /** The values of keys that are not written in the file. */
 const DEFAULTS: Partial<Record<Key, unknown>> = { deliver: true, channel: "last", allowUnsafeExternalContent: false };
 
-/** Returns a sentence, beginning with the key, for each option of a mapping that nothing reads. */
+/**
+ * Returns a sentence, beginning with the key, for each option of a mapping that nothing reads. A recipient beside
+ * `deliver: false` is allowed, because `deliver` is a switch that an operator turns off for a while.
+ */
 export function idleMappingOptions(mapping: Mapping): string[] {
-  const { action, deliver, transform } = mapping;
+  const { action, transform } = mapping;
   if (transform) return [];
   const isSet = (key: Key) => mapping[key] !== undefined && mapping[key] !== DEFAULTS[key];
   const other = action === "wake" ? "agent" : "wake";
   const unread = UNREAD[action].filter(isSet);
-  const unsent = action === "agent" && !deliver ? (["channel", "to"] as const).filter(isSet) : [];
-  return [
-    ...unread.map((key) => `${key} has no effect with action ${action}: remove it, or set action to ${other}`),
-    ...unsent.map((key) => `${key} has no effect with deliver false: remove it, or set deliver to true`),
-  ];
+  return unread.map((key) => `${key} has no effect with action ${action}: remove it, or set action to ${other}`);
 }
 
 /** Returns a sentence for each option of a runner or a channel that nothing reads. */
