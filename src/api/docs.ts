@@ -19,6 +19,7 @@ const VIEWER = `<!doctype html>
 </head>
 <body>
 <div id="viewer"></div>
+<noscript>This page needs JavaScript. The same description is the OpenAPI document at <a href="openapi.json">/openapi.json</a>.</noscript>
 <script src="docs/swagger-ui-bundle.js"></script>
 <script src="docs/start.js"></script>
 </body>

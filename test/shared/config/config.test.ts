@@ -462,14 +462,20 @@ describe("parseConfig", () => {
         "{ agents: { runners: { openai: { apiKey: 'sk-x\\n' } } } }",
         "agents.runners.openai.apiKey",
       ],
-      ["a token of a channel", "{ channels: { telegram: { botToken: ' 1:x' } } }", "channels.telegram.botToken"],
+      ["a token of a channel", "{ channels: { telegram: { botToken: '1:x\\r\\n' } } }", "channels.telegram.botToken"],
       ["a secret in quotation marks", `{ channels: { slack: { botToken: '"xoxb-x"' } } }`, "channels.slack.botToken"],
     ].map(([what, file = "", key]): [string, string, Record<string, string>, RegExp] => [
       `${what} that cannot be valid`,
       file,
       {},
-      new RegExp(`^${key} must not (begin or end with white space|be in quotation marks)`),
+      new RegExp(`^${key} must not (begin or end with a line break|be in quotation marks)`),
     ]),
+    [
+      "a header with a line break",
+      "{ agents: { runners: { openai: { headers: { 'X-Key': 's3cret\\n' } } } } }",
+      {},
+      /^agents\.runners\.openai\.headers\.X-Key must not contain line breaks(?!.*s3cret)/,
+    ],
     [
       "a field for the reply of a program that prints text",
       "{ agents: { runners: { command: { command: ['a'], replyField: 'text' } } } }",

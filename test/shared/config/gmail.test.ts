@@ -84,6 +84,13 @@ describe("hooks.gmail", () => {
       undefined,
       /hooks\.allowedSessionKeyPrefixes must have one for hook:gmail:/,
     ],
+    [
+      "renewals of a watch without a topic",
+      { renewEveryMinutes: 60 },
+      undefined,
+      undefined,
+      /hooks\.gmail\.renewEveryMinutes has no effect without hooks\.gmail\.topic/,
+    ],
     ["an unknown key", { lable: "INBOX" }, undefined, undefined, /did you mean hooks\.gmail\.label/],
   ];
   for (const [title, gmail, hooks, agents, words] of FAULTS) {

@@ -149,7 +149,7 @@ describe("hooks.mappings: the check", () => {
       ].map(([what, secret]): [string, string, RegExp] => [
         `a secret of ${type} with ${what}`,
         auth(`type: '${type}', secret: '${secret}'`),
-        /^auth\.secret must not begin or end with white space/,
+        /^auth\.secret must not begin or end with (white space|a line break)/,
       ]),
     ),
     [

@@ -8,7 +8,7 @@ import { gmailFaults } from "./gmail.ts";
 import { idleOptions } from "./idleOptions.ts";
 import { mappingFaults } from "./mappings.ts";
 import { sharedSecretFaults } from "./secrets.ts";
-import { secretTextFaults } from "./secretTexts.ts";
+import { headerFaults, secretTextFaults } from "./secretTexts.ts";
 
 interface Check {
   /** The keys that it reads. It runs only when the schema finds no fault in them. */
@@ -157,6 +157,7 @@ const CHECKS: readonly Check[] = [
   },
   { reads: ["agents.runners", "channels.imessage"], find: idleOptions },
   { reads: ["agents.runners", "channels"], find: secretTextFaults },
+  { reads: ["agents.runners"], find: headerFaults },
   {
     reads: [
       "hooks.gmail",

@@ -3,6 +3,9 @@ import { GMAIL_PRESET, GMAIL_SESSIONS, sessionKeyFault } from "../formats/sessio
 import type { Config } from "../schema/config.ts";
 import { mappingKey } from "./mappings.ts";
 
+/** The default of `hooks.gmail.renewEveryMinutes`, which counts as not set. */
+const RENEW_DEFAULT = 720;
+
 /** Returns a sentence for each fault in `hooks.gmail` and its preset that the schema does not find. */
 export function gmailFaults({ hooks, agents }: Config): (string | false)[] {
   const { gmail, mappings, presets, allowedSessionKeyPrefixes } = hooks;
@@ -19,6 +22,9 @@ export function gmailFaults({ hooks, agents }: Config): (string | false)[] {
       "hooks.gmail.topic and hooks.gmail.subscription go together: set both, or neither to read the mailbox every few minutes",
     !own && !presets.includes("gmail") && 'hooks.gmail needs a mapping for its mails: add "gmail" to hooks.presets',
     prefixFault,
+    gmail.topic === undefined &&
+      gmail.renewEveryMinutes !== RENEW_DEFAULT &&
+      "hooks.gmail.renewEveryMinutes has no effect without hooks.gmail.topic: remove it, or set topic and subscription",
     gmail.model !== undefined && !resolved.ok && `hooks.gmail.model must be one of ${resolved.allowed.join(", ")}`,
     ...(["apiUrl", "pubsubUrl", "tokenUrl", "consentUrl"] as const).map(
       (key) => typeof gmail[key] === "string" && !URL.canParse(gmail[key]) && `hooks.gmail.${key} is not a valid URL`,

@@ -4,8 +4,8 @@ import { type Config, configKeys } from "../schema/config.ts";
 
 /** Returns why a text cannot be a secret that somebody has issued, to follow its key; null for a usable one. */
 function textFault(secret: string): string | null {
-  if (secret.trim() !== secret) {
-    return "must not begin or end with white space: a secret has none, and it is often the line feed of a file";
+  if (/^\p{Cc}|\p{Cc}$/u.test(secret)) {
+    return "must not begin or end with a line break: a secret that is read from a file often ends in one";
   }
   return /^(["']).*\1$/.test(secret) ? "must not be in quotation marks: remove them" : null;
 }
@@ -23,10 +23,21 @@ export function secretTextFaults(config: Config): string[] {
   });
 }
 
+/** Returns a sentence for each header of the model server that no request can carry. */
+export function headerFaults({ agents }: Pick<Config, "agents">): string[] {
+  const headers = Object.entries(agents.runners.openai?.headers ?? {});
+  return headers.flatMap(([name, value]) =>
+    /\p{Cc}/u.test(value.replaceAll("\t", " "))
+      ? [`agents.runners.openai.headers.${name} must not contain line breaks`]
+      : [],
+  );
+}
+
 /** Returns why nothing that a sender of this type signs can verify with a secret, to follow its key; null for a usable one. */
 export function senderSecretFault(type: string, secret: string): string | null {
   const fault = textFault(secret);
   if (fault !== null) return fault;
+  if (secret.trim() !== secret) return "must not begin or end with white space: remove it";
   switch (type) {
     case "stripe":
       return /^(?:sk|pk|rk)_(?:live|test)_/.test(secret)
