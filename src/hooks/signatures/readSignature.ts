@@ -54,7 +54,7 @@ export function readSignature(auth: SignedAuth, headers: HeaderValues): SenderSi
     case "stripe": {
       const entries = singleHeader(headers, "stripe-signature")
         .split(",")
-        .map((entry) => entry.split("=", 2).map((part) => part.trim()) as [string, string?]);
+        .map((entry) => entry.replace(/^[ \t]+|(?<![ \t])[ \t]+$/g, "").split("=", 2) as [string, string?]);
       const valuesOf = (name: string) => entries.filter(([key]) => key === name).map(([, value = ""]) => value);
       const [timestamp, ...more] = valuesOf("t");
       if (timestamp === undefined || more.length > 0) throw new SenderRefusedError("malformed");
