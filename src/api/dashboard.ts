@@ -24,8 +24,8 @@ const UNBUILT = `<!doctype html>
 </head>
 <body>
 <h1>The dashboard is not built</h1>
-<p>Run <code>npm run build:dashboard</code> in the service's directory and start the service again.
-The API works all the same: see <a href="/docs">its documentation</a>.</p>
+<p>Run <code>npm run build:dashboard</code> in the directory of the service, then restart the service.
+The API works without the dashboard: see the <a href="/docs">API reference</a>.</p>
 </body>
 </html>
 `;
@@ -57,7 +57,10 @@ export function mountDashboard(router: Router, directory: string): void {
   const assets = isBuilt ? readAssets(join(directory, "assets")) : new Map<string, BuiltFile>();
   router.get("/assets/:name", (ctx) => {
     const file = assets.get(ctx.params.name ?? "");
-    if (!file) throw new AppError("not_found", { detail: `There is nothing at ${ctx.path}: load the page again.` });
+    if (!file)
+      throw new AppError("not_found", {
+        detail: `There is no file at ${ctx.path}. Reload the page to load the current version.`,
+      });
     send(ctx, file, "public, max-age=31536000, immutable"); // the name contains a hash of the content
   });
 }

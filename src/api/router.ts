@@ -114,7 +114,9 @@ function checkEncoding(path: string): void {
   try {
     decodeURIComponent(path);
   } catch {
-    throw new AppError("invalid_query", { detail: "The path is not percent-encoded UTF-8: encode each identifier." });
+    throw new AppError("invalid_query", {
+      detail: "The path is not percent-encoded UTF-8. Encode each identifier, for example with encodeURIComponent.",
+    });
   }
 }
 

@@ -61,7 +61,7 @@ function isDeeper(value: unknown, levels: number): boolean {
 }
 
 function tooDeep(): AppError {
-  const detail = "is nested too deeply: some hundred levels are plenty";
+  const detail = "is nested too deeply: send at most 500 levels of objects and lists";
   return new AppError("invalid_body", { detail: `The body ${detail}.`, errors: [{ pointer: "", detail }] });
 }
 

@@ -47,7 +47,7 @@ describe("signalbox config check", () => {
       { match: { path: "a" }, channel: "slack", to: "C1" },
       { match: { path: "b" }, channel: "slack", to: "C1", deliver: false },
       { match: { path: "c" }, channel: "log", to: "ops" },
-      { match: { path: "d" }, channel: "slack", action: "wake" },
+      { match: { path: "d" }, action: "wake" },
       { match: { path: "e" } },
     ];
     const session = { main: { channel: "telegram", to: "7" } };

@@ -364,7 +364,9 @@ describe("signalbox jobs", () => {
 
       expect(read.code).to.equal(0);
       expect(deleted.code).to.equal(3);
-      expect(deleted.stderr).to.match(/^This token may only read\. Set SIGNALBOX_API_TOKEN .*, to the full one\.$/m);
+      expect(deleted.stderr).to.match(
+        /^This token is read-only\. Use server\.apiToken to make changes\. Set SIGNALBOX_API_TOKEN .*, to the full one\.$/m,
+      );
     });
 
     it("explain how to start the service, or how to give its address, if it cannot be reached", async () => {

@@ -427,6 +427,6 @@ function namesNothing(body: string): boolean {
   if (code === "output_required" || code === "invalid_json" || code === undefined) return false;
   if (/nested too deeply|not percent-encoded/.test(detail)) return false;
   const isNamed = ({ pointer, parameter, detail }: { pointer?: string; parameter?: string; detail: string }) =>
-    pointer || parameter || (pointer === "" && detail === "must be object");
+    pointer || parameter || (pointer === "" && detail === "must be an object");
   return !errors?.every(isNamed);
 }

@@ -176,7 +176,7 @@ describe("random templates, transform results and cursors", function () {
       odd,
       fc.jsonValue(),
     );
-    const mapping = fc.record(
+    const options = fc.record(
       {
         action: fc.constantFrom("agent", "wake"),
         messageTemplate: nearly.map((parts) => parts.join("") || "x"),
@@ -187,6 +187,15 @@ describe("random templates, transform results and cursors", function () {
         forEach: fc.constantFrom("items", "a", "__proto__"),
       },
       { requiredKeys: [] },
+    );
+    // The configuration refuses options that the action never reads.
+    const mapping = options.map(({ messageTemplate, textTemplate, sessionKey, to, ...rest }) =>
+      rest.action === "wake"
+        ? { ...rest, ...(textTemplate !== undefined && { textTemplate }) }
+        : {
+            ...{ ...rest, ...(messageTemplate !== undefined && { messageTemplate }) },
+            ...{ ...(sessionKey !== undefined && { sessionKey }), ...(to !== undefined && { to }) },
+          },
     );
     let made = 0;
     fc.assert(

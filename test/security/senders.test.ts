@@ -165,6 +165,6 @@ describe("the isolation of senders", () => {
     const most = await app.call("POST", "/hooks/agent", { message: "x", timeoutSeconds: 3_600, deliver: false }, HOOK);
 
     expect([asked.status, most.status]).to.deep.equal([400, 202]);
-    expect(asked.body.detail).to.equal("timeoutSeconds must be <= 3600.");
+    expect(asked.body.detail).to.equal("timeoutSeconds must be at most 3600.");
   });
 });

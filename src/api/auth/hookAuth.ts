@@ -9,6 +9,7 @@ import { isObject, parseJson } from "../../shared/json.ts";
 import type { Logger } from "../../shared/logger.ts";
 import { bodyCoding, checkType, mapBodyError, readBody } from "../middleware/body.ts";
 import type { MemoryBudget } from "../middleware/memoryBudget.ts";
+import type { HookNotFound } from "./hookNotFound.ts";
 import { headerTokens, hookTokens, type TokenVerifier } from "./tokenVerifier.ts";
 
 /** A request of an authenticated sender, with the mapping that handles it. */
@@ -30,6 +31,7 @@ export interface HookAuthDeps {
   readonly log: Logger;
   /** Limits the memory of bodies that are being read. */
   readonly bodies: MemoryBudget;
+  readonly notFound: HookNotFound;
 }
 
 /** Removes one slash from the end of a hook's path. */
@@ -53,7 +55,8 @@ export function authenticateHook({ mappings, basePath, verifier, log }: HookAuth
         tokens.some((token) => verifier.verify(token)) ||
         senders.some((auth) => auth.type === "token" && findHeaderFault(auth, { headers: {}, tokens }) === null);
       warned = includesValid(hookTokens(ctx)) && !includesValid(headerTokens(ctx));
-      if (warned) log.warn("a hook's sender puts its token into the URL (?token=), which is deprecated: use a header");
+      if (warned)
+        log.warn("a sender sends the hook token in the URL (?token=), which is deprecated: send it in a header");
     }
     return ctx.state.byHookToken || (senders.length > 0 && ctx.method === "POST") ? next() : verifier.reject(ctx);
   };
@@ -66,11 +69,12 @@ export function authenticateHook({ mappings, basePath, verifier, log }: HookAuth
  *   there is neither a valid token nor a signature. After that: unsupported_media_type, body_too_large, invalid_json, and
  *   each of the former
  */
-export function authenticateSender({ mappings, basePath, verifier, clock, log, bodies }: HookAuthDeps): Middleware {
+export function authenticateSender(deps: HookAuthDeps): Middleware {
+  const { mappings, basePath, verifier, clock, log, bodies, notFound } = deps;
   return async (ctx, next) => {
     const path = hookName(basePath, ctx.path);
     const candidates = mappingsNamed(mappings, path);
-    if (candidates.length === 0) throw hookNotFound(ctx);
+    if (candidates.length === 0) throw notFound.unknownName(ctx);
     const credentials = { headers: ctx.headers, tokens: hookTokens(ctx) };
     const reject = (mapping = path, reason: RefusalReason | "token" = "token") => {
       // the log has the mapping and the reason; the response must not reveal them to the sender
@@ -91,7 +95,7 @@ export function authenticateSender({ mappings, basePath, verifier, clock, log, b
     }
     const payload = parseObject(rawBody);
     const mapping = matchBody(candidates, payload);
-    if (!mapping) throw hookNotFound(ctx);
+    if (!mapping) throw notFound.unknownSource(ctx);
     const proof = proofs.get(mapping);
     if (mapping.auth ? !proof?.ok : !ctx.state.byHookToken) return reject(mapping.key, reasonOf(proof));
     if (rawBody.length > mapping.maxBodyBytes) throw mapBodyError({ status: 413 }, mapping.maxBodyBytes);
@@ -121,11 +125,11 @@ function signedMessageId(
   return typeof messageId === "string" ? `${auth?.type}:${messageId}` : null;
 }
 
-const hookNotFound = (ctx: Context) => new AppError("hook_not_found", { detail: `There is no hook at ${ctx.path}.` });
-
 async function readRaw(ctx: Context, limit: number, bodies: MemoryBudget): Promise<Buffer> {
   if (bodyCoding(ctx) !== "identity") {
-    throw new AppError("unsupported_media_type", { detail: "Send the body as it is, without a Content-Encoding." });
+    throw new AppError("unsupported_media_type", {
+      detail: "This hook does not accept a compressed body. Send the body without a Content-Encoding header.",
+    });
   }
   const length = ctx.request.length ?? null;
   if (length !== 0) checkType(ctx);

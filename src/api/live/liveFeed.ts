@@ -87,7 +87,8 @@ export class LiveFeed {
    * @throws AppError unavailable once the process is stopping
    */
   open(subscription: Subscription, lastEventId: string | undefined, login?: Login): EventStream {
-    if (this.#isEnded) throw new AppError("unavailable", { retryAfterSeconds: 1 });
+    if (this.#isEnded)
+      throw new AppError("unavailable", { detail: "The service is stopping. Connect again.", retryAfterSeconds: 1 });
     const stream = new EventStream();
     const subscriber: Subscriber = { stream, subscription, login, resumeFrom: lastEventId, backlog: null };
     this.#subscribers.add(subscriber);

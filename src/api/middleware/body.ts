@@ -81,7 +81,7 @@ export function checkType(ctx: Context): void {
   if (type === "application/json") return;
   const isJson = ctx.request.is("application/json", "application/*+json") !== false;
   if (isJson && UTF_8.includes(ctx.request.charset.toLowerCase())) return;
-  const detail = `Content-Type is ${type}; send JSON as application/json${isJson ? ", in UTF-8" : ""}.`;
+  const detail = `The Content-Type is ${type}. Send JSON with Content-Type application/json${isJson ? ", in UTF-8" : ""}.`;
   throw new AppError("unsupported_media_type", { detail });
 }
 
@@ -91,12 +91,17 @@ const UTF_8: readonly string[] = ["", "utf-8", "utf8", "us-ascii", "ascii"];
 /** Maps an error of a body parser to ours, without its message, which quotes the body. */
 export function mapBodyError(error: object & { status?: number; type?: string }, limit: number): AppError {
   if (error.status === 413) {
-    return new AppError("body_too_large", { detail: `The body is larger than the ${limit} bytes that it may have.` });
+    return new AppError("body_too_large", {
+      detail: `The body is larger than ${limit} bytes, the limit of this endpoint.`,
+    });
   }
   if (error.status === 415)
-    return new AppError("unsupported_media_type", { detail: "The encoding of the body is not known." });
+    return new AppError("unsupported_media_type", {
+      detail: "The Content-Encoding of the body is not supported. Send the body uncompressed or with gzip.",
+    });
   if (error.type === "request.aborted" || error.type === "request.size.invalid") return incompleteBody();
-  return new AppError("invalid_json", { detail: "The body is not a JSON object." });
+  return new AppError("invalid_json", { detail: "The body must be a valid JSON object." });
 }
 
-const incompleteBody = () => new AppError("invalid_json", { detail: "The body ended early." });
+const incompleteBody = () =>
+  new AppError("invalid_json", { detail: "The connection closed before the whole body arrived." });

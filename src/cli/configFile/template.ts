@@ -3,9 +3,10 @@ import { ConfigSchema, isSection } from "../../shared/config/schema/config.ts";
 
 const WIDTH = 100;
 
-const HEAD = `The configuration of Signalbox, in JSON5. A line with // right before a key shows the key's default, or an example where
-there is none: take the // away to set it. \${NAME} in a string takes the environment variable NAME, and a variable that is
-named with a key wins over it. \`signalbox config check\` says whether the file is usable.`;
+const HEAD = `The configuration of Signalbox, in JSON5. A key after // has its default value, or an example if there is no default.
+Remove the // to set the key. \${NAME} in a text is replaced by the environment variable NAME. An environment variable in
+parentheses overrides its key. \`signalbox config check\` checks the file; /guide/reference/configuration of the running
+service describes every key.`;
 
 /** Returns a configuration file that explains every key and sets those in `set`, which are given by their dotted names. */
 export function configTemplate(set: Readonly<Record<string, unknown>>): string {

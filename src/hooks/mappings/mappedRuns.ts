@@ -124,5 +124,7 @@ const isShort = (key: string): boolean => key.length <= 2 * MAX_KEY_CHARS && [..
 function pack(call: HookCall): string {
   const text = toJson(call);
   if (Buffer.byteLength(text) <= MAX_CALL_BYTES) return text;
-  throw new AppError("body_too_large", { detail: `The body is larger than ${MAX_CALL_BYTES} bytes as it is kept.` });
+  throw new AppError("body_too_large", {
+    detail: `The request is larger than ${MAX_CALL_BYTES} bytes as it is stored. Send a smaller body.`,
+  });
 }

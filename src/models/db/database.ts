@@ -179,18 +179,18 @@ const INDEX_CONFLICT = [85, 86];
 function indexError(collection: string, error: unknown): StartError | undefined {
   if (!(error instanceof mongo.MongoServerError)) return undefined;
   if (INDEX_CONFLICT.includes(Number(error.code))) {
-    const detail = `An index of ${collection} is there with other options than this version's: drop it, then run \`npm run release\` again.`;
+    const detail = `An index of the collection ${collection} has other options than this version needs. Drop the index, then run \`npm run release\` again.`;
     return new StartError(`${detail} MongoDB says: ${error.message}`);
   }
   if (!isDuplicateKey(error)) return undefined;
-  const detail = `A key of ${collection} is there twice, and may be there once: delete one of the documents, then run \`npm run release\` again.`;
+  const detail = `Two documents of the collection ${collection} have the same unique key. Delete one of them, then run \`npm run release\` again.`;
   return new StartError(`${detail} MongoDB says: ${error.message}`);
 }
 
 async function hasIndexes(model: Model<never>): Promise<boolean> {
   const present = await model.listIndexes().catch((error) => {
     if (error instanceof mongo.MongoServerError && error.code === NAMESPACE_NOT_FOUND) return [];
-    throw new StartError("MongoDB does not say which indexes it has: see that it runs, then start again.");
+    throw new StartError("The indexes of MongoDB cannot be read. Check that MongoDB is running, then start again.");
   });
   const describe = (key: object, unique = false) => JSON.stringify([key, unique]);
   const existing = new Set(present.map(({ key, unique }) => describe(key, unique)));

@@ -161,8 +161,8 @@ export class Deliveries {
     for (;;) {
       const { channel, parts, state, claim, since, order } = await this.find(deliveryId);
       const now = this.#clock.now();
-      if (state === "sent") throw conflict("The delivery has been sent already.");
-      if (isHeld(claim, now)) throw conflict("The delivery is being sent in this moment.");
+      if (state === "sent") throw conflict("The delivery was already sent.");
+      if (isHeld(claim, now)) throw conflict("The delivery is being sent right now. Try again in a few seconds.");
       const isUntouched = parts.every((part) => part.state !== "sent" && part.handedAt === null);
       const restarted = {
         ...{ state: "pending" as const, open: true, reason: null, endedAt: null, to, lane: laneOf({ channel, to }) },
@@ -202,7 +202,7 @@ export class Deliveries {
     if (found) this.#notify(deliveryId);
     if (found) return found;
     const { state } = await this.find(deliveryId);
-    throw conflict(`The delivery is over: it is ${state}.`);
+    throw conflict(`The delivery has already ended: its state is ${state}.`);
   }
 
   /** Fails all waiting deliveries of a lane. @returns their number @throws AppError unavailable */

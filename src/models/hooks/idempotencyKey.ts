@@ -118,7 +118,7 @@ export const fingerprintOf = (request: unknown): string => digest(toJson(request
 export const keyConflict = (): AppError =>
   new AppError("idempotency_conflict", {
     detail:
-      "This Idempotency-Key came with another request (another body) within the last 24 hours: take a new key for a new request.",
+      "This Idempotency-Key was used with a different body within the last 24 hours. Use a new key for each new request.",
   });
 
 const digest = (text: string): string => hash("sha256", text, "base64url");

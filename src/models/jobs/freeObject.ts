@@ -16,7 +16,9 @@ export function packObject(field: string, value: FreeObject | null): string | nu
   if (value === null) return null;
   const text = toJson(value);
   if (Buffer.byteLength(text) > MAX_BYTES) {
-    throw new AppError("body_too_large", { detail: `${field} is larger than ${MAX_BYTES} bytes of JSON.` });
+    throw new AppError("body_too_large", {
+      detail: `${field} is larger than ${MAX_BYTES} bytes as JSON. Store large data elsewhere and send a reference to it.`,
+    });
   }
   return text;
 }

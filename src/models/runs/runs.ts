@@ -215,7 +215,7 @@ export class Runs {
     const waiting = { _id: runId, status: "queued" as const };
     const { modifiedCount } = await mapMongoErrors(() => this.collection.updateOne(waiting, change));
     if (this.#notifyIf(runId, modifiedCount === 1)) return { wasRunning: false };
-    await this.#changeIn(runId, { open: true }, change, "has ended already");
+    await this.#changeIn(runId, { open: true }, change, "has already ended");
     return { wasRunning: true };
   }
 
@@ -234,7 +234,7 @@ export class Runs {
       runId,
       { status: "failed", settled: true },
       { $set: anew, $inc: { round: 1 } },
-      "has not failed, or has only just",
+      "cannot be retried: either it has not failed, or its failure is still being recorded. If it failed, try again in a few seconds",
     );
   }
 

@@ -115,7 +115,9 @@ export class Events {
   /** Removes a waiting event. A turn that already has it continues. @throws AppError event_not_found, unavailable */
   async remove(id: string): Promise<void> {
     if (await this.#dequeue({ _id: id, waiting: true })) return;
-    throw new AppError("event_not_found", { detail: `No event ${JSON.stringify(id)} waits for the main session.` });
+    throw new AppError("event_not_found", {
+      detail: `No event ${JSON.stringify(id)} is waiting for the main session.`,
+    });
   }
 
   /** Removes events from the queue after a successful turn. */

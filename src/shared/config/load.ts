@@ -6,6 +6,7 @@ import { isObject } from "../json.ts";
 import { StartError } from "../lifecycle.ts";
 import type { RedisAddress } from "../queue/redisAddress.ts";
 import { crossChecks } from "./checks/config.ts";
+import { findDuplicateKeys } from "./duplicateKeys.ts";
 import { applyEnvironment, type Environment, type Json, substitute } from "./fill.ts";
 import { explain, faultyKey } from "./problems.ts";
 import { type Config, ConfigSchema } from "./schema/config.ts";
@@ -80,6 +81,7 @@ const withGeneratedToken = (env: Environment): Environment =>
 export function parseConfig(text: string | undefined, env: Environment, path?: string): Config {
   const source = path ?? "environment";
   const { value, missing } = substitute(parseFile(text, source), env);
+  const duplicates = findDuplicateKeys(text ?? "");
   applyEnvironment(value, env);
   const errors = validate(value) ? [] : (validate.errors ?? []);
   const faulty = [...missing.map(({ key }) => key), ...errors.map(faultyKey)];
@@ -87,9 +89,13 @@ export function parseConfig(text: string | undefined, env: Environment, path?: s
   const reported = errors.filter((error, i) => faulty.indexOf(faultyKey(error)) === missing.length + i);
   const config = withAbsolutePaths(value as unknown as Config, path);
   const problems = [
+    ...duplicates.map(
+      ({ key, lines }) =>
+        `${key} is written twice (${lines}), and only the last one would be used: keep one, or merge them`,
+    ),
     ...missing.map(({ key, name }) => `${key}: the environment variable ${name} is not set`),
     ...reported.map((error) => explain(error, env)),
-    ...crossChecks(config, faulty),
+    ...crossChecks(config, [...faulty, ...duplicates.map(({ key }) => key)]),
   ];
   if (problems.length > 0) throw new ConfigError(source, problems);
   return deepFreeze(config);
@@ -116,7 +122,7 @@ export function parseFile(text: string | undefined, source: string): Json {
     throw new ConfigError(source, [`it is not valid JSON5 (${(error as Error).message.replace(/^JSON5: /, "")})`]);
   }
   if (isObject(value)) return value;
-  throw new ConfigError(source, ["it must hold one object"]);
+  throw new ConfigError(source, ["it must contain one object: { … }"]);
 }
 
 /**

@@ -172,7 +172,7 @@ function withLog(redis: Redis, log: Logger): Redis {
     lost = true;
   });
   redis.on("ready", () => {
-    if (lost) log.info("Redis is back");
+    if (lost) log.info("Redis can be reached again");
     lost = false;
   });
   return redis;
@@ -181,7 +181,7 @@ function withLog(redis: Redis, log: Logger): Redis {
 function clusterWithLog(cluster: Cluster, log: Logger): Cluster {
   let lost = false;
   const lose = ({ code }: NodeJS.ErrnoException, node?: string) => {
-    if (!lost) log.warn({ code, node }, "Redis cannot be reached in full; trying again");
+    if (!lost) log.warn({ code, node }, "some nodes of the Redis Cluster cannot be reached; trying again");
     lost = true;
   };
   cluster.on("node error", lose);
@@ -195,7 +195,7 @@ function clusterWithLog(cluster: Cluster, log: Logger): Cluster {
       ));
     if (!isBack || !lost) return;
     lost = false;
-    log.info("Redis is back");
+    log.info("Redis can be reached again");
   });
   return cluster;
 }

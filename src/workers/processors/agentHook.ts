@@ -82,7 +82,7 @@ const TOO_LARGE: RunError = { code: "agent_failed", message: "The reply is too l
 /** The result of a run whose worker died in the last try. Earlier tries may have failed for other reasons. */
 const crashed = (): TurnEnd => ({
   kind: "failed",
-  error: new AppError("agent_failed", { detail: `The worker died in the last of ${MAX_TRIES} tries.` }),
+  error: new AppError("agent_failed", { detail: `The worker process ended during the last of ${MAX_TRIES} attempts.` }),
 });
 
 async function turn(deps: AgentHookDeps, run: AgentRun, context: RunContext): Promise<TurnEnd> {

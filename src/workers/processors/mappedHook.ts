@@ -91,7 +91,7 @@ async function applyMapping(
   signal: AbortSignal,
 ): Promise<Mapped> {
   if (!mapping) {
-    const detail = `The configuration has no mapping ${run.mapped?.mapping} any more.`;
+    const detail = `The configuration no longer has the mapping ${run.mapped?.mapping}. Add it again and retry the run.`;
     throw new AppError("mapping_failed", { detail });
   }
   const { item } = run.mapped ?? {};
@@ -103,7 +103,7 @@ async function applyMapping(
   const { length } = made.kind === "agent" ? made.message : made.text;
   if (item && !(await deps.stores.hookCalls.reservePromptChars(item.call, length))) {
     const field = made.kind === "agent" ? "message" : "text";
-    const detail = `${field} repeats the request in too many of its runs: have the template name the item alone.`;
+    const detail = `${field} repeats the request in too many of its runs. Use only {{item}} in the template.`;
     throw new AppError("mapping_failed", { detail });
   }
   if (made.kind === "agent") {
@@ -123,7 +123,8 @@ async function applyMapping(
 async function checkOwner({ stores, hooks }: MappedHookDeps, run: RunDoc, mapping: Mapping, key: string | undefined) {
   if (key === undefined || hooks.shareSessions || key === defaultKeyOf(mapping, hooks)) return;
   if (key !== hooks.defaultSessionKey && (await assignSessionOwner(stores, key, hookContextOf(run)))) return;
-  const detail = "sessionKey names a session that belongs to another hook (hooks.shareSessions).";
+  const detail =
+    "sessionKey names a session that another hook owns. Choose another key, or set hooks.shareSessions to true.";
   throw new AppError("mapping_failed", { detail });
 }
 

@@ -63,6 +63,22 @@ describe("API authentication with server.apiToken", () => {
   });
 });
 
+describe("API authentication of IPv6 clients", () => {
+  it("counts the failures of a /64 together (G12)", async () => {
+    const app = await startApp({ apiToken: TOKEN, trustProxy: 1 });
+    try {
+      const get = async (address: string) =>
+        (await app.call("GET", "/api/jobs", undefined, { "X-Forwarded-For": address })).status;
+      for (let i = 0; i < 20; i++) expect(await get(`2001:db8:1:2::${i}`)).to.equal(401);
+
+      expect(await get("2001:db8:1:2:ffff::1")).to.equal(429);
+      expect(await get("2001:db8:1:3::1")).to.equal(401);
+    } finally {
+      await app.close();
+    }
+  });
+});
+
 describe("API authentication while Redis is away", () => {
   it("counts failures in the process", async () => {
     const redis = await startRedis();

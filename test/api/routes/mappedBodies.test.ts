@@ -74,7 +74,7 @@ describe("body of a mapped hook", () => {
       const answer = await post("ci", body);
 
       expect([answer.status, answer.code]).to.deep.equal([400, code]);
-      expect(answer.body.detail).to.equal("The body is not a JSON object.");
+      expect(answer.body.detail).to.equal("The body must be a valid JSON object.");
       expect(await app.stores.runs.collection.countDocuments()).to.equal(before);
     });
   }

@@ -140,6 +140,15 @@ describe("names of hooks", () => {
     expect(answers[2]?.body.code).to.equal("hook_not_found");
   });
 
+  it("unknown: the 404 names the hook that is near", async () => {
+    const detailOf = async (path: string) => (await app.call("POST", `/hooks/${path}`, {}, bearer)).body.detail;
+
+    expect(await detailOf("CI")).to.equal("There is no hook at /hooks/CI. Did you mean /hooks/ci?");
+    expect(await detailOf("agnet")).to.equal("There is no hook at /hooks/agnet. Did you mean /hooks/agent?");
+    expect(await detailOf("something-else")).to.equal("There is no hook at /hooks/something-else.");
+    expect(await detailOf("both")).to.match(/^No mapping at \/hooks\/both matches the field source of the body: /);
+  });
+
   it("unknown: answered with 404 before the body is read", async () => {
     expect(await withoutBody("/hooks/nobody")).to.deep.equal([404, "hook_not_found"]);
   });
@@ -316,7 +325,7 @@ describe("response of a mapped hook", () => {
     expect(first.status).to.equal(202);
     for (const { status, body } of answers) {
       expect([status, body.code]).to.deep.equal([409, "idempotency_conflict"]);
-      expect(body.detail).to.match(/^This Idempotency-Key came with another request \(another body\) /);
+      expect(body.detail).to.match(/^This Idempotency-Key was used with a different body /);
     }
     expect(await runCount()).to.equal(before);
   });

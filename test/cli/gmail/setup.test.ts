@@ -418,7 +418,7 @@ describe("signalbox webhooks gmail setup", () => {
 
     expect({ code, asked }).to.deep.equal({ code: 1, asked: false });
     expect(stderr).to.include("hooks.enabeld is not a known key; did you mean hooks.enabled?");
-    expect(stderr).to.include("hooks.presets must be array");
+    expect(stderr).to.include("hooks.presets must be a list");
   });
 
   it("rejects a push subscription, repairs one that would expire, and accepts another by its name", async () => {

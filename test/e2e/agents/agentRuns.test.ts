@@ -373,7 +373,7 @@ describe("an agent run with a command as agent", () => {
     expect(run).to.include({ status: "failed", attempts: 3 });
     const summary = await eventually(() => app.stores.events.collection.findOne({ source: `run ${runId}` }), "it");
     expect(summary.text).to.equal(
-      "Doomed: failed after 3 tries (agent_failed): The worker died in the last of 3 tries.",
+      "Doomed: failed after 3 tries (agent_failed): The worker process ended during the last of 3 attempts.",
     );
   });
 

@@ -153,25 +153,25 @@ describe("the transform of a mapped hook", () => {
   });
 
   const faults: [string, string, object, string][] = [
-    ["a message that is no text", "override", { message: 7 }, "message must be string."],
+    ["a message that is no text", "override", { message: 7 }, "message must be a string."],
     ["a blank message", "override", { message: " " }, "message must not be blank."],
-    ["null for a field", "override", { name: null }, "name must be string."],
+    ["null for a field", "override", { name: null }, "name must be a string."],
     ["a wrong wakeMode", "override", { wakeMode: "later" }, "wakeMode must be one of now, next-heartbeat."],
     ["a wrong channel", "override", { channel: "fax" }, "channel must be one of last, "],
-    ["deliver in words", "override", { deliver: "no" }, "deliver must be boolean."],
-    ["a time of nothing", "override", { timeoutSeconds: 0 }, "timeoutSeconds must be > 0."],
+    ["deliver in words", "override", { deliver: "no" }, "deliver must be true or false."],
+    ["a time of nothing", "override", { timeoutSeconds: 0 }, "timeoutSeconds must be greater than 0."],
     [
       "a time over the bound",
       "override",
       { timeoutSeconds: 3_601 },
       "timeoutSeconds must be at most 3600 (hooks.maxTimeoutSeconds).",
     ],
-    ["no number as a time", "nan", {}, "timeoutSeconds must be number."],
+    ["no number as a time", "nan", {}, "timeoutSeconds must be a number."],
     ["a model outside the list", "override", { model: "huge" }, "model must be one of small, org/large, large."],
     ["the main session's key", "override", { sessionKey: "main" }, "sessionKey must not be main"],
     ["a misspelt field", "override", { mesage: "x" }, "mesage is not known; did you mean message?"],
-    ["a field of the other kind", "override", { text: "x" }, "text is not known; did you mean "],
-    ["a field of an agent's run in an event", "event", { message: "x" }, "message is not known; did you mean "],
+    ["a field of the other kind", "override", { text: "x" }, "text is not known."],
+    ["a field of an agent's run in an event", "event", { message: "x" }, "message is not known."],
     ["an unknown kind", "override", { kind: "run" }, "kind must be one of agent, wake."],
     ["a kind that is no text", "override", { kind: 1 }, "kind must be one of agent, wake."],
     ["a wrong mode", "event", { mode: "soon" }, "mode must be one of now, next-heartbeat."],
@@ -319,7 +319,7 @@ describe("a mapped run whose mapping has left the configuration", () => {
 
         expect(run.error).to.deep.equal({
           code: "mapping_failed",
-          message: "The configuration has no mapping gone any more.",
+          message: "The configuration no longer has the mapping gone. Add it again and retry the run.",
         });
       } finally {
         await worker.close();

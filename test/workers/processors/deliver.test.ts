@@ -522,7 +522,7 @@ describe("a delivery", () => {
     expect([again, over].map(({ status, body }) => [status, body.code])).to.deep.equal(
       Array(2).fill([409, "delivery_state_conflict"]),
     );
-    expect(over.body.detail).to.equal("The delivery is over: it is sent.");
+    expect(over.body.detail).to.equal("The delivery has already ended: its state is sent.");
     expect([nobody.status, nobody.body.code]).to.deep.equal([404, "delivery_not_found"]);
   });
 
@@ -613,8 +613,8 @@ describe("a delivery", () => {
     const sent = await app.call("POST", `/api/deliveries/${id}/retry`);
 
     expect([whileSending, sent].map(({ status, body }) => [status, body.detail])).to.deep.equal([
-      [409, "The delivery is being sent in this moment."],
-      [409, "The delivery has been sent already."],
+      [409, "The delivery is being sent right now. Try again in a few seconds."],
+      [409, "The delivery was already sent."],
     ]);
   });
 
