@@ -156,7 +156,28 @@ describe("readMail", () => {
     ["utf-8", [0x61, 0xff], "a\ufffd"],
     ["iso-8859-1", [...Buffer.from("\x1b[31mrügt\x1b[0m")], "[31mrügt[0m"],
     ["", [...Buffer.from("\x1b[31mrügt\x1b[0m")], "[31mrügt[0m"],
+    ["iso-2022-jp-ms", [...Buffer.from("\x1b$B$3$s\x1b(B")], "こん"],
+    ["_iso-2022-jp$ESC", [...Buffer.from("\x1b$B$3$s\x1b(B")], "こん"],
+    ["cp50220", [...Buffer.from("\x1b$B$3$s\x1b(B")], "こん"],
+    ["utf-8", [...Buffer.from("\x1b$B$3$s\x1b(B")], "こん"],
+    ["", [...Buffer.from("a \x1b$@$3$s\x1b(J\r\nb")], "a こん\nb"],
+    ["iso-2022-jp", [...Buffer.from("\x1b$B$3\x1b(B\x1b$B$s\x1b(B")], "こん"],
+    ["iso-2022-jp", [...Buffer.from("\x1b$B$3$")], "こ"],
+    ["iso-2022-jp", [...Buffer.from("\x1b(I12\x1b(B")], "ｱｲ"],
+    ["iso-2022-jp-1", [...Buffer.from("\x1b$(D0!\x1b(B")], "丂"],
+    ["iso-2022-jp-2", [...Buffer.from("\x1b$ADc:C\x1b$(C0!\x1b(B\x1b.Aa\x1bNi")], "你好가aé"],
+    ["iso-2022-jp", [...Buffer.from("\x1b[31mred \x1b$B$3\x1b(B")], "[31mred こ"],
+    ["iso-2022-kr", [...Buffer.from("\x1b$)C\x0e0!A$\x0f a")], "가정 a"],
+    ["iso-2022-cn", [...Buffer.from("\x1b$)A\x0eDc:C\x0f a")], "你好 a"],
+    ["iso-2022-cn", [...Buffer.from("\x1b$)G\x0eDc:C\x0f a")], "\ufffd\ufffd a"],
+    ["iso-2022-kr", [0xb0, 0xa1], "°¡"],
+    ["hz-gb-2312", [...Buffer.from("~{Dc:C~} ~~ a~\nb")], "你好 ~ ab"],
+    ["utf-7", [...Buffer.from("caf+AOk- 1+-1 +ZeVnLA")], "café 1+1 日本"],
+    ["UNICODE-1-1-UTF-7", [...Buffer.from("+AOk")], "é"],
+    ["windows-1252", [0x49, 0x92, 0x6d], "I’m"],
+    ["", [0x80, 0x99, 0x9f], "€™Ÿ"],
     // Gmail converted the part to UTF-8 and kept the header.
+    ["iso-2022-jp", [...Buffer.from("こん")], "こん"],
     ["iso-8859-1", [...Buffer.from("café")], "café"],
   ];
   for (const [charset, bytes, expected] of CHARSETS) {
@@ -180,6 +201,11 @@ describe("readMail", () => {
     ["=?utf-8?x?a?=", "=?utf-8?x?a?="],
     ["=?utf-8?q?a", "=?utf-8?q?a"],
     ["a\r\n\tb\0c", "a b c"],
+    ["=?ISO-2022-JP?B?GyRCJUYlOSVIGyhC?= =?ISO-2022-JP?B?GyRCJUYlOSVIGyhC?=", "テストテスト"],
+    ["=?iso-2022-jp-ms?Q?=1B$B$3=1B(B?=\r\n =?iso-2022-jp-ms?Q?=1B$B$s=1B(B?=", "こん"],
+    ["=?iso-2022-kr?Q?=0E0!?= =?iso-2022-kr?Q?a=0EA$=0F?=", "가a정"],
+    ["=?utf-7?Q?+AOk?= =?utf-7?Q?-a?=", "é-a"],
+    ["\x1b$B$3$s\x1b(B", "こん"],
   ];
   for (const [written, expected] of SUBJECTS) {
     it(`decodes the subject ${JSON.stringify(written)} as ${JSON.stringify(expected)}`, () => {
