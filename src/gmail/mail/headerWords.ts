@@ -1,3 +1,4 @@
+import { stripEscapeSequences } from "../../shared/sanitizeText.ts";
 import { decodeText } from "./charset.ts";
 import { decodeStateful, isStatefulCharset } from "./statefulCharsets.ts";
 
@@ -30,7 +31,7 @@ export function decodeHeader(written: string): string {
     end = match.index + word.length;
   }
   close();
-  return (text + value.slice(end))
+  return stripEscapeSequences(text + value.slice(end))
     .replace(/[\p{Cc}\s]+/gu, " ")
     .trim()
     .toWellFormed();

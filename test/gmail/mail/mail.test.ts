@@ -125,7 +125,14 @@ describe("readMail", () => {
       { mimeType: "text/plain", body: { size: 20_971_520, attachmentId: "a" } },
       "[20971520 bytes more]",
     ],
-    ["control characters", part("text/plain", "a\0b\u001b[31mc\td"), "ab[31mc\td"],
+    ["control characters", part("text/plain", "a\0b\u001b[31mc\td"), "abc\td"],
+    [
+      "page ends",
+      part("text/plain", "page one\fpage two\vthree\u0085four\u001cfive\rsix"),
+      "page one\npage two\nthree\nfour\nfive\nsix",
+    ],
+    ["preformatted HTML", part("text/html", "<pre>  a\n b</pre>"), "  a\n b"],
+    ["blank lines around indented text", part("text/plain", " \r\n\r\n  a\n b \n\n"), "  a\n b"],
     ["base64 with + and /", { mimeType: "text/plain", body: { data: Buffer.from("ÿþ~~").toString("base64") } }, "ÿþ~~"],
   ];
   for (const [what, payload, expected] of BODIES) {
@@ -155,8 +162,8 @@ describe("readMail", () => {
     ["utf-16be", [0xff, 0xfe, 0x61, 0x00], "a"],
     ["utf-16be", [0x00, 0x61], "a"],
     ["utf-8", [0x61, 0xff], "a\ufffd"],
-    ["iso-8859-1", [...Buffer.from("\x1b[31mrügt\x1b[0m")], "[31mrügt[0m"],
-    ["", [...Buffer.from("\x1b[31mrügt\x1b[0m")], "[31mrügt[0m"],
+    ["iso-8859-1", [...Buffer.from("\x1b[31mrügt\x1b[0m")], "rügt"],
+    ["", [...Buffer.from("\x1b[31mrügt\x1b[0m")], "rügt"],
     ["iso-2022-jp-ms", [...Buffer.from("\x1b$B$3$s\x1b(B")], "こん"],
     ["_iso-2022-jp$ESC", [...Buffer.from("\x1b$B$3$s\x1b(B")], "こん"],
     ["cp50220", [...Buffer.from("\x1b$B$3$s\x1b(B")], "こん"],
@@ -167,7 +174,7 @@ describe("readMail", () => {
     ["iso-2022-jp", [...Buffer.from("\x1b(I12\x1b(B")], "ｱｲ"],
     ["iso-2022-jp-1", [...Buffer.from("\x1b$(D0!\x1b(B")], "丂"],
     ["iso-2022-jp-2", [...Buffer.from("\x1b$ADc:C\x1b$(C0!\x1b(B\x1b.Aa\x1bNi")], "你好가aé"],
-    ["iso-2022-jp", [...Buffer.from("\x1b[31mred \x1b$B$3\x1b(B")], "[31mred こ"],
+    ["iso-2022-jp", [...Buffer.from("\x1b[31mred \x1b$B$3\x1b(B")], "red こ"],
     ["iso-2022-kr", [...Buffer.from("\x1b$)C\x0e0!A$\x0f a")], "가정 a"],
     ["iso-2022-cn", [...Buffer.from("\x1b$)A\x0eDc:C\x0f a")], "你好 a"],
     ["iso-2022-cn", [...Buffer.from("\x1b$)G\x0eDc:C\x0f a")], "\ufffd\ufffd a"],
@@ -207,6 +214,7 @@ describe("readMail", () => {
     ["=?iso-2022-kr?Q?=0E0!?= =?iso-2022-kr?Q?a=0EA$=0F?=", "가a정"],
     ["=?utf-7?Q?+AOk?= =?utf-7?Q?-a?=", "é-a"],
     ["\x1b$B$3$s\x1b(B", "こん"],
+    ["a \x1b[1mb\x1b[0m", "a b"],
   ];
   for (const [written, expected] of SUBJECTS) {
     it(`decodes the subject ${JSON.stringify(written)} as ${JSON.stringify(expected)}`, () => {
