@@ -106,8 +106,8 @@ describe("toParts for plain text", () => {
     ["entities", "&lt;b&gt; &copy; &nope;", "<b> © &nope;"],
     ["line ends of all kinds", "a\r\nb\rc", "a\nb\nc"],
     ["half a character", "a\ud800b", "a\ufffdb"],
-    ["without control characters", "a\u0000\u0007b\u001b", "ab"],
-    ["without the colours of programs", "\u001b[32mDone\u001b[0m", "Done"],
+    ["no control characters", "a\u0000\u0007b\u001b", "ab"],
+    ["no colours of programs", "\u001b[32mDone\u001b[0m", "Done"],
     ["a nesting that is too deep, as written", `${"> ".repeat(20)}*x*`, `${"> ".repeat(20)}*x*`],
   ];
   for (const [what, markdown, expected] of cases) {
