@@ -83,6 +83,14 @@ describe("The openai runner", () => {
     ],
     ["a stream whose connection stays open after [DONE]", streams(WHOLE, { open: true, done: true }), "Whole."],
     ["a stream whose connection is lost after [DONE]", streams(WHOLE, { cut: true, done: true }), "Whole."],
+    [
+      "a stream whose connection stays open after [DONE] without an empty line",
+      (response) => {
+        response.setHeader("Content-Type", "text/event-stream");
+        response.write(`\ufeffdata: ${JSON.stringify(WHOLE[0])}\r\n\r\ndata:\n\ndata: [DONE]\n`);
+      },
+      "Whole.",
+    ],
     ["a stream with [DONE] and no finish_reason", streams(WHOLE.slice(0, 1)), "Whole."],
     ["a stream that stays open after its finish_reason", streams(WHOLE, { open: true }), "Whole."],
     ["a stream that is lost after its finish_reason", streams(WHOLE, { cut: true }), "Whole."],

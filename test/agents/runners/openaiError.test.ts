@@ -190,7 +190,7 @@ describe("The openai runner without a reply", () => {
     [
       "a connection lost before an answer",
       (response) => response.destroy(),
-      { code: "agent_unavailable", message: /cannot be reached \(ECONNRESET\)/ },
+      { code: "agent_unavailable", message: /cannot be reached \(UND_ERR_SOCKET\)/ },
     ],
     [
       "an HTML page",
