@@ -223,7 +223,13 @@ describe("the templates of a mapped hook", () => {
       messageTemplate: "item: {{item.id}} {{items[0].id}} [{{items[1].id}}] {{items}} {{around}}",
     };
     const texts = { match: { path: "texts" }, forEach: "texts", messageTemplate: "text: {{item}}", ...common };
-    bed = await MappedBed.start([...mappings, times, items, texts]);
+    const list = {
+      match: { path: "list" },
+      forEach: "payload",
+      messageTemplate: "list: {{item.id}} {{payload}}",
+      ...common,
+    };
+    bed = await MappedBed.start([...mappings, times, items, texts, list]);
   });
   after(() => bed.close());
 
@@ -251,6 +257,21 @@ describe("the templates of a mapped hook", () => {
     expect(told.filter((text) => text?.startsWith("item: "))).to.deep.equal([
       'item: 1 1 [] [{"id":1}] x',
       'item: 2 2 [] [{"id":2}] x',
+    ]);
+  });
+
+  it("with forEach over the body itself, the body is the list of the one item", async () => {
+    const ids = [
+      ...(await bed.acceptedAll("list", [{ id: 1 }, { id: 2 }])),
+      ...(await bed.acceptedAll("list", [{ id: 3 }])),
+    ];
+    for (const id of ids) await bed.ended(id);
+
+    const told = bed.model.requests.map(({ body }) => fenced(body.messages.at(-1).content));
+    expect(told.filter((text) => text?.startsWith("list: "))).to.have.members([
+      'list: 1 [{"id":1}]',
+      'list: 2 [{"id":2}]',
+      'list: 3 [{"id":3}]',
     ]);
   });
 
