@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { SendResult } from "../../../src/channels/channel.ts";
+import type { SendOutcome } from "../../../src/channels/channel.ts";
 import { imessageChannel } from "../../../src/channels/imessage/channel.ts";
 import { answers, type Behaviour, breaks, breaksWithin } from "../../support/channelServer.ts";
 import {
@@ -161,7 +161,7 @@ describeChannel(SCRIPT, (bed) => {
       });
     }
 
-    const ends: [string, Behaviour, SendResult["kind"]][] = [
+    const ends: [string, Behaviour, SendOutcome["kind"]][] = [
       ["without its message", answers(200, { data: { guid: CHAT } }), "sent"],
       ["without anything", answers(200, { data: null }), "ambiguous"],
       ["in vain", failed("Chat does not exist!"), "gone"],

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { SendResult } from "../../../src/channels/channel.ts";
+import type { SendOutcome } from "../../../src/channels/channel.ts";
 import { msteamsChannel } from "../../../src/channels/msteams/channel.ts";
 import { answers, type Behaviour, breaks, hangs } from "../../support/channelServer.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -157,7 +157,7 @@ describeChannel(SCRIPT, (bed) => {
     ],
   ];
   for (const [title, behaviour, expected, reason] of answersToPosts) {
-    it(`returns ${(expected as SendResult).kind} for ${title}`, async () => {
+    it(`returns ${(expected as SendOutcome).kind} for ${title}`, async () => {
       bed.script(behaviour);
 
       const result = await send(bed);
@@ -312,7 +312,7 @@ describeChannel(SCRIPT, (bed) => {
       ],
     ];
     for (const [title, behaviour, expected, reason] of answersToLogins) {
-      it(`leads to ${(expected as SendResult).kind} without a message if the login ends with ${title}`, async () => {
+      it(`leads to ${(expected as SendOutcome).kind} without a message if the login ends with ${title}`, async () => {
         logins = [behaviour];
 
         const result = await send(bed);
