@@ -138,9 +138,9 @@ async function storeOutcome(
     case "lost":
       return "ended";
     case "replied":
-      await runs.end(run, { status: "completed", reply: outcome.reply }).catch((thrown: unknown) => {
+      await runs.end(run, { kind: "completed", reply: outcome.reply }).catch((thrown: unknown) => {
         if (!(thrown instanceof AppError && thrown.code === "body_too_large")) throw thrown;
-        return runs.end(run, { status: "failed", error: TOO_LARGE, attempts: run.attempts });
+        return runs.end(run, { kind: "failed", error: TOO_LARGE, attempts: run.attempts });
       });
       return "ended";
     case "failed": {
@@ -155,7 +155,7 @@ async function storeOutcome(
         await deps.requeue(run._id, `try-${run.attempts + 1}`, delayMs);
         return "requeued";
       }
-      await runs.end(run, { status: "failed", error, attempts: Math.min(run.attempts, MAX_TRIES) });
+      await runs.end(run, { kind: "failed", error, attempts: Math.min(run.attempts, MAX_TRIES) });
       return "ended";
     }
   }
