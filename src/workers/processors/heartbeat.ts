@@ -6,7 +6,7 @@ import type { Stores } from "../../models/stores.ts";
 import { MAIN_SESSION } from "../../shared/config/formats/sessionKey.ts";
 import { withLease } from "../../shared/lease.ts";
 import type { WorkerMetrics } from "../metrics.ts";
-import type { Outcome } from "../outcome.ts";
+import type { ProcessorOutcome } from "../outcome.ts";
 import { retryWhileMongoIsDown } from "../runs/retryWhileMongoIsDown.ts";
 import { runTurn, type TurnOutcome } from "../runs/turn.ts";
 import { turnMessages } from "../runs/turnMessages.ts";
@@ -68,7 +68,7 @@ async function runTurns(
   scheduled: boolean,
   { lost, renew }: { lost: AbortSignal; renew: () => Promise<boolean> },
   context: RunContext,
-): Promise<Outcome> {
+): Promise<ProcessorOutcome> {
   const { events: queue, sessions } = deps.stores;
   let turns = 0;
   let hasMore = false;

@@ -18,7 +18,9 @@ import { redisUrl, useOwnMongod } from "../../support/servers.ts";
 import { FAST_TIMINGS } from "../../support/timings.ts";
 
 const SENT: SendOutcome = { kind: "sent", id: "m" };
-const resultOf = (kind: "transient" | "authentication" | "gone" | "content" | "refused" | "ambiguous"): SendOutcome => ({
+const resultOf = (
+  kind: "transient" | "authentication" | "gone" | "content" | "refused" | "ambiguous",
+): SendOutcome => ({
   ...{ kind, reason: `It was ${kind}.` },
 });
 const limited = (scope: "channel" | "recipient", retryAfterMs: number): SendOutcome => ({
