@@ -7,7 +7,7 @@ import { QUEUES, type QueueDef, queuePrefix } from "../shared/queue/definitions.
 import type { RedisConnection } from "../shared/queue/redis.ts";
 import { withDeadline, withTimeout } from "../shared/timeouts.ts";
 import type { Timings } from "../shared/timings.ts";
-import { type Outcome, outcomeOfThrown, toBullMq } from "./outcome.ts";
+import { outcomeOfThrown, type ProcessorOutcome, toBullMq } from "./outcome.ts";
 
 /** What every processor receives besides its own deps. The signal aborts on time-out and when the process stops. */
 export interface RunContext {
@@ -21,7 +21,7 @@ export interface RunContext {
 export type Processor = (
   job: { readonly id: string; readonly payload: unknown; readonly lastTry: boolean },
   context: RunContext,
-) => Promise<Outcome>;
+) => Promise<ProcessorOutcome>;
 
 export interface RunOptions {
   readonly connection: RedisConnection;
@@ -78,7 +78,7 @@ function startWorker(
   const processJob = async (signal: AbortSignal, job: Job, token?: string): Promise<unknown> => {
     const started = performance.now();
     const given = { id: String(job.id), payload: job.data, lastTry: job.attemptsMade + 1 >= (job.opts.attempts ?? 1) };
-    const outcome: Outcome = isPayload(job.data)
+    const outcome: ProcessorOutcome = isPayload(job.data)
       ? await processor(given, { signal, clock, log, timings }).catch(outcomeOfThrown)
       : {
           kind: "discard",

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { Channel, OutgoingMessage, SendResult } from "../../src/channels/channel.ts";
+import type { Channel, OutgoingMessage, SendOutcome } from "../../src/channels/channel.ts";
 import { eventually } from "../support/eventually.ts";
 import {
   answers,
@@ -106,7 +106,7 @@ export function describeChannel(script: ChannelScript, special: (fixture: Channe
 export type Outcome = readonly [
   title: string,
   behaviour: Behaviour,
-  expected: { readonly kind: SendResult["kind"]; readonly [field: string]: unknown },
+  expected: { readonly kind: SendOutcome["kind"]; readonly [field: string]: unknown },
   /** A pattern for the reason, or a part of it. */
   reason?: RegExp | string,
 ];
@@ -171,7 +171,7 @@ export async function send(
   fixture: ChannelFixture,
   message: Partial<OutgoingMessage> = {},
   { signal = new AbortController().signal, channel = fixture.channel } = {},
-): Promise<SendResult> {
+): Promise<SendOutcome> {
   const result = await channel.send({ to: fixture.to, text: TEXT, plain: false, key: KEY, ...message }, signal);
   expectNoSecrets(fixture, result);
   return result;
@@ -215,13 +215,13 @@ const inEachShape = (words: string): object[] => [
 ];
 
 /** Returns the fields of a result that tables compare. */
-export const kindOf = ({ kind, ...rest }: SendResult) => ("reason" in rest ? { kind, reason: rest.reason } : { kind });
+export const kindOf = ({ kind, ...rest }: SendOutcome) => ("reason" in rest ? { kind, reason: rest.reason } : { kind });
 
 /** Describes how each channel treats network failures, proxies and servers that are not its service. */
 function describeNetwork(fixture: ChannelFixture): void {
   const odd = { id: { toString: 1 }, messages: 7, error: { code: { toString: 1 } } };
   const noService = "<html>It works!</html>";
-  const cases: [string, Behaviour, SendResult["kind"], RegExp][] = [
+  const cases: [string, Behaviour, SendOutcome["kind"], RegExp][] = [
     ["500 without JSON", answers(500, noService), "transient", /answered 500/],
     ["503", answers(503), "transient", /answered 503/],
     ["502 of a proxy", answers(502, noService), "transient", /answered 502/],

@@ -30,6 +30,7 @@ export const mappedHookRoute = ({ path, ...hooks }: Config["hooks"], maxBodyByte
       ),
       query: hookQuery,
       headers: hookHeaders,
+      // `authenticateSender` has read the body, which may be an array too, into `authContext`.
       body: Type.Object({}, { additionalProperties: true }),
     },
     bodyLimit: maxBodyBytes,
@@ -51,8 +52,9 @@ export const mappedHookRoute = ({ path, ...hooks }: Config["hooks"], maxBodyByte
       ),
     },
     errors: ["hook_not_found", "idempotency_conflict"],
-    async handler({ headers, body, authContext }, { stores, queues, clock, metrics }) {
+    async handler({ headers, authContext }, { stores, queues, clock, metrics }) {
       const { mapping, call, messageId, replayKey } = authContext;
+      const body = call.payload;
       const { type, challenge } = body as { type?: unknown; challenge?: unknown };
       if (mapping.auth?.type === "slack" && type === "url_verification" && typeof challenge === "string") {
         return { status: 200, body: { challenge } };

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
-import type { Channel, OutgoingMessage, SendResult } from "../../channels/channel.ts";
+import type { Channel, OutgoingMessage, SendOutcome } from "../../channels/channel.ts";
 import { openChannels } from "../../channels/channels.ts";
 import { toParts } from "../../channels/markdown/parts.ts";
 import { readConfig } from "../../shared/config/load.ts";
@@ -59,7 +59,7 @@ export async function deliverText(env: NodeJS.ProcessEnv, name: string, typed: s
   }
 }
 
-async function send(channel: Channel, message: OutgoingMessage): Promise<SendResult> {
+async function send(channel: Channel, message: OutgoingMessage): Promise<SendOutcome> {
   const { signal } = new AbortController();
   for (let waitedMs = 0; ; ) {
     const result = await channel.send(message, signal);

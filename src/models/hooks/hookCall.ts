@@ -13,7 +13,7 @@ import type { Runs } from "../runs/runs.ts";
 export const HookCallDoc = closedObject({
   /** The id of the first of its runs. */
   _id: Type.String(),
-  /** The field of the payload that holds the items. The array is empty in `call`. */
+  /** The field of the payload that holds the items, unless the payload is an array itself. The array is empty in `call`. */
   forEach: Type.String(),
   /** The call as JSON. */
   call: Type.String(),
@@ -82,7 +82,8 @@ export async function readHookCall(
   if (!item) return call;
   const shared = await hookCalls.find(item.call);
   const { payload, ...rest } = JSON.parse(shared.call) as { payload: object };
-  return JSON.stringify({ ...rest, payload: { ...payload, [shared.forEach]: [JSON.parse(item.json)] } });
+  const items = [JSON.parse(item.json)];
+  return JSON.stringify({ ...rest, payload: Array.isArray(payload) ? items : { ...payload, [shared.forEach]: items } });
 }
 
 /** Deletes a request unless a run still needs it. @returns whether it was deleted @throws AppError unavailable */

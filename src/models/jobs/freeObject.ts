@@ -1,5 +1,5 @@
 import { AppError } from "../../shared/errors.ts";
-import { toJson } from "../../shared/json.ts";
+import { replaceLoneSurrogates, toJson } from "../../shared/json.ts";
 
 /** An object with any content: the input, metadata or output of a job. */
 export type FreeObject = Record<string, unknown>;
@@ -23,7 +23,10 @@ export function packObject(field: string, value: FreeObject | null): string | nu
   return text;
 }
 
-/** Returns the object of a stored text, or null if there is no text, also because a projection left it out. */
+/**
+ * Returns the object of a stored text, or null if there is no text, also because a projection left it out. Texts of earlier
+ * versions may have half a surrogate pair, which becomes U+FFFD.
+ */
 export function unpackObject(text: string | null | undefined): FreeObject | null {
-  return text == null ? null : JSON.parse(text);
+  return text == null ? null : JSON.parse(replaceLoneSurrogates(text));
 }

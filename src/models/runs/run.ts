@@ -140,10 +140,10 @@ export type MappingOutcome =
   | { readonly kind: "dropped" }
   | { readonly kind: "failed"; readonly error: RunError };
 
-/** How a turn ended. */
-export type RunEnd =
-  | { readonly status: "completed"; readonly reply: string }
-  | { readonly status: "failed"; readonly error: RunError; readonly attempts?: number };
+/** How a run ended; `kind` becomes its status. */
+export type RunOutcome =
+  | { readonly kind: "completed"; readonly reply: string }
+  | { readonly kind: "failed"; readonly error: RunError; readonly attempts?: number };
 
 /** A run that should be on its queue. If its status is `running`, the lease of its worker has expired. */
 export interface DueRun {

@@ -18,8 +18,8 @@ import {
   NOT_FINALIZED,
   newRunDoc,
   type RunDoc,
-  type RunEnd,
   type RunError,
+  type RunOutcome,
   WAITING_OF_MAPPING,
 } from "./run.ts";
 
@@ -188,8 +188,8 @@ export class Runs {
    * Ends a run if the worker still holds it.
    * @throws AppError unavailable, body_too_large
    */
-  async end({ _id, claim }: AgentRun, end: RunEnd): Promise<void> {
-    this.#notifyIf(_id, await this.#lease.updateHeld(_id, claim.token, ended(end, this.#clock.now())));
+  async end({ _id, claim }: AgentRun, outcome: RunOutcome): Promise<void> {
+    this.#notifyIf(_id, await this.#lease.updateHeld(_id, claim.token, ended(outcome, this.#clock.now())));
   }
 
   /** Releases a run for another attempt after a time. @returns false if the worker no longer holds it */
@@ -211,7 +211,7 @@ export class Runs {
    */
   async cancel(runId: string): Promise<{ wasRunning: boolean }> {
     const error = { code: "cancelled" as const, message: "The run was cancelled." };
-    const change = { $set: ended({ status: "failed", error }, this.#clock.now()) };
+    const change = { $set: ended({ kind: "failed", error }, this.#clock.now()) };
     const waiting = { _id: runId, status: "queued" as const };
     const { modifiedCount } = await mapMongoErrors(() => this.collection.updateOne(waiting, change));
     if (this.#notifyIf(runId, modifiedCount === 1)) return { wasRunning: false };
@@ -285,7 +285,7 @@ export class Runs {
 const unmapped = (runId: string, round: number) => ({ _id: runId, round, open: true, stage: "mapping" as const });
 
 /** Returns the fields that change when a run ends. */
-function ended({ status, ...outcome }: RunEnd, now: Date) {
+function ended({ kind: status, ...outcome }: RunOutcome, now: Date) {
   const error = status === "completed" ? { error: null } : {};
   return { status, ...outcome, ...error, open: false, claim: null, notBefore: null, settled: false, endedAt: now };
 }

@@ -198,6 +198,7 @@ describe("response of a mapped hook", () => {
       `{ match: { path: "ci" }, name: "CI {{branch}}", sessionKey: "ci:{{branch}}" },
        { match: { path: "alert" }, action: "wake" },
        { match: { path: "mails" }, forEach: "mails", name: "{{item.id}} {{mails[0].id}} {{mails[1].id}}" },
+       { match: { path: "list" }, forEach: "payload", name: "{{item.id}} {{[0].id}} {{payload[0].id}} {{[1].id}}" },
        { match: { path: "odd" }, forEach: "a/b~c" }`,
     );
   });
@@ -247,6 +248,17 @@ describe("response of a mapped hook", () => {
     expect(names).to.deep.equal(["1 1", "2 2", "3 3"]);
   });
 
+  it("with forEach over the body itself has one run for each item of a list", async () => {
+    const several = await post("list", [{ id: 1 }, { id: 2 }]);
+    const one = await post("list", [{ id: 3 }]);
+    const none = await post("list", []);
+    const field = await post("list", { payload: [{ id: 4 }] });
+
+    const runIds = [several, one, none, field].flatMap(({ body }) => body.runIds);
+    const runs = await Promise.all(runIds.map(read));
+    expect(runs.map(({ name }) => name)).to.deep.equal(["1 1 1", "2 2 2", "3 3 3", "4"]);
+  });
+
   it("with forEach and no items is 202 without a run or a Location", async () => {
     const before = await runCount();
 
@@ -265,6 +277,7 @@ describe("response of a mapped hook", () => {
 
   const refused: [string, string, object, string][] = [
     ["no such array", "mails", {}, "/mails"],
+    ["a list as the whole body", "mails", [{ id: 1 }], "/mails"],
     ["an object in place of the array", "mails", { mails: { 0: 1, length: 1 } }, "/mails"],
     ["null in place of the array", "mails", { mails: null }, "/mails"],
     ["1001 items", "mails", { mails: Array(1_001).fill(1) }, "/mails"],

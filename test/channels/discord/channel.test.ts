@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { SendResult } from "../../../src/channels/channel.ts";
+import type { SendOutcome } from "../../../src/channels/channel.ts";
 import { discordChannel } from "../../../src/channels/discord/channel.ts";
 import { answers, type Behaviour, breaks } from "../../support/servers/channelServer.ts";
 import { type ChannelScript, describeChannel, describeOutcomes, type Outcome, send, TEXT } from "../describeChannel.ts";
@@ -117,7 +117,7 @@ describeChannel(SCRIPT, (fixture) => {
     expect(requestLines()).to.deep.equal([OPEN, TO_USER, OPEN, TO_USER]);
   });
 
-  const unopened: [string, Behaviour, SendResult["kind"]][] = [
+  const unopened: [string, Behaviour, SendOutcome["kind"]][] = [
     ["an unknown user", refuses(404, 10013), "gone"],
     ["a user who accepts no messages", refuses(403, 50007), "gone"],
     ["an invalid recipient", refuses(400, 50033), "gone"],
@@ -169,7 +169,7 @@ describeChannel(SCRIPT, (fixture) => {
     ],
   ]);
 
-  const refusals: [number, number, SendResult["kind"]][] = [
+  const refusals: [number, number, SendOutcome["kind"]][] = [
     [401, 0, "authentication"],
     [401, 40001, "authentication"],
     [403, 40002, "authentication"],

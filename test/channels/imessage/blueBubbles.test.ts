@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { SendResult } from "../../../src/channels/channel.ts";
+import type { SendOutcome } from "../../../src/channels/channel.ts";
 import { imessageChannel } from "../../../src/channels/imessage/channel.ts";
 import { answers, type Behaviour, breaks, breaksWithin } from "../../support/servers/channelServer.ts";
 import {
@@ -161,7 +161,7 @@ describeChannel(SCRIPT, (fixture) => {
       });
     }
 
-    const ends: [string, Behaviour, SendResult["kind"]][] = [
+    const ends: [string, Behaviour, SendOutcome["kind"]][] = [
       ["returns sent when the response lacks the message", answers(200, { data: { guid: CHAT } }), "sent"],
       ["returns ambiguous when the response lacks all data", answers(200, { data: null }), "ambiguous"],
       ["returns gone when the new chat does not exist either", failed("Chat does not exist!"), "gone"],

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import type { OutgoingMessage, SendResult } from "../../../src/channels/channel.ts";
+import type { OutgoingMessage, SendOutcome } from "../../../src/channels/channel.ts";
 import { imessageChannel } from "../../../src/channels/imessage/channel.ts";
 import { eventually } from "../../support/eventually.ts";
 import { inBriefTime, KEY, kindOf, TEXT } from "../describeChannel.ts";
@@ -55,7 +55,7 @@ describe("iMessage channel through the imsg command", () => {
     channel: ReturnType<typeof open>,
     message: Partial<OutgoingMessage> = {},
     signal = new AbortController().signal,
-  ): Promise<SendResult> {
+  ): Promise<SendOutcome> {
     const result = await channel.send({ to: TO, text: TEXT, plain: false, key: KEY, ...message }, signal);
     expect(JSON.stringify(result))
       .to.not.include(message.text ?? TEXT)
@@ -143,7 +143,7 @@ describe("iMessage channel through the imsg command", () => {
     expect(wasCalled()).to.equal(false);
   });
 
-  const results: [string, string, SendResult | { kind: SendResult["kind"] }][] = [
+  const results: [string, string, SendOutcome | { kind: SendOutcome["kind"] }][] = [
     ["a message that is not in its database yet", answers({ result: { ok: true } }), { kind: "sent", id: null }],
     ["an id that is a number", answers({ result: { ok: true, id: 1979 } }), { kind: "sent", id: "1979" }],
     [

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { SendResult } from "../../../src/channels/channel.ts";
+import type { SendOutcome } from "../../../src/channels/channel.ts";
 import { mattermostChannel } from "../../../src/channels/mattermost/channel.ts";
 import { answers, type Behaviour, breaks, breaksWithin } from "../../support/servers/channelServer.ts";
 import {
@@ -241,7 +241,7 @@ describeChannel(SCRIPT, (fixture) => {
     });
   });
 
-  const answersToLookups: [string, Behaviour, SendResult["kind"]][] = [
+  const answersToLookups: [string, Behaviour, SendOutcome["kind"]][] = [
     ["404", refuses(404, "app.user.missing_account.const"), "gone"],
     ["400", refuses(400, "api.context.invalid_url_param.app_error"), "gone"],
     ["another 400", refuses(400, "api.user.app_error"), "gone"],

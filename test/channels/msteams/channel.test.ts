@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { SendResult } from "../../../src/channels/channel.ts";
+import type { SendOutcome } from "../../../src/channels/channel.ts";
 import { msteamsChannel } from "../../../src/channels/msteams/channel.ts";
 import { eventually } from "../../support/eventually.ts";
 import { answers, type Behaviour, breaks, hangs } from "../../support/servers/channelServer.ts";
@@ -323,7 +323,7 @@ describeChannel(SCRIPT, (fixture) => {
       ],
     ];
     for (const [title, behaviour, expected, reason] of answersToLogins) {
-      it(`leads to ${(expected as SendResult).kind} without a message if the login ends with ${title}`, async () => {
+      it(`leads to ${(expected as SendOutcome).kind} without a message if the login ends with ${title}`, async () => {
         logins = [behaviour];
 
         const result = await send(fixture);

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { SendResult } from "../../../src/channels/channel.ts";
+import type { SendOutcome } from "../../../src/channels/channel.ts";
 import { slackChannel } from "../../../src/channels/slack/channel.ts";
 import { answers, type Behaviour, breaks } from "../../support/servers/channelServer.ts";
 import {
@@ -134,7 +134,7 @@ describeChannel(SCRIPT, (fixture) => {
     expect(paths()).to.deep.equal([OPEN, POST, OPEN, POST]);
   });
 
-  const unopened: [string, Behaviour, SendResult["kind"]][] = [
+  const unopened: [string, Behaviour, SendOutcome["kind"]][] = [
     ["an unknown user", refuses("user_not_found"), "gone"],
     ["a disabled user", refuses("user_disabled"), "gone"],
     ["another bot", refuses("cannot_dm_bot"), "gone"],
@@ -171,7 +171,7 @@ describeChannel(SCRIPT, (fixture) => {
     }),
   );
 
-  const refusals: Partial<Record<SendResult["kind"], string>> = {
+  const refusals: Partial<Record<SendOutcome["kind"], string>> = {
     authentication: `invalid_auth not_authed account_inactive token_revoked token_expired missing_scope
       not_allowed_token_type team_access_not_granted org_login_required two_factor_setup_required accesslimited`,
     gone: `channel_not_found not_in_channel is_archived restricted_action restricted_action_read_only_channel
@@ -187,12 +187,12 @@ describeChannel(SCRIPT, (fixture) => {
     Object.entries(refusals).flatMap(([kind, codes]) =>
       codes.split(/\s+/).map((code): Outcome => {
         const reason = new RegExp(`^Slack answered 200 \\(${code}\\)`);
-        return [`${code} in a 200`, refuses(code), { kind: kind as SendResult["kind"] }, reason];
+        return [`${code} in a 200`, refuses(code), { kind: kind as SendOutcome["kind"] }, reason];
       }),
     ),
   );
 
-  const others: [string, Behaviour, SendResult["kind"], RegExp][] = [
+  const others: [string, Behaviour, SendOutcome["kind"], RegExp][] = [
     ["a code in a 403", answers(403, { ok: false, error: "invalid_auth" }), "authentication", /403 \(invalid_auth\)/],
     ["an unknown code in a 401", answers(401, { ok: false, error: "new" }), "authentication", /401 \(new\)/],
     ["an unknown code in a 500", answers(500, { ok: false, error: "new" }), "transient", /500 \(new\)/],

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { SendResult } from "../../../src/channels/channel.ts";
+import type { SendOutcome } from "../../../src/channels/channel.ts";
 import { telegramChannel } from "../../../src/channels/telegram/channel.ts";
 import { answers, type Behaviour } from "../../support/servers/channelServer.ts";
 import { type ChannelScript, describeChannel, describeOutcomes, kindOf, send, TEXT } from "../describeChannel.ts";
@@ -129,7 +129,7 @@ describeChannel(SCRIPT, (fixture) => {
     });
   }
 
-  const refusals: [number, string, SendResult["kind"]][] = [
+  const refusals: [number, string, SendOutcome["kind"]][] = [
     [400, "Bad Request: chat not found", "gone"],
     [400, "Bad Request: private chat not found", "gone"],
     [400, "Bad Request: user not found", "gone"],

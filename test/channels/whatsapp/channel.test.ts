@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { SendResult } from "../../../src/channels/channel.ts";
+import type { SendOutcome } from "../../../src/channels/channel.ts";
 import { whatsappChannel } from "../../../src/channels/whatsapp/channel.ts";
 import { answers, type Behaviour } from "../../support/servers/channelServer.ts";
 import {
@@ -101,7 +101,7 @@ describeChannel(SCRIPT, (fixture) => {
     });
   }
 
-  const codes: [SendResult["kind"], [code: number, status: number][]][] = [
+  const codes: [SendOutcome["kind"], [code: number, status: number][]][] = [
     [
       "authentication",
       [

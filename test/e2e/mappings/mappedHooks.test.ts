@@ -228,7 +228,13 @@ describe("a template of a mapped hook", () => {
       messageTemplate: "item: {{item.id}} {{items[0].id}} [{{items[1].id}}] {{items}} {{around}}",
     };
     const texts = { match: { path: "texts" }, forEach: "texts", messageTemplate: "text: {{item}}", ...common };
-    fixture = await MappedHookFixture.start([...mappings, times, items, texts]);
+    const list = {
+      match: { path: "list" },
+      forEach: "payload",
+      messageTemplate: "list: {{item.id}} {{payload}}",
+      ...common,
+    };
+    fixture = await MappedHookFixture.start([...mappings, times, items, texts, list]);
   });
   after(() => fixture.close());
 
@@ -256,6 +262,21 @@ describe("a template of a mapped hook", () => {
     expect(prompts.filter((text) => text?.startsWith("item: "))).to.deep.equal([
       'item: 1 1 [] [{"id":1}] x',
       'item: 2 2 [] [{"id":2}] x',
+    ]);
+  });
+
+  it("renders the body as the list of the one item with forEach over the body itself", async () => {
+    const ids = [
+      ...(await fixture.acceptedAll("list", [{ id: 1 }, { id: 2 }])),
+      ...(await fixture.acceptedAll("list", [{ id: 3 }])),
+    ];
+    for (const id of ids) await fixture.ended(id);
+
+    const prompts = fixture.model.requests.map(({ body }) => fenced(body.messages.at(-1).content));
+    expect(prompts.filter((text) => text?.startsWith("list: "))).to.have.members([
+      'list: 1 [{"id":1}]',
+      'list: 2 [{"id":2}]',
+      'list: 3 [{"id":3}]',
     ]);
   });
 

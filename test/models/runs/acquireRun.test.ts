@@ -31,7 +31,7 @@ describe("acquireRun", () => {
     const run = await acquire(runId);
     return typeof run === "string" ? run : run._id;
   };
-  const end = (run: AgentRun, reply = "Done.") => app.stores.runs.end(run, { status: "completed", reply });
+  const end = (run: AgentRun, reply = "Done.") => app.stores.runs.end(run, { kind: "completed", reply });
   const finalize = async (runId: string) =>
     finalizeRun(app.stores, (await app.stores.runs.findUnfinalized(runId)) as RunDoc, {
       initialReplyTarget: null,
@@ -256,7 +256,7 @@ describe("Runs.end", () => {
     await runs.collection.updateOne({ _id: takenOver._id }, { $set: { "claim.token": "another" } });
 
     const replies = [replied, cancelled, takenOver, tooLarge].map((run) =>
-      runs.end(run, { status: "completed", reply: run === tooLarge ? "x".repeat(17 * 1024 * 1024) : "Done." }),
+      runs.end(run, { kind: "completed", reply: run === tooLarge ? "x".repeat(17 * 1024 * 1024) : "Done." }),
     );
     const outcomes = (await Promise.allSettled(replies)).map((one) => one.status === "rejected" && one.reason.code);
 

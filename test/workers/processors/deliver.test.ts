@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import { Redis } from "ioredis";
 import pino from "pino";
-import type { Channel, OutgoingMessage, SendResult } from "../../../src/channels/channel.ts";
+import type { Channel, OutgoingMessage, SendOutcome } from "../../../src/channels/channel.ts";
 import type { DeliveryDoc, DeliveryPart } from "../../../src/models/deliveries/delivery.ts";
 import { AppError } from "../../../src/shared/errors.ts";
 import { deliveriesTo, QUEUES, type QueueDef } from "../../../src/shared/queue/definitions.ts";
@@ -17,11 +17,13 @@ import { failWrites, UNCONFIRMED } from "../../support/servers/failPoints.ts";
 import { redisUrl, useOwnMongod } from "../../support/servers/servers.ts";
 import { FAST_TIMINGS } from "../../support/timings.ts";
 
-const SENT: SendResult = { kind: "sent", id: "m" };
-const resultOf = (kind: "transient" | "authentication" | "gone" | "content" | "refused" | "ambiguous"): SendResult => ({
+const SENT: SendOutcome = { kind: "sent", id: "m" };
+const resultOf = (
+  kind: "transient" | "authentication" | "gone" | "content" | "refused" | "ambiguous",
+): SendOutcome => ({
   ...{ kind, reason: `It was ${kind}.` },
 });
-const limited = (scope: "channel" | "recipient", retryAfterMs: number): SendResult => ({
+const limited = (scope: "channel" | "recipient", retryAfterMs: number): SendOutcome => ({
   ...{ kind: "rate-limited", scope, retryAfterMs, reason: "Too many." },
 });
 
@@ -50,7 +52,7 @@ describe("a delivery", () => {
     await app.close();
   });
 
-  type Answer = SendResult | ((message: OutgoingMessage, signal: AbortSignal) => SendResult | Promise<SendResult>);
+  type Answer = SendOutcome | ((message: OutgoingMessage, signal: AbortSignal) => SendOutcome | Promise<SendOutcome>);
   /** Starts a worker whose channel returns the given results, then accepts everything. */
   function start(
     answers: Answer[],
@@ -148,7 +150,7 @@ describe("a delivery", () => {
 
   it("waits as long as the service asks for, which counts as no failure, and nothing else is sent to the channel meanwhile", async () => {
     const times: number[] = [];
-    const timed = (result: SendResult) => () => {
+    const timed = (result: SendOutcome) => () => {
       times.push(performance.now());
       return result;
     };
@@ -291,7 +293,7 @@ describe("a delivery", () => {
     }
     let inFlight = 0;
     const most: number[] = [];
-    const noting = (result: SendResult) => async () => {
+    const noting = (result: SendOutcome) => async () => {
       most.push(++inFlight);
       await eventually(() => most.length >= 10, "the first ten");
       await new Promise(setImmediate);
@@ -482,7 +484,7 @@ describe("a delivery", () => {
   });
 
   it("fails with an earlier one to the same unreachable recipient; those to other recipients do not", async () => {
-    let answer: (result: SendResult) => void = () => {};
+    let answer: (result: SendOutcome) => void = () => {};
     start([() => new Promise((resolve) => (answer = resolve))]);
 
     const first = await add("a");
@@ -527,7 +529,7 @@ describe("a delivery", () => {
   });
 
   it("sends no further part when it is cancelled while a part is being sent", async () => {
-    let answer: (result: SendResult) => void = () => {};
+    let answer: (result: SendOutcome) => void = () => {};
     start([() => new Promise((resolve) => (answer = resolve))], { limit: 5 });
     const id = await add("first other");
     await eventually(() => messages.length === 1, "the first part to be handed over");
@@ -542,7 +544,7 @@ describe("a delivery", () => {
   });
 
   it("stays cancelled when it is cancelled while its last part is being sent, and its recipient does not become the reply target", async () => {
-    let answer: (result: SendResult) => void = () => {};
+    let answer: (result: SendOutcome) => void = () => {};
     start([() => new Promise((resolve) => (answer = resolve))]);
     const id = await add("a");
     await eventually(() => messages.length === 1, "the part to be sent");
@@ -602,7 +604,7 @@ describe("a delivery", () => {
   });
 
   it("cannot be retried while it is being sent or after it was sent", async () => {
-    let answer: (result: SendResult) => void = () => {};
+    let answer: (result: SendOutcome) => void = () => {};
     start([() => new Promise((resolve) => (answer = resolve))]);
     const id = await add("a");
     await eventually(() => messages.length === 1, "it to be sent");
@@ -647,7 +649,7 @@ describe("a delivery", () => {
   });
 
   it("fails when a filter refuses it, without an attempt as plain text, and those behind it are sent", async () => {
-    let answer: (result: SendResult) => void = () => {};
+    let answer: (result: SendOutcome) => void = () => {};
     start([() => new Promise((resolve) => (answer = resolve))]);
 
     const bad = await add("a bad word");
@@ -727,7 +729,7 @@ describe("a delivery", () => {
   }
 
   it("counts the death of its worker as a failed attempt, until a part is sent", async () => {
-    let answer: (result: SendResult) => void = () => {};
+    let answer: (result: SendOutcome) => void = () => {};
     start([() => new Promise((resolve) => (answer = resolve))]);
 
     const id = await add("a", "anna", { failures: 2, claim: { token: "dead", until: new Date(0) } });
@@ -816,7 +818,7 @@ describe("a delivery", () => {
   it("waits until the previous one to its recipient has ended; different recipients are served concurrently", async () => {
     let inFlight = 0;
     const most = new Map<string, number>();
-    const slow = async ({ to }: OutgoingMessage): Promise<SendResult> => {
+    const slow = async ({ to }: OutgoingMessage): Promise<SendOutcome> => {
       inFlight++;
       most.set(to, Math.max(most.get(to) ?? 0, ++active[to]!));
       await eventually(() => inFlight >= 3 || messages.length > 3, "others to be in flight");
