@@ -231,14 +231,92 @@ describe("signalbox/client reports", () => {
     expect(await read(step)).to.include({ status: "completed", message: "x".repeat(65_536) });
   });
 
-  it("ignore a message that is not a string, without an exception", async () => {
-    const step = await newStep();
+  const strangeMessages: [string, unknown][] = [
+    ["a Buffer", Buffer.from("50 of 100")],
+    ["a list", ["50 of 100"]],
+    ["a number", 5],
+    ["null", null],
+    ["an object without a prototype", Object.create(null)],
+  ];
+  for (const [what, message] of strangeMessages)
+    it(`leave out a message that is ${what}, and a completion after it is accepted`, async () => {
+      const step = await newStep();
+      await step.start("begun");
+
+      step.message(message as string);
+      await step.complete({ message: message as string });
+
+      expect(await read(step)).to.include({ status: "completed", message: "begun" });
+    });
+
+  const strangeProgress: [string, unknown, number][] = [
+    ["a BigInt", 10n, 10],
+    ["a text with a number", "10", 10],
+    ["a text without a number", "ten", 0],
+    ["null", null, 0],
+    ["a symbol", Symbol("10"), 0],
+    ["an object without a prototype", Object.create(null), 0],
+  ];
+  for (const [what, progress, points] of strangeProgress)
+    it(`accept progress that is ${what} without an exception, as ${points}`, async () => {
+      const step = await newStep();
+      await step.start("begun");
+
+      step.progress(progress as number);
+      step.update(undefined as never);
+      await step.flush();
+
+      expect(await read(step)).to.include({ status: "running", progress: points });
+    });
+
+  it("that the service refuses do not take a completion with them", async () => {
+    const errors: SignalboxError[] = [];
+    const { client, sent } = recordingClient({
+      url: app.url,
+      onError: (error) => errors.push(error as SignalboxError),
+    });
+    const { jobId } = await newJob();
+    const step = client.job(jobId).step("s", { name: "S", from: 0, to: 50 });
     await step.start("begun");
 
-    step.update({ message: 5 as never, progress: 50 });
+    step.update({ output: "no object" as never, message: "nearly" });
+    await step.complete({ message: "done" });
+    step.progress(20);
     await step.flush();
 
-    expect(await read(step)).to.include({ progress: 50, message: "begun" });
+    expect(await read(step)).to.include({ status: "completed", progress: 100, message: "done" });
+    expect(errors.map(({ code }) => code)).to.deep.equal(["invalid_body"]);
+    expect(sent).to.have.length(3);
+    await client.close();
+  });
+
+  it("that cannot be written as JSON do not take a completion with them", async () => {
+    const errors: unknown[] = [];
+    const { client } = recordingClient({ url: app.url, onError: (error) => errors.push(error) });
+    const { jobId } = await newJob();
+    const step = client.job(jobId).step("s", { name: "S", from: 0, to: 50 });
+
+    step.update({ output: { rows: 10n } });
+    await step.complete({ output: { rows: 10 } });
+
+    expect(await read(step)).to.deep.include({ status: "completed", output: { rows: 10 } });
+    await client.close();
+  });
+
+  it("that the service refuses do not take a start with them", async () => {
+    const errors: SignalboxError[] = [];
+    const { client } = recordingClient({ url: app.url, onError: (error) => errors.push(error as SignalboxError) });
+    const { jobId } = await newJob();
+    const step = client.job(jobId).step("s", { name: "S", from: 0, to: 50 });
+
+    step.message("waiting");
+    const started = step.start("begun");
+    step.update({ output: "no object" as never });
+    await started;
+    await client.close();
+
+    expect(await read(step)).to.include({ status: "running", message: "begun" });
+    expect(errors.map(({ code }) => code)).to.deep.equal(["invalid_body"]);
   });
 
   it("on an id that cannot be part of a URL throw before a request", () => {

@@ -33,6 +33,10 @@ export function filterOf(options: FilterOptions): JobFilter {
   return { status, name, jobId, metadata, stale, createdFrom, createdBefore, updatedFrom, updatedBefore };
 }
 
+/** Returns the filter without fields that are undefined, which deleteAll refuses. */
+const setFields = (filter: JobFilter): object =>
+  Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
+
 export const isFiltered = (filter: JobFilter): boolean => Object.values(filter).some((value) => value !== undefined);
 
 /** Returns the displayed state of a job or step: its status, or `stale`. */
@@ -138,7 +142,7 @@ export function deleteJobs(
     if (count === 0) return printNote("No job fits: nothing is deleted.");
     if (!options.yes)
       await confirm(`Delete ${count > MOST ? `more than ${MOST} jobs` : jobsInWords(count)}, with their steps?`);
-    await client.jobs.deleteAll(filter);
+    await client.jobs.deleteAll(isFiltered(filter) ? setFields(filter) : { all: true });
     print([`deleted ${count > MOST ? `more than ${MOST} jobs` : jobsInWords(count)}`]);
   });
 }
