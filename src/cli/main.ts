@@ -9,7 +9,7 @@ const { EXIT } = await import("./exit.ts");
 
 async function environment(): Promise<NodeJS.ProcessEnv> {
   const { loadDotEnv } = await import("../shared/config/load.ts");
-  loadDotEnv();
+  loadDotEnv(process.env);
   return { ...(directory && { NODE_COMPILE_CACHE: directory }), MALLOC_ARENA_MAX: "2", ...process.env };
 }
 

@@ -92,7 +92,7 @@ describe("script/bootstrap", () => {
 
   it("fetches no server for a start with servers configured in the environment, .env or the file", async () => {
     const { MONGODB_URI, REDIS_URL } = REAL_SERVERS;
-    writeFileSync(join(root, ".env"), `MONGODB_URI=${MONGODB_URI}\n`);
+    writeFileSync(join(root, ".env"), `\ufeffMONGODB_URI=${MONGODB_URI}\r\n`, "utf16le"); // as Windows editors save it
     writeFileSync(join(root, "signalbox.json5"), `{ redis: { url: "${REDIS_URL}" } }`);
 
     mkdirSync(join(root, ".tools"));

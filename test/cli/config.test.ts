@@ -19,6 +19,8 @@ import { hostsOf } from "../../src/shared/address.ts";
 import { parseConfig } from "../../src/shared/config/load.ts";
 import { configKeys } from "../../src/shared/config/schema/config.ts";
 import { runInProcess } from "../support/cli.ts";
+import { ENCODINGS } from "../support/encodings.ts";
+import { runCli } from "./service.ts";
 
 let home: string;
 
@@ -40,6 +42,26 @@ describe("signalbox config check", () => {
       stdout: `The configuration (${file()}) is usable.\n`,
       stderr: "",
     });
+  });
+
+  for (const [encoding, encode] of ENCODINGS)
+    it(`reads a file and a .env in ${encoding}`, async () => {
+      writeFileSync(file(), encode('{ session: { main: { channel: "log", to: "Größe" } }, channels: { log: {} } }'));
+      writeFileSync(join(home, ".env"), encode("LOG_LEVEL=warn\r\nPORT=4000\r\n"));
+
+      const { code, stdout } = await runCli("config show", { PORT: "3999" }, home).ended;
+
+      const { session, log, server } = JSON.parse(stdout);
+      expect([code, session.main.to, log.level, server.port]).to.deep.equal([0, "Größe", "warn", 3999]);
+    });
+
+  it("refuses a .env in another encoding, and names the fix", async () => {
+    writeFileSync(join(home, ".env"), Buffer.from("SIGNALBOX_HOOKS_TOKEN=Größe", "latin1"));
+
+    const { code, stderr } = await runCli("config check", {}, home).ended;
+
+    expect(code).to.equal(1);
+    expect(stderr).to.match(/^The file \.env cannot be read \(it is neither UTF-8 nor UTF-16; save it as UTF-8\)/);
   });
 
   it("prints references to channels that are not configured", async () => {

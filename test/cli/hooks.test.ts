@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { runInProcess } from "../support/cli.ts";
+import { ENCODINGS } from "../support/encodings.ts";
 
 describe("signalbox hooks test", () => {
   let dir: string;
@@ -51,6 +52,27 @@ describe("signalbox hooks test", () => {
     expect(stdout).to.include(" of 9007199254740993 ");
   });
 
+  for (const [encoding, encode] of ENCODINGS)
+    it(`reads a body in ${encoding}`, async () => {
+      writeFileSync(join(dir, "encoded.json"), encode('{ "branch": "Größe" }'));
+
+      const { code, stdout } = await run("ci", "encoded.json");
+
+      expect(code).to.equal(0);
+      expect(stdout).to.include(" of Größe ");
+    });
+
+  it("refuses a body in another encoding, and names the fix", async () => {
+    writeFileSync(join(dir, "encoded.json"), Buffer.from('{ "branch": "Größe" }', "latin1"));
+
+    const { code, stderr } = await run("ci", "encoded.json");
+
+    expect(code).to.equal(1);
+    expect(stderr).to.match(
+      /^The body cannot be read from .* \(it is neither UTF-8 nor UTF-16; save it as UTF-8\)\.\n$/,
+    );
+  });
+
   it("runs the transform and prints its output on standard error", async () => {
     const event = await run("alert --json", "body.json");
     const dropped = await run("alert --json", "empty.json");
@@ -77,7 +99,7 @@ describe("signalbox hooks test", () => {
     ["broken", "body.json", /^broken fails \(transform_failed\): .*TypeError at broken\.js:2:\d+: no such thing/],
     ["nobody", "body.json", /^No mapping takes nobody with this body/],
     ["gmail", "empty.json", /^The body has no array messages/],
-    ["ci", "list.json", /list\.json does not hold a JSON object\.$/],
+    ["ci", "list.json", /^The body in .*list\.json is not a JSON object\.$/],
     ["ci", "missing.json", /^The body cannot be read from .*missing\.json \(ENOENT\)\.$/],
   ] as const;
   for (const [args, body, words] of refused) {

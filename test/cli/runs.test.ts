@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { startApp, type TestApp } from "../support/app.ts";
 import { runInProcess } from "../support/cli.ts";
+import { ENCODINGS } from "../support/encodings.ts";
 import { eventually } from "../support/eventually.ts";
 import { answers, hangs, type ModelServer, says, startModelServer } from "../support/modelServer.ts";
 import { freePort, mongoUri } from "../support/servers.ts";
@@ -208,6 +209,19 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
       expect([good.code, other.code]).to.deep.equal([0, 3]);
     });
 
+    it("sends a body in UTF-8 with its byte order mark, and one in UTF-16 as UTF-8", async () => {
+      for (const [encoding, encode] of ENCODINGS) {
+        const file = join(dir, "encoded.json");
+        writeFileSync(file, encode('{"branch":"Größe"}'));
+        const sent = encoding.startsWith("UTF-16") ? '{"branch":"Größe"}' : encode('{"branch":"Größe"}');
+        const signature = `sha256=${createHmac("sha256", SECRET).update(sent).digest("hex")}`;
+
+        const { code, stderr } = await send("signed", "--body", file, "--header", `X-Hub-Signature-256: ${signature}`);
+
+        expect([encoding, code, stderr]).to.deep.equal([encoding, 0, ""]);
+      }
+    });
+
     it("explains both ways to authenticate if the service rejects the request", async () => {
       const { code, stderr } = await cli(["hooks", "send", "signed", "--body", "-"], '{"n":1}');
 
@@ -226,7 +240,7 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
 
     const refused = [
       [["nobody", "--body", "-"], "{}", 3, /no hook/],
-      [["ci/build", "--body", "-"], "[]", 1, /^Standard input does not hold a JSON object\.$/],
+      [["ci/build", "--body", "-"], "[]", 1, /^The body in standard input is not a JSON object\.$/],
       [["ci/build", "--body", "missing.json"], "", 1, /^The body cannot be read from missing\.json \(ENOENT\)\.$/],
       [["ci/build"], "", 2, /^Say with --body where the JSON body is/],
       [["ci/build", "--body", "-", "--header", "x"], "{}", 2, /It must be "name: value"\.$/],

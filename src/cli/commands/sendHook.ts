@@ -71,9 +71,9 @@ export function sendAgent(env: NodeJS.ProcessEnv, options: AgentOptions): Promis
 export function sendMapped(env: NodeJS.ProcessEnv, name: string, options: MappedOptions): Promise<void> {
   // The option is not required in commander, because `hooks send agent` would then require it too.
   if (options.body === undefined) throw new CommandError(EXIT.usage, BODY_MISSING);
-  const { text, value } = readJsonObject(options.body);
+  const { bytes, value } = readJsonObject(options.body);
   const headers = options.header ?? {};
-  const sendUnchanged: typeof globalThis.fetch = (url, init) => fetch(url, { ...init, body: text });
+  const sendUnchanged: typeof globalThis.fetch = (url, init) => fetch(url, { ...init, body: bytes });
   const act = async (service: Service) => {
     if (Object.keys(headers).length === 0) needHookToken(service); // a header may authenticate the sender instead
     const answer = await service.client.hooks.send(name, value, { ...optionsOf(options), headers });

@@ -1,10 +1,10 @@
-import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { GmailConfig } from "../../gmail/api/google.ts";
 import { type Json, substitute } from "../../shared/config/fill.ts";
 import { ConfigError, configPath, parseConfig, parseFile } from "../../shared/config/load.ts";
 import { isObject } from "../../shared/json.ts";
 import { StartError } from "../../shared/lifecycle.ts";
+import { readTextFile } from "../../shared/textFile.ts";
 import { editJson5, type Json5Edit } from "../configFile/json5Edit.ts";
 import { writePrivateFile } from "../configFile/privateFile.ts";
 import { replaceFile } from "../configFile/replaceFile.ts";
@@ -25,7 +25,7 @@ export interface ConfigText {
 export function readConfigText(env: NodeJS.ProcessEnv): ConfigText {
   const path = configPath(env);
   try {
-    return { path, text: readFileSync(path, "utf8"), isNew: false };
+    return { path, text: readTextFile(path), isNew: false };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== "ENOENT") throw new ConfigError(path, [`the file cannot be read (${code})`]);

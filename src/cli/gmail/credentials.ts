@@ -1,8 +1,9 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import type { Consent, ConsentClient } from "../../gmail/auth/consent.ts";
 import { readCredentials } from "../../gmail/auth/credentials.ts";
 import type { GoogleCredentials } from "../../gmail/auth/googleAuth.ts";
 import { StartError } from "../../shared/lifecycle.ts";
+import { readTextFile } from "../../shared/textFile.ts";
 import { writePrivateFile } from "../configFile/privateFile.ts";
 
 /** Credentials with the properties that the set-up needs, if they are known. */
@@ -25,7 +26,7 @@ export const savedCredentials = (path: string): KnownCredentials | undefined =>
 /** Reads credentials from a file. @throws StartError if the file is missing or cannot be used */
 export function knownCredentials(path: string): KnownCredentials {
   const credentials = readCredentials(path);
-  return describe(credentials, readFileSync(path, "utf8"));
+  return describe(credentials, readTextFile(path));
 }
 
 function describe(credentials: GoogleCredentials, text: string): KnownCredentials {
@@ -92,7 +93,7 @@ export function readClient(path: string): Client {
 function parse(path: string): object {
   let text: string;
   try {
-    text = readFileSync(path, "utf8");
+    text = readTextFile(path);
   } catch (error) {
     throw new StartError(`The OAuth client's file ${path} cannot be read (${(error as NodeJS.ErrnoException).code}).`);
   }

@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { configFile, GENERATED_HOOKS_TOKEN, readConfig } from "../../shared/config/load.ts";
 import type { Config } from "../../shared/config/schema/config.ts";
 import { StartError } from "../../shared/lifecycle.ts";
+import { readTextFile } from "../../shared/textFile.ts";
 import { makePrivateDir, writePrivateFile } from "../configFile/privateFile.ts";
 
 export interface Settings {
@@ -50,7 +51,7 @@ function readOrCreateToken(dataDir: string): string {
       makePrivateDir(dataDir);
       writePrivateFile(path, `${generateSecret()}\n`, { replace: false }); // a token of a concurrent start wins
     }
-    token = readFileSync(path, "utf8").trim();
+    token = readTextFile(path).trim();
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new StartError(
