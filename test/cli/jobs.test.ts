@@ -68,7 +68,7 @@ describe("signalbox jobs", () => {
       const all = await jobs(...filter, "--limit", "3", "--all", "--json");
 
       expect(three.stdout.trimEnd().split("\n")).to.have.length(4);
-      expect(three.stderr).to.equal("There are more: --limit or --all shows them.\n");
+      expect(three.stderr).to.equal("There are more rows: print them with --limit or --all.\n");
       expect(rows(all.stdout)).to.have.length(5);
       expect(all.stderr).to.equal("");
     });

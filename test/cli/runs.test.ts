@@ -366,7 +366,7 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
         const { code, stderr } = await watching.ended;
 
         expect(code).to.equal(1);
-        expect(stderr).to.match(/^\S+ {2}queued .*\nNothing is heard from the service; trying again …\n/);
+        expect(stderr).to.match(/^\S+ {2}queued .*\nThe connection to the service is lost; trying again …\n/);
         expect(stderr).to.match(/\nThe run failed \(cancelled\): .*\n$/);
       } finally {
         await service.close();

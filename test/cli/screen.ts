@@ -19,6 +19,8 @@ export interface Screen {
   shows(what: RegExp): Promise<string>;
   /** The bytes that came, escape sequences among them. */
   raw(): string;
+  /** Changes the width of the terminal, which wraps the lines on it. */
+  resize(columns: number): Promise<void>;
   title(): string;
 }
 
@@ -58,7 +60,11 @@ export function openScreen(
     raw += text;
     screen.write(text);
   };
-  return { lines, shows, write, raw: () => raw, title: () => title };
+  const resize = async (columns: number) => {
+    await lines(); // applies everything written before
+    screen.resize(columns, rows);
+  };
+  return { lines, shows, write, resize, raw: () => raw, title: () => title };
 }
 
 /** A command that draws on a screen from inside this process. */
@@ -106,7 +112,12 @@ export function onScreen(args: readonly string[], env: Readonly<Record<string, s
     signals.emit("SIGINT", "SIGINT");
     return ended;
   };
-  return { ...screen, ended, stop };
+  const resize = async (columns: number) => {
+    await screen.resize(columns);
+    Object.assign(process.stdout, { columns });
+    current.run(screen, () => process.stdout.emit("resize"));
+  };
+  return { ...screen, ended, stop, resize };
 }
 
 /** Gives an object another property. @returns what puts the old one back */

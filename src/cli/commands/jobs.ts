@@ -17,7 +17,8 @@ import { type ListOptions, printList, printNote } from "./list.ts";
 
 /** The options that filter jobs. */
 export interface FilterOptions {
-  readonly status?: readonly Status[];
+  /** `stale` stands for jobs that are running and stale. */
+  readonly status?: readonly (Status | "stale")[];
   readonly name?: string;
   readonly jobId?: string;
   readonly metadata?: Readonly<Record<string, readonly string[]>>;
@@ -28,8 +29,16 @@ export interface FilterOptions {
   readonly updatedBefore?: string;
 }
 
+/** @throws CommandError for `--status stale` beside another status or `--no-stale` */
 export function filterOf(options: FilterOptions): JobFilter {
-  const { status, name, jobId, metadata, stale, createdFrom, createdBefore, updatedFrom, updatedBefore } = options;
+  const { name, jobId, metadata, createdFrom, createdBefore, updatedFrom, updatedBefore } = options;
+  const isStale = options.status?.includes("stale");
+  if (isStale && (new Set(options.status).size > 1 || options.stale === false)) {
+    const problem = "--status stale cannot be used with another --status or with --no-stale";
+    throw new CommandError(EXIT.usage, `${problem}: run one command for each.`);
+  }
+  const status = isStale ? undefined : (options.status as readonly Status[] | undefined);
+  const stale = isStale ? true : options.stale;
   return { status, name, jobId, metadata, stale, createdFrom, createdBefore, updatedFrom, updatedBefore };
 }
 
@@ -43,7 +52,7 @@ export const isFiltered = (filter: JobFilter): boolean => Object.values(filter).
 const stateOf = ({ status, stale }: { status: Status; stale: boolean }): string => (stale ? "stale" : status);
 
 const COLUMNS: readonly Column<JobSummary>[] = [
-  { title: "JOB ID", of: ({ jobId }) => jobId, least: 16 },
+  { title: "JOB ID", of: ({ jobId }) => jobId, optional: ({ name }) => name !== null },
   { title: "NAME", of: ({ name }) => name, least: 8 },
   { title: "STATUS", of: stateOf, format: (job) => formatOf(stateOf(job)) },
   { title: "DONE", of: ({ progress }) => percent(progress), right: true },

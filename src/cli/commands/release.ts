@@ -5,6 +5,7 @@ import { mappingKey } from "../../shared/config/checks/mappings.ts";
 import { readConfig } from "../../shared/config/load.ts";
 import type { Config } from "../../shared/config/schema/config.ts";
 import { StartError } from "../../shared/lifecycle.ts";
+import { throttle } from "../throttle.ts";
 
 /**
  * `release`: what has to be done once for a version before its processes start.
@@ -36,11 +37,12 @@ export async function prepareDatabase(
 ): Promise<void> {
   const database = await connectDatabase(uri, { answerTimeoutMs: 0 }); // millions of documents take their time
   const { sessions, runs, jobs, payloads } = database.collections;
+  const report = throttle(onProgress, PROGRESS_EVERY_MS);
   try {
     await database.createIndexes();
     await migrateSteps(jobs, payloads, {
       staleAfterSeconds: config.jobs.staleAfterSeconds,
-      onProgress: everyFewSeconds(onProgress),
+      onProgress: report,
     });
     const named = config.hooks.mappings.map((mapping) => ({
       key: mappingKey(mapping),
@@ -48,15 +50,7 @@ export async function prepareDatabase(
     }));
     await migrateSessionOwners({ sessions: { collection: sessions }, runs: { collection: runs } }, named);
   } finally {
+    report.cancel();
     await database.close();
   }
-}
-
-function everyFewSeconds(report: Progress): Progress {
-  let last = performance.now();
-  return (done, total) => {
-    if (performance.now() - last < PROGRESS_EVERY_MS) return;
-    last = performance.now();
-    report(done, total);
-  };
 }

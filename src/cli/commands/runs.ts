@@ -7,7 +7,7 @@ import { DELIVERY_COLUMNS } from "./deliveries.ts";
 import { type ListOptions, printList } from "./list.ts";
 
 const COLUMNS: readonly Column<Run>[] = [
-  { title: "RUN ID", of: ({ runId }) => runId },
+  { title: "RUN ID", of: ({ runId }) => runId, optional: ({ name }) => name !== null },
   { title: "KIND", of: ({ kind }) => kind },
   { title: "NAME", of: ({ name }) => name, least: 8 },
   { title: "STATUS", of: ({ status }) => status, format: ({ status }) => formatOf(status) },

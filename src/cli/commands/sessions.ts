@@ -7,7 +7,7 @@ import { age, print } from "../terminal/words.ts";
 import { type ListOptions, printList, printNote } from "./list.ts";
 
 const COLUMNS: readonly Column<Session>[] = [
-  { title: "SESSION", of: ({ sessionKey }) => sessionKey, least: 16 },
+  { title: "SESSION", of: ({ sessionKey }) => sessionKey },
   { title: "LAST USED", of: ({ lastUsedAt }) => `${age(lastUsedAt)} ago`, right: true },
   { title: "NOW", of: ({ busy }) => (busy ? "busy" : ""), format: () => "cyan" },
 ];
