@@ -68,7 +68,7 @@ describe("signalbox completion", () => {
     ],
     [
       ["signalbox", "jobs", "list", "--status", ""],
-      ["running", "completed", "failed"],
+      ["running", "completed", "failed", "stale"],
     ],
     [["signalbox", "jobs", "list", "--status", "f"], ["failed"]],
     [["signalbox", "jobs", "list", "--status", "=", "f"], ["failed"]],
@@ -123,14 +123,14 @@ describe("signalbox completion", () => {
   it("lists every command and option with its description for zsh and fish", () => {
     const [zsh, fish] = [completionScript(program(), "zsh"), completionScript(program(), "fish")];
 
-    expect(zsh).to.include("'list:Print jobs, newest first.'");
-    expect(zsh).to.include("'--steps:its steps too'");
+    expect(zsh).to.include("'list:List jobs, newest first.'");
+    expect(zsh).to.include("'--steps:include the steps'");
     expect(zsh).to.include(
-      "'jobs list --status'|'jobs watch --status'|'jobs delete --status') compadd -- 'running' 'completed' 'failed'; return ;;",
+      "'jobs list --status'|'jobs watch --status'|'jobs delete --status') compadd -- 'running' 'completed' 'failed' 'stale'; return ;;",
     );
-    expect(zsh).to.include(`'--hooks-path:what the hooks'\\''' paths begin with`.replace("'''", "''"));
-    expect(fish).to.include("-n '__signalbox_at \\'jobs\\'' -a list -d 'Print jobs, newest first.'");
-    expect(fish).to.include("-n '__signalbox_at \\'jobs list\\'' -l status -x -a 'running completed failed' -d ");
+    expect(zsh).to.include("'--hooks-path:hooks.path of the service ");
+    expect(fish).to.include("-n '__signalbox_at \\'jobs\\'' -a list -d 'List jobs, newest first.'");
+    expect(fish).to.include("-n '__signalbox_at \\'jobs list\\'' -l status -x -a 'running completed failed stale' -d ");
     expect(fish).to.include("-n '__signalbox_at \\'hooks send\\'' -l body -r -F -d ");
   });
 });

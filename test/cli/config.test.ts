@@ -39,7 +39,7 @@ describe("signalbox config check", () => {
 
     expect(await run("config check")).to.deep.equal({
       code: 0,
-      stdout: `The configuration (${file()}) is usable.\n`,
+      stdout: `The configuration (${file()}) is valid.\n`,
       stderr: "",
     });
   });
@@ -79,8 +79,8 @@ describe("signalbox config check", () => {
 
     expect(code).to.equal(0);
     expect(stdout.split("\n").slice(1, -1)).to.deep.equal([
-      "  - session.main.channel is telegram, which is not configured: replies to it fail until there is channels.telegram",
-      "  - hooks.mappings[0].channel is slack, which is not configured: replies to it fail until there is channels.slack",
+      "  - session.main.channel is telegram, which is not configured: replies to it fail until channels.telegram is set",
+      "  - hooks.mappings[0].channel is slack, which is not configured: replies to it fail until channels.slack is set",
     ]);
   });
 
@@ -88,7 +88,7 @@ describe("signalbox config check", () => {
     const { code, stdout } = await run("config check", { SIGNALBOX_CONFIG: "" });
 
     expect(code).to.equal(0);
-    expect(stdout).to.match(/there is no file\) is usable\.\n$/);
+    expect(stdout).to.match(/without a file\) is valid\.\n$/);
   });
 
   it("prints all problems of the file and the environment, and exits with 1", async () => {
@@ -276,7 +276,7 @@ describe("signalbox init", () => {
     expect(written.hooks.enabled).to.equal(true);
     expect(written.hooks.token).to.match(/^[\w-]{32}$/);
     expect(written.server.apiToken).to.match(/^[\w-]{32}$/);
-    expect((await run("config check")).stdout).to.include("is usable");
+    expect((await run("config check")).stdout).to.include("is valid");
   });
 
   it("replaces a file only with --force, with other secrets and only readable by its owner", async () => {

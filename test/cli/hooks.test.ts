@@ -42,7 +42,7 @@ describe("signalbox hooks test", () => {
     const { code, stdout } = await run("ci --header x-event:push --query n=2", "body.json");
 
     expect(code).to.equal(0);
-    expect(stdout).to.match(/^mapping +ci\nkind +agent\nname +CI\nsessionKey +one of its own\n/);
+    expect(stdout).to.match(/^mapping +ci\nkind +agent\nname +CI\nsessionKey +a new session\n/);
     expect(stdout).to.match(/\n\nBe brief\.\n\nOutside content follows[\s\S]*">>>\npush of main 2\n<<</);
   });
 
@@ -91,13 +91,13 @@ describe("signalbox hooks test", () => {
       .trim()
       .split("\n")
       .map((line) => JSON.parse(line));
-    expect(runs.map(({ sessionKey }) => sessionKey)).to.deep.equal(["hook:gmail:1", "one of its own"]);
+    expect(runs.map(({ sessionKey }) => sessionKey)).to.deep.equal(["hook:gmail:1", "a new session"]);
     expect(runs[0].prompt).to.include("New mail from Ada\nSubject: Hi\n");
   });
 
   const refused = [
-    ["broken", "body.json", /^broken fails \(transform_failed\): .*TypeError at broken\.js:2:\d+: no such thing/],
-    ["nobody", "body.json", /^No mapping takes nobody with this body/],
+    ["broken", "body.json", /^broken failed \(transform_failed\): .*TypeError at broken\.js:2:\d+: no such thing/],
+    ["nobody", "body.json", /^No mapping matches nobody with this body/],
     ["gmail", "empty.json", /^The body has no array messages/],
     ["ci", "list.json", /^The body in .*list\.json is not a JSON object\.$/],
     ["ci", "missing.json", /^The body cannot be read from .*missing\.json \(ENOENT\)\.$/],

@@ -148,7 +148,7 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
       });
 
       expect(code).to.equal(1);
-      expect(stderr).to.match(/^There is no hook token for the service at \S+: set SIGNALBOX_HOOKS_TOKEN/);
+      expect(stderr).to.match(/^The service at \S+ requires its hook token: set SIGNALBOX_HOOKS_TOKEN/);
     });
 
     it("reports a wrong hook token", async () => {
@@ -157,7 +157,7 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
       const { code, stderr } = await runInProcess(["hooks", "send", "agent", "--message", "x"], wrong);
 
       expect(code).to.equal(3);
-      expect(stderr).to.match(/refuses the hook token: correct SIGNALBOX_HOOKS_TOKEN/);
+      expect(stderr).to.match(/rejected the hook token: correct SIGNALBOX_HOOKS_TOKEN/);
     });
 
     it("uses the token that the first start generated", async () => {
@@ -180,7 +180,7 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
 
       await off.close();
       expect(code).to.equal(3);
-      expect(stderr).to.match(/^There are no hooks at \S+\/hooks: turn them on there with hooks\.enabled/);
+      expect(stderr).to.match(/^Hooks are not enabled at \S+\/hooks: set hooks\.enabled there/);
     });
   });
 
@@ -226,8 +226,8 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
       const { code, stderr } = await cli(["hooks", "send", "signed", "--body", "-"], '{"n":1}');
 
       expect(code).to.equal(3);
-      expect(stderr).to.match(/^The service at \S+ does not let this hook in: correct SIGNALBOX_HOOKS_TOKEN/);
-      expect(stderr).to.match(/or give its sender's own proof with --header, where its mapping has auth\.\n$/);
+      expect(stderr).to.match(/^The service at \S+ did not authenticate this hook: correct SIGNALBOX_HOOKS_TOKEN/);
+      expect(stderr).to.match(/or if its mapping has auth, pass the sender's token or signature with --header\.\n$/);
     });
 
     it("prints each run of forEach, or that there is none", async () => {
@@ -235,15 +235,15 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
       const none = await cli(["hooks", "send", "each", "--body", "-"], '{"items":[]}');
 
       expect(some.stdout).to.match(/^Run +\S+\nRun +\S+\n$/);
-      expect([none.code, none.stdout, none.stderr]).to.deep.equal([0, "", "No run comes of it.\n"]);
+      expect([none.code, none.stdout, none.stderr]).to.deep.equal([0, "", "The webhook starts no run.\n"]);
     });
 
     const refused = [
       [["nobody", "--body", "-"], "{}", 3, /no hook/],
       [["ci/build", "--body", "-"], "[]", 1, /^The body in standard input is not a JSON object\.$/],
       [["ci/build", "--body", "missing.json"], "", 1, /^The body cannot be read from missing\.json \(ENOENT\)\.$/],
-      [["ci/build"], "", 2, /^Say with --body where the JSON body is/],
-      [["ci/build", "--body", "-", "--header", "x"], "{}", 2, /It must be "name: value"\.$/],
+      [["ci/build"], "", 2, /^--body is required/],
+      [["ci/build", "--body", "-", "--header", "x"], "{}", 2, /It must have the form "name: value"\.$/],
     ] as const;
     for (const [args, input, code, words] of refused) {
       it(`exits with ${code} for ${args.join(" ")} with ${input || "no input"}`, async () => {
@@ -268,7 +268,7 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
       const name = "evil�\\]0;stolen��\\[2J";
       expect(table.stdout).to.match(new RegExp(`\n${runId} +agent +${name} +completed +\\d+s +${session}\n$`));
       expect(JSON.parse(json.stdout)).to.deep.equal(run);
-      expect([none.stdout, none.stderr]).to.deep.equal(["", "No run.\n"]);
+      expect([none.stdout, none.stderr]).to.deep.equal(["", "No runs match.\n"]);
     });
 
     it("get prints the reply and, with --request, the request", async () => {
@@ -280,7 +280,7 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
       const json = await cli(["runs", "get", runId, "--request", "--json"]);
 
       expect(plain.stdout).to.match(new RegExp(`^Run +${runId}\nKind +agent\n`));
-      expect(plain.stdout).to.match(/\nReply\nTwo\nlinesevil�\]0;stolen��\[2J\n[\s\S]*\nAsked\npleaseevil�/);
+      expect(plain.stdout).to.match(/\nReply\nTwo\nlinesevil�\]0;stolen��\[2J\n[\s\S]*\nPrompt\npleaseevil�/);
       expect(plain.stdout + json.stdout).to.not.match(/[^\P{Cc}\n]/u);
       expect(JSON.parse(json.stdout)).to.deep.equal({
         ...(await read(`/api/runs/${runId}`)),
@@ -296,7 +296,7 @@ describe("signalbox hooks send, runs, deliveries, sessions", () => {
       const { stdout } = await cli(["runs", "get", runId, "--request"]);
 
       expect(stdout).to.match(
-        /\nWhat came\nA hook for the mapping ci\/build, whose body is not kept once it has been applied\.\n$/,
+        /\nRequest\nA webhook for the mapping ci\/build\. Its body is deleted after the mapping has been applied\.\n$/,
       );
     });
 

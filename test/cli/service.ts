@@ -81,7 +81,7 @@ export function runCli(command: string | readonly string[], env: Record<string, 
   });
   const ready = async () => {
     await eventually(() => over || all.includes("Ctrl-C"), "the service to be ready", READY_WITHIN_MS);
-    const url = all.match(/^ {2}API +(\S+)$/m)?.[1];
+    const url = all.match(/^ {2}Open (\S+)$/m)?.[1];
     if (!url) throw new Error(`it did not become ready: ${all}`);
     return url;
   };

@@ -121,7 +121,7 @@ describe("Gmail, from no set-up to the chat", function () {
     const { service } = await started();
     write({});
     service.kill("SIGHUP");
-    await service.prints(/The configuration is read again/);
+    await service.prints(/The changed configuration is in effect/);
     rmSync(join(home, "gmail-credentials.json"));
     write(withGoogle());
 

@@ -30,7 +30,7 @@ export function listDeliveries(
         return { rows: deliveries, nextCursor };
       },
       DELIVERY_COLUMNS,
-      "No delivery.",
+      "No deliveries match.",
     ),
   );
 }

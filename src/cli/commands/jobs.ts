@@ -78,7 +78,7 @@ export function listJobs(env: NodeJS.ProcessEnv, options: ServiceOptions & Filte
         return { rows: jobs, nextCursor };
       },
       COLUMNS,
-      "No job.",
+      "No jobs match.",
     ),
   );
 }
@@ -103,7 +103,7 @@ function jobLines(job: Job): string[] {
       ["Job", job.jobId],
       ["Name", job.name],
       ["Description", job.description],
-      ["Status", stale ? `${status}, and silent for too long (stale)` : status],
+      ["Status", stale ? `${status}, without a report for too long (stale)` : status],
       ["Progress", percent(progress)],
       ["Message", job.message],
       ["Step", currentStep && `${currentStep.stepName} (${percent(currentStep.progress)})`],
@@ -111,7 +111,7 @@ function jobLines(job: Job): string[] {
       ["Updated", `${updatedAt} (${age(updatedAt)} ago)`],
       ["Last report", lastReportAt && `${lastReportAt} (${age(lastReportAt)} ago)`],
     ]),
-    ...(steps ? ["", ...(steps.length > 0 ? tableLines(steps, STEP_COLUMNS) : ["No step."])] : []),
+    ...(steps ? ["", ...(steps.length > 0 ? tableLines(steps, STEP_COLUMNS) : ["The job has no steps."])] : []),
     ...section("Input", input),
     ...section("Metadata", metadata),
     ...section("Output", output),
@@ -142,13 +142,15 @@ export function deleteJobs(
   const filter = filterOf(options);
   const ways = [jobIds.length > 0, isFiltered(filter), options.all === true].filter(Boolean);
   if (ways.length !== 1) {
-    const what = ways.length === 0 ? "Say which jobs" : "Say in one way which jobs";
-    throw new CommandError(EXIT.usage, `${what}: name them, give filters such as --status failed, or take --all.`);
+    throw new CommandError(
+      EXIT.usage,
+      "Select jobs in one way: by ids, by filters such as --status failed, or with --all.",
+    );
   }
   return withService(env, options, async ({ client }) => {
     if (jobIds.length > 0) return deleteNamed(client, jobIds);
     const count = await countUpTo(client, filter);
-    if (count === 0) return printNote("No job fits: nothing is deleted.");
+    if (count === 0) return printNote("No jobs match: nothing was deleted.");
     if (!options.yes)
       await confirm(`Delete ${count > MOST ? `more than ${MOST} jobs` : jobsInWords(count)}, with their steps?`);
     await client.jobs.deleteAll(isFiltered(filter) ? setFields(filter) : { all: true });
@@ -167,7 +169,7 @@ async function deleteNamed(client: Client, jobIds: readonly string[]): Promise<v
       missing.push(jobId);
     }
   }
-  if (missing.length > 0) throw new CommandError(EXIT.service, `There is no job ${missing.join(", ")}.`);
+  if (missing.length > 0) throw new CommandError(EXIT.service, `These jobs do not exist: ${missing.join(", ")}.`);
 }
 
 const MOST = 1_000;
@@ -182,7 +184,7 @@ async function countUpTo(client: Client, filter: JobFilter): Promise<number> {
 /** Asks for confirmation. @throws CommandError unless the user confirms */
 async function confirm(question: string): Promise<void> {
   if (!process.stdin.isTTY || !process.stderr.isTTY) {
-    throw new CommandError(EXIT.usage, `${question} Confirm it with --yes: there is no terminal to ask at.`);
+    throw new CommandError(EXIT.usage, `${question} There is no terminal to confirm it: pass --yes.`);
   }
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   const interrupt = new AbortController();
@@ -192,7 +194,7 @@ async function confirm(question: string): Promise<void> {
     const answer = await terminal.question(`${question} [y/N] `, { signal }).catch(() => "\n"); // Ctrl-C, Ctrl-D
     if (/^y(es)?$/i.test(answer.trim())) return;
     const exitCode = signal.aborted ? EXIT.interrupted : EXIT.failed;
-    throw new CommandError(exitCode, `${answer === "\n" ? "\n" : ""}Nothing is deleted.`);
+    throw new CommandError(exitCode, `${answer === "\n" ? "\n" : ""}Nothing was deleted.`);
   } finally {
     terminal.close();
   }

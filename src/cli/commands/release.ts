@@ -14,9 +14,12 @@ import { throttle } from "../throttle.ts";
 export async function release(env: NodeJS.ProcessEnv): Promise<void> {
   const config = readConfig(env);
   const { uri } = config.mongodb;
-  if (!uri) throw new StartError("MONGODB_URI is not set: name the MongoDB to prepare (`npm start` prepares its own).");
-  await prepareDatabase(uri, config, (done, total) => console.log(`Folded the steps of ${done} of ${total} jobs.`));
-  console.log("The indexes are there.");
+  if (!uri)
+    throw new StartError(
+      "MONGODB_URI is not set: set it to the MongoDB to prepare. `npm start` prepares its embedded one by itself.",
+    );
+  await prepareDatabase(uri, config, (done, total) => console.log(`Migrated the steps of ${done} of ${total} jobs.`));
+  console.log("MongoDB is ready for this version.");
 }
 
 type Progress = (done: number, total: number) => void;
@@ -27,7 +30,7 @@ const PROGRESS_EVERY_MS = 5_000;
 /**
  * Creates the indexes, moves the steps of versions before 2 into their jobs, and gives sessions of earlier versions their
  * owner. Safe to repeat and to interrupt.
- * @param onProgress receives how many jobs have been folded, every few seconds
+ * @param onProgress receives how many jobs have been migrated, every few seconds
  * @throws StartError when MongoDB cannot be used, or the steps of a job do not fit into its document
  */
 export async function prepareDatabase(

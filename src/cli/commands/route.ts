@@ -11,7 +11,7 @@ export async function showRoute(env: NodeJS.ProcessEnv): Promise<void> {
   const kept = await withStores(config, ({ sessions }) => sessions.route());
   if (kept) console.log(`${kept.channel} ${kept.to}`);
   else if (config.session.main) console.log(`${config.session.main.channel} ${config.session.main.to} (session.main)`);
-  else console.log("There is no route yet: set one with `signalbox route set CHANNEL TO`.");
+  else console.log("No route is set. Set one with `signalbox route set CHANNEL TO`.");
 }
 
 /**

@@ -2,11 +2,11 @@ import type { Command } from "commander";
 import type { Environment } from "./environment.ts";
 import { withExamples } from "./examples.ts";
 
-/** `start`, `init` and `release`: from a clone to a service. */
+/** `start`, `reload`, `init` and `release`: from a clone to a service. */
 export function addStart(program: Command, environment: Environment): void {
   const start = program
     .command("start")
-    .description("Run everything on this machine, with an embedded MongoDB and Redis where none is configured.")
+    .description("Run all processes on this machine, with an embedded MongoDB and Redis unless these are configured.")
     .option("--watch", "restart the API and the worker when a source file changes")
     .action(async (options: { watch?: true }) => {
       const { start } = await import("../commands/start.ts");
@@ -14,10 +14,19 @@ export function addStart(program: Command, environment: Environment): void {
     });
   withExamples(start, "signalbox start", "signalbox start --watch");
 
+  const reload = program
+    .command("reload")
+    .description("Apply a changed configuration file to the instance that `signalbox start` runs on this machine.")
+    .action(async () => {
+      const { reload } = await import("../commands/reload.ts");
+      reload(await environment());
+    });
+  withExamples(reload, "signalbox reload");
+
   const init = program
     .command("init")
-    .description("Write a configuration file that explains every key, with fresh secrets.")
-    .option("--force", "replace the file that is there")
+    .description("Write a configuration file with new secrets and an explanation of every key.")
+    .option("--force", "replace an existing file")
     .action(async (options: { force?: true }) => {
       const { init } = await import("../commands/init.ts");
       init(await environment(), { force: options.force ?? false });
@@ -26,7 +35,9 @@ export function addStart(program: Command, environment: Environment): void {
 
   const release = program
     .command("release")
-    .description("Make the indexes that this version needs in the configured MongoDB.")
+    .description(
+      "Prepare the configured MongoDB for this version: create indexes and migrate stored data. Safe to repeat.",
+    )
     .action(async () => {
       const { release } = await import("../commands/release.ts");
       await release(await environment());
