@@ -287,7 +287,7 @@ describe("signalbox init", () => {
     const forced = await run("init --force");
 
     expect(refused.code).to.equal(1);
-    expect(refused.stderr).to.match(/^There is a file \S+signalbox\.json5 already: --force .*\n$/);
+    expect(refused.stderr).to.match(/^\S+signalbox\.json5 already exists: pass --force .*\n$/);
     expect(kept).to.equal("{}");
     expect(forced.code).to.equal(0);
     expect(statSync(file()).mode & 0o777).to.equal(0o600);
@@ -313,6 +313,21 @@ describe("signalbox init", () => {
 });
 
 describe("configTemplate", () => {
+  it("contains an example of a mapping that is valid, and a link to the guide", () => {
+    const text = configTemplate({ "hooks.enabled": true, "hooks.token": "a-token-of-sixteen" });
+    const [, example = ""] = /^ *\/\/ {3}(mappings: \[\n[\s\S]*?^ *\/\/ {3}\],)$/m.exec(text) ?? [];
+    const mappings = example.replace(/^ *\/\/ {3}/gm, "");
+
+    const { hooks } = parseConfig(
+      `{ hooks: { enabled: true, token: "a-token-of-sixteen", ${mappings} }, channels: { telegram: { botToken: "1:a" } } }`,
+      {},
+    );
+
+    expect(hooks.mappings[0]).to.include({ name: "CI of {{branch}}", channel: "telegram", to: "12345" });
+    expect(text).to.match(/^\/\/ .*\n\/\/ http:\/\/127\.0\.0\.1:3000\/guide\//);
+    expect(text.split("\n").filter((line) => line.length > 100 && !/^ *\/\/?\w/.test(line))).to.deep.equal([]);
+  });
+
   it("gives the defaults if no line is uncommented", () => {
     expect(parseConfig(configTemplate({}), {})).to.deep.equal(parseConfig(undefined, {}));
   });

@@ -90,7 +90,7 @@ describe("signalbox start with embedded servers", function () {
     expect(service.printed()).to.match(/MongoDB +embedded .*MONGODB_URI/);
     expect(service.printed()).to.match(/Redis +embedded .*REDIS_URL/);
     expect(service.printed()).to.include("\n  Reload    npx signalbox reload ");
-    const [block = ""] = /Signalbox is ready\.[^]*?Ctrl-C/.exec(service.printed()) ?? [];
+    const [block = ""] = /Signalbox is ready\.[\s\S]*?Ctrl-C/.exec(service.printed()) ?? [];
     expect(block.split("\n").filter((line) => line.length > 80 && !line.includes(dataDir))).to.deep.equal([]);
     expect(statSync(dataDir).mode & 0o777).to.equal(0o700);
     expect(readFileSync(join(dataDir, "redis.conf"), "utf8")).to.match(/requirepass \S{30}/);
