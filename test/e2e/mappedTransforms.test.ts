@@ -225,7 +225,7 @@ describe("the transform of a mapped hook", () => {
 
   it("that is cancelled while it hangs ends at once, and stays so", async () => {
     const id = await bed.accepted("hangs", {});
-    const done = () => bed.worker.log.some(({ job, msg }) => job === id && msg === "job done");
+    const done = () => bed.worker.log.some(({ job, msg }) => job === id && msg === "the queue job is done");
 
     const { body } = await bed.app.call("POST", `/api/runs/${id}/cancel`);
     expect(body).to.deep.include({ status: "failed", error: { code: "cancelled", message: "The run was cancelled." } });

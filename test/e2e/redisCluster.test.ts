@@ -252,8 +252,11 @@ describe("a Redis Cluster", function () {
     ]);
     expect([status, unmapped]).to.deep.equal([503, away.length]);
     await eventually(async () => (await call("GET", "/readyz")).status === 200, "the web process to be ready");
-    const lost = () => printed("cannot be reached in full");
-    await eventually(() => lost() > 0 && printed("Redis is back") === lost(), "all connections to be back");
+    const lost = () => printed("a node of the Redis cluster cannot be reached");
+    await eventually(
+      () => lost() > 0 && printed("Redis can be reached again") === lost(),
+      "all connections to be back",
+    );
     const ends = await Promise.all([web, ...workers].map((one) => one.stop()));
     expect([...stopped, ...ends]).to.deep.equal([0, 0, 0, 0, 0]);
   });

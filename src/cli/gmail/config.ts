@@ -101,7 +101,7 @@ function edit({ path, text }: ConfigText, edits: readonly Json5Edit[]): string {
   try {
     return editJson5(text, edits);
   } catch {
-    throw new ConfigError(path, ["hooks.gmail cannot be written into it: hooks and hooks.gmail must be objects"]);
+    throw new ConfigError(path, ["hooks.gmail cannot be written, because hooks or hooks.gmail is not an object"]);
   }
 }
 
@@ -123,7 +123,7 @@ export function writeConfig(file: ConfigText, env: NodeJS.ProcessEnv, desired: D
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new StartError(
-      `${from.path} cannot be written (${code}): put this into it, and "gmail" into hooks.presets.\n\n${gmailBlock(desired)}`,
+      `${from.path} cannot be written (${code}): add the following to it, and "gmail" to hooks.presets.\n\n${gmailBlock(desired)}`,
     );
   }
 }

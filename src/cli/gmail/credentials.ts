@@ -86,7 +86,7 @@ export function readClient(path: string): Client {
   const [id, secret] = [textOf(client_id), textOf(client_secret)];
   if (id && secret) return { client_id: id, client_secret: secret, project: textOf(project_id) };
   throw new StartError(
-    `${path} is no OAuth client: it needs "installed" with "client_id" and "client_secret", as Google's console gives it out for a client of type Desktop app.`,
+    `${path} is not the JSON file of an OAuth client: it needs "installed" with "client_id" and "client_secret", as in the file that the Google Cloud console provides for a client of type Desktop app.`,
   );
 }
 
@@ -95,12 +95,14 @@ function parse(path: string): object {
   try {
     text = readTextFile(path);
   } catch (error) {
-    throw new StartError(`The OAuth client's file ${path} cannot be read (${(error as NodeJS.ErrnoException).code}).`);
+    throw new StartError(
+      `The file of the OAuth client ${path} cannot be read (${(error as NodeJS.ErrnoException).code}).`,
+    );
   }
   try {
     return Object(JSON.parse(text));
   } catch {
-    throw new StartError(`The OAuth client's file ${path} is not valid JSON.`); // the parser's message would quote the file
+    throw new StartError(`The file of the OAuth client ${path} is not valid JSON.`); // the parser's message would quote the file
   }
 }
 
