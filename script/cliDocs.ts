@@ -10,46 +10,58 @@ export function cliDocs(): string {
 
 <!-- Made by \`npm run docs\` from src/cli/program and script/cliDocs.ts. -->
 
-In a clone it is \`npx signalbox …\`. \`--help\` after any command says what it takes, \`--version\` which release it is of.
+In a clone, run \`npx signalbox …\`. \`--help\` after any command prints its arguments and options, \`--version\` the version.
 
 \`\`\`sh
-npx signalbox jobs watch report-7          # a progress bar until the job ends; exits with 1 where it fails
+npx signalbox jobs watch report-7          # a progress bar until the job ends; exits with 1 if it fails
 npx signalbox jobs list --status failed --json | jq -r .jobId
 npx signalbox hooks send agent --message 'What happened last night?' --no-deliver --wait
 \`\`\`
 
-## Which service, and its tokens
+## Address and tokens of the service
 
-\`jobs\`, \`runs\`, \`deliveries\`, \`sessions\` and \`hooks send\` speak to a running service.
+\`jobs\`, \`runs\`, \`deliveries\`, \`sessions\` and \`hooks send\` call a running service.
 
 | | address | API token | hook token |
 |---|---|---|---|
-| nothing is said: the one that the [configuration](configuration.md) describes | \`server.host\`, \`server.port\` | \`server.apiToken\` | \`hooks.token\`, or the one that the first start has made |
-| \`--url\`, or \`SIGNALBOX_URL\` | that one | \`SIGNALBOX_API_TOKEN\` | \`SIGNALBOX_HOOKS_TOKEN\` |
+| by default, from the [configuration](configuration.md) | \`server.host\`, \`server.port\` | \`server.apiToken\` | \`hooks.token\`, or the one that the first start generated |
+| with \`--url\` or \`SIGNALBOX_URL\` | the given one | \`SIGNALBOX_API_TOKEN\` | \`SIGNALBOX_HOOKS_TOKEN\` |
 
-With a URL no configuration file is looked into, so that its secrets go nowhere else. There is no option for a token: the
-arguments of a process can be seen by others. The hook token is enough for \`hooks send\` and for reading runs;
-\`server.readOnlyToken\` in \`SIGNALBOX_API_TOKEN\` for all that only reads.
+With a URL the configuration file is not used, so that its secrets are sent to no other service. There is no option for a
+token, because other users of a machine can see the arguments of a process. The hook token is enough for \`hooks send\` and
+for reading runs. For commands that only read, \`SIGNALBOX_API_TOKEN\` can hold \`server.readOnlyToken\`.
 
-## What is printed
+\`--url\` and \`--json\` may also stand before the command: \`signalbox --url http://10.0.0.5:3000 jobs list\`.
 
-Results go to standard output, everything else to standard error. \`--json\` prints one JSON value a line: a line for each row of
-a list, for each event of \`jobs watch\` (\`{ "type": "job" | "job_removed" | "state", "data": … }\`), else one. Colours, bars and
-texts that are cut to the width are for terminals alone (\`NO_COLOR\` and \`FORCE_COLOR\` count). Names, messages and replies are
-written by others: control characters in them never reach the terminal.
+## Times
 
-\`jobs watch\` and \`runs watch\` outlive restarts of the service. \`jobs watch\` of many shows the newest 1,000 that run, and any
-that changes.
+\`--created-from\`, \`--created-before\`, \`--updated-from\` and \`--updated-before\` accept a date (\`2026-03-01\`), a time
+(\`2026-03-01T12:00:00Z\`), \`today\`, \`yesterday\`, or a duration before now (\`2h\`, \`7d\`). A date, and a time without a zone,
+are in the time zone of the machine.
+
+## Output
+
+Results are written to standard output, everything else to standard error. \`--json\` prints one JSON value on each line: one
+for each row of a list, one for each event of \`jobs watch\` (\`{ "type": "job" | "job_removed" | "state", "data": … }\`), and
+otherwise one in total.
+
+On a terminal, tables fit its width, and a column of ids is left out if there is no room for it. In a pipe, cells are cut at
+100 characters, ids excepted. \`--wide\` prints every cell in full. Colours and progress bars are only for terminals
+(\`NO_COLOR\` and \`FORCE_COLOR\` override this). Control characters in names, messages and replies are replaced, because other
+people write these texts.
+
+\`jobs watch\` and \`runs watch\` continue after a restart of the service. \`jobs watch\` without an id shows the newest 1,000
+running jobs, and every job that changes.
 
 ## Exit codes
 
 | code | |
 |---|---|
-| 0 | done; the job or the run that was watched is completed |
-| 1 | the job, the run or the check failed (a run that was dropped too), or something on this machine is not usable: a file, the configuration, a token that is missing |
-| 2 | the command was not understood, or wants \`--yes\` |
-| 3 | the service cannot be reached, or has refused: a wrong token, no such job |
-| 130, 143, 141 | interrupted, terminated, or whoever read the output has gone |
+| 0 | success; the watched job or run is completed |
+| 1 | the job, the run or the check failed, the run was dropped, or something on this machine is not usable: a file, the configuration, a missing token |
+| 2 | the command or its arguments are invalid, or it requires \`--yes\` |
+| 3 | the service cannot be reached, or it rejected the request: a wrong token, a missing job |
+| 130, 143, 141 | interrupted, terminated, or the reader of the output closed it |
 
 ## Completion
 
@@ -59,8 +71,8 @@ signalbox completion zsh > ~/.zfunc/_signalbox                             # wit
 signalbox completion fish > ~/.config/fish/completions/signalbox.fish
 \`\`\`
 
-It completes the command \`signalbox\`: \`npm link\` in the clone puts that on the path (it then runs on the machine's own Node,
-which has to be 22.18 or later).
+The scripts complete the command \`signalbox\`. \`npm link\` in the clone adds it to the path; it then runs on the Node of the
+machine, which must be 22.18 or later.
 
 ## Commands
 
@@ -79,8 +91,12 @@ function page(command: Command): string {
     .visibleOptions(command)
     .filter(({ long }) => long !== "--help")
     .map((option) => `| \`${option.flags}\` | ${help.optionDescription(option).replaceAll("|", "\\|")} |`);
-  const table = rows.length > 0 ? `\n\n| option | |\n|---|---|\n${rows.join("\n")}` : "";
+  const parameters = command.registeredArguments.map(
+    (argument) => `| \`${argument.name()}\` | ${help.argumentDescription(argument).replaceAll("|", "\\|")} |`,
+  );
   const words = help.commandUsage(command).replace(" [options]", "").replace(" [command]", "");
+  const all = [...parameters, ...rows];
+  const table = all.length > 0 ? `\n\n| argument or option | |\n|---|---|\n${all.join("\n")}` : "";
   return `### \`${words}\`
 
 ${command.description()}

@@ -55,11 +55,13 @@ function readOrCreateToken(dataDir: string): string {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new StartError(
-      `The data directory ${dataDir} cannot be used (${code}): make it writable, or name another in SIGNALBOX_DATA_DIR.`,
+      `The data directory ${dataDir} cannot be used (${code}): make it writable, or set SIGNALBOX_DATA_DIR to another one.`,
     );
   }
   if (/^\S{16,}$/.test(token)) return token;
-  throw new StartError(`${path} holds no token of 16 characters or more: remove it, and a new one is made.`);
+  throw new StartError(
+    `${path} does not contain a token of at least 16 characters: remove the file, and the next start generates a token.`,
+  );
 }
 
 /** Returns a random secret of 192 bits, in characters that need no quoting anywhere. */

@@ -104,7 +104,7 @@ describe("readSettings", () => {
       mkdirSync(dataDir);
       writeFileSync(tokenFile(), text);
 
-      expect(() => read()).to.throw(StartError, /hooks-token holds no token.*: remove it/);
+      expect(() => read()).to.throw(StartError, /hooks-token does not contain a token.*: remove the file/);
     });
   }
 
