@@ -30,7 +30,7 @@ describe("signalbox completion", () => {
 
       expect(code).to.equal(0);
       expect(stdout).to.equal(completionScript(program(), shell));
-      // the other two are not everywhere; what they would be asked is in the text too
+      // zsh and fish are not installed everywhere; other tests check their scripts as texts
       if (shell === "bash" || isInstalled(shell)) await run(shell, ["-n", join(dir, `signalbox.${shell}`)]);
     });
   }
@@ -42,7 +42,7 @@ describe("signalbox completion", () => {
     expect(stderr).to.match(/Allowed choices are bash, zsh, fish\.\n$/);
   });
 
-  /** What bash offers where the cursor stands, at the end of the last word. */
+  /** Returns what bash offers with the cursor at the end of the last word. */
   async function offers(...words: string[]): Promise<string[]> {
     const script = `source signalbox.bash
       COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
@@ -99,7 +99,7 @@ describe("signalbox completion", () => {
     });
   }
 
-  // fish is asked where it is installed; elsewhere its text alone is looked at
+  // fish runs only where it is installed; elsewhere only its script is checked
   const ofFish = isInstalled("fish") ? cases.filter(([words]) => !(words as readonly string[]).includes("=")) : [];
   for (const [words, offered] of ofFish) {
     it(`fish offers ${offered.join(", ") || "nothing"} after "${words.join(" ")}"`, async () => {

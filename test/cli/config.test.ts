@@ -34,7 +34,7 @@ const run = (command: string, env: Record<string, string> = {}) => runInProcess(
 const file = () => join(home, "signalbox.json5");
 
 describe("signalbox config check", () => {
-  it("prints that the configuration is usable, and the path of its file", async () => {
+  it("prints that the configuration is valid, and the path of its file", async () => {
     writeFileSync(file(), "{ server: { port: 1 } }");
 
     expect(await run("config check")).to.deep.equal({

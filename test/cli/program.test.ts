@@ -23,7 +23,7 @@ const acting = (program: Program) =>
 const nameOf = (command: Program): string =>
   command.parent ? `${nameOf(command.parent)} ${command.name()}` : command.name();
 
-/** The words of a line, without its quotes; what comes after a > is the shell's. */
+/** Returns the words of a line without quotes and without a redirection by the shell. */
 const wordsOf = (line: string): string[] =>
   [...line.replace(/ >.*/, "").matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, word]) => quoted ?? word ?? "");
 
@@ -216,7 +216,7 @@ describe("signalbox", () => {
   });
 });
 
-/** Says on standard error which modules are loaded. */
+/** Prints the URL of each loaded module to standard error. */
 const SPY = `data:text/javascript,${encodeURIComponent(
   `import { registerHooks } from "node:module";
   registerHooks({ load(url, context, next) { process.stderr.write(url + "\\n"); return next(url, context); } });`,

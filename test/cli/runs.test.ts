@@ -16,7 +16,7 @@ import { atTerminal } from "./terminal.ts";
 const API_TOKEN = "api-token-of-the-test";
 const HOOK_TOKEN = "hook-token-of-the-test";
 const SECRET = "secret-of-the-sender";
-/** No turn of the main session follows, which would take what the model is to say next. */
+/** Prevents a turn of the main session, which would consume the next scripted reply of the model. */
 const QUIET = ["--no-deliver", "--wake-mode", "next-heartbeat"];
 const HOSTILE = "evil\x1b]0;stolen\x07\x1b[2J";
 const CONFIG = (model: string) => `{

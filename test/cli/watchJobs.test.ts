@@ -9,7 +9,7 @@ import { type Drawing, onScreen, type Size } from "./screen.ts";
 import { follow, runCli } from "./service.ts";
 import { atTerminal } from "./terminal.ts";
 
-/** Waits until a service that has just started hears of changes: a watch that begins earlier says that it hears nothing. */
+/** Waits until a new service receives live events: an earlier watch would report a lost connection. */
 async function hearsChanges({ url }: TestApp): Promise<void> {
   const client = createClient({ url });
   for await (const { type, data } of client.watch()) if (type === "state" && data.live) break;

@@ -17,7 +17,7 @@ const thrown = (promise: Promise<unknown>): Promise<SignalboxError> =>
     (error) => error,
   );
 
-describe("signalbox/client reports", () => {
+describe("A reporter of signalbox/client", () => {
   let app: TestApp;
   let client: Client;
   let sent: Sent[];
@@ -45,7 +45,7 @@ describe("signalbox/client reports", () => {
   };
   const bodies = () => sent.map(({ body }) => body);
 
-  it("on one assignment update the same step from any process", async () => {
+  it("updates the same step from any process that has its assignment", async () => {
     const step = await newStep({ from: 10, to: 60 });
     const assignment = JSON.parse(JSON.stringify(step));
 
@@ -67,7 +67,7 @@ describe("signalbox/client reports", () => {
     expect(await client.jobs.get(assignment.jobId)).to.include({ status: "running", progress: 60, name: "A job" });
   });
 
-  it("of progress are sent at every five points, with the matching message and never twice", async () => {
+  it("sends progress at every five points, with the matching message and never twice", async () => {
     const step = await newStep();
 
     for (let i = 0; i <= 1000; i++) {
@@ -86,7 +86,7 @@ describe("signalbox/client reports", () => {
     expect(await read(step)).to.include({ progress: 100, message: "1000 of 1000", status: "running" });
   });
 
-  it("of small progress and of messages are throttled to the latest one", async () => {
+  it("throttles small progress and messages, and sends the latest", async () => {
     const [one, other] = [await newStep(), await newStep()];
     const startedAt = performance.now();
     const now = sinon.stub(performance, "now").returns(startedAt);
@@ -114,7 +114,7 @@ describe("signalbox/client reports", () => {
     ]);
   });
 
-  it("of invalid progress are clamped or ignored", async () => {
+  it("clamps or ignores invalid progress", async () => {
     const step = await newStep();
 
     step.progress(0 / 0, "nothing to do");
@@ -125,7 +125,7 @@ describe("signalbox/client reports", () => {
     expect(await read(step)).to.include({ progress: 100, message: "nothing to do" });
   });
 
-  it("of a completion or a failure are sent each time, even when repeated", async () => {
+  it("sends each completion and each failure, even when repeated", async () => {
     const step = await newStep();
 
     await step.complete({ message: "done" });
@@ -141,7 +141,7 @@ describe("signalbox/client reports", () => {
     ]);
   });
 
-  it("complete the job with the step whose range ends at 100, and not before that step's completion", async () => {
+  it("completes the job with the step whose range ends at 100, and not before that step's completion", async () => {
     const step = await newStep({ from: 33.3, to: 100 });
 
     step.progress(100, "nearly");
@@ -160,7 +160,7 @@ describe("signalbox/client reports", () => {
     });
   });
 
-  it("of a step's failure fail the job only with failJob", async () => {
+  it("fails the job with a step only with failJob", async () => {
     const [one, other] = [await newStep(), await newStep()];
 
     await one.fail("no");
@@ -171,7 +171,7 @@ describe("signalbox/client reports", () => {
     expect(await read(other)).to.deep.include({ output: { done: 3 } });
   });
 
-  it("on a job without steps set its progress and complete it", async () => {
+  it("sets the progress of a job without steps and completes it", async () => {
     const job = await newJob();
 
     await job.start();
@@ -190,7 +190,7 @@ describe("signalbox/client reports", () => {
     });
   });
 
-  it("that the service rejects throw to the caller that waits, and otherwise call onError", async () => {
+  it("throws a rejection to the caller that waits, and otherwise passes it to onError", async () => {
     const errors: unknown[] = [];
     const { client } = recordingClient({ url: app.url, onError: (error) => errors.push(error) });
     const step = client.job("no such job").step("s", { name: "S" });
@@ -209,7 +209,7 @@ describe("signalbox/client reports", () => {
     expect(errors).to.have.length(1);
   });
 
-  it("after a rejected report are still accepted", async () => {
+  it("sends further reports after a rejected one", async () => {
     const step = await newStep();
 
     const refused = await thrown(step.start("x".repeat(65_537)));
@@ -221,7 +221,7 @@ describe("signalbox/client reports", () => {
     expect(await read(step)).to.include({ status: "running", progress: 30, message: "short" });
   });
 
-  it("with a message that is too long are truncated, and do not spoil the completion", async () => {
+  it("truncates a message that is too long, so that the completion is accepted", async () => {
     const step = await newStep();
     await step.start("begun");
 
@@ -239,7 +239,7 @@ describe("signalbox/client reports", () => {
     ["an object without a prototype", Object.create(null)],
   ];
   for (const [what, message] of strangeMessages)
-    it(`leave out a message that is ${what}, and a completion after it is accepted`, async () => {
+    it(`leaves out a message that is ${what}, so that the completion is accepted`, async () => {
       const step = await newStep();
       await step.start("begun");
 
@@ -258,7 +258,7 @@ describe("signalbox/client reports", () => {
     ["an object without a prototype", Object.create(null), 0],
   ];
   for (const [what, progress, points] of strangeProgress)
-    it(`accept progress that is ${what} without an exception, as ${points}`, async () => {
+    it(`reads progress that is ${what} as ${points}, without an exception`, async () => {
       const step = await newStep();
       await step.start("begun");
 
@@ -269,7 +269,7 @@ describe("signalbox/client reports", () => {
       expect(await read(step)).to.include({ status: "running", progress: points });
     });
 
-  it("that the service refuses do not take a completion with them", async () => {
+  it("sends a completion alone if the report that it was merged with is refused", async () => {
     const errors: SignalboxError[] = [];
     const { client, sent } = recordingClient({
       url: app.url,
@@ -290,7 +290,7 @@ describe("signalbox/client reports", () => {
     await client.close();
   });
 
-  it("that cannot be written as JSON do not take a completion with them", async () => {
+  it("sends a completion alone if the report that it was merged with cannot be JSON", async () => {
     const errors: unknown[] = [];
     const { client } = recordingClient({ url: app.url, onError: (error) => errors.push(error) });
     const { jobId } = await newJob();
@@ -303,7 +303,7 @@ describe("signalbox/client reports", () => {
     await client.close();
   });
 
-  it("that the service refuses do not take a start with them", async () => {
+  it("sends a start alone if the report that was merged into it is refused", async () => {
     const errors: SignalboxError[] = [];
     const { client } = recordingClient({ url: app.url, onError: (error) => errors.push(error as SignalboxError) });
     const { jobId } = await newJob();
@@ -319,7 +319,7 @@ describe("signalbox/client reports", () => {
     expect(errors.map(({ code }) => code)).to.deep.equal(["invalid_body"]);
   });
 
-  it("on an id that cannot be part of a URL throw before a request", () => {
+  it("throws for an id that cannot be part of a URL, before a request", () => {
     for (const id of ["", ".", ".."]) {
       expect(() => client.job(id)).to.throw(SignalboxError, "No URL can carry");
       expect(() => client.job("a").step(id, { name: "S" })).to.throw(SignalboxError, "No URL can carry");

@@ -74,7 +74,7 @@ describe("signalbox webhooks gmail setup", () => {
   const read = (name: string) => readFileSync(at(name), "utf8");
   const gmailOf = (name = "signalbox.json5") => JSON5.parse(read(name)).hooks.gmail;
 
-  /** A file of somebody who has written it by hand, and who does not ask Google itself. */
+  /** A file written by hand, with the addresses of the test server in place of those of Google. */
   const configText = (more = "") => `// mine
 {
   hooks: {
@@ -700,7 +700,7 @@ describe("signalbox webhooks gmail setup", () => {
   }
 });
 
-/** A fetch that asks the server for what is to be asked of Google, and knows no other host. */
+/** A fetch that sends requests for Google to the test server, and rejects every other host. */
 const redirectingTo =
   ({ url }: GoogleServer, ask: typeof fetch): typeof fetch =>
   (input, options) => {

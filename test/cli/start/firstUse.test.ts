@@ -169,7 +169,7 @@ describe("signalbox start for the first time with configured servers", function 
     await current?.ended;
     current = undefined;
   };
-  /** The one that runs without a configuration file, or one that is started. */
+  /** Returns the running instance without a configuration file, or a new one. */
   const running = async () => {
     current ??= runCli("start", { SIGNALBOX_DATA_DIR: dataDir, ...servers }, home);
     const url = await current.ready();

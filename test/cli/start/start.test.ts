@@ -27,7 +27,7 @@ describe("signalbox start with embedded servers", function () {
   let home: string;
   let dataDir: string;
   let file: string;
-  /** The one that runs, of those that the tests start one after the other over the same data. */
+  /** The running instance. The tests start one after another with the same data. */
   let current: Service | undefined;
   let hasJob = false;
 
@@ -54,7 +54,7 @@ describe("signalbox start with embedded servers", function () {
     await current?.ended;
     current = undefined;
   };
-  /** The one that runs, or one that is started; a job is among its data. */
+  /** Returns the running instance, or a new one. Its data contain a job. */
   const running = async () => {
     const service = current ?? start();
     const url = await service.ready();
@@ -62,7 +62,7 @@ describe("signalbox start with embedded servers", function () {
     hasJob = true;
     return { service, url };
   };
-  /** Has one leave its data behind. */
+  /** Starts and stops an instance, so that its data exist. */
   const haveRun = async () => {
     if (!hasJob) await running();
     await stop();

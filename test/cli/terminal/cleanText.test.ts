@@ -6,7 +6,7 @@ import { cut } from "../../../src/cli/terminal/columns.ts";
 import { tableLines } from "../../../src/cli/terminal/table.ts";
 import { rowLines, section } from "../../../src/cli/terminal/words.ts";
 
-/** Any text, and often what a terminal obeys. */
+/** Any text, often with characters that a terminal interprets. */
 const hostile = fc
   .array(
     fc.oneof(
@@ -27,11 +27,11 @@ const hostile = fc
   )
   .map((parts) => parts.join(""));
 
-/** C0 but tab and line feed, DEL, C1, halves of characters, and what turns the direction. */
+/** Control characters except tab and line feed, single surrogates, and characters that change the direction of text. */
 const OBEYED = /[^\P{Cc}\t\n]|\p{Cs}|[\u202a-\u202e\u2066-\u2069]/u;
 
 describe("Untrusted texts on a terminal", () => {
-  // what is asked is what of the texts is left, not whether this run is at a terminal that has colours
+  // the tests check texts only, so the colours of the terminal that runs them are turned off
   const { NO_COLOR, FORCE_COLOR } = process.env;
   before(() => {
     process.env.NO_COLOR = "1";
