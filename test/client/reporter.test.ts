@@ -321,9 +321,9 @@ describe("A reporter of signalbox/client", () => {
 
   it("throws for an id that cannot be part of a URL, before a request", () => {
     for (const id of ["", ".", ".."]) {
-      expect(() => client.job(id)).to.throw(SignalboxError, "No URL can carry");
-      expect(() => client.job("a").step(id, { name: "S" })).to.throw(SignalboxError, "No URL can carry");
-      expect(() => client.jobs.delete(id)).to.throw(SignalboxError, "No URL can carry");
+      expect(() => client.job(id)).to.throw(SignalboxError, "cannot be part of a URL");
+      expect(() => client.job("a").step(id, { name: "S" })).to.throw(SignalboxError, "cannot be part of a URL");
+      expect(() => client.jobs.delete(id)).to.throw(SignalboxError, "cannot be part of a URL");
     }
   });
 });

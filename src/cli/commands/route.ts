@@ -8,8 +8,8 @@ import { withStores } from "../withStores.ts";
  */
 export async function showRoute(env: NodeJS.ProcessEnv): Promise<void> {
   const config = readConfig(env);
-  const kept = await withStores(config, ({ sessions }) => sessions.route());
-  if (kept) console.log(`${kept.channel} ${kept.to}`);
+  const route = await withStores(config, ({ sessions }) => sessions.route());
+  if (route) console.log(`${route.channel} ${route.to}`);
   else if (config.session.main) console.log(`${config.session.main.channel} ${config.session.main.to} (session.main)`);
   else console.log("No route is set. Set one with `signalbox route set CHANNEL TO`.");
 }

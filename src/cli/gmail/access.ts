@@ -152,8 +152,8 @@ const isUsable = (found: MailboxCheck): boolean =>
 const isClientError = (found: MailboxCheck) =>
   found instanceof GoogleError && found.codes.some((code) => /client$/.test(code));
 
-const covers = ({ scopes: held }: KnownCredentials, scopes: readonly string[]) =>
-  held === undefined || scopes.every((scope) => held.includes(scope));
+const covers = ({ scopes: granted }: KnownCredentials, scopes: readonly string[]) =>
+  granted === undefined || scopes.every((scope) => granted.includes(scope));
 
 async function checkMailbox({ gmail }: Access, account: string): Promise<MailboxCheck> {
   try {

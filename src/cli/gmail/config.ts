@@ -38,11 +38,11 @@ export function readConfigText(env: NodeJS.ProcessEnv): ConfigText {
  * its API stays without a token.
  */
 function newConfigText(env: NodeJS.ProcessEnv): string {
-  const kept = findSavedToken(resolve(parseConfig(undefined, env).dataDir));
+  const savedToken = findSavedToken(resolve(parseConfig(undefined, env).dataDir));
   return configTemplate({
-    "server.apiToken": kept ? undefined : generateSecret(),
+    "server.apiToken": savedToken ? undefined : generateSecret(),
     "hooks.enabled": true,
-    "hooks.token": env.SIGNALBOX_HOOKS_TOKEN ? undefined : (kept ?? generateSecret()),
+    "hooks.token": env.SIGNALBOX_HOOKS_TOKEN ? undefined : (savedToken ?? generateSecret()),
   });
 }
 

@@ -49,8 +49,8 @@ export function consentCredentials(client: Client, { refreshToken, scopes }: Con
     client_secret,
     refresh_token: refreshToken,
   };
-  const kept = { ...credentials, scopes, ...(project !== undefined && { project_id: project }) };
-  return describe(credentials, `${JSON.stringify(kept, null, 2)}\n`);
+  const saved = { ...credentials, scopes, ...(project !== undefined && { project_id: project }) };
+  return describe(credentials, `${JSON.stringify(saved, null, 2)}\n`);
 }
 
 /** Saves credentials in a file that only this user can read. @throws StartError if it cannot be written */

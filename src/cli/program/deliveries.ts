@@ -23,7 +23,7 @@ export function addDeliveries(program: Command, environment: Environment): void 
     });
   withExamples(listCommand(list), "signalbox deliveries list --state failed --channel telegram");
 
-  const acts = {
+  const descriptions = {
     retry: "Restart a failed delivery, or try a pending one now.",
     cancel: "Cancel a pending delivery.",
   } as const;
@@ -31,7 +31,7 @@ export function addDeliveries(program: Command, environment: Environment): void 
     const command = deliveries
       .command(act)
       .argument("<deliveryId>", "id of the delivery")
-      .description(acts[act])
+      .description(descriptions[act])
       .option("--json", "print the delivery as one line of JSON")
       .action(async (deliveryId: string, options: ServiceOptions & { json?: boolean }) => {
         const { actOnDelivery } = await import("../commands/deliveries.ts");

@@ -45,7 +45,7 @@ function addSend(hooks: Command, environment: Environment): void {
       await sendMapped(await environment(), name, options);
     });
   withExamples(
-    ofSend(send),
+    withSendOptions(send),
     "signalbox hooks send ci/build --body body.json",
     "signalbox hooks send github --body push.json --header 'X-Hub-Signature-256: sha256=2fd4e1c6'",
   );
@@ -59,7 +59,7 @@ function addSend(hooks: Command, environment: Environment): void {
       const { sendWake } = await import("../commands/sendHook.ts");
       await sendWake(await environment(), options);
     });
-  withExamples(ofSend(wake), "signalbox hooks send wake --text 'The nightly backup failed'");
+  withExamples(withSendOptions(wake), "signalbox hooks send wake --text 'The nightly backup failed'");
 
   const agent = send
     .command("agent")
@@ -81,7 +81,7 @@ function addSend(hooks: Command, environment: Environment): void {
       await sendAgent(await environment(), options);
     });
   withExamples(
-    ofSend(agent),
+    withSendOptions(agent),
     "signalbox hooks send agent --message 'What happened last night?' --no-deliver --wait",
     "signalbox hooks send agent --message - --session-key incidents --name Incident",
   );
@@ -90,7 +90,7 @@ function addSend(hooks: Command, environment: Environment): void {
 const wakeMode = (flags: string) =>
   new Option(flags, "when the main session processes the event").choices(["now", "next-heartbeat"]);
 
-const ofSend = (command: Command): Command =>
+const withSendOptions = (command: Command): Command =>
   serviceCommand(
     command
       .option("--idempotency-key <key>", "repeated calls with the same key within 24 hours have one effect")

@@ -20,7 +20,7 @@ export function addJobs(program: Command, environment: Environment): void {
       await listJobs(await environment(), options);
     });
   withExamples(
-    listCommand(ofFilter(list)),
+    listCommand(withFilters(list)),
     "signalbox jobs list --status failed --created-from yesterday",
     "signalbox jobs list --metadata team=sales --all --json",
   );
@@ -47,7 +47,7 @@ export function addJobs(program: Command, environment: Environment): void {
       await watchJobs(await environment(), jobId, options);
     });
   withExamples(
-    serviceCommand(ofFilter(watch)),
+    serviceCommand(withFilters(watch)),
     "signalbox jobs watch report-7",
     "signalbox jobs watch --name nightly",
     "signalbox jobs watch report-7 --json",
@@ -64,14 +64,14 @@ export function addJobs(program: Command, environment: Environment): void {
       await deleteJobs(await environment(), jobIds, options);
     });
   withExamples(
-    serviceCommand(ofFilter(remove)),
+    serviceCommand(withFilters(remove)),
     "signalbox jobs delete report-6 report-7",
     "signalbox jobs delete --status completed --updated-before 30d --yes",
   );
 }
 
 /** Adds the filters of jobs. A job must match all of those given. */
-function ofFilter(command: Command): Command {
+function withFilters(command: Command): Command {
   const given = new Set<string>();
   for (const name of ["stale", "no-stale"]) {
     command.on(`option:${name}`, () => {

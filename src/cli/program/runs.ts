@@ -53,12 +53,12 @@ export function addRuns(program: Command, environment: Environment): void {
     });
   withExamples(serviceCommand(watch), "signalbox runs watch 0198c2b4-7a10-7c3e-9d6f-2f8f3b1c5e77");
 
-  const acts = { retry: "Restart a failed run.", cancel: "Cancel a queued or running run." } as const;
+  const descriptions = { retry: "Restart a failed run.", cancel: "Cancel a queued or running run." } as const;
   for (const act of ["retry", "cancel"] as const) {
     const command = runs
       .command(act)
       .argument("<runId>", "id of the run")
-      .description(acts[act])
+      .description(descriptions[act])
       .option("--json", "print the run as one line of JSON")
       .action(async (runId: string, options: RunOptions) => {
         const { actOnRun } = await import("../commands/runs.ts");

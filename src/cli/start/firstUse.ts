@@ -25,8 +25,8 @@ export interface Settings {
 export function readSettings(env: NodeJS.ProcessEnv, { createToken = true } = {}): Settings {
   const config = readConfig(env);
   if (configFile(env) || env.SIGNALBOX_HOOKS_ENABLED) return { config, env, generatedToken: undefined };
-  const kept = () => (createToken ? readOrCreateToken(resolve(config.dataDir)) : PLACEHOLDER_TOKEN);
-  const generatedToken = config.hooks.token ? undefined : kept();
+  const token = () => (createToken ? readOrCreateToken(resolve(config.dataDir)) : PLACEHOLDER_TOKEN);
+  const generatedToken = config.hooks.token ? undefined : token();
   const withHooks = {
     ...env,
     ...(generatedToken ? { [GENERATED_HOOKS_TOKEN]: generatedToken } : { SIGNALBOX_HOOKS_ENABLED: "true" }),
