@@ -259,7 +259,7 @@ describe("signalbox jobs watch", () => {
   it("rejects a job id together with filters", async () => {
     const { code, stderr } = await runInProcess(["jobs", "watch", "a", "--status", "failed"], env);
 
-    expect([code, stderr]).to.deep.equal([2, "Name one job, or give filters: not both.\n"]);
+    expect([code, stderr]).to.deep.equal([2, "Pass a job id or filters, not both.\n"]);
   });
 
   it("exits without a message when the reader closes the pipe", async () => {
