@@ -17,10 +17,9 @@ import { SetupError } from "./setupError.mjs";
  * Tries the sources until one provides a program that runs on this machine and is new enough, and installs that in
  * .tools/bin.
  * @param {Context} context
- * @param {Program} program Promise<string | undefined>)[]} sources give a path, or undefined when they =>  * @param
- *   {readonly ((context: Context) => Promise<string | undefined>)[]} sources return a path, or undefined if they =>
- *   Promise<string | undefined>)[]} sources give a path, or undefined when they have none, or throw a SetupError with
- *   the reason as a clause
+ * @param {Program} program
+ * @param {readonly ((context: Context) => Promise<string | undefined>)[]} sources return a path, or undefined if they
+ *   have none, or throw a SetupError with the reason as a clause
  * @returns {Promise<readonly string[] | undefined>} why each source failed; undefined when one succeeded
  */
 export async function placeFirst(context, program, sources) {

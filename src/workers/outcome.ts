@@ -3,7 +3,12 @@ import { type AppError, toAppError } from "../shared/errors.ts";
 
 /** How one try of a job ended: the only answers that a processor gives to its queue. */
 export type ProcessorOutcome =
-  | { readonly kind: "done"; readonly result?: Readonly<Record<string, number | string>> }
+  | {
+      readonly kind: "done";
+      readonly result?: Readonly<Record<string, number | string>>;
+      /** Whether there was nothing to do, which only the debug log mentions. */
+      readonly isIdle?: boolean;
+    }
   /** The job has not started. It makes room for others and comes back after `ms`. */
   | { readonly kind: "delay"; readonly ms: number }
   | { readonly kind: "retry"; readonly error: AppError }

@@ -87,9 +87,13 @@ function startWorker(
           }),
         };
     const line = { job: job.id, outcome: outcome.kind, ms: Math.round(performance.now() - started) };
-    if (outcome.kind === "done") log.info({ ...line, ...outcome.result }, "job done");
-    else if (outcome.kind === "delay") log.debug({ ...line, delayMs: outcome.ms }, "job delayed");
-    else log.error({ ...line, code: outcome.error.code, err: outcome.error.cause ?? outcome.error }, "job failed");
+    if (outcome.kind === "done")
+      log[outcome.isIdle ? "debug" : "info"]({ ...line, ...outcome.result }, "the queue job is done");
+    else if (outcome.kind === "delay") log.debug({ ...line, delayMs: outcome.ms }, "the queue job is delayed");
+    else {
+      const { code, cause } = outcome.error;
+      log.error({ ...line, code, err: cause ?? outcome.error }, "the queue job failed");
+    }
     return toBullMq(outcome, job, token);
   };
   const attempt = (job: Job, token?: string): Promise<unknown> => {
@@ -105,7 +109,7 @@ function startWorker(
     lockDuration: timings.queueLockMs,
     stalledInterval: timings.queueLockMs / 3,
   });
-  worker.on("error", (error) => log.debug({ err: error }, "the queue cannot be reached"));
+  worker.on("error", (error) => log.debug({ err: error }, "the queue in Redis cannot be reached"));
   return async () => {
     const closed = worker.close().then(() => true);
     // BullMQ waits for an unreachable Redis without limit. The records hold whatever it has not stored.

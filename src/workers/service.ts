@@ -87,7 +87,7 @@ export function startService(config: Config, deps: ServiceDeps): Service {
     maxMemoryMiB: hooks.transformMemoryMiB,
     maxThreads: TRANSFORM_THREADS,
     env: withoutOwnSecrets(env),
-    onOutput: (run, stream, line) => log.info({ run, stream, line }, "output of a transform"),
+    onOutput: (run, stream, line) => log.info({ run, stream, line }, "a transform printed a line"),
   });
   const turns = new TurnShares(worker.concurrency);
   const mappings = compileMappings(hooks);

@@ -220,7 +220,7 @@ describe("operations", () => {
 
     const lines = app.log.filter((line) => line.reqId === "one-line");
     expect(lines).to.have.length(1);
-    expect(lines[0]).to.include({ method: "GET", path: "/api/jobs", status: 200, msg: "request" });
+    expect(lines[0]).to.include({ method: "GET", path: "/api/jobs", status: 200, msg: "the request has ended" });
     expect(lines[0]?.ms).to.be.a("number");
   });
 

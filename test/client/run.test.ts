@@ -89,6 +89,32 @@ describe("signalbox/client run()", () => {
       .and.have.lengthOf(1_000);
   });
 
+  const strangeErrors: [string, unknown, string][] = [
+    ["undefined", undefined, "undefined"],
+    ["a symbol", Symbol("no"), "Symbol(no)"],
+    ["an object without a prototype", Object.create(null), "Unknown error"],
+    ["an object whose text cannot be made", { toString: () => Object.create(null) }, "Unknown error"],
+    ["an error whose message is a number", { message: 5 }, "5"],
+  ];
+  for (const [what, error, message] of strangeErrors)
+    it(`fails the step if the work throws ${what}`, async () => {
+      const job = await newJob();
+
+      const caught = await job
+        .step("s", whole)
+        .run(
+          () => {
+            throw error;
+          },
+          { failJob: 1 as never },
+        )
+        .catch((error: unknown) => ({ error }));
+
+      expect(caught).to.deep.equal({ error });
+      expect(await client.jobs.step(job.jobId, "s")).to.include({ status: "failed", message });
+      expect(await client.jobs.get(job.jobId)).to.include({ status: "failed" });
+    });
+
   it("counts a second run of a failed step as its second attempt", async () => {
     const job = await newJob();
     const step = job.step("s", whole);

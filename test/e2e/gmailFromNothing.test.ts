@@ -88,7 +88,7 @@ describe("the Gmail set-up", function () {
     for (const { code, stderr } of [before, after]) {
       expect(code).to.equal(1);
       expect(stderr).to.match(
-        /^MONGODB_URI is not set, and no Signalbox .* runs in \S+\.signalbox: start it with `npm start`/,
+        /^MONGODB_URI is not set, and no instance .* runs in \S+\.signalbox: start one with `npm start`/,
       );
     }
   });
@@ -102,7 +102,7 @@ describe("the Gmail set-up", function () {
     const { runs } = (await (await fetch(`${url}/api/runs`)).json()) as { runs: Record<string, string>[] };
     const { code, stdout } = await status();
 
-    expect(words).to.match(/\nNext: `npm start`\. /);
+    expect(words).to.match(/\nNext: run `npm start`\. /);
     expect(runs.map(({ name, status }) => [name, status])).to.deep.equal(Array(3).fill(["Gmail", "completed"]));
     for (const subject of SUBJECTS) {
       expect(runs.filter(({ reply }) => reply?.includes(subject))).to.have.length(1);
@@ -112,8 +112,8 @@ describe("the Gmail set-up", function () {
     expect(code).to.equal(0);
     expect(stdout)
       .to.match(/^Last mail +2\d{3}-/m)
-      .and.match(/^Last notice +2\d{3}-/m)
-      .and.match(/^All is well\.$/m);
+      .and.match(/^Last notification +2\d{3}-/m)
+      .and.match(/^No problems\.$/m);
     expect(service.printed()).not.to.match(/Invoice|Lunch|secret|refresh-of|token-\d/);
   });
 
@@ -121,20 +121,20 @@ describe("the Gmail set-up", function () {
     const { service } = await started();
     write({});
     service.kill("SIGHUP");
-    await service.prints(/The configuration is read again/);
+    await service.prints(/The changed configuration is in effect/);
     rmSync(join(home, "gmail-credentials.json"));
     write(withGoogle());
 
     const words = await setUp();
     const wasWell = await isWell();
-    const [, pid = ""] = /`kill -HUP (\d+)` has the Signalbox that runs here listen/.exec(words) ?? [];
-    process.kill(Number(pid), "SIGHUP");
+    const [, command = ""] = /`npx signalbox (\w+)`, so that the instance that runs here listens/.exec(words) ?? [];
+    await runInProcess([command], {}, { cwd: home });
     await eventually(isWell, "it to listen", 30_000);
     arrive("Invoice 18");
     await eventually(() => sent().length >= 1, "the message", 30_000);
 
     expect(wasWell).to.equal(false);
-    expect(Number(pid)).to.equal(service.pid);
+    expect(command).to.equal("reload");
     expect(sent()[0]?.text).to.include("Invoice 18");
   });
 });

@@ -85,7 +85,7 @@ describe("foreign messages in Redis", function () {
     await app.call("PUT", "/api/jobs/last", {});
     await resumed.next("job", ({ jobId }) => jobId === "last");
     for (const events of [all, resumed]) events.close();
-    expect(app.log.filter(({ msg }) => String(msg).includes("trying again"))).to.deep.equal([]);
+    expect(app.log.filter(({ msg }) => String(msg).includes("is retried"))).to.deep.equal([]);
   });
 
   it("on the queues do not block other jobs", async () => {
@@ -119,7 +119,7 @@ describe("foreign messages in Redis", function () {
     };
     await eventually(left, "the queue to be empty");
     tell(
-      `entries of queues, seed ${SEED}: ${count}, of which ${worker.log.filter(({ msg }) => msg === "job failed").length} failed`,
+      `entries of queues, seed ${SEED}: ${count}, of which ${worker.log.filter(({ msg }) => msg === "the queue job failed").length} failed`,
     );
     expect(app.log.filter(({ code }) => code === "internal")).to.deep.equal([]);
   });

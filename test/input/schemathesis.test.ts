@@ -74,6 +74,6 @@ describe("schemathesis with all checks of /openapi.json", () => {
     tell(report.replaceAll("\n", "\n      "));
     expect(code, report).to.equal(0);
     expect(app.log.filter(({ code }) => code === "internal")).to.deep.equal([]);
-    expect(worker.log.filter(({ msg }) => msg === "job failed")).to.deep.equal([]);
+    expect(worker.log.filter(({ msg }) => msg === "the queue job failed")).to.deep.equal([]);
   });
 });

@@ -165,11 +165,28 @@ describe("the logs, metrics, errors and reports of a process", function () {
     expect(text).to.not.match(OBEYED);
   });
 
+  it("at a terminal have one short line for each request", async () => {
+    const program = `
+      import { createLogger } from ${JSON.stringify(pathToFileURL(resolve("src/shared/logger.ts")).href)};
+      const log = createLogger({ level: "info", name: "web", pretty: true });
+      const request = { reqId: "7", method: "GET", path: "/api/jobs", status: 200, ms: 3.12 };
+      log.info(request, "the request has ended");
+      log.info({ ...request, status: 404, code: "job_not_found", aborted: true }, "the request has ended");
+      log.info({ queue: "retention", completed: 2 }, "the queue job is done");
+    `;
+    const { stdout } = await run(process.execPath, ["--input-type=module", "-e", program], { env: {} });
+
+    expect(stdout.replace(/^\[[\d:.]+\] /gm, "")).to.equal(
+      'INFO: web: GET /api/jobs 200 3.12 ms\nINFO: web: GET /api/jobs 404 job_not_found 3.12 ms {"aborted":true}\n' +
+        'INFO: web: the queue job is done {"queue":"retention","completed":2}\n',
+    );
+  });
+
   it("at a terminal contain no control sequence, and no line that looks like the start of another entry", async () => {
     const text = await printed(true);
 
     const begun = text.split("\n").filter((line) => line.startsWith("["));
-    expect(begun.map((line) => line.replace(/^\[.*?\] /, ""))).to.deep.equal([
+    expect(begun.map((line) => line.replace(/^\[.*?\] | \{.*| $/g, ""))).to.deep.equal([
       "INFO: web: request",
       "ERROR: web: failed",
     ]);

@@ -54,8 +54,7 @@ export function authenticateHook({ mappings, basePath, verifier, log }: HookAuth
         tokens.some((token) => verifier.verify(token)) ||
         senders.some((auth) => auth.type === "token" && findHeaderFault(auth, { headers: {}, tokens }) === null);
       warned = includesValid(hookTokens(ctx)) && !includesValid(headerTokens(ctx));
-      if (warned)
-        log.warn("a sender sends the hook token in the URL (?token=), which is deprecated: send it in a header");
+      if (warned) log.warn("a sender passes the hook token in the URL (?token=), which is deprecated; use a header");
     }
     return ctx.state.byHookToken || (senders.length > 0 && ctx.method === "POST") ? next() : verifier.reject(ctx);
   };

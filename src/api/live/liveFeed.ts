@@ -189,7 +189,7 @@ export class LiveFeed {
       await this.#send(changes, ready, position ?? undefined);
       this.#sentPosition = position;
     } catch (error) {
-      this.#deps.log.debug({ err: error }, "changed records could not be read; trying again");
+      this.#deps.log.debug({ err: error }, "changed records could not be read; the read is retried");
       this.#pending = [...changes, ...this.#pending].slice(-MAX_CHANGES - 1);
       nextDelayMs = RETRY_MS;
     }
@@ -218,7 +218,7 @@ export class LiveFeed {
     const position = this.#position && this.#sentPosition;
     for (const { stream, backlog } of this.#subscribers) stream.sendHeartbeat(backlog ? null : position);
     void this.#endExpiredLogins().catch((error) => {
-      this.#deps.log.debug({ err: error }, "ended log-ins could not be read; trying again at the next heartbeat");
+      this.#deps.log.debug({ err: error }, "ended logins could not be read; the read is retried at the next heartbeat");
     });
   }
 

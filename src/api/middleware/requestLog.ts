@@ -32,7 +32,7 @@ export function requestLog(log: Logger, metrics: Metrics): Middleware {
           seconds,
         );
       const line = { reqId, method, path, status, code: ctx.state.code, ms: Math.round(seconds * 1e5) / 100 };
-      log.info(ctx.res.writableFinished || isStream ? line : { ...line, aborted: true }, "request");
+      log.info(ctx.res.writableFinished || isStream ? line : { ...line, aborted: true }, "the request has ended");
     });
     await next();
   };

@@ -1,10 +1,11 @@
-import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { parseEnv } from "node:util";
 import { Ajv } from "ajv";
 import JSON5 from "json5";
 import { isObject } from "../json.ts";
 import { StartError } from "../lifecycle.ts";
 import type { RedisAddress } from "../queue/redisAddress.ts";
+import { readTextFile } from "../textFile.ts";
 import { crossChecks } from "./checks/config.ts";
 import { findDuplicateKeys } from "./duplicateKeys.ts";
 import { applyEnvironment, type Environment, type Json, substitute } from "./fill.ts";
@@ -28,9 +29,9 @@ const validate = new Ajv({ allErrors: true, useDefaults: true, strict: false, ve
  * file may be absent.
  * @throws StartError when it cannot be read
  */
-export function loadDotEnv(): void {
+export function loadDotEnv(env: NodeJS.ProcessEnv): void {
   try {
-    process.loadEnvFile();
+    for (const [name, value] of Object.entries(parseEnv(readTextFile(".env")))) env[name] ??= value;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== "ENOENT") throw new StartError(`The file .env cannot be read (${code}): correct or remove it.`);
@@ -47,7 +48,7 @@ export const configPath = (env: Environment): string => resolve(env.SIGNALBOX_CO
 export function configFile(env: Environment): { readonly path: string; readonly text: string } | undefined {
   const path = configPath(env);
   try {
-    return { path, text: readFileSync(path, "utf8") };
+    return { path, text: readTextFile(path) };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== "ENOENT") throw new ConfigError(path, [`the file cannot be read (${code})`]);

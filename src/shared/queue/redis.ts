@@ -168,7 +168,7 @@ function withLog(redis: Redis, log: Logger): Redis {
   };
   redis.on("error", (error: NodeJS.ErrnoException) => {
     if (isClosed) return; // a connection that was still connecting fails when it is closed
-    if (!lost) log.warn({ code: error.code }, "Redis cannot be reached; trying again");
+    if (!lost) log.warn({ code: error.code }, "Redis cannot be reached; the connection is retried");
     lost = true;
   });
   redis.on("ready", () => {
@@ -181,7 +181,7 @@ function withLog(redis: Redis, log: Logger): Redis {
 function clusterWithLog(cluster: Cluster, log: Logger): Cluster {
   let lost = false;
   const lose = ({ code }: NodeJS.ErrnoException, node?: string) => {
-    if (!lost) log.warn({ code, node }, "some nodes of the Redis Cluster cannot be reached; trying again");
+    if (!lost) log.warn({ code, node }, "a node of the Redis cluster cannot be reached; the connection is retried");
     lost = true;
   };
   cluster.on("node error", lose);

@@ -9,7 +9,7 @@ import type { RunContext } from "../runWorkers.ts";
 import { type ChannelLimiter, limitMs } from "./channelLimiter.ts";
 
 const MONGO_DOWN_RETRY_MS = 1_000;
-const INTERNAL_FAULT = "The try broke off for a fault of this service";
+const INTERNAL_FAULT = "The attempt failed because of an internal error";
 /** Maximum rate limits for which one attempt waits. After that it releases the delivery, so that its worker is free. */
 const MAX_LIMITS = 5;
 /** Age at which a delivery fails that only waits for a rate limit or for valid credentials. */
@@ -223,7 +223,10 @@ export class DeliveryAttempt {
         const { stoppedChannelMs } = timings.retry;
         if (this.#limiter.stop(epoch, stoppedChannelMs, result.reason, clock.now())) {
           metrics.channelStopped.set({ channel: name }, 1);
-          log.error({ channel: name, reason: result.reason }, "the channel is stopped: its credentials were refused");
+          log.error(
+            { channel: name, reason: result.reason },
+            "the channel is stopped because its service rejected the credentials",
+          );
         }
         await this.#updatePart(index, unsent);
         return this.#delay(stoppedChannelMs, result.reason);

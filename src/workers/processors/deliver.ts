@@ -67,7 +67,7 @@ async function storeOutcome(
   if (reason !== null) {
     // The other deliveries to an unreachable recipient would be refused too, one after another.
     const others = outcome.kind === "gone" ? await withRetry(() => deliveries.failLane(lane, reason)) : 0;
-    log.warn({ deliveryId: _id, channel, reason, others }, "a delivery has failed");
+    log.warn({ deliveryId: _id, channel, reason, others }, "a delivery failed");
     metrics.deliveries.inc({ channel: name, outcome: "failed" }, others);
   }
   metrics.deliveries.inc({ channel: name, outcome: isSent ? "sent" : "failed" });

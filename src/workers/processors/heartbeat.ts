@@ -76,7 +76,7 @@ async function runTurns(
     const { events, more } = await queue.findWaiting({ limit: MAX_EVENTS, maxChars: deps.session.maxChars });
     // Another turn follows for events that did not fit, and for new events that ask for a turn at once.
     const wanted = events.length > 0 && (turns === 0 || hasMore || events.some(({ wake }) => wake));
-    if (!due && !wanted) return { kind: "done", result: { turns } };
+    if (!due && !wanted) return { kind: "done", result: { turns }, isIdle: turns === 0 };
     const { text, taken, told } = deps.prompt(events);
     const outcome = await turn(deps, text, lost, context);
     deps.metrics.heartbeats.inc({ outcome: outcome.kind });

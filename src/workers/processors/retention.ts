@@ -41,7 +41,8 @@ export function retentionProcessor(
       runsAfter === undefined ? 0 : untilNone(() => deleteBefore(stores, ago(durationMs(runsAfter))));
     const deliveries = await end(deleteEndedDeliveries);
     const runs = await end(deleteEndedRuns);
-    return { kind: "done", result: { completed, failed, payloads, sessions, deliveries, runs, calls } };
+    const result = { completed, failed, payloads, sessions, deliveries, runs, calls };
+    return { kind: "done", result, isIdle: Object.values(result).every((count) => count === 0) };
   };
 }
 

@@ -56,7 +56,7 @@ describe("signalbox start with hooks.gmail", function () {
     }, "the run");
 
     expect(runs.map(({ name }) => name)).to.deep.equal(["Gmail"]);
-    expect(service.printed()).to.match(/^ {2}Gmail +ada@example\.org; how it goes: signalbox webhooks gmail status$/m);
+    expect(service.printed()).to.match(/^ {2}Gmail +ada@example\.org \(state: npx signalbox webhooks gmail status\)$/m);
     const metrics = await (await fetch(`${url}/metrics`)).text();
     expect(metrics).to.match(/^signalbox_gmail_listening 1$/m);
   });
@@ -79,7 +79,7 @@ describe("signalbox start with hooks.gmail", function () {
     await eventually(() => listener() === undefined, "it to end again");
     rmSync(credentialsFile);
     reread(configText);
-    await eventually(() => service.printed().includes("The Gmail listener does not run"), "it to fail");
+    await eventually(() => service.printed().includes("The Gmail listener did not start"), "it to fail");
 
     expect(during).to.be.a("number");
     expect(service.printed()).to.include(`The credentials file ${credentialsFile} does not exist: run`);

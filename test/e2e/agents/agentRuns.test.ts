@@ -279,7 +279,7 @@ describe("an agent run with a command as agent", () => {
 
     await app.call("POST", "/hooks/wake", { text: "Disk is full" }, bearer);
     await eventually(
-      () => worker.log.some(({ msg, queue }) => msg === "job failed" && queue === "heartbeat"),
+      () => worker.log.some(({ msg, queue }) => msg === "the queue job failed" && queue === "heartbeat"),
       "the turn to fail",
     );
 

@@ -155,7 +155,7 @@ describe("a turn of the main session", () => {
 
     await wake("a");
     await eventually(
-      () => worker.log.some(({ msg, queue }) => msg === "job failed" && queue === "heartbeat"),
+      () => worker.log.some(({ msg, queue }) => msg === "the queue job failed" && queue === "heartbeat"),
       "the turn to fail",
     );
     const { events: left } = await app.stores.events.findWaiting({ limit: 10, maxChars: 1e6 });
@@ -210,7 +210,7 @@ describe("a turn of the main session", () => {
     model.script(says("The first."), says("Again."), says("The rest."));
 
     await wake("x".repeat(5_000));
-    await eventually(() => worker.log.some(({ msg }) => msg === "job failed"), "the turn to be cut short");
+    await eventually(() => worker.log.some(({ msg }) => msg === "the queue job failed"), "the turn to be cut short");
     await wake("one more");
     await allTaken();
 
@@ -258,7 +258,7 @@ describe("a turn of the main session", () => {
     await wake("x");
     const done = await eventually(() => worker.log.find(({ end }) => end === "lost"), "the turn to be given up");
 
-    expect(done).to.include({ msg: "job done", turns: 0 });
+    expect(done).to.include({ msg: "the queue job is done", turns: 0 });
     expect([await app.stores.events.countWaiting(), await deliveries()]).to.deep.equal([1, []]);
     expect(await app.stores.messages.collection.countDocuments()).to.equal(0);
     expect((await collection.findOne({ _id: "main" }))?.active?.token).to.equal("another");
@@ -336,7 +336,7 @@ describe("a turn of the main session", () => {
     await wake("a", "next-heartbeat");
 
     await schedule();
-    await eventually(() => worker.log.some(({ msg }) => msg === "job failed"), "the turn to fail");
+    await eventually(() => worker.log.some(({ msg }) => msg === "the queue job failed"), "the turn to fail");
     app.clock.advance(60_000);
     await allTaken();
 

@@ -255,7 +255,7 @@ describe("a Redis Cluster", function () {
     ]);
     expect([status, unmapped]).to.deep.equal([503, away.length]);
     await eventually(async () => (await call("GET", "/readyz")).status === 200, "the web process to be ready");
-    const lost = () => printed("some nodes of the Redis Cluster cannot be reached");
+    const lost = () => printed("a node of the Redis cluster cannot be reached");
     await eventually(
       () => lost() > 0 && printed("Redis can be reached again") === lost(),
       "all connections to be back",

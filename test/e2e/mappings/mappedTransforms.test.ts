@@ -229,7 +229,7 @@ describe("the transform of a mapped hook", () => {
 
   it("that hangs ends at once when its run is cancelled", async () => {
     const id = await fixture.accepted("hangs", {});
-    const done = () => fixture.worker.log.some(({ job, msg }) => job === id && msg === "job done");
+    const done = () => fixture.worker.log.some(({ job, msg }) => job === id && msg === "the queue job is done");
 
     const { body } = await fixture.app.call("POST", `/api/runs/${id}/cancel`);
     expect(body).to.deep.include({ status: "failed", error: { code: "cancelled", message: "The run was cancelled." } });

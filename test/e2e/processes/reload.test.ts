@@ -63,11 +63,11 @@ describe("SIGHUP", () => {
 
     const first = await runWithToken("a-hook-token-of-length");
     write("two", "another-token-of-length");
-    await reload(/was reloaded/);
+    await reload(/configuration is in effect/);
     const second = await runWithToken("another-token-of-length");
     const oldToken = (await post("a-hook-token-of-length")).status;
     write("{{broken", "a-third-token-of-length");
-    await reload(/the previous one stays in effect/);
+    await reload(/is invalid; the previous one stays/);
     const third = await runWithToken("another-token-of-length");
 
     expect([first, second, third].map((reply) => reply.split(": ").at(-1))).to.deep.equal(["one", "two", "two"]);
@@ -101,7 +101,7 @@ describe("SIGHUP", () => {
     writeFileSync(file(), `{ redis: { prefix: "other" }, worker: { shutdownSeconds: 600 }, ${settings} }`);
     for (const { child } of running) child.kill("SIGHUP");
     await eventually(
-      () => running.every(({ output }) => /was reloaded/.test(output().stdout)),
+      () => running.every(({ output }) => /configuration is in effect/.test(output().stdout)),
       "both to read it again",
     );
     await until(await accept("0"), "completed");
@@ -125,7 +125,7 @@ describe("SIGHUP", () => {
 
     writeFileSync(file(), "{}");
     web.child.kill("SIGHUP");
-    await eventually(() => /configuration (is not usable|was reloaded)/.test(web.output().stdout), "it to be read");
+    await eventually(() => /configuration is (invalid|in effect)/.test(web.output().stdout), "it to be read");
 
     expect((await fetch(`${url}/api/jobs`)).status).to.equal(401);
     expect(web.output().stdout).to.match(/server\.apiToken is not set/);

@@ -8,7 +8,7 @@ import { ACCOUNT, type GmailFixture, startGmailFixture } from "../../support/gma
 import { googleError } from "../../support/gmail/googleServer.ts";
 
 const TO_START =
-  "start Signalbox with `npm start` (one that runs takes hooks.gmail up on SIGHUP), or beside web and worker `signalbox webhooks gmail run`";
+  "start Signalbox with `npm start`, apply hooks.gmail to a running one with `signalbox reload`, or run `signalbox webhooks gmail run` beside web and worker";
 
 describe("signalbox webhooks gmail status", () => {
   let bed: GmailFixture;
@@ -43,8 +43,8 @@ describe("signalbox webhooks gmail status", () => {
     expect(words.code).to.equal(0);
     expect(words.stdout)
       .to.match(/^Mailbox +ada@example.org$/m)
-      .and.to.match(/^All is well\.$/m);
-    expect(words.stdout).to.include(`Watch until     ${watch.expiresAt}`);
+      .and.to.match(/^No problems\.$/m);
+    expect(words.stdout).to.include(`Watch until        ${watch.expiresAt}`);
   });
 
   it("reports with exit code 1 that nobody has listened yet, with the remedy", async () => {
@@ -53,7 +53,7 @@ describe("signalbox webhooks gmail status", () => {
     const { code, problems } = await status();
 
     expect(code).to.equal(1);
-    expect(problems).to.deep.equal([`Nobody has listened to ${ACCOUNT} yet: ${TO_START}.`]);
+    expect(problems).to.deep.equal([`No process has listened to ${ACCOUNT} yet: ${TO_START}.`]);
   });
 
   it("reports that nobody listens any longer", async () => {
@@ -76,7 +76,7 @@ describe("signalbox webhooks gmail status", () => {
 
     expect(code).to.equal(1);
     expect(problems[0]).to.match(
-      /^No new mail comes in since .*invalid_grant.*run `signalbox webhooks gmail setup` again\.$/,
+      /^New mails cannot be read since .*invalid_grant.*run `signalbox webhooks gmail setup` again\.$/,
     );
     expect(faults.mails.reason).to.equal("Google's login answered 400 (invalid_grant).");
   });
@@ -95,7 +95,7 @@ describe("signalbox webhooks gmail status", () => {
     const old = await status();
 
     expect(young.problems).to.deep.equal([]);
-    expect(old.problems[0]).to.match(/^No new mail comes in since .* Gmail answered 503 .* tried again/);
+    expect(old.problems[0]).to.match(/^New mails cannot be read since .* Gmail answered 503 .* keeps retrying/);
   });
 
   it("reports a late listing and an expired watch", async () => {
@@ -109,8 +109,8 @@ describe("signalbox webhooks gmail status", () => {
 
     expect(code).to.equal(1);
     expect(problems).to.deep.equal([
-      `The mailbox was last listed ${past.toISOString()}: look at the listener's log.`,
-      "Gmail sends no notices: look at the listener's log for why the watch is not made.",
+      `The mailbox was last listed ${past.toISOString()}: the log of the listener has the reason.`,
+      "Gmail sends no notifications, because it has no watch: the log of the listener has the reason.",
     ]);
   });
 
@@ -128,7 +128,7 @@ describe("signalbox webhooks gmail status", () => {
     for (const { code, stderr } of [status, run]) {
       expect({ code, stderr }).to.deep.equal({
         code: 1,
-        stderr: "hooks.gmail is not set: run `signalbox webhooks gmail setup`, which writes it.\n",
+        stderr: "hooks.gmail is not set: run `signalbox webhooks gmail setup`.\n",
       });
     }
   });

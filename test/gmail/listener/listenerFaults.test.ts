@@ -99,7 +99,7 @@ describe("Gmail listener with faults", () => {
     expect(wake).to.equal(true);
     expect(told).to.have.length(1);
     expect(told[0])
-      .to.match(/late or not at all|No new mail comes in/)
+      .to.match(/late or not at all|New mails cannot be read/)
       .and.to.include("invalid_grant");
     expect(told[0]).to.include("`signalbox webhooks gmail setup`");
     for (const one of [mails, notices]) expect(one).to.deep.include({ isLasting: true, toldAs: _id });
@@ -127,8 +127,8 @@ describe("Gmail listener with faults", () => {
     expect(during).to.deep.include({ isLasting: true });
     expect(await bed.mailIds()).to.deep.equal([id]);
     expect(await bed.eventTexts()).to.deep.equal([
-      "The notices of new mails cannot be pulled, so that mails come in late or not at all: Pub/Sub answered 403 (PERMISSION_DENIED, forbidden). To mend it, run `signalbox webhooks gmail setup` again.",
-      "The notices of new mails come in again.",
+      "Notifications of new mails cannot be pulled, so mails arrive late or not at all: Pub/Sub answered 403 (PERMISSION_DENIED, forbidden). To fix it, run `signalbox webhooks gmail setup` again.",
+      "Notifications of new mails are pulled again.",
     ]);
   });
 
@@ -167,9 +167,9 @@ describe("Gmail listener with faults", () => {
 
     expect(await bed.mailIds()).to.deep.equal([id]);
     expect(await bed.eventTexts()).to.deep.equal([
-      "The mail with Gmail's id mail-1 could not be taken and is passed over: Gmail answered 400 (FAILED_PRECONDITION, failedPrecondition).",
+      "The mail with Gmail's id mail-1 could not be read and is skipped: Gmail answered 400 (FAILED_PRECONDITION, failedPrecondition).",
     ]);
-    expect((await bed.mailbox()).lastError?.reason).to.include("A mail was passed over: Gmail answered 400");
+    expect((await bed.mailbox()).lastError?.reason).to.include("A mail was skipped: Gmail answered 400");
   });
 
   it("skips a mail for which Gmail fails ten times while it returns others", async () => {
@@ -222,7 +222,7 @@ describe("Gmail listener with faults", () => {
 
     expect(await bed.mailIds()).to.deep.equal(ids);
     await mended("mails");
-    expect((await bed.eventTexts())[0]).to.match(/^No new mail comes in: Gmail answered 403/);
+    expect((await bed.eventTexts())[0]).to.match(/^New mails cannot be read: Gmail answered 403/);
   });
 
   it("skips mails that their mapping cannot process and reports the reason", async () => {
@@ -235,7 +235,7 @@ describe("Gmail listener with faults", () => {
 
     expect(await bed.runs()).to.deep.equal([]);
     expect(await bed.eventTexts()).to.deep.equal([
-      "The mail with Gmail's id mail-1 could not be taken and is passed over: attachments must be an array: the mapping makes a run of each of its items.",
+      "The mail with Gmail's id mail-1 could not be read and is skipped: attachments must be an array: the mapping makes a run of each of its items.",
     ]);
     expect(JSON.stringify(bed.log)).not.to.include("hidden");
   });
@@ -257,7 +257,7 @@ describe("Gmail listener with faults", () => {
     expect(await bed.mailIds()).to.deep.equal([id]);
     expect(google.requestsTo(/messages\/mail-1/)).to.have.length(10);
     expect(await bed.eventTexts()).to.deep.equal([
-      "The mail with Gmail's id mail-1 could not be taken and is passed over: It could not be read; the listener's log says why.",
+      "The mail with Gmail's id mail-1 could not be read and is skipped: It could not be read; the log of the listener has the reason.",
     ]);
     expect(JSON.stringify(bed.log)).to.include("an error of ours").and.not.to.include("odd");
   });

@@ -551,7 +551,7 @@ describe("a delivery", () => {
 
     await app.call("POST", `/api/deliveries/${id}/cancel`);
     answer(SENT);
-    await eventually(() => lines.some(({ msg }) => msg === "job done"), "the attempt to end");
+    await eventually(() => lines.some(({ msg }) => msg === "the queue job is done"), "the attempt to end");
 
     expect(await app.stores.deliveries.find(id)).to.include({ state: "failed", reason: "It was cancelled." });
     expect(await app.stores.sessions.replyTarget()).to.equal(null);
@@ -760,7 +760,7 @@ describe("a delivery", () => {
     const failed = await until(id, "failed");
     await until(next, "sent");
 
-    const reason = "The try broke off for a fault of this service: see the worker's log.";
+    const reason = "The attempt failed because of an internal error: see the worker's log.";
     expect(waits).to.include({ reason, failures: 5, claim: null });
     expect(failed.reason).to.equal(`${reason} It was tried 6 times, and may have arrived.`);
     const faults = lines.filter(({ level }) => level === 50);
