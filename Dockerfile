@@ -14,7 +14,7 @@ COPY src/dashboard ./src/dashboard
 RUN node script/buildDashboard.mjs
 
 FROM node:24-slim
-# The last two save memory: docs/performance.md.
+# The last two save memory: docs/explanation/performance.md.
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 MALLOC_ARENA_MAX=2 NODE_COMPILE_CACHE=/tmp/compiled
 WORKDIR /app
 COPY --from=packages /app/node_modules ./node_modules

@@ -39,4 +39,4 @@ const manifest = {
 };
 writeFileSync(join(out, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
 cpSync(join(root, "LICENSE"), join(out, "LICENSE"));
-cpSync(join(root, "docs", "client.md"), join(out, "README.md"));
+cpSync(join(root, "docs", "reference", "client.md"), join(out, "README.md"));

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { examplesOf } from "../src/cli/program/examples.ts";
 import { buildProgram } from "../src/cli/program/program.ts";
 
-/** Generates docs/cli.md: what applies to all commands, then each command as commander defines it. */
+/** Generates docs/reference/cli.md: what applies to all commands, then each command as commander defines it. */
 export function cliDocs(): string {
   const program = buildProgram(async () => ({}));
   const commands = leaves(program).map(page).join("\n\n");

@@ -4,13 +4,15 @@ import { ConfigSchema, configKeys, isSection } from "../src/shared/config/schema
 import { MappingSchema } from "../src/shared/config/schema/mapping.ts";
 import { ERRORS } from "../src/shared/errors.ts";
 import { cliDocs } from "./cliDocs.ts";
+import { metricsDocs } from "./metricsDocs.ts";
 
 /** The documents that are generated from the code, by path. `npm run docs` writes them; a test compares them. */
 export function generatedDocs(): Record<string, string> {
   return {
-    "docs/configuration.md": configuration(),
-    "docs/errors.md": errors(),
-    "docs/cli.md": cliDocs(),
+    "docs/reference/configuration.md": configuration(),
+    "docs/reference/errors.md": errors(),
+    "docs/reference/cli.md": cliDocs(),
+    "docs/reference/metrics.md": metricsDocs(),
     ".env.example": environment(),
   };
 }
@@ -79,7 +81,7 @@ const HEADING = "| key | environment | value | default | what it does |\n|---|--
 function mapping(): string {
   const rows = configKeys(MappingSchema as ConfigNode).map(([key, node]) => row(key, node).replace(" |  | ", " | "));
   const heading = "| key | value | default | what it does |\n|---|---|---|---|";
-  return `### An entry of hooks.mappings\n\n[hooks.md](hooks.md) says how they work, and what a template is.\n\n${heading}\n${rows.join("\n")}`;
+  return `### An entry of hooks.mappings\n\n[hooks.md](hooks.md) says how they work, [templates.md](templates.md) what a template is.\n\n${heading}\n${rows.join("\n")}`;
 }
 
 function row(key: string, node: ConfigNode): string {

@@ -1,10 +1,13 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect } from "chai";
 import { generatedDocs } from "../script/docs.ts";
 import { ERRORS } from "../src/shared/errors.ts";
+import { brokenLinks } from "./support/markdownLinks.ts";
 
 const read = (path: string) => readFileSync(path, "utf8");
+
+const PAGES = globSync(["*.md", "{docs,bench,examples,test,.github}/**/*.md"]).sort();
 
 describe("the documents", () => {
   for (const [path, text] of Object.entries(generatedDocs())) {
@@ -13,8 +16,8 @@ describe("the documents", () => {
     });
   }
 
-  it("docs/errors.md names every code with its status, and no other", () => {
-    const rows = [...read("docs/errors.md").matchAll(/^\| `(\w+)` \| (\d+) \|/gm)].map(([, code, status]) => [
+  it("docs/reference/errors.md names every code with its status, and no other", () => {
+    const rows = [...read("docs/reference/errors.md").matchAll(/^\| `(\w+)` \| (\d+) \|/gm)].map(([, code, status]) => [
       code,
       Number(status),
     ]);
@@ -24,21 +27,28 @@ describe("the documents", () => {
     );
   });
 
-  it("link only to files that exist", () => {
-    const pages = [
-      "README.md",
-      "CONTRIBUTING.md",
-      "CHANGELOG.md",
-      ...readdirSync("docs").flatMap((name) => (name.endsWith(".md") ? [join("docs", name)] : [])),
-    ];
+  it("link only to files and headings that exist", () => {
+    expect(PAGES).to.include.members(["README.md", "docs/reference/api.md"]);
 
-    const broken = pages.flatMap((page) =>
-      [...read(page).matchAll(/\]\((?!https?:|#|mailto:)([^)#]+)/g)]
-        .map(([, target]) => join(dirname(page), target as string))
-        .filter((target) => !existsSync(target))
-        .map((target) => `${page} → ${target}`),
+    expect(PAGES.flatMap(brokenLinks)).to.deep.equal([]);
+  });
+
+  it("are each linked from another page", () => {
+    const linked = new Set(
+      PAGES.flatMap((page) =>
+        [...read(page).matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)].map(([, to]) => join(dirname(page), to as string)),
+      ),
     );
 
-    expect(broken).to.deep.equal([]);
+    expect(PAGES.filter((page) => page.startsWith("docs/") && !linked.has(page))).to.deep.equal([]);
+  });
+
+  it("are there under each path that the code names", () => {
+    const sources = globSync("{src,script,test,examples,bench}/**/*.{ts,tsx,js,mjs,py}");
+    const named = [...sources, "Dockerfile", "compose.yaml"].flatMap((source) =>
+      [...read(source).matchAll(/\bdocs\/[\w/-]+\.md\b/g)].map(([path]) => ({ source, path })),
+    );
+
+    expect(named.filter(({ path }) => !existsSync(path))).to.deep.equal([]);
   });
 });

@@ -1,4 +1,4 @@
-"""Reports on the steps of a job as docs/wire.md describes. Uses only the standard library; copy and adapt it."""
+"""Reports on the steps of a job as docs/how-to/report-from-any-language.md describes. Uses only the standard library; copy and adapt it."""
 
 import json
 import math

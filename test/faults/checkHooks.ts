@@ -2,7 +2,7 @@ import type { History, Hook, StoredRun } from "./history.ts";
 import { MARK, wakeText } from "./services.ts";
 import type { Violation } from "./violation.ts";
 
-/** Maximum attempts of a turn; see docs/hooks.md. */
+/** Maximum attempts of a turn; see docs/reference/hooks.md. */
 const MOST_TRIES = 3;
 
 const isEvent = ({ hook }: Hook): boolean => hook === "wake" || hook === "event";

@@ -1,21 +1,21 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { expect } from "chai";
 
-describe("docs/security.md", () => {
-  const text = readFileSync("docs/security.md", "utf8");
+describe("docs/explanation/threat-model.md", () => {
+  const text = readFileSync("docs/explanation/threat-model.md", "utf8");
   const threats = text
     .split("\n")
     .filter((line) => line.split(" | ").length === 3 && !line.includes("what could be tried"));
 
   it("names a test in each line, or says that the threat is not stopped and what to do", () => {
-    const without = threats.filter((line) => !line.includes("](../test/"));
+    const without = threats.filter((line) => !line.includes("](../../test/"));
 
     expect(threats).to.have.length.above(30);
     expect(without.filter((line) => !/\| — \|$/.test(line))).to.deep.equal([]);
   });
 
   it("names every test of this folder, and no file that is not there", () => {
-    const named = new Set([...text.matchAll(/\(\.\.\/test\/security\/([^)]+)\)/g)].map(([, file]) => file));
+    const named = new Set([...text.matchAll(/\(\.\.\/\.\.\/test\/security\/([^)]+)\)/g)].map(([, file]) => file));
     const own = readdirSync("test/security").filter((name) => name !== "document.test.ts");
 
     expect([...named].sort()).to.deep.equal(own.sort());

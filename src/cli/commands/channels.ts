@@ -26,7 +26,7 @@ const channelsOf = (env: NodeJS.ProcessEnv) =>
  */
 export async function checkChannels(env: NodeJS.ProcessEnv): Promise<boolean> {
   const channels = channelsOf(env);
-  if (channels.size === 0) console.log("No channel is configured: see `channels` in docs/configuration.md.");
+  if (channels.size === 0) console.log("No channel is configured: see `channels` in docs/reference/configuration.md.");
   const signal = AbortSignal.timeout(CHECK_WITHIN_MS);
   const checked = await Promise.all(
     [...channels].map(async ([name, channel]) => ({ name, ...(await channel.check(signal)) })),

@@ -60,7 +60,7 @@ export function findInitialCredentials(
   const saved = client ? savedIfReadable(path) : savedCredentials(path);
   if (!saved && !client) {
     throw new StartError(
-      "There is no consent yet: give the JSON of an OAuth client with --client, or a service account's key with --credentials (docs/gmail.md says where to get them).",
+      "There is no consent yet: give the JSON of an OAuth client with --client, or a service account's key with --credentials (docs/how-to/set-up-gmail.md says where to get them).",
     );
   }
   const own = saved && clientOf(saved);

@@ -57,7 +57,7 @@ function remedy(step: StepName, error: GoogleError, names: SetupNames): string {
   if (step === "watch" && error.status === 400) {
     return "Gmail publishes only to a topic in the project of the OAuth client or the service account (--project), and --label wants the id of a label, such as INBOX.";
   }
-  return "Run again; where that does not help, docs/gmail.md says what each step needs.";
+  return "Run again; where that does not help, docs/how-to/set-up-gmail.md says what each step needs.";
 }
 
 function enable(step: StepName, place: string, project: string | undefined): string {

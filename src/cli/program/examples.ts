@@ -2,7 +2,7 @@ import type { Command } from "commander";
 
 const EXAMPLES = new WeakMap<Command, readonly string[]>();
 
-/** Adds examples to a command's help and to docs/cli.md. */
+/** Adds examples to a command's help and to docs/reference/cli.md. */
 export function withExamples(command: Command, ...lines: readonly string[]): Command {
   EXAMPLES.set(command, lines);
   return command.addHelpText(

@@ -110,8 +110,8 @@ describe("parseConfig", () => {
     expect(runners.command).to.deep.include({ command: ["agent", "openai/gpt-5"], env: { KEY: "k" }, output: "text" });
   });
 
-  it("accepts the example of docs/configuration.md", () => {
-    const [, example] = /```json5\n(.*?)```/s.exec(readFileSync("docs/configuration.md", "utf8")) ?? [];
+  it("accepts the example of docs/reference/configuration.md", () => {
+    const [, example] = /```json5\n(.*?)```/s.exec(readFileSync("docs/reference/configuration.md", "utf8")) ?? [];
 
     const config = parseConfig(example, {
       SIGNALBOX_API_TOKEN: "the-token-of-the-API",

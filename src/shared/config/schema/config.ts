@@ -10,7 +10,7 @@ const HOST_NAME = "^[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+)*$";
 
 /**
  * The schema of the configuration file: every key with its default and its meaning.
- * docs/configuration.md and .env.example are generated from here (`npm run docs`).
+ * docs/reference/configuration.md and .env.example are generated from here (`npm run docs`).
  */
 export const ConfigSchema = Type.Object(
   {
