@@ -1,7 +1,8 @@
 import { defineConfig } from "vitepress";
+import { githubSlug } from "./githubSlug.ts";
 import { plainText } from "./plainText.ts";
 import { repositoryLinks } from "./repositoryLinks.ts";
-import { sidebar } from "./sidebar.ts";
+import { GROUPS } from "./sidebar.ts";
 
 /** The guide: docs/ as static pages with search, which `npm run build:guide` builds and the service serves at /guide. */
 export default defineConfig({
@@ -10,12 +11,12 @@ export default defineConfig({
   lang: "en",
   base: "/guide/",
   cleanUrls: true,
+  appearance: { disableTransition: false }, // It would add a style element, which the policy forbids.
   cacheDir: "node_modules/.cache/vitepress",
-  // The policy of the served pages forbids inline scripts; buildGuide.mjs moves the remaining ones to files.
-  metaChunk: true,
-  ignoreDeadLinks: "localhostLinks",
+  ignoreDeadLinks: true, // test/docs.test.ts checks them; a start does not fail because of one.
   head: [["link", { rel: "icon", type: "image/svg+xml", href: "/guide/icon.svg" }]],
   markdown: {
+    anchor: { slugify: githubSlug },
     config(md) {
       repositoryLinks(md);
       plainText(md);
@@ -25,13 +26,15 @@ export default defineConfig({
     logo: "/icon.svg",
     search: { provider: "local" },
     outline: [2, 3],
-    sidebar: sidebar(),
-    // Links that leave the guide: a leading slash would be below its base.
+    sidebar: Object.entries(GROUPS).map(([text, pages]) => ({
+      text,
+      items: pages.map(([page, title]) => ({ text: title, link: `/${page}` })),
+    })),
     nav: [
       { text: "Guide", link: "/", activeMatch: "^/(?!reference/)" },
       { text: "Reference", link: "/reference/configuration", activeMatch: "^/reference/" },
-      { text: "API", link: "/../docs", target: "_self" },
-      { text: "Dashboard", link: "/../", target: "_self" },
+      { component: "ServiceLink", props: { text: "API", path: "docs" } },
+      { component: "ServiceLink", props: { text: "Dashboard", path: "" } },
     ],
   },
 });

@@ -1,7 +1,9 @@
 import type { MarkdownRenderer } from "vitepress";
 
-/** Keeps `{{…}}` in the text of a page as it is; VitePress would evaluate it as an expression. */
+/** Keeps `{{…}}` in text and inline code as it is; VitePress would evaluate it as an expression. */
 export function plainText(md: MarkdownRenderer): void {
-  const renderText = md.renderer.rules.text;
-  md.renderer.rules.text = (...args) => (renderText?.(...args) ?? "").replaceAll("{{", "&#123;&#123;");
+  for (const rule of ["text", "code_inline"] as const) {
+    const render = md.renderer.rules[rule];
+    md.renderer.rules[rule] = (...args) => (render?.(...args) ?? "").replaceAll("{{", "&#123;&#123;");
+  }
 }

@@ -7,14 +7,13 @@ import type { MarkdownRenderer } from "vitepress";
  */
 export function repositoryLinks(md: MarkdownRenderer): void {
   md.core.ruler.push("repository_links", ({ tokens, env }) => {
-    const page: string = env.relativePath ?? "";
+    const page = String(env.relativePath ?? "");
     for (const token of tokens.flatMap(({ children }) => children ?? [])) {
       if (token.type === "link_open") {
-        const path = pathOutside(page, token.attrGet("href") ?? "");
+        const path = pathOutside(page, String(token.attrGet("href")));
         if (path === undefined) continue;
         token.tag = "span";
         token.attrs = [["title", `In the repository: ${path}`]];
-        token.meta = { isOutside: true };
       }
     }
     closeAlike(tokens.flatMap(({ children }) => children ?? []));

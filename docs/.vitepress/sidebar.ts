@@ -1,7 +1,3 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
-import type { DefaultTheme } from "vitepress";
-
 /** The groups of the sidebar, one for each kind of page, with the pages by the words of a reader who looks for them. */
 export const GROUPS: Readonly<Record<string, readonly (readonly [page: string, text: string])[]>> = {
   "Learn it, step by step": [
@@ -53,15 +49,3 @@ export const GROUPS: Readonly<Record<string, readonly (readonly [page: string, t
     ["explanation/performance", "Performance"],
   ],
 };
-
-const docs = join(import.meta.dirname, "..");
-
-/** Returns the sidebar with the pages that exist. */
-export function sidebar(): DefaultTheme.SidebarItem[] {
-  return Object.entries(GROUPS).map(([text, pages]) => ({
-    text,
-    items: pages
-      .filter(([page]) => existsSync(join(docs, `${page}.md`)))
-      .map(([page, title]) => ({ text: title, link: `/${page}` })),
-  }));
-}

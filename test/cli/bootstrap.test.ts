@@ -29,12 +29,12 @@ describe("script/bootstrap", () => {
   let root: string;
   let bin: string;
 
-  /** A clone with its packages installed and its dashboard built, and a PATH on which there is nothing but Node and a shell. */
+  /** A clone with its packages installed and its pages built, and a PATH on which there is nothing but Node and a shell. */
   beforeEach(() => {
     root = mkdtempSync(join(tmpdir(), "signalbox-bootstrap-"));
     bin = join(root, "bin");
     mkdirSync(bin);
-    for (const folder of ["script", "src/dashboard", "src/client", "dist/dashboard"]) {
+    for (const folder of ["script", "docs", "src/dashboard", "src/client", "dist/dashboard", "dist/guide"]) {
       cpSync(folder, join(root, folder), { recursive: true });
     }
     for (const file of ["package.json", "package-lock.json"]) cpSync(file, join(root, file));

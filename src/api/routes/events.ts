@@ -12,7 +12,11 @@ const HEADERS = {
 };
 
 const Stream = Type.Unsafe<Readable>({
-  ...{ type: "object", description: "Each server-sent event; see docs/reference/events.md.", required: ["event", "data"] },
+  ...{
+    type: "object",
+    description: "Each server-sent event; see docs/reference/events.md.",
+    required: ["event", "data"],
+  },
   properties: {
     event: { type: "string" },
     data: { type: "string", description: "JSON." },

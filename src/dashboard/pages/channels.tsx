@@ -46,7 +46,8 @@ export function ChannelsPage() {
           <MainReplyTarget route={channels.value.route} />
           {configured.length === 0 && (
             <p class="muted section-note">
-              No channel is set up yet: replies stay on their runs. <code>docs/how-to/set-up-a-channel.md</code> says what each needs.
+              No channel is set up yet: replies stay on their runs. <code>docs/how-to/set-up-a-channel.md</code> says
+              what each needs.
             </p>
           )}
           <ul class="cards grid">
