@@ -10,57 +10,58 @@ export function cliDocs(): string {
 
 <!-- Made by \`npm run docs\` from src/cli/program and script/cliDocs.ts. -->
 
-In a clone it is \`npx signalbox …\`. \`--help\` after any command says what it takes, \`--version\` which release it is of.
-
-\`\`\`sh
-npx signalbox jobs watch report-7          # a progress bar until the job ends; exits with 1 where it fails
+\`\`\`sh no-run
+npx signalbox jobs watch report-7          # a progress bar until the job ends; exits with 1 if it fails
 npx signalbox jobs list --status failed --json | jq -r .jobId
 npx signalbox hooks send agent --message 'What happened last night?' --no-deliver --wait
 \`\`\`
 
-## Which service, and its tokens
+In a clone the command is \`npx signalbox …\`. \`--help\` after any command shows its options, \`--version\` the version.
 
-\`jobs\`, \`runs\`, \`deliveries\`, \`sessions\` and \`hooks send\` speak to a running service.
+## Service and tokens
+
+\`jobs\`, \`runs\`, \`deliveries\`, \`sessions\` and \`hooks send\` call a running service.
 
 | | address | API token | hook token |
 |---|---|---|---|
-| nothing is said: the one that the [configuration](configuration.md) describes | \`server.host\`, \`server.port\` | \`server.apiToken\` | \`hooks.token\`, or the one that the first start has made |
-| \`--url\`, or \`SIGNALBOX_URL\` | that one | \`SIGNALBOX_API_TOKEN\` | \`SIGNALBOX_HOOKS_TOKEN\` |
+| by default: as the [configuration](configuration.md) says | \`server.host\`, \`server.port\` | \`server.apiToken\` | \`hooks.token\`, or the token of the first start |
+| with \`--url\` or \`SIGNALBOX_URL\` | that address | \`SIGNALBOX_API_TOKEN\` | \`SIGNALBOX_HOOKS_TOKEN\` |
 
-With a URL no configuration file is looked into, so that its secrets go nowhere else. There is no option for a token: the
-arguments of a process can be seen by others. The hook token is enough for \`hooks send\` and for reading runs;
-\`server.readOnlyToken\` in \`SIGNALBOX_API_TOKEN\` for all that only reads.
+With a URL no configuration file is read, so that its secrets are not sent elsewhere. There is no option for a token, because other
+users can see the arguments of a process. The hook token is enough for \`hooks send\` and for reading a run. The value of
+\`server.readOnlyToken\` in \`SIGNALBOX_API_TOKEN\` is enough for commands that only read.
 
-## What is printed
+## Output
 
-Results go to standard output, everything else to standard error. \`--json\` prints one JSON value a line: a line for each row of
-a list, for each event of \`jobs watch\` (\`{ "type": "job" | "job_removed" | "state", "data": … }\`), else one. Colours, bars and
-texts that are cut to the width are for terminals alone (\`NO_COLOR\` and \`FORCE_COLOR\` count). Names, messages and replies are
-written by others: control characters in them never reach the terminal.
+Results go to standard output, everything else to standard error. \`--json\` prints one JSON value a line: a line for each row of a
+list, and for each event of \`jobs watch\` (\`{ "type": "job" | "job_removed" | "state", "data": … }\`).
 
-\`jobs watch\` and \`runs watch\` outlive restarts of the service. \`jobs watch\` of many shows the newest 1,000 that run, and any
-that changes.
+Colours, bars and shortened texts appear only on a terminal; \`NO_COLOR\` and \`FORCE_COLOR\` are respected. Control characters in names,
+messages and replies never reach the terminal.
+
+\`jobs watch\` and \`runs watch\` continue over restarts of the service. \`jobs watch\` without an id shows the newest 1,000 running jobs,
+and every job that changes.
 
 ## Exit codes
 
-| code | |
+| code | meaning |
 |---|---|
-| 0 | done; the job or the run that was watched is completed |
-| 1 | the job, the run or the check failed (a run that was dropped too), or something on this machine is not usable: a file, the configuration, a token that is missing |
-| 2 | the command was not understood, or wants \`--yes\` |
-| 3 | the service cannot be reached, or has refused: a wrong token, no such job |
-| 130, 143, 141 | interrupted, terminated, or whoever read the output has gone |
+| 0 | success; the watched job or run completed |
+| 1 | the job, run or check failed, or the run was dropped; or something on this machine is unusable: a file, the configuration, a missing token |
+| 2 | the command was not understood, or needs \`--yes\` |
+| 3 | the service cannot be reached, or refused the request: a wrong token, no such job |
+| 130, 143, 141 | interrupted, terminated, or the reader of the output is gone |
 
 ## Completion
 
-\`\`\`sh
+\`\`\`sh no-run
 source <(signalbox completion bash)                                        # in ~/.bashrc
 signalbox completion zsh > ~/.zfunc/_signalbox                             # with ~/.zfunc in $fpath, before compinit
 signalbox completion fish > ~/.config/fish/completions/signalbox.fish
 \`\`\`
 
-It completes the command \`signalbox\`: \`npm link\` in the clone puts that on the path (it then runs on the machine's own Node,
-which has to be 22.18 or later).
+Completion works for the command \`signalbox\`. \`npm link\` in the clone puts it on the path; it then runs on the machine's own Node, 22.18
+or later.
 
 ## Commands
 
@@ -79,13 +80,13 @@ function page(command: Command): string {
     .visibleOptions(command)
     .filter(({ long }) => long !== "--help")
     .map((option) => `| \`${option.flags}\` | ${help.optionDescription(option).replaceAll("|", "\\|")} |`);
-  const table = rows.length > 0 ? `\n\n| option | |\n|---|---|\n${rows.join("\n")}` : "";
+  const table = rows.length > 0 ? `\n\n| option | meaning |\n|---|---|\n${rows.join("\n")}` : "";
   const words = help.commandUsage(command).replace(" [options]", "").replace(" [command]", "");
   return `### \`${words}\`
 
 ${command.description()}
 
-\`\`\`sh
+\`\`\`sh no-run
 ${examplesOf(command).join("\n")}
 \`\`\`${table}`;
 }

@@ -224,7 +224,7 @@ describe("docs/how-to/map-a-sender.md", () => {
   });
 
   it("wakes the main session for curl from cron, once for each key", async () => {
-    const [command = ""] = blocks(section("Cron"), "sh");
+    const [command = ""] = blocks(section("Cron"), "sh no-run");
     const text = /-d '(.*)'/.exec(command)?.[1] ?? "";
     const [, path = ""] = /127\.0\.0\.1:3000\/hooks\/(\S+)/.exec(command) ?? [];
     const [, key = ""] = /"Idempotency-Key: (.*?)"/.exec(command) ?? [];

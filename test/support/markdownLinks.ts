@@ -25,13 +25,17 @@ function leadsSomewhere(page: string, target: string): boolean {
 
 const cache = new Map<string, string[]>();
 
-/** Returns the anchors of a page's headings, as GitHub makes them. */
+/**
+ * Returns the anchors of a page's headings. They are those of GitHub and those of the guide's generator alike, which treat
+ * punctuation differently: a heading with such characters has none, so that a link to it counts as broken.
+ */
 function anchors(page: string): string[] {
   const known = cache.get(page);
   if (known) return known;
   const seen = new Map<string, number>();
   const found = [...withoutBlocks(readFileSync(page, "utf8")).matchAll(/^#{1,6} (.+)$/gm)].map(([, heading]) => {
     const slug = slugOf(heading as string);
+    if (slug === undefined) return "";
     const count = seen.get(slug) ?? 0;
     seen.set(slug, count + 1);
     return count === 0 ? slug : `${slug}-${count}`;
@@ -40,14 +44,11 @@ function anchors(page: string): string[] {
   return found;
 }
 
-const slugOf = (heading: string): string =>
-  heading
-    .replace(/\[([^\]]*)\]\([^)]*\)/g, "$1")
-    .trim()
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}\s_-]/gu, "")
-    .replace(/\s/g, "-");
+const slugOf = (heading: string): string | undefined => {
+  const text = heading.replace(/`/g, "").trim().toLowerCase();
+  return /^[\p{L}\p{N} -]+$/u.test(text) ? text.replace(/ /g, "-") : undefined;
+};
 
-const withoutBlocks = (text: string): string => text.replace(/^(```+)[^]*?^\1$/gm, "");
+const withoutBlocks = (text: string): string => text.replace(/^(```+)[\s\S]*?^\1$/gm, "");
 
 const withoutCode = (text: string): string => withoutBlocks(text).replace(/`[^`\n]*`/g, "");
