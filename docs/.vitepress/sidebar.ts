@@ -35,9 +35,12 @@ export const GROUPS: Readonly<Record<string, readonly (readonly [page: string, t
     ["reference/errors", "Errors"],
     ["reference/hooks", "Hooks"],
     ["reference/templates", "Templates"],
+    ["reference/runners", "Agent runners"],
     ["reference/channels", "Channels"],
+    ["reference/gmail", "Gmail"],
     ["reference/events", "Events"],
     ["reference/metrics", "Metrics"],
+    ["reference/limits", "Limits"],
     ["reference/glossary", "Glossary"],
   ],
   "Understand how it works": [

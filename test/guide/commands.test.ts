@@ -1,0 +1,25 @@
+import { globSync } from "node:fs";
+import { documentBlocks } from "../support/documentBlocks.ts";
+import { Reader } from "./reader.ts";
+
+const PAGES = ["README.md", ...globSync("docs/{tutorials,how-to}/*.md").sort()];
+
+describe("the commands and programs of the documents", function () {
+  this.timeout(120_000);
+  let reader: Reader | undefined;
+  afterEach(async () => {
+    await reader?.close();
+    reader = undefined;
+  });
+
+  for (const page of PAGES) {
+    it(`work as written in ${page}`, async () => {
+      reader = await Reader.inClone();
+      for (const block of documentBlocks(page)) {
+        await reader.follow(block).catch((error: Error) => {
+          throw new Error(`${page}:${block.line}: ${error.message}`);
+        });
+      }
+    });
+  }
+});
