@@ -113,7 +113,7 @@ export class Reader {
         .join(""),
     );
     const settings = asConfiguration(code);
-    checkConfiguration(settings, env);
+    checkConfiguration(settings, env, this.#file);
     this.#settings = settings;
   }
 
@@ -124,7 +124,7 @@ export class Reader {
     const settings = withServers(this.#settings, {
       ...{ port, chatUrl: chat.url, mongodb: mongodb.uri, redis, prefix: basename(this.#directory) },
     });
-    const file = join(this.#directory, "signalbox.json5");
+    const file = this.#file;
     const text = this.#withAddresses(JSON.stringify(settings));
     const wanted = text + JSON.stringify(env);
     if (wanted === this.#running) return;
@@ -137,7 +137,12 @@ export class Reader {
       PORT: String(port),
     });
     await this.#service.ready;
+    this.#shell.export("READER_URL", `http://127.0.0.1:${port}`);
     this.#running = wanted;
+  }
+
+  get #file(): string {
+    return join(this.#directory, "signalbox.json5");
   }
 
   #readEnv(): Record<string, string> {

@@ -11,7 +11,9 @@ const MAX_MS = 40_000;
 const PROGRAMS: Readonly<Record<string, string>> = {
   npx: 'exec "$@"',
   signalbox: `exec ${process.execPath} ${resolve("src/cli/main.ts")} "$@"`,
-  curl: 'PATH=${PATH#*:} exec curl --fail-with-body --max-time 20 "$@"',
+  curl: `PATH=\${PATH#*:}
+case " $* " in *" -f"* | *" --fail"*) exec curl "$@" ;; *) exec curl --fail-with-body "$@" ;; esac`,
+  npm: `PATH=\${PATH#*:} SIGNALBOX_URL=$READER_URL exec npm "$@"`,
   sleep: "exit 0",
 };
 
