@@ -48,30 +48,28 @@ function configuration(): string {
 
 <!-- Made by \`npm run docs\` from src/shared/config/schema/config.ts. -->
 
-\`\`\`sh no-run
-npx signalbox init           # writes a file with every key explained and fresh secrets
-npx signalbox config check   # names every problem, and exits with 1 if there is one
-npx signalbox config show    # prints the effective configuration as JSON, with secrets as [redacted]
-\`\`\`
+One JSON5 file, and the environment over it. Every problem is named at once, and a start with a problem is refused.
 
-The configuration is one JSON5 file, overridden by environment variables. All problems are reported at once, and a process does
-not start with a problem.
+- The file is \`signalbox.json5\` in the working directory, or what \`SIGNALBOX_CONFIG\` names. It may be absent.
+- \`\${NAME}\` in a string takes the environment variable NAME; a missing one is an error.
+- An unknown key is an error that names the nearest known one.
+- An empty environment variable counts as none. The npm scripts and \`npx signalbox\` read a file \`.env\` in the working directory too.
 
-- The file is \`signalbox.json5\` in the working directory, or the file that \`SIGNALBOX_CONFIG\` names. It may be absent.
-- \`\${NAME}\` in a string is replaced by the environment variable NAME. A missing variable is an error.
-- An unknown key is an error that names the nearest known key.
-- An empty environment variable counts as not set. The npm scripts and \`npx signalbox\` also read a file \`.env\` in the working
-  directory.
-- Only you can read the file that \`init\` writes. \`init --force\` replaces an existing one.
-- A duration is a whole number and a unit: \`s\`, \`m\`, \`h\`, \`d\` or \`w\`.
+| command (in a clone \`npx signalbox …\`) | |
+|---|---|
+| \`signalbox init\` | writes a file with every key explained, the hooks on, and fresh secrets for \`server.apiToken\` and \`hooks.token\`, which only you can read; \`--force\` replaces one that is there |
+| \`signalbox config check\` | says whether file and environment together are usable, or names every problem and ends with exit code 1 |
+| \`signalbox config show\` | prints as JSON what takes effect; secrets read \`[redacted]\` |
 
-Without a file \`npm start\` turns the hooks on; \`SIGNALBOX_HOOKS_ENABLED=false\` keeps them off. Their token is
-\`SIGNALBOX_HOOKS_TOKEN\`, or one that the first start makes, stores as \`hooks-token\` in the data directory, and shows at every
-start. With a file, hooks are on only when \`hooks.enabled\` is true.
+Without a file \`npm start\` turns the hooks on (\`SIGNALBOX_HOOKS_ENABLED=false\` keeps them off). Their token is
+\`SIGNALBOX_HOOKS_TOKEN\`, or one that the first start makes, keeps in \`hooks-token\` in the data directory, and every start
+shows. With a file the hooks are on when it says so.
 
 \`\`\`json5
 ${EXAMPLE}
 \`\`\`
+
+A duration is a whole number and a unit: \`s\`, \`m\`, \`h\`, \`d\` or \`w\`.
 
 ${sections.join("\n\n")}
 `;
@@ -83,7 +81,7 @@ const HEADING = "| key | environment | value | default | what it does |\n|---|--
 function mapping(): string {
   const rows = configKeys(MappingSchema as ConfigNode).map(([key, node]) => row(key, node).replace(" |  | ", " | "));
   const heading = "| key | value | default | what it does |\n|---|---|---|---|";
-  return `### Keys of a mapping\n\n[Hooks](hooks.md#mapped-hooks) explains how mappings work, [templates](templates.md) what a template can contain.\n\n${heading}\n${rows.join("\n")}`;
+  return `### Keys of a mapping\n\n[Hooks](hooks.md) explains how mappings work, and [templates](templates.md) what a template is.\n\n${heading}\n${rows.join("\n")}`;
 }
 
 function row(key: string, node: ConfigNode): string {
@@ -113,20 +111,11 @@ function errors(): string {
 
 <!-- Made by \`npm run docs\` from src/shared/errors.ts. -->
 
-\`\`\`sh
-curl -sS http://127.0.0.1:3000/api/jobs/missing
-\`\`\`
+Every error is \`application/problem+json\` (RFC 9457) with \`type\`, \`title\`, \`status\`, \`detail\` and \`code\`. Look at \`code\`:
+it is stable; codes are added, never renamed. \`detail\` is for people. \`errors\` lists each fault: \`pointer\` (JSON Pointer) into
+a body, \`parameter\` of a URL. 401 carries \`WWW-Authenticate\`, 405 \`Allow\`, 429 and 503 \`Retry-After\` in seconds.
 
-Every error is \`application/problem+json\` (RFC 9457) with \`type\`, \`title\`, \`status\`, \`detail\` and \`code\`.
-
-- Programs look at \`code\`. Codes are added and never renamed.
-- People read \`detail\`.
-- \`errors\` lists each fault with a \`pointer\` (JSON Pointer) into the body, or with a \`parameter\` of the URL.
-- 401 carries \`WWW-Authenticate\`, 405 \`Allow\`, and 429 and 503 \`Retry-After\` in seconds.
-
-[Debug a failed run](../how-to/debug-a-failed-run.md) says what to do about the codes of runs.
-
-| code | status | meaning | repeat the same request |
+| code | status | what it means | may the same request succeed later |
 |---|---|---|---|
 ${rows.join("\n")}
 `;

@@ -10,7 +10,11 @@ import { sentences } from "./sentences.ts";
 const PAGES = globSync(["*.md", "{docs,examples,.github}/**/*.md"]);
 
 /** Pages that are not checked, with the reason. */
-const EXCEPTIONS: Readonly<Record<string, string>> = {};
+const EXCEPTIONS: Readonly<Record<string, string>> = {
+  "docs/reference/configuration.md": "made from src/shared/config/schema, whose descriptions are being rewritten",
+  "docs/reference/cli.md": "made from src/cli, whose help is being rewritten",
+  "docs/reference/metrics.md": "made from the metrics' help, which is being rewritten",
+};
 
 const kernel = new TextlintKernel();
 let count = 0;

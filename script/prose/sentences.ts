@@ -10,18 +10,22 @@ interface Node {
 
 /** A rule of textlint: checks each sentence of paragraphs, list items and table cells. */
 export const sentences: TextlintRuleModule = ({ Syntax, RuleError, report }) => {
-  const check = (node: Parameters<typeof splitAST>[0]) => {
+  const check = (node: Parameters<typeof splitAST>[0], separator?: string) => {
     for (const sentence of splitAST(node).children) {
       if (sentence.type !== SentenceSplitterSyntax.Sentence) continue;
       const text = proseOf(sentence as Node)
         .replace(/\s+/g, " ")
         .trim();
-      for (const fault of faultsOf(text)) report(sentence as never, new RuleError(`${fault}: ${text.slice(0, 100)}`));
+      for (const part of separator ? text.split(separator) : [text]) {
+        for (const fault of faultsOf(part.trim()))
+          report(node as never, new RuleError(`${fault}: ${part.slice(0, 100)}`));
+      }
     }
   };
   return {
     [Syntax.Paragraph]: (node) => check(node as never),
-    [Syntax.TableCell]: (node) => check({ ...node, type: "Paragraph" } as never),
+    // a cell often is a list, whose items end with a semicolon
+    [Syntax.TableCell]: (node) => check({ ...node, type: "Paragraph" } as never, ";"),
   };
 };
 
