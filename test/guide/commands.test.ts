@@ -1,6 +1,16 @@
 import { globSync } from "node:fs";
 import { documentBlocks } from "../support/documentBlocks.ts";
+import { eventually } from "../support/eventually.ts";
 import { Reader } from "./reader.ts";
+
+/** Results that appear after the last command of a page. */
+const OUTCOMES: Readonly<Record<string, (reader: Reader) => Promise<unknown>>> = {
+  "docs/tutorials/github-to-chat.md": (reader) =>
+    eventually(
+      () => reader.chatRequests().filter((path) => path.endsWith("/sendMessage")).length > 1,
+      "the reply to the issue, after the message that the page sends by hand",
+    ),
+};
 
 const PAGES = ["README.md", ...globSync("docs/{tutorials,how-to}/*.md").sort()];
 
@@ -20,6 +30,7 @@ describe("the commands and programs of the documents", function () {
           throw new Error(`${page}:${block.line}: ${error.message}`);
         });
       }
+      await OUTCOMES[page]?.(reader);
     });
   }
 });

@@ -77,6 +77,11 @@ export class Reader {
     return new Reader(directory, { port, model, chat, mongodb, redis });
   }
 
+  /** The paths of the requests that the chats have received. */
+  chatRequests(): string[] {
+    return this.#servers.chat.requests.map(({ path }) => path);
+  }
+
   /** Follows a block. Blocks of other languages, and those with `no-run`, are for reading. @throws if it does not work */
   async follow({ language, info, code, line }: DocumentBlock): Promise<void> {
     if (info.includes("no-run")) return;
