@@ -11,7 +11,7 @@ const WORDS: readonly (readonly [pattern: RegExp, advice: string])[] = [
   [/\bmend(s|ed|ing)?\b/i, "write fix"],
   [/\bwhat (became|becomes|came|comes) of\b/i, "name it: the result, the state"],
   [/\b(sees?|seen|saw) to\b/i, "write make sure, or handle"],
-  [/\bmay not be \w+(ed|en)\b/i, "write cannot or must not"],
+  [/\bmay not be \w+(ed|en|ne)\b/i, "write cannot or must not"],
   [/\bso (long|many times|often) (after|in a row|as)\b/i, "name the time or the number"],
   [/\b(simply|easily|obviously|of course)\b/i, "leave it out: the reader may find it hard"],
   [/\b(utili[sz]e|leverage|seamless(ly)?|powerful|blazing(ly)?)\b/i, "write use, or leave it out"],

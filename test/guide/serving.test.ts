@@ -1,13 +1,16 @@
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Router from "@koa/router";
+import type { AxeResults } from "axe-core";
 import { expect } from "chai";
 import { GUIDE, mountGuide } from "../../src/api/guide.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 import { BrowserContexts } from "../support/browser.ts";
 import { eventually } from "../support/eventually.ts";
 
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const built = readdirSync(GUIDE, { recursive: true }).map(String);
 const asset = (ending: string) => `/guide/${built.find((name) => name.startsWith("assets") && name.endsWith(ending))}`;
 
@@ -87,6 +90,21 @@ describe("the guide", function () {
 
     expect(await page.getAttribute("html", "class")).to.include("dark");
     expect(others).to.deep.equal([]);
+  });
+
+  it("has no serious axe-core findings, light, dark or on a phone", async () => {
+    for (const colorScheme of ["light", "dark"] as const) {
+      for (const width of [1280, 390]) {
+        const page = await contexts.open(`${app.url}/guide/tutorials/first-job`, {
+          ...{ colorScheme, viewport: { width, height: 800 } },
+        });
+        await page.evaluate(AXE);
+        const { violations } = await page.evaluate<AxeResults>("axe.run({ resultTypes: ['violations'] })");
+        const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+
+        expect(serious.map(({ id, nodes }) => [id, ...nodes.map(({ target }) => String(target))])).to.deep.equal([]);
+      }
+    }
   });
 
   it("links to the dashboard and to the API reference", async () => {

@@ -1,4 +1,3 @@
-import { globSync } from "node:fs";
 import { documentBlocks } from "../support/documentBlocks.ts";
 import { eventually } from "../support/eventually.ts";
 import { Reader } from "./reader.ts";
@@ -12,17 +11,15 @@ const OUTCOMES: Readonly<Record<string, (reader: Reader) => Promise<unknown>>> =
     ),
 };
 
-const PAGES = ["README.md", ...globSync("docs/{tutorials,how-to}/*.md").sort()];
-
-describe("the commands and programs of the documents", function () {
-  this.timeout(120_000);
+/** Declares a test for each page that follows it from its first block to its last. */
+export function followPages(pages: readonly string[]): void {
   let reader: Reader | undefined;
   afterEach(async () => {
     await reader?.close();
     reader = undefined;
   });
 
-  for (const page of PAGES) {
+  for (const page of pages) {
     it(`work as written in ${page}`, async () => {
       reader = await Reader.inClone();
       for (const block of documentBlocks(page)) {
@@ -33,4 +30,4 @@ describe("the commands and programs of the documents", function () {
       await OUTCOMES[page]?.(reader);
     });
   }
-});
+}
