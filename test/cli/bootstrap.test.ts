@@ -162,6 +162,11 @@ describe("script/bootstrap", () => {
       sentence: /^The dashboard cannot be built: run `npm run build:dashboard` to see why\.$/m,
     },
     {
+      title: "a guide that cannot be built",
+      prepare: () => rmSync(join(root, "docs/.vitepress/theme/style.css")),
+      sentence: /^The guide cannot be built: run `npm run build:guide` to see why\.$/m,
+    },
+    {
       title: "no schemathesis for the tests",
       mode: "test",
       prepare: () => {

@@ -14,7 +14,7 @@ const QUESTIONS: readonly [question: string, page: string, heading: string, answ
   ["How do I receive GitHub's webhooks?", "how-to/map-a-sender", "GitHub", "secret"],
   ["How do I serve it over TLS?", "how-to/deploy", "TLS with a proxy", "nginx"],
   ["How do I back it up?", "how-to/back-up", "Your own MongoDB", "mongodump"],
-  ["How do I change a token?", "how-to/rotate-secrets", "A secret in the file", "token"],
+  ["How do I change a token?", "how-to/rotate-secrets", "A secret in the file", "Write a new value"],
 ];
 
 const read = (page: string) => readFileSync(`docs/${page}.md`, "utf8");
