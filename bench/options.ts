@@ -22,6 +22,8 @@ export interface BenchOptions {
   readonly rate: number;
   /** Measures the processor time of each process for a request, instead of everything else. */
   readonly cpu: boolean;
+  /** Measures what open streams of live events cost, instead of everything else. */
+  readonly streams: boolean;
   /** Measures how hostile clients affect others, instead of everything else. */
   readonly attack: boolean;
   /** Runs every measurement briefly and prints JSON. */
@@ -42,6 +44,7 @@ export const USAGE = `npm run bench -- [--quick] [--only ROWS] [--turns N] [--se
   --large JOBS    instead: every call with JOBS jobs of five steps stored, beside an empty database (1000000); with
                   --quick each 20 times and not 200
   --cpu           instead: what each process takes of the processor for a request
+  --streams       instead: what a thousand open streams of live events and pages of jobs cost
   --attack        instead: what others notice of hostile clients; with --quick its short form
   --leak COUNT    instead: what web and worker hold after each tenth of COUNT mixed requests (1000000)
   --soak MINUTES  instead: a web process and two workers under a steady load (20)
@@ -75,6 +78,7 @@ export function benchOptions(args: readonly string[], env: NodeJS.ProcessEnv): B
     attack: flag,
     selftest: flag,
     cpu: flag,
+    streams: flag,
     seconds: text,
     large: text,
     leak: text,
@@ -106,9 +110,9 @@ export function benchOptions(args: readonly string[], env: NodeJS.ProcessEnv): B
     rate: count("rate", 50),
     seed: count("seed", 1),
   };
-  const { attack = false, cpu = false, selftest = false } = values;
+  const { attack = false, cpu = false, streams = false, selftest = false } = values;
   const save = values.save ?? !(quick || only);
-  return { seconds, turns, quick, ...(only && { only }), save, attack, cpu, selftest, ...counts };
+  return { seconds, turns, quick, ...(only && { only }), save, attack, cpu, streams, selftest, ...counts };
 }
 
 /** @throws Error for an unknown row */

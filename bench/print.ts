@@ -100,11 +100,12 @@ export function hanging({ quiet, hanging }: Awaited<ReturnType<typeof measureHan
   ].join("\n");
 }
 
-export function streams({ streams, kibEach, told, reports }: StreamFigures): string {
+export function streams({ streams, kibEach, told, reports, pages }: StreamFigures): string {
   return [
     `${streams} open streams of live events on the one web process:`,
     `  ${kibEach.toFixed(0)} KiB of resident memory each; a change has reached the last of them after ${told.toFixed(0)} ms (p50)`,
     `  reports, 10 connections: ${reports.without.toFixed(0)}/s with none open, ${reports.with.toFixed(0)}/s with all of them told of each job`,
+    `  ${pages.open} open pages of ${pages.jobs} busy jobs: ${pages.reports.toFixed(0)} reports/s; MongoDB answers ${pages.queries.toFixed(0)} queries/s, ${pages.queriesWithout.toFixed(0)} without pages`,
   ].join("\n");
 }
 

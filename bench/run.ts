@@ -64,6 +64,7 @@ try {
   else if (options.large > 0) await compareLarge(options);
   else if (options.leak > 0) await lookForLeaks(options);
   else if (options.cpu) await cpu(options);
+  else if (options.streams) await streams(options);
   else if (options.attack) await attack(options);
   else if (options.soak > 0) await soak(options);
   else await bench(options);
@@ -147,6 +148,11 @@ async function cpu({ seconds, turns }: BenchOptions): Promise<void> {
   const [services, load] = await startMeasured(seconds);
   console.log(print.cpuHead);
   for await (const row of measureCpu(load, services, { turns, seconds })) console.log(print.cpu(row));
+}
+
+async function streams({ seconds }: BenchOptions): Promise<void> {
+  const [[ours], load] = await startMeasured(seconds, ["report"]);
+  console.log(print.streams(await measureStreams(load, ours, seconds)));
 }
 
 async function attack({ seconds, turns, quick }: BenchOptions): Promise<void> {

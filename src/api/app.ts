@@ -27,6 +27,7 @@ import { hookRoutes } from "./routes/hooks.ts";
 import { jobRoutes } from "./routes/jobs.ts";
 import { loginRoutes } from "./routes/login.ts";
 import { mappedHookRoute } from "./routes/mappedHooks.ts";
+import { pingRoutes } from "./routes/ping.ts";
 import { probeRoutes } from "./routes/probes.ts";
 import { runRoutes } from "./routes/runs.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
@@ -92,6 +93,7 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
   const routes: readonly AnyRoute[] = [
     ...jobRoutes,
     ...stepRoutes,
+    ...pingRoutes,
     ...eventRoutes,
     getStats,
     ...hookRoutes(hooks),

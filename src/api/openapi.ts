@@ -96,6 +96,9 @@ function operation(r: AnyRoute, routes: readonly AnyRoute[], needsToken: boolean
     ...(r.schemas.body && {
       requestBody: { required: needsBody(r), content: { "application/json": { schema: r.schemas.body } } },
     }),
+    ...(r.textBody && {
+      requestBody: { required: false, content: { "text/plain": { schema: { type: "string" } } } },
+    }),
     responses: {
       ...Object.fromEntries(
         Object.entries(r.answers).map(([status, schema]) => [status, answer(r, status, schema as TSchema, routes)]),
@@ -139,9 +142,11 @@ function answer(r: AnyRoute, status: string, schema: TSchema, routes: readonly A
   const description = status === "201" ? "Created." : `${r.summary}.`;
   if (status === "204") return { description };
   const links = linksFrom(r, schema, routes);
-  const content = { [r.stream ? "text/event-stream" : "application/json"]: { schema } };
+  const content = { [r.stream ? "text/event-stream" : typeOf(schema)]: { schema } };
   return { description, content, ...(links && { links }) };
 }
+
+const typeOf = ({ type }: TSchema & { type?: string }) => (type === "string" ? "text/plain" : "application/json");
 
 function errorResponses(r: AnyRoute): Record<string, object> {
   const codes = Map.groupBy(errorsOf(r), (code: ErrorCode) => ERRORS[code].status);

@@ -34,6 +34,8 @@ export interface Input<S extends RouteSchemas, K extends keyof AuthContexts = "n
   readonly query: Value<S["query"]>;
   readonly headers: Value<S["headers"]>;
   readonly body: Value<S["body"]>;
+  /** The body of a route with `textBody`; empty for other routes. */
+  readonly text: string;
   /** The result of the authentication that the route names in `authContext`. */
   readonly authContext: AuthContexts[K];
 }
@@ -65,6 +67,8 @@ export interface Route<
   readonly schemas: S;
   /** Maximum size of the body in bytes (default: `server.bodyLimit`). */
   readonly bodyLimit?: number;
+  /** Set when the request's body is text of any type, not JSON; it may be absent. */
+  readonly textBody?: true;
   /** Set when the response is a stream of server-sent events instead of JSON. */
   readonly stream?: true;
   /** Which result of authentication the handler receives; none by default. */

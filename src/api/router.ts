@@ -7,6 +7,7 @@ import { AppError } from "../shared/errors.ts";
 import type { ApiDeps } from "./deps.ts";
 import { jsonBody } from "./middleware/body.ts";
 import type { MemoryBudget } from "./middleware/memoryBudget.ts";
+import { textBody } from "./middleware/textBody.ts";
 import type { AnyRoute, Input, RouteSchemas } from "./route.ts";
 import { strictHandler } from "./strictHandler.ts";
 import { bodyCheck, urlCheck } from "./validate.ts";
@@ -34,6 +35,7 @@ export function createRouter(
     const layers: Middleware[] = [handle(r, deps, options.strict)];
     if (r.schemas.body)
       layers.unshift(bodyReaders[r.operationId] ?? jsonBody(r.bodyLimit ?? options.bodyLimit, options.bodies));
+    if (r.textBody) layers.unshift(textBody(r.bodyLimit ?? options.bodyLimit, options.bodies));
     router[r.method](r.path, ...layers);
   }
   return router;
@@ -51,7 +53,14 @@ function handle(r: AnyRoute, deps: ApiDeps, strict: boolean): Middleware {
     checkBody?.(body);
     if (body) makeWellFormed(body as Record<string, unknown>, fields);
     const answer = await call(
-      { params, query, headers, body, authContext: ctx.state.authContext } as Input<RouteSchemas>,
+      {
+        params,
+        query,
+        headers,
+        body,
+        text: r.textBody ? ctx.request.body : "",
+        authContext: ctx.state.authContext,
+      } as Input<RouteSchemas>,
       deps,
     );
     ctx.status = answer.status;

@@ -10,6 +10,9 @@ export const nullable = <T extends TSchema>(schema: T, options = {}) => Type.Uni
 export const Identifier = (description: string) =>
   Type.String({ minLength: 1, maxLength: 256, pattern: IDENTIFIER_PATTERN, description });
 
+/** The last part of a ping's path: how the program ended, or its progress. */
+export const PING_STATE_PATTERN = "^(done|fail|[1-9]?[0-9](\\.[0-9]{1,15})?)$";
+
 export const JobId = Identifier("The caller's own name for the job.");
 export const StepKey = Identifier("The orchestrator's name for the step, unique in its job.");
 

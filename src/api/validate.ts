@@ -5,6 +5,7 @@ import { CURSOR_PATTERN } from "../models/db/cursor.ts";
 import { ID_CURSOR_PATTERN } from "../models/db/idCursor.ts";
 import { describeFault, faultyField } from "../shared/config/describeFault.ts";
 import { AppError, type ErrorItem } from "../shared/errors.ts";
+import { PING_STATE_PATTERN } from "./schemas.ts";
 
 const options = { allErrors: true, strict: false, verbose: true } as const;
 // ajv-formats is CommonJS: its default export arrives one level deeper in the types than at run time.
@@ -85,7 +86,14 @@ function pointer(error: ErrorObject, field: string | undefined): string {
 
 const CURSOR = "is not a cursor of this list: send the nextCursor of the page before, as it is";
 
-const PATTERNS: Readonly<Record<string, string>> = { [CURSOR_PATTERN]: CURSOR, [ID_CURSOR_PATTERN]: CURSOR };
+const PING_STATE =
+  "must be done, fail, exit/CODE, or the progress in percent from 0 to 99; the report of 100 percent is done";
+
+const PATTERNS: Readonly<Record<string, string>> = {
+  [CURSOR_PATTERN]: CURSOR,
+  [ID_CURSOR_PATTERN]: CURSOR,
+  [PING_STATE_PATTERN]: PING_STATE,
+};
 
 function summary(errors: readonly ErrorItem[]): string {
   const { pointer, parameter, detail } = errors[0] as ErrorItem;

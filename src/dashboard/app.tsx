@@ -1,11 +1,10 @@
 import type { ComponentType } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { Banner } from "./components/banner.tsx";
-import { Failure, Notice } from "./components/notice.tsx";
+import { Failure, NotFound } from "./components/notice.tsx";
 import { Toasts } from "./components/toasts.tsx";
 import { TopBar } from "./components/topBar.tsx";
 import { access, accessError, readAccess, redirectToLogin } from "./data/access.ts";
-import { useStore } from "./data/useStore.ts";
 import { ChannelsPage } from "./pages/channels.tsx";
 import { DeliveriesPage } from "./pages/deliveries.tsx";
 import { JobPage } from "./pages/job.tsx";
@@ -32,9 +31,9 @@ const PAGES: Readonly<Record<Path, ComponentType<{ place: Place }>>> = {
 };
 
 export function App() {
-  const here = useStore(place);
-  const currentAccess = useStore(access);
-  const failed = useStore(accessError);
+  const here = place.value;
+  const currentAccess = access.value;
+  const failed = accessError.value;
   const isLogin = here.path === "/login";
   const needsLogin = currentAccess?.needsToken && currentAccess.access === null;
   useEffect(() => {
@@ -45,7 +44,7 @@ export function App() {
   return (
     <>
       <a class="skip" href="#main">
-        Skip to the content
+        Skip to content
       </a>
       <TopBar place={here} isPlain={!currentAccess || Boolean(needsLogin)} />
       {currentAccess && !needsLogin && <Banner />}
@@ -62,9 +61,9 @@ function Content({ here, isReady, failed }: { here: Place; isReady: boolean; fai
   if (!isReady) return failed ? <Failure error={failed} retry={readAccess} /> : null;
   if (!here.path) {
     return (
-      <Notice title="There is no such page">
-        The address may be cut off. <a href="/">See all jobs</a>
-      </Notice>
+      <NotFound title="Page not found">
+        The address is wrong or incomplete. <a href="/">See all jobs</a>
+      </NotFound>
     );
   }
   const Page = PAGES[here.path];

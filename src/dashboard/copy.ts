@@ -4,7 +4,7 @@ import { showToast } from "./components/toasts.tsx";
 export async function copyText(text: string, what: string): Promise<void> {
   const isDone = (await copyWithClipboardApi(text)) || copyBySelection(text);
   if (isDone) showToast(`${what} copied`);
-  else showToast("The browser lets nothing be copied here: download it instead.", { isError: true });
+  else showToast("The browser blocked copying. Download the text instead.", { isError: true });
 }
 
 /** Browsers provide the clipboard API only to pages from https or localhost. */

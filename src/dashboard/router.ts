@@ -1,5 +1,10 @@
-import { Store } from "./data/store.ts";
+import { signal } from "@preact/signals";
 import { PATHS, type Path } from "./paths.ts";
+
+/*
+ * The page's router. Each history entry stores the address that it was opened from and its scroll position, so that
+ * going up to a list returns to the same rows with the same filters.
+ */
 
 export interface Place {
   /** The pattern that the address matches; null if there is none. */
@@ -12,7 +17,7 @@ export interface Place {
 }
 
 /** The current address. */
-export const place = new Store(read(location.pathname, location.search));
+export const place = signal(read(location.pathname, location.search));
 
 /** Opens an address of the page in a new history entry, or replaces the current entry. */
 export function navigate(href: string, { replace = false } = {}): void {
@@ -22,7 +27,7 @@ export function navigate(href: string, { replace = false } = {}): void {
     history.pushState({ from: before.href }, "", href);
   } else history.replaceState(history.state, "", href);
   const after = read(location.pathname, location.search);
-  place.set(after);
+  place.value = after;
   if (!replace && after.path !== before.path) scrollTo(0, 0);
 }
 
@@ -57,7 +62,7 @@ export const isDashboardPath = (pathname: string): boolean => read(pathname, "")
 export function followLinks(): void {
   history.scrollRestoration = "manual";
   addEventListener("popstate", (event) => {
-    place.set(read(location.pathname, location.search));
+    place.value = read(location.pathname, location.search);
     const scroll: number = event.state?.scroll ?? 0;
     requestAnimationFrame(() => requestAnimationFrame(() => scrollTo(0, scroll)));
   });

@@ -1,15 +1,14 @@
+import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { Store } from "./data/store.ts";
-import { useStore } from "./data/useStore.ts";
 import { navigate } from "./router.ts";
 
 const KEYS = [
   ["/", "Search"],
-  ["j or ↓, k or ↑", "Next, previous in a list"],
+  ["j or ↓, k or ↑", "Next or previous row of a list"],
   ["Enter", "Open"],
-  ["Escape", "Back, or close"],
+  ["Escape", "Go back or close"],
   ["g then j, r, s, d, c", "Go to jobs, runs, sessions, deliveries, channels"],
-  ["?", "This help"],
+  ["?", "Show this help"],
 ] as const;
 
 const GO: Readonly<Record<string, string>> = {
@@ -20,13 +19,19 @@ const GO: Readonly<Record<string, string>> = {
   c: "/channels",
 };
 
-const isHelpOpen = new Store(false);
+const isHelpOpen = signal(false);
 
-export const showHelp = (): void => isHelpOpen.set(true);
+export function showHelp(): void {
+  isHelpOpen.value = true;
+}
+
+function hideHelp(): void {
+  isHelpOpen.value = false;
+}
 
 /** Handles the keys that work on every page; components/rows.tsx handles those of lists. */
 export function Shortcuts() {
-  const isOpen = useStore(isHelpOpen);
+  const isOpen = isHelpOpen.value;
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(listenToKeys, []);
   useEffect(() => {
@@ -34,8 +39,8 @@ export function Shortcuts() {
   }, [isOpen]);
   if (!isOpen) return null;
   return (
-    <dialog ref={dialog} class="help" aria-labelledby="help-title" onClose={() => isHelpOpen.set(false)}>
-      <h2 id="help-title">Keyboard</h2>
+    <dialog ref={dialog} class="help" aria-labelledby="help-title" onClose={hideHelp}>
+      <h2 id="help-title">Keyboard shortcuts</h2>
       <dl>
         {KEYS.map(([key, title]) => (
           <div key={key}>

@@ -1,11 +1,11 @@
-import { Store } from "./data/store.ts";
+import { signal } from "@preact/signals";
 
 const KEY = "signalbox.theme";
 const THEMES = ["auto", "light", "dark"] as const;
 export type Theme = (typeof THEMES)[number];
 
 /** The selected theme; `auto` follows the system. */
-export const theme = new Store<Theme>(read());
+export const theme = signal<Theme>(read());
 
 export function applyTheme(): void {
   document.documentElement.dataset.theme = theme.value;
@@ -16,7 +16,7 @@ export function nextTheme(): void {
   const isDark = matchMedia("(prefers-color-scheme: dark)").matches;
   const order: Theme[] = isDark ? ["auto", "light", "dark"] : ["auto", "dark", "light"];
   const next = order[(order.indexOf(theme.value) + 1) % order.length] as Theme;
-  theme.set(next);
+  theme.value = next;
   applyTheme();
   try {
     localStorage.setItem(KEY, next);

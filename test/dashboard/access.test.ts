@@ -1,24 +1,23 @@
 import { expect } from "chai";
 import { startApp, type TestApp } from "../support/app.ts";
-import { BrowserContexts } from "../support/browser.ts";
 import { createJob } from "../support/factories.ts";
+import { useDashboard } from "./useDashboard.ts";
 
 const TOKEN = "an-api-token-of-length";
 const READ_ONLY = "a-read-only-token-of-length";
 
-describe("dashboard login", function () {
-  this.timeout(60_000);
+describe("dashboard login", () => {
+  const config = "{ channels: { log: {} } }";
   let app: TestApp;
-  const contexts = new BrowserContexts();
+  const { contexts, openWithClock } = useDashboard(
+    (started) => {
+      app = started;
+    },
+    { apiToken: TOKEN, readOnlyToken: READ_ONLY, config },
+  );
   beforeEach(async () => {
-    const config = "{ channels: { log: {} } }";
-    app = await startApp({ apiToken: TOKEN, readOnlyToken: READ_ONLY, config });
     const auth = { Authorization: `Bearer ${TOKEN}` };
     await app.call("PUT", "/api/jobs/behind-the-door", { name: "Behind the door" }, auth);
-  });
-  afterEach(async () => {
-    await contexts.closeAll();
-    await app.close();
   });
 
   it("asks for the token, rejects a wrong one, and opens the requested page", async () => {
@@ -72,7 +71,7 @@ describe("dashboard login", function () {
     await page.keyboard.press("Enter");
     await page.getByText("Live", { exact: true }).waitFor();
 
-    for (const width of [320, 360, 768, 800, 961, 1440]) {
+    for (const width of [320, 360, 768, 800, 1021, 1440]) {
       await page.setViewportSize({ width, height: 600 });
       const [end, nav, head] = await page.evaluate<number[]>(
         `[".top-end", ".top nav", ".top"].map((part) => document.querySelector(part).getBoundingClientRect().bottom)`,
@@ -135,12 +134,10 @@ describe("dashboard login", function () {
   });
 
   it("appears without any action when a poll finds that the login has expired", async () => {
-    const page = await contexts.open("about:blank");
-    await page.clock.install();
-    await page.goto(`${app.url}/sessions`);
+    const page = await openWithClock("/sessions");
     await page.getByLabel("API token").fill(TOKEN);
     await page.keyboard.press("Enter");
-    await page.getByText("Nothing waits").waitFor();
+    await page.getByText("No events are waiting").waitFor();
     await page.getByText("Live", { exact: true }).waitFor();
 
     await page.context().clearCookies();

@@ -50,23 +50,45 @@ describe("dashboard accessibility", function () {
     }
   });
 
-  it("has no serious axe-core findings in the login, the help and a confirmation", async () => {
+  it("has no serious axe-core findings in the login, an empty state, the help and a confirmation", async () => {
     const locked = await startApp({ apiToken: "an-api-token-of-length" });
     try {
       const page = await contexts.open(locked.url);
       await page.getByLabel("API token").waitFor();
       const onLogIn = await findings(page);
+      await page.getByLabel("API token").fill("an-api-token-of-length");
+      await page.keyboard.press("Enter");
+      await page.getByText("No jobs yet").waitFor();
+      const inEmptyState = await findings(page);
       await page.goto(`${showcase.app.url}/jobs/backup-eu-3`);
       await page.getByRole("button", { name: "Delete" }).click();
       await page.getByRole("dialog").waitFor();
       const inQuestion = await findings(page);
       await page.keyboard.press("Escape");
       await page.keyboard.press("?");
-      await page.getByRole("dialog", { name: "Keyboard" }).waitFor();
+      await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
 
-      expect([onLogIn, inQuestion, await findings(page)]).to.deep.equal([[], [], []]);
+      expect([onLogIn, inEmptyState, inQuestion, await findings(page)]).to.deep.equal([[], [], [], []]);
     } finally {
       await locked.close();
+    }
+  });
+
+  it("has one level-one heading on each page, also where the address names nothing", async () => {
+    const page = await contexts.open("about:blank");
+    const missing = [
+      ["/nothing", "Page not found"],
+      ["/jobs/nothing", "Job not found"],
+      ["/runs/nothing", "Run not found"],
+      ["/sessions/nothing", "Session not found"],
+    ] as const;
+    for (const [path, words] of [...pagesOf(showcase), ...missing]) {
+      if (path === "/nothing")
+        await page.evaluate("history.pushState(null, '', '/nothing'); dispatchEvent(new PopStateEvent('popstate'))");
+      else await page.goto(showcase.app.url + path);
+      await page.getByText(words).first().waitFor();
+
+      expect([path, await page.getByRole("heading", { level: 1 }).count()]).to.deep.equal([path, 1]);
     }
   });
 
@@ -74,7 +96,7 @@ describe("dashboard accessibility", function () {
     const page = await contexts.openLive(showcase.app.url);
     await page.keyboard.press("Tab");
 
-    expect(await page.evaluate("document.activeElement.textContent")).to.equal("Skip to the content");
+    expect(await page.evaluate("document.activeElement.textContent")).to.equal("Skip to content");
     const titles: string[] = [];
     for (const name of ["Runs", "Sessions", "Deliveries", "Channels", "Jobs"]) {
       await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name }).click();

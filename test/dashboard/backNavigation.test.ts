@@ -1,19 +1,13 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
-import { startApp, type TestApp } from "../support/app.ts";
-import { BrowserContexts } from "../support/browser.ts";
+import type { TestApp } from "../support/app.ts";
 import { createJob, report } from "../support/factories.ts";
+import { useDashboard } from "./useDashboard.ts";
 
-describe("dashboard back navigation", function () {
-  this.timeout(60_000);
+describe("dashboard back navigation", () => {
   let app: TestApp;
-  const contexts = new BrowserContexts();
-  beforeEach(async () => {
-    app = await startApp();
-  });
-  afterEach(async () => {
-    await contexts.closeAll();
-    await app.close();
+  const { openLive } = useDashboard((started) => {
+    app = started;
   });
 
   const open = async (page: Page, name: string) => {
@@ -36,7 +30,7 @@ describe("dashboard back navigation", function () {
     it(`leads from a job to the filtered list, by ${how}`, async () => {
       await createJob(app, { name: "Of sales", metadata: { team: "sales" } });
       await createJob(app, { name: "Of support", metadata: { team: "support" } });
-      const page = await contexts.openLive(`${app.url}/?status=running&metadata.team=sales`);
+      const page = await openLive("/?status=running&metadata.team=sales");
       await open(page, "Of sales");
 
       await act(page);
@@ -48,7 +42,7 @@ describe("dashboard back navigation", function () {
 
   it("leads from a job that was opened by its address to the unfiltered list", async () => {
     const { jobId } = await createJob(app, { name: "By a link" });
-    const page = await contexts.openLive(`${app.url}/jobs/${jobId}`);
+    const page = await openLive(`/jobs/${jobId}`);
 
     await page.keyboard.press("Escape");
 
@@ -59,7 +53,7 @@ describe("dashboard back navigation", function () {
   it("skips a closed step, and a link to the current page", async () => {
     const { path } = await createJob(app, { name: "With a step" });
     await report(app, path, "a", { stepName: "A step" });
-    const page = await contexts.openLive(app.url);
+    const page = await openLive();
     await page.getByRole("link", { name: "Running 1" }).click();
     await open(page, "With a step");
     await page.getByRole("link", { name: "A step" }).click();

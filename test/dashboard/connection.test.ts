@@ -1,24 +1,17 @@
 import { expect } from "chai";
 import type { Page, Request } from "playwright-core";
 import { startApp, type TestApp } from "../support/app.ts";
-import { BrowserContexts } from "../support/browser.ts";
 import { createJob, report, whole } from "../support/factories.ts";
 import { startRedis } from "../support/servers.ts";
 import { waitForNames } from "./jobNames.ts";
+import { useDashboard } from "./useDashboard.ts";
 
-describe("dashboard connection", function () {
-  this.timeout(60_000);
+describe("dashboard connection", () => {
   let app: TestApp;
-  const contexts = new BrowserContexts();
-  beforeEach(async () => {
-    app = await startApp();
-  });
-  afterEach(async () => {
-    await contexts.closeAll();
-    await app.close();
+  const { contexts, openLive, openWithClock } = useDashboard((started) => {
+    app = started;
   });
 
-  const openLive = (path = "/", options = {}) => contexts.openLive(app.url + path, options);
   /** Simulates that a page becomes hidden or visible. */
   const setHidden = (page: Page, hidden: boolean) =>
     page.evaluate(
@@ -87,11 +80,9 @@ describe("dashboard connection", function () {
 
   it("shows that a job's output failed to load, and retries it", async () => {
     const { jobId, path } = await createJob(app, { name: "Ends in the wrong moment" });
-    const page = await contexts.open("about:blank");
-    await page.clock.install();
-    await page.goto(`${app.url}/jobs/${jobId}`);
+    const page = await openWithClock(`/jobs/${jobId}`);
     await page.getByText("Live", { exact: true }).waitFor();
-    await page.getByText("they appear with the first report").waitFor();
+    await page.getByText("No steps yet").waitFor();
     const ready = await respondUnavailable(page, new RegExp(`/api/jobs/${jobId}$`));
     await report(app, path, "a", { ...whole(100), status: "completed", output: { all: "done" } });
     await page.getByRole("alert").getByText("MongoDB is away").waitFor();
@@ -124,9 +115,7 @@ describe("dashboard connection", function () {
   }
 
   it("is closed while the page is hidden, and catches up when it is visible again", async () => {
-    const page = await contexts.open("about:blank");
-    await page.clock.install();
-    await page.goto(app.url);
+    const page = await openWithClock();
     await page.getByText("Live", { exact: true }).waitFor();
 
     await setHidden(page, true);

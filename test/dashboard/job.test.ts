@@ -2,21 +2,15 @@ import { randomUUID } from "node:crypto";
 import { json } from "node:stream/consumers";
 import { expect } from "chai";
 import type { Page } from "playwright-core";
-import { startApp, type TestApp } from "../support/app.ts";
-import { BrowserContexts } from "../support/browser.ts";
+import type { TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
 import { createJob, report, whole } from "../support/factories.ts";
+import { useDashboard } from "./useDashboard.ts";
 
-describe("dashboard page of a job", function () {
-  this.timeout(60_000);
+describe("dashboard page of a job", () => {
   let app: TestApp;
-  const contexts = new BrowserContexts();
-  beforeEach(async () => {
-    app = await startApp();
-  });
-  afterEach(async () => {
-    await contexts.closeAll();
-    await app.close();
+  const { contexts, openWithClock } = useDashboard((started) => {
+    app = started;
   });
 
   const openLive = (jobId: string, query = "", options = {}) =>
@@ -31,7 +25,7 @@ describe("dashboard page of a job", function () {
       metadata: { team: "sales" },
     });
     const page = await openLive(jobId);
-    await page.getByText("they appear with the first report").waitFor();
+    await page.getByText("No steps yet").waitFor();
 
     await report(app, path, "collect", { ...whole(25), stepName: "Collect", message: "25 rows" });
     await page.getByRole("row").filter({ hasText: "Collect" }).getByText("Running").waitFor();
@@ -187,18 +181,16 @@ describe("dashboard page of a job", function () {
     await app.call("PUT", path, { name: "Made anew" });
 
     await page.getByRole("heading", { name: "Made anew" }).waitFor();
-    await page.getByText("they appear with the first report").waitFor();
+    await page.getByText("No steps yet").waitFor();
     expect(await page.getByText("This job was deleted").count()).to.equal(0);
     await app.call("DELETE", path);
     await page.reload();
-    await page.getByText("There is no such job").waitFor();
+    await page.getByText("Job not found").waitFor();
   });
 
   it("shows and follows a job that is created after its page was opened", async () => {
-    const page = await contexts.open("about:blank");
-    await page.clock.install();
-    await page.goto(`${app.url}/jobs/not-yet`);
-    await page.getByText("There is no such job").waitFor();
+    const page = await openWithClock("/jobs/not-yet");
+    await page.getByText("Job not found").waitFor();
 
     const path = "/api/jobs/not-yet";
     await app.call("PUT", path, { name: "Now it is there" });

@@ -1,23 +1,16 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
-import { startApp, type TestApp } from "../support/app.ts";
-import { BrowserContexts } from "../support/browser.ts";
+import type { TestApp } from "../support/app.ts";
 import { createJob } from "../support/factories.ts";
 import { waitForNames } from "./jobNames.ts";
+import { useDashboard } from "./useDashboard.ts";
 
-describe("filters of the dashboard's list of jobs", function () {
-  this.timeout(60_000);
+describe("filters of the dashboard's list of jobs", () => {
   let app: TestApp;
-  const contexts = new BrowserContexts();
-  beforeEach(async () => {
-    app = await startApp();
-  });
-  afterEach(async () => {
-    await contexts.closeAll();
-    await app.close();
+  const { openLive, openWithClock } = useDashboard((started) => {
+    app = started;
   });
 
-  const openLive = (path = "/", options = {}) => contexts.openLive(app.url + path, options);
   const countOf = (page: Page, state: string) => page.getByRole("link", { name: new RegExp(`^${state} \\d`) });
 
   it("remove jobs that no longer match, and are part of the address", async () => {
@@ -90,9 +83,7 @@ describe("filters of the dashboard's list of jobs", function () {
     await createJob(app, { name: "Soon too old" });
     app.clock.advance(14.5 * 60_000);
     await createJob(app, { name: "New" });
-    const page = await contexts.open("about:blank");
-    await page.clock.install();
-    await page.goto(`${app.url}/?created=15m`);
+    const page = await openWithClock("/?created=15m");
     await page.getByText("Live", { exact: true }).waitFor();
     await waitForNames(page, ["New", "Soon too old"]);
 

@@ -4,29 +4,20 @@ import { join } from "node:path";
 import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { runProgram } from "../examples/program.ts";
-import { startApp, type TestApp } from "../support/app.ts";
-import { BrowserContexts } from "../support/browser.ts";
+import type { TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
 import { createJob, report, whole } from "../support/factories.ts";
-import { names } from "./jobNames.ts";
+import { names, waitForNames } from "./jobNames.ts";
 import { manyJobs } from "./manyJobs.ts";
+import { useDashboard } from "./useDashboard.ts";
 
-describe("dashboard list of jobs", function () {
-  this.timeout(60_000);
+describe("dashboard list of jobs", () => {
   let app: TestApp;
-  const contexts = new BrowserContexts();
-  beforeEach(async () => {
-    app = await startApp();
-  });
-  afterEach(async () => {
-    await contexts.closeAll();
-    await app.close();
+  const { openLive, openWithClock } = useDashboard((started) => {
+    app = started;
   });
 
-  const openLive = (path = "/", options = {}) => contexts.openLive(app.url + path, options);
   const rowOf = (page: Page, name: string) => page.getByRole("row").filter({ hasText: name });
-  const waitForNames = (page: Page, wanted: readonly string[]) =>
-    eventually(async () => (await names(page)).join() === wanted.join(), `the list to be ${wanted.join()}`);
   const countOf = (page: Page, state: string) => page.getByRole("link", { name: new RegExp(`^${state} \\d`) });
 
   it("shows a job that the example creates, and follows it to its end without a page load", async () => {
@@ -91,9 +82,7 @@ describe("dashboard list of jobs", function () {
   });
 
   it("marks a job as stale when its time passes, without an event", async () => {
-    const page = await contexts.open("about:blank");
-    await page.clock.install();
-    await page.goto(app.url);
+    const page = await openWithClock();
     await page.getByText("Live", { exact: true }).waitFor();
     await createJob(app, { name: "Silent", staleAfterSeconds: 1 });
     await rowOf(page, "Silent").waitFor();
@@ -104,11 +93,9 @@ describe("dashboard list of jobs", function () {
   });
 
   it("lists and counts jobs that become stale, without an event", async () => {
-    const page = await contexts.open("about:blank");
-    await page.clock.install();
-    await page.goto(`${app.url}/?stale=true`);
+    const page = await openWithClock("/?stale=true");
     await page.getByText("Live", { exact: true }).waitFor();
-    await page.getByText("No job fits").waitFor();
+    await page.getByText("No jobs match").waitFor();
     await createJob(app, { name: "Silent", staleAfterSeconds: 60 });
     await countOf(page, "All").getByText("1").waitFor(); // The reload after its creation has ended.
 
@@ -166,9 +153,7 @@ describe("dashboard list of jobs", function () {
 
   it("drops thousands of loaded jobs once the page is at the top again", async () => {
     await manyJobs(app, 2_500);
-    const page = await contexts.open("about:blank");
-    await page.clock.install();
-    await page.goto(app.url);
+    const page = await openWithClock();
     await rowOf(page, "Job 2500").waitFor();
     await eventually(async () => {
       await page.evaluate("scrollTo(0, document.body.scrollHeight)");
@@ -203,13 +188,13 @@ describe("dashboard list of jobs", function () {
     await page.keyboard.press("Escape");
     await waitForNames(page, ["Top", "Middle", "Bottom"]);
     await page.keyboard.press("?");
-    await page.getByRole("dialog", { name: "Keyboard" }).waitFor();
+    await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
     await page.keyboard.press("g");
     await page.keyboard.press("r");
 
-    await page.getByRole("heading", { name: "Runs of hooks" }).waitFor();
+    await page.getByRole("heading", { name: "Runs", exact: true }).waitFor();
   });
 
   it("shows hostile names as text: HTML, right-to-left, very long", async () => {
@@ -253,11 +238,11 @@ describe("dashboard list of jobs", function () {
       page.evaluate<number>("Number(getComputedStyle(document.documentElement).backgroundColor.match(/\\d+/)[0])");
     expect(await brightness()).to.be.lessThan(64);
 
-    await page.getByRole("button", { name: "Colours: as the system" }).click();
+    await page.getByRole("button", { name: "Theme: system" }).click();
     expect(await brightness()).to.be.greaterThan(192);
     await page.reload();
 
-    await page.getByRole("button", { name: "Colours: light" }).waitFor();
+    await page.getByRole("button", { name: "Theme: light" }).waitFor();
     expect(await brightness()).to.be.greaterThan(192);
   });
 });

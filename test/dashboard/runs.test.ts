@@ -46,7 +46,7 @@ describe("dashboard pages of runs, sessions and deliveries", function () {
     const { body: answer } = await app.call("POST", `/hooks/${name}`, { wakeMode: "next-heartbeat", ...body }, bearer);
     return answer.runId as string;
   };
-  const outcome = (page: Page, state: string) => page.getByRole("region", { name: "Outcome" }).getByText(state).first();
+  const outcome = (page: Page, state: string) => page.getByRole("region", { name: "Result" }).getByText(state).first();
 
   it("show a run from the hook's call to the delivered reply", async () => {
     const page = await contexts.openLive(`${app.url}/runs`);
@@ -58,11 +58,11 @@ describe("dashboard pages of runs, sessions and deliveries", function () {
     await page.getByRole("link", { name: "CI" }).click();
 
     await page.getByRole("region", { name: "Reply, content" }).getByText("The test sum is wrong.").waitFor();
-    await page.getByRole("region", { name: "What was asked, content" }).getByText("Build 4711 failed").waitFor();
+    await page.getByRole("region", { name: "Prompt, content" }).getByText("Build 4711 failed").waitFor();
     await page.getByRole("region", { name: "Instructions, content" }).getByText("Say what broke.").waitFor();
-    const came = page.getByRole("region", { name: "What came" });
-    await came.getByText("The body is not kept").waitFor();
-    expect(await came.getByRole("term").allTextContents()).to.deep.equal(["Mapping"]);
+    const request = page.getByRole("region", { name: "Request" });
+    await request.getByText("The body is not stored").waitFor();
+    expect(await request.getByRole("term").allTextContents()).to.deep.equal(["Mapping"]);
     await page.getByRole("listitem").filter({ hasText: "telegram" }).getByText("1 of 1 sent").waitFor();
     await page.getByRole("link", { name: "hook:ci" }).click();
     await page.getByRole("listitem").filter({ hasText: "Agent" }).getByText("The test sum is wrong.").waitFor();
@@ -87,7 +87,7 @@ describe("dashboard pages of runs, sessions and deliveries", function () {
 
     await page.getByRole("button", { name: "Retry" }).click();
 
-    await page.getByText("The run begins anew").waitFor();
+    await page.getByText("Retry started").waitFor();
     await outcome(page, "Completed").waitFor();
     await page.getByRole("region", { name: "Reply, content" }).getByText("Now it works.").waitFor();
     expect(await page.getByRole("button", { name: "Retry" }).count()).to.equal(0);
@@ -101,7 +101,7 @@ describe("dashboard pages of runs, sessions and deliveries", function () {
 
     await page.getByRole("button", { name: "Cancel" }).click();
 
-    await page.getByText("The run was cancelled", { exact: true }).waitFor();
+    await page.getByText("Run cancelled", { exact: true }).waitFor();
     await outcome(page, "Failed").waitFor();
     await page.getByText("cancelled", { exact: true }).waitFor();
   });
@@ -132,7 +132,7 @@ describe("dashboard pages of runs, sessions and deliveries", function () {
 
     const card = page.getByRole("listitem").filter({ hasText: /telegram/i });
     await card.getByText("Last sent").waitFor();
-    await page.getByText("No mailbox is listened to").waitFor();
+    await page.getByText("No mailbox is connected").waitFor();
   });
 
   it("remove an event that blocks the main session", async () => {
@@ -144,7 +144,7 @@ describe("dashboard pages of runs, sessions and deliveries", function () {
     await first.getByRole("button", { name: "Remove" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
 
-    await page.getByText("The event was removed").waitFor();
+    await page.getByText("Event removed").waitFor();
     await first.waitFor({ state: "detached" });
     expect(await page.getByRole("listitem").filter({ hasText: "The backup is silent" }).count()).to.equal(1);
   });

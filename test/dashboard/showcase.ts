@@ -251,17 +251,17 @@ export async function openShowcase(): Promise<Showcase> {
 /** Returns the paths of all pages with content, each with words that appear once it is loaded. */
 export const pagesOf = ({ runs }: Pick<Showcase, "runs">): readonly (readonly [path: string, words: string])[] => [
   ["/", "Backup of eu-3"],
-  ["/?name=nothing", "No job fits"],
+  ["/?name=nothing", "No jobs match"],
   ["/jobs/research-battery-recycling", "Collect sources"],
   ["/jobs/backup-eu-3", "No report for"],
   ["/jobs/reindex-support?step=swap", "First reported"],
-  ["/jobs/nobody", "There is no such job"],
+  ["/jobs/nobody", "Job not found"],
   ["/runs", "Night report"],
   [`/runs/${runs[0]}`, "Say in three sentences"],
   [`/runs/${runs[2]}`, "is not configured"],
   ["/deliveries", "is not configured"],
   ["/sessions", "hook:ci"],
-  ["/sessions/main", "Waiting for the main session"],
+  ["/sessions/main", "Events waiting for the main session"],
   ["/sessions/hook%3Aci", "Build 4711"],
-  ["/channels", "Not set up"],
+  ["/channels", "Not configured"],
 ];

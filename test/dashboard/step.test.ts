@@ -1,22 +1,16 @@
 import { expect } from "chai";
-import { startApp, type TestApp } from "../support/app.ts";
-import { BrowserContexts } from "../support/browser.ts";
+import type { TestApp } from "../support/app.ts";
 import { createJob, report } from "../support/factories.ts";
+import { useDashboard } from "./useDashboard.ts";
 
-describe("dashboard panel of a step", function () {
-  this.timeout(60_000);
+describe("dashboard panel of a step", () => {
   let app: TestApp;
-  const contexts = new BrowserContexts();
-  beforeEach(async () => {
-    app = await startApp();
-  });
-  afterEach(async () => {
-    await contexts.closeAll();
-    await app.close();
+  const { openLive } = useDashboard((started) => {
+    app = started;
   });
 
   const openStep = async (jobId: string, stepKey: string, options = {}) => {
-    const page = await contexts.openLive(`${app.url}/jobs/${jobId}?step=${stepKey}`, options);
+    const page = await openLive(`/jobs/${jobId}?step=${stepKey}`, options);
     return { page, panel: page.getByRole("dialog") };
   };
 
@@ -67,7 +61,7 @@ describe("dashboard panel of a step", function () {
     await panel.waitFor({ state: "detached" });
 
     await app.call("PUT", path, {});
-    await panel.getByText("There is no such step").waitFor();
+    await panel.getByText("Step not found").waitFor();
     expect(await page.getByText("Of the first").count()).to.equal(0);
     await report(app, path, "a", { stepName: "Of the second", output: { of: "the second" } });
 

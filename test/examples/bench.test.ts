@@ -120,7 +120,7 @@ describe("bench self-test", function () {
     expect(starts.runs).to.equal(3);
     expect(heavy).to.have.length(8);
     expectPositive([processes, echo, footprints, heavy, hanging.quiet.read, hanging.hanging.read, streams.told]);
-    expectPositive(streams.reports);
+    expectPositive([streams.reports, streams.pages.open, streams.pages.jobs, streams.pages.reports]);
     // Differences of two clocks and of two sizes may be 0 or negative.
     for (const figure of [starts.p50, starts.p99, hanging.quiet.other, hanging.hanging.other, streams.kibEach]) {
       expect(figure).to.be.a("number").and.finite;
@@ -224,7 +224,16 @@ describe("bench turn of whole lives", () => {
 describe("bench command line", () => {
   it("defaults to a full run", () => {
     expect(benchOptions([], {})).to.deep.equal({
-      ...{ seconds: 1.25, turns: 5, quick: false, save: true, cpu: false, attack: false, selftest: false },
+      ...{
+        seconds: 1.25,
+        turns: 5,
+        quick: false,
+        save: true,
+        cpu: false,
+        streams: false,
+        attack: false,
+        selftest: false,
+      },
       ...{ large: 0, leak: 0, soak: 0, rate: 50, seed: 1 },
     });
   });

@@ -8,6 +8,7 @@ import type { Environment } from "./environment.ts";
 import { addHooks } from "./hooks.ts";
 import { addJobs } from "./jobs.ts";
 import { addRoute } from "./route.ts";
+import { addRun } from "./run.ts";
 import { addRuns } from "./runs.ts";
 import { addSessions } from "./sessions.ts";
 import { addStart } from "./start.ts";
@@ -15,6 +16,7 @@ import { addWebhooks } from "./webhooks.ts";
 
 const GROUPS = [
   addStart,
+  addRun,
   addJobs,
   addHooks,
   addRuns,

@@ -1,8 +1,9 @@
 import type { Command } from "commander";
+import { EXIT } from "../exit.ts";
 import type { Environment } from "./environment.ts";
 import { withExamples } from "./examples.ts";
 
-/** `start`, `init` and `release`: from a clone to a service. */
+/** `start`, `init`, `release`, `backup` and `restore`. */
 export function addStart(program: Command, environment: Environment): void {
   const start = program
     .command("start")
@@ -32,4 +33,32 @@ export function addStart(program: Command, environment: Environment): void {
       await release(await environment());
     });
   withExamples(release, "signalbox release");
+
+  const doctor = program
+    .command("doctor")
+    .description("Check the configuration, MongoDB, Redis and the service, and print what to do.")
+    .action(async () => {
+      const { doctor } = await import("../commands/doctor.ts");
+      if (!(await doctor(await environment()))) process.exitCode = EXIT.failed;
+    });
+  withExamples(doctor, "signalbox doctor");
+
+  const backup = program
+    .command("backup <file>")
+    .description("Write all data to a compressed file, while the service may run. - is standard output.")
+    .action(async (file: string) => {
+      const { backup } = await import("../commands/backup.ts");
+      await backup(await environment(), file);
+    });
+  withExamples(backup, "signalbox backup signalbox.backup", "signalbox backup - | ssh host 'cat > signalbox.backup'");
+
+  const restore = program
+    .command("restore <file>")
+    .description("Restore the data of a backup. Refuses a database that holds data.")
+    .option("--force", "delete the data that is there first")
+    .action(async (file: string, options: { force?: true }) => {
+      const { restore } = await import("../commands/backup.ts");
+      await restore(await environment(), file, { force: options.force ?? false });
+    });
+  withExamples(restore, "signalbox restore signalbox.backup", "signalbox restore signalbox.backup --force");
 }

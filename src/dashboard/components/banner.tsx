@@ -1,16 +1,15 @@
 import { liveState } from "../data/live.ts";
-import { useStore } from "../data/useStore.ts";
 import { Icon } from "./icon.tsx";
 
 const TEXTS = {
   paused:
-    "Live updates paused: the service has lost its connection to Redis. What you see may be out of date; it goes on by itself.",
-  away: "Live updates paused: the service cannot be reached. This page tries again by itself; what you see may be out of date.",
+    "Live updates are paused: the service has lost its connection to Redis. This page may be out of date. Updates resume automatically.",
+  away: "Live updates are paused: the service cannot be reached. This page may be out of date. It reconnects automatically.",
 } as const;
 
 /** Shows a warning while live updates do not arrive. */
 export function Banner() {
-  const state = useStore(liveState);
+  const state = liveState.value;
   if (state !== "paused" && state !== "away") return null;
   return (
     <p class="banner" role="alert">

@@ -2,7 +2,6 @@ import type { Delivery } from "../../client/client.ts";
 import { access, canWrite } from "../data/access.ts";
 import { service } from "../data/service.ts";
 import { useMutation } from "../data/useMutation.ts";
-import { useStore } from "../data/useStore.ts";
 import { Facts } from "./facts.tsx";
 import { Icon } from "./icon.tsx";
 import { StatusMark } from "./status.tsx";
@@ -29,11 +28,14 @@ export function DeliveryList({ deliveries }: { deliveries: readonly Delivery[] }
           <Facts
             facts={[
               ["Parts", delivery.parts.length > 0 && partsOf(delivery)],
-              ["Tries", delivery.attempts],
-              ["Since", <When time={delivery.createdAt} />],
+              ["Attempts", delivery.attempts],
+              ["Created", <When time={delivery.createdAt} />],
               ["Sent", delivery.sentAt && <When time={delivery.sentAt} />],
-              ["Next try", delivery.state === "pending" && delivery.notBefore && <When time={delivery.notBefore} />],
-              ["Note", delivery.maybeTwice && "a part may have arrived twice"],
+              [
+                "Next attempt",
+                delivery.state === "pending" && delivery.notBefore && <When time={delivery.notBefore} />,
+              ],
+              ["Note", delivery.maybeTwice && "A part may have been delivered twice."],
             ]}
           />
         </li>
@@ -50,10 +52,10 @@ export function partsOf({ parts }: Delivery): string {
 /** The actions on a delivery, if the access allows changes. Their effect arrives as a live event. */
 export function DeliveryActions({ delivery: { deliveryId, state } }: { delivery: Delivery }) {
   const { isPending, mutate } = useMutation(deliveryId);
-  if (!canWrite(useStore(access)) || state === "sent") return null;
+  if (!canWrite(access.value) || state === "sent") return null;
   return (
     <span class="acts">
-      <button type="button" disabled={isPending} onClick={() => mutate(service.deliveries.retry, "It is tried again")}>
+      <button type="button" disabled={isPending} onClick={() => mutate(service.deliveries.retry, "Retrying now")}>
         <Icon name="retry" /> {state === "failed" ? "Retry" : "Try now"}
       </button>
       {state === "pending" && (
@@ -61,7 +63,7 @@ export function DeliveryActions({ delivery: { deliveryId, state } }: { delivery:
           type="button"
           class="danger"
           disabled={isPending}
-          onClick={() => mutate(service.deliveries.cancel, "The delivery was given up")}
+          onClick={() => mutate(service.deliveries.cancel, "Delivery cancelled")}
         >
           <Icon name="cancel" /> Cancel
         </button>

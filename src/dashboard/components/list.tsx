@@ -1,7 +1,6 @@
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { LiveList } from "../data/liveList.ts";
-import { useStore } from "../data/useStore.ts";
 import { count } from "../time.ts";
 import { Icon } from "./icon.tsx";
 import { Failure } from "./notice.tsx";
@@ -26,7 +25,7 @@ const AT_TOP_MS = 10_000;
 
 /** A live list in all its states: empty, failed, loading, and with more rows than are loaded. */
 export function List<Row>({ list, noun, empty, ...table }: ListProps<Row>) {
-  const { rows, state, error, hasMore, arrived } = useStore(list.view);
+  const { rows, state, error, hasMore, arrived } = list.view.value;
   const [isAtTop, setAtTop] = useState(true);
   if (isAtTop && arrived > 0) list.markSeen();
   useTruncation(list, isAtTop && rows.length > MAX_IDLE_ROWS);

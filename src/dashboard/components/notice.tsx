@@ -3,12 +3,22 @@ import { useEffect } from "preact/hooks";
 import { SignalboxError } from "../../client/client.ts";
 import { checkAccess } from "../data/access.ts";
 
-/** The content of a page that has nothing to show: the reason and what to do. */
+/** The content of a page that has nothing to show: the reason and what to do. See EmptyState for one without data. */
 export function Notice({ title, children }: { title: string; children?: ComponentChildren }) {
   return (
     <div class="notice">
       <h2>{title}</h2>
       {children && <p>{children}</p>}
+    </div>
+  );
+}
+
+/** The content of a page whose address names nothing. */
+export function NotFound({ title, children }: { title: string; children: ComponentChildren }) {
+  return (
+    <div class="notice">
+      <h1>{title}</h1>
+      <p>{children}</p>
     </div>
   );
 }
@@ -37,14 +47,14 @@ export function Failure({ error, retry }: { error: unknown; retry: () => void })
 
 /** Returns the problem and the advice for an error, as one sentence each. */
 export function explain(error: unknown): readonly [title: string, advice: string] {
-  if (!(error instanceof SignalboxError))
-    return ["Something went wrong in this page", `${error}. Load the page again.`];
+  if (!(error instanceof SignalboxError)) return ["This page has an error", `${error}. Reload the page.`];
   const { status, message } = error;
-  if (status === 0) return ["The service cannot be reached", "See that it runs and that you are connected to it."];
+  if (status === 0)
+    return ["The service cannot be reached", "Check that it is running and that your network reaches it."];
   if (status === 401) return ["You are not logged in", "Log in with the API token."];
-  if (status === 403) return ["You may not do that", message];
+  if (status === 403) return ["You are not allowed to do this", message];
   if (status === 429) return ["Too many requests", "Wait a moment, then try again."];
-  if (status === 503) return ["The service is not ready", `${message} See /readyz for what is missing.`];
-  if (status >= 500) return ["The service has failed", `${message} Its log says more.`];
-  return ["The service refused that", message];
+  if (status === 503) return ["The service is not ready", `${message} See /readyz for the checks that fail.`];
+  if (status >= 500) return ["The service had an internal error", `${message} See its log for details.`];
+  return ["The request was rejected", message];
 }

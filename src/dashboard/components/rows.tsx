@@ -29,8 +29,8 @@ interface Span {
 }
 
 /**
- * A virtualized table that scrolls with the page: only the visible rows are in the document. Rows that arrive above do
- * not move them. The keys j and k, or the arrows, move through the rows.
+ * A virtualized table that scrolls with the page: only the visible rows are in the document. All rows have the same
+ * height. Rows that arrive above do not move the visible ones. The keys j and k, or the arrows, move through the rows.
  */
 export function Rows<Row>(props: RowsProps<Row>) {
   const { rows, idOf, label, columns, kind, cells, hasMore = false, onNearEnd, onTop } = props;

@@ -15,7 +15,10 @@ export function StatusMark({ status, stale = false }: { status: string; stale?: 
   const [title, icon] = TITLES[status] ?? [status, "queued"];
   const kind = stale ? "stale" : status;
   return (
-    <span class={`status status-${kind}`} title={stale ? "Running, but silent for longer than it may be" : undefined}>
+    <span
+      class={`status status-${kind}`}
+      title={stale ? "Running, but without a report for longer than expected" : undefined}
+    >
       <Icon name={stale ? "warn" : icon} />
       {stale ? "Stale" : title}
     </span>

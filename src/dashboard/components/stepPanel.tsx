@@ -1,11 +1,10 @@
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { type JobSummary, SignalboxError, type Step, type StepSummary } from "../../client/client.ts";
 import { now } from "../clock.ts";
 import { service } from "../data/service.ts";
-import { throttle } from "../data/throttle.ts";
 import { barOf, endOf, isStepStale } from "../data/timeline.ts";
 import { type Query, useQuery } from "../data/useQuery.ts";
-import { useStore } from "../data/useStore.ts";
+import { useThrottle } from "../data/useThrottle.ts";
 import { absolute, duration } from "../time.ts";
 import { Facts } from "./facts.tsx";
 import { Icon } from "./icon.tsx";
@@ -14,8 +13,6 @@ import { Failure } from "./notice.tsx";
 import { ProgressBar } from "./progress.tsx";
 import { StatusMark } from "./status.tsx";
 import { Toasts } from "./toasts.tsx";
-
-const RELOAD_EVERY_MS = 1_000;
 
 interface StepPanelProps {
   readonly job: JobSummary;
@@ -36,7 +33,7 @@ export function StepPanel({ job, stepKey, summary, onClose }: StepPanelProps) {
   useReloadOnEvent(summary, query);
   const { value, error, reload } = query;
   useEffect(() => dialog.current?.showModal(), []);
-  const present = useStore(now);
+  const present = now.value;
   const end = endOf(job, present);
   const step = summary ?? value;
   const stale = step !== null && isStepStale(step, job, present);
@@ -70,7 +67,7 @@ export function StepPanel({ job, stepKey, summary, onClose }: StepPanelProps) {
               ["Key", <bdi class="id">{step.stepKey}</bdi>],
               ["Attempts", step.attempts],
               ["Duration", duration(barOf(step, end).to - barOf(step, end).from)],
-              ["This attempt began", absolute(step.startedAt)],
+              ["Current attempt started", absolute(step.startedAt)],
               ["First reported", absolute(step.createdAt)],
               ["Last reported", absolute(step.lastReportAt)],
             ]}
@@ -80,7 +77,7 @@ export function StepPanel({ job, stepKey, summary, onClose }: StepPanelProps) {
       {error !== null && <StepError error={error} retry={reload} />}
       {value?.output && <JsonBlock title="Output" value={value.output} file={`${jobId}-${stepKey}-output`} />}
       {value && !value.output && (
-        <p class="muted">{step?.status === "running" ? "No output yet." : "This step has left no output."}</p>
+        <p class="muted">{step?.status === "running" ? "No output yet." : "This step has no output."}</p>
       )}
     </dialog>
   );
@@ -89,13 +86,12 @@ export function StepPanel({ job, stepKey, summary, onClose }: StepPanelProps) {
 function StepError({ error, retry }: { error: unknown; retry: () => void }) {
   if (!(error instanceof SignalboxError && error.code === "step_not_found"))
     return <Failure error={error} retry={retry} />;
-  return <p class="muted">There is no such step: it was never reported.</p>;
+  return <p class="muted">Step not found: no report has created it.</p>;
 }
 
 /** Reloads the step after an event, at a limited rate, because events lack the output. */
 function useReloadOnEvent(summary: StepSummary | undefined, { value, error, reload }: Query<Step>): void {
-  const reloadSoon = useMemo(() => throttle(reload, RELOAD_EVERY_MS), []);
-  useEffect(() => reloadSoon.stop, []);
+  const reloadSoon = useThrottle(reload);
   useEffect(() => {
     if (summary && (value ? summary.updatedAt > value.updatedAt : error !== null)) reloadSoon();
   }, [summary?.updatedAt, value]);

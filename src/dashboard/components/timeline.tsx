@@ -2,7 +2,6 @@ import { useMemo } from "preact/hooks";
 import type { JobSummary, StepSummary } from "../../client/client.ts";
 import { now } from "../clock.ts";
 import { type Axis, axisOf, barOf, endOf, isStepStale } from "../data/timeline.ts";
-import { useStore } from "../data/useStore.ts";
 import { duration } from "../time.ts";
 import { Rows } from "./rows.tsx";
 import { StatusMark } from "./status.tsx";
@@ -17,7 +16,7 @@ const MAX_TICKS = 6;
 
 /** The steps of a job as bars on a time axis. */
 export function Timeline({ job, steps, hrefOf }: TimelineProps) {
-  const present = useStore(now);
+  const present = now.value;
   const end = endOf(job, present);
   const axis = useMemo(() => axisOf(job, steps, end, MAX_TICKS), [job, steps, end]);
   return (
@@ -94,4 +93,4 @@ const width = (start: number, end: number, { from, to }: Axis): string =>
   `${(((end - start) / (to - from)) * 100).toFixed(3)}%`;
 
 const describe = ({ progress, message }: StepSummary, axis: Axis, from: number): string =>
-  `began after ${duration(from - axis.from)}, at ${Math.floor(progress)} %${message ? `: ${message}` : ""}`;
+  `started after ${duration(from - axis.from)}, at ${Math.floor(progress)} %${message ? `: ${message}` : ""}`;

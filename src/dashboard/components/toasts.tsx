@@ -1,6 +1,5 @@
+import { signal } from "@preact/signals";
 import { checkAccess } from "../data/access.ts";
-import { Store } from "../data/store.ts";
-import { useStore } from "../data/useStore.ts";
 import { explain } from "./notice.tsx";
 
 interface Toast {
@@ -10,14 +9,14 @@ interface Toast {
 }
 
 const SHOWN_MS = 6_000;
-const toasts = new Store<readonly Toast[]>([]);
+const toasts = signal<readonly Toast[]>([]);
 let last = 0;
 
 /** Shows the result of an action for a few seconds. */
 export function showToast(text: string, { isError = false } = {}): void {
   last += 1;
   const id = last;
-  toasts.set([...toasts.value.slice(-2), { id, text, isError }]);
+  toasts.value = [...toasts.value.slice(-2), { id, text, isError }];
   setTimeout(() => drop(id), SHOWN_MS);
 }
 
@@ -27,12 +26,14 @@ export function showError(error: unknown): void {
   showToast(`${title}: ${advice}`, { isError: true });
 }
 
-const drop = (id: number): void => toasts.set(toasts.value.filter((one) => one.id !== id));
+function drop(id: number): void {
+  toasts.value = toasts.value.filter((one) => one.id !== id);
+}
 
 export function Toasts() {
   return (
     <div class="toasts" role="status" aria-live="polite">
-      {useStore(toasts).map(({ id, text, isError }) => (
+      {toasts.value.map(({ id, text, isError }) => (
         <p key={id} class={isError ? "toast toast-error" : "toast"}>
           {text}
         </p>

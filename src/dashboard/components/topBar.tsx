@@ -1,6 +1,5 @@
 import { access, logOut } from "../data/access.ts";
 import { liveState } from "../data/live.ts";
-import { useStore } from "../data/useStore.ts";
 import type { Place } from "../router.ts";
 import { showHelp } from "../shortcuts.tsx";
 import { nextTheme, theme } from "../theme.ts";
@@ -15,12 +14,12 @@ const LINKS = [
   ["/channels", "Channels", /^\/channels/],
 ] as const;
 
-const THEMES = { auto: "as the system", light: "light", dark: "dark" } as const;
+const THEMES = { auto: "system", light: "light", dark: "dark" } as const;
 
 /** @param isPlain whether to omit the navigation, as before the login */
 export function TopBar({ place, isPlain }: { place: Place; isPlain: boolean }) {
-  const chosen = useStore(theme);
-  const currentAccess = useStore(access);
+  const chosen = theme.value;
+  const currentAccess = access.value;
   return (
     <header class="top">
       <a class="brand" href="/">
@@ -45,11 +44,14 @@ export function TopBar({ place, isPlain }: { place: Place; isPlain: boolean }) {
           <a href="/docs" class="aside">
             API
           </a>
+          <a href="/guide/" class="aside">
+            Guide
+          </a>
         </nav>
       )}
       <div class="top-end">
         {currentAccess?.access === "read" && (
-          <span class="tag" title="This token may only read: what changes things is left out.">
+          <span class="tag" title="This token allows reading only. Actions that change data are hidden.">
             Read-only
           </span>
         )}
@@ -58,8 +60,8 @@ export function TopBar({ place, isPlain }: { place: Place; isPlain: boolean }) {
           type="button"
           class="icon-button"
           onClick={nextTheme}
-          aria-label={`Colours: ${THEMES[chosen]}`}
-          title={`Colours: ${THEMES[chosen]}`}
+          aria-label={`Theme: ${THEMES[chosen]}`}
+          title={`Theme: ${THEMES[chosen]}`}
         >
           <Icon name={chosen === "auto" ? "auto" : chosen === "dark" ? "moon" : "sun"} />
         </button>
@@ -68,7 +70,7 @@ export function TopBar({ place, isPlain }: { place: Place; isPlain: boolean }) {
           class="icon-button"
           onClick={showHelp}
           aria-label="Keyboard shortcuts"
-          title="Keyboard (?)"
+          title="Keyboard shortcuts (?)"
         >
           <Icon name="help" />
         </button>
@@ -97,7 +99,7 @@ const LIVE = {
 } as const;
 
 function Live() {
-  const state = useStore(liveState);
+  const state = liveState.value;
   return (
     <span class={`live live-${state}`} role="status">
       {LIVE[state]}

@@ -4,7 +4,6 @@ import { useReloadEvery } from "../data/reloadEvery.ts";
 import { service } from "../data/service.ts";
 import { useMutation } from "../data/useMutation.ts";
 import { useQuery } from "../data/useQuery.ts";
-import { useStore } from "../data/useStore.ts";
 import { count } from "../time.ts";
 import { Confirm } from "./confirm.tsx";
 import { Icon } from "./icon.tsx";
@@ -23,10 +22,10 @@ export function WaitingEvents() {
   return (
     <section class="card waiting" aria-labelledby="waiting-title">
       <h2 id="waiting-title">
-        Waiting for the main session <span class="muted">{count(waiting)}</span>
+        Events waiting for the main session <span class="muted">{count(waiting)}</span>
       </h2>
       {events.length === 0 ? (
-        <p class="muted">Nothing waits: every event has been taken up by a heartbeat.</p>
+        <p class="muted">No events are waiting: the main session has handled all of them.</p>
       ) : (
         <ol tabIndex={0} aria-label="Events, oldest first">
           {events.map(({ eventId, text, source, createdAt }) => (
@@ -40,7 +39,7 @@ export function WaitingEvents() {
           ))}
         </ol>
       )}
-      {waiting > events.length && <p class="muted">and {count(waiting - events.length)} more, newer than these</p>}
+      {waiting > events.length && <p class="muted">and {count(waiting - events.length)} newer events</p>}
     </section>
   );
 }
@@ -49,7 +48,7 @@ export function WaitingEvents() {
 function RemoveButton({ eventId, onEnd }: { eventId: string; onEnd: () => void }) {
   const [isConfirming, setConfirming] = useState(false);
   const { isPending, mutate } = useMutation(eventId, onEnd);
-  if (!canWrite(useStore(access))) return null;
+  if (!canWrite(access.value)) return null;
   return (
     <>
       <button type="button" class="danger" disabled={isPending} onClick={() => setConfirming(true)}>
@@ -58,9 +57,9 @@ function RemoveButton({ eventId, onEnd }: { eventId: string; onEnd: () => void }
       {isConfirming && (
         <Confirm
           title="Remove this event?"
-          text="The main session is not told of it any more. A turn that is under way may know it already."
+          text="The main session will not receive this event. A turn in progress may already include it."
           action="Remove"
-          onYes={() => mutate(service.sessions.deleteEvent, "The event was removed")}
+          onYes={() => mutate(service.sessions.deleteEvent, "Event removed")}
           onClose={() => setConfirming(false)}
         />
       )}

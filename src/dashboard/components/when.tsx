@@ -1,10 +1,9 @@
 import { now } from "../clock.ts";
-import { useStore } from "../data/useStore.ts";
 import { absolute, ago } from "../time.ts";
 
 /** A time as its age, with the absolute time as its title. */
 export function When({ time }: { time: string }) {
-  const present = useStore(now);
+  const present = now.value;
   return (
     <time dateTime={time} title={absolute(time)}>
       {ago(time, present)}

@@ -1,13 +1,13 @@
+import { signal } from "@preact/signals";
 import { type Access, SignalboxError } from "../../client/client.ts";
 import { navigate, place } from "../router.ts";
 import { service } from "./service.ts";
-import { Store } from "./store.ts";
 
 /** The access of this browser; null until the service has responded. */
-export const access = new Store<Access | null>(null);
+export const access = signal<Access | null>(null);
 
 /** The error of the last request for the access; null if it succeeded. */
-export const accessError = new Store<unknown>(null);
+export const accessError = signal<unknown>(null);
 
 /** The dashboard's other pages in this browser, which share its login. */
 const others = new BroadcastChannel("signalbox.access");
@@ -18,10 +18,10 @@ export function followLoginChanges(): void {
 
 export async function readAccess(): Promise<void> {
   try {
-    access.set(await service.access.get());
-    accessError.set(null);
+    access.value = await service.access.get();
+    accessError.value = null;
   } catch (error) {
-    accessError.set(error);
+    accessError.value = error;
   }
 }
 
@@ -42,7 +42,7 @@ export async function logOut(): Promise<void> {
 export function checkAccess(error: unknown): void {
   if (!(error instanceof SignalboxError) || error.status !== 401) return;
   const currentAccess = access.value;
-  access.set({ needsToken: true, access: null });
+  access.value = { needsToken: true, access: null };
   if (currentAccess?.access !== null) redirectToLogin();
 }
 

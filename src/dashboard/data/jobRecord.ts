@@ -1,7 +1,20 @@
-import { type Job, type JobSummary, SignalboxError, type StepSummary } from "../../client/client.ts";
-import { mergeJob } from "./jobRows.ts";
-import { STEP_ROW, service } from "./service.ts";
-import { Store } from "./store.ts";
+import { signal } from "@preact/signals";
+import {
+  type Client,
+  type Job,
+  type JobSummary,
+  SignalboxError,
+  type Step,
+  type StepSummary,
+} from "../../client/client.ts";
+import { mergeJob, mergeRead } from "./mergeJob.ts";
+import { throttle } from "./throttle.ts";
+
+/** The fields of a row of the list of steps. */
+const STEP_ROW: readonly (keyof Step)[] = [
+  ...(["stepId", "jobId", "stepKey", "stepName", "status", "progress", "message", "createdAt", "updatedAt"] as const),
+  ...(["startedAt", "attempts", "lastReportAt", "stale"] as const),
+];
 
 export interface JobSnapshot {
   readonly job: Job | null;
@@ -21,24 +34,31 @@ const PAGE = 1_000;
 /** Maximum number of shown steps: more cannot be read on a page; the API returns all of them. */
 const MAX_STEPS = 5_000;
 const MAX_MESSAGES = 50;
+const RENDER_EVERY_MS = 16;
+
+/** The calls of the API that the record makes. */
+type Reader = Pick<Client["jobs"], "get" | "steps">;
 
 /**
  * The current state of one job and its steps, read over the API and updated by live events. Outputs of steps are read
  * only when a step is opened.
  */
 export class JobRecord {
-  readonly snapshot = new Store<JobSnapshot>({
+  readonly snapshot = signal<JobSnapshot>({
     ...{ job: null, steps: [], hasMoreSteps: false, messages: [], isDeleted: false, error: null },
   });
+  readonly #jobs: Reader;
   readonly #jobId: string;
   #steps = new Map<string, StepSummary>();
   /** The job and the steps that events have changed since the current reload began: its responses may be older. */
   #changed: { job: JobSummary | null; readonly stepIds: Set<string> } = { job: null, stepIds: new Set() };
   #reading: AbortController | null = null;
-  #frame = 0;
   #pendingChange: Partial<JobSnapshot> = {};
+  /** Renders a burst of events once. */
+  readonly #renderSoon = throttle(() => this.#render(), RENDER_EVERY_MS);
 
-  constructor(jobId: string) {
+  constructor(jobs: Reader, jobId: string) {
+    this.#jobs = jobs;
     this.#jobId = jobId;
   }
 
@@ -50,9 +70,10 @@ export class JobRecord {
     this.#changed = { job: null, stepIds: new Set() };
     try {
       const [job] = await Promise.all([
-        service.jobs.get(this.#jobId, {}, { signal: reading.signal }),
+        this.#jobs.get(this.#jobId, {}, { signal: reading.signal }),
         this.#readSteps(reading.signal),
       ]);
+      reading.signal.throwIfAborted(); // The response may have arrived just before a newer reload began.
       const shown = this.#latest().job;
       const isSame = shown?.createdAt === job.createdAt;
       this.#change({
@@ -103,7 +124,7 @@ export class JobRecord {
 
   close(): void {
     this.#reading?.abort();
-    cancelAnimationFrame(this.#frame);
+    this.#renderSoon.stop();
   }
 
   async #readSteps(signal: AbortSignal): Promise<void> {
@@ -111,10 +132,11 @@ export class JobRecord {
     let cursor: string | undefined;
     do {
       const limit = found.size === 0 ? FIRST_PAGE : PAGE;
-      const page = await service.jobs.steps(this.#jobId, { limit, cursor, fields: STEP_ROW }, { signal });
+      const page = await this.#jobs.steps(this.#jobId, { limit, cursor, fields: STEP_ROW }, { signal });
       for (const step of page.steps) found.set(step.stepKey, step);
       cursor = page.nextCursor ?? undefined;
     } while (cursor !== undefined && found.size < MAX_STEPS);
+    signal.throwIfAborted();
     const before = [...this.#steps.values()];
     this.#steps = found;
     for (const step of before) {
@@ -141,19 +163,13 @@ export class JobRecord {
     return { ...this.snapshot.value, ...this.#pendingChange };
   }
 
-  /** Applies the change at the next frame, so that a burst of events renders once. */
   #change(change: Partial<JobSnapshot>): void {
     this.#pendingChange = { ...this.#pendingChange, ...change };
-    this.#frame ||= requestAnimationFrame(() => {
-      this.#frame = 0;
-      this.snapshot.set(this.#latest());
-      this.#pendingChange = {};
-    });
+    this.#renderSoon();
   }
-}
 
-/** Merges a response into the shown job. Only a response has input, metadata and output; an event may be newer. */
-function mergeRead(shown: Job, read: Job): Job {
-  const { input, metadata, output } = read;
-  return read.updatedAt >= shown.updatedAt ? (mergeJob(shown, read) as Job) : { ...shown, input, metadata, output };
+  #render(): void {
+    this.snapshot.value = this.#latest();
+    this.#pendingChange = {};
+  }
 }

@@ -1,6 +1,13 @@
-import type { JobFilter, JobSummary } from "../../client/client.ts";
+import type { Job, JobFilter, JobSummary } from "../../client/client.ts";
 import { LiveList } from "./liveList.ts";
-import { JOB_ROW, service } from "./service.ts";
+import { mergeJob } from "./mergeJob.ts";
+import { service } from "./service.ts";
+
+/** The fields of a row of the list of jobs; inputs and outputs are large. */
+const JOB_ROW: readonly (keyof Job)[] = [
+  ...(["jobId", "name", "description", "status", "progress", "message", "createdAt", "updatedAt"] as const),
+  ...(["lastReportAt", "staleAt", "stale", "staleAfterSeconds", "currentStep"] as const),
+];
 
 /**
  * Creates the list of the jobs that match a filter. Calls `filterOf` for each request, because it may depend on the
@@ -21,14 +28,6 @@ export function jobList(filterOf: () => JobFilter): LiveList<JobSummary> {
 
 /** Returns the name of a job, or its id if the name is missing or blank. */
 export const titleOf = ({ name, jobId }: Pick<JobSummary, "name" | "jobId">): string => (name?.trim() ? name : jobId);
-
-/** Returns the newer of two states of a job. Responses and events may arrive in any order; progress never decreases. */
-export function mergeJob<J extends JobSummary>(shown: J, news: JobSummary): J {
-  if (shown.createdAt !== news.createdAt)
-    return news.createdAt > shown.createdAt ? ({ ...shown, ...news } as J) : shown;
-  if (news.updatedAt < shown.updatedAt) return shown;
-  return { ...shown, ...news, progress: Math.max(shown.progress, news.progress) };
-}
 
 /** Whether a job is stale at this time. The service sends no event when a job becomes stale. */
 export function isStale(

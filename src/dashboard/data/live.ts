@@ -1,7 +1,7 @@
+import { signal } from "@preact/signals";
 import type { LiveEvent, WatchOptions } from "../../client/client.ts";
 import { checkAccess } from "./access.ts";
 import { service } from "./service.ts";
-import { Store } from "./store.ts";
 
 /**
  * The state of the live connection:
@@ -12,7 +12,7 @@ import { Store } from "./store.ts";
  * - away: the service is unreachable;
  * - none: the page follows no events.
  */
-export const liveState = new Store<"connecting" | "live" | "paused" | "away" | "none">("none");
+export const liveState = signal<"connecting" | "live" | "paused" | "away" | "none">("none");
 
 /** How long a hidden page stays connected: a browser opens at most six connections to one server over HTTP/1.1. */
 const HIDDEN_MS = 30_000;
@@ -28,7 +28,7 @@ export type LiveHandlers = {
 
 /** Passes live events to the handlers, and reconnects as needed. Returns a function that stops this. */
 export function followLive(what: WatchOptions, handlers: LiveHandlers): () => void {
-  liveState.set("connecting");
+  liveState.value = "connecting";
   let controller = new AbortController();
   const start = () => {
     controller = new AbortController();
@@ -42,7 +42,9 @@ export function followLive(what: WatchOptions, handlers: LiveHandlers): () => vo
   const onOnline = () => {
     if (liveState.value === "away") restart();
   };
-  const onOffline = () => liveState.set("away");
+  const onOffline = () => {
+    liveState.value = "away";
+  };
   let timer: ReturnType<typeof setTimeout>;
   const onVisibility = () => {
     clearTimeout(timer);
@@ -61,7 +63,7 @@ export function followLive(what: WatchOptions, handlers: LiveHandlers): () => vo
     document.removeEventListener("visibilitychange", onVisibility);
     clearTimeout(timer);
     controller.abort();
-    liveState.set("none");
+    liveState.value = "none";
   };
 }
 
@@ -73,7 +75,7 @@ async function follow(what: WatchOptions, handlers: LiveHandlers): Promise<void>
     }
   } catch (error) {
     if (what.signal?.aborted) return;
-    liveState.set("none");
+    liveState.value = "none";
     checkAccess(error);
     handlers.onRefused?.(error);
   }
@@ -82,7 +84,7 @@ async function follow(what: WatchOptions, handlers: LiveHandlers): Promise<void>
 function dispatch(event: LiveEvent, handlers: LiveHandlers): void {
   if (event.type === "state") {
     const { live, reason } = event.data;
-    liveState.set(live ? "live" : reason ? "away" : "paused");
+    liveState.value = live ? "live" : reason ? "away" : "paused";
     if (live) handlers.onStart();
   } else if (event.type === "reload") handlers.onStart();
   else handlers[event.type]?.(event.data as never);

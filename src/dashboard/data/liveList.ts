@@ -1,4 +1,5 @@
-import { Store } from "./store.ts";
+import { type Signal, signal } from "@preact/signals";
+import { throttle } from "./throttle.ts";
 
 export interface Page<Row> {
   readonly rows: readonly Row[];
@@ -38,7 +39,7 @@ const RENDER_EVERY_MS = 16;
  * one request runs at a time; a reload aborts the request for the next page.
  */
 export class LiveList<Row> {
-  readonly view: Store<ListView<Row>>;
+  readonly view: Signal<ListView<Row>>;
   readonly #source: ListSource<Row>;
   #rows: Row[] = [];
   #cursor: string | null = null;
@@ -52,11 +53,12 @@ export class LiveList<Row> {
   /** The rows that events have changed since the last request began, by their ids; null for a removed row. */
   readonly #changed = new Map<string, Row | null>();
   #loading: AbortController | null = null;
-  #renderTimer: ReturnType<typeof setTimeout> | undefined;
+  /** Renders a burst of events once. */
+  readonly #renderSoon = throttle(() => this.#render(), RENDER_EVERY_MS);
 
   constructor(source: ListSource<Row>) {
     this.#source = source;
-    this.view = new Store<ListView<Row>>(this.#currentView());
+    this.view = signal<ListView<Row>>(this.#currentView());
   }
 
   /** Reads all shown rows again, at least the first page. A call during a reload starts another one after it. */
@@ -116,7 +118,7 @@ export class LiveList<Row> {
   put(row: Row): void {
     if (this.#loading) this.#changed.set(this.#source.idOf(row), row);
     if (this.#state !== "first") this.#put(row);
-    this.#scheduleRender();
+    this.#renderSoon();
   }
 
   /** Removes a row after an event. */
@@ -126,7 +128,7 @@ export class LiveList<Row> {
     if (at < 0) return;
     this.#rows.splice(at, 1);
     this.#arrived = Math.max(0, this.#arrived - (at < this.#arrived ? 1 : 0));
-    this.#scheduleRender();
+    this.#renderSoon();
   }
 
   /** Drops the rows that were created before a time. */
@@ -137,21 +139,21 @@ export class LiveList<Row> {
     this.#rows.splice(at);
     this.#arrived = Math.min(this.#arrived, at);
     this.#cursor = null; // The following pages are even older.
-    this.#scheduleRender();
+    this.#renderSoon();
   }
 
   /** Resets the number of arrived rows. */
   markSeen(): void {
     if (this.#arrived === 0) return;
     this.#arrived = 0;
-    this.#scheduleRender();
+    this.#renderSoon();
   }
 
   close(): void {
     this.#needsReload = false;
     this.#needsMore = false;
     this.#loading?.abort();
-    clearTimeout(this.#renderTimer);
+    this.#renderSoon.stop();
   }
 
   /** Aborts the current request and runs this one; events since its start are applied to its result. */
@@ -212,15 +214,9 @@ export class LiveList<Row> {
     return low;
   }
 
-  /** Renders a burst of events once. */
-  #scheduleRender(): void {
-    this.#renderTimer ??= setTimeout(() => this.#render(), RENDER_EVERY_MS);
-  }
-
   #render(): void {
-    clearTimeout(this.#renderTimer);
-    this.#renderTimer = undefined;
-    this.view.set(this.#currentView());
+    this.#renderSoon.stop();
+    this.view.value = this.#currentView();
   }
 
   #currentView(): ListView<Row> {

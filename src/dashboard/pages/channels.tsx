@@ -1,19 +1,20 @@
 import { useEffect } from "preact/hooks";
 import type { Channel } from "../../client/client.ts";
+import { EmptyState, GuideLink } from "../components/emptyState.tsx";
 import { Facts } from "../components/facts.tsx";
 import { Icon } from "../components/icon.tsx";
 import { JsonBlock } from "../components/json.tsx";
 import { Failure } from "../components/notice.tsx";
 import { When } from "../components/when.tsx";
+import { CHECK_CHANNELS } from "../data/commands.ts";
 import { followLive } from "../data/live.ts";
 import { useReloadEvery } from "../data/reloadEvery.ts";
 import { service } from "../data/service.ts";
-import { throttle } from "../data/throttle.ts";
 import { useQuery } from "../data/useQuery.ts";
+import { useThrottle } from "../data/useThrottle.ts";
 import { count } from "../time.ts";
 import { useTitle } from "../title.ts";
 
-const RELOAD_EVERY_MS = 1_000;
 const POLL_EVERY_MS = 5_000;
 
 export function ChannelsPage() {
@@ -24,14 +25,8 @@ export function ChannelsPage() {
     channels.reload();
     gmail.reload();
   };
-  useEffect(() => {
-    const reloadSoon = throttle(channels.reload, RELOAD_EVERY_MS);
-    const stop = followLive({ topics: ["deliveries"] }, { onStart: reload, delivery: reloadSoon });
-    return () => {
-      stop();
-      reloadSoon.stop();
-    };
-  }, []);
+  const reloadSoon = useThrottle(channels.reload);
+  useEffect(() => followLive({ topics: ["deliveries"] }, { onStart: reload, delivery: reloadSoon }), []);
   useReloadEvery(reload, POLL_EVERY_MS); // No live events report the route and the mailbox.
   const all = channels.value?.channels ?? [];
   const [configured, others] = [all.filter((one) => one.configured), all.filter((one) => !one.configured)];
@@ -45,10 +40,11 @@ export function ChannelsPage() {
         <>
           <MainReplyTarget route={channels.value.route} />
           {configured.length === 0 && (
-            <p class="muted section-note">
-              No channel is set up yet: replies stay on their runs. <code>docs/how-to/set-up-a-channel.md</code> says
-              what each needs.
-            </p>
+            <EmptyState title="No channels yet" command={CHECK_CHANNELS} guide="how-to/set-up-a-channel">
+              This page shows how deliveries to each channel are doing. Until a channel is configured, replies are
+              stored with their runs only. Add its credentials under <code>channels</code> in the configuration file,
+              then check them:
+            </EmptyState>
           )}
           <ul class="cards grid">
             {configured.map((one) => (
@@ -57,8 +53,9 @@ export function ChannelsPage() {
           </ul>
           {others.length > 0 && (
             <p class="muted section-note">
-              Not set up: {others.map((one) => one.channel).join(", ")}. Their credentials go into the configuration,
-              under <code>channels.NAME</code>.
+              Not configured: {others.map((one) => one.channel).join(", ")}. Deliveries to a channel fail until its
+              credentials are under <code>channels</code> in the configuration file.{" "}
+              <GuideLink page="how-to/set-up-a-channel" />
             </p>
           )}
         </>
@@ -70,7 +67,7 @@ export function ChannelsPage() {
         {gmail.error !== null && <Failure error={gmail.error} retry={gmail.reload} />}
         {gmail.value && !gmail.value.gmail && (
           <p class="muted">
-            No mailbox is listened to. To set one up: <code>npx signalbox webhooks gmail setup</code>
+            No mailbox is connected. Connect one: <code>npx signalbox webhooks gmail setup</code>
           </p>
         )}
         {gmail.value?.gmail && <Mailbox state={gmail.value.gmail as unknown as GmailState} />}
@@ -97,7 +94,8 @@ function Mailbox({ state }: { state: GmailState }) {
     <>
       <div class="card">
         <p class={`status status-${state.ok ? "completed" : "failed"}`}>
-          <Icon name={state.ok ? "completed" : "warn"} /> {state.ok ? "New mails become runs" : "Something is wrong"}
+          <Icon name={state.ok ? "completed" : "warn"} />{" "}
+          {state.ok ? "Each new email starts a run" : "The mailbox needs attention"}
         </p>
         {state.problems.map((problem) => (
           <p key={problem} class="fault">
@@ -108,14 +106,14 @@ function Mailbox({ state }: { state: GmailState }) {
           facts={[
             ["Mailbox", <bdi>{state.account}</bdi>],
             ["Listener", state.listener ?? "none"],
-            ["Looked through", time(state.listedAt, "never")],
-            ["Last mail", time(state.lastMailAt, "none yet")],
-            ["Last notice", time(state.lastNoticeAt, "none yet")],
-            ["Notices until", time(state.watchExpiresAt, "none are sent")],
+            ["Last checked", time(state.listedAt, "never")],
+            ["Last email", time(state.lastMailAt, "none yet")],
+            ["Last notification", time(state.lastNoticeAt, "none yet")],
+            ["Notifications expire", time(state.watchExpiresAt, "not requested")],
           ]}
         />
       </div>
-      <JsonBlock title="All of its state" value={state} file="gmail" />
+      <JsonBlock title="Full state" value={state} file="gmail" />
     </>
   );
 }
@@ -125,12 +123,12 @@ function MainReplyTarget({ route }: { route: { channel: string; to: string } | n
     <p class="card route">
       {route ? (
         <>
-          The main session writes to <b>{route.channel}</b> <bdi class="id">{route.to}</bdi>
+          Replies of the main session go to <b>{route.channel}</b> <bdi class="id">{route.to}</bdi>
         </>
       ) : (
         <>
-          The main session has nobody to write to yet: <code>npx signalbox route set CHANNEL TO</code>, or the first
-          delivery, gives it somebody.
+          The main session has no recipient yet. The first delivery sets it, or this command:{" "}
+          <code>npx signalbox route set CHANNEL TO</code>
         </>
       )}
     </p>
@@ -156,7 +154,7 @@ function ChannelCard({ channel: { channel, pending, failed, lastSentAt, lastFail
             Last sent <When time={lastSentAt} />
           </>
         ) : (
-          "Nothing sent yet"
+          "Nothing sent in 24 h"
         )}
       </p>
       {lastFailure && (

@@ -1,10 +1,12 @@
 import { useEffect, useMemo } from "preact/hooks";
 import type { Delivery, DeliveryState } from "../../client/client.ts";
 import { DeliveryActions, partsOf } from "../components/deliveryList.tsx";
+import { EmptyState } from "../components/emptyState.tsx";
 import { List } from "../components/list.tsx";
 import { Notice } from "../components/notice.tsx";
 import { StatusMark } from "../components/status.tsx";
 import { When } from "../components/when.tsx";
+import { agentHookCommand } from "../data/commands.ts";
 import { followLive } from "../data/live.ts";
 import { LiveList } from "../data/liveList.ts";
 import { service } from "../data/service.ts";
@@ -42,7 +44,7 @@ export function DeliveriesPage({ place: { query } }: { place: Place }) {
       </div>
       {channel !== null && (
         <p class="filters">
-          <a class="chip" href={withQuery(query, { channel: null })} title="Take this filter away">
+          <a class="chip" href={withQuery(query, { channel: null })} title="Remove this filter">
             channel {channel} ×
           </a>
         </p>
@@ -53,7 +55,7 @@ export function DeliveriesPage({ place: { query } }: { place: Place }) {
         label="Deliveries, newest first"
         noun={["delivery", "deliveries"]}
         kind="deliveries"
-        columns={["To", "What became of it", "State", "Age", "Actions"]}
+        columns={["To", "Result", "State", "Age", "Actions"]}
         cells={(delivery) => <DeliveryCells delivery={delivery} />}
         empty={<NoDeliveries isFiltered={state !== null || channel !== null} />}
       />
@@ -68,7 +70,7 @@ function DeliveryCells({ delivery }: { delivery: Delivery }) {
     <>
       <span role="cell" class="cell-name">
         <a href={href}>{channel}</a>
-        <bdi class="id">{to ?? "nobody known"}</bdi>
+        <bdi class="id">{to ?? "no recipient"}</bdi>
       </span>
       <span role="cell" class="cell-message">
         {reason && <bdi title={reason}>{reason}</bdi>}
@@ -90,15 +92,20 @@ function DeliveryCells({ delivery }: { delivery: Delivery }) {
 function NoDeliveries({ isFiltered }: { isFiltered: boolean }) {
   if (isFiltered) {
     return (
-      <Notice title="No delivery fits">
+      <Notice title="No deliveries match">
         <a href="/deliveries">Show all deliveries</a>
       </Notice>
     );
   }
   return (
-    <Notice title="No deliveries yet">
-      Replies appear here on their way to a chat. <a href="/channels">See which channels are set up</a>
-    </Notice>
+    <EmptyState
+      title="No deliveries yet"
+      command={agentHookCommand({ channel: "telegram", to: "CHAT_ID" })}
+      guide="how-to/set-up-a-channel"
+    >
+      This page shows each reply that is sent to a chat: whether it is pending, sent or failed, and why. Send one to a{" "}
+      <a href="/channels">configured channel</a>:
+    </EmptyState>
   );
 }
 

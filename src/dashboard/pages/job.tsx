@@ -2,10 +2,11 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { type Job, SignalboxError } from "../../client/client.ts";
 import { now } from "../clock.ts";
 import { Confirm } from "../components/confirm.tsx";
+import { Command } from "../components/emptyState.tsx";
 import { Facts } from "../components/facts.tsx";
 import { Icon } from "../components/icon.tsx";
 import { JsonBlock } from "../components/json.tsx";
-import { Failure, Notice } from "../components/notice.tsx";
+import { Failure, NotFound } from "../components/notice.tsx";
 import { ProgressBar } from "../components/progress.tsx";
 import { StatusMark } from "../components/status.tsx";
 import { StepPanel } from "../components/stepPanel.tsx";
@@ -14,12 +15,12 @@ import { showError, showToast } from "../components/toasts.tsx";
 import { When } from "../components/when.tsx";
 import { copyText, downloadText } from "../copy.ts";
 import { access, canWrite } from "../data/access.ts";
+import { reportStepCommand } from "../data/commands.ts";
 import { JobRecord, type JobSnapshot } from "../data/jobRecord.ts";
 import { isStale, titleOf } from "../data/jobRows.ts";
 import { followLive } from "../data/live.ts";
 import { service } from "../data/service.ts";
 import { endOf } from "../data/timeline.ts";
-import { useStore } from "../data/useStore.ts";
 import { goBackTo, type Place, place, withQuery } from "../router.ts";
 import { clockTime, count, duration } from "../time.ts";
 import { useTitle } from "../title.ts";
@@ -28,8 +29,8 @@ import { useTitle } from "../title.ts";
 const POLL_EVERY_MS = 3_000;
 
 export function JobPage({ place: { id: jobId, query } }: { place: Place }) {
-  const record = useMemo(() => new JobRecord(jobId), [jobId]);
-  const snapshot = useStore(record.snapshot);
+  const record = useMemo(() => new JobRecord(service.jobs, jobId), [jobId]);
+  const snapshot = record.snapshot.value;
   const { job, error, isDeleted } = snapshot;
   const [isRefused, setRefused] = useState(false);
   const isAwaited = isRefused && job === null;
@@ -87,22 +88,23 @@ function JobError({ jobId, error, record }: { jobId: string; error: unknown; rec
     return <Failure error={error} retry={() => record.reload()} />;
   }
   return (
-    <Notice title="There is no such job">
-      <bdi class="id">{jobId}</bdi> was deleted or never created. <a href="/">See all jobs</a>
-    </Notice>
+    <NotFound title="Job not found">
+      <bdi class="id">{jobId}</bdi> was deleted or not created yet. This page shows it once it exists.{" "}
+      <a href="/">See all jobs</a>
+    </NotFound>
   );
 }
 
 function JobView({ job, steps, hasMoreSteps, messages, isDeleted }: JobSnapshot & { job: Job }) {
   const { jobId, description, status, progress, message, input, metadata, output } = job;
   const title = titleOf(job);
-  const stale = isStale(job, useStore(now));
+  const stale = isStale(job, now.value);
   const hrefOf = (key: string) => withQuery(new URLSearchParams(), { step: key });
   return (
     <>
       {isDeleted && (
         <p class="gone" role="alert">
-          <Icon name="trash" /> This job was deleted. What you see is how it was last. <a href="/">See all jobs</a>
+          <Icon name="trash" /> This job was deleted. This page shows its last state. <a href="/">See all jobs</a>
         </p>
       )}
       <div class="page-head">
@@ -131,14 +133,11 @@ function JobView({ job, steps, hasMoreSteps, messages, isDeleted }: JobSnapshot 
         <h2 id="steps-title">
           Steps <span class="muted">{steps.length > 0 && count(steps.length)}</span>
         </h2>
-        {steps.length > 0 ? (
-          <Timeline job={job} steps={steps} hrefOf={hrefOf} />
-        ) : (
-          <p class="muted">None yet: they appear with the first report.</p>
-        )}
+        {steps.length > 0 ? <Timeline job={job} steps={steps} hrefOf={hrefOf} /> : <NoSteps job={job} />}
         {hasMoreSteps && (
           <p class="muted">
-            This job has more steps; the API has them all: <code>GET /api/jobs/…/steps</code>
+            This page shows {count(steps.length)} steps. The API returns all of them:{" "}
+            <code>GET /api/jobs/JOB_ID/steps</code>
           </p>
         )}
       </section>
@@ -152,7 +151,7 @@ function JobView({ job, steps, hasMoreSteps, messages, isDeleted }: JobSnapshot 
 function Actions({ job, isDeleted }: { job: Job; isDeleted: boolean }) {
   const { jobId } = job;
   const [isConfirming, setConfirming] = useState(false);
-  const currentAccess = useStore(access);
+  const currentAccess = access.value;
   const remove = () =>
     service.jobs.delete(jobId).then(() => {
       showToast(`${titleOf(job)} deleted`);
@@ -175,7 +174,7 @@ function Actions({ job, isDeleted }: { job: Job; isDeleted: boolean }) {
       {isConfirming && (
         <Confirm
           title="Delete this job?"
-          text={`${titleOf(job)} and all its steps are deleted, for good. Code that still reports on it is told that it is gone.`}
+          text={`This permanently deletes ${titleOf(job)} and all its steps. Later reports for it are rejected with 404.`}
           action="Delete"
           onYes={remove}
           onClose={() => setConfirming(false)}
@@ -185,8 +184,20 @@ function Actions({ job, isDeleted }: { job: Job; isDeleted: boolean }) {
   );
 }
 
+function NoSteps({ job: { jobId, status } }: { job: Job }) {
+  const canReport = status === "running" && canWrite(access.value);
+  return (
+    <>
+      <p class="muted">
+        No steps yet. Each step appears with its first report{canReport ? ", for example this one:" : "."}
+      </p>
+      {canReport && <Command command={reportStepCommand(jobId)} />}
+    </>
+  );
+}
+
 function EarlierMessages({ messages }: { messages: JobSnapshot["messages"] }) {
-  const present = useStore(now);
+  const present = now.value;
   return (
     <details class="earlier">
       <summary>Earlier messages ({messages.length})</summary>
@@ -205,21 +216,21 @@ function StaleNote({ job: { lastReportAt, createdAt } }: { job: Job }) {
   const since = Date.parse(lastReportAt ?? createdAt);
   return (
     <p class="silent">
-      <Icon name="warn" /> No report for {duration(useStore(now) - since)}. See whether the code that does the work
-      still runs.
+      <Icon name="warn" /> No report for {duration(now.value - since)}. Check that the code that does the work is still
+      running.
     </p>
   );
 }
 
 function JobFacts({ job }: { job: Job }) {
   const { status, createdAt, lastReportAt, staleAfterSeconds } = job;
-  const end = endOf(job, useStore(now));
+  const end = endOf(job, now.value);
   return (
     <Facts
       facts={[
         ["Created", <When time={createdAt} />],
         ["Last report", lastReportAt ? <When time={lastReportAt} /> : "none yet"],
-        [status === "running" ? "Running for" : "Took", duration(end - Date.parse(createdAt))],
+        [status === "running" ? "Running for" : "Duration", duration(end - Date.parse(createdAt))],
         ["Stale after", staleAfterSeconds && duration(staleAfterSeconds * 1_000)],
       ]}
     />

@@ -1,18 +1,19 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { JobSummary, Stats } from "../../client/client.ts";
 import { now } from "../clock.ts";
+import { EmptyState } from "../components/emptyState.tsx";
 import { List } from "../components/list.tsx";
 import { Notice } from "../components/notice.tsx";
 import { ProgressBar } from "../components/progress.tsx";
 import { StatusMark } from "../components/status.tsx";
 import { When } from "../components/when.tsx";
+import { createJobCommand } from "../data/commands.ts";
 import { isStale, jobList, titleOf } from "../data/jobRows.ts";
 import { isFiltered, SPANS, searchText, spanStart, toFilter, withSearch } from "../data/jobSearch.ts";
 import { followLive, liveState } from "../data/live.ts";
 import type { LiveList } from "../data/liveList.ts";
 import { service } from "../data/service.ts";
-import { throttle } from "../data/throttle.ts";
-import { useStore } from "../data/useStore.ts";
+import { useThrottle } from "../data/useThrottle.ts";
 import { address, place as here, navigate, type Place, withQuery } from "../router.ts";
 import { count } from "../time.ts";
 import { useTitle } from "../title.ts";
@@ -20,7 +21,6 @@ import { useTitle } from "../title.ts";
 /** The last shown list, so that going back to it shows the same rows. */
 let lastList: { readonly key: string; readonly list: LiveList<JobSummary> } | undefined;
 
-const STATS_EVERY_MS = 1_000;
 /** Interval of checks for changes without an event: jobs that become stale or too old for the filter. */
 const CLOCK_EVERY_MS = 10_000;
 
@@ -51,7 +51,7 @@ export function JobsPage({ place: { query } }: { place: Place }) {
 function JobCells({ job }: { job: JobSummary }) {
   const { jobId, message, status, progress, currentStep, createdAt } = job;
   const title = titleOf(job);
-  const stale = isStale(job, useStore(now));
+  const stale = isStale(job, now.value);
   return (
     <>
       <span role="cell" class="cell-name">
@@ -111,18 +111,20 @@ const ANNOUNCE_EVERY_MS = 30_000;
 
 /** The counts for screen readers, announced at a limited rate. */
 function SpokenCounts({ stats }: { stats: Stats | null }) {
-  const announced = useRef({ at: Number.NEGATIVE_INFINITY, text: "" });
-  if (stats && performance.now() - announced.current.at > ANNOUNCE_EVERY_MS) {
-    const { total, running, stale, failed } = stats.jobs;
-    const text = `${count(total)} jobs: ${count(running)} running, ${count(stale)} stale, ${count(failed)} failed`;
-    announced.current = { at: performance.now(), text };
-  }
+  const [announced, setAnnounced] = useState(stats);
+  const announce = useThrottle(() => setAnnounced(stats), ANNOUNCE_EVERY_MS);
+  useEffect(() => {
+    if (stats) announce();
+  }, [stats]);
   return (
     <span class="unseen" role="status">
-      {announced.current.text}
+      {announced && spoken(announced.jobs)}
     </span>
   );
 }
+
+const spoken = ({ total, running, stale, failed }: Stats["jobs"]): string =>
+  `${count(total)} jobs: ${count(running)} running, ${count(stale)} stale, ${count(failed)} failed`;
 
 const DEBOUNCE_MS = 250;
 
@@ -156,8 +158,8 @@ function Filters({ query }: { query: URLSearchParams }) {
         <input
           type="search"
           value={text}
-          placeholder="Name begins with…   or id:…   or team=sales"
-          aria-label="Search jobs by the beginning of the name, id:… for the id, key=value for metadata"
+          placeholder="Start of a name, id:… or team=sales"
+          aria-label="Search jobs: start of a name, id:… for the start of an id, key=value for metadata"
           onInput={({ currentTarget: { value } }) => {
             setText(value);
             clearTimeout(timer.current);
@@ -178,7 +180,7 @@ function Filters({ query }: { query: URLSearchParams }) {
         ))}
       </select>
       {times.map((name) => (
-        <a key={name} class="chip" href={withQuery(query, { [name]: null })} title="Take this filter away">
+        <a key={name} class="chip" href={withQuery(query, { [name]: null })} title="Remove this filter">
           {name} {query.get(name)} ×
         </a>
       ))}
@@ -189,24 +191,24 @@ function Filters({ query }: { query: URLSearchParams }) {
 function NoJobs({ query }: { query: URLSearchParams }) {
   if (isFiltered(query)) {
     return (
-      <Notice title="No job fits">
-        Names are found by how they begin, ids with <code>id:</code> before them. <a href="/">Show all jobs</a>
+      <Notice title="No jobs match">
+        Search looks at the start of the name. Use <code>id:</code> for the start of an id and <code>key=value</code>{" "}
+        for metadata. <a href="/">Show all jobs</a>
       </Notice>
     );
   }
   return (
-    <Notice title="No jobs yet">
-      They appear here when one is created: <code>PUT /api/jobs/my-job</code>, or try{" "}
-      <code>npm run example -- docs</code>. <a href="/docs">How to create one</a>
-    </Notice>
+    <EmptyState title="No jobs yet" command={createJobCommand()} guide="tutorials/first-job">
+      This page shows each job as it progresses. Create the first one:
+    </EmptyState>
   );
 }
 
 function useLiveJobs(query: URLSearchParams): { list: LiveList<JobSummary>; stats: Stats | null } {
   const key = query.toString();
-  const filter = useMemo(() => toFilter(query, now.value), [key]);
+  const filter = useMemo(() => toFilter(query, now.peek()), [key]);
   const list = useMemo(() => {
-    if (lastList?.key !== key) lastList = { key, list: jobList(() => toFilter(query, now.value)) };
+    if (lastList?.key !== key) lastList = { key, list: jobList(() => toFilter(query, now.peek())) };
     return lastList.list;
   }, [key]);
   const { stats, reloadSoon } = useStats();
@@ -230,12 +232,12 @@ function useLiveJobs(query: URLSearchParams): { list: LiveList<JobSummary>; stat
       },
     );
     let turn = Math.floor(now.value / CLOCK_EVERY_MS);
-    const stopClock = now.follow(() => {
-      const present = Math.floor(now.value / CLOCK_EVERY_MS);
+    const stopClock = now.subscribe((time) => {
+      const present = Math.floor(time / CLOCK_EVERY_MS);
       if (present === turn || liveState.value !== "live") return;
       turn = present;
       reloadSoon();
-      const start = spanStart(query, now.value);
+      const start = spanStart(query, time);
       if (start) list.dropBefore(start);
       if (filter.stale !== undefined) void list.reload();
     });
@@ -251,16 +253,11 @@ function useLiveJobs(query: URLSearchParams): { list: LiveList<JobSummary>; stat
 /** Returns the counts of all jobs and a throttled function that reloads them. */
 function useStats(): { stats: Stats | null; reloadSoon: () => void } {
   const [stats, setStats] = useState<Stats | null>(null);
-  const reloadSoon = useMemo(() => {
-    const read = () =>
-      service.stats().then(setStats, () => {
-        // The list shows the error; the next change loads the counts.
-      });
-    return throttle(read, STATS_EVERY_MS);
-  }, []);
-  useEffect(() => {
-    reloadSoon();
-    return reloadSoon.stop;
-  }, []);
+  const reloadSoon = useThrottle(() => {
+    service.stats().then(setStats, () => {
+      // The list shows the error; the next change loads the counts.
+    });
+  });
+  useEffect(reloadSoon, []);
   return { stats, reloadSoon };
 }

@@ -19,7 +19,7 @@ export function LoginPage() {
       await logIn(token.trim());
     } catch (error) {
       const isWrong = error instanceof SignalboxError && error.status === 401;
-      setFault(isWrong ? "That is not the token of this service." : explain(error).join(": "));
+      setFault(isWrong ? "This is not the token of this service." : explain(error).join(": "));
       setPending(false);
     }
   };
@@ -27,8 +27,8 @@ export function LoginPage() {
     <form class="login" onSubmit={submit}>
       <h1>Log in</h1>
       <p class="muted">
-        With the service’s API token, <code>server.apiToken</code> or <code>server.readOnlyToken</code> in its
-        configuration. This browser then keeps a cookie in its place.
+        Enter the service’s API token: <code>server.apiToken</code> of its configuration, or{" "}
+        <code>server.readOnlyToken</code> for read-only access. The browser stores a cookie, not the token.
       </p>
       <label>
         API token

@@ -2,10 +2,11 @@ import { useEffect } from "preact/hooks";
 import { type Run, type RunRequest, SignalboxError } from "../../client/client.ts";
 import { now } from "../clock.ts";
 import { DeliveryList } from "../components/deliveryList.tsx";
+import { GuideLink } from "../components/emptyState.tsx";
 import { Facts } from "../components/facts.tsx";
 import { Icon } from "../components/icon.tsx";
 import { JsonBlock, TextBlock } from "../components/json.tsx";
-import { Failure, Notice } from "../components/notice.tsx";
+import { Failure, NotFound } from "../components/notice.tsx";
 import { StatusMark } from "../components/status.tsx";
 import { When } from "../components/when.tsx";
 import { access, canWrite } from "../data/access.ts";
@@ -13,7 +14,7 @@ import { followLive } from "../data/live.ts";
 import { service } from "../data/service.ts";
 import { useMutation } from "../data/useMutation.ts";
 import { useQuery } from "../data/useQuery.ts";
-import { useStore } from "../data/useStore.ts";
+import { useThrottle } from "../data/useThrottle.ts";
 import { address, type Place } from "../router.ts";
 import { duration } from "../time.ts";
 import { useTitle } from "../title.ts";
@@ -26,6 +27,8 @@ export function RunPage({ place: { id: runId } }: { place: Place }) {
     run.reload();
     request.reload();
   };
+  const reloadSoon = useThrottle(reload);
+  const reloadRunSoon = useThrottle(run.reload);
   useEffect(
     () =>
       followLive(
@@ -33,10 +36,10 @@ export function RunPage({ place: { id: runId } }: { place: Place }) {
         {
           onStart: reload,
           run: (summary) => {
-            if (summary.runId === runId) reload(); // Events lack the reply.
+            if (summary.runId === runId) reloadSoon(); // Events lack the reply.
           },
           delivery: (delivery) => {
-            if (delivery.runId === runId) run.reload();
+            if (delivery.runId === runId) reloadRunSoon();
           },
         },
       ),
@@ -60,16 +63,16 @@ function RunError({ error, retry }: { error: unknown; retry: () => void }) {
   if (!(error instanceof SignalboxError && error.code === "run_not_found"))
     return <Failure error={error} retry={retry} />;
   return (
-    <Notice title="There is no such run">
-      It was never there, or it ended long enough ago to be cleared away. <a href="/runs">See all runs</a>
-    </Notice>
+    <NotFound title="Run not found">
+      It never existed, or it was deleted after its retention time. <a href="/runs">See all runs</a>
+    </NotFound>
   );
 }
 
 function RunView({ run, request, onChange }: { run: Run; request: RunRequest | null; onChange: () => void }) {
   const { runId, name, kind, sessionKey, status, attempts, error, reply, deliveries } = run;
   const { createdAt, startedAt, endedAt } = run;
-  const present = useStore(now);
+  const present = now.value;
   return (
     <>
       <div class="page-head">
@@ -81,7 +84,7 @@ function RunView({ run, request, onChange }: { run: Run; request: RunRequest | n
         </div>
         <Actions run={run} onChange={onChange} />
       </div>
-      <section class="card" aria-label="Outcome">
+      <section class="card" aria-label="Result">
         <div class="headline" aria-live="polite">
           <StatusMark status={status} />
           {error && (
@@ -90,20 +93,21 @@ function RunView({ run, request, onChange }: { run: Run; request: RunRequest | n
             </span>
           )}
         </div>
+        {status === "failed" && <GuideLink page="how-to/debug-a-failed-run" />}
         <Facts
           facts={[
-            ["Kind", kind === "wake" ? "event of the main session" : "agent turn"],
+            ["Kind", kind === "wake" ? "main session event" : "agent turn"],
             [
               "Session",
               <a href={address("/sessions/:sessionKey", sessionKey)}>
                 <bdi>{sessionKey}</bdi>
               </a>,
             ],
-            ["Tries", attempts],
+            ["Attempts", attempts],
             ["Accepted", <When time={createdAt} />],
-            ["Began", startedAt && <When time={startedAt} />],
+            ["Started", startedAt && <When time={startedAt} />],
             [
-              endedAt ? "Took" : "Running for",
+              endedAt ? "Duration" : "Running for",
               startedAt && duration((endedAt ? Date.parse(endedAt) : present) - Date.parse(startedAt)),
             ],
             ["Tracked as", request?.request?.trackAsJob && <a href={address("/jobs/:jobId", runId)}>a job</a>],
@@ -115,7 +119,7 @@ function RunView({ run, request, onChange }: { run: Run; request: RunRequest | n
       {request && <RequestView runId={runId} request={request} />}
       {deliveries.length === 0 && status === "completed" && (
         <p class="muted section-note">
-          The reply was delivered to nobody: the hook did not ask for it, or it was empty.
+          The reply was not delivered: the hook did not request a delivery, or the reply was empty.
         </p>
       )}
     </>
@@ -138,13 +142,13 @@ function RequestView({ runId, request: { request, call } }: { runId: string; req
   const { message, instructions, ...options } = request ?? {};
   return (
     <>
-      {message !== undefined && <TextBlock title="What was asked" text={message} file={`${runId}-message.txt`} />}
+      {message !== undefined && <TextBlock title="Prompt" text={message} file={`${runId}-message.txt`} />}
       {instructions && <TextBlock title="Instructions" text={instructions} file={`${runId}-instructions.txt`} />}
       {request && <JsonBlock title="Options" value={options} file={`${runId}-options`} />}
       {call && (
         <section aria-labelledby="call-title" class="section">
           <h2 id="call-title" class="section-title">
-            What came
+            Request
           </h2>
           <Facts
             facts={[
@@ -153,24 +157,24 @@ function RequestView({ runId, request: { request, call } }: { runId: string; req
             ]}
           />
           {call.payload === null || call.payload === undefined ? (
-            <p class="muted section-note">The body is not kept once the mapping has been applied.</p>
+            <p class="muted section-note">The body is not stored after the mapping was applied.</p>
           ) : (
             <JsonBlock title="Body" value={call.payload} file={`${runId}-body`} />
           )}
         </section>
       )}
-      {!request && !call && <p class="muted section-note">What came with this run is not kept any more.</p>}
+      {!request && !call && <p class="muted section-note">The request of this run is no longer stored.</p>}
     </>
   );
 }
 
 function Actions({ run: { runId, status }, onChange }: { run: Run; onChange: () => void }) {
   const { isPending, mutate } = useMutation(runId, onChange);
-  if (!canWrite(useStore(access))) return null;
+  if (!canWrite(access.value)) return null;
   return (
     <div class="acts">
       {status === "failed" && (
-        <button type="button" disabled={isPending} onClick={() => mutate(service.runs.retry, "The run begins anew")}>
+        <button type="button" disabled={isPending} onClick={() => mutate(service.runs.retry, "Retry started")}>
           <Icon name="retry" /> Retry
         </button>
       )}
@@ -179,7 +183,7 @@ function Actions({ run: { runId, status }, onChange }: { run: Run; onChange: () 
           type="button"
           class="danger"
           disabled={isPending}
-          onClick={() => mutate(service.runs.cancel, "The run was cancelled")}
+          onClick={() => mutate(service.runs.cancel, "Run cancelled")}
         >
           <Icon name="cancel" /> Cancel
         </button>

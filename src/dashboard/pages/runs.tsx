@@ -1,22 +1,21 @@
 import { useEffect, useMemo } from "preact/hooks";
 import type { RunStatus, RunSummary } from "../../client/client.ts";
 import { now } from "../clock.ts";
+import { EmptyState } from "../components/emptyState.tsx";
 import { List } from "../components/list.tsx";
 import { Notice } from "../components/notice.tsx";
 import { StatusMark } from "../components/status.tsx";
 import { When } from "../components/when.tsx";
+import { agentHookCommand } from "../data/commands.ts";
 import { followLive } from "../data/live.ts";
 import { LiveList } from "../data/liveList.ts";
 import { service } from "../data/service.ts";
-import { throttle } from "../data/throttle.ts";
-import { useStore } from "../data/useStore.ts";
+import { useThrottle } from "../data/useThrottle.ts";
 import { address, type Place, withQuery } from "../router.ts";
 import { duration } from "../time.ts";
 import { useTitle } from "../title.ts";
 
 const STATUSES = ["queued", "running", "completed", "failed", "dropped"] as const;
-
-const RELOAD_EVERY_MS = 1_000;
 
 export function RunsPage({ place: { query } }: { place: Place }) {
   useTitle("Runs");
@@ -26,7 +25,7 @@ export function RunsPage({ place: { query } }: { place: Place }) {
   return (
     <>
       <div class="page-head">
-        <h1>Runs of hooks</h1>
+        <h1>Runs</h1>
         <nav class="counts" aria-label="Runs by state">
           {[null, ...STATUSES].map((one) => (
             <a
@@ -42,7 +41,7 @@ export function RunsPage({ place: { query } }: { place: Place }) {
       </div>
       {sessionKey !== null && (
         <p class="filters">
-          <a class="chip" href={withQuery(query, { sessionKey: null })} title="Take this filter away">
+          <a class="chip" href={withQuery(query, { sessionKey: null })} title="Remove this filter">
             session <bdi>{sessionKey}</bdi> ×
           </a>
         </p>
@@ -53,7 +52,7 @@ export function RunsPage({ place: { query } }: { place: Place }) {
         label="Runs, newest first"
         noun={["run", "runs"]}
         kind="runs"
-        columns={["Run", "Outcome", "State", "Took", "Age"]}
+        columns={["Run", "Result", "State", "Duration", "Age"]}
         cells={(run) => <RunCells run={run} />}
         empty={<NoRuns isFiltered={status !== null || sessionKey !== null} />}
       />
@@ -92,7 +91,7 @@ function RunCells({ run }: { run: RunRow }) {
 }
 
 function RunDuration({ run: { startedAt, endedAt } }: { run: RunSummary }) {
-  const present = useStore(now);
+  const present = now.value;
   if (!startedAt) return <>–</>;
   return <>{duration((endedAt ? Date.parse(endedAt) : present) - Date.parse(startedAt))}</>;
 }
@@ -100,15 +99,19 @@ function RunDuration({ run: { startedAt, endedAt } }: { run: RunSummary }) {
 function NoRuns({ isFiltered }: { isFiltered: boolean }) {
   if (isFiltered) {
     return (
-      <Notice title="No run fits">
+      <Notice title="No runs match">
         <a href="/runs">Show all runs</a>
       </Notice>
     );
   }
   return (
-    <Notice title="No runs yet">
-      A run begins with a hook: <code>POST /hooks/agent</code> with the hook token. <a href="/docs">See the API</a>
-    </Notice>
+    <EmptyState
+      title="No runs yet"
+      command={agentHookCommand({ name: "First run" })}
+      guide="tutorials/first-agent-hook"
+    >
+      This page shows each run that a hook starts, with its reply. Start the first one:
+    </EmptyState>
   );
 }
 
@@ -132,9 +135,9 @@ function useLiveRuns(status: RunStatus | null, sessionKey: string | null): LiveL
       }),
     [status, sessionKey],
   );
+  const reloadSoon = useThrottle(() => void list.reload());
   useEffect(() => {
     void list.reload();
-    const reloadSoon = throttle(() => void list.reload(), RELOAD_EVERY_MS);
     const stop = followLive(
       { topics: ["runs"] },
       {
@@ -149,7 +152,6 @@ function useLiveRuns(status: RunStatus | null, sessionKey: string | null): LiveL
     );
     return () => {
       stop();
-      reloadSoon.stop();
       list.close();
     };
   }, [list]);

@@ -1,18 +1,17 @@
 import { useEffect } from "preact/hooks";
 import { type Message, SignalboxError } from "../../client/client.ts";
 import { Icon } from "../components/icon.tsx";
-import { Failure, Notice } from "../components/notice.tsx";
+import { Failure, NotFound, Notice } from "../components/notice.tsx";
 import { WaitingEvents } from "../components/waitingEvents.tsx";
 import { When } from "../components/when.tsx";
 import { followLive } from "../data/live.ts";
 import { service } from "../data/service.ts";
-import { throttle } from "../data/throttle.ts";
 import { useQuery } from "../data/useQuery.ts";
+import { useThrottle } from "../data/useThrottle.ts";
 import type { Place } from "../router.ts";
 import { useTitle } from "../title.ts";
 
 const MAIN = "main";
-const RELOAD_EVERY_MS = 1_000;
 
 /** Number of characters shown of a long message before it is unfolded. */
 const HEAD_CHARS = 4_000;
@@ -23,23 +22,21 @@ export function SessionPage({ place: { id: sessionKey } }: { place: Place }) {
     (signal) => service.sessions.messages(sessionKey, {}, { signal }),
     sessionKey,
   );
-  useEffect(() => {
-    const reloadSoon = throttle(reload, RELOAD_EVERY_MS);
-    const stop = followLive(
-      { topics: ["runs"] },
-      {
-        onStart: reload,
-        run: (run) => {
-          // The end of any run may add an event to the main session.
-          if (run.sessionKey === sessionKey || sessionKey === MAIN) reloadSoon();
+  const reloadSoon = useThrottle(reload);
+  useEffect(
+    () =>
+      followLive(
+        { topics: ["runs"] },
+        {
+          onStart: reload,
+          run: (run) => {
+            // The end of any run may add an event to the main session.
+            if (run.sessionKey === sessionKey || sessionKey === MAIN) reloadSoon();
+          },
         },
-      },
-    );
-    return () => {
-      stop();
-      reloadSoon.stop();
-    };
-  }, [sessionKey]);
+      ),
+    [sessionKey],
+  );
   return (
     <>
       <p class="crumbs">
@@ -47,14 +44,16 @@ export function SessionPage({ place: { id: sessionKey } }: { place: Place }) {
           <Icon name="back" /> Sessions
         </a>
       </p>
-      <div class="page-head">
-        <h1>
-          <bdi>{sessionKey === MAIN ? "Main session" : sessionKey}</bdi>
-        </h1>
-        <a class="button" href={`/runs?sessionKey=${encodeURIComponent(sessionKey)}`}>
-          Its runs
-        </a>
-      </div>
+      {!isMissing(error) && (
+        <div class="page-head">
+          <h1>
+            <bdi>{sessionKey === MAIN ? "Main session" : sessionKey}</bdi>
+          </h1>
+          <a class="button" href={`/runs?sessionKey=${encodeURIComponent(sessionKey)}`}>
+            Runs in this session
+          </a>
+        </div>
+      )}
       {sessionKey === MAIN && <WaitingEvents />}
       {error !== null && <SessionError error={error} retry={reload} />}
       {value && <Transcript messages={value.messages} />}
@@ -62,26 +61,27 @@ export function SessionPage({ place: { id: sessionKey } }: { place: Place }) {
   );
 }
 
+const isMissing = (error: unknown): boolean => error instanceof SignalboxError && error.code === "session_not_found";
+
 function SessionError({ error, retry }: { error: unknown; retry: () => void }) {
-  if (!(error instanceof SignalboxError && error.code === "session_not_found"))
-    return <Failure error={error} retry={retry} />;
+  if (!isMissing(error)) return <Failure error={error} retry={retry} />;
   return (
-    <Notice title="There is no such session">
-      It was never used, or cleared away. <a href="/sessions">See all sessions</a>
-    </Notice>
+    <NotFound title="Session not found">
+      It was never used, or it was deleted after its retention time. <a href="/sessions">See all sessions</a>
+    </NotFound>
   );
 }
 
 function Transcript({ messages }: { messages: readonly Message[] }) {
   if (messages.length === 0) {
-    return <Notice title="Nothing said yet">The transcript begins when the first turn has ended.</Notice>;
+    return <Notice title="No messages yet">The transcript starts when the first turn ends.</Notice>;
   }
   return (
     <ol class="transcript" aria-label="Transcript, oldest first">
       {messages.map(({ role, content, createdAt }, at) => (
         <li key={`${createdAt} ${at}`} class={`turn turn-${role}`}>
           <p class="turn-head">
-            <b>{role === "user" ? "Asked" : "Agent"}</b> <When time={createdAt} />
+            <b>{role === "user" ? "Prompt" : "Agent"}</b> <When time={createdAt} />
           </p>
           <Content text={content} />
         </li>
@@ -96,7 +96,7 @@ function Content({ text }: { text: string }) {
     <>
       <p class="turn-text">{text.slice(0, HEAD_CHARS)}…</p>
       <details>
-        <summary>All of it</summary>
+        <summary>Show all</summary>
         <p class="turn-text">{text}</p>
       </details>
     </>

@@ -1,17 +1,16 @@
 import { useEffect, useMemo } from "preact/hooks";
 import type { Session } from "../../client/client.ts";
+import { EmptyState } from "../components/emptyState.tsx";
 import { List } from "../components/list.tsx";
-import { Notice } from "../components/notice.tsx";
 import { WaitingEvents } from "../components/waitingEvents.tsx";
 import { When } from "../components/when.tsx";
+import { agentHookCommand } from "../data/commands.ts";
 import { followLive } from "../data/live.ts";
 import { LiveList } from "../data/liveList.ts";
 import { service } from "../data/service.ts";
-import { throttle } from "../data/throttle.ts";
+import { useThrottle } from "../data/useThrottle.ts";
 import { address } from "../router.ts";
 import { useTitle } from "../title.ts";
-
-const RELOAD_EVERY_MS = 1_000;
 
 export function SessionsPage() {
   useTitle("Sessions");
@@ -31,14 +30,13 @@ export function SessionsPage() {
       }),
     [],
   );
+  const reloadSoon = useThrottle(() => void list.reload());
   useEffect(() => {
     void list.reload();
     // The start or the end of a run changes its session's time of use, and with it the order of the list.
-    const reload = throttle(() => void list.reload(), RELOAD_EVERY_MS);
-    const stop = followLive({ topics: ["runs"] }, { onStart: reload, run: reload });
+    const stop = followLive({ topics: ["runs"] }, { onStart: reloadSoon, run: reloadSoon });
     return () => {
       stop();
-      reload.stop();
       list.close();
     };
   }, [list]);
@@ -54,7 +52,7 @@ export function SessionsPage() {
       <List
         list={list}
         idOf={(session) => session.sessionKey}
-        label="Sessions, newest use first"
+        label="Sessions, most recently used first"
         noun={["session", "sessions"]}
         kind="sessions"
         columns={["Session", "State", "Last used"]}
@@ -74,9 +72,14 @@ export function SessionsPage() {
           </>
         )}
         empty={
-          <Notice title="No sessions yet">
-            Each hook that sets an agent to work has a session. <a href="/runs">See the runs</a>
-          </Notice>
+          <EmptyState
+            title="No sessions yet"
+            command={agentHookCommand({ sessionKey: "hook:greetings" })}
+            guide="tutorials/first-agent-hook"
+          >
+            This page shows the conversations of agents. Hooks with the same <code>sessionKey</code> continue one
+            conversation. Start the first one:
+          </EmptyState>
         }
       />
     </>

@@ -151,6 +151,15 @@ export class Database {
     }
   }
 
+  /** Reads MongoDB's version and clock. @throws AppError unavailable */
+  async readFacts(): Promise<{ version: string; localTime: Date }> {
+    const { db } = this.#connection;
+    const [build, hello] = await mapMongoErrors(() =>
+      Promise.all([db?.command({ buildInfo: 1 }), db?.command({ hello: 1 })]),
+    );
+    return { version: String(build?.version), localTime: hello?.localTime ?? new Date() };
+  }
+
   /** Checks that MongoDB answers. @throws AppError unavailable */
   async ping(): Promise<void> {
     await mapMongoErrors(async () => this.#connection.db?.command({ ping: 1 }));

@@ -97,6 +97,15 @@ export async function pingRedis(redis: RedisConnection): Promise<void> {
   await Promise.all([...owners].map(check));
 }
 
+/** Reads the version and the eviction policy of a server, or of one node of a cluster; undefined where it does not tell. */
+export async function readServerFacts(
+  redis: RedisConnection,
+): Promise<{ version: string | undefined; evictionPolicy: string | undefined }> {
+  const info = await redis.info().catch(() => "");
+  const field = (name: string) => new RegExp(`^${name}:(\\S+)`, "m").exec(info)?.[1];
+  return { version: field("redis_version"), evictionPolicy: field("maxmemory_policy") };
+}
+
 type ClusterTimings = Pick<Timings, "clusterSlotsMs">;
 
 interface OpenOptions extends ClusterTimings {

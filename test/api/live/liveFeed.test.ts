@@ -19,7 +19,7 @@ describe("LiveFeed", () => {
   after(() => app.close());
 
   const log = pino({ level: "silent" });
-  const idsOf = (some: string) => [...some.matchAll(/^id: (.+)$/gm)].map(([, id]) => id);
+  const idsOf = (some: string) => [...some.matchAll(/^id: (.+)$/gm)].map(([, id]) => id as string);
 
   /** Opens a stream and collects its text. */
   const listen = (feed: LiveFeed, lastEventId?: string) => {
@@ -152,6 +152,41 @@ describe("LiveFeed", () => {
     ]);
     feed.end();
     await first.closed();
+    await feed.close();
+    redis.disconnect();
+  });
+
+  it("reads the changes of many pages of single jobs with two queries", async () => {
+    const redis = await connectProducer({ url: await redisUrl() }, log);
+    const reader = readerConnection({ url: await redisUrl() }, log);
+    const jobIds = Array.from({ length: 50 }, (_, i) => `page-${i}`);
+    for (const jobId of jobIds) await app.call("PUT", `/api/jobs/${jobId}`, {});
+    let queries = 0;
+    const collection = withOverride(app.stores.jobs.collection, (name, value) => {
+      if (name === "find" || name === "aggregate" || name === "findOne") queries++;
+      return value;
+    });
+    const jobs = withOverride(app.stores.jobs, (name, value) => (name === "collection" ? collection : value));
+    const deps = { clock: app.clock, log, prefix: app.prefix, redis, reader, heartbeatMs: 15_000 };
+    const feed = new LiveFeed({ ...app.stores, jobs }, deps);
+    const received = new Map(jobIds.map((jobId) => [jobId, ""]));
+    const streams = jobIds.map((jobId) =>
+      feed.open({ jobId }, undefined).on("data", (some) => received.set(jobId, received.get(jobId) + some)),
+    );
+    await eventually(() => [...received.values()].every((text) => idsOf(text).length > 0), "the feed to be live");
+
+    const report = { stepName: "Work", status: "running", progress: 10, jobProgressStart: 0, jobProgressEnd: 100 };
+    await Promise.all(jobIds.map((jobId) => app.call("PUT", `/api/jobs/${jobId}/steps/work`, report)));
+    await eventually(
+      () => jobIds.every((jobId) => /event: step\n.*"progress":10/.test(received.get(jobId) ?? "")),
+      "each page to receive its step",
+    );
+
+    const batches = new Set([...received.values()].flatMap(idsOf));
+    expect(queries).to.be.at.most(2 * batches.size);
+    expect(queries).to.be.below(jobIds.length);
+    feed.end();
+    await Promise.all(streams.map((stream) => stream.destroyed || once(stream, "close")));
     await feed.close();
     redis.disconnect();
   });

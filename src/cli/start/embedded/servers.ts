@@ -36,6 +36,14 @@ export async function startServers(config: Config, lifecycle: Lifecycle): Promis
   return { mongodbUri: uri ?? mongod?.uri ?? "", redisUrl: url ?? server?.url ?? "", lock };
 }
 
+/** Starts the embedded MongoDB alone, for a command. @returns its URI @throws StartError if it cannot be started */
+export async function startMongod(lock: DataDirectoryLock, lifecycle: Lifecycle): Promise<string> {
+  lifecycle.onClose("data directory", async () => lock.release());
+  const { launch, uri } = await embeddedMongod(lock);
+  await supervise({ name: "MongoDB", launch }, lifecycle).start();
+  return uri;
+}
+
 /** Checks Redis here, because otherwise web and worker would both report the same problem. */
 async function checkRedis(address: RedisAddress): Promise<void> {
   const { createLogger } = await import("../../../shared/logger.ts");

@@ -1,0 +1,64 @@
+import type { ComponentChildren } from "preact";
+import { copyText } from "../copy.ts";
+import type { ShellCommand } from "../data/commands.ts";
+import { Icon } from "./icon.tsx";
+
+/** Pages of the guide that the dashboard links to, with their titles. */
+const GUIDE = {
+  "tutorials/first-job": "Your first job",
+  "tutorials/first-agent-hook": "Your first agent hook",
+  "how-to/set-up-a-channel": "Set up a channel",
+  "how-to/debug-a-failed-run": "Debug a failed run",
+} as const;
+
+type GuidePage = keyof typeof GUIDE;
+
+/** A link to a page of the guide, which the service serves. */
+export function GuideLink({ page }: { page: GuidePage }) {
+  return <a href={`/guide/${page}`}>Guide: {GUIDE[page]}</a>;
+}
+
+interface EmptyStateProps {
+  readonly title: string;
+  /** What the page shows, and what the command does. */
+  readonly children: ComponentChildren;
+  readonly command: ShellCommand;
+  readonly guide: GuidePage;
+}
+
+/** The content of a page that has nothing to show yet. */
+export function EmptyState({ title, children, command, guide }: EmptyStateProps) {
+  return (
+    <div class="notice">
+      <h2>{title}</h2>
+      <p>{children}</p>
+      <Command command={command} />
+      <p>
+        <GuideLink page={guide} />
+      </p>
+    </div>
+  );
+}
+
+/** A shell command with a button that copies it. */
+export function Command({ command: { text, token } }: { command: ShellCommand }) {
+  return (
+    <>
+      <div class="command">
+        {/* tabIndex lets the keyboard scroll the region. */}
+        <pre tabIndex={0} role="region" aria-label="Command">
+          {text}
+        </pre>
+        <button type="button" class="icon-button" title="Copy" onClick={() => copyText(text, "Command")}>
+          <Icon name="copy" />
+          <span class="unseen">Copy the command</span>
+        </button>
+      </div>
+      {token && (
+        <p class="muted">
+          Set <code>{token.variable}</code> to the value of <code>{token.setting}</code> first.
+        </p>
+      )}
+    </>
+  );
+}

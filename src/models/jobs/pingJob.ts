@@ -1,0 +1,91 @@
+import type { Clock } from "../../shared/clock.ts";
+import { AppError } from "../../shared/errors.ts";
+import type { Stores } from "../stores.ts";
+import type { Status } from "./job.ts";
+import { reportStep, type StepReport } from "./reportStep.ts";
+import type { StepReceipt } from "./step.ts";
+
+/** What a ping reports: that the program runs, how far it is in percent, or how it ended. */
+export type Ping =
+  | { readonly kind: "running"; readonly percent?: number }
+  | { readonly kind: "done"; readonly exitCode?: number }
+  | { readonly kind: "fail"; readonly exitCode?: number };
+
+/** The key and the name of the step that covers the whole job. */
+const STEP = "ping";
+
+export interface PingResult {
+  /** The job that was reported on; another than the one asked for if `startAnew` found that one ended. */
+  readonly jobId: string;
+  readonly createdJob: boolean;
+  readonly step: StepReceipt;
+  /** The job's final status if the ping ended the job. */
+  readonly ended: Status | null;
+}
+
+/**
+ * Reports on the step `ping` of a job, which covers the whole job. Creates the job if it does not exist.
+ * @param message the step's message; an empty one leaves the message unchanged
+ * @param startAnew whether a job that has ended stays as it is, and a new job with a suffix takes its place
+ * @throws AppError unavailable, body_too_large, too_many_steps, invalid_query (the id leaves no room for the suffix)
+ */
+export async function pingJob(
+  stores: Stores,
+  jobId: string,
+  ping: Ping,
+  { message, startAnew }: { message: string; startAnew: boolean },
+  clock: Clock,
+): Promise<PingResult> {
+  const id = startAnew ? await openJobId(stores, jobId, clock) : jobId;
+  const report = reportOf(ping, message);
+  try {
+    return { jobId: id, createdJob: false, ...(await reportStep(stores, id, STEP, report)) };
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== "job_not_found") throw error;
+  }
+  const { created } = await stores.jobs.put(id, {});
+  return { jobId: id, createdJob: created, ...(await reportStep(stores, id, STEP, report)) };
+}
+
+function reportOf(ping: Ping, message: string): StepReport {
+  const range = { stepName: STEP, jobProgressStart: 0, jobProgressEnd: 100 };
+  const text = message === "" ? {} : { message };
+  switch (ping.kind) {
+    case "running":
+      return { ...range, ...text, status: "running", ...(ping.percent !== undefined && { progress: ping.percent }) };
+    case "done": {
+      const output = { message: message === "" ? null : message, ...withCode(ping.exitCode) };
+      return { ...range, ...text, status: "completed", progress: 100, output };
+    }
+    case "fail": {
+      const reason = ping.exitCode === undefined ? {} : { message: `Exit code ${ping.exitCode}` };
+      return { ...range, ...reason, ...text, status: "failed", failJob: true };
+    }
+  }
+}
+
+const withCode = (exitCode: number | undefined) => (exitCode === undefined ? {} : { exitCode });
+
+/** Maximum length of a jobId. */
+const MAX_ID_LENGTH = 256;
+
+/** Returns the id unless its job has ended; then the id with the present time as its suffix. */
+async function openJobId(stores: Stores, jobId: string, clock: Clock): Promise<string> {
+  if (!(await hasEnded(stores, jobId))) return jobId;
+  const suffix = clock.now().toISOString().replace(/[-:.]/g, "");
+  const next = `${jobId}-${suffix}`;
+  if (next.length <= MAX_ID_LENGTH) return next;
+  const detail = `has ${jobId.length} characters; with new=1 it may have at most ${MAX_ID_LENGTH - suffix.length - 1}, because a suffix is added`;
+  throw new AppError("invalid_query", {
+    detail: `jobId ${detail}.`,
+    errors: [{ parameter: "jobId", detail }],
+  });
+}
+
+async function hasEnded({ jobs }: Stores, jobId: string): Promise<boolean> {
+  const job = await jobs.find(jobId).catch((error: unknown) => {
+    if (error instanceof AppError && error.code === "job_not_found") return null;
+    throw error;
+  });
+  return job !== null && job.status !== "running";
+}

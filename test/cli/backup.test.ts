@@ -1,0 +1,185 @@
+import { spawn } from "node:child_process";
+import { randomBytes, randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { expect } from "chai";
+import { mongo } from "mongoose";
+import { startApp, type TestApp } from "../support/app.ts";
+import { runInProcess } from "../support/cli.ts";
+import { acceptRun, createJob, report, whole } from "../support/factories.ts";
+import { mongoUri } from "../support/servers.ts";
+
+/** Returns all documents of a database, by collection. */
+async function readAll(uri: string): Promise<Record<string, mongo.Document[]>> {
+  const client = await mongo.MongoClient.connect(uri);
+  try {
+    const names = (await client.db().listCollections().toArray()).map(({ name }) => name).filter((n) => n !== "leases");
+    const entries = names.sort().map(async (name) => {
+      const documents = await client.db().collection<{ _id: string }>(name).find().sort({ _id: 1 }).toArray();
+      return [name, documents] as const;
+    });
+    return Object.fromEntries((await Promise.all(entries)).filter(([, documents]) => documents.length > 0));
+  } finally {
+    await client.close();
+  }
+}
+
+describe("signalbox backup and restore", () => {
+  let app: TestApp;
+  let target: string;
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-backup-"));
+  const file = join(folder, "all.backup");
+  before(async () => {
+    app = await startApp();
+    const { path } = await createJob(app, { name: "Nightly", metadata: { large: "x".repeat(100_000) } });
+    await report(app, path, "fetch", { ...whole(50), status: "completed", progress: 50, output: { rows: 3 } });
+    await report(app, path, "write", { ...whole(100), status: "completed", output: { text: "y".repeat(50_000) } });
+    for (let i = 0; i < 250; i++) await app.stores.jobs.put(`many-${i}`, { name: `Job ${i}` });
+    await acceptRun(app, "hook:one");
+    await app.stores.hookCalls.add("call-1", { forEach: "items", call: "{}", maxTold: 100 });
+    const [runId] = [randomUUID()];
+    await app.stores.runs.accept([
+      {
+        ...{ _id: runId, kind: "agent", name: null, sessionKey: "hook:two", singleUse: false, request: null },
+        mapped: { mapping: "m", call: null, item: { call: "call-1", json: "{}" }, wakeMode: "now" },
+      },
+    ]);
+    await app.stores.sessions.setRoute({ channel: "log", to: "ops" });
+  });
+  after(async () => {
+    await app.close();
+    rmSync(folder, { recursive: true });
+  });
+  beforeEach(async () => {
+    target = await mongoUri(`restored-${randomUUID()}`);
+  });
+  afterEach(async () => {
+    const client = await mongo.MongoClient.connect(target);
+    await client.db().dropDatabase();
+    await client.close();
+  });
+  const backup = (to = file) => runInProcess(["backup", to], { MONGODB_URI: app.mongoUri });
+  const restore = (from = file, ...options: string[]) =>
+    runInProcess(["restore", from, ...options], { MONGODB_URI: target });
+
+  it("restores every document as it was, into an empty database", async () => {
+    const made = await backup();
+    const restored = await restore();
+
+    expect(made.stdout).to.equal(`${file} holds 251 jobs, 2 runs, 1 sessions and 0 deliveries.\n`);
+    expect(restored).to.deep.include({ code: 0, stderr: "" });
+    expect(restored.stdout).to.include("Restored 251 jobs, 2 runs, 1 sessions and 0 deliveries.\n");
+    const [before, after] = [await readAll(app.mongoUri), await readAll(target)];
+    expect(Object.keys(after)).to.deep.equal(Object.keys(before));
+    expect(after).to.deep.equal(before);
+    expect(Object.keys(after)).to.include.members(["jobs", "payloads", "runs", "hookCalls", "sessions"]);
+  });
+
+  it("writes a file that only its owner can read", async () => {
+    await backup();
+
+    expect(statSync(file).mode & 0o777).to.equal(0o600);
+    expect(existsSync(`${file}.unfinished`)).to.equal(false);
+  });
+
+  it("writes to standard output for -", async () => {
+    const piped = join(folder, "piped.backup");
+    const script = `exec "${process.execPath}" src/cli/main.ts backup - > "${piped}"`;
+    const shell = spawn("sh", ["-c", script], { env: { PATH: process.env.PATH, MONGODB_URI: app.mongoUri } });
+    const [code] = await once(shell, "close");
+    await restore(piped);
+
+    expect(code).to.equal(0);
+    expect(await readAll(target)).to.deep.equal(await readAll(app.mongoUri));
+  });
+
+  it("starts the embedded MongoDB where no service runs, and stops it again", async () => {
+    await backup();
+    const env = { SIGNALBOX_DATA_DIR: join(folder, "data") };
+    const restored = await runInProcess(["restore", file], env);
+    const again = await runInProcess(["backup", join(folder, "again.backup")], env);
+    await restore(join(folder, "again.backup"));
+
+    expect([restored.code, again.code]).to.deep.equal([0, 0]);
+    expect(existsSync(join(folder, "data", "instance.json"))).to.equal(false);
+    expect(await readAll(target)).to.deep.equal(await readAll(app.mongoUri));
+  });
+
+  it("refuses a database that holds data, and replaces the data with --force", async () => {
+    await backup();
+    await restore();
+    const client = await mongo.MongoClient.connect(target);
+    await client.db().collection("jobs").insertOne({ jobId: "other" });
+    const refused = await restore();
+    const kept = await client.db().collection("jobs").countDocuments({ jobId: "other" });
+    const forced = await restore(file, "--force");
+    await client.close();
+
+    expect(refused).to.include({ code: 1, stdout: "" });
+    expect(refused.stderr).to.equal(
+      "The database holds data: with --force it is deleted before the backup is restored.\n",
+    );
+    expect(kept).to.equal(1);
+    expect(forced.code).to.equal(0);
+    expect(await readAll(target)).to.deep.equal(await readAll(app.mongoUri));
+  });
+
+  it("restores jobs with all their outputs from a backup that was written while they changed", async () => {
+    const busy = await Promise.all(Array.from({ length: 5 }, () => createJob(app)));
+    let isDone = false;
+    const reporting = busy.map(async ({ path }) => {
+      for (let i = 0; !isDone; i++) await report(app, path, "work", { output: { i, text: "z".repeat(40_000) } });
+    });
+    const made = await backup(join(folder, "busy.backup"));
+    isDone = true;
+    await Promise.all(reporting);
+    await restore(join(folder, "busy.backup"));
+    const copy = await startApp({ mongo: target });
+    const outputs = await Promise.all(
+      busy.map(async ({ path }) => (await copy.call("GET", `${path}/steps/work`)).body.output),
+    );
+    await copy.close();
+    await Promise.all(busy.map(({ path }) => app.call("DELETE", path)));
+
+    expect(made.code).to.equal(0);
+    for (const output of outputs) expect(output).to.have.all.keys("i", "text");
+  });
+
+  for (const [what, content, message] of [
+    ["a truncated file", () => readFileSync(file).subarray(0, -200), "The backup is not complete: its end is missing."],
+    [
+      "a file without an end",
+      () => gzipSync(mongo.BSON.serialize({ signalboxBackup: 1 })),
+      "The backup is not complete",
+    ],
+    ["another compressed file", () => gzipSync("no backup at all"), "is not a backup of Signalbox."],
+    ["a compressed document of another kind", () => gzipSync(mongo.BSON.serialize({ a: 1 })), "is not a backup"],
+    ["a file that is not compressed", () => randomBytes(1_000), "is not a backup of Signalbox."],
+    ["an empty file", () => Buffer.alloc(0), "The backup is not complete"],
+  ] as const) {
+    it(`refuses ${what} and changes nothing`, async () => {
+      await backup();
+      const path = join(folder, "bad.backup");
+      writeFileSync(path, content());
+      const { code, stderr } = await restore(path, "--force");
+
+      expect(code).to.equal(1);
+      expect(stderr)
+        .to.include(message)
+        .and.to.match(/^[^\n]+\n$/);
+      expect(await readAll(target)).to.deep.equal({});
+    });
+  }
+
+  it("refuses a file that does not exist, and one that cannot be written", async () => {
+    const read = await restore(join(folder, "missing"));
+    const written = await backup(join(folder, "missing", "file"));
+
+    expect([read.code, written.code]).to.deep.equal([1, 1]);
+    expect(read.stderr).to.match(/missing cannot be used \(ENOENT\)\.\n$/);
+    expect(written.stderr).to.match(/file cannot be used \(ENOENT\)\.\n$/);
+  });
+});

@@ -1,0 +1,163 @@
+import { randomUUID } from "node:crypto";
+import { expect } from "chai";
+import { startApp, type TestApp } from "../support/app.ts";
+import { runInProcess } from "../support/cli.ts";
+import { eventually } from "../support/eventually.ts";
+import { freePort } from "../support/servers.ts";
+import { runCli } from "./service.ts";
+
+describe("signalbox run", () => {
+  let app: TestApp;
+  let env: Record<string, string>;
+  let jobId: string;
+  before(async () => {
+    app = await startApp();
+    env = { SIGNALBOX_URL: app.url };
+  });
+  after(() => app.close());
+  beforeEach(() => {
+    jobId = `program-${randomUUID()}`;
+  });
+
+  /** Returns the words that run a JavaScript program as a job. */
+  const program = (script: string, ...options: string[]) => [
+    ...["run", "--job", jobId, ...options],
+    ...["--", process.execPath, "-e", script],
+  ];
+  const run = (script: string, ...options: string[]) => runInProcess(program(script, ...options), env);
+  const readJob = async (id = jobId) => (await app.call("GET", `/api/jobs/${id}?include=steps`)).body;
+
+  it("completes the job of a program that exits with 0, and passes on its output", async () => {
+    const { code, stdout, stderr } = await run(
+      "console.log('one'); console.error('warning'); console.log('two')",
+      ...["--name", "Nightly", "--metadata", "team=sales"],
+    );
+
+    expect({ code, stdout, stderr }).to.deep.equal({ code: 0, stdout: "one\ntwo\n", stderr: "warning\n" });
+    const job = await readJob();
+    expect(job).to.include({ name: "Nightly", status: "completed", progress: 100 });
+    expect(job.metadata).to.deep.equal({ team: "sales" });
+    expect(job.output).to.have.all.keys("exitCode", "durationMs", "tail");
+    expect(job.output).to.include({ exitCode: 0 });
+    expect(job.output.tail.split("\n")).to.have.members(["one", "two", "warning"]);
+    expect(job.steps).to.have.length(1);
+    expect(job.steps[0]).to.include({ stepKey: "run", stepName: "Nightly", status: "completed" });
+  });
+
+  it("fails the job of a program that exits with another code, which becomes its own", async () => {
+    const { code } = await run("console.log('disk full'); process.exit(7)");
+
+    expect(code).to.equal(7);
+    const job = await readJob();
+    expect(job).to.include({ status: "failed", message: "disk full" });
+    expect(job.steps[0].output).to.include({ exitCode: 7, tail: "disk full" });
+  });
+
+  it("names the job after the command, under a random id", async () => {
+    const words = [process.execPath, "-e", "0"];
+    const { code } = await runInProcess(["run", "--", ...words], env);
+
+    const { jobs } = (
+      await app.call("GET", `/api/jobs?fields=name,status&name=${encodeURIComponent(process.execPath)}`)
+    ).body;
+    expect(code).to.equal(0);
+    expect(jobs[0]).to.include({ name: words.join(" "), status: "completed" });
+    expect(jobs[0].jobId).to.match(/^[0-9a-f-]{36}$/);
+  });
+
+  it("reports the progress and the last line while the program runs, without colours", async () => {
+    const running = runCli(
+      program(
+        "process.stdout.write('\\x1b[32m30/120 rows\\x1b[0m\\r'); process.stdin.on('data', () => {}); setInterval(() => {}, 1000)",
+        ...["--progress-from", "(\\d+)/(\\d+) rows"],
+      ),
+      env,
+    );
+    try {
+      await eventually(async () => (await readJob())?.progress === 25, "the progress");
+
+      expect(await readJob()).to.include({ status: "running", progress: 25, message: "30/120 rows" });
+    } finally {
+      running.kill("SIGTERM");
+    }
+    expect((await running.ended).code).to.equal(143);
+    expect(await readJob()).to.include({ status: "failed", progress: 25 });
+  });
+
+  it("passes a signal on, and reports how the program ends by itself", async () => {
+    const script = `
+      process.on("SIGTERM", () => { console.log("cleaned up"); process.exit(0); });
+      console.log("ready"); setInterval(() => {}, 1000)`;
+    const running = runCli(program(script), env);
+    await running.prints(/ready/);
+    running.kill("SIGTERM");
+
+    expect((await running.ended).code).to.equal(0);
+    expect(await readJob()).to.include({ status: "completed", message: "cleaned up" });
+  });
+
+  it("stays below 100 until the program ends, whatever it prints", async () => {
+    const { code } = await run("console.log('100%'); process.exit(1)", "--progress-from", "(\\d+)%");
+
+    expect(code).to.equal(1);
+    expect(await readJob()).to.include({ status: "failed", progress: 99 });
+  });
+
+  it("leaves an ended job of the same id as it is, and reports under an id with a suffix", async () => {
+    await run("console.log('first')");
+    await run("console.log('second')");
+
+    const { jobs } = (await app.call("GET", `/api/jobs?jobId=${jobId}&fields=message`)).body;
+    expect(jobs.map(({ message }: { message: string }) => message)).to.deep.equal(["second", "first"]);
+    expect(jobs[0].jobId).to.match(new RegExp(`^${jobId}-\\d{8}T\\d{9}Z$`));
+  });
+
+  it("runs the program while the service is away, and says that the job was not reported", async () => {
+    const away = `http://127.0.0.1:${await freePort()}`;
+    const { code, stdout, stderr } = await runInProcess(
+      ["run", "--wait", "0.05", "--url", away, "--", process.execPath, "-e", "console.log('done'); process.exit(5)"],
+      {},
+    );
+
+    expect({ code, stdout }).to.deep.equal({ code: 5, stdout: "done\n" });
+    expect(stderr).to.match(/^signalbox: http:\/\/127\.0\.0\.1:\d+ cannot be reached; the program goes on$/m);
+    expect(stderr).to.match(/^signalbox: the end of the job was not reported: /m);
+  });
+
+  it("fails the job of a program that does not exist, with 127", async () => {
+    const { code, stderr } = await runInProcess(["run", "--job", jobId, "--", "no-such-program"], env);
+
+    const reason = "The program could not be started: no-such-program is not found: check its name and PATH.";
+    expect({ code, stderr }).to.deep.equal({ code: 127, stderr: `signalbox: ${reason}\n` });
+    expect(await readJob()).to.include({ status: "failed", message: reason });
+  });
+
+  it("keeps the last 20 lines", async () => {
+    await run("for (let i = 1; i <= 100; i++) console.log('line ' + i)");
+
+    const { tail } = (await readJob()).output;
+    expect(tail.split("\n")).to.have.length(20);
+    expect(tail).to.match(/^line 81\n(?:.*\n)*line 100$/);
+  });
+
+  it("does not wait for a process that keeps the output open", async () => {
+    const { code } = await run(
+      "require('child_process').spawn(process.execPath, ['-e', 'setTimeout(() => {}, 5000)'], { stdio: 'inherit', detached: true }).unref()",
+    );
+
+    expect(code).to.equal(0);
+    expect(await readJob()).to.include({ status: "completed" });
+  });
+
+  for (const [pattern, fault] of [
+    ["(", /Unterminated group|Invalid regular expression/],
+    ["[0-9]+%", /must have a group/],
+  ] as const) {
+    it(`refuses the pattern ${pattern} before it runs the program`, async () => {
+      const { code, stdout, stderr } = await run("console.log('ran')", "--progress-from", pattern);
+
+      expect({ code, stdout }).to.deep.equal({ code: 2, stdout: "" });
+      expect(stderr).to.match(fault);
+    });
+  }
+});

@@ -1,0 +1,100 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { expect } from "chai";
+import type { Page } from "playwright-core";
+import type { TestApp } from "../support/app.ts";
+import { useDashboard } from "./useDashboard.ts";
+
+const TOKENS = { SIGNALBOX_API_TOKEN: "an-api-token-of-length", SIGNALBOX_HOOKS_TOKEN: "a-hook-token-of-length" };
+
+const commandOf = (page: Page) => page.getByRole("region", { name: "Command" });
+
+/** Runs a curl command in a shell and returns the status of the response. */
+async function statusOf(command: string): Promise<string> {
+  const { stdout } = await promisify(execFile)("sh", ["-c", `${command} -s -o /dev/null -w '%{http_code}'`], {
+    env: { ...process.env, ...TOKENS },
+  });
+  return stdout;
+}
+
+describe("dashboard empty states", () => {
+  let app: TestApp;
+  const { contexts } = useDashboard(
+    (started) => {
+      app = started;
+    },
+    {
+      apiToken: TOKENS.SIGNALBOX_API_TOKEN,
+      config: `{ hooks: { enabled: true, token: "${TOKENS.SIGNALBOX_HOOKS_TOKEN}" } }`,
+    },
+  );
+
+  const logIn = async (options = {}): Promise<Page> => {
+    const page = await contexts.open(app.url, options);
+    await page.getByLabel("API token").fill(TOKENS.SIGNALBOX_API_TOKEN);
+    await page.keyboard.press("Enter");
+    await page.getByText("Live", { exact: true }).waitFor();
+    return page;
+  };
+
+  const PAGES = [
+    ["/", "No jobs yet", "201", "tutorials/first-job"],
+    ["/runs", "No runs yet", "202", "tutorials/first-agent-hook"],
+    ["/sessions", "No sessions yet", "202", "tutorials/first-agent-hook"],
+    ["/deliveries", "No deliveries yet", "202", "how-to/set-up-a-channel"],
+  ] as const;
+
+  it("show a command that works as it is copied, and link to the guide", async () => {
+    const page = await logIn({ permissions: ["clipboard-read", "clipboard-write"] });
+    for (const [path, title, status, guide] of PAGES) {
+      await page.goto(app.url + path);
+      await page.getByRole("heading", { name: title }).waitFor();
+
+      await page.getByRole("button", { name: "Copy the command" }).click();
+      await page.getByText("Command copied").waitFor();
+      const command = await page.evaluate<string>("navigator.clipboard.readText()");
+
+      expect([path, await statusOf(command)]).to.deep.equal([path, status]);
+      const link = page.getByRole("link", { name: /^Guide: / });
+      expect(await link.getAttribute("href")).to.equal(`/guide/${guide}`);
+    }
+    await page.goto(app.url);
+    await page.getByRole("link", { name: "My first job" }).waitFor();
+  });
+
+  it("fit a phone", async () => {
+    const page = await logIn({ viewport: { width: 390, height: 780 } });
+    for (const [path, title] of PAGES) {
+      await page.goto(app.url + path);
+      await page.getByRole("heading", { name: title }).waitFor();
+
+      const isTooWide = "document.documentElement.scrollWidth > document.documentElement.clientWidth";
+      expect([path, await page.evaluate(isTooWide)]).to.deep.equal([path, false]);
+      expect((await commandOf(page).boundingBox())?.width).to.be.at.most(390);
+    }
+  });
+
+  it("tell how to configure a channel", async () => {
+    const page = await logIn();
+    await page.goto(`${app.url}/channels`);
+
+    await page.getByRole("heading", { name: "No channels yet" }).waitFor();
+    expect(await commandOf(page).textContent()).to.equal("npx signalbox channels check");
+    expect(await page.getByRole("link", { name: /^Guide: / }).getAttribute("href")).to.equal(
+      "/guide/how-to/set-up-a-channel",
+    );
+  });
+
+  it("show how to report the first step of a job, whatever its id", async () => {
+    const jobId = 'it\'s "$(id)" `id` !! & more/7';
+    const bearer = { Authorization: `Bearer ${TOKENS.SIGNALBOX_API_TOKEN}` };
+    await app.call("PUT", `/api/jobs/${encodeURIComponent(jobId)}`, {}, bearer);
+    const page = await logIn();
+    await page.getByRole("link", { name: jobId }).click();
+
+    const command = (await commandOf(page).textContent()) as string;
+
+    expect(await statusOf(command)).to.equal("201");
+    await page.getByRole("row").filter({ hasText: "First step" }).waitFor();
+  });
+});
