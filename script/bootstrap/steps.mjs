@@ -1,8 +1,9 @@
 import { join } from "node:path";
 import { chromium } from "./chromium.mjs";
-import { dashboard } from "./dashboard.mjs";
+
 import { mongod } from "./mongod.mjs";
 import { packages } from "./packages.mjs";
+import { dashboard, guide } from "./pages.mjs";
 import { Progress } from "./progress.mjs";
 import { redis } from "./redis.mjs";
 import { endChildren } from "./run.mjs";
@@ -29,7 +30,7 @@ import { SetupError } from "./setupError.mjs";
  * @type {readonly (readonly Step[])[]}
  */
 const SEQUENCES = [
-  [packages, dashboard, mongod, redis],
+  [packages, dashboard, guide, mongod, redis],
   [schemathesis, chromium],
 ];
 

@@ -9,6 +9,7 @@ import { type CountFailure, hookTokens, TokenVerifier } from "./auth/tokenVerifi
 import { DASHBOARD, mountDashboard } from "./dashboard.ts";
 import type { ApiDeps } from "./deps.ts";
 import { mountDocs } from "./docs.ts";
+import { GUIDE, mountGuide } from "./guide.ts";
 import { withoutMappingNames } from "./metrics/metrics.ts";
 import { allowedHosts } from "./middleware/allowedHosts.ts";
 import { MemoryBudget } from "./middleware/memoryBudget.ts";
@@ -115,6 +116,7 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
   const info = { title: "Signalbox", version: settings.version, description: ABOUT };
   mountDocs(router, toOpenApi(routes, info, { needsToken: auth.needsToken }));
   mountDashboard(router, DASHBOARD);
+  mountGuide(router, GUIDE);
   router.get("/metrics", async (ctx) => {
     const { type, text } = await settings.readMetrics();
     const canRead = await auth.canRead(ctx).catch(() => false); // MongoDB may be away, and metrics must still be served

@@ -29,12 +29,12 @@ describe("script/bootstrap", () => {
   let root: string;
   let bin: string;
 
-  /** A clone with installed packages and a built dashboard, and a PATH with only Node and a shell. */
+  /** A clone with installed packages and built pages, and a PATH with only Node and a shell. */
   beforeEach(() => {
     root = mkdtempSync(join(tmpdir(), "signalbox-bootstrap-"));
     bin = join(root, "bin");
     mkdirSync(bin);
-    for (const folder of ["script", "src/dashboard", "src/client", "dist/dashboard"]) {
+    for (const folder of ["script", "docs", "src/dashboard", "src/client", "dist/dashboard", "dist/guide"]) {
       cpSync(folder, join(root, folder), { recursive: true });
     }
     for (const file of ["package.json", "package-lock.json"]) cpSync(file, join(root, file));
@@ -160,6 +160,11 @@ describe("script/bootstrap", () => {
       title: "a dashboard that cannot be built",
       prepare: () => rmSync(join(root, "src/dashboard/index.html")),
       sentence: /^The dashboard cannot be built: run `npm run build:dashboard` to see why\.$/m,
+    },
+    {
+      title: "a guide that cannot be built",
+      prepare: () => rmSync(join(root, "docs/.vitepress/theme/style.css")),
+      sentence: /^The guide cannot be built: run `npm run build:guide` to see why\.$/m,
     },
     {
       title: "no schemathesis for the tests",

@@ -225,7 +225,7 @@ describe("parseConfig", () => {
         path ? /^hooks\.path must look like \/hooks$/ : /^hooks\.path must not be empty$/,
       ],
     ),
-    ...["/api", "/api/hooks", "/docs", "/metrics", "/healthz", "/readyz", "/openapi.json"].map(
+    ...["/api", "/api/hooks", "/docs", "/guide", "/metrics", "/healthz", "/readyz", "/openapi.json"].map(
       (path): [string, string, Record<string, string>, RegExp] => [
         `the hooks' path ${path}`,
         `{ hooks: { path: "${path}" } }`,

@@ -19,7 +19,7 @@ interface Check {
 
 /** The paths that the service itself serves. */
 const OWN_PATHS = [
-  ...["/api", "/docs", "/metrics", "/healthz", "/readyz", "/openapi.json"],
+  ...["/api", "/docs", "/guide", "/metrics", "/healthz", "/readyz", "/openapi.json"],
   // the dashboard
   ...["/session", "/assets", "/queues", "/jobs", "/runs", "/sessions", "/deliveries", "/channels", "/login"],
 ];
