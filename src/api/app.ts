@@ -62,7 +62,7 @@ export function buildApp(deps: ApiDeps, settings: AppSettings): Koa {
   const app = new Koa({ proxy: settings.trustProxy > 0, maxIpsCount: settings.trustProxy });
   app.on("error", (error: Error) => deps.log.debug({ err: { message: error.message } }, "a connection failed"));
   const { basePath = "" } = settings;
-  app.use(storeBasePath(basePath));
+  if (basePath) app.use(storeBasePath(basePath));
   app.use(requestLog(deps.log, deps.metrics));
   const { hooks, log, clock } = deps;
   const isHook = (path: string) => hooks.enabled && isUnder(path, hooks.path);

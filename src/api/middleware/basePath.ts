@@ -27,7 +27,7 @@ export function withoutBasePath(path: string, basePath: string): string | undefi
   return path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : undefined;
 }
 
-/** Stores the base path for `publicPath`. */
+/** Stores the base path for `publicPath`. Without it a service is at the root of its host. */
 export function storeBasePath(basePath: string): Middleware {
   return (ctx, next) => {
     ctx.state.basePath = basePath;

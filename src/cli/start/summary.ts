@@ -71,7 +71,7 @@ function hookRows({ config, generatedToken }: Pick<Settings, "config" | "generat
   const { runner, model } = config.agents.defaults;
   const echo = "echo, which repeats its input (set agents.defaults.runner)";
   return [
-    ["Hooks", `POST ${path}/agent`],
+    ["Hooks", `POST ${config.server.basePath ?? ""}${path}/agent`],
     ["Token", `Authorization: Bearer ${generatedToken ?? "… (the configured hooks.token)"}`],
     ["Agent", runner === "echo" ? echo : `${runner}${model ? `, ${model}` : ""}`],
   ];

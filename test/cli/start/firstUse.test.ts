@@ -139,6 +139,8 @@ describe("The start block", () => {
 
     expect(text).to.include("\n  Hooks     POST /in/agent\n  Token     Authorization: Bearer …");
     expect(text).to.not.include("the-configured-token");
+    const below = block(`{ ${hooks}, server: { basePath: '/signalbox' } }`);
+    expect(below).to.include("\n  Hooks     POST /signalbox/in/agent\n");
   });
 
   it("shows the runner, and how to replace echo", () => {
