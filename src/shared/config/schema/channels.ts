@@ -85,7 +85,8 @@ export const ChannelsSchema = section(
         }),
         kind: Type.Enum(["rest", "daemon"], {
           default: "rest",
-          description: "The server that is used: `rest` is signal-cli-rest-api, `daemon` is `signal-cli daemon --http`.",
+          description:
+            "The server that is used: `rest` is signal-cli-rest-api, `daemon` is `signal-cli daemon --http`.",
         }),
         apiUrl: defaultUrl(
           "http://127.0.0.1:8080",
