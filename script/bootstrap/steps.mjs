@@ -4,9 +4,10 @@ import { dashboard } from "./dashboard.mjs";
 import { mongod } from "./mongod.mjs";
 import { packages } from "./packages.mjs";
 import { Progress } from "./progress.mjs";
+import { pythonPackages } from "./pythonPackages.mjs";
 import { redis } from "./redis.mjs";
 import { endChildren } from "./run.mjs";
-import { schemathesis } from "./schemathesis.mjs";
+
 import { removeScratch, removeStaleScratch } from "./scratch.mjs";
 import { SetupError } from "./setupError.mjs";
 
@@ -30,7 +31,7 @@ import { SetupError } from "./setupError.mjs";
  */
 const SEQUENCES = [
   [packages, dashboard, mongod, redis],
-  [schemathesis, chromium],
+  [pythonPackages, chromium],
 ];
 
 /**
