@@ -5,6 +5,7 @@ import threading
 
 import pytest
 from conftest import QUICK, eventually
+from faults import Fault
 
 from signalbox_client import Client, SignalboxError
 
@@ -123,7 +124,7 @@ def test_completion_of_the_last_step_needs_an_output_and_alone_brings_the_job_to
 def test_ends_are_sent_each_time_and_never_merged(job, service):
     step = job.step("s", name="S")
     release = threading.Event()
-    service.faults = [None, __import__("faults").Fault(pass_on=True, until=release)]
+    service.faults = [None, Fault(200, body=b"{}", until=release)]
     step.start("begun")
 
     step.progress(50, "half")

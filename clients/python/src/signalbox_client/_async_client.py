@@ -75,11 +75,11 @@ class AsyncClient(BaseClient):
 
     async def close(self, timeout: float | None = None) -> None:
         """See `Client.close`."""
-        queues, futures = self._sender.start_flush()
+        futures = self._sender.start_flush()
         if futures:
             limit = self._sender.pace.close_wait if timeout is None else timeout
             await asyncio.wait([asyncio.wrap_future(future) for future in futures], timeout=limit)
-        self._sender.finish_close(queues, futures)
+        self._sender.finish_close(futures)
 
     async def __aenter__(self) -> Self:
         return self

@@ -44,6 +44,8 @@ class Sender:
         self._changed = threading.Condition()
         self._pending: set[ReportQueue] = set()
         self._thread: threading.Thread | None = None
+        #: The queue of the last report that was rejected while nobody waited for it.
+        self._last_rejected: ReportQueue | None = None
         with _registry_lock:
             _senders.add(self)
 
@@ -103,29 +105,28 @@ class Sender:
         if self.closed:
             raise self.closed
 
-    def start_flush(self) -> tuple[list[ReportQueue], list[Future[None]]]:
-        """Makes all reports due now. Returns the queues that have some, and a future for each."""
+    def start_flush(self) -> list[Future[None]]:
+        """Makes all reports due now. Returns a future for each queue that has some."""
         with self._changed:
             queues = list(self._pending)
-        return queues, [self.send(queue, {}) for queue in queues]
+        return [self.send(queue, {}) for queue in queues]
 
     def close(self, timeout: float) -> None:
         """Waits for unsent reports, discards the rest, and raises the error of a report that was lost."""
-        queues, futures = self.start_flush()
+        futures = self.start_flush()
         self._wait_all(futures, timeout)
-        self.finish_close(queues, futures)
+        self.finish_close(futures)
 
-    def finish_close(self, queues: list[ReportQueue], futures: list[Future[None]]) -> None:
+    def finish_close(self, futures: list[Future[None]]) -> None:
         """Closes the sender after the wait for `futures`. Raises the first error."""
-        errors: list[BaseException] = [
-            error for one in futures if one.done() and not one.cancelled() and (error := one.exception())
-        ]
-        errors += [error for queue in queues if (error := self.take_rejection(queue))]
+        errors = [error for one in futures if one.done() and not one.cancelled() and (error := one.exception())]
+        if self._last_rejected and (rejection := self.take_rejection(self._last_rejected)):
+            errors.append(rejection)
         reason = closed_error()
         with self._changed:
             self.closed = self.closed or reason
-            lost = [queue for queue in self._pending if queue.reject_all(reason)]
             is_late = bool(self._pending)
+            lost = [queue for queue in self._pending if queue.reject_all(reason)]
             self._pending.clear()
             self._changed.notify_all()
         for _ in lost:
@@ -138,7 +139,7 @@ class Sender:
         with self._changed:
             holds_final = any(queue.holds_final for queue in self._pending)
         limit = self.pace.close_wait if holds_final else self.pace.progress_wait
-        self._wait_all(self.start_flush()[1], limit)
+        self._wait_all(self.start_flush(), limit)
 
     def _wait_all(self, futures: list[Future[None]], timeout: float | None) -> None:
         self._send_without_thread(lambda: all(one.done() for one in futures), timeout)
@@ -160,7 +161,8 @@ class Sender:
         """Sends reports until none has come for some seconds."""
         while True:
             with self._changed:
-                if not self._pending and not self._changed.wait(_IDLE_SECONDS) and not self._pending:
+                self._changed.wait_for(lambda: self._pending or self.closed, _IDLE_SECONDS)
+                if not self._pending:
                     if self._thread is threading.current_thread():
                         self._thread = None
                     return
@@ -175,6 +177,8 @@ class Sender:
     def _send_next(self, max_wait: float) -> None:
         """Waits for the next report that is due, at most `max_wait`, and sends it."""
         with self._changed:
+            if not self._pending:
+                return
             times = [(at, queue) for queue in self._pending if (at := queue.due_at()) is not None]
             at, queue = min(times, key=lambda pair: pair[0], default=(float("inf"), None))
             now = time.monotonic()
@@ -203,6 +207,7 @@ class Sender:
                 queue.retry(retry_at)
             else:
                 is_told = queue.reject(error)
+                self._last_rejected = queue if is_told else self._last_rejected
             self._forget_if_idle(queue)
         if is_told:
             self.report_error(error)
