@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from types import TracebackType
@@ -76,9 +77,9 @@ class AsyncClient(BaseClient):
     async def close(self, timeout: float | None = None) -> None:
         """See `Client.close`."""
         futures = self._sender.start_flush()
-        if futures:
-            limit = self._sender.pace.close_wait if timeout is None else timeout
-            await asyncio.wait([asyncio.wrap_future(future) for future in futures], timeout=limit)
+        waits = asyncio.gather(*[asyncio.wrap_future(future) for future in futures], return_exceptions=True)
+        with contextlib.suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(waits, self._sender.pace.close_wait if timeout is None else timeout)
         self._sender.finish_close(futures)
 
     async def __aenter__(self) -> Self:

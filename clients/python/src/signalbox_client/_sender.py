@@ -118,7 +118,7 @@ class Sender:
         self.finish_close(futures)
 
     def finish_close(self, futures: list[Future[None]]) -> None:
-        """Closes the sender after the wait for `futures`. Raises the first error."""
+        """Closes the sender after the wait for `futures`. Raises the first error and passes the others to `on_error`."""
         errors = [error for one in futures if one.done() and not one.cancelled() and (error := one.exception())]
         if self._last_rejected and (rejection := self.take_rejection(self._last_rejected)):
             errors.append(rejection)
@@ -129,8 +129,8 @@ class Sender:
             lost = [queue for queue in self._pending if queue.reject_all(reason)]
             self._pending.clear()
             self._changed.notify_all()
-        for _ in lost:
-            self.report_error(reason)
+        for error in errors[1:] + [reason for _ in lost]:
+            self.report_error(error)
         if errors or is_late:
             raise errors[0] if errors else reason
 
