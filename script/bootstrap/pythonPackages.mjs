@@ -17,8 +17,8 @@ const PACKAGES = { schemathesis: VERSION, pytest: "9.2.0", flit_core: "4.2.0", v
 export const pythonPackages = {
   /** @param {import("./steps.mjs").Context} context */
   isDone({ tools, mode }) {
-    const isThere = ([name, version]) => existsSync(join(tools, "python", `${name}-${version}.dist-info`));
-    return mode !== "test" || Object.entries(PACKAGES).every(isThere);
+    const records = Object.entries(PACKAGES).map(([name, version]) => `${name}-${version}.dist-info`);
+    return mode !== "test" || records.every((record) => existsSync(join(tools, "python", record)));
   },
 
   /** @param {import("./steps.mjs").Context} context */
@@ -26,18 +26,10 @@ export const pythonPackages = {
     progress.begin(`Installing schemathesis ${VERSION} and pytest from the Python package index (for the tests)`);
     const scratch = makeScratch(tools);
     const target = join(scratch, "python");
+    const pinned = Object.entries(PACKAGES).map((one) => one.join("=="));
     const { code, stderr } = await run(
       "python3",
-      [
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        ...PIP_PATIENCE,
-        "--target",
-        target,
-        ...Object.entries(PACKAGES).map((one) => one.join("==")),
-      ],
+      ["-m", "pip", "install", "--quiet", ...PIP_PATIENCE, "--target", target, ...pinned],
       { env: { ...PIP_ENV, TMPDIR: scratch }, watch: () => progress.tick(sizeOf(scratch)) },
     );
     if (code !== 0) {

@@ -74,6 +74,15 @@ print(*sorted(str(file) for file in wheel.files if file.name == "py.typed" or fi
 
   for (const file of readdirSync(join(SOURCE, "tests")).filter((name) => name.startsWith("test_")))
     it(`passes tests/${file} against the service`, async () => {
-      await run(python, ["-m", "pytest", "-c", join(SOURCE, "pyproject.toml"), join(SOURCE, "tests", file)]);
+      const settings = ["-c", join(SOURCE, "pyproject.toml"), "-o", "faulthandler_timeout=60"];
+
+      await run(python, [
+        "-m",
+        "pytest",
+        ...settings,
+        "-o",
+        "faulthandler_exit_on_timeout=true",
+        join(SOURCE, "tests", file),
+      ]);
     });
 });

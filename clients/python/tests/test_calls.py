@@ -9,7 +9,7 @@ from conftest import eventually
 from faults import Fault
 
 from signalbox_client import Client, SignalboxError
-from signalbox_client._watch import read_events
+from signalbox_client._watch import read_events, watch
 
 
 @pytest.fixture
@@ -187,6 +187,16 @@ def test_watch_ends_when_the_client_is_closed(service, client, errors):
     watching.join(20)
 
     assert not watching.is_alive()
+
+
+def test_watch_looks_for_its_end_with_each_keep_alive(service, client):
+    service.usual = Fault(200, {"Content-Type": "text/event-stream"}, b": keep-alive\n\nevent: job\ndata: {}\n\n")
+    answers = iter([False, True])
+
+    events = list(watch(client._connection, client._sender, None, None, {}, lambda: next(answers)))
+
+    assert events == []
+    assert len(service.requests) == 1
 
 
 def test_events_are_parsed_by_the_standard():

@@ -16,6 +16,7 @@ from conftest import QUICK, eventually
 from faults import Fault, FaultServer
 
 from signalbox_client import Client, Pace, SignalboxError
+from signalbox_client._retry import Tries
 
 BUSY = Fault(503, {"Retry-After": "0"})
 
@@ -58,7 +59,7 @@ def open_client(server, errors):
     ids=["503", "429 date", "429 wrong", "408", "425", "500", "502", "breaks", "truncates", "hangs"],
 )
 def test_a_transient_error_is_retried(server, open_client, errors, fault):
-    client = open_client(timeout=0.5)
+    client = open_client(timeout=1.0 if fault.until else 30.0)
     server.faults = [fault, fault]
 
     client.job("j").step("s", name="S").complete(message="done")
@@ -77,6 +78,25 @@ def test_a_permanent_error_is_raised_at_once(server, open_client, status):
     assert (caught.value.status, caught.value.code, caught.value.detail) == (status, "c", "Why.")
     assert caught.value.errors == [{"x": 1}]
     assert len(server.requests) == 1
+
+
+def test_a_redirect_does_not_carry_the_token_to_another_server(server, open_client):
+    with FaultServer() as other:
+        server.faults = [Fault(302, {"Location": other.url + "/api/jobs/j"})]
+
+        with pytest.raises(SignalboxError, match="check the URL"):
+            open_client(token="secret").jobs.get("j")
+
+        assert other.requests == []
+
+
+def test_the_delay_doubles_up_to_its_limit(open_client, monkeypatch):
+    monkeypatch.setattr("random.uniform", lambda low, high: high)
+    tries = Tries(open_client(pace=Pace(first_backoff=1, max_backoff=5))._sender, retry_for=1_000)
+
+    delays = [tries.delay_after(SignalboxError(503, "c", "d", retry_after=after)) for after in (0, 0, 0, 0, 30)]
+
+    assert delays == [1, 2, 4, 5, 35]
 
 
 def test_an_answer_of_another_server_says_to_check_the_url(server, open_client):
@@ -420,7 +440,7 @@ def test_a_forked_child_sends_its_own_reports_and_not_the_parents(server, open_c
     job = client.job("j")
     parents = job.step("parent", name="P")
     parents.start()
-    server.faults = [Fault(503, {"Retry-After": "1"})]
+    server.faults = [Fault(503, {"Retry-After": "3600"})]
     parents.progress(50, "of the parent")
     eventually(lambda: len(server.requests) == 2, "the try in vain")
     parents.message("newest of the parent")
@@ -436,11 +456,10 @@ def test_a_forked_child_sends_its_own_reports_and_not_the_parents(server, open_c
         child.start()
     for child in children:
         child.join(20)
-    parents.complete()
 
     assert [child.exitcode for child in children] == [0, 0, 0]
     of_parent = [body for body in server.bodies if body["stepName"] == "P"]
-    assert [body.get("status", body.get("message")) for body in of_parent] == ["running", "of the parent", "completed"]
+    assert [body.get("status", body.get("message")) for body in of_parent] == ["running", "of the parent"]
     for i in range(3):
         paths = [request.path for request in server.requests]
         assert 2 <= paths.count(f"/api/jobs/j/steps/child%20{i}") <= 3

@@ -109,6 +109,15 @@ def test_a_retry_takes_along_what_came_meanwhile_but_no_other_status():
     assert [sent(queue, 103.0), sent(queue, 103.0)] == [{"status": "failed"}, {"status": "completed"}]
 
 
+def test_an_end_does_not_replace_an_unsent_start():
+    queue = make_queue()
+
+    queue.append({"status": "running", "progress": 0}, False, None)
+    queue.append({"status": "failed"}, True, None)
+
+    assert [sent(queue, 0.0), sent(queue, 0.0)] == [{"status": "running", "progress": 0}, {"status": "failed"}]
+
+
 def test_waiters_are_resolved_with_the_report_that_took_theirs_along():
     queue = make_queue()
     first, flush, end = Future(), Future(), Future()
