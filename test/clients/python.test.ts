@@ -52,7 +52,7 @@ describe("signalbox-client for Python", function () {
     return stdout;
   };
 
-  it("has the version of the service, no dependencies and the types in its wheel", async () => {
+  it("has the version and the license of the service, no dependencies and the types in its wheel", async () => {
     const { version } = JSON.parse(readFileSync("package.json", "utf8"));
     const program = `
 from importlib.metadata import distribution
@@ -63,6 +63,7 @@ print(*sorted(str(file) for file in wheel.files if file.name == "py.typed" or fi
     const [line, files] = (await run(python, ["-c", program])).split("\n");
 
     expect(line).to.equal(`${version} None >=3.9`);
+    expect(readFileSync(join(SOURCE, "LICENSE"), "utf8")).to.equal(readFileSync("LICENSE", "utf8"));
     expect(files).to.include("signalbox_client/py.typed").and.include("LICENSE");
   });
 

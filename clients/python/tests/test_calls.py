@@ -158,7 +158,7 @@ def test_watch_yields_the_events_of_jobs_that_match():
     assert event.data["jobId"] == f"seen {team}"
 
 
-def test_watch_says_when_it_is_disconnected_and_connects_again(service, errors, client):
+def test_watch_yields_a_state_when_it_is_disconnected_and_reconnects(service, errors, client):
     stream = b"retry: 1\n\nid: 7\nevent: state\ndata: {}\n\n"
     service.faults = [
         Fault(200, {"Content-Type": "text/event-stream"}, stream),

@@ -160,7 +160,7 @@ def test_a_lost_answer_leads_to_one_attempt(job, service, read):
     assert read(step)["attempts"] == 1
 
 
-def test_a_rejected_report_does_not_take_the_completion_behind_it_along(job, service, errors, read):
+def test_a_rejected_report_does_not_discard_the_completion_behind_it(job, service, errors, read):
     step = job.step("s", name="S", start=0, end=100)
     release = threading.Event()
     service.faults = [Fault(400, body=b'{"code": "invalid_body"}', until=release)]
@@ -183,6 +183,24 @@ def test_retries_of_one_step_do_not_hold_up_another(server, open_client):
     client.job("j").step("other", name="S").complete()
 
     assert server.requests[-1].path.endswith("/other")
+
+
+def test_the_step_that_waits_longest_is_sent_first(server, open_client):
+    client = open_client()
+    release = threading.Event()
+    server.faults = [Fault(200), Fault(200), Fault(200, until=release)]
+    steps = [client.job("j").step(f"s{i}", name="S") for i in range(3)]
+    steps[0].start()
+    steps[1].start()
+
+    steps[2].progress(10)
+    eventually(lambda: len(server.requests) == 3, "the request that waits")
+    futures = [client._sender.send(step._queue, {"status": "completed"}, True) for step in steps]
+    release.set()
+    for future in futures:
+        client._sender.wait(future, 20)
+
+    assert [request.path[-2:] for request in server.requests[3:]] == ["s0", "s1", "s2"]
 
 
 def test_retry_for_ends_the_retries(server, open_client):
@@ -235,6 +253,21 @@ def test_on_error_that_raises_does_not_stop_the_reports(server, caplog):
     client.job("j").step("s", name="S").complete()
 
     assert "on_error failed" in caplog.text
+
+
+def test_on_error_may_report_itself(server):
+    def fail(error):
+        step.fail(error, timeout=20)
+        failed.set()
+
+    failed = threading.Event()
+    step = Client(server.url, on_error=fail, pace=QUICK).job("j").step("s", name="S")
+    server.faults = [Fault(400, body=b'{"code": "invalid_body", "detail": "No."}')]
+
+    step.progress(10)
+
+    assert failed.wait(20)
+    assert server.bodies[-1]["message"] == "No. (invalid_body)"
 
 
 def test_errors_are_logged_by_default(server, caplog):
@@ -417,6 +450,31 @@ def test_ctrl_c_during_the_start_leaves_a_failure_behind_it(server):
     program.communicate(timeout=30)
 
     assert [body["status"] for body in server.bodies[-2:]] == ["running", "failed"]
+
+
+def test_ctrl_c_in_an_async_with_block_reports_the_abort(server):
+    program = run_program(
+        """
+        import asyncio
+        from signalbox_client import AsyncClient
+
+        async def main():
+            async with AsyncClient(sys.argv[1]) as client, client.job("j").step("s", name="S") as step:
+                step.progress(50, "half")
+                await asyncio.sleep(60)
+
+        asyncio.run(main())
+        """,
+        server.url,
+    )
+    eventually(lambda: any(body.get("message") == "half" for body in server.bodies), "the progress")
+
+    program.send_signal(signal.SIGINT)
+    _, stderr = program.communicate(timeout=30)
+
+    assert "KeyboardInterrupt" in stderr
+    assert "never retrieved" not in stderr
+    assert server.bodies[-1] == {"stepName": "S", "status": "failed", "message": "Aborted: CancelledError"}
 
 
 def test_sys_exit_in_a_with_block_is_a_failure(server):

@@ -13,8 +13,7 @@ def make_queue(starts_running=False):
 
 def sent(queue, now):
     """Sends what is due at the time, and returns it."""
-    at = queue.due_at()
-    if at is None or at > now:
+    if queue.due_at() > now:
         return None
     report = queue.take(now).report
     queue.accept()
@@ -60,7 +59,7 @@ def test_an_unchanged_report_is_not_sent_again():
     assert queue.is_idle
 
 
-def test_the_first_report_of_a_step_says_running():
+def test_the_first_report_of_a_step_has_the_status_running():
     queue = make_queue(starts_running=True)
 
     queue.append({"progress": 50}, False, None)
@@ -90,7 +89,7 @@ def test_reports_behind_one_in_flight_become_one_and_no_status_is_skipped():
     ]
 
 
-def test_a_retry_takes_along_what_came_meanwhile_but_no_other_status():
+def test_a_retry_includes_later_reports_but_skips_no_status():
     queue = make_queue()
     queue.append({"progress": 10, "message": "a"}, False, None)
     queue.take(100.0)
@@ -118,7 +117,7 @@ def test_an_end_does_not_replace_an_unsent_start():
     assert [sent(queue, 0.0), sent(queue, 0.0)] == [{"status": "running", "progress": 0}, {"status": "failed"}]
 
 
-def test_waiters_are_resolved_with_the_report_that_took_theirs_along():
+def test_waiters_are_resolved_with_the_report_that_contains_theirs():
     queue = make_queue()
     first, flush, end = Future(), Future(), Future()
     queue.append({"progress": 10}, False, first)

@@ -66,7 +66,7 @@ def test_with_reports_the_error_without_its_traceback_and_raises_it_again(job, r
     ("error", "message"),
     [(KeyError("date"), "KeyError: 'date'"), (ValueError(), "ValueError"), (ValueError("x" * 2_000), "x" * 1_000)],
 )
-def test_with_gives_a_failure_without_words_a_message(job, read, error, message):
+def test_with_gives_every_failure_a_message_of_limited_length(job, read, error, message):
     step = job.step("s", name="S")
     step.fail_job = True
 
@@ -122,10 +122,10 @@ def test_progress_is_sent_at_every_five_points_with_the_matching_message(job, se
         step.progress(i / 10, f"{i} of 1000")
     step.flush()
 
-    said = [(body["progress"], body["message"]) for body in service.bodies]
-    assert 2 <= len(said) <= 22
-    assert said == sorted(set(said))
-    assert all(message == f"{progress * 10:.0f} of 1000" for progress, message in said)
+    sent = [(body["progress"], body["message"]) for body in service.bodies]
+    assert 2 <= len(sent) <= 22
+    assert sent == sorted(set(sent))
+    assert all(message == f"{progress * 10:.0f} of 1000" for progress, message in sent)
     assert read(step)["progress"] == 100
 
 

@@ -65,7 +65,7 @@ class BaseClient:
         return _requests.hook(self._hooks_path, name, body, self._hook_authorization, idempotency_key)
 
     def _is_closed(self) -> bool:
-        return self._sender.closed is not None
+        return self._sender.closed
 
 
 class Client(BaseClient):

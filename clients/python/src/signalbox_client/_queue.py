@@ -94,7 +94,7 @@ class ReportQueue:
     #: The last given value of each field, so that unchanged values are not sent again.
     _latest: Report = field(default_factory=dict)
     _sent_progress: float = 0.0
-    _last_sent_at: float = float("-inf")
+    last_sent_at: float = float("-inf")
     #: The end of the backoff.
     _not_before: float = float("-inf")
 
@@ -142,17 +142,17 @@ class ReportQueue:
         entries = [*self._queue, *([self.in_flight] if self.in_flight else [])]
         return any(entry.is_final or entry.has_waiter() for entry in entries)
 
-    def due_at(self) -> float | None:
-        """Returns when to send the next report, or None while there is none or another is in flight."""
+    def due_at(self) -> float:
+        """Returns when to send the next report: never while there is none or another is in flight."""
         if self.in_flight or not self._queue:
-            return None
+            return float("inf")
         is_urgent = len(self._queue) > 1 or any(entry.has_waiter() for entry in self._queue)
-        return max(self._not_before, 0.0 if is_urgent else self._last_sent_at + self._queue[0].interval)
+        return max(self._not_before, 0.0 if is_urgent else self.last_sent_at + self._queue[0].interval)
 
     def take(self, now: float) -> Entry:
         """Moves the next report from queued to in flight."""
         entry = self.in_flight = self._queue.pop(0)
-        self._last_sent_at = now
+        self.last_sent_at = now
         self._sent_progress = entry.report.get("progress", self._sent_progress)
         entry.sent_at = now if entry.sent_at is None else entry.sent_at
         return entry
@@ -193,7 +193,7 @@ class ReportQueue:
         return is_lost
 
     def forget(self) -> None:
-        """Drops all reports without a word: in a forked child, because the parent sends them."""
+        """Drops all reports silently, in a forked child, because the parent sends them."""
         self._queue, self.in_flight, self.tries, self._not_before = [], None, 0, float("-inf")
 
 

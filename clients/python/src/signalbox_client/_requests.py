@@ -36,7 +36,7 @@ def delete_job(job_id: str) -> Request:
 
 
 def delete_jobs(all: bool, filter: Mapping[str, Any]) -> Request:
-    """Raises ValueError for a filter that says less than it seems to: without one the service deletes every job."""
+    """Raises ValueError for a filter with an empty value, which would match more jobs than the caller expects."""
     query = filter_query(filter)
     empty = sorted(name for name, value in {**filter, **query}.items() if value is None or value in ("", [], (), {}))
     if empty:

@@ -11,7 +11,7 @@ import weakref
 from concurrent.futures import Future, wait
 from typing import Any, Callable
 
-from ._errors import SignalboxError, closed_error, is_transient
+from ._errors import closed_error, is_transient
 from ._queue import Entry, Pace, Report, ReportQueue, backoff
 
 logger = logging.getLogger("signalbox_client")
@@ -39,7 +39,7 @@ class Sender:
         self.pace = pace
         #: How long reports and the creation of jobs are retried.
         self.retry_for = float("inf") if retry_for is None else retry_for
-        self.closed: SignalboxError | None = None
+        self.closed = False
         self._on_error = on_error or log_error
         self._changed = threading.Condition()
         self._pending: set[ReportQueue] = set()
@@ -71,7 +71,7 @@ class Sender:
         future: Future[None] = Future()
         with self._changed:
             if self.closed:
-                future.set_exception(self.closed)
+                future.set_exception(closed_error())
             else:
                 queue.append(report, is_final, future)
                 self._wake(queue)
@@ -103,7 +103,7 @@ class Sender:
 
     def raise_if_closed(self) -> None:
         if self.closed:
-            raise self.closed
+            raise closed_error()
 
     def start_flush(self) -> list[Future[None]]:
         """Makes all reports due now. Returns a future for each queue that has some."""
@@ -118,13 +118,13 @@ class Sender:
         self.finish_close(futures)
 
     def finish_close(self, futures: list[Future[None]]) -> None:
-        """Closes the sender after the wait for `futures`. Raises the first error and passes the others to `on_error`."""
+        """Closes the sender after the wait for `futures`. Raises the first error, the others go to `on_error`."""
         errors = [error for one in futures if one.done() and not one.cancelled() and (error := one.exception())]
         if self._last_rejected and (rejection := self.take_rejection(self._last_rejected)):
             errors.append(rejection)
         reason = closed_error()
         with self._changed:
-            self.closed = self.closed or reason
+            self.closed = True
             is_late = bool(self._pending)
             lost = [queue for queue in self._pending if queue.reject_all(reason)]
             self._pending.clear()
@@ -169,9 +169,9 @@ class Sender:
             self._send_next(_MAX_WAIT_SECONDS)
 
     def _send_without_thread(self, is_done: Callable[[], bool], timeout: float | None) -> None:
-        """Sends in the calling thread where the background thread could not be started."""
+        """Sends in the calling thread if it is the background thread (in `on_error`), or if there is none."""
         deadline = time.monotonic() + (_MAX_WAIT_SECONDS if timeout is None else timeout)
-        while self._thread is None and not is_done() and time.monotonic() < deadline:
+        while self._thread in (None, threading.current_thread()) and not is_done() and time.monotonic() < deadline:
             self._send_next(deadline - time.monotonic())
 
     def _send_next(self, max_wait: float) -> None:
@@ -179,11 +179,11 @@ class Sender:
         with self._changed:
             if not self._pending:
                 return
-            times = [(at, queue) for queue in self._pending if (at := queue.due_at()) is not None]
-            at, queue = min(times, key=lambda pair: pair[0], default=(float("inf"), None))
             now = time.monotonic()
-            if queue is None or at > now:
-                self._changed.wait(min(at - now, max_wait, _MAX_WAIT_SECONDS))
+            # The queue that has waited longest, so that frequent reports of one step hold up no other.
+            queue = min(self._pending, key=lambda one: (max(one.due_at(), now), one.last_sent_at))
+            if queue.due_at() > now:
+                self._changed.wait(min(queue.due_at() - now, max_wait, _MAX_WAIT_SECONDS))
                 return
             entry = queue.take(now)
         try:
@@ -202,14 +202,14 @@ class Sender:
                 return
             retry_at = time.monotonic() + backoff(error, queue.tries, self.pace)
             is_late = retry_at - (entry.sent_at or 0.0) > self.retry_for
-            is_told = True
+            is_reported = True
             if is_transient(error) and not is_late:
                 queue.retry(retry_at)
             else:
-                is_told = queue.reject(error)
-                self._last_rejected = queue if is_told else self._last_rejected
+                is_reported = queue.reject(error)
+                self._last_rejected = queue if is_reported else self._last_rejected
             self._forget_if_idle(queue)
-        if is_told:
+        if is_reported:
             self.report_error(error)
 
     def _forget_if_idle(self, queue: ReportQueue) -> None:

@@ -42,7 +42,8 @@ def watch(
             with connection.open(Request("GET", path, query, headers=headers), _SILENCE_SECONDS) as response:
                 if "event-stream" not in (response.headers.get("Content-Type") or ""):
                     raise to_error(response.status, response.headers, {})
-                for kind, data, last_id in read_events(response, last_id):
+                for kind, data, event_id in read_events(response, last_id):
+                    last_id = event_id
                     if is_stopped():
                         return
                     tries = 0
