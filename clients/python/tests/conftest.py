@@ -3,18 +3,20 @@ Tests of the installed package against a real service: SIGNALBOX_URL, SIGNALBOX_
 which. `npm test` starts one and runs them.
 """
 
+import contextlib
 import logging
 import os
 import time
 import uuid
 
 import pytest
-from faults import FaultServer
+from faults import Fault, FaultServer
 
-from signalbox_client import Client, Pace
+from signalbox_client import Client, Pace, SignalboxError
 
 #: A tenth of the usual backoff; the intervals stay as they are.
 QUICK = Pace(first_backoff=0.02, close_wait=5.0)
+BUSY = Fault(503, {"Retry-After": "0"})
 
 
 @pytest.fixture
@@ -58,6 +60,27 @@ def read():
         return client.jobs.get(reporter.job_id)
 
     return read_one
+
+
+@pytest.fixture
+def server():
+    """A server that accepts everything."""
+    with FaultServer() as server:
+        yield server
+
+
+@pytest.fixture
+def open_client(server, errors):
+    clients = []
+
+    def make(**options):
+        clients.append(Client(server.url, on_error=errors.append, **{"pace": QUICK, **options}))
+        return clients[-1]
+
+    yield make
+    for client in clients:
+        with contextlib.suppress(SignalboxError):
+            client.close(timeout=0)
 
 
 def eventually(look, what, within=20.0):

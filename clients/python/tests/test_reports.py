@@ -1,19 +1,13 @@
 """Reports of jobs and steps, against the real service."""
 
-import asyncio
 import json
-import re
-import textwrap
 import threading
-from pathlib import Path
 
 import pytest
 from conftest import QUICK, eventually
 from faults import Fault
 
 from signalbox_client import Client, SignalboxError
-
-README = Path(__file__).parent.parent / "README.md"
 
 
 def test_with_completes_the_step_and_its_job_with_the_output(job, service, read):
@@ -27,26 +21,6 @@ def test_with_completes_the_step_and_its_job_with_the_output(job, service, read)
     assert read(job)["status"] == "completed"
     assert read(job)["output"] == {"url": "x"}
     assert [body.get("status") for body in service.bodies] == ["running", None, "completed", "running", "completed"]
-
-
-def test_the_examples_of_the_readme_work(service, read):
-    example, asynchronous = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)[:2]
-    example = example.replace("http://127.0.0.1:3000", service.url)
-    scope = {"read_month": lambda month: [month] * 2, "write": lambda rows: f"{len(rows)} rows"}
-
-    exec(example, scope)
-
-    assert read(scope["job"])["output"] == {"url": "24 rows"}
-    header, _, body = asynchronous.partition("\n\n")
-    scope["rows"], scope["total"] = numbered, 3
-    exec(f"{header}\n\nasync def main():\n{textwrap.indent(body, '    ')}", scope)
-    asyncio.run(scope["main"]())
-    assert read(scope["job"])["output"] == {"rows": 3}
-
-
-async def numbered():
-    for i in range(3):
-        yield i, i
 
 
 def test_with_reports_the_error_without_its_traceback_and_raises_it_again(job, read):
