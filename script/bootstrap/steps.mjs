@@ -1,13 +1,12 @@
 import { join } from "node:path";
 import { chromium } from "./chromium.mjs";
-
 import { mongod } from "./mongod.mjs";
 import { packages } from "./packages.mjs";
 import { dashboard, guide } from "./pages.mjs";
 import { Progress } from "./progress.mjs";
+import { pythonPackages } from "./pythonPackages.mjs";
 import { redis } from "./redis.mjs";
 import { endChildren } from "./run.mjs";
-import { schemathesis } from "./schemathesis.mjs";
 import { removeScratch, removeStaleScratch } from "./scratch.mjs";
 import { SetupError } from "./setupError.mjs";
 
@@ -31,7 +30,7 @@ import { SetupError } from "./setupError.mjs";
  */
 const SEQUENCES = [
   [packages, dashboard, guide, mongod, redis],
-  [schemathesis, chromium],
+  [pythonPackages, chromium],
 ];
 
 /**

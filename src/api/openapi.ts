@@ -12,11 +12,11 @@ const PROBLEM = {
   required: ["type", "title", "status", "detail", "code"],
   properties: {
     type: { type: "string", description: "URL of the page that explains the code." },
-    title: { type: "string", description: "What the code means; the same text for each error with this code." },
+    title: { type: "string", description: "The meaning of the code; the same text for each error with this code." },
     status: { type: "integer", description: "The HTTP status of the response." },
     detail: {
       type: "string",
-      description: "What is wrong with this request, and how to correct it. For people; it can change.",
+      description: "The problem of this request, and how to correct it. For people; it can change.",
     },
     code: {
       type: "string",
@@ -35,7 +35,7 @@ const PROBLEM = {
             description: "Path of the field in the body, as a JSON Pointer: `/metadata/team`.",
           },
           parameter: { type: "string", description: "Name of the parameter in the path, the query or the headers." },
-          detail: { type: "string", description: "What is wrong with the field or parameter." },
+          detail: { type: "string", description: "The problem of the field or parameter." },
         },
       },
     },

@@ -1,6 +1,7 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { expect } from "chai";
+import { faultsOf } from "../../script/prose/faults.ts";
 import { startApp, type TestApp } from "../support/app.ts";
 
 const HOOK_TOKEN = "a-hook-token-of-length";
@@ -97,6 +98,16 @@ describe("the examples of openapi.json", () => {
     expect(undescribed(body, "")).to.deep.equal([]);
   });
 
+  it("stand beside descriptions that follow the house style", async () => {
+    const { body } = await app.call("GET", "/openapi.json");
+    const faults = descriptionsIn(body).flatMap((text) => {
+      const sentences = text.replace(/`[^`]*`/g, "code").split(/(?<=[.:!?])\s+|\n+/);
+      return sentences.flatMap((sentence) => faultsOf(sentence).map((fault) => `${sentence}: ${fault}`));
+    });
+
+    expect([...new Set(faults)]).to.deep.equal([]);
+  });
+
   it("stand beside a summary in the imperative and a description in sentences", () => {
     for (const { operationId, summary, description } of operations) {
       expect(summary, operationId).to.match(/^[A-Z][a-z]+( \S+)+(?<!\.)$/);
@@ -117,4 +128,14 @@ function undescribed(node: unknown, place: string): string[] {
     ...described.flatMap(([name, one]) => (one.description || one.$ref ? [] : [`${place}/${name}`])),
     ...Object.entries(node).flatMap(([key, value]) => (key === "example" ? [] : undescribed(value, `${place}/${key}`))),
   ];
+}
+
+/** Returns all descriptions and summaries in a part of the document. */
+function descriptionsIn(node: unknown): string[] {
+  if (typeof node !== "object" || node === null) return [];
+  return Object.entries(node).flatMap(([key, value]) => {
+    if (key === "example") return [];
+    if (["description", "summary"].includes(key) && typeof value === "string") return [value];
+    return descriptionsIn(value);
+  });
 }

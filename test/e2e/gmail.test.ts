@@ -156,7 +156,7 @@ describe("the Gmail process", function () {
     await fixture.becomeRuns(1);
 
     expect(await fixture.mailIds()).to.deep.equal([id]);
-    expect(listener.output().stdout).to.include("hooks.gmail is set no longer");
+    expect(listener.output().stdout).to.include("hooks.gmail is no longer set");
   });
 
   it("does not start with unusable credentials, and warns about a credentials file that others can read", async () => {
@@ -166,7 +166,7 @@ describe("the Gmail process", function () {
     writeFileSync(fixture.credentialsFile, JSON.stringify(CONSENT));
     chmodSync(fixture.credentialsFile, 0o644);
     const open = await listen();
-    const warned = () => open.output().stdout.includes("the credentials file can be read by others");
+    const warned = () => open.output().stdout.includes("the credentials file is readable by other users");
     await eventually(warned, "it to warn");
 
     expect(code).to.equal(1);

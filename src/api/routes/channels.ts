@@ -44,7 +44,7 @@ const getChannels = route({
             closed,
           ),
           {
-            description: "Where replies of the main session go. Null if no target is set.",
+            description: "The recipient of replies of the main session. Null if no target is set.",
           },
         ),
       },
@@ -103,7 +103,10 @@ const getGmail = route({
               ),
               lastError: s.nullable(
                 Type.Object(
-                  { at: s.Timestamp("When the error occurred."), reason: Type.String({ description: "What failed." }) },
+                  {
+                    at: s.Timestamp("When the error occurred."),
+                    reason: Type.String({ description: "The part that failed." }),
+                  },
                   closed,
                 ),
                 { description: "The latest error, even if it is over. Null if there was none." },

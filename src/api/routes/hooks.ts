@@ -71,7 +71,7 @@ export function hookRoutes({ enabled, path, maxBodyBytes, maxTimeoutSeconds }: H
     operationId: "wake",
     summary: "Wake the main session",
     description:
-      'Adds an event to the queue of the main session, for example "The nightly backup failed." With `mode: now` (the default) the agent takes a turn at once; with `next-heartbeat` it reads the event at the next heartbeat. Use `/hooks/agent` instead when you want a run with a reply of its own.\n\nSend an `Idempotency-Key` to make a repeated request safe.',
+      "Adds an event to the queue of the main session, such as `The nightly backup failed`. With `mode: now` (the default) the agent takes a turn at once. With `next-heartbeat` it reads the event at the next heartbeat. Use `/hooks/agent` instead when you want a run with a reply of its own.\n\nSend an `Idempotency-Key` to make a repeated request safe.",
     example: examples.wake,
     schemas: {
       query: hookQuery,

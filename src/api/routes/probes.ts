@@ -27,7 +27,7 @@ const Readiness = Type.Object(
     checks: Type.Array(
       Type.Object(
         {
-          name: Type.String({ description: "What is checked: `mongodb`, `redis` or `process`." }),
+          name: Type.String({ description: "The checked part: `mongodb`, `redis` or `process`." }),
           ok: Type.Boolean({ description: "Whether the check succeeds." }),
         },
         closed,

@@ -30,7 +30,7 @@ const Run = Type.Object(
       Type.Object(
         {
           code: Type.String({ description: "One of the error codes at /docs/errors." }),
-          message: Type.String({ description: "What went wrong and how to correct it." }),
+          message: Type.String({ description: "The problem and how to correct it." }),
         },
         closed,
       ),
@@ -187,7 +187,7 @@ const getRunRequest = route({
             },
             closed,
           ),
-          { description: "What the mapped hook received; null for other runs." },
+          { description: "The request to the mapped hook; null for other runs." },
         ),
       },
       closed,

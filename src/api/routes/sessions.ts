@@ -59,8 +59,8 @@ const getWaitingEvents = route({
           Type.Object(
             {
               eventId: Type.String({ description: "Identifies the event." }),
-              text: Type.String({ description: "What happened." }),
-              source: Type.String({ description: "Where the event comes from." }),
+              text: Type.String({ description: "The text of the event." }),
+              source: Type.String({ description: "The source of the event." }),
               createdAt: s.Timestamp("When the event was accepted."),
             },
             closed,

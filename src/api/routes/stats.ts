@@ -34,7 +34,7 @@ export const getStats = route({
             completed: s.Count("Number of jobs completed in the last hour."),
             failed: s.Count("Number of jobs that failed in the last hour."),
           },
-          { ...closed, description: "What happened in the last hour." },
+          { ...closed, description: "The figures of the last hour." },
         ),
       },
       closed,

@@ -31,7 +31,7 @@ const ReportBody = Type.Object(
       ),
     ),
     message: Type.Optional(
-      s.nullable(s.Text, { description: "What the step is doing. Also becomes the message of the job." }),
+      s.nullable(s.Text, { description: "The present work of the step. Also becomes the message of the job." }),
     ),
     output: Type.Optional(
       s.nullable(

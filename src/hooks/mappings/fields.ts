@@ -54,7 +54,7 @@ export const agentFields = {
 
 /** The fields of an event of the main session that a sender or a transform may set. */
 export const wakeFields = {
-  text: NotBlank("What happened, for the agent to read."),
+  text: NotBlank("The text for the agent, which describes the event."),
   mode: Type.Optional(
     Type.Enum(["now", "next-heartbeat"], {
       description: "When the agent reads the event: at once (`now`, the default) or at the next heartbeat.",

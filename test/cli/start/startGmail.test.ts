@@ -10,15 +10,15 @@ import { isRunning, runCli, type Service } from "../service.ts";
 
 describe("signalbox start with hooks.gmail", function () {
   this.timeout(60_000);
-  let bed: GmailFixture;
+  let fixture: GmailFixture;
   let home: string;
   let env: Record<string, string>;
   let service: Service;
   let url: string;
   before(async () => {
     home = mkdtempSync(join(tmpdir(), "signalbox-start-gmail-"));
-    bed = await startGmailFixture();
-    const { MONGODB_URI = "", SIGNALBOX_CONFIG = "" } = bed.env;
+    fixture = await startGmailFixture();
+    const { MONGODB_URI = "", SIGNALBOX_CONFIG = "" } = fixture.env;
     env = { MONGODB_URI, SIGNALBOX_CONFIG, SIGNALBOX_DATA_DIR: home };
     // with an embedded Redis, so that the data directory knows all processes
     service = runCli("start", env);
@@ -27,7 +27,7 @@ describe("signalbox start with hooks.gmail", function () {
   after(async () => {
     service?.kill("SIGTERM"); // none of them, where it has not come so far
     await service?.ended;
-    await bed?.close();
+    await fixture?.close();
     rmSync(home, { recursive: true, force: true });
   });
 
@@ -48,8 +48,8 @@ describe("signalbox start with hooks.gmail", function () {
   it("listens, prints that it does, and starts runs for mails", async () => {
     await eventually(async () => (await status()).listedAt, "the first listing");
 
-    bed.google.mailbox.add();
-    bed.google.pubsub.publish();
+    fixture.google.mailbox.add();
+    fixture.google.pubsub.publish();
     const runs = await eventually(async () => {
       const found = await runsAt(url);
       return found.length > 0 && found;
@@ -62,7 +62,7 @@ describe("signalbox start with hooks.gmail", function () {
   });
 
   it("starts and stops listening on SIGHUP according to the changed configuration", async () => {
-    const { configText, credentialsFile, google } = bed;
+    const { configText, credentialsFile, google } = fixture;
     const reread = (text: string) => {
       writeFileSync(env.SIGNALBOX_CONFIG ?? "", text);
       service.kill("SIGHUP");
@@ -86,12 +86,12 @@ describe("signalbox start with hooks.gmail", function () {
   });
 
   it("exits at once with a message if the credentials cannot be used", async () => {
-    const config = JSON.parse(bed.configText);
+    const config = JSON.parse(fixture.configText);
     config.hooks.gmail.credentialsFile = join(home, "nowhere.json");
     const SIGNALBOX_CONFIG = join(home, "faulty.json5");
     writeFileSync(SIGNALBOX_CONFIG, JSON.stringify(config));
 
-    const { code, stderr } = await runCli("start", { ...bed.env, SIGNALBOX_CONFIG }, home).ended;
+    const { code, stderr } = await runCli("start", { ...fixture.env, SIGNALBOX_CONFIG }, home).ended;
 
     expect(code).to.equal(1);
     expect(stderr).to.match(

@@ -11,31 +11,31 @@ const TO_START =
   "start Signalbox with `npm start`, apply hooks.gmail to a running one with `signalbox reload`, or run `signalbox webhooks gmail run` beside web and worker";
 
 describe("signalbox webhooks gmail status", () => {
-  let bed: GmailFixture;
-  afterEach(() => bed?.close()); // one test has none
+  let fixture: GmailFixture;
+  afterEach(() => fixture?.close()); // one test has none
 
   const start = async (...options: Parameters<typeof startGmailFixture>) => {
-    bed = await startGmailFixture(...options);
-    return bed;
+    fixture = await startGmailFixture(...options);
+    return fixture;
   };
   const status = async () => {
-    const { code, stdout, stderr } = await runInProcess(["webhooks", "gmail", "status", "--json"], bed.env);
+    const { code, stdout, stderr } = await runInProcess(["webhooks", "gmail", "status", "--json"], fixture.env);
     expect(stderr).to.equal("");
     return { code, ...JSON.parse(stdout) };
   };
 
   it("reports a healthy listener with exit code 0: process, lag, last mail and notification, watch", async () => {
     const { google } = await start();
-    await bed.listening();
+    await fixture.listening();
     google.mailbox.add();
     google.pubsub.publish();
-    await bed.isCaughtUp();
-    await eventually(async () => (await bed.mailbox()).watch, "the watch");
+    await fixture.isCaughtUp();
+    await eventually(async () => (await fixture.mailbox()).watch, "the watch");
 
     const said = await status();
-    const words = await runInProcess(["webhooks", "gmail", "status"], bed.env);
+    const words = await runInProcess(["webhooks", "gmail", "status"], fixture.env);
 
-    const { listedAt, lastMailAt, lastNoticeAt, watch } = JSON.parse(JSON.stringify(await bed.mailbox()));
+    const { listedAt, lastMailAt, lastNoticeAt, watch } = JSON.parse(JSON.stringify(await fixture.mailbox()));
     expect(said).to.deep.include({ code: 0, ok: true, problems: [], account: ACCOUNT, lastError: null });
     expect(said).to.deep.include({ listedAt, lastMailAt, lastNoticeAt, watchExpiresAt: watch.expiresAt });
     expect(said.listener).to.match(new RegExp(`:${process.pid}$`));
@@ -58,7 +58,7 @@ describe("signalbox webhooks gmail status", () => {
 
   it("reports that nobody listens any longer", async () => {
     await start();
-    await (await bed.listening()).close();
+    await (await fixture.listening()).close();
 
     const { code, problems, listener } = await status();
 
@@ -69,7 +69,7 @@ describe("signalbox webhooks gmail status", () => {
   it("reports a lasting fault at once, with the remedy", async () => {
     const { google, app } = await start();
     google.deadAuthorization = "invalid_grant";
-    bed.listen();
+    fixture.listen();
     await eventually(async () => (await app.stores.gmailMailboxes.find(ACCOUNT))?.faults.mails, "the fault");
 
     const { code, problems, faults } = await status();
@@ -83,11 +83,11 @@ describe("signalbox webhooks gmail status", () => {
 
   it("reports a transient fault after ten minutes", async () => {
     const { google, app } = await start();
-    await bed.listening();
+    await fixture.listening();
     google.fail(/history/, ...Array(3).fill(googleError(503, "UNAVAILABLE", "backendError")));
     google.mailbox.add();
     google.pubsub.publish();
-    await eventually(async () => (await bed.mailbox()).faults.mails, "the fault");
+    await eventually(async () => (await fixture.mailbox()).faults.mails, "the fault");
     const young = await status();
     const since = new Date(Date.now() - 11 * 60_000);
     await app.stores.gmailMailboxes.collection.updateOne({}, { $set: { "faults.mails.since": since } });
@@ -100,8 +100,8 @@ describe("signalbox webhooks gmail status", () => {
 
   it("reports a late listing and an expired watch", async () => {
     const { app } = await start();
-    await bed.listening();
-    await eventually(async () => (await bed.mailbox()).watch, "the watch");
+    await fixture.listening();
+    await eventually(async () => (await fixture.mailbox()).watch, "the watch");
     const past = new Date(Date.now() - 16 * 60_000);
     await app.stores.gmailMailboxes.collection.updateOne({}, { $set: { listedAt: past, "watch.expiresAt": past } });
 
@@ -116,7 +116,7 @@ describe("signalbox webhooks gmail status", () => {
 
   it("reports no missing watch without a configured topic", async () => {
     await start({ settings: { topic: undefined, subscription: undefined } });
-    await bed.listening();
+    await fixture.listening();
 
     expect(await status()).to.deep.include({ code: 0, problems: [], watchExpiresAt: null });
   });
@@ -135,11 +135,11 @@ describe("signalbox webhooks gmail status", () => {
 });
 
 describe("metrics of the Gmail listener", () => {
-  let bed: GmailFixture;
+  let fixture: GmailFixture;
   beforeEach(async () => {
-    bed = await startGmailFixture();
+    fixture = await startGmailFixture();
   });
-  afterEach(() => bed.close());
+  afterEach(() => fixture.close());
 
   const figures = async (registry: Registry) => {
     const text = await registry.metrics();
@@ -149,7 +149,7 @@ describe("metrics of the Gmail listener", () => {
   };
 
   it("show the mailbox's document, which is read once per scrape", async () => {
-    const { google, app } = bed;
+    const { google, app } = fixture;
     const registry = new Registry();
     let reads = 0;
     const read = () => {
@@ -158,17 +158,17 @@ describe("metrics of the Gmail listener", () => {
     };
     addGmailMetrics(registry, read, app.clock);
     const before = await figures(registry);
-    await bed.listening();
+    await fixture.listening();
     google.fail(/history/, googleError(403, "PERMISSION_DENIED", "forbidden"));
     google.mailbox.add();
     google.pubsub.publish();
-    await eventually(async () => (await bed.mailbox()).faults.mails, "the fault");
-    await eventually(async () => (await bed.mailbox()).watch, "the watch");
+    await eventually(async () => (await fixture.mailbox()).faults.mails, "the fault");
+    await eventually(async () => (await fixture.mailbox()).watch, "the watch");
     reads = 0;
 
     const after = await figures(registry);
 
-    const { lastNoticeAt, watch } = await bed.mailbox();
+    const { lastNoticeAt, watch } = await fixture.mailbox();
     expect(before).to.deep.equal({});
     expect(reads).to.equal(1);
     expect(after).to.deep.include({
@@ -185,7 +185,7 @@ describe("metrics of the Gmail listener", () => {
 
   it("are absent while MongoDB is unavailable, without failing a scrape", async () => {
     const registry = new Registry();
-    addGmailMetrics(registry, () => Promise.reject(new Error("away")), bed.app.clock);
+    addGmailMetrics(registry, () => Promise.reject(new Error("away")), fixture.app.clock);
 
     expect(await figures(registry)).to.deep.equal({});
   });

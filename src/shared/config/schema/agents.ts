@@ -34,7 +34,7 @@ export const AgentsSchema = section(
         runner: Type.Enum(["echo", "openai", "command"], {
           default: "echo",
           description:
-            "What runs a turn of the agent. `echo` repeats the message, for tests. `openai` calls an OpenAI-compatible server. `command` starts a program.",
+            "The runner that carries out a turn of the agent. `echo` repeats the message, for tests. `openai` calls an OpenAI-compatible server. `command` starts a program.",
         }),
         model: Type.Optional(
           text({

@@ -85,7 +85,8 @@ export const ChannelsSchema = section(
         }),
         kind: Type.Enum(["rest", "daemon"], {
           default: "rest",
-          description: "Which server is used: `rest` is signal-cli-rest-api, `daemon` is `signal-cli daemon --http`.",
+          description:
+            "The server that is used: `rest` is signal-cli-rest-api, `daemon` is `signal-cli daemon --http`.",
         }),
         apiUrl: defaultUrl(
           "http://127.0.0.1:8080",
@@ -98,7 +99,7 @@ export const ChannelsSchema = section(
       {
         kind: Type.Enum(["bluebubbles", "imsg"], {
           default: "bluebubbles",
-          description: "What sends: a BlueBubbles server, or the command `imsg` on this Mac.",
+          description: "The sender: a BlueBubbles server, or the command `imsg` on this Mac.",
         }),
         apiUrl: defaultUrl("http://127.0.0.1:1234", "For `bluebubbles`: address of the server."),
         password: Type.Optional(secret("For `bluebubbles`: password of the server.")),

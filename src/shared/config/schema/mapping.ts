@@ -87,7 +87,7 @@ export const MappingSchema = Type.Object(
     action: Type.Enum(["agent", "wake"], {
       default: "agent",
       description:
-        "What a request starts: `agent` starts a run of the agent, `wake` adds an event for the main session.",
+        "Work that a request starts: `agent` starts a run of the agent, `wake` adds an event for the main session.",
     }),
     wakeMode: Type.Enum(["now", "next-heartbeat"], {
       default: "now",
