@@ -1,14 +1,18 @@
 /**
  * A BullMQ worker that reports each job of its queue: node examples/bullmq/main.ts
  *
- * SIGNALBOX_URL (default http://127.0.0.1:3000) is the service's URL, SIGNALBOX_TOKEN its token if it has one, and REDIS_URL
+ * SIGNALBOX_URL (default http://127.0.0.1:3000) is the service's URL, SIGNALBOX_API_TOKEN its token if it has one, and REDIS_URL
  * the Redis of the queue.
  */
 import { type Job, Worker } from "bullmq";
 import { createClient } from "signalbox/client";
 
-const { SIGNALBOX_URL = "http://127.0.0.1:3000", SIGNALBOX_TOKEN, REDIS_URL = "redis://127.0.0.1:6379" } = process.env;
-const client = createClient({ url: SIGNALBOX_URL, token: SIGNALBOX_TOKEN });
+const {
+  SIGNALBOX_URL = "http://127.0.0.1:3000",
+  SIGNALBOX_API_TOKEN,
+  REDIS_URL = "redis://127.0.0.1:6379",
+} = process.env;
+const client = createClient({ url: SIGNALBOX_URL, token: SIGNALBOX_API_TOKEN });
 
 async function resize(job: Job<{ images: string[] }>): Promise<{ images: number }> {
   const { images } = job.data;

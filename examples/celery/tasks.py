@@ -3,7 +3,7 @@ Reports each task of Celery as a job whose id is that of the task.
 
   celery -A tasks worker
 
-SIGNALBOX_URL (default http://127.0.0.1:3000) is the service's URL, SIGNALBOX_TOKEN its token if it has one.
+SIGNALBOX_URL (default http://127.0.0.1:3000) is the service's URL, SIGNALBOX_API_TOKEN its token if it has one.
 """
 
 import logging
@@ -14,7 +14,7 @@ import urllib.request
 from celery import Celery, signals
 
 URL = os.environ.get("SIGNALBOX_URL", "http://127.0.0.1:3000")
-HEADERS = {"Authorization": "Bearer " + os.environ.get("SIGNALBOX_TOKEN", ""), "Content-Type": "text/plain"}
+HEADERS = {"Authorization": "Bearer " + os.environ.get("SIGNALBOX_API_TOKEN", ""), "Content-Type": "text/plain"}
 
 app = Celery("tasks", broker=os.environ.get("BROKER_URL", "redis://127.0.0.1:6379"))
 

@@ -1,4 +1,5 @@
-import { request } from "node:http";
+import { createServer, request } from "node:http";
+import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { expect } from "chai";
 import { createClient } from "../../src/client/client.ts";
@@ -10,6 +11,32 @@ const TOKEN = "an-api-token-of-length";
 const HOOK_TOKEN = "a-hook-token-of-length";
 const AUTH = { Authorization: `Bearer ${TOKEN}` };
 const HOOK_AUTH = { Authorization: `Bearer ${HOOK_TOKEN}` };
+
+/** Starts a site that passes /signalbox/ on with its path, and records the paths of all other requests. */
+async function startSite(target: string) {
+  const elsewhere: string[] = [];
+  const server = createServer((req, res) => {
+    if (!req.url?.startsWith("/signalbox/")) {
+      elsewhere.push(req.url ?? "");
+      res.writeHead(404).end();
+      return;
+    }
+    const headers = { ...req.headers, "x-forwarded-for": "203.0.113.7" };
+    const passed = request(new URL(req.url, target), { method: req.method, headers, agent: false }, (answer) => {
+      res.writeHead(answer.statusCode ?? 500, answer.headers);
+      answer.pipe(res);
+    });
+    passed.on("error", () => res.destroy());
+    res.on("close", () => passed.destroy());
+    req.pipe(passed);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const close = () => {
+    server.closeAllConnections();
+    server.close();
+  };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, elsewhere, close };
+}
 
 describe("server.basePath", function () {
   this.timeout(60_000);
@@ -169,6 +196,27 @@ describe("server.basePath", function () {
     await page.locator(".result").first().click();
     await page.waitForURL((url) => url.pathname.startsWith("/signalbox/guide/") && url.hash !== "");
     expect(failed).to.deep.equal([]);
+  });
+
+  it("serves a browser through a proxy of another site, which keeps the path", async () => {
+    const behind = await startApp({ apiToken: TOKEN, basePath: "/signalbox", trustProxy: 1 });
+    const site = await startSite(behind.url);
+    try {
+      await behind.call("PUT", "/api/jobs/j-1", { name: "Through a proxy" }, AUTH);
+      const page = await contexts.open(`${site.url}/signalbox/jobs/j-1`);
+      await page.getByLabel("API token").fill(TOKEN);
+      await page.keyboard.press("Enter");
+      await page.getByText("Live", { exact: true }).waitFor();
+      await page.reload();
+      await page.getByRole("heading", { name: "Through a proxy" }).waitFor();
+
+      expect(page.url()).to.equal(`${site.url}/signalbox/jobs/j-1`);
+      expect(site.elsewhere).to.deep.equal([]);
+    } finally {
+      await contexts.closeAll();
+      site.close();
+      await behind.close();
+    }
   });
 
   it("lets clients with the URL of the service report and watch", async () => {

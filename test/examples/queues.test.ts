@@ -56,7 +56,7 @@ describe("the examples with a queue", function () {
   after(() => app.close());
 
   const job = async (id: string) => (await app.call("GET", `/api/jobs/${id}?include=steps`, undefined, AUTH)).body;
-  const variables = () => ({ ...process.env, no_proxy: "*", SIGNALBOX_URL: app.url, SIGNALBOX_TOKEN: TOKEN });
+  const variables = () => ({ ...process.env, no_proxy: "*", SIGNALBOX_URL: app.url, SIGNALBOX_API_TOKEN: TOKEN });
 
   it("celery/tasks.py reports each task, and a task runs while the service is away", async () => {
     const run = async (env: NodeJS.ProcessEnv) => {

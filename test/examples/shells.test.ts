@@ -27,7 +27,13 @@ describe("the examples in shell", function () {
   });
 
   const run = async (command: string, args: readonly string[], env: Record<string, string> = {}, cwd?: string) => {
-    const variables = { PATH: process.env.PATH, no_proxy: "*", SIGNALBOX_URL: app.url, SIGNALBOX_TOKEN: TOKEN, ...env };
+    const variables = {
+      PATH: process.env.PATH,
+      no_proxy: "*",
+      SIGNALBOX_URL: app.url,
+      SIGNALBOX_API_TOKEN: TOKEN,
+      ...env,
+    };
     const child = spawn(command, args, { env: variables, cwd, stdio: ["ignore", "pipe", "pipe"] });
     const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
     return { code, stdout, stderr };
