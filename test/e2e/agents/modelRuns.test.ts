@@ -32,12 +32,12 @@ describe("an agent run with a model server", () => {
   let app: TestApp;
   let worker: TestWorker;
 
-  async function start({ model: name = "small", defaults = "", session = "" } = {}): Promise<void> {
+  async function start({ defaults = "", session = "" } = {}): Promise<void> {
     app = await startApp({
       config: `{
         hooks: { enabled: true, token: "${TOKEN}" },
         agents: {
-          defaults: { runner: "openai", model: "${name}", heartbeat: { every: "1d" }, ${defaults} },
+          defaults: { runner: "openai", ${/\bmodel:/.test(defaults) ? "" : `model: "small",`} heartbeat: { every: "1d" }, ${defaults} },
           runners: { openai: { baseUrl: "${model.url}", apiKey: "sk-test" } },
         },
         session: { ${session} },
@@ -170,7 +170,7 @@ describe("an agent run with a model server", () => {
   });
 
   it("requests the id of a default model that is configured by its alias, also in the main session and for runs accepted without a model", async () => {
-    await start({ model: "large", defaults: 'models: [{ id: "openai/big", alias: "large" }]' });
+    await start({ defaults: 'model: "large", models: [{ id: "openai/big", alias: "large" }]' });
     model.script(says("Fine."), says("Fine."), says("HEARTBEAT_OK"));
     await worker.close();
     const [named, unnamed] = [await agent({ message: "one" }), await agent({ message: "two" })];
