@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { expect } from "chai";
 import { HEAP_OPTIONS } from "../src/cli/start/child.ts";
+import { MEMORY_SERVER } from "../src/cli/start/programs/mongod.mjs";
 
 const run = promisify(execFile);
 
@@ -100,4 +101,12 @@ describe("the options of Node that bound the heap", () => {
       for (const program of programs) expect(text).to.match(new RegExp(`${options},? ${program}`));
     });
   }
+});
+
+describe("the fetcher of MongoDB", () => {
+  it("has the same version in the npm package as in a clone", () => {
+    const { devDependencies } = JSON.parse(readFileSync("package.json", "utf8"));
+
+    expect(MEMORY_SERVER).to.equal(`mongodb-memory-server@${devDependencies["mongodb-memory-server"]}`);
+  });
 });

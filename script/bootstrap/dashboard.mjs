@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { run } from "../../src/cli/start/programs/run.mjs";
+import { SetupError } from "../../src/cli/start/programs/setupError.mjs";
 import { DASHBOARD_STAMP, dashboardSources } from "./dashboardSources.mjs";
-import { run } from "./run.mjs";
-import { SetupError } from "./setupError.mjs";
 
 /** Builds the dashboard at dist/dashboard if its sources have changed. */
 export const dashboard = {
-  /** @param {import("./steps.mjs").Context} context */
+  /** @param {Pick<import("./steps.mjs").Context, "root">} context */
   isDone({ root }) {
     try {
       return readFileSync(join(root, "dist", "dashboard", DASHBOARD_STAMP), "utf8") === dashboardSources(root);

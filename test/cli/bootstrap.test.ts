@@ -34,7 +34,7 @@ describe("script/bootstrap", () => {
     root = mkdtempSync(join(tmpdir(), "signalbox-bootstrap-"));
     bin = join(root, "bin");
     mkdirSync(bin);
-    for (const folder of ["script", "src/dashboard", "src/client", "dist/dashboard"]) {
+    for (const folder of ["script", "src/dashboard", "src/client", "src/cli/start/programs", "dist/dashboard"]) {
       cpSync(folder, join(root, folder), { recursive: true });
     }
     for (const file of ["package.json", "package-lock.json"]) cpSync(file, join(root, file));

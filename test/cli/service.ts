@@ -54,15 +54,16 @@ async function printed(run: { printed(): string }, what: RegExp): Promise<void> 
 
 /** Runs a process of a command, such as `config show`, or its words where these have spaces, in an environment that holds nothing but what is given. */
 export function runCli(command: string | readonly string[], env: Record<string, string>, cwd = "."): Service {
-  const child = spawn(
-    process.execPath,
-    [resolve("src/cli/main.ts"), ...(typeof command === "string" ? command.split(" ") : command)],
-    {
-      cwd,
-      env: { PATH: process.env.PATH, PORT: "0", ...env },
-      stdio: ["ignore", "pipe", "pipe"],
-    },
-  );
+  return startProgram(resolve("src/cli/main.ts"), typeof command === "string" ? command.split(" ") : command, env, cwd);
+}
+
+/** Starts a program of Node in an environment that contains only what is given. */
+export function startProgram(path: string, args: readonly string[], env: Record<string, string>, cwd: string): Service {
+  const child = spawn(process.execPath, [path, ...args], {
+    cwd,
+    env: { PATH: process.env.PATH, PORT: "0", ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   let all = "";
   let stdout = "";
   let stderr = "";
