@@ -1,15 +1,28 @@
 /**
  * Builds the dashboard into dist/dashboard: `npm run build:dashboard`. Adds compressed copies of compressible files,
- * and a stamp that identifies the sources. The finished build replaces the previous one by renames, so that no process
+ * the viewer of the API's documentation, and a stamp that identifies the sources. The finished build replaces the previous one by renames, so that no process
  * sees a partial build.
  */
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import swaggerUiPath from "swagger-ui-dist/absolute-path.js"; // The main module would load the whole viewer.
 import { build } from "vite";
 import { DASHBOARD_STAMP, dashboardSources } from "./bootstrap/dashboardSources.mjs";
 
 const MIN_BYTES = 1_024; // Compressing smaller files saves no packet.
+
+/** Files of swagger-ui-dist. The package has 12 MB, so that it is installed for the build alone. */
+const VIEWER = ["swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png", "LICENSE"];
 
 const root = join(import.meta.dirname, "..");
 const place = join(root, "dist", "dashboard");
@@ -23,6 +36,8 @@ await build({
   build: { outDir: made },
 });
 for (const path of [join(made, "index.html"), ...assetsOf(made)]) compress(path);
+mkdirSync(join(made, "docs"));
+for (const name of VIEWER) copyFileSync(join(swaggerUiPath(), name), join(made, "docs", name));
 writeFileSync(join(made, DASHBOARD_STAMP), sources);
 mkdirSync(join(root, "dist"), { recursive: true });
 if (existsSync(place)) renameSync(place, former);

@@ -6,11 +6,30 @@
  * The package contains JavaScript instead of TypeScript, because Node does not run TypeScript below node_modules.
  */
 import { spawnSync } from "node:child_process";
-import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, join, resolve } from "node:path";
 
 /** Everything that the package contains, besides package.json. The compiled files of src are in `lib`. */
 const CONTENTS = ["lib", "dist/dashboard", "dist/guide", "README.md", "CHANGELOG.md", "LICENSE"];
+
+/** Packages of the Gmail listener, 14 MB with what they need. Without them its commands say how to install them. */
+const OPTIONAL = ["@googleapis/gmail", "google-auth-library"];
+
+/**
+ * Packages of 27 MB without dependencies, of which the service loads these files alone, 4 MB. The package contains them,
+ * so that they are not installed besides.
+ */
+const BUNDLED = { openai: /\.mjs$/, typebox: /(?<!\.d)\.mjs$/ };
 
 const root = join(import.meta.dirname, "..");
 const out = join(root, "dist", "package");
@@ -25,6 +44,7 @@ await import("./build.mjs");
 for (const path of CONTENTS.filter((one) => existsSync(join(root, one)))) {
   cpSync(join(root, path), join(out, path), { recursive: true });
 }
+for (const [name, files] of Object.entries(BUNDLED)) bundle(name, files);
 writeFileSync(join(out, "package.json"), `${JSON.stringify(manifest(), null, 2)}\n`);
 process.exitCode = npm(["pack", "--loglevel=error", "--pack-destination", resolve(process.argv[2] ?? root)], out);
 
@@ -47,11 +67,21 @@ function useJavaScriptNames(path) {
   writeFileSync(path, text.replaceAll(/"(\.\.?\/[\w/]+)\.ts"/g, '"$1.js"'));
 }
 
+/** @param {string} name @param {RegExp} files */
+function bundle(name, files) {
+  const isWanted = (/** @type {string} */ path) =>
+    statSync(path).isDirectory() || files.test(path) || /(^package\.json|^license)$/i.test(basename(path));
+  cpSync(join(root, "node_modules", name), join(out, "node_modules", name), { recursive: true, filter: isWanted });
+}
+
 /** The manifest of the clone with the paths of the compiled files, without what is for development alone. */
 function manifest() {
-  const { name, version, description, license, type, dependencies, optionalDependencies, ...ofClone } = JSON.parse(
+  const { name, version, description, license, type, dependencies, ...ofClone } = JSON.parse(
     readFileSync(join(root, "package.json"), "utf8"),
   );
+  const isOptional = (/** @type {[string, string]} */ [name]) => OPTIONAL.includes(name);
+  /** @type {[string, string][]} */
+  const all = Object.entries(dependencies);
   const engines = { node: ofClone.engines.node };
   return {
     ...{ name, version, description, license, type, engines },
@@ -59,8 +89,11 @@ function manifest() {
     bin: { signalbox: compiled(ofClone.bin.signalbox) },
     exports: Object.fromEntries(Object.entries(ofClone.exports).map(([key, path]) => [key, entry(path)])),
     files: CONTENTS,
-    dependencies,
-    optionalDependencies,
+    dependencies: Object.fromEntries(all.filter((one) => !isOptional(one))),
+    // npm installs optionalDependencies unless told otherwise, and optional peers only on request.
+    peerDependencies: Object.fromEntries(all.filter(isOptional).map(([one, at]) => [one, `^${at}`])),
+    peerDependenciesMeta: Object.fromEntries(OPTIONAL.map((one) => [one, { optional: true }])),
+    bundleDependencies: Object.keys(BUNDLED),
   };
 }
 

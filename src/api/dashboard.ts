@@ -9,6 +9,9 @@ import { AppError } from "../shared/errors.ts";
 /** The output directory of `npm run build:dashboard`. */
 export const DASHBOARD = join(import.meta.dirname, "..", "..", "dist", "dashboard");
 
+/** Returns whether the dashboard has been built. */
+export const isBuilt = (directory: string): boolean => existsSync(join(directory, "index.html"));
+
 /** Forbids inline code and resources of other hosts. */
 const POLICY = [
   ...["default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:", "connect-src 'self'"],
@@ -24,7 +27,7 @@ const UNBUILT = `<!doctype html>
 </head>
 <body>
 <h1>The dashboard is not built</h1>
-<p>Run <code>npm run build:dashboard</code> in the service's directory and start the service again.
+<p>Run <code>npm run build</code> in the service's directory and start the service again.
 The API works all the same: see <a href="/docs">its documentation</a>.</p>
 </body>
 </html>
@@ -45,8 +48,7 @@ interface BuiltFile {
  * @param directory the build; without one, the paths answer 503 with instructions to build it
  */
 export function mountDashboard(router: Router, directory: string): void {
-  const isBuilt = existsSync(join(directory, "index.html"));
-  const document = isBuilt && readBuilt(join(directory, "index.html"));
+  const document = isBuilt(directory) && readBuilt(join(directory, "index.html"));
   const show = (ctx: Context) => {
     if (document) return send(ctx, document, "no-cache");
     ctx.status = 503;
@@ -54,7 +56,7 @@ export function mountDashboard(router: Router, directory: string): void {
     ctx.body = UNBUILT;
   };
   for (const path of PATHS) router.get(path, show);
-  const assets = isBuilt ? readAssets(join(directory, "assets")) : new Map<string, BuiltFile>();
+  const assets = document ? readAssets(join(directory, "assets")) : new Map<string, BuiltFile>();
   router.get("/assets/:name", (ctx) => {
     const file = assets.get(ctx.params.name ?? "");
     if (!file) throw new AppError("not_found", { detail: `There is nothing at ${ctx.path}: load the page again.` });

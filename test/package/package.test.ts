@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "chai";
+import { GMAIL_MISSING } from "../../src/cli/exit.ts";
 import { type Service, startProgram } from "../cli/service.ts";
 import { eventually } from "../support/eventually.ts";
 
@@ -138,6 +139,18 @@ describe("the npm package, installed in an empty folder", function () {
 
     expect(ended.status).to.equal("completed");
     expect(JSON.stringify(ended)).to.include("The build is broken.");
+  });
+
+  it("says how to install what Gmail needs", async () => {
+    const { code, stderr } = await signalbox("webhooks", "gmail", "status").catch((error) => error);
+
+    expect([code, stderr]).to.deep.equal([1, `${GMAIL_MISSING}\n`]);
+  });
+
+  it("takes less than 70 MB, as docs/how-to/deploy.md says", async () => {
+    const { stdout } = await run("du", ["-sk", "--apparent-size", join(folder, "node_modules")]);
+
+    expect(Number.parseInt(stdout, 10)).to.be.lessThan(70_000);
   });
 
   it("serves the dashboard and the API's documentation", async () => {
